@@ -1,0 +1,66 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "transfers",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "transfers", targets: ["transfers"]),
+    .executable(name: "transfers-receiver", targets: ["transfers-receiver"]),
+    .library(name: "Transfers", targets: ["Transfers"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+  ],
+  targets: [
+    // The rooms, top to bottom. An arrow points only downwards; RepositoryTests compares this list with the imports.
+    .executableTarget(name: "transfers", dependencies: ["TransfersCLI"], swiftSettings: strict),
+    room("TransfersCLI", ["Transfers", "TransferReports", "TransferLedger", "TransferModel", argumentParser]),
+    room(
+      "Transfers",
+      [
+        "TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel",
+      ]),
+    room("TransferReports", ["TransferLedger", "TransferModel"]),
+    room("TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel"]),
+    room("TransferProtocols", ["CDigest", "TransferModel", httpTypes]),
+    room("CurlTransport", ["CCurl", "CSys", "TransferModel", httpTypes]),
+    room("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferModel"]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    .target(name: "CSys"),
+    .target(name: "CDigest", linkerSettings: [.linkedLibrary("crypto")]),
+    .target(name: "CMigrations"),
+    room("TransferModel", [httpTypes]),
+    room("Receiver", ["TransferModel"]),
+    .executableTarget(
+      name: "transfers-receiver", dependencies: ["Receiver", argumentParser], swiftSettings: strict),
+    room(
+      "TransferTestSupport",
+      ["TransferEngine", "TransferProtocols", "CurlTransport", "TransferLedger", "TransferModel", httpTypes]),
+
+    tests("TransferModelTests", ["TransferModel"]),
+  ]
+)

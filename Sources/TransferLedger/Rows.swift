@@ -1,0 +1,224 @@
+public import TransferModel
+
+/// A batch to be recorded.
+public struct NewBatch: Sendable {
+  /// Unique in the ledger when given; makes the batch itself idempotent.
+  public var name: String?
+  public var settings: BatchSettings
+  /// `s3`, `put`, …
+  public var protocolName: String
+  /// What people see: the destination without secrets.
+  public var destination: String
+  public var labels: [String: String]
+  public var priority: Int
+
+  public init(
+    name: String? = nil, settings: BatchSettings, protocolName: String, destination: String,
+    labels: [String: String] = [:], priority: Int = 0
+  ) {
+    self.name = name
+    self.settings = settings
+    self.protocolName = protocolName
+    self.destination = destination
+    self.labels = labels
+    self.priority = priority
+  }
+}
+
+/// A source file to be recorded.
+public struct NewFile: Sendable {
+  /// Absolute path of the source.
+  public var path: NameBytes
+  /// The remote key, relative to nothing: what the protocol is given.
+  public var key: NameBytes
+  public var identity: SourceIdentity
+  /// Unix mode, for the record.
+  public var mode: UInt32
+
+  public init(path: NameBytes, key: NameBytes, identity: SourceIdentity, mode: UInt32 = 0) {
+    self.path = path
+    self.key = key
+    self.identity = identity
+    self.mode = mode
+  }
+}
+
+/// What admission did with one file.
+public enum Admission: Sendable, Hashable {
+  /// A new row; `superseded` is the older generation that it replaces.
+  case added(FileID, superseded: FileID?)
+  /// Already done with the same identity: nothing to do.
+  case unchanged(FileID)
+  /// The same file to the same place is already waiting, active or paused, in an earlier batch.
+  case queued(FileID)
+  /// Its outcome is unknown; it is not sent again without `retry`.
+  case unknown(FileID)
+  /// A file with other content is being sent to this place right now; push again when it is finished.
+  case busy(FileID)
+}
+
+/// A file that this engine run now owns.
+public struct ClaimedFile: Sendable {
+  public var id: FileID
+  public var uid: UID
+  public var batch: BatchID
+  public var generation: Int
+  public var path: NameBytes
+  public var key: NameBytes
+  public var identity: SourceIdentity
+  /// Attempts in a row that moved nothing.
+  public var failures: Int
+  /// nil until it was planned.
+  public var layout: ChunkLayout?
+  /// The live session (`intended` or `open`).
+  public var session: ClaimedSession?
+  /// Chunks by state, when planned.
+  public var doneChunks: Int
+  /// The newest operation of an attempt that ended `crashed`, `interrupted` or `retry` after its request may have
+  /// arrived, with no `ok` attempt of that operation since.
+  public var lostAnswer: AttemptOperation?
+
+  public init(
+    id: FileID, uid: UID, batch: BatchID, generation: Int, path: NameBytes, key: NameBytes, identity: SourceIdentity,
+    failures: Int, layout: ChunkLayout?, session: ClaimedSession?, doneChunks: Int, lostAnswer: AttemptOperation?
+  ) {
+    self.id = id
+    self.uid = uid
+    self.batch = batch
+    self.generation = generation
+    self.path = path
+    self.key = key
+    self.identity = identity
+    self.failures = failures
+    self.layout = layout
+    self.session = session
+    self.doneChunks = doneChunks
+    self.lostAnswer = lostAnswer
+  }
+}
+
+public struct ClaimedSession: Sendable, Hashable {
+  public var id: SessionID
+  public var remoteID: String?
+  public var intendedAtMs: Int64
+
+  public init(id: SessionID, remoteID: String?, intendedAtMs: Int64) {
+    self.id = id
+    self.remoteID = remoteID
+    self.intendedAtMs = intendedAtMs
+  }
+}
+
+/// A chunk that is `sending` with an open attempt of this run.
+public struct ClaimedChunk: Sendable, Hashable {
+  public var id: ChunkID
+  public var attempt: AttemptID
+  public var seq: Int
+  public var range: ByteRange
+  /// Attempts before this one that moved nothing.
+  public var failures: Int
+
+  public init(id: ChunkID, attempt: AttemptID, seq: Int, range: ByteRange, failures: Int) {
+    self.id = id
+    self.attempt = attempt
+    self.seq = seq
+    self.range = range
+    self.failures = failures
+  }
+}
+
+/// What is recorded when an attempt ends.
+public struct AttemptResult: Sendable {
+  public var outcome: AttemptOutcome
+  public var code: ErrorCode?
+  /// One line, secrets masked; nil on success.
+  public var message: String?
+  public var httpStatus: Int?
+  public var curlCode: Int32?
+  public var systemError: Int32?
+  public var bytesSent: Int64
+  /// Body bytes that the answer acknowledged.
+  public var bytesAcked: Int64
+  public var timing: TransferReply.Timing
+  public var remoteIP: String
+  public var httpVersion: String
+  public var requestID: String
+  public var retryAfterMs: Int64?
+  /// The wait that was chosen before the next attempt.
+  public var backoffMs: Int64?
+  /// First 4 KiB of an error answer, secrets masked.
+  public var replyExcerpt: [UInt8]?
+  /// The request may have reached the server.
+  public var mayHaveArrived: Bool
+
+  public init(outcome: AttemptOutcome, code: ErrorCode? = nil, message: String? = nil) {
+    self.outcome = outcome
+    self.code = code
+    self.message = message
+    httpStatus = nil
+    curlCode = nil
+    systemError = nil
+    bytesSent = 0
+    bytesAcked = 0
+    timing = TransferReply.Timing()
+    remoteIP = ""
+    httpVersion = ""
+    requestID = ""
+    retryAfterMs = nil
+    backoffMs = nil
+    replyExcerpt = nil
+    mayHaveArrived = false
+  }
+}
+
+/// What is recorded when a chunk is stored at the server.
+public struct StoredPart: Sendable, Hashable {
+  public var etag: String
+  public var digest: Digest?
+  public var md5: Digest?
+  public var confirmation: Confirmation
+
+  public init(etag: String, digest: Digest?, md5: Digest?, confirmation: Confirmation) {
+    self.etag = etag
+    self.digest = digest
+    self.md5 = md5
+    self.confirmation = confirmation
+  }
+}
+
+/// What is recorded when a file is done.
+public struct FileReceipt: Sendable, Hashable {
+  public var confirmation: Confirmation
+  public var digest: Digest?
+  public var remoteDigest: Digest?
+  public var etag: String
+  public var versionID: String
+  public var requestID: String
+  public var serverDate: String
+  /// Where it is, without secrets.
+  public var location: String
+
+  public init(
+    confirmation: Confirmation, digest: Digest?, remoteDigest: Digest?, etag: String, versionID: String,
+    requestID: String, serverDate: String, location: String
+  ) {
+    self.confirmation = confirmation
+    self.digest = digest
+    self.remoteDigest = remoteDigest
+    self.etag = etag
+    self.versionID = versionID
+    self.requestID = requestID
+    self.serverDate = serverDate
+    self.location = location
+  }
+}
+
+/// Whether a named transition changed its row.
+public enum TransitionResult: Sendable, Hashable {
+  case applied
+  /// The row was not where the transition starts; holds the state that it is in, `nil` when there is no such row or it
+  /// belongs to another run.
+  case lost(to: String?)
+
+  public var isApplied: Bool { self == .applied }
+}

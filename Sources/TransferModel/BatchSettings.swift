@@ -1,0 +1,43 @@
+/// What a batch was asked to do, frozen at `add`: stored with the batch, so that later edits change nothing that runs.
+/// Holds references to secrets, never secrets.
+public struct BatchSettings: Sendable, Hashable, Codable {
+  /// As typed, for example `s3://bucket/prefix/`. Never with user information; the parser refuses it.
+  public var destination: String
+  /// S3 endpoint as an `http(s)` URL without path; nil for AWS.
+  public var endpointURL: String?
+  public var region: String?
+  /// Name of the AWS profile; nil for the default chain.
+  public var awsProfile: String?
+  /// nil chooses: path style for addresses, ports, `localhost` and bucket names with dots.
+  public var usePathStyle: Bool?
+  /// Sends `UNSIGNED-PAYLOAD` also over plain HTTP.
+  public var unsignedPayload: Bool
+  /// Bytes; nil chooses.
+  public var partSize: Int64?
+  /// Refuses to replace what is already there (`If-None-Match: *`).
+  public var ifNoneMatch: Bool
+  /// `basic=env:NAME`, `basic=file:PATH`, `bearer=env:NAME`, `bearer=file:PATH`; nil for none.
+  public var auth: String?
+  /// PEM file with the certificate authorities to trust instead of the system's.
+  public var caFile: String?
+  /// Waits for `100 Continue` before bodies.
+  public var expectContinue: Bool
+
+  public init(
+    destination: String, endpointURL: String? = nil, region: String? = nil, awsProfile: String? = nil,
+    usePathStyle: Bool? = nil, unsignedPayload: Bool = false, partSize: Int64? = nil, ifNoneMatch: Bool = false,
+    auth: String? = nil, caFile: String? = nil, expectContinue: Bool = false
+  ) {
+    self.destination = destination
+    self.endpointURL = endpointURL
+    self.region = region
+    self.awsProfile = awsProfile
+    self.usePathStyle = usePathStyle
+    self.unsignedPayload = unsignedPayload
+    self.partSize = partSize
+    self.ifNoneMatch = ifNoneMatch
+    self.auth = auth
+    self.caFile = caFile
+    self.expectContinue = expectContinue
+  }
+}

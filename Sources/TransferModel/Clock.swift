@@ -1,0 +1,7 @@
+/// The two clocks of the engine. Tests replace them; nothing else in the product asks the system for the time.
+public protocol TransferClock: Sendable {
+  /// Milliseconds since 1970 UTC. For rows, display and HTTP dates only; it may jump.
+  var wallMs: Int64 { get }
+  /// Milliseconds of CLOCK_BOOTTIME: never goes back, goes on in sleep, starts anew at boot. For deadlines and backoff.
+  var bootMs: Int64 { get }
+}

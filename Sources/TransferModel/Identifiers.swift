@@ -1,0 +1,117 @@
+/// A row number of one ledger. People see it with its letter (`b12`, `f345`); it means nothing in another ledger.
+public protocol RowID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible
+where RawValue == Int64 {
+  static var letter: Character { get }
+  init(rawValue: Int64)
+}
+
+extension RowID {
+  /// The form that people type and read: the letter and the number.
+  public var description: String { "\(Self.letter)\(rawValue)" }
+
+  /// Reads `f345` or, without the letter, `345`; nil for anything else.
+  public init?(text: String) {
+    let digits = text.first == Self.letter ? text.dropFirst() : text[...]
+    guard let number = Int64(digits), number > 0 else { return nil }
+    self.init(rawValue: number)
+  }
+
+  public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// One `add` or `push`.
+public struct BatchID: RowID {
+  public static let letter: Character = "b"
+  public let rawValue: Int64
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// One source file to one remote key in one generation.
+public struct FileID: RowID {
+  public static let letter: Character = "f"
+  public let rawValue: Int64
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// One byte range of a file.
+public struct ChunkID: RowID {
+  public static let letter: Character = "c"
+  public let rawValue: Int64
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// One request to a server.
+public struct AttemptID: RowID {
+  public static let letter: Character = "a"
+  public let rawValue: Int64
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// One upload session at a server.
+public struct SessionID: RowID {
+  public static let letter: Character = "s"
+  public let rawValue: Int64
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// One invocation of the engine.
+public struct RunID: RowID {
+  public static let letter: Character = "r"
+  public let rawValue: Int64
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// A UUID of version 7 (RFC 9562 section 5.7): unique across ledgers, so that they can be merged, and ordered by time.
+public struct UID: Hashable, Sendable, CustomStringConvertible {
+  public let high: UInt64
+  public let low: UInt64
+
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// A new identifier for the wall-clock time `wallMs` (milliseconds since 1970 UTC) from 74 random bits.
+  public static func make(wallMs: Int64, using generator: inout some RandomNumberGenerator) -> UID {
+    let time = UInt64(bitPattern: wallMs) << 16
+    let a = UInt64.random(in: 0...0x0FFF, using: &generator)
+    let b = UInt64.random(in: 0...(UInt64.max >> 2), using: &generator)
+    return UID(high: time | 0x7000 | a, low: b | (1 << 63))
+  }
+
+  public static func make(wallMs: Int64) -> UID {
+    var generator = SystemRandomNumberGenerator()
+    return make(wallMs: wallMs, using: &generator)
+  }
+
+  /// The canonical 36 characters, lower case.
+  public var description: String {
+    var hex: [UInt8] = []
+    hex.reserveCapacity(36)
+    for i in 0..<32 {
+      if i == 8 || i == 12 || i == 16 || i == 20 { hex.append(0x2D) }
+      let word = i < 16 ? high : low
+      let nibble = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (i % 16))) & 15
+      hex.append(nibble < 10 ? 0x30 + nibble : 0x57 + nibble)
+    }
+    return String(decoding: hex, as: UTF8.self)
+  }
+
+  /// Reads the 36-character form; nil for anything else.
+  public init?(text: String) {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 36 else { return nil }
+    var words: [UInt64] = [0, 0]
+    var digits = 0
+    for (i, byte) in bytes.enumerated() {
+      if i == 8 || i == 13 || i == 18 || i == 23 {
+        guard byte == 0x2D else { return nil }
+        continue
+      }
+      guard let value = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+      words[digits / 16] = words[digits / 16] << 4 | UInt64(value)
+      digits += 1
+    }
+    self.init(high: words[0], low: words[1])
+  }
+}

@@ -1,0 +1,72 @@
+/// A file name, path or remote key: bytes, as the kernel and S3 see it. Never assume UTF-8.
+public struct NameBytes: Hashable, Sendable, Comparable {
+  public var bytes: [UInt8]
+
+  public init(_ bytes: [UInt8]) { self.bytes = bytes }
+  public init(_ text: String) { bytes = Array(text.utf8) }
+
+  public static func < (a: NameBytes, b: NameBytes) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
+
+  public var isEmpty: Bool { bytes.isEmpty }
+
+  /// The exact text when the bytes are valid UTF-8, else nil.
+  public var utf8: String? { String(validating: bytes, as: UTF8.self) }
+
+  /// The bytes after the last slash; all of them when there is none.
+  public var lastComponent: NameBytes {
+    guard let slash = bytes.lastIndex(of: 0x2F) else { return self }
+    return NameBytes(Array(bytes[(slash + 1)...]))
+  }
+
+  /// Joins with exactly one slash between the parts; an empty part adds nothing.
+  public func appending(_ other: NameBytes) -> NameBytes {
+    if isEmpty { return other }
+    if other.isEmpty { return self }
+    return NameBytes(bytes + (bytes.last == 0x2F ? [] : [0x2F]) + other.bytes)
+  }
+}
+
+extension NameBytes: CustomStringConvertible {
+  /// Safe to print anywhere: control characters, bidirectional controls, line separators, backslashes' ambiguity and
+  /// bytes that are not UTF-8 are shown as `\xNN`, so that a hostile name cannot drive a terminal or forge a line.
+  public var description: String { Self.escaped(bytes) }
+
+  private static func escaped(_ bytes: [UInt8]) -> String {
+    var out = ""
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let (scalar, width) = firstScalar(rest)
+      if let scalar, isPrintable(scalar) {
+        out.unicodeScalars.append(scalar)
+      } else {
+        for byte in rest.prefix(width) { out += hexEscape(byte) }
+      }
+      rest = rest.dropFirst(width)
+    }
+    return out
+  }
+
+  private static func firstScalar(_ bytes: ArraySlice<UInt8>) -> (Unicode.Scalar?, Int) {
+    var decoder = UTF8()
+    var iterator = bytes.prefix(4).makeIterator()
+    guard case .scalarValue(let scalar) = decoder.decode(&iterator) else { return (nil, 1) }
+    return (scalar, UTF8.width(scalar))
+  }
+
+  private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x5C: return false
+    case 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xE0000...0xE0FFF: return false
+    default: return true
+    }
+  }
+
+  private static func hexEscape(_ byte: UInt8) -> String {
+    if byte == 0x5C { return "\\\\" }
+    let digits = String(byte, radix: 16)
+    return byte < 16 ? "\\x0\(digits)" : "\\x\(digits)"
+  }
+}
+
+/// Makes text from servers, disks and users safe for one line of a terminal or a log; see ``NameBytes/description``.
+public func printable(_ text: String) -> String { NameBytes(text).description }

@@ -1,0 +1,38 @@
+/// How long to wait before the next attempt: full jitter, `random(0 ... min(cap, base * 2^n))`
+/// (`reference/protocols.md` section 8.5).
+///
+/// | attempt without progress | network, 5xx | throttled |
+/// |---|---|---|
+/// | 1 | 0 … 0.5 s | 0 … 1 s |
+/// | 2 | 0 … 1 s | 0 … 2 s |
+/// | 4 | 0 … 4 s | 0 … 8 s |
+/// | 8 and more | 0 … 30 s | 0 … 30 s |
+public struct RetryPolicy: Sendable, Hashable {
+  public var baseMs: Int64
+  public var throttleBaseMs: Int64
+  public var capMs: Int64
+  /// Attempts in a row that moved nothing, after which a file fails for good.
+  public var maxAttempts: Int
+
+  public init(baseMs: Int64 = 500, throttleBaseMs: Int64 = 1_000, capMs: Int64 = 30_000, maxAttempts: Int = 8) {
+    self.baseMs = baseMs
+    self.throttleBaseMs = throttleBaseMs
+    self.capMs = capMs
+    self.maxAttempts = maxAttempts
+  }
+
+  public static let standard = RetryPolicy()
+
+  /// The wait in milliseconds before the attempt that follows failure number `n` (1 is the first).
+  /// What the server asked for (`retryAfterMs`) wins when it is longer; up to a tenth is added so that clients spread.
+  public func delayMs(
+    afterFailure n: Int, isThrottled: Bool, retryAfterMs: Int64?, using generator: inout some RandomNumberGenerator
+  ) -> Int64 {
+    precondition(n >= 1, "failure \(n)")
+    let base = isThrottled ? throttleBaseMs : baseMs
+    let ceiling = n > 20 ? capMs : min(capMs, base << Int64(n - 1))
+    let jittered = Int64.random(in: 0...max(ceiling, 0), using: &generator)
+    guard let asked = retryAfterMs, asked > 0 else { return jittered }
+    return max(jittered, asked) + Int64.random(in: 0...(asked / 10), using: &generator)
+  }
+}

@@ -1,0 +1,133 @@
+public import HTTPTypes
+
+/// One HTTP request, complete: nothing is added to it on the way but `Host`, `Content-Length` and `User-Agent`.
+public struct TransferRequest: Sendable {
+  public var method: HTTPRequest.Method
+  /// Absolute `http` or `https` URL, already percent-encoded; sent as it stands (dot segments stay).
+  public var url: String
+  /// The transport refuses values with CR, LF or NUL.
+  public var fields: HTTPFields
+  public var body: RequestBody
+  public var limits: RequestLimits
+  /// Requests with different labels never share a connection. A label for people, never a secret: `aws:profile/default`.
+  public var credentialLabel: String
+  /// Asks for a new connection: libcurl repeats a request silently on a reused connection that died before the first
+  /// byte of the answer (`reference/protocols.md` section 9.2), which a request that must not be doubled cannot allow.
+  public var needsFreshConnection: Bool
+
+  public init(
+    method: HTTPRequest.Method, url: String, fields: HTTPFields = [:], body: RequestBody = .none,
+    limits: RequestLimits = .control, credentialLabel: String = "", needsFreshConnection: Bool = false
+  ) {
+    self.method = method
+    self.url = url
+    self.fields = fields
+    self.body = body
+    self.limits = limits
+    self.credentialLabel = credentialLabel
+    self.needsFreshConnection = needsFreshConnection
+  }
+}
+
+public enum RequestBody: Sendable {
+  /// No body and no `Content-Length`.
+  case none
+  /// A small body from memory; an empty one sends `Content-Length: 0`.
+  case bytes([UInt8])
+  /// A body that is read while it is sent. `Content-Length` is its `length`.
+  case source(any BodySource)
+}
+
+/// A request body of known length. Called from the transport's thread only, one call at a time.
+public protocol BodySource: AnyObject, Sendable {
+  /// In bytes.
+  var length: Int64 { get }
+  /// Fills the start of `buffer` (libcurl's own) with bytes from `offset`, counted from the start of this body.
+  /// Returns how many, at least 1 while `offset < length`. Offsets come in order except after a rewind.
+  /// A failure ends the request with ``TransferReply/bodyFailure``.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Result<Int, Failure>
+}
+
+/// Time limits of one request. Zero means no limit.
+public struct RequestLimits: Sendable, Hashable {
+  public var connectMs: Int64
+  /// Fails with ``ErrorCode/netStalled`` when fewer than 1,024 bytes a second moved for so long; also while waiting for the answer.
+  public var stallMs: Int64
+  public var totalMs: Int64
+  /// How much of the answer's body is kept, in bytes; the rest is read and dropped.
+  public var maxReplyBytes: Int
+
+  public init(connectMs: Int64, stallMs: Int64, totalMs: Int64, maxReplyBytes: Int) {
+    self.connectMs = connectMs
+    self.stallMs = stallMs
+    self.totalMs = totalMs
+    self.maxReplyBytes = maxReplyBytes
+  }
+
+  /// Small requests: one minute in all.
+  public static let control = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 60_000, maxReplyBytes: 4 << 20)
+  /// Bodies: no total limit, 60 s without progress.
+  public static let body = RequestLimits(connectMs: 15_000, stallMs: 60_000, totalMs: 0, maxReplyBytes: 64 << 10)
+  /// Merge calls that a server may take minutes for.
+  public static let finish = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 1_800_000, maxReplyBytes: 4 << 20)
+}
+
+/// Everything that is known about how a request went. A reply always comes, exactly once.
+public struct TransferReply: Sendable {
+  /// The final status; 0 when no status line arrived. May be set although `curlCode` is an error: look at it first.
+  public var status: Int = 0
+  public var fields: HTTPFields = [:]
+  public var body: [UInt8] = []
+  public var isBodyTruncated = false
+  /// CURLcode; 0 is success of the transport, whatever the status.
+  public var curlCode: Int32 = 0
+  /// libcurl's text for the failure, without secrets; empty on success.
+  public var curlMessage = ""
+  public var systemError: Int32 = 0
+  /// True when at least one byte of the request may have reached the server: its effect is then uncertain without an answer.
+  public var requestMayHaveArrived = false
+  /// We stopped it; nothing is wrong with the server.
+  public var isCancelled = false
+  /// Set when reading the body failed; then the request was ended by us.
+  public var bodyFailure: Failure?
+  /// Body bytes handed to the system, all repeats of this request included. For display; never an acknowledgement.
+  public var bytesSent: Int64 = 0
+  public var timing = Timing()
+  /// Numeric address of the server; empty when there was no connection.
+  public var remoteIP = ""
+  /// `1.1`, `2`, …; empty when there was no answer.
+  public var httpVersion = ""
+  public var isReusedConnection = false
+
+  public init() {}
+
+  /// Milliseconds from the start of the request; -1 when it did not get there.
+  public struct Timing: Sendable, Hashable {
+    public var dnsMs: Int64 = -1
+    public var connectMs: Int64 = -1
+    public var tlsMs: Int64 = -1
+    public var firstByteMs: Int64 = -1
+    public var totalMs: Int64 = -1
+    public init() {}
+  }
+}
+
+/// A number that names a running request; chosen by the caller and unique among those that run.
+public struct ExchangeID: Hashable, Sendable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Performs single requests. It decides nothing: no retry, no redirect, no pacing but the global rate.
+public protocol Transport: Sendable {
+  /// Starts a request and returns at once. `onReply` is called exactly once, from a thread of the transport; it must not block.
+  func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void)
+  /// Ends a request within 100 ms; its reply comes with `isCancelled`. Unknown ids are ignored.
+  func cancel(_ id: ExchangeID)
+  /// Limits all request bodies together, in bytes a second; nil for no limit. Takes effect at once.
+  func setRate(bytesPerSecond: Int64?)
+  /// Body bytes sent so far by each running request. For display.
+  func bytesInFlight() -> [ExchangeID: Int64]
+  /// Cancels what runs, delivers the replies, ends the threads. Blocks until then; call it from a plain thread.
+  func stop()
+}
