@@ -1,0 +1,151 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A value behind a `pthread_mutex`. Used instead of `Synchronization.Mutex`, for which the thread sanitizer of
+/// Swift 6.3.1 on Linux reports races that are none.
+public final class Lock<Value>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private var value: Value
+
+  public init(_ value: sending Value) {
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    self.value = value
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// Runs `body` alone. It must not block and must not take this lock again.
+  public func withLock<Result, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&value)
+  }
+}
+
+/// A queue between threads: many put, one takes everything that is there.
+public final class Mailbox<Element: Sendable>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let arrived: UnsafeMutablePointer<pthread_cond_t>
+  private var elements: [Element] = []
+  private var isClosed = false
+
+  public init() {
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    arrived = .allocate(capacity: 1)
+    arrived.initialize(to: pthread_cond_t())
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    #if canImport(Glibc)
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    #endif
+    pthread_cond_init(arrived, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(arrived)
+    pthread_mutex_destroy(mutex)
+    arrived.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Adds one element and wakes the taker. False when the box is closed; the element is dropped then.
+  @discardableResult
+  public func put(_ element: Element) -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard !isClosed else { return false }
+    elements.append(element)
+    if elements.count == 1 { pthread_cond_signal(arrived) }
+    return true
+  }
+
+  /// Refuses further elements and wakes the taker.
+  public func close() {
+    pthread_mutex_lock(mutex)
+    isClosed = true
+    pthread_cond_broadcast(arrived)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// Waits until there is something, and takes all of it in order; nil when the box is closed and empty.
+  /// With a timeout (milliseconds, at least 0) it returns an empty array when nothing came.
+  public func take(timeoutMs: Int64? = nil) -> [Element]? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    var deadline = timespec()
+    if let timeoutMs { deadline = Self.deadline(afterMs: timeoutMs) }
+    while elements.isEmpty && !isClosed {
+      if timeoutMs == nil {
+        pthread_cond_wait(arrived, mutex)
+      } else if pthread_cond_timedwait(arrived, mutex, &deadline) != 0 {
+        break
+      }
+    }
+    if elements.isEmpty { return isClosed ? nil : [] }
+    var taken: [Element] = []
+    swap(&taken, &elements)
+    return taken
+  }
+
+  private static func deadline(afterMs ms: Int64) -> timespec {
+    var now = timespec()
+    #if canImport(Glibc)
+      clock_gettime(CLOCK_MONOTONIC, &now)
+    #else
+      clock_gettime(CLOCK_REALTIME, &now)
+    #endif
+    let nanoseconds = Int64(now.tv_nsec) + (ms % 1000) * 1_000_000
+    return timespec(
+      tv_sec: now.tv_sec + Int(ms / 1000 + nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+  }
+}
+
+/// A plain operating-system thread for work that blocks; nothing blocking runs in a Swift task.
+public final class WorkerThread: @unchecked Sendable {
+  private var thread = pthread_t()
+  private var isJoined = false
+
+  /// Starts `body` on a new thread.
+  public init(_ body: @escaping @Sendable () -> Void) {
+    let box = Unmanaged.passRetained(Box(body))
+    let status = pthread_create(&thread, nil, Self.enter, box.toOpaque())
+    precondition(status == 0, "pthread_create: \(status)")
+  }
+
+  /// Waits for the end of the thread; once, from another thread.
+  public func join() {
+    guard !isJoined else { return }
+    isJoined = true
+    pthread_join(thread, nil)
+  }
+
+  private final class Box {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+
+  #if canImport(Glibc)
+    private static let enter: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
+      Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
+      return nil
+    }
+  #else
+    private static let enter: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { argument in
+      Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
+      return nil
+    }
+  #endif
+}
