@@ -62,5 +62,6 @@ let package = Package(
       ["TransferEngine", "TransferProtocols", "CurlTransport", "TransferLedger", "TransferModel", httpTypes]),
 
     tests("TransferModelTests", ["TransferModel"]),
+    tests("ReceiverTests", ["Receiver", "TransferModel"]),
   ]
 )

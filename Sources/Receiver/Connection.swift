@@ -1,0 +1,33 @@
+import Glibc
+
+/// The life of one connection: a request after the other until one side has enough. Runs on its own thread.
+struct Connection {
+  let core: ReceiverCore
+  let socket: Socket
+  let number: Int64
+
+  func serve() {
+    while true {
+      do throws(ExchangeEnd) {
+        guard let bytes = try socket.nextHead() else { return }
+        guard Exchange(core, socket, try RequestHead(bytes), connection: number).run() else { return }
+      } catch {
+        return refuse(error)
+      }
+    }
+  }
+
+  /// Answers what is no request at all. It is not in the record: there is nothing to name.
+  private func refuse(_ end: ExchangeEnd) {
+    let answer: Answer
+    switch end {
+    case .refuse(let refusal): answer = refusal
+    case .timedOut: answer = Answer(408, text: "the request head did not come within \(core.settings.timeoutMs) ms")
+    case .cut, .reset, .gone: return
+    }
+    let bytes = answer.head(closing: true, nowSeconds: Int(wallMilliseconds() / 1000)) + answer.body
+    do throws(ExchangeEnd) { try socket.send(bytes) } catch { return }
+    core.settings.log?("no request: \(answer.status)")
+    socket.finishSending(milliseconds: 1000)
+  }
+}

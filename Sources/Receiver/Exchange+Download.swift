@@ -1,0 +1,90 @@
+import TransferModel
+
+/// GET and HEAD, whole or one range.
+extension Exchange {
+  /// Source: RFC 9110 sections 13.2.2 (order of the conditions) and 14.2.
+  func get() throws(ExchangeEnd) -> Answer {
+    let path = try ObjectPath(requestPath: head.path)
+    try drop()
+    guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
+    let object = try store.object(at: path)
+    if let match = head["if-match"], !lists(match, object.etag) { throw .refuse(412, "If-Match failed") }
+    if let none = head["if-none-match"], lists(none, object.etag) { return Answer(304, fields: fields(object)) }
+    let whole = ByteRange(offset: 0, length: object.size)
+    switch rangeWanted(object) {
+    case .whole: return answer(200, object, whole)
+    case .part(let range): return answer(206, object, range)
+    case .unsatisfiable:
+      throw .refuse(416, "the range lies behind the end", fields: [Answer.Field("Content-Range", "bytes */\(object.size)")])
+    }
+  }
+
+  private func answer(_ status: Int, _ object: StoredObject, _ range: ByteRange) -> Answer {
+    var answer = Answer(status, fields: fields(object))
+    if status == 206 {
+      answer.fields.append(
+        Answer.Field("Content-Range", "bytes \(range.offset)-\(range.end - 1)/\(object.size)"))
+    }
+    answer.file = Answer.FileBody(descriptor: object.descriptor, range: range)
+    return answer
+  }
+
+  private func fields(_ object: StoredObject) -> [Answer.Field] {
+    [
+      Answer.Field("Content-Type", "application/octet-stream"), Answer.Field("Accept-Ranges", "bytes"),
+      Answer.Field("ETag", object.etag), Answer.Field("Repr-Digest", reprDigest(object.crc32c)),
+      Answer.Field("Last-Modified", httpDate(object.modifiedSeconds)),
+    ]
+  }
+
+  private func rangeWanted(_ object: StoredObject) -> RangeWanted {
+    guard head.method == "GET", let field = head["range"] else { return .whole }
+    if let condition = head["if-range"], condition != object.etag { return .whole }
+    return RangeWanted(field, size: object.size)
+  }
+
+  private func lists(_ field: String, _ etag: String) -> Bool {
+    field == "*" || field.split(separator: ",").contains { $0.drop { $0 == " " } == etag }
+  }
+}
+
+/// What a Range field asks for. Several ranges, other units and malformed fields count as no field at all.
+enum RangeWanted: Equatable {
+  case whole
+  case part(ByteRange)
+  case unsatisfiable
+
+  init(_ field: String, size: Int64) {
+    guard field.hasPrefix("bytes="), !field.contains(",") else {
+      self = .whole
+      return
+    }
+    let ends = field.dropFirst(6).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+    guard ends.count == 2 else {
+      self = .whole
+      return
+    }
+    self = Self.between(Self.number(ends[0]), Self.number(ends[1]), size)
+  }
+
+  /// Outer nil is malformed, inner nil is empty.
+  private static func number(_ text: Substring) -> Int64?? {
+    if text.isEmpty { return .some(nil) }
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int64(text) ?? .max
+  }
+
+  private static func between(_ first: Int64??, _ last: Int64??, _ size: Int64) -> RangeWanted {
+    guard let first, let last else { return .whole }
+    switch (first, last) {
+    case (nil, nil): return .whole
+    case (nil, let suffix?):
+      let length = min(suffix, size)
+      return length == 0 ? .unsatisfiable : .part(ByteRange(offset: size - length, length: length))
+    case (let first?, let last):
+      if let last, last < first { return .whole }
+      if first >= size { return .unsatisfiable }
+      return .part(ByteRange(offset: first, length: min(last ?? .max, size - 1) - first + 1))
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Glibc
+import TransferModel
+
+/// How an exchange ends: the answer, or what the script or the network makes of it.
+extension Exchange {
+  /// Sends the answer. Its record is written first, so that no client knows more than the record.
+  func finish(_ answer: Answer) throws(ExchangeEnd) -> Bool {
+    if let ending = effect.ending { return try spoil(answer, ending) }
+    let mustClose = settleBody()
+    try note(.answer(status: answer.status))
+    log(answer.status, "")
+    do throws(ExchangeEnd) {
+      try transmit(answer, closing: mustClose)
+    } catch {
+      return lose(answer.status, because: error)
+    }
+    if mustClose { socket.finishSending(milliseconds: body.isComplete ? 0 : 2000) }
+    return !mustClose
+  }
+
+  private func transmit(_ answer: Answer, closing: Bool) throws(ExchangeEnd) {
+    var bytes = answer.head(closing: closing, nowSeconds: Int(wallMilliseconds() / 1000))
+    let hasBody = head.method != "HEAD" && answer.status != 204 && answer.status != 304
+    guard hasBody, let file = answer.file else {
+      if hasBody { bytes += answer.body }
+      return try socket.send(bytes)
+    }
+    try socket.send(bytes)
+    try stream(file)
+  }
+
+  /// Sends a part of a stored object at the pace of the script.
+  private func stream(_ file: Answer.FileBody) throws(ExchangeEnd) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
+    defer { buffer.deallocate() }
+    var offset = file.range.offset
+    while offset < file.range.end {
+      let allowed = try pacer.allowance(Int(min(Int64(buffer.count), file.range.end - offset)))
+      let count = pread(file.descriptor.number, buffer.baseAddress!, allowed, off_t(offset))
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { throw .gone }
+      try socket.send(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      offset += Int64(count)
+      try pacer.note(count)
+    }
+    try pacer.finish()
+  }
+
+  private func spoil(_ answer: Answer, _ ending: FaultEffect.Ending) throws(ExchangeEnd) -> Bool {
+    try note(.lost(status: answer.status, cause: ending.rawValue))
+    log(answer.status, " \(ending.rawValue)")
+    switch ending {
+    case .loseAnswer: break
+    case .garbage: try socket.send(garbage())
+    case .truncateAnswer: try sendHalf(answer)
+    }
+    socket.finishSending(milliseconds: 1000)
+    return false
+  }
+
+  /// Half of the body behind a complete head; half of the head when there is no body.
+  private func sendHalf(_ answer: Answer) throws(ExchangeEnd) {
+    let bytes = answer.head(closing: true, nowSeconds: Int(wallMilliseconds() / 1000))
+    if head.method == "HEAD" || answer.contentLength == 0 { return try socket.send(Array(bytes[..<(bytes.count / 2)])) }
+    try socket.send(bytes)
+    if let file = answer.file {
+      let half = ByteRange(offset: file.range.offset, length: file.range.length / 2)
+      try stream(Answer.FileBody(descriptor: file.descriptor, range: half))
+    } else {
+      try socket.send(Array(answer.body[..<(answer.body.count / 2)]))
+    }
+  }
+
+  /// 64 bytes that are not HTTP; the same ones for the same seed and request.
+  private func garbage() -> [UInt8] {
+    (0..<64).map { i in
+      i == 0 ? 0 : UInt8(unitInterval(core.settings.seed, UInt64(request), UInt64(i)) * 256)
+    }
+  }
+
+  /// Ends a connection whose request did not get an answer in the normal way. Always false.
+  func close(after end: ExchangeEnd) -> Bool {
+    switch end {
+    case .refuse(let answer): return answerAtLast(answer)
+    case .timedOut: return answerAtLast(Answer(408, text: "nothing came for \(core.settings.timeoutMs) ms"))
+    case .cut, .reset, .gone: return lose(0, because: end)
+    }
+  }
+
+  private func answerAtLast(_ answer: Answer) -> Bool {
+    do throws(ExchangeEnd) {
+      try note(.answer(status: answer.status))
+      try transmit(answer, closing: true)
+    } catch {
+      return lose(answer.status, because: error)
+    }
+    log(answer.status, "")
+    socket.finishSending(milliseconds: 2000)
+    return false
+  }
+
+  /// Notes that the client will not see an answer, and closes as told. Where the record cannot be written either, the
+  /// closed connection is all that is left to say.
+  private func lose(_ status: Int, because end: ExchangeEnd) -> Bool {
+    let cause =
+      switch end {
+      case .cut: "cut-after"
+      case .reset: "reset-after"
+      case .timedOut, .gone, .refuse: "disconnected"
+      }
+    try? note(.lost(status: status, cause: cause))
+    log(status, " \(cause)")
+    if case .reset = end { socket.resetOnClose() }
+    if case .cut = end { socket.finishSending(milliseconds: 1000) }
+    return false
+  }
+}

@@ -1,0 +1,62 @@
+import TransferModel
+
+/// What each method does.
+extension Exchange {
+  private static let methods = "OPTIONS, GET, HEAD, PUT, POST, DELETE, MKCOL"
+
+  func carryOut() throws(ExchangeEnd) -> Answer {
+    try authorize()
+    if let expect = head["expect"], expect.lowercased() != "100-continue" {
+      throw .refuse(417, "only 100-continue can be expected")
+    }
+    switch head.method {
+    case "PUT": return try put()
+    case "POST": return try post()
+    case "GET", "HEAD": return try get()
+    case "DELETE": return try delete()
+    case "MKCOL": return try makeCollection()
+    case "OPTIONS":
+      try drop()
+      return Answer(204, fields: [Answer.Field("Allow", Self.methods), Answer.Field("DAV", "1")])
+    default: throw .refuse(405, "the method is not known here", fields: [Answer.Field("Allow", Self.methods)])
+    }
+  }
+
+  private func delete() throws(ExchangeEnd) -> Answer {
+    let path = try ObjectPath(requestPath: head.path)
+    try drop()
+    guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
+    try store.publishing.withLock { _ throws(ExchangeEnd) in
+      try store.remove(path)
+      try note(.delete)
+    }
+    return Answer(204)
+  }
+
+  private func makeCollection() throws(ExchangeEnd) -> Answer {
+    let path = try ObjectPath(requestPath: head.path)
+    if !body.isComplete { throw .refuse(415, "MKCOL takes no body here") }
+    if let store = core.store { try store.makeCollection(path) }
+    try note(.makeCollection)
+    return Answer(201)
+  }
+
+  private func authorize() throws(ExchangeEnd) {
+    let settings = core.settings
+    if settings.basicCredential == nil && settings.bearerToken == nil { return }
+    var expected: [String] = []
+    if let basic = settings.basicCredential { expected.append("Basic \(base64(Array(basic.utf8)))") }
+    if let token = settings.bearerToken { expected.append("Bearer \(token)") }
+    let given = Array((head["authorization"] ?? "").utf8)
+    if expected.contains(where: { isEqualInConstantTime(Array($0.utf8), given) }) { return }
+    let challenge = settings.basicCredential == nil ? "Bearer" : "Basic realm=\"receiver\", charset=\"UTF-8\""
+    throw .refuse(
+      401, given.isEmpty ? "a credential is needed" : "the credential is wrong",
+      fields: [Answer.Field("WWW-Authenticate", challenge)])
+  }
+}
+
+/// Compares without telling by its duration where the difference is.
+private func isEqualInConstantTime(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+  a.count == b.count && zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+}

@@ -1,0 +1,126 @@
+import Glibc
+import TransferModel
+
+/// One request and its answer on one connection. Used by the thread of the connection.
+final class Exchange {
+  /// Bodies up to this length are read to the end after an early answer, so that the connection can go on.
+  private static let drainLimit: Int64 = 1 << 20
+
+  let core: ReceiverCore
+  let socket: Socket
+  let head: RequestHead
+  let connection: Int64
+  let request: Int64
+  let effect: FaultEffect
+  var body: RequestBody
+  var pacer: Pacer
+  /// As far as known: the object's path below the folder; the path as sent where it is not valid.
+  var recordedPath: NameBytes
+  private var mayContinue: Bool
+  private let rule: FaultRule?
+  private let began = monotonicNanoseconds()
+
+  init(_ core: ReceiverCore, _ socket: Socket, _ head: RequestHead, connection: Int64) {
+    self.core = core
+    self.socket = socket
+    self.head = head
+    self.connection = connection
+    request = core.nextRequest()
+    rule = core.faults.rule(method: head.method, path: head.path)
+    effect = rule?.effect ?? FaultEffect()
+    body = RequestBody(head, socket, limit: core.settings.maxBody)
+    pacer = Pacer(effect) { [core] in core.wait(milliseconds: $0) }
+    recordedPath = (try? ObjectPath(requestPath: head.path))?.bytes ?? NameBytes(Array(head.path))
+    mayContinue = !head.isHTTP10 && head["expect"]?.lowercased() == "100-continue"
+  }
+
+  /// Carries the request out. True when the connection can take another one.
+  func run() -> Bool {
+    do throws(ExchangeEnd) {
+      try begin()
+      return try finish(try respond())
+    } catch {
+      return close(after: error)
+    }
+  }
+
+  private func begin() throws(ExchangeEnd) {
+    var declared: Int64?
+    if case .length(let length) = head.framing { declared = length }
+    try note(.start(method: head.method, declared: declared))
+    if let rule {
+      core.count { $0.faults += 1 }
+      try note(.fault(line: rule.line, effect: rule.effect.text))
+    }
+    if effect.latencyMs > 0, !core.wait(milliseconds: effect.latencyMs) { throw .gone }
+  }
+
+  private func respond() throws(ExchangeEnd) -> Answer {
+    if let scripted = effect.answer {
+      if !effect.isEarly { try drop() }
+      return scripted
+    }
+    do throws(ExchangeEnd) {
+      return try carryOut()
+    } catch {
+      if case .refuse(let answer) = error { return answer }
+      throw error
+    }
+  }
+
+  /// Adds an event about this request to the record.
+  func note(_ kind: ReceiverEvent.Kind) throws(ExchangeEnd) {
+    try core.record.add(
+      ReceiverEvent(
+        atMs: wallMilliseconds(), connection: connection, request: request, path: recordedPath, kind: kind))
+  }
+
+  /// Asks the client for the body when it waits to be asked.
+  func invite() throws(ExchangeEnd) {
+    guard mayContinue, !body.isComplete else { return }
+    mayContinue = false
+    try socket.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+  }
+
+  /// Reads the whole body and keeps nothing.
+  func drop() throws(ExchangeEnd) {
+    try invite()
+    try receive(nil, checksum: { nil })
+  }
+
+  /// Reads the whole body, piece by piece, and records how much came, complete or not.
+  func receive(
+    _ consume: ((UnsafeRawBufferPointer) throws(ExchangeEnd) -> Void)?, checksum: () -> UInt32?
+  ) throws(ExchangeEnd) {
+    var end: ExchangeEnd?
+    do throws(ExchangeEnd) {
+      while try body.next(&pacer, consume) {}
+      if head.framing != .none { try pacer.finish() }
+    } catch {
+      end = error
+    }
+    let count = body.received
+    core.count { $0.bytesReceived += count }
+    if head.framing != .none { try note(.bytes(ByteRange(offset: 0, length: count), crc32c: checksum())) }
+    if let end { throw end }
+  }
+
+  /// Whether the connection has to end after the answer, because bytes of the body are still to come.
+  func settleBody() -> Bool {
+    if body.isComplete { return head.wantsClose }
+    guard !effect.isEarly, !mayContinue, let left = body.remaining, left <= Self.drainLimit else { return true }
+    do throws(ExchangeEnd) {
+      while try body.next(&pacer, nil) {}
+    } catch {
+      return true
+    }
+    return head.wantsClose
+  }
+
+  func log(_ status: Int, _ remark: String) {
+    guard let log = core.settings.log else { return }
+    let milliseconds = (monotonicNanoseconds() - began) / 1_000_000
+    let fault = rule.map { " [line \($0.line): \(printable($0.effect.text))]" } ?? ""
+    log("\(head.method) /\(recordedPath) \(status)\(remark) \(body.received) bytes in, \(milliseconds) ms\(fault)")
+  }
+}

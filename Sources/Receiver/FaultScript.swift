@@ -1,0 +1,113 @@
+public import TransferModel
+
+/// What goes wrong on purpose, from a text file of one rule a line. Empty lines and what follows `#` are ignored.
+///
+///     match METHOD PATH [SELECTOR…] : ACTION [ACTION…]
+///
+/// METHOD is `PUT`, `GET`, … or `*`. PATH is compared with the path as sent (percent-encoded, without query); `*` stands for
+/// any bytes. A word with blanks is written in double quotes. Each rule counts the requests that its METHOD and PATH match;
+/// the first rule in the file that hits a request is applied to it, alone.
+///
+/// Selectors (without one, every matching request is hit):
+///
+///     nth=N        the N-th matching request, from 1; with times=T also the T-1 after it
+///     every=N      every N-th matching request
+///     p=X          each with probability X (0…1), decided by seed, line and count only: one seed replays one run
+///     per=path     counts each path for itself
+///     times=T      at most T hits (may also stand among the actions)
+///
+/// Actions:
+///
+///     latency=MS            waits before the request is looked at
+///     status=CODE           reads the body, keeps nothing, answers CODE
+///     early-status=CODE     answers CODE before the body is read, then closes
+///     retry-after=TEXT      the Retry-After of that answer, as written
+///     redirect=URL          the Location of that answer; CODE is 307 without a status
+///     cut-after=N           closes the connection after N body bytes, or at the end of a shorter body, and keeps nothing
+///     reset-after=N         the same with a TCP reset
+///     stall=N,SECONDS       goes silent for SECONDS after N body bytes, or at the end of a shorter body; then goes on
+///     slow=N                moves N body bytes a second
+///     lose-answer           does what was asked, then closes without an answer
+///     truncate-answer       does what was asked, sends half of the answer, closes
+///     garbage               does what was asked, answers bytes that are not HTTP, closes
+///
+/// The body is that of the request; for GET it is that of the answer.
+public struct FaultScript: Sendable {
+  var rules: [FaultRule]
+
+  /// No faults.
+  public init() { rules = [] }
+
+  /// Reads a script. Throws `.config` with line and column of the first mistake; `name` stands for the script in errors.
+  public init(text: String, name: String = "script") throws(TransferError) {
+    rules = []
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      do throws(ScriptMistake) {
+        var words = ScriptWords(Array(line.utf8))
+        if let rule = try words.rule(line: index + 1) { rules.append(rule) }
+      } catch {
+        throw TransferError(
+          .config, "read fault script", NameBytes(name),
+          cause: "line \(index + 1), column \(error.column): \(error.text)")
+      }
+    }
+  }
+
+  /// Reads the script in a file.
+  public static func read(path: String) throws(TransferError) -> FaultScript {
+    let content = try bytes(ofFile: path, "read fault script")
+    guard let text = String(validating: content, as: UTF8.self) else {
+      throw TransferError(.config, "read fault script", NameBytes(path), cause: "the file is not UTF-8 text")
+    }
+    return try FaultScript(text: text, name: path)
+  }
+}
+
+/// What is wrong in a line of a script, and where (column from 1, in bytes).
+struct ScriptMistake: Error {
+  var column: Int
+  var text: String
+}
+
+/// The rules of a run with their counters. Called from the threads of all connections.
+final class FaultBook: Sendable {
+  private struct Counter {
+    var count = 0
+    var hits = 0
+  }
+
+  private struct Key: Hashable {
+    var rule: Int
+    var path: [UInt8]
+  }
+
+  private let rules: [FaultRule]
+  private let seed: UInt64
+  private let counters = Lock<[Key: Counter]>([:])
+
+  init(_ script: FaultScript, seed: UInt64) {
+    rules = script.rules
+    self.seed = seed
+  }
+
+  /// Counts a request and returns the rule that hits it.
+  func rule(method: String, path: ArraySlice<UInt8>) -> FaultRule? {
+    if rules.isEmpty { return nil }
+    let matching = rules.filter { $0.matches(method: method, path: path) }
+    return counters.withLock { counters in
+      var hit: FaultRule?
+      for rule in matching {
+        let key = Key(rule: rule.line, path: rule.isPerPath ? Array(path) : [])
+        var counter = counters[key] ?? Counter()
+        counter.count += 1
+        let salt = rule.isPerPath ? UInt64(CRC32C.of(Array(path))) << 32 : 0
+        if hit == nil, rule.hits(count: counter.count, hits: counter.hits, seed: seed ^ salt) {
+          counter.hits += 1
+          hit = rule
+        }
+        counters[key] = counter
+      }
+      return hit
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Glibc
+import TransferModel
+
+/// The receiver's folder. Objects get their final name only when all their bytes are on the disk, and no path leads out
+/// of the folder: it is walked component by component, and symbolic links are never followed.
+///
+/// Called from the threads of all connections.
+final class ObjectStore: Sendable {
+  /// Holds what is not complete yet. On the same file system as the objects, and out of reach of every request.
+  static let hiddenName = NameBytes(".transfers-receiver")
+
+  let root: Descriptor
+  let staging: Descriptor
+  let serial = Lock<UInt64>(0)
+  /// Taken while a final name appears, so that the record tells the names in the order in which they appeared.
+  let publishing = Lock<Void>(())
+  let checksums = ChecksumCache()
+
+  /// Opens `path`, makes it when it is missing, takes it for this process alone, and removes what a killed receiver left
+  /// half received.
+  init(path: String) throws(TransferError) {
+    root = try Self.openFolder(path)
+    let made = Self.hiddenName.withCString { [root] in mkdirat(root.number, $0, 0o700) }
+    guard made == 0 || errno == EEXIST, let staging = root.open(Self.hiddenName, O_RDONLY | O_DIRECTORY) else {
+      throw Self.failure(path)
+    }
+    self.staging = staging
+    guard flock(staging.number, LOCK_EX | LOCK_NB) == 0 else {
+      throw TransferError(
+        .locked, "open folder", NameBytes(path), cause: "another receiver uses it", remedy: "choose another --dir")
+    }
+    removeLeftovers()
+  }
+
+  private static func openFolder(_ path: String) throws(TransferError) -> Descriptor {
+    if mkdir(path, 0o755) != 0 && errno != EEXIST { throw failure(path) }
+    let opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if opened < 0 { throw failure(path) }
+    return Descriptor(opened)
+  }
+
+  private static func failure(_ path: String) -> TransferError {
+    TransferError(.config, "open folder", NameBytes(path), cause: errorText(errno), remedy: "choose another --dir")
+  }
+
+  private func removeLeftovers() {
+    guard let directory = fdopendir(dup(staging.number)) else { return }
+    defer { closedir(directory) }
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { NameBytes(Array($0.prefix { $0 != 0 })) }
+      if name.bytes.first != 0x2E { _ = name.withCString { unlinkat(staging.number, $0, 0) } }
+    }
+  }
+
+  /// Opens the folder that holds the last component of `path`, making missing ones when `creating`. A made folder is
+  /// durable on return.
+  func parent(of path: ObjectPath, creating: Bool) throws(ExchangeEnd) -> Descriptor {
+    var current = root
+    for name in path.components.dropLast() { current = try folder(name, in: current, creating: creating) }
+    return current
+  }
+
+  private func folder(_ name: NameBytes, in parent: Descriptor, creating: Bool) throws(ExchangeEnd) -> Descriptor {
+    if let found = parent.open(name, O_RDONLY | O_DIRECTORY) { return found }
+    guard errno == ENOENT else { throw .systemError(errno, "open collection") }
+    guard creating else { throw .refuse(409, "a parent collection is missing") }
+    let made = name.withCString { mkdirat(parent.number, $0, 0o755) }
+    guard made == 0 || errno == EEXIST else { throw .systemError(errno, "make collection") }
+    guard fsync(parent.number) == 0 else { throw .systemError(errno, "make collection durable") }
+    guard let found = parent.open(name, O_RDONLY | O_DIRECTORY) else { throw .systemError(errno, "open collection") }
+    return found
+  }
+
+  /// What is at `path`, links not followed; nil when there is nothing.
+  func status(of path: ObjectPath) throws(ExchangeEnd) -> stat? {
+    guard let name = path.components.last else { return root.status }
+    let folder: Descriptor
+    do throws(ExchangeEnd) {
+      folder = try parent(of: path, creating: false)
+    } catch {
+      if case .refuse(let answer) = error, answer.status == 409 || answer.status == 404 { return nil }
+      throw error
+    }
+    return Self.status(of: name, in: folder)
+  }
+
+  static func status(of name: NameBytes, in folder: Descriptor) -> stat? {
+    var out = stat()
+    return name.withCString { fstatat(folder.number, $0, &out, AT_SYMLINK_NOFOLLOW) } == 0 ? out : nil
+  }
+}

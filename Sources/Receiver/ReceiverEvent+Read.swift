@@ -1,0 +1,61 @@
+import TransferModel
+
+extension ReceiverEvent {
+  /// Reads one line without its newline; nil when it is none of ours.
+  init?(line: ArraySlice<UInt8>) {
+    guard let fields = FlatLine.read(line), let name = fields["t"]?.text, let atMs = fields["at_ms"]?.number,
+      let connection = fields["conn"]?.number, let request = fields["req"]?.number,
+      let kind = Kind(name, fields), let path = bytesFromBase64(fields["path_b64"]?.text ?? "")
+    else { return nil }
+    self.init(atMs: atMs, connection: connection, request: request, path: NameBytes(path), kind: kind)
+  }
+}
+
+extension ReceiverEvent.Kind {
+  init?(_ name: String, _ fields: [String: FlatLine.Value]) {
+    switch name {
+    case "open", "start", "fault": self.init(beginning: name, fields)
+    case "bytes", "commit": self.init(body: name, fields)
+    case "delete": self = .delete
+    case "mkcol": self = .makeCollection
+    case "answer", "lost": self.init(ending: name, fields)
+    default: return nil
+    }
+  }
+
+  private init?(beginning name: String, _ fields: [String: FlatLine.Value]) {
+    if name == "open", let pid = fields["pid"]?.number, let seed = UInt64(fields["seed"]?.text ?? "") {
+      self = .open(pid: pid, seed: seed)
+    } else if name == "start", let method = fields["method"]?.text, let declared = fields["declared"]?.number {
+      self = .start(method: method, declared: declared < 0 ? nil : declared)
+    } else if name == "fault", let line = fields["line"]?.number, let effect = fields["effect"]?.text {
+      self = .fault(line: Int(line), effect: effect)
+    } else {
+      return nil
+    }
+  }
+
+  private init?(body name: String, _ fields: [String: FlatLine.Value]) {
+    let crc32c = fields["crc32c"]?.text.flatMap { UInt32($0, radix: 16) }
+    if name == "commit", let size = fields["size"]?.number {
+      self = .commit(size: size, crc32c: crc32c)
+    } else if name == "bytes", let offset = fields["offset"]?.number, let length = fields["length"]?.number,
+      offset >= 0, length >= 0
+    {
+      self = .bytes(ByteRange(offset: offset, length: length), crc32c: crc32c)
+    } else {
+      return nil
+    }
+  }
+
+  private init?(ending name: String, _ fields: [String: FlatLine.Value]) {
+    guard let status = fields["status"]?.number else { return nil }
+    if name == "answer" {
+      self = .answer(status: Int(status))
+    } else if let cause = fields["cause"]?.text {
+      self = .lost(status: Int(status), cause: cause)
+    } else {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,106 @@
+public import TransferModel
+
+/// One line of the receiver's record: what the server saw and did, by its own account.
+///
+/// The record is a text file to which lines are only ever added, each a flat JSON object written with one `write(2)`; what a
+/// request caused is in the file before its answer leaves. All lines hold `t` (the kind), `at_ms` (wall clock, milliseconds
+/// since 1970 UTC), `conn` and `req` (numbers that count from 1 in each run of the server) and, but for `open`, `path_b64`
+/// (base64 of the bytes of the path below the folder, decoded; of the request target where that is no valid path).
+///
+///     open    pid, seed                  a receiver began to write here; conn and req are 0
+///     start   method, declared           a request head arrived; declared is Content-Length, -1 when there is none
+///     fault   line, effect               this line of the script is applied to the request
+///     bytes   offset, length, crc32c     body bytes received, written once at the end of the body or where it was cut;
+///                                        crc32c (8 hex digits) is missing where it was not computed (--discard)
+///     commit  size, crc32c               the object is complete under its final name; durable when an answer follows
+///     delete                             the object or collection was removed
+///     mkcol                              the collection was made
+///     answer  status                     this answer is about to be sent
+///     lost    status, cause              the answer was not or not completely sent: lose-answer, truncate-answer, garbage,
+///                                        or disconnected; status is what would have been answered
+public struct ReceiverEvent: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
+    case open(pid: Int64, seed: UInt64)
+    case start(method: String, declared: Int64?)
+    case fault(line: Int, effect: String)
+    case bytes(ByteRange, crc32c: UInt32?)
+    case commit(size: Int64, crc32c: UInt32?)
+    case delete
+    case makeCollection
+    case answer(status: Int)
+    case lost(status: Int, cause: String)
+  }
+
+  /// Milliseconds since 1970 UTC.
+  public var atMs: Int64
+  public var connection: Int64
+  public var request: Int64
+  public var path: NameBytes
+  public var kind: Kind
+
+  public init(atMs: Int64, connection: Int64, request: Int64, path: NameBytes, kind: Kind) {
+    self.atMs = atMs
+    self.connection = connection
+    self.request = request
+    self.path = path
+    self.kind = kind
+  }
+}
+
+extension ReceiverEvent {
+  /// The line as it is stored, newline included.
+  var line: [UInt8] {
+    var line = FlatLine()
+    line.add("t", kind.name)
+    line.add("at_ms", atMs)
+    line.add("conn", connection)
+    line.add("req", request)
+    if case .open = kind {} else { line.add("path_b64", base64(path.bytes)) }
+    add(to: &line)
+    return line.finished
+  }
+
+  private func add(to line: inout FlatLine) {
+    switch kind {
+    case .open(let pid, let seed):
+      line.add("pid", pid)
+      line.add("seed", String(seed))
+    case .start(let method, let declared):
+      line.add("method", method)
+      line.add("declared", declared ?? -1)
+    case .fault(let number, let effect):
+      line.add("line", Int64(number))
+      line.add("effect", effect)
+    case .bytes(let range, let crc32c):
+      line.add("offset", range.offset)
+      line.add("length", range.length)
+      if let crc32c { line.add("crc32c", CRC32C.text(crc32c)) }
+    case .commit(let size, let crc32c):
+      line.add("size", size)
+      if let crc32c { line.add("crc32c", CRC32C.text(crc32c)) }
+    case .delete, .makeCollection:
+      break
+    case .answer(let status):
+      line.add("status", Int64(status))
+    case .lost(let status, let cause):
+      line.add("status", Int64(status))
+      line.add("cause", cause)
+    }
+  }
+}
+
+extension ReceiverEvent.Kind {
+  var name: String {
+    switch self {
+    case .open: "open"
+    case .start: "start"
+    case .fault: "fault"
+    case .bytes: "bytes"
+    case .commit: "commit"
+    case .delete: "delete"
+    case .makeCollection: "mkcol"
+    case .answer: "answer"
+    case .lost: "lost"
+    }
+  }
+}

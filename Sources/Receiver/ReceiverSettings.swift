@@ -1,0 +1,110 @@
+import Glibc
+import TransferModel
+
+/// How a receiver is to behave. Every default is a plain, well-behaved server on a free loopback port.
+public struct ReceiverSettings: Sendable {
+  /// Folder for the objects; made when it is missing (its parent must be there). Not looked at when `discards`.
+  public var directory: String
+  /// File for the record, see ``ReceiverEvent``; nil keeps none.
+  public var recordPath: String?
+  /// Numeric IPv4 or IPv6 address.
+  public var host = "127.0.0.1"
+  /// 0 takes a free one.
+  public var port: UInt16 = 0
+  public var script = FaultScript()
+  public var seed: UInt64 = 0
+  /// `user:password`; with this or ``bearerToken`` set, a request needs one of the two.
+  public var basicCredential: String?
+  public var bearerToken: String?
+  /// Longest accepted body in bytes; longer ones are answered 413.
+  public var maxBody: Int64 = .max
+  /// Answers 409 when a parent collection is missing, as WebDAV does, instead of making it.
+  public var strictParents = false
+  /// Counts and records bodies, stores nothing, and computes checksums only where a request brings one to compare.
+  public var discards = false
+  /// Connections beyond this many are answered 503 and closed.
+  public var maxConnections = 1024
+  /// Silence, and the time for one request head, after which a connection is ended; milliseconds.
+  public var timeoutMs: Int64 = 60_000
+  /// Gets one line for each request, on the thread of its connection.
+  public var log: (@Sendable (String) -> Void)?
+
+  public init(directory: String, recordPath: String? = nil) {
+    self.directory = directory
+    self.recordPath = recordPath
+  }
+}
+
+/// What a receiver did since it was started.
+public struct ReceiverSummary: Sendable, Hashable, CustomStringConvertible {
+  public var connections = 0
+  public var requests = 0
+  public var objects = 0
+  /// Body bytes received, kept or not.
+  public var bytesReceived: Int64 = 0
+  public var faults = 0
+
+  public var description: String {
+    "\(connections) connections, \(requests) requests, \(objects) objects, \(bytesReceived) bytes, \(faults) faults"
+  }
+}
+
+/// What all connections of one receiver share.
+final class ReceiverCore: Sendable {
+  let settings: ReceiverSettings
+  /// nil when bodies are discarded.
+  let store: ObjectStore?
+  let record: ReceiverRecord
+  let faults: FaultBook
+  private let numbers = Lock<(summary: ReceiverSummary, posted: UInt64)>((ReceiverSummary(), 0))
+  private let stopPipe: (reader: Descriptor, writer: Descriptor)
+
+  init(_ settings: ReceiverSettings) throws(TransferError) {
+    self.settings = settings
+    var ends: (Int32, Int32) = (-1, -1)
+    let made = withUnsafeMutableBytes(of: &ends) { pipe($0.baseAddress!.assumingMemoryBound(to: Int32.self)) }
+    guard made == 0 else { throw TransferError(.bug, "start receiver", cause: errorText(errno)) }
+    for end in [ends.0, ends.1] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    stopPipe = (Descriptor(ends.0), Descriptor(ends.1))
+    store = settings.discards ? nil : try ObjectStore(path: settings.directory)
+    record = try ReceiverRecord(path: settings.recordPath)
+    faults = FaultBook(settings.script, seed: settings.seed)
+  }
+
+  var summary: ReceiverSummary { numbers.withLock { $0.summary } }
+
+  func count(_ change: (inout ReceiverSummary) -> Void) { numbers.withLock { change(&$0.summary) } }
+
+  /// The number of the next request, from 1.
+  func nextRequest() -> Int64 {
+    numbers.withLock { numbers in
+      numbers.summary.requests += 1
+      return Int64(numbers.summary.requests)
+    }
+  }
+
+  /// The next candidate for the name of a posted object, from 1.
+  func nextPosted() -> UInt64 {
+    numbers.withLock { numbers in
+      numbers.posted += 1
+      return numbers.posted
+    }
+  }
+
+  /// Ends every wait, now and later.
+  func stopWaits() {
+    var byte: UInt8 = 0
+    _ = write(stopPipe.writer.number, &byte, 1)
+  }
+
+  /// Sleeps; false when the receiver is being stopped.
+  func wait(milliseconds: Int64) -> Bool {
+    let deadline = monotonicNanoseconds() + milliseconds * 1_000_000
+    while true {
+      let left = (deadline - monotonicNanoseconds() + 999_999) / 1_000_000
+      if left <= 0 { return true }
+      var stop = pollfd(fd: stopPipe.reader.number, events: Int16(POLLIN), revents: 0)
+      if poll(&stop, 1, Int32(clamping: left)) > 0 { return false }
+    }
+  }
+}

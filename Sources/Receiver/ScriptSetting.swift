@@ -1,0 +1,114 @@
+/// One `key` or `key=value` of a fault script.
+struct ScriptSetting {
+  private let key: String
+  private let value: String
+  private let hasValue: Bool
+  private let keyColumn: Int
+  private let valueColumn: Int
+
+  init(_ word: ScriptWords.Word, _ seen: inout Set<String>) throws(ScriptMistake) {
+    let parts = word.text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    key = String(parts[0])
+    hasValue = parts.count == 2
+    value = hasValue ? String(parts[1]) : ""
+    keyColumn = word.column
+    valueColumn = word.column + key.utf8.count + 1
+    guard seen.insert(key).inserted else { throw mistake("\"\(key)\" stands twice") }
+  }
+
+  func select(_ rule: inout FaultRule) throws(ScriptMistake) {
+    switch key {
+    case "nth", "every", "p":
+      guard rule.selector == .all else { throw mistake("only one of nth, every and p can be used") }
+      rule.selector = try selector()
+    case "per":
+      guard value == "path" else { throw wrongValue("expected per=path") }
+      rule.isPerPath = true
+    case "times": rule.times = try count()
+    default: throw mistake("unknown selector \"\(key)\"")
+    }
+  }
+
+  private func selector() throws(ScriptMistake) -> FaultRule.Selector {
+    switch key {
+    case "nth": return .nth(try count())
+    case "every": return .every(try count())
+    default:
+      guard let p = Double(value), (0...1).contains(p) else { throw wrongValue("expected a number from 0 to 1") }
+      return .chance(p)
+    }
+  }
+
+  func act(_ rule: inout FaultRule) throws(ScriptMistake) {
+    switch key {
+    case "times": rule.times = try count()
+    case "latency": rule.effect.latencyMs = try number(upTo: 86_400_000)
+    case "status", "early-status":
+      if rule.effect.status != nil { throw mistake("status contradicts early-status") }
+      rule.effect.status = try status()
+      rule.effect.isEarly = key == "early-status"
+    case "retry-after": rule.effect.retryAfter = try text()
+    case "redirect": rule.effect.redirect = try text()
+    case "cut-after": rule.effect.cutAfter = try number()
+    case "reset-after": rule.effect.resetAfter = try number()
+    case "stall": rule.effect.stall = try stall()
+    case "slow": rule.effect.slow = Int64(try count())
+    default: try end(&rule)
+    }
+  }
+
+  private func end(_ rule: inout FaultRule) throws(ScriptMistake) {
+    guard let ending = FaultEffect.Ending(rawValue: key) else { throw mistake("unknown action \"\(key)\"") }
+    if hasValue { throw wrongValue("\"\(key)\" takes no value") }
+    if let other = rule.effect.ending { throw mistake("\"\(key)\" contradicts \"\(other.rawValue)\"") }
+    rule.effect.ending = ending
+  }
+
+  /// Refuses actions that cannot happen to one request together.
+  static func checkTogether(_ effect: FaultEffect, column: Int) throws(ScriptMistake) {
+    let isAnswered = effect.status != nil || effect.redirect != nil
+    if effect.cutAfter != nil && effect.resetAfter != nil {
+      throw ScriptMistake(column: column, text: "cut-after contradicts reset-after")
+    }
+    if effect.ending != nil && (effect.cutAfter != nil || effect.resetAfter != nil) {
+      throw ScriptMistake(column: column, text: "cut-after and reset-after leave no answer to spoil")
+    }
+    if effect.retryAfter != nil && !isAnswered {
+      throw ScriptMistake(column: column, text: "retry-after needs a status")
+    }
+  }
+
+  private func stall() throws(ScriptMistake) -> FaultEffect.Stall {
+    let parts = value.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count == 2, let bytes = Int64(parts[0]), bytes >= 0, let seconds = Double(parts[1]),
+      (0...86_400).contains(seconds)
+    else { throw wrongValue("expected BYTES,SECONDS") }
+    return FaultEffect.Stall(afterBytes: bytes, milliseconds: Int64(seconds * 1000))
+  }
+
+  private func status() throws(ScriptMistake) -> Int {
+    guard let status = Int(value), (200...599).contains(status) else {
+      throw wrongValue("expected a status from 200 to 599")
+    }
+    return status
+  }
+
+  private func text() throws(ScriptMistake) -> String {
+    if value.isEmpty { throw wrongValue("expected a value") }
+    return value
+  }
+
+  private func count() throws(ScriptMistake) -> Int {
+    guard let count = Int(value), count > 0 else { throw wrongValue("expected a whole number above 0") }
+    return count
+  }
+
+  private func number(upTo limit: Int64 = .max) throws(ScriptMistake) -> Int64 {
+    guard let number = Int64(value), (0...limit).contains(number) else { throw wrongValue("expected a whole number") }
+    return number
+  }
+
+  private func mistake(_ text: String) -> ScriptMistake { ScriptMistake(column: keyColumn, text: text) }
+
+  private func wrongValue(_ text: String) -> ScriptMistake { ScriptMistake(column: valueColumn, text: text) }
+}

@@ -1,0 +1,44 @@
+/// The long part of `--help`.
+enum ReceiverHelp {
+  static let text = """
+    Prints its URL when it is ready; SIGTERM or SIGINT end it. With U=$(the URL):
+
+      curl -T a.bin "$U/in/a.bin"                        store: 201 new, 204 replaced, durable then
+      curl -T a.bin -H 'If-None-Match: *' "$U/in/a.bin"  store unless the name is taken: 412
+      curl -T - "$U/in/b.bin" < b.bin                    chunked body
+      curl -T a.bin -H 'Repr-Digest: crc32c=:yZRlqg==:' "$U/in/a.bin"
+                                                         compare crc32c (RFC 9530): 400 when it differs
+      curl --data-binary @a.bin "$U/in/"                 POST: each one a new object in/<number>, in Location
+      curl --data-binary @a.bin "$U/in/?name=a.bin"      POST as in/<number>-a.bin
+      curl "$U/in/a.bin"                                 fetch, with ETag "<crc32c>-<size>" and Repr-Digest
+      curl -r 100-199 "$U/in/a.bin"                      one range; If-Range is honoured
+      curl -I "$U/in/a.bin"                              HEAD
+      curl -X MKCOL "$U/new/"                            collection: 201, 405 taken, 409 no parent
+      curl -X DELETE "$U/in/a.bin"                       remove object or empty collection: 204
+
+    Script (--script), one rule a line; the first rule that hits a request is applied:
+
+      match METHOD PATH [nth=N | every=N | p=X] [per=path] [times=T] : ACTION...
+      match PUT /in/* nth=3 : status=503 retry-after=2 times=2
+      match PUT * p=0.1     : cut-after=65536
+
+      latency=MS  status=CODE  early-status=CODE  retry-after=TEXT  redirect=URL
+      cut-after=N  reset-after=N  stall=N,SECONDS  slow=BYTES_PER_S
+      lose-answer  truncate-answer  garbage
+
+      N counts body bytes (of the answer for GET); cut and reset keep nothing of the body; lose-answer stores, then
+      closes without an answer. METHOD and PATH may be *; PATH is compared as sent, percent-encoded.
+
+    Record (--record), one JSON object a line, written before the answer leaves; all have t, at_ms, conn, req, and but for
+    open path_b64 (base64 of the decoded path below the folder):
+
+      open   pid seed                a receiver began to write
+      start  method declared         request head; declared is Content-Length or -1
+      fault  line effect             this line of the script is applied
+      bytes  offset length [crc32c]  body bytes received, complete or cut
+      commit size [crc32c]           complete under its final name
+      delete, mkcol                  removed, made
+      answer status                  about to be sent
+      lost   status cause            not (completely) sent
+    """
+}
