@@ -15,7 +15,8 @@ extension Exchange {
     case .whole: return answer(200, object, whole)
     case .part(let range): return answer(206, object, range)
     case .unsatisfiable:
-      throw .refuse(416, "the range lies behind the end", fields: [Answer.Field("Content-Range", "bytes */\(object.size)")])
+      throw .refuse(
+        416, "the range lies behind the end", fields: [Answer.Field("Content-Range", "bytes */\(object.size)")])
     }
   }
 

@@ -118,7 +118,9 @@ final class Upload {
     let fields = exchange.head.fields + exchange.body.trailers
     for field in fields where field.name == "content-digest" || field.name == "repr-digest" {
       guard let sent = try crc32c(inDigestField: field.value) else { continue }
-      if sent != checksum { throw .refuse(400, "digest mismatch: the body does not have the \(field.name) sent with it") }
+      if sent != checksum {
+        throw .refuse(400, "digest mismatch: the body does not have the \(field.name) sent with it")
+      }
     }
   }
 

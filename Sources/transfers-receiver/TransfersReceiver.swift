@@ -10,7 +10,8 @@ struct TransfersReceiver: ParsableCommand {
     abstract: "A small real HTTP server that receives uploads, for the quick start and the tests.",
     discussion: ReceiverHelp.text)
 
-  @Option(help: ArgumentHelp("Numeric address and port to listen on; port 0 takes a free one.", valueName: "address:port"))
+  @Option(
+    help: ArgumentHelp("Numeric address and port to listen on; port 0 takes a free one.", valueName: "address:port"))
   var listen = "127.0.0.1:0"
 
   @Option(help: ArgumentHelp("Folder for the objects; made when it is missing.", valueName: "folder"))

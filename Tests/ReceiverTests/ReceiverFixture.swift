@@ -1,0 +1,123 @@
+import Glibc
+import Receiver
+import TransferModel
+
+/// A receiver in a temporary folder, ended and removed with this value.
+final class ReceiverFixture {
+  let server: ReceiverServer
+  let folder: String
+  private let base: String
+
+  init(script: String = "", seed: UInt64 = 1, _ change: (inout ReceiverSettings) -> Void = { _ in }) throws {
+    var template = Array("/tmp/receiver-tests-XXXXXX".utf8CString)
+    base = String(cString: mkdtemp(&template))
+    folder = base + "/objects"
+    var settings = ReceiverSettings(directory: folder, recordPath: base + "/record")
+    settings.script = try FaultScript(text: script)
+    settings.seed = seed
+    change(&settings)
+    server = try ReceiverServer(settings)
+    server.start()
+  }
+
+  deinit {
+    server.stop()
+    Self.remove(base)
+  }
+
+  func client(receiveTimeoutMs: Int = 20_000) -> RawClient {
+    RawClient(port: server.port, receiveTimeoutMs: receiveTimeoutMs)
+  }
+
+  /// One request on a connection of its own.
+  @discardableResult
+  func ask(_ method: String, _ path: String, _ body: [UInt8]? = nil, fields: [String] = []) -> RawClient.Reply? {
+    let client = client()
+    client.send(Self.request(method, path, body, fields: fields))
+    return client.reply(toHead: method == "HEAD")
+  }
+
+  static func request(_ method: String, _ path: String, _ body: [UInt8]?, fields: [String] = []) -> [UInt8] {
+    let length = body.map { ["Content-Length: \($0.count)"] } ?? []
+    let lines = ["\(method) \(path) HTTP/1.1", "Host: test"] + length + fields
+    return Array(lines.joined(separator: "\r\n").utf8) + Array("\r\n\r\n".utf8) + (body ?? [])
+  }
+
+  func events() throws -> [ReceiverEvent] { try ReceiverRecord.read(path: base + "/record") }
+
+  /// The content of a file below the objects' folder; nil when there is none.
+  func content(_ path: String) -> [UInt8]? {
+    let file = open(folder + "/" + path, O_RDONLY)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var out: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while case let count = buffer.withUnsafeMutableBytes({ read(file, $0.baseAddress!, $0.count) }), count > 0 {
+      out += buffer[..<count]
+    }
+    return out
+  }
+
+  func names(_ path: String = "") -> [String] { Self.names(folder + "/" + path) }
+
+  /// What is in the hidden folder; empty when nothing is half received.
+  var staged: [String] { names(".transfers-receiver") }
+
+  private static func names(_ path: String) -> [String] {
+    rawNames(path).map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
+  }
+
+  private static func rawNames(_ path: String) -> [NameBytes] {
+    guard let directory = opendir(path) else { return [] }
+    defer { closedir(directory) }
+    var out: [NameBytes] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { NameBytes(Array($0.prefix { $0 != 0 })) }
+      if name != NameBytes(".") && name != NameBytes("..") { out.append(name) }
+    }
+    return out
+  }
+
+  /// Removes a tree of the tests: folders have plain names, files any.
+  private static func remove(_ path: String) {
+    for name in rawNames(path) {
+      let inside = NameBytes(path).appending(name)
+      let bytes = inside.bytes + [0]
+      let isFolder = bytes.withUnsafeBytes { unlink($0.baseAddress!.assumingMemoryBound(to: CChar.self)) != 0 }
+      if isFolder, let text = inside.utf8 { remove(text) }
+    }
+    rmdir(path)
+  }
+}
+
+extension [ReceiverEvent] {
+  /// Committed sizes by path, in order.
+  var commits: [(path: String, size: Int64)] {
+    compactMap { event in
+      if case .commit(let size, _) = event.kind { (event.path.description, size) } else { nil }
+    }
+  }
+
+  var received: [ByteRange] {
+    compactMap { event in if case .bytes(let range, _) = event.kind { range } else { nil } }
+  }
+
+  var kinds: [String] {
+    map { event in
+      switch event.kind {
+      case .open: "open"
+      case .start(let method, _): "start \(method)"
+      case .fault(let line, let effect): "fault \(line) \(effect)"
+      case .bytes(let range, _): "bytes \(range.offset)+\(range.length)"
+      case .commit(let size, _): "commit \(size)"
+      case .delete: "delete"
+      case .makeCollection: "mkcol"
+      case .answer(let status): "answer \(status)"
+      case .lost(let status, let cause): "lost \(status) \(cause)"
+      }
+    }
+  }
+}
+
+/// Bytes that look random and are the same every time.
+func sample(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
