@@ -41,7 +41,9 @@ struct Answer {
 
   /// The status line and the fields up to and including the empty line.
   func head(closing: Bool, nowSeconds: Int) -> [UInt8] {
-    var text = "HTTP/1.1 \(status) \(Self.reason(status))\r\n"
+    var text = ""
+    text.reserveCapacity(256)
+    text += "HTTP/1.1 \(status) \(Self.reason(status))\r\n"
     text += "Date: \(httpDate(nowSeconds))\r\nServer: transfers-receiver\r\n"
     for field in fields { text += "\(field.name): \(field.value)\r\n" }
     if status != 204 && status != 304 && status >= 200 { text += "Content-Length: \(contentLength)\r\n" }
@@ -95,10 +97,12 @@ func httpDate(_ seconds: Int) -> String {
   var time = time_t(seconds)
   var parts = tm()
   gmtime_r(&time, &parts)
-  let day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(parts.tm_wday)]
-  let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-  let date = "\(twoDigits(parts.tm_mday)) \(months[Int(parts.tm_mon)]) \(Int(parts.tm_year) + 1900)"
+  let day = dayNames[Int(parts.tm_wday)]
+  let date = "\(twoDigits(parts.tm_mday)) \(monthNames[Int(parts.tm_mon)]) \(Int(parts.tm_year) + 1900)"
   return "\(day), \(date) \(twoDigits(parts.tm_hour)):\(twoDigits(parts.tm_min)):\(twoDigits(parts.tm_sec)) GMT"
 }
+
+private let dayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+private let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 private func twoDigits(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }

@@ -14,7 +14,8 @@ struct CRC32C: Sendable {
       let wholeWords = bytes.count & ~7
       var at = 0
       while at < wholeWords {
-        crc = Self.step(bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self).littleEndian, crc, tables)
+        let word = UnsafeRawPointer(bytes.baseAddress!).loadUnaligned(fromByteOffset: at, as: UInt64.self)
+        crc = Self.step(word.littleEndian, crc, tables)
         at &+= 8
       }
       for i in wholeWords..<bytes.count {
@@ -27,10 +28,15 @@ struct CRC32C: Sendable {
   @inline(__always)
   private static func step(_ word: UInt64, _ crc: UInt32, _ tables: UnsafeBufferPointer<UInt32>) -> UInt32 {
     let mixed = word ^ UInt64(crc)
-    let low = tables[1792 + Int(mixed & 255)] ^ tables[1536 + Int(mixed >> 8 & 255)]
-    let lowHigh = tables[1280 + Int(mixed >> 16 & 255)] ^ tables[1024 + Int(mixed >> 24 & 255)]
-    let highLow = tables[768 + Int(mixed >> 32 & 255)] ^ tables[512 + Int(mixed >> 40 & 255)]
-    let high = tables[256 + Int(mixed >> 48 & 255)] ^ tables[Int(mixed >> 56)]
+    let low =
+      tables[1792 &+ Int(truncatingIfNeeded: mixed & 255)] ^ tables[1536 &+ Int(truncatingIfNeeded: mixed >> 8 & 255)]
+    let lowHigh =
+      tables[1280 &+ Int(truncatingIfNeeded: mixed >> 16 & 255)]
+      ^ tables[1024 &+ Int(truncatingIfNeeded: mixed >> 24 & 255)]
+    let highLow =
+      tables[768 &+ Int(truncatingIfNeeded: mixed >> 32 & 255)]
+      ^ tables[512 &+ Int(truncatingIfNeeded: mixed >> 40 & 255)]
+    let high = tables[256 &+ Int(truncatingIfNeeded: mixed >> 48 & 255)] ^ tables[Int(truncatingIfNeeded: mixed >> 56)]
     return low ^ lowHigh ^ highLow ^ high
   }
 

@@ -8,10 +8,20 @@ struct FlatLine {
     var number: Int64? { if case .number(let number) = self { number } else { nil } }
   }
 
-  private var out: [UInt8] = [0x7B]
+  private var out: [UInt8]
 
-  /// The object with its newline.
-  var finished: [UInt8] { out + [0x7D, 0x0A] }
+  init() {
+    out = []
+    out.reserveCapacity(256)
+    out.append(0x7B)
+  }
+
+  /// Ends the object and returns it with its newline.
+  consuming func finished() -> [UInt8] {
+    out.append(0x7D)
+    out.append(0x0A)
+    return out
+  }
 
   mutating func add(_ key: String, _ number: Int64) {
     addKey(key)
@@ -23,7 +33,9 @@ struct FlatLine {
     out.append(0x22)
     for byte in text.utf8 {
       switch byte {
-      case 0x22, 0x5C: out += [0x5C, byte]
+      case 0x22, 0x5C:
+        out.append(0x5C)
+        out.append(byte)
       case 0..<0x20: out += Array("\\u00".utf8) + Array((byte < 16 ? "0" : "").utf8) + String(byte, radix: 16).utf8
       default: out.append(byte)
       }
@@ -35,7 +47,8 @@ struct FlatLine {
     if out.count > 1 { out.append(0x2C) }
     out.append(0x22)
     out += key.utf8
-    out += [0x22, 0x3A]
+    out.append(0x22)
+    out.append(0x3A)
   }
 
   /// Reads what ``add(_:_:)-(String,Int64)`` wrote; nil for anything else.

@@ -57,7 +57,7 @@ extension ReceiverEvent {
     line.add("req", request)
     if case .open = kind {} else { line.add("path_b64", base64(path.bytes)) }
     add(to: &line)
-    return line.finished
+    return line.finished()
   }
 
   private func add(to line: inout FlatLine) {

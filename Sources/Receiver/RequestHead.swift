@@ -35,8 +35,9 @@ struct RequestHead {
 
   /// The value of a field, several of them joined by commas; nil when it is absent.
   subscript(name: String) -> String? {
-    let values = fields.filter { $0.name == name }.map(\.value)
-    return values.isEmpty ? nil : values.joined(separator: ", ")
+    var found: String?
+    for field in fields where field.name == name { found = found.map { "\($0), \(field.value)" } ?? field.value }
+    return found
   }
 
   var wantsClose: Bool {
