@@ -26,7 +26,8 @@ extension Exchange {
     let path = try ObjectPath(requestPath: head.path)
     try drop()
     guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
-    try store.publishing.withLock { _ throws(ExchangeEnd) in
+    try store.publishing.withLock { count throws(ExchangeEnd) in
+      count += 1
       try store.remove(path)
       try note(.delete)
     }

@@ -52,7 +52,8 @@ final class StagedObject {
   ) throws(ExchangeEnd) -> Bool {
     guard fdatasync(descriptor.number) == 0 else { throw .systemError(errno, "make object durable") }
     let folder = try store.parent(of: path, creating: true)
-    let created = try store.publishing.withLock { _ throws(ExchangeEnd) in
+    let created = try store.publishing.withLock { count throws(ExchangeEnd) in
+      count += 1
       let created = try take(path, in: folder, condition)
       if let status = descriptor.status { store.checksums.remember(crc32c, status) }
       try visible()
