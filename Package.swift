@@ -61,7 +61,7 @@ let package = Package(
       "TransferTestSupport",
       ["TransferEngine", "TransferProtocols", "CurlTransport", "TransferLedger", "TransferModel", httpTypes]),
 
-    tests("TransferModelTests", ["TransferModel"]),
     tests("ReceiverTests", ["Receiver", "TransferModel"]),
+    tests("TransferModelTests", ["TransferModel", httpTypes]),
   ]
 )

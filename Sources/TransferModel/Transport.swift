@@ -74,10 +74,12 @@ public struct RequestLimits: Sendable, Hashable {
 
 /// Everything that is known about how a request went. A reply always comes, exactly once.
 public struct TransferReply: Sendable {
-  /// The final status; 0 when no status line arrived. May be set although `curlCode` is an error: look at it first.
+  /// The final status; 0 unless a complete header block of a final answer arrived (a cut one may lack what matters).
+  /// May be set although `curlCode` is an error: look at it first.
   public var status: Int = 0
   public var fields: HTTPFields = [:]
   public var body: [UInt8] = []
+  /// Longer than `RequestLimits.maxReplyBytes`, or the transfer ended with an error before the end was seen.
   public var isBodyTruncated = false
   /// CURLcode; 0 is success of the transport, whatever the status.
   public var curlCode: Int32 = 0
@@ -86,6 +88,8 @@ public struct TransferReply: Sendable {
   public var systemError: Int32 = 0
   /// True when at least one byte of the request may have reached the server: its effect is then uncertain without an answer.
   public var requestMayHaveArrived = false
+  /// Ended by us because too few bytes moved for `RequestLimits.stallMs`; `curlCode` is 28 then.
+  public var isStalled = false
   /// We stopped it; nothing is wrong with the server.
   public var isCancelled = false
   /// Set when reading the body failed; then the request was ended by us.

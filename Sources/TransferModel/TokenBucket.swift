@@ -1,0 +1,51 @@
+/// Shares a rate between many senders, in the order in which they ask. Pure: the caller brings the time.
+///
+/// A sender reserves the bytes that it wants to send next and is told when it may send them. So nobody is woken in vain,
+/// whoever waited longest goes first, and a sender that was served queues behind the others.
+public struct TokenBucket: Sendable, Hashable {
+  /// What a sender got: it may send `bytes` from `readyNs` on.
+  public struct Reservation: Sendable, Hashable {
+    public var bytes: Int
+    public var readyNs: Int64
+  }
+
+  /// Bytes a second, at least 1.
+  public let rate: Int64
+  /// A single reservation is not larger: a twentieth of a second, between 1 KiB and one buffer.
+  public let quantum: Int
+  /// Time that was not used may be made up for, up to this: one buffer's worth, between 5 and 50 ms. Less than 5 ms would
+  /// lose to the granularity of a thread's wake-up, more would be a burst.
+  public let toleranceNs: Int64
+  /// The moment up to which the rate is spoken for.
+  private var bookedNs: Int64
+
+  /// `buffer` is the largest piece that is sent at once, in bytes.
+  public init(bytesPerSecond: Int64, buffer: Int = 256 << 10, nowNs: Int64) {
+    rate = max(1, bytesPerSecond)
+    quantum = Int(min(Int64(max(buffer, 1024)), max(1024, rate / 20)))
+    toleranceNs = min(50_000_000, max(5_000_000, Self.cost(ofBytes: buffer, rate: rate)))
+    bookedNs = nowNs
+  }
+
+  /// Books up to `bytes` (at least 1) and says when they may be sent; `readyNs <= nowNs` means now.
+  public mutating func reserve(_ bytes: Int, nowNs: Int64) -> Reservation {
+    precondition(bytes > 0, "reserve \(bytes) bytes")
+    let granted = min(bytes, quantum)
+    let start = max(bookedNs, nowNs - toleranceNs)
+    bookedNs = start + Self.cost(ofBytes: granted, rate: rate)
+    return Reservation(bytes: granted, readyNs: start)
+  }
+
+  /// Returns bytes that were reserved and will not be sent, so that others need not wait for them.
+  public mutating func giveBack(_ bytes: Int) {
+    bookedNs -= Self.cost(ofBytes: max(0, bytes), rate: rate)
+  }
+
+  /// Nanoseconds that `bytes` take at `rate`; rounded up, so that the rate is never exceeded.
+  private static func cost(ofBytes bytes: Int, rate: Int64) -> Int64 {
+    let (high, low) = Int64(bytes).multipliedFullWidth(by: 1_000_000_000)
+    guard high < rate else { return Int64.max / 4 }
+    let (quotient, remainder) = rate.dividingFullWidth((high, low))
+    return remainder == 0 ? quotient : quotient + 1
+  }
+}

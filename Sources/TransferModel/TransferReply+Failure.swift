@@ -1,0 +1,61 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+extension TransferReply {
+  /// Why there is no answer to judge; nil when the final status arrived.
+  ///
+  /// A status wins over the CURLcode: a server that answers without reading the body and closes gives 55 or 56 beside a
+  /// good status. Only a body that could not be read wins over a status, because then the request was not what we meant.
+  /// Source: libcurl-errors(3); classes as in `reference/protocols.md` section 8.3.
+  public var transportFailure: Failure? {
+    if let bodyFailure { return bodyFailure }
+    guard status == 0 else { return nil }
+    if isCancelled { return Failure(.policyCancelled, "stopped before an answer came") }
+    return Failure(transportErrorCode, failureText, systemError: systemError == 0 ? nil : systemError)
+  }
+
+  private var transportErrorCode: ErrorCode {
+    switch curlCode {
+    case 0, 8, 23, 61, 63, 100: .protoBadReply
+    // The code of an unknown scheme is also that of an answer which is no HTTP/1.
+    case 1: requestMayHaveArrived ? .protoBadReply : .protoUnsupported
+    case 3: .protoUnsupported
+    case 5, 6: .netDNS
+    case 7: connectErrorCode
+    case 16, 92: .netHTTP2
+    case 18, 52, 55, 56, 95, 96: .netReset
+    case 27, 99: .localIO
+    case 28: timeoutErrorCode
+    case 35, 53, 54, 58, 59, 64, 66, 80, 98: .netTLS
+    case 42: .policyCancelled
+    case 47: .httpRedirect
+    case 60, 77, 82, 83, 90, 91: .netCert
+    case 67, 94: .authRefused
+    case 97: .netUnreachable
+    default: .engineBug
+    }
+  }
+
+  private var connectErrorCode: ErrorCode {
+    switch systemError {
+    case EMFILE, ENFILE, ENOBUFS, ENOMEM: .localFDLimit
+    case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EACCES, EPERM: .netUnreachable
+    case ETIMEDOUT: .netConnectTimeout
+    default: .netRefused
+    }
+  }
+
+  /// Before the first byte of the request, time ran out in the lookup, the connection or the TLS handshake.
+  private var timeoutErrorCode: ErrorCode {
+    if isStalled { return .netStalled }
+    return requestMayHaveArrived ? .netTimeout : .netConnectTimeout
+  }
+
+  private var failureText: String {
+    if curlCode == 0 { return "the server sent no answer" }
+    return curlMessage.isEmpty ? "libcurl error \(curlCode)" : "\(curlMessage) (libcurl error \(curlCode))"
+  }
+}
