@@ -63,5 +63,6 @@ let package = Package(
 
     tests("ReceiverTests", ["Receiver", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),
+    tests("CurlTransportTests", ["CurlTransport", "TransferModel", httpTypes]),
   ]
 )

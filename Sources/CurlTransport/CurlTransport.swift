@@ -1,1 +1,115 @@
-// The room CurlTransport.
+internal import CCurl
+public import TransferModel
+
+/// Performs requests with libcurl: one thread and one set of connections for each origin and credential, made when the
+/// first such request comes and ended by ``stop()``.
+///
+/// Callable from any thread. Reply handlers run on the thread of their pool with no lock held; they must not block.
+public final class CurlTransport: Transport {
+  private struct PoolKey: Hashable {
+    /// nil for requests whose URL is refused: they need a thread for the reply, no connection.
+    var origin: Origin?
+    var credentialLabel: String
+  }
+
+  private struct State {
+    var pools: [PoolKey: CurlPool] = [:]
+    var isStopped = false
+    /// Threads that deliver replies for which there is no pool.
+    var couriers: [WorkerThread] = []
+  }
+
+  private let configuration: CurlConfiguration
+  private let limiter = RateLimiter()
+  private let state = Lock(State())
+  private static let globalInit = ccurl_global_init()
+
+  public init(_ configuration: CurlConfiguration) {
+    self.configuration = configuration
+  }
+
+  deinit { stop() }
+
+  /// Of the libraries that are linked: `7.88.1`, `OpenSSL/3.0.17`.
+  public static var versions: (libcurl: String, tls: String) {
+    (String(cString: ccurl_library_version()), ccurl_tls_version().map { String(cString: $0) } ?? "none")
+  }
+
+  /// After ``stop()`` the reply comes at once, from the caller's own thread, as cancelled.
+  public func start(
+    _ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void
+  ) {
+    let (origin, refusal) = Self.examine(request)
+    let order = Order(id: id, request: request, refusal: refusal, onReply: onReply)
+    let key = PoolKey(origin: origin, credentialLabel: origin == nil ? "" : request.credentialLabel)
+    switch state.withLock({ pool(for: key, in: &$0) }) {
+    case .pool(let pool):
+      if !pool.put(.start(order)) { onReply(.cancelledBeforeStart) }
+    case .stopped:
+      onReply(.cancelledBeforeStart)
+    case .noMemory:
+      let courier = WorkerThread { onReply(.refused(CURLE_FAILED_INIT)) }
+      state.withLock { $0.couriers.append(courier) }
+    }
+  }
+
+  public func cancel(_ id: ExchangeID) {
+    // Few pools, and cancelling is rare: asking all of them is cheaper than a register of every request.
+    for pool in state.withLock({ Array($0.pools.values) }) { _ = pool.put(.cancel(id)) }
+  }
+
+  public func setRate(bytesPerSecond: Int64?) {
+    limiter.setRate(bytesPerSecond: bytesPerSecond)
+    for pool in state.withLock({ Array($0.pools.values) }) { pool.wake() }
+  }
+
+  public func bytesInFlight() -> [ExchangeID: Int64] {
+    var sum: [ExchangeID: Int64] = [:]
+    for pool in state.withLock({ Array($0.pools.values) }) {
+      sum.merge(pool.bytesInFlight()) { _, new in new }
+    }
+    return sum
+  }
+
+  public func stop() {
+    let (pools, couriers) = state.withLock { state in
+      state.isStopped = true
+      defer {
+        state.pools = [:]
+        state.couriers = []
+      }
+      return (Array(state.pools.values), state.couriers)
+    }
+    for pool in pools { pool.close() }
+    for pool in pools { pool.join() }
+    for courier in couriers { courier.join() }
+  }
+
+  private enum Place {
+    case pool(CurlPool)
+    case stopped
+    case noMemory
+  }
+
+  private func pool(for key: PoolKey, in state: inout State) -> Place {
+    if state.isStopped { return .stopped }
+    if let pool = state.pools[key] { return .pool(pool) }
+    guard Self.globalInit == CURLE_OK, let pool = CurlPool(configuration, limiter: limiter) else { return .noMemory }
+    state.pools[key] = pool
+    return .pool(pool)
+  }
+
+  private static func examine(_ request: TransferRequest) -> (Origin?, RequestRefusal?) {
+    do throws(RequestRefusal) {
+      let origin = try Origin(url: request.url)
+      do throws(RequestRefusal) {
+        try RequestRefusal.check(request)
+      } catch {
+        return (origin, error)
+      }
+      return (origin, nil)
+    } catch {
+      return (nil, error)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+internal import HTTPTypes
+
+/// Puts an answer together from the lines and pieces that libcurl delivers. Bounded whatever a server sends.
+struct AnswerCollector {
+  /// All header lines of a request together, in bytes. Peers grew to 280 MB on such a server.
+  static let maxHeaderBytes = 256 << 10
+  /// How much of a too long body is read for the sake of the connection; beyond it a new connection is cheaper.
+  static let maxDroppedBytes = 64 << 20
+
+  private enum Phase { case beforeBlock, inBlock, complete }
+
+  private(set) var status = 0
+  private(set) var fields = HTTPFields()
+  private(set) var body: [UInt8] = []
+  private(set) var isBodyTruncated = false
+  /// Why the collector refused to go on; nil while all is well.
+  private(set) var refusal: RequestRefusal?
+  /// Header and body bytes together, those that were dropped included.
+  private(set) var receivedBytes: Int64 = 0
+
+  private let maxBodyBytes: Int
+  private var phase = Phase.beforeBlock
+  private var blockStatus = 0
+  private var blockFields = HTTPFields()
+  private var headerBytes = 0
+  private var droppedBytes = 0
+
+  init(maxBodyBytes: Int) { self.maxBodyBytes = max(0, maxBodyBytes) }
+
+  /// Takes one header line with its line end. False ends the transfer.
+  mutating func take(line: UnsafeRawBufferPointer) -> Bool {
+    receivedBytes += Int64(line.count)
+    headerBytes += line.count
+    guard headerBytes <= Self.maxHeaderBytes else {
+      refusal = RequestRefusal(code: 23, message: "the header of the answer is longer than 256 KiB")
+      return false
+    }
+    let content = Self.withoutLineEnd(line)
+    if content.starts(with: "HTTP/".utf8) {
+      beginBlock(content)
+    } else if phase == .inBlock {
+      content.isEmpty ? endBlock() : takeField(content)
+    }
+    return true
+  }
+
+  /// Takes a piece of the body. False ends the transfer.
+  mutating func take(body piece: UnsafeRawBufferPointer) -> Bool {
+    receivedBytes += Int64(piece.count)
+    let kept = min(piece.count, maxBodyBytes - body.count)
+    body.append(contentsOf: piece.prefix(kept))
+    guard kept < piece.count else { return true }
+    isBodyTruncated = true
+    droppedBytes += piece.count - kept
+    guard droppedBytes > Self.maxDroppedBytes else { return true }
+    refusal = RequestRefusal(code: 63, message: "the body of the answer does not end")
+    return false
+  }
+
+  /// A new status line makes everything before it interim: 1xx, or a 417 that libcurl answered by itself.
+  private mutating func beginBlock(_ line: Slice<UnsafeRawBufferPointer>) {
+    phase = .inBlock
+    status = 0
+    fields = [:]
+    body.removeAll()
+    blockFields = [:]
+    let code = line.drop { $0 != 0x20 }.drop { $0 == 0x20 }.prefix { (0x30...0x39).contains($0) }
+    blockStatus = code.count == 3 ? Int(String(decoding: code, as: UTF8.self)) ?? 0 : 0
+  }
+
+  private mutating func endBlock() {
+    guard blockStatus >= 200 else {
+      phase = .beforeBlock
+      return
+    }
+    status = blockStatus
+    fields = blockFields
+    phase = .complete
+  }
+
+  private mutating func takeField(_ line: Slice<UnsafeRawBufferPointer>) {
+    guard let colon = line.firstIndex(of: 0x3A),
+      let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+    else { return }
+    blockFields.append(HTTPField(name: name, lenientValue: Self.trimmed(line[(colon + 1)...])))
+  }
+
+  private static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
+    var content = line[...]
+    while let last = content.last, last == 0x0A || last == 0x0D { content = content.dropLast() }
+    return content
+  }
+
+  private static func trimmed(_ value: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
+    var value = value.drop { $0 == 0x20 || $0 == 0x09 }
+    while let last = value.last, last == 0x20 || last == 0x09 { value = value.dropLast() }
+    return Array(value)
+  }
+}

@@ -1,0 +1,118 @@
+internal import CCurl
+internal import Synchronization
+internal import TransferModel
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
+/// One thread with one multi handle, for one origin and one credential. This is the side that other threads see.
+final class CurlPool: Sendable {
+  enum Command: Sendable {
+    case start(Order)
+    case cancel(ExchangeID)
+  }
+
+  /// What the thread of the pool takes at the beginning of a round.
+  struct Inbox {
+    var commands: [Command] = []
+    var isClosed = false
+  }
+
+  private let inbox = Lock(Inbox())
+  private let counters = Lock<[ExchangeID: ByteCounter]>([:])
+  private let multi: MultiHandle
+  private let thread: Lock<WorkerThread?>
+
+  /// Starts the thread. nil when libcurl has no memory for a multi handle.
+  init?(_ configuration: CurlConfiguration, limiter: RateLimiter) {
+    guard let multi = MultiHandle(maxIdleConnections: configuration.maxIdleConnections) else { return nil }
+    self.multi = multi
+    thread = Lock(nil)
+    let worker = WorkerThread { [self] in
+      Self.blockSignals()
+      PoolLoop(self, multi, configuration, limiter).run()
+    }
+    thread.withLock { $0 = worker }
+  }
+
+  /// False when the pool is closed: then nothing will come of the command.
+  func put(_ command: Command) -> Bool {
+    inbox.withLock {
+      guard !$0.isClosed else { return false }
+      $0.commands.append(command)
+      // Later commands of the same round need no second wake-up.
+      if $0.commands.count == 1 { multi.wake() }
+      return true
+    }
+  }
+
+  /// Makes the thread look at the rate again.
+  func wake() {
+    inbox.withLock {
+      if !$0.isClosed { multi.wake() }
+    }
+  }
+
+  /// Refuses further commands and lets the thread cancel what it has.
+  func close() {
+    inbox.withLock {
+      if !$0.isClosed { multi.wake() }
+      $0.isClosed = true
+    }
+  }
+
+  /// Waits for the end of the thread; after ``close()``, from another thread.
+  func join() { thread.withLock { $0.take() }?.join() }
+
+  func bytesInFlight() -> [ExchangeID: Int64] {
+    counters.withLock { $0.mapValues { $0.value.load(ordering: .relaxed) } }
+  }
+
+  /// For the thread of the pool.
+  func takeCommands() -> Inbox {
+    inbox.withLock {
+      var taken = Inbox(isClosed: $0.isClosed)
+      swap(&taken.commands, &$0.commands)
+      return taken
+    }
+  }
+
+  /// For the thread of the pool: nil removes.
+  func publish(_ counter: ByteCounter?, for id: ExchangeID) { counters.withLock { $0[id] = counter } }
+
+  /// Signals belong to the program's own threads; and OpenSSL writes without MSG_NOSIGNAL, so a peer that closed would
+  /// end the process with SIGPIPE. Source: CURLOPT_NOSIGNAL(3).
+  private static func blockSignals() {
+    var all = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, nil)
+  }
+}
+
+/// The multi handle and what its easy handles share.
+final class MultiHandle: @unchecked Sendable {
+  let raw: UnsafeMutableRawPointer
+  /// TLS sessions: without it, 7.88.1 keeps them for each easy handle alone. Needs no locks: one thread uses it.
+  let share: UnsafeMutableRawPointer?
+
+  init?(maxIdleConnections: Int) {
+    guard let raw = curl_multi_init() else { return nil }
+    self.raw = raw
+    share = curl_share_init()
+    if let share { _ = ccurl_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue)) }
+    _ = ccurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, maxIdleConnections)
+    _ = ccurl_multi_set_long(raw, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+  }
+
+  /// All easy handles must be gone.
+  deinit {
+    curl_multi_cleanup(raw)
+    if let share { curl_share_cleanup(share) }
+  }
+
+  /// Ends the wait of the owning thread. The only function here that any thread may call.
+  func wake() { curl_multi_wakeup(raw) }
+}

@@ -1,0 +1,52 @@
+internal import CCurl
+
+/// The functions that libcurl calls, on the thread of the pool, while it performs the request.
+extension Exchange {
+  /// The exchange must stay alive until the handle is removed from the multi handle.
+  func setCallbacks() {
+    let user = Unmanaged.passUnretained(self).toOpaque()
+    easy.set(CURLOPT_PRIVATE, pointer: user)
+    easy.set(CURLOPT_READDATA, pointer: user)
+    easy.set(CURLOPT_SEEKDATA, pointer: user)
+    easy.set(CURLOPT_HEADERDATA, pointer: user)
+    easy.set(CURLOPT_WRITEDATA, pointer: user)
+    easy.note(ccurl_set_read(easy.raw, Self.onRead))
+    easy.note(ccurl_set_seek(easy.raw, Self.onSeek))
+    easy.note(ccurl_set_header(easy.raw, Self.onHeader))
+    easy.note(ccurl_set_write(easy.raw, Self.onBody))
+  }
+
+  /// The exchange of a handle that finished.
+  static func of(_ raw: UnsafeMutableRawPointer) -> Exchange? {
+    ccurl_info_private(raw).map { from($0) }
+  }
+
+  private static func from(_ user: UnsafeMutableRawPointer) -> Exchange {
+    Unmanaged<Exchange>.fromOpaque(user).takeUnretainedValue()
+  }
+
+  private static let onRead: ccurl_read_callback = { buffer, size, count, user in
+    guard let user else { return Int(CURL_READFUNC_ABORT) }
+    return Exchange.from(user).fill(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+  }
+
+  private static let onSeek: ccurl_seek_callback = { user, target, origin in
+    guard let user, origin == 0, Exchange.from(user).seek(to: Int64(target)) else { return CURL_SEEKFUNC_FAIL }
+    return CURL_SEEKFUNC_OK
+  }
+
+  private static let onHeader: ccurl_write_callback = { data, size, count, user in
+    guard let user else { return 0 }
+    let line = UnsafeRawBufferPointer(start: data, count: size * count)
+    return Exchange.from(user).answer.take(line: line) ? line.count : Exchange.refusing(line.count)
+  }
+
+  private static let onBody: ccurl_write_callback = { data, size, count, user in
+    guard let user else { return 0 }
+    let piece = UnsafeRawBufferPointer(start: data, count: size * count)
+    return Exchange.from(user).answer.take(body: piece) ? piece.count : Exchange.refusing(piece.count)
+  }
+
+  /// Any count but the one that was given ends the transfer; 0 would not for an empty piece.
+  private static func refusing(_ count: Int) -> Int { count == 0 ? 1 : 0 }
+}

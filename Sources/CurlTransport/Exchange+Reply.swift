@@ -1,0 +1,88 @@
+internal import CCurl
+internal import CSys
+internal import HTTPTypes
+internal import TransferModel
+
+extension Exchange {
+  /// How a request ended.
+  enum End {
+    case performed(CURLcode)
+    case stalled
+    case cancelled
+  }
+
+  /// Everything that is known at the end. Call it before the handle is reset.
+  func reply(_ end: End) -> TransferReply {
+    var reply = TransferReply()
+    reply.status = answer.status
+    reply.fields = answer.fields
+    reply.body = answer.body
+    reply.bodyFailure = bodyFailure
+    describe(end, in: &reply)
+    reply.isBodyTruncated = answer.isBodyTruncated || (answer.status != 0 && reply.curlCode != 0)
+    reply.bytesSent = bytesInEarlierPasses + min(offset, easy.offset(CURLINFO_SIZE_UPLOAD_T))
+    reply.requestMayHaveArrived = reply.bytesSent > 0 || easy.long(CURLINFO_REQUEST_SIZE) > 0
+    reply.timing = timing()
+    reply.remoteIP = easy.text(CURLINFO_PRIMARY_IP)
+    reply.httpVersion = answer.status == 0 ? "" : Self.httpVersion(easy.long(CURLINFO_HTTP_VERSION))
+    reply.isReusedConnection = !reply.remoteIP.isEmpty && easy.long(CURLINFO_NUM_CONNECTS) == 0
+    return reply
+  }
+
+  private func describe(_ end: End, in reply: inout TransferReply) {
+    switch end {
+    case .performed(let code):
+      reply.curlCode = answer.refusal?.code ?? Int32(code.rawValue)
+      guard code != CURLE_OK else { return }
+      reply.curlMessage =
+        answer.refusal?.message
+        ?? Self.withoutSecrets(
+          easy.message(for: code), otherwise: EasyHandle.generalMessage(for: code), order.request)
+      reply.systemError = Int32(truncatingIfNeeded: easy.long(CURLINFO_OS_ERRNO))
+    case .stalled:
+      reply.isStalled = true
+      reply.curlCode = Int32(CURLE_OPERATION_TIMEDOUT.rawValue)
+      let seconds = Double(order.request.limits.stallMs) / 1000
+      reply.curlMessage = "fewer than \(StallWatch.leastBytesPerSecond) bytes a second moved for \(seconds) s"
+    case .cancelled:
+      reply.isCancelled = true
+      reply.curlCode = Int32(CURLE_ABORTED_BY_CALLBACK.rawValue)
+      reply.curlMessage = "cancelled"
+    }
+  }
+
+  /// libcurl's text may quote what it was given; a text that quotes a value of ours gives way to the general one.
+  static func withoutSecrets(_ message: String, otherwise general: String, _ request: TransferRequest) -> String {
+    var secrets = request.fields.filter { $0.name.canonicalName != "host" }.map(\.value)
+    if let query = request.url.firstIndex(of: "?") { secrets.append(String(request.url[query...].dropFirst())) }
+    let quotes = secrets.contains { $0.utf8.count >= 6 && message.contains($0) }
+    let text = quotes ? general : message
+    return printable(String(text.prefix(300)))
+  }
+
+  /// A moment that libcurl did not record was not reached. The total is ours: libcurl has none for a cancelled request.
+  private func timing() -> TransferReply.Timing {
+    var timing = TransferReply.Timing()
+    timing.dnsMs = milliseconds(CURLINFO_NAMELOOKUP_TIME_T)
+    timing.connectMs = milliseconds(CURLINFO_CONNECT_TIME_T)
+    timing.tlsMs = milliseconds(CURLINFO_APPCONNECT_TIME_T)
+    timing.firstByteMs = answer.receivedBytes > 0 ? milliseconds(CURLINFO_STARTTRANSFER_TIME_T) : -1
+    timing.totalMs = (csys_boottime_ns() - startedNs) / 1_000_000
+    return timing
+  }
+
+  private func milliseconds(_ info: CURLINFO) -> Int64 {
+    let microseconds = easy.offset(info)
+    return microseconds > 0 ? microseconds / 1000 : -1
+  }
+
+  private static func httpVersion(_ version: Int) -> String {
+    switch version {
+    case Int(CURL_HTTP_VERSION_1_0): "1.0"
+    case Int(CURL_HTTP_VERSION_1_1): "1.1"
+    case Int(CURL_HTTP_VERSION_2_0): "2"
+    case Int(CURL_HTTP_VERSION_3): "3"
+    default: ""
+    }
+  }
+}

@@ -1,0 +1,139 @@
+internal import CCurl
+internal import CSys
+internal import Synchronization
+internal import TransferModel
+
+/// What other threads may see of a running request.
+final class ByteCounter: Sendable {
+  let value = Atomic<Int64>(0)
+}
+
+/// What a caller handed over: a request on its way to the thread of a pool.
+struct Order: Sendable {
+  let id: ExchangeID
+  let request: TransferRequest
+  let refusal: RequestRefusal?
+  let onReply: @Sendable (TransferReply) -> Void
+  let counter = ByteCounter()
+}
+
+/// One request while libcurl performs it. Belongs to the thread of its pool; the callbacks of libcurl come here.
+final class Exchange {
+  let order: Order
+  let easy: EasyHandle
+  let startedNs: Int64
+  var answer: AnswerCollector
+  var stall: StallWatch?
+  /// Must live as long as the handle uses it.
+  var fieldList: UnsafeMutablePointer<curl_slist>?
+
+  private(set) var bodyFailure: Failure?
+  /// Body bytes that libcurl took in earlier passes: a pass ends when libcurl rewinds the body to repeat the request.
+  private(set) var bytesInEarlierPasses: Int64 = 0
+  private(set) var offset: Int64 = 0
+  /// Since when libcurl waits for our limiter; the moment at which it may go on. nil while it does not wait.
+  private(set) var heldUntilNs: Int64?
+  private var wasHeld = false
+  private var grant: RateLimiter.Grant?
+  private let limiter: RateLimiter
+  private let length: Int64
+
+  init(_ order: Order, easy: EasyHandle, limiter: RateLimiter) {
+    self.order = order
+    self.easy = easy
+    self.limiter = limiter
+    length = order.request.body.length ?? 0
+    answer = AnswerCollector(maxBodyBytes: order.request.limits.maxReplyBytes)
+    startedNs = csys_boottime_ns()
+  }
+
+  deinit { curl_slist_free_all(fieldList) }
+
+  /// Fills libcurl's buffer; the result is what libcurl's read callback returns. Never 0 before the end: libcurl would
+  /// then wait with an unfinished body until the server gives up.
+  func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let left = length - offset
+    guard left > 0, buffer.count > 0 else { return 0 }
+    let allowed = allowance(min(buffer.count, Int(clamping: left)))
+    guard allowed > 0 else { return Int(CURL_READFUNC_PAUSE) }
+    switch readBody(UnsafeMutableRawBufferPointer(rebasing: buffer[..<allowed])) {
+    case .success(let count):
+      offset += Int64(count)
+      grant?.bytes -= count
+      order.counter.value.store(offset, ordering: .relaxed)
+      return count
+    case .failure(let failure):
+      bodyFailure = failure
+      return Int(CURL_READFUNC_ABORT)
+    }
+  }
+
+  /// libcurl repeats the request, or a part of its body.
+  func seek(to target: Int64) -> Bool {
+    guard (0...length).contains(target) else { return false }
+    bytesInEarlierPasses += offset - target
+    offset = target
+    order.counter.value.store(offset, ordering: .relaxed)
+    return true
+  }
+
+  private func readBody(_ buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Failure> {
+    switch order.request.body {
+    case .none: return .success(0)
+    case .bytes(let bytes):
+      bytes.withUnsafeBytes {
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(offset)...].prefix(buffer.count)))
+      }
+      return .success(buffer.count)
+    case .source(let source):
+      let result = source.read(into: buffer, at: offset)
+      guard case .success(let count) = result else { return result }
+      if count <= 0 { return .failure(Failure(.sourceShortRead, "the body ended at byte \(offset) of \(length)")) }
+      if count > buffer.count {
+        return .failure(Failure(.engineBug, "the body gave more bytes than there was room for"))
+      }
+      return result
+    }
+  }
+
+  /// How many bytes may be sent now; 0 when the transfer has to wait, which is then noted.
+  private func allowance(_ wanted: Int) -> Int {
+    let now = csys_boottime_ns()
+    if grant == nil || grant?.bytes == 0 { grant = limiter.reserve(wanted, nowNs: now) }
+    guard let grant else { return wanted }
+    if grant.readyNs <= now { return min(wanted, grant.bytes) }
+    heldUntilNs = grant.readyNs
+    wasHeld = true
+    return 0
+  }
+
+  /// Lets libcurl go on after it had to wait.
+  func release() {
+    heldUntilNs = nil
+    easy.note(ccurl_resume(easy.raw))
+  }
+
+  /// Drops a permission of an older rate, so that the next bytes are booked under the new one.
+  func dropGrant(unlessOf generation: Int) {
+    guard let held = grant, held.generation != generation else { return }
+    grant = nil
+  }
+
+  /// Gives unused permission to others; at the end.
+  func settle() {
+    if let grant { limiter.giveBack(grant) }
+    grant = nil
+  }
+
+  /// True when the server, not we, kept the bytes from moving for too long.
+  func isStalled(nowNs: Int64) -> Bool {
+    guard order.request.limits.stallMs > 0 else { return false }
+    // Until the connection stands, the limit for connecting counts.
+    guard easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0 else { return false }
+    let isExcused = wasHeld
+    wasHeld = heldUntilNs != nil
+    if stall == nil { stall = StallWatch(limitMs: order.request.limits.stallMs, nowNs: nowNs) }
+    let moved = easy.offset(CURLINFO_SIZE_UPLOAD_T) + answer.receivedBytes
+    return stall?.isStalled(moved: moved, isExcused: isExcused, nowNs: nowNs) ?? false
+  }
+}

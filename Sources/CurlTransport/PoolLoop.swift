@@ -1,0 +1,187 @@
+internal import CCurl
+internal import CSys
+internal import TransferModel
+
+/// The side of a ``CurlPool`` that its own thread runs: everything here belongs to that thread.
+final class PoolLoop {
+  /// Handles that are kept for reuse; each has buffers of up to ``CurlConfiguration/bulkUploadBuffer``.
+  private static let maxFreeHandles = 64
+
+  private let pool: CurlPool
+  private let multi: MultiHandle
+  private let configuration: CurlConfiguration
+  private let limiter: RateLimiter
+  private var running: [ExchangeID: Exchange] = [:]
+  private var waiting: [Order] = []
+  private var freeHandles: [EasyHandle] = []
+  private var generation: Int
+  private var nextStallCheckNs = Int64.max
+
+  init(_ pool: CurlPool, _ multi: MultiHandle, _ configuration: CurlConfiguration, _ limiter: RateLimiter) {
+    self.pool = pool
+    self.multi = multi
+    self.configuration = configuration
+    self.limiter = limiter
+    generation = limiter.generation
+  }
+
+  /// Returns after the pool was closed and every reply was delivered.
+  func run() {
+    while true {
+      let inbox = pool.takeCommands()
+      for command in inbox.commands { obey(command) }
+      if inbox.isClosed { break }
+      startWaiting()
+      var count: Int32 = 0
+      let code = curl_multi_perform(multi.raw, &count)
+      finishDone()
+      if code != CURLM_OK { failAll(code) }
+      endStalled()
+      releaseHeld()
+      // Those that have just ended made room; a new handle makes the wait below end at once.
+      startWaiting()
+      curl_multi_poll(multi.raw, nil, 0, waitMs(), nil)
+    }
+    cancelAll()
+  }
+
+  private func obey(_ command: CurlPool.Command) {
+    switch command {
+    case .start(let order):
+      pool.publish(order.counter, for: order.id)
+      waiting.append(order)
+    case .cancel(let id):
+      if let exchange = running[id] {
+        finish(exchange, .cancelled)
+      } else if let index = waiting.firstIndex(where: { $0.id == id }) {
+        deliver(.cancelledBeforeStart, to: waiting.remove(at: index))
+      }
+    }
+  }
+
+  private func startWaiting() {
+    let room = max(1, configuration.maxConnections) - running.count
+    guard room > 0, !waiting.isEmpty else { return }
+    let orders = waiting.prefix(room)
+    waiting.removeFirst(orders.count)
+    for order in orders { start(order) }
+  }
+
+  private func start(_ order: Order) {
+    if let refusal = order.refusal { return deliver(.refused(refusal.code, refusal.message), to: order) }
+    guard running[order.id] == nil else {
+      return deliver(.refused(Int32(CURLE_BAD_FUNCTION_ARGUMENT.rawValue), "the exchange is running"), to: order)
+    }
+    guard let easy = freeHandles.popLast() ?? EasyHandle(share: multi.share) else {
+      return deliver(.refused(CURLE_OUT_OF_MEMORY), to: order)
+    }
+    let exchange = Exchange(order, easy: easy, limiter: limiter)
+    let code = exchange.configure(configuration)
+    guard code == CURLE_OK else { return deliver(.refused(code), to: order) }
+    guard curl_multi_add_handle(multi.raw, easy.raw) == CURLM_OK else {
+      return deliver(.refused(CURLE_FAILED_INIT), to: order)
+    }
+    running[order.id] = exchange
+    if order.request.limits.stallMs > 0 { scheduleStallCheck(order.request.limits, csys_boottime_ns()) }
+  }
+
+  private func finishDone() {
+    var result = CURLE_OK
+    while let raw = ccurl_next_done(multi.raw, &result) {
+      if let exchange = Exchange.of(raw) { finish(exchange, .performed(result)) }
+    }
+  }
+
+  /// Takes a request out of libcurl and answers it. The handle is free before the answer goes out, so that a request
+  /// that is started by the answer finds it and its connection.
+  private func finish(_ exchange: Exchange, _ end: Exchange.End) {
+    let reply = exchange.reply(end)
+    exchange.settle()
+    curl_multi_remove_handle(multi.raw, exchange.easy.raw)
+    running[exchange.order.id] = nil
+    exchange.easy.reset()
+    if freeHandles.count < Self.maxFreeHandles { freeHandles.append(exchange.easy) }
+    deliver(reply, to: exchange.order)
+  }
+
+  private func deliver(_ reply: TransferReply, to order: Order) {
+    pool.publish(nil, for: order.id)
+    order.onReply(reply)
+  }
+
+  private func failAll(_ code: CURLMcode) {
+    for exchange in running.values {
+      finish(exchange, .performed(code == CURLM_OUT_OF_MEMORY ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT))
+    }
+  }
+
+  private func cancelAll() {
+    for exchange in running.values { finish(exchange, .cancelled) }
+    for order in waiting { deliver(.cancelledBeforeStart, to: order) }
+    waiting = []
+    freeHandles = []
+  }
+}
+
+// MARK: - Time
+
+extension PoolLoop {
+  private func endStalled() {
+    let now = csys_boottime_ns()
+    guard now >= nextStallCheckNs else { return }
+    nextStallCheckNs = .max
+    for exchange in running.values where exchange.order.request.limits.stallMs > 0 {
+      if exchange.isStalled(nowNs: now) {
+        finish(exchange, .stalled)
+      } else {
+        scheduleStallCheck(exchange.order.request.limits, now)
+      }
+    }
+  }
+
+  /// Eight looks during the limit, at most one a second for limits that are not tiny.
+  private func scheduleStallCheck(_ limits: RequestLimits, _ nowNs: Int64) {
+    let interval = min(max(limits.stallMs / 8, 10), 1000) * 1_000_000
+    nextStallCheckNs = min(nextStallCheckNs, nowNs + interval)
+  }
+
+  /// Lets go on whose turn has come. After a change of the rate all may ask again, in their order.
+  private func releaseHeld() {
+    let current = limiter.generation
+    let isNewRate = current != generation
+    generation = current
+    if isNewRate {
+      for exchange in running.values { exchange.dropGrant(unlessOf: current) }
+    }
+    let now = csys_boottime_ns()
+    let due = running.values.filter { $0.heldUntilNs.map { isNewRate || $0 <= now } ?? false }
+    for exchange in due.sorted(by: { ($0.heldUntilNs ?? 0) < ($1.heldUntilNs ?? 0) }) { exchange.release() }
+  }
+
+  /// Until the next thing that libcurl does not know of; libcurl shortens it by its own timers.
+  private func waitMs() -> Int32 {
+    let nextNs = running.values.lazy.compactMap(\.heldUntilNs).reduce(nextStallCheckNs, min)
+    let waitNs = max(0, nextNs - csys_boottime_ns())
+    return Int32(min(waitNs / 1_000_000 + (waitNs % 1_000_000 == 0 ? 0 : 1), 60_000))
+  }
+}
+
+extension TransferReply {
+  static let cancelledBeforeStart: TransferReply = {
+    var reply = TransferReply.refused(Int32(CURLE_ABORTED_BY_CALLBACK.rawValue), "cancelled before it was sent")
+    reply.isCancelled = true
+    return reply
+  }()
+
+  /// The reply to a request of which not one byte left.
+  static func refused(_ code: Int32, _ message: String) -> TransferReply {
+    var reply = TransferReply()
+    reply.curlCode = code
+    reply.curlMessage = message
+    return reply
+  }
+
+  static func refused(_ code: CURLcode) -> TransferReply {
+    refused(Int32(code.rawValue), EasyHandle.generalMessage(for: code))
+  }
+}

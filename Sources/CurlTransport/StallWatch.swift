@@ -1,0 +1,32 @@
+/// Notices that a request moves fewer than 1,024 bytes a second for too long. Pure: the caller brings time and counts.
+///
+/// Ours instead of libcurl's, whose limit also fires while a transfer waits for our own rate limit
+/// (`reference/protocols.md` section 9.2), which says nothing about the server.
+struct StallWatch {
+  static let leastBytesPerSecond: Int64 = 1024
+
+  private let limitNs: Int64
+  private var checkedNs: Int64
+  private var movedAtCheck: Int64 = 0
+  /// The last moment at which all was well.
+  private var goodNs: Int64
+
+  init(limitMs: Int64, nowNs: Int64) {
+    limitNs = limitMs * 1_000_000
+    checkedNs = nowNs
+    goodNs = nowNs
+  }
+
+  /// `moved` counts bytes both ways; a smaller count than before is a rewind, hence progress. `isExcused` says that we
+  /// ourselves kept the request waiting since the last check. True when the request has to be ended.
+  mutating func isStalled(moved: Int64, isExcused: Bool, nowNs: Int64) -> Bool {
+    let elapsed = nowNs - checkedNs
+    guard elapsed > 0 else { return false }
+    let delta = moved - movedAtCheck
+    let isFast = delta > 0 && Double(delta) * 1e9 >= Double(Self.leastBytesPerSecond) * Double(elapsed)
+    if isExcused || isFast || delta < 0 { goodNs = nowNs }
+    checkedNs = nowNs
+    movedAtCheck = moved
+    return nowNs - goodNs >= limitNs
+  }
+}

@@ -1,0 +1,121 @@
+import HTTPTypes
+import Testing
+import TransferModel
+
+@testable import CurlTransport
+
+@Suite(.timeLimit(.minutes(1))) struct LimitTests {
+  private static let tiny = RequestLimits(connectMs: 0, stallMs: 300, totalMs: 0, maxReplyBytes: 100)
+
+  private func put(_ url: String, _ size: Int, _ limits: RequestLimits) -> TransferRequest {
+    TransferRequest(method: .put, url: url, body: .source(PatternBody(size)), limits: limits)
+  }
+
+  @Test(arguments: [10, 64 << 20])
+  func aServerThatDoesNothingIsStalled(size: Int) async {
+    let isDone = Mailbox<Bool>()
+    await withServer({ connection in
+      _ = connection.readHead()
+      _ = isDone.take(timeoutMs: 50_000)
+    }) { server, transport in
+      let reply = await transport.perform(put(server.url, size, Self.tiny))
+      isDone.close()
+      #expect(reply.isStalled && reply.curlCode == 28 && reply.status == 0 && reply.requestMayHaveArrived)
+      #expect(reply.transportFailure?.code == .netStalled && reply.timing.totalMs >= 300)
+    }
+  }
+
+  @Test func waitingForOurOwnLimitIsNoStall() async {
+    await withServer(answeringAll(answer("200 OK"))) { server, transport in
+      transport.setRate(bytesPerSecond: 1000)
+      let reply = await transport.perform(put(server.url, 3000, Self.tiny))
+      #expect(reply.status == 200 && reply.timing.totalMs > 1500, "\(reply)")
+    }
+  }
+
+  @Test func theTotalLimitHolds() async {
+    await withServer({ $0.waitForClose() }) { server, transport in
+      let limits = RequestLimits(connectMs: 0, stallMs: 0, totalMs: 200, maxReplyBytes: 100)
+      let reply = await transport.perform(put(server.url, 10, limits))
+      #expect(reply.curlCode == 28 && !reply.isStalled && reply.transportFailure?.code == .netTimeout)
+    }
+  }
+
+  @Test func theConnectLimitHolds() async {
+    let deaf = DeafPort()
+    let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+    defer { transport.stop() }
+    let limits = RequestLimits(connectMs: 200, stallMs: 0, totalMs: 0, maxReplyBytes: 100)
+    let reply = await transport.perform(put("http://127.0.0.1:\(deaf.port)/", 10, limits))
+    #expect(reply.curlCode == 28 && !reply.requestMayHaveArrived)
+    #expect(reply.transportFailure?.code == .netConnectTimeout)
+  }
+
+  /// The rate is never exceeded; that it is reached is the bucket's own test, without a clock.
+  @Test func theRateHoldsForAllPoolsTogether() async {
+    await withServer(answeringAll(answer("200 OK"))) { server, transport in
+      let rate: Int64 = 1 << 20
+      transport.setRate(bytesPerSecond: rate)
+      let start = ContinuousClock.now
+      await withTaskGroup { group in
+        for label in ["a", "b", "a", "b"] {
+          group.addTask {
+            var request = self.put(server.url, 200 << 10, .body)
+            request.credentialLabel = label
+            #expect(await transport.perform(request).status == 200)
+          }
+        }
+      }
+      let elapsed = ContinuousClock.now - start
+      // 800 KiB at 1 MiB/s, less what may come at once in the beginning: 50 ms of tolerance and one piece of 50 ms.
+      #expect(elapsed >= .milliseconds(680))
+    }
+  }
+
+  @Test func aNewRateCountsAtOnce() async {
+    let isReading = Mailbox<Bool>()
+    await withServer({ connection in
+      guard connection.readHead() != nil, connection.readBody(1000) != nil else { return }
+      isReading.put(true)
+      guard connection.readBody((4 << 20) - 1000) != nil else { return }
+      connection.send(answer("200 OK"))
+    }) { server, transport in
+      transport.setRate(bytesPerSecond: 100)
+      let replies = transport.begin(put(server.url, 4 << 20, Self.tiny))
+      #expect(isReading.take(timeoutMs: 20_000)?.isEmpty == false)
+      // At the old rate it would take half a day.
+      transport.setRate(bytesPerSecond: nil)
+      #expect(replies.take(timeoutMs: 20_000)?.first?.status == 200)
+    }
+  }
+
+  @Test func transfersShareTheRateFairly() async throws {
+    try await withServer(answeringAll(answer("200 OK"))) { server, transport in
+      transport.setRate(bytesPerSecond: 2 << 20)
+      let ids = (0..<4).map { _ in newID() }
+      let shares = Mailbox<[ExchangeID: Int64]>()
+      for id in ids {
+        transport.start(id, put(server.url, 300_000, .body)) { _ in shares.put(transport.bytesInFlight()) }
+      }
+      let atFirstReply = try #require(shares.take(timeoutMs: 20_000)?.first)
+      #expect(atFirstReply.count == 3 && atFirstReply.values.allSatisfy { $0 > 90_000 }, "\(atFirstReply)")
+    }
+  }
+
+  @Test func aWatchTellsSlowFromStill() {
+    let steps: [(second: Int64, moved: Int64, isExcused: Bool, isStalled: Bool)] = [
+      (1, 100, false, false), (2, 1123, false, false),
+      // A good second sets it back: 1,024 bytes.
+      (3, 2147, false, false), (5, 2147, false, false), (6, 2200, false, true),
+      (7, 2200, true, false), (9, 2200, false, false),
+      // A rewind is progress.
+      (11, 0, false, false), (14, 0, false, true),
+    ]
+    var watch = StallWatch(limitMs: 3000, nowNs: 0)
+    for step in steps {
+      let isStalled = watch.isStalled(
+        moved: step.moved, isExcused: step.isExcused, nowNs: step.second * 1_000_000_000)
+      #expect(isStalled == step.isStalled, "after \(step.second) s")
+    }
+  }
+}
