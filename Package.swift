@@ -61,8 +61,10 @@ let package = Package(
       "TransferTestSupport",
       ["TransferEngine", "TransferProtocols", "CurlTransport", "TransferLedger", "TransferModel", httpTypes]),
 
+    tests("CDigestTests", ["CDigest"]),
+    tests("CurlTransportTests", ["CurlTransport", "TransferModel", httpTypes]),
     tests("ReceiverTests", ["Receiver", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),
-    tests("CurlTransportTests", ["CurlTransport", "TransferModel", httpTypes]),
+    tests("TransferProtocolsTests", ["CDigest", "TransferModel", "TransferProtocols", httpTypes]),
   ]
 )

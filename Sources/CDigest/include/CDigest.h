@@ -1,6 +1,54 @@
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+// Checksums and digests. Every function may be called from any thread; none blocks, allocates behind the caller's back
+// (but for the hash contexts), or keeps a pointer.
+
 /// CRC-32C (Castagnoli, reflected 82F63B78) of `length` bytes, continued from `crc` (0 to start).
 uint32_t cdigest_crc32c(uint32_t crc, const void *_Nullable bytes, size_t length);
+/// CRC-64/NVME (reflected 9A6C9329AC4BC9B5) of `length` bytes, continued from `crc` (0 to start).
+uint64_t cdigest_crc64nvme(uint64_t crc, const void *_Nullable bytes, size_t length);
+
+/// The CRC-32C of A followed by B, from the CRC of each and the length of B in bytes.
+uint32_t cdigest_crc32c_combine(uint32_t crc_a, uint32_t crc_b, uint64_t length_b);
+/// The CRC-64/NVME of A followed by B, from the CRC of each and the length of B in bytes.
+uint64_t cdigest_crc64nvme_combine(uint64_t crc_a, uint64_t crc_b, uint64_t length_b);
+
+/// The same as above without special instructions: what runs on processors that lack them, and the reference of the tests.
+uint32_t cdigest_crc32c_portable(uint32_t crc, const void *_Nullable bytes, size_t length);
+uint64_t cdigest_crc64nvme_portable(uint64_t crc, const void *_Nullable bytes, size_t length);
+/// True when the CRCs use carry-less multiplication on this processor.
+bool cdigest_is_accelerated(void);
+
+/// The cryptographic digests of libcrypto that the ledger can name.
+typedef enum __attribute__((enum_extensibility(closed))) cdigest_kind {
+  CDIGEST_MD5 __attribute__((swift_name("md5"))),
+  CDIGEST_SHA1 __attribute__((swift_name("sha1"))),
+  CDIGEST_SHA256 __attribute__((swift_name("sha256"))),
+} cdigest_kind;
+
+/// Longest digest in bytes.
+enum { CDIGEST_MAX_LENGTH = 32 };
+
+/// A running digest. One thread at a time.
+typedef struct cdigest_hash cdigest_hash;
+
+/// Length of the digest in bytes: 16, 20 or 32.
+size_t cdigest_length(cdigest_kind kind);
+/// A new context; NULL when memory is short or libcrypto refuses the algorithm. Ended by `cdigest_hash_free`.
+cdigest_hash *_Nullable cdigest_hash_new(cdigest_kind kind);
+/// A second context with the same bytes behind it; NULL as above.
+cdigest_hash *_Nullable cdigest_hash_copy(const cdigest_hash *_Nonnull hash);
+/// Takes in `length` more bytes. False when libcrypto fails, which it does not for a live context.
+bool cdigest_hash_update(cdigest_hash *_Nonnull hash, const void *_Nullable bytes, size_t length);
+/// Writes the digest of everything taken in (`cdigest_length` bytes); the context is empty afterwards, as new.
+bool cdigest_hash_final(cdigest_hash *_Nonnull hash, uint8_t *_Nonnull digest);
+void cdigest_hash_free(cdigest_hash *_Nullable hash);
+
+/// The digest of one buffer (`cdigest_length` bytes into `digest`).
+bool cdigest_once(cdigest_kind kind, const void *_Nullable bytes, size_t length, uint8_t *_Nonnull digest);
+/// HMAC with SHA-256 (RFC 2104): 32 bytes into `mac`.
+bool cdigest_hmac_sha256(
+    const void *_Nullable key, size_t key_length, const void *_Nullable bytes, size_t length, uint8_t *_Nonnull mac);
