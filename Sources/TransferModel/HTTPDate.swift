@@ -1,0 +1,35 @@
+/// The dates of HTTP header fields (RFC 9110 section 5.6.7).
+public enum HTTPDate {
+  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+  /// Milliseconds since 1970 UTC of a date in any of the three forms that a recipient has to accept; nil for anything
+  /// else. The name of the weekday is not compared with the date.
+  ///
+  /// `wallMs` places the two-digit years of RFC 850: a date more than 50 years ahead is one of the past.
+  public static func parse(_ text: String, wallMs: Int64 = 0) -> Int64? {
+    let words = text.split { $0 == " " || $0 == "," }.map(String.init)
+    switch words.count {
+    case 6 where words[5] == "GMT": return moment(words[1], words[2], words[3], clock: words[4])
+    case 4 where words[3] == "GMT": return rfc850(words, wallMs: wallMs)
+    case 5: return moment(words[2], words[1], words[4], clock: words[3])
+    default: return nil
+    }
+  }
+
+  private static func rfc850(_ words: [String], wallMs: Int64) -> Int64? {
+    let date = words[1].split(separator: "-").map(String.init)
+    guard date.count == 3, date[2].utf8.count == 2, let short = decimal(date[2].utf8) else { return nil }
+    let now = CivilTime(wallMs: wallMs).year
+    var year = now - now % 100 + short
+    if year > now + 50 { year -= 100 }
+    return moment(date[0], date[1], String(year), clock: words[2])
+  }
+
+  private static func moment(_ day: String, _ month: String, _ year: String, clock: String) -> Int64? {
+    let time = clock.split(separator: ":", omittingEmptySubsequences: false).map { decimal($0.utf8) }
+    guard time.count == 3, year.utf8.count == 4, let hour = time[0], let minute = time[1], let second = time[2],
+      let day = decimal(day.utf8), let year = decimal(year.utf8), let month = months.firstIndex(of: month)
+    else { return nil }
+    return CivilTime(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)?.wallMs
+  }
+}
