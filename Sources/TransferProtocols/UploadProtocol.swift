@@ -21,14 +21,28 @@ public protocol UploadProtocol: Sendable {
 
   func nextStep(_ facts: UploadFacts) -> UploadStep
 
-  /// Digests that must be known before the body of a chunk is sent; computed by the engine from the same bytes.
+  /// The algorithm of the digest that the engine computes over the bytes as they are sent, in the same read; the chunk
+  /// that is given to ``judge(_:to:_:_:)`` carries it.
+  var sentDigest: DigestAlgorithm { get }
+
+  /// Digests that must be known before the body of a chunk is sent; computed by the engine from the same bytes. This one
+  /// is enough for a chunk of any file.
   func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm>
+
+  /// The same for a chunk of a file with this layout: fewer, where whole files and parts are confirmed differently.
+  func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm>
 
   /// Builds one request. `chunk` is present for ``StepRequest/chunk(_:)`` only; its body is added by the engine.
   func request(_ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest
 
   /// Says what an answer means.
   func judge(_ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) -> Verdict
+}
+
+extension UploadProtocol {
+  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
+    digestsAhead(learned)
+  }
 }
 
 /// What a protocol can do; printed for people and used by the engine instead of asking for names.
@@ -111,7 +125,8 @@ public struct ChunkFacts: Sendable, Hashable {
   /// From 0.
   public var seq: Int
   public var range: ByteRange
-  /// What ``UploadProtocol/digestsAhead(_:)`` asked for.
+  /// What ``UploadProtocol/digestsAhead(_:)`` asked for; when an answer is judged, also ``UploadProtocol/sentDigest`` of the
+  /// bytes that went out.
   public var digests: [DigestAlgorithm: Digest]
 
   public init(seq: Int, range: ByteRange, digests: [DigestAlgorithm: Digest] = [:]) {
@@ -219,7 +234,10 @@ public struct LearnedFacts: Sendable, Hashable {
   public var region: String?
   /// Server clock minus ours, in milliseconds.
   public var clockSkewMs: Int64 = 0
+  /// For requests that send a whole object.
   public var checksums: ChecksumSupport = .untried
+  /// For parts of an upload session: there are servers that confirm the one and not the other.
+  public var partChecksums: ChecksumSupport = .untried
 
   public enum ChecksumSupport: String, Sendable, Codable {
     /// Not known yet: send ours and compute what both outcomes need.

@@ -1,0 +1,38 @@
+public import TransferModel
+
+/// The one list of upload protocols.
+public enum AllProtocols {
+  /// What ``UploadProtocol/name`` can be, in the order in which they are shown.
+  public static let names = ["s3"] + WebMethod.allCases.map(\.rawValue)
+
+  /// The protocol of a batch, from its frozen settings. `credentialsRegion` is the region that environment or profile name,
+  /// used when the settings have none.
+  /// - Throws: `.usage` or `.config` for what cannot be understood, with the remedy.
+  public static func make(
+    _ settings: BatchSettings, credentialsRegion: String?
+  ) throws(TransferError) -> any UploadProtocol {
+    let destination = try Destination(parsing: settings.destination)
+    switch destination.place {
+    case .s3(let bucket):
+      let s3 = S3Protocol(settings: try S3Settings(bucket: bucket, settings, credentialsRegion: credentialsRegion))
+      // Wrong part sizes fail here, once, and not with every file.
+      _ = try s3.layout(size: 0)
+      return s3
+    case .web(let place):
+      return PutProtocol(
+        place: place, ifNoneMatch: settings.ifNoneMatch, expectContinue: settings.expectContinue)
+    }
+  }
+
+  /// The origin that requests of a batch go to: what shares concurrency, breaker and retry budget.
+  public static func origin(
+    _ settings: BatchSettings, credentialsRegion: String?
+  ) throws(TransferError) -> WebOrigin {
+    let destination = try Destination(parsing: settings.destination)
+    switch destination.place {
+    case .s3(let bucket):
+      return try S3Settings(bucket: bucket, settings, credentialsRegion: credentialsRegion).origin(learned: nil)
+    case .web(let place): return place.origin
+    }
+  }
+}

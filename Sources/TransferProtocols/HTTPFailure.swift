@@ -1,0 +1,91 @@
+import HTTPTypes
+import TransferModel
+
+extension ErrorCode {
+  /// The code of a status that is no success.
+  init(httpStatus status: Int) {
+    switch status {
+    case 300..<400: self = .httpRedirect
+    case 400: self = .http400
+    case 401: self = .authRefused
+    case 403: self = .http403
+    case 404: self = .http404
+    case 409: self = .http409
+    case 410: self = .http410
+    case 412: self = .http412
+    case 413: self = .http413
+    case 423: self = .http423
+    case 429: self = .http429
+    case 402..<500: self = .http4xx
+    case 500: self = .http500
+    case 502: self = .http502
+    case 503: self = .http503
+    case 504: self = .http504
+    case 507: self = .http507
+    case 501..<600: self = .http5xx
+    default: self = .protoBadReply
+    }
+  }
+}
+
+/// What a status means for a request that may be repeated.
+/// Source: `reference/protocols.md` section 8.2.
+enum StatusClass: Hashable {
+  case success, redirect, retry, throttled, permanent
+
+  init(_ status: Int) {
+    switch status {
+    case 200..<300: self = .success
+    case 300..<400: self = .redirect
+    case 429, 503, 509, 529: self = .throttled
+    case 408, 421, 423, 425: self = .retry
+    case 501, 505, 511: self = .permanent
+    case 500..<600: self = .retry
+    default: self = .permanent
+    }
+  }
+}
+
+extension Failure {
+  /// A failure in the words of an answer. `detail` comes from the server: it is cut and made printable.
+  init(answer reply: TransferReply, code: ErrorCode? = nil, detail: String = "", wallMs: Int64) {
+    let shown = printable(String(detail.prefix(300)))
+    let text = "the server answered \(reply.status)" + (shown.isEmpty ? "" : " (\(shown))")
+    self.init(
+      code ?? ErrorCode(httpStatus: reply.status), text,
+      retryAfterMs: RetryAfter.milliseconds(reply.fields, wallMs: wallMs))
+  }
+}
+
+extension Remedy {
+  /// What can be done when no answer came and repeating is harmless.
+  init(transport failure: Failure) {
+    switch failure.code {
+    case .netCert, .protoUnsupported, .engineBug, .authRefused, .httpRedirect: self = .permanent
+    case .localFDLimit: self = .retry(isThrottled: true)
+    default: self = failure.code.blame == .source ? .permanent : .retry(isThrottled: false)
+    }
+  }
+}
+
+extension TransferReply {
+  /// A field by its lower-case name.
+  func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
+
+  /// What the server calls this request, for its operator.
+  var serverRequestID: String {
+    for name in ["x-amz-request-id", "x-amzn-requestid", "x-openstack-request-id", "x-trans-id", "x-request-id"] {
+      if let value = field(name), !value.isEmpty { return String(value.prefix(128)) }
+    }
+    return ""
+  }
+
+  /// The scheme, host and port that a redirect points to; empty when it stays on the same server or is unreadable.
+  var redirectOrigin: String {
+    guard let location = field("location"), let colon = location.utf8.firstIndex(of: 0x3A) else { return "" }
+    let isTLS = location[..<colon].lowercased() == "https"
+    guard isTLS || location[..<colon].lowercased() == "http", location[colon...].hasPrefix("://") else { return "" }
+    let authority = location[colon...].dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    return (try? WebOrigin(isTLS: isTLS, authority: authority))?.description ?? ""
+  }
+}

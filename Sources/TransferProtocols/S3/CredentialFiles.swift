@@ -1,0 +1,137 @@
+public import TransferModel
+
+/// What a profile of the AWS files says.
+public struct AWSProfile: Sendable, Hashable, CustomStringConvertible {
+  public var accessKey: String?
+  public var secretKey: String?
+  public var sessionToken: String?
+  public var region: String?
+  public var endpointURL: String?
+
+  public init() {}
+
+  /// Without secrets.
+  public var description: String { "aws profile (region \(region ?? "none"), credentials hidden)" }
+
+  /// nil when a key is missing.
+  public var credential: Credential? {
+    guard let accessKey, let secretKey else { return nil }
+    return .aws(accessKey: accessKey, secretKey: secretKey, sessionToken: sessionToken)
+  }
+}
+
+/// The shared files of AWS tools, `~/.aws/credentials` and `~/.aws/config`: text in, profiles out. Reads no file.
+///
+/// Lines are `[section]`, `key = value`, or comments that begin with `#` or `;`. Indented lines are settings of the key
+/// above (`s3 =` and the like), of which none is used. Keys are compared without case.
+/// Source: AWS SDKs and Tools Reference Guide, "Shared config and credentials files".
+public struct CredentialFiles: Sendable {
+  private let credentials: [String: [String: String]]
+  private let config: [String: [String: String]]
+
+  /// nil stands for a file that does not exist.
+  /// - Throws: `.config` with the line of the first fault; never with its text.
+  public init(credentials: String?, config: String?) throws(TransferError) {
+    self.credentials = try Self.sections(credentials ?? "", file: "credentials")
+    self.config = try Self.sections(config ?? "", file: "config")
+  }
+
+  /// The profile of that name: keys from the credentials file first, then from the config file.
+  ///
+  /// nil when neither file knows it. A profile without keys that gets its credential in a way that is not supported throws
+  /// instead, so that nobody is told that his credential is missing.
+  /// - Throws: `.config`
+  public func profile(_ name: String) throws(TransferError) -> AWSProfile? {
+    let first = credentials[name] ?? credentials["profile \(name)"]
+    // `[profile default]` wins over `[default]`.
+    let second = config["profile \(name)"] ?? (name == "default" ? config["default"] : nil)
+    guard first != nil || second != nil else { return nil }
+    func value(_ key: String) -> String? { [first?[key], second?[key]].compactMap { $0 }.first { !$0.isEmpty } }
+    var profile = AWSProfile()
+    profile.accessKey = value("aws_access_key_id")
+    profile.secretKey = value("aws_secret_access_key")
+    profile.sessionToken = value("aws_session_token") ?? value("aws_security_token")
+    profile.region = value("region")
+    profile.endpointURL = value("endpoint_url")
+    if profile.credential == nil, let way = Self.unsupported.first(where: { value($0) != nil }) {
+      throw Self.fault(
+        NameBytes(name), "the profile gets its credential by \"\(way)\", which transfers cannot do",
+        "put keys into the environment, for example: eval \"$(aws configure export-credentials --profile NAME --format env)\""
+      )
+    }
+    return profile
+  }
+
+  /// Names of all profiles, sorted.
+  public var names: [String] {
+    let plain = credentials.keys.map { $0.hasPrefix("profile ") ? String($0.dropFirst(8)) : $0 }
+    let configured = config.keys.compactMap { key -> String? in
+      key == "default" ? key : key.hasPrefix("profile ") ? String(key.dropFirst(8)) : nil
+    }
+    return Set(plain + configured).sorted()
+  }
+
+  private static let unsupported = [
+    "role_arn", "web_identity_token_file", "sso_session", "sso_start_url", "sso_account_id", "credential_process",
+    "credential_source", "source_profile", "login_session",
+  ]
+
+  // MARK: - Reading
+
+  private static func sections(_ text: String, file: String) throws(TransferError) -> [String: [String: String]] {
+    var all: [String: [String: String]] = [:]
+    var section: String?
+    for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      let line = trimmed(raw)
+      if line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { continue }
+      if line.hasPrefix("[") {
+        section = try header(line, NameBytes("\(file) line \(index + 1)"))
+        all[section!, default: [:]].merge([:]) { old, _ in old }
+        continue
+      }
+      if raw.first == " " || raw.first == "\t" { continue }
+      guard let equals = line.firstIndex(of: "="), let name = section else {
+        throw fault(
+          NameBytes("\(file) line \(index + 1)"),
+          section == nil ? "it stands before the first [section]" : "it has no \"=\"",
+          "write key = value below a [section]")
+      }
+      all[name]![trimmed(line[..<equals]).lowercased()] = value(line[line.index(after: equals)...])
+    }
+    return all
+  }
+
+  private static func header(_ line: String, _ place: NameBytes) throws(TransferError) -> String {
+    guard let end = line.firstIndex(of: "]") else {
+      throw fault(place, "a section has no closing bracket", "write [NAME]")
+    }
+    // `[profile  "a b"]`: any blanks, optional quotes.
+    let words = trimmed(line[line.index(after: line.startIndex)..<end])
+    guard words.hasPrefix("profile ") || words.hasPrefix("profile\t") else { return words }
+    let name = trimmed(words.dropFirst(8))
+    let isQuoted = name.count >= 2 && (name.first == "\"" || name.first == "'") && name.last == name.first
+    return "profile " + (isQuoted ? String(name.dropFirst().dropLast()) : name)
+  }
+
+  /// A comment may follow a value after a blank.
+  private static func value(_ text: Substring) -> String {
+    var end = text.endIndex
+    var wasBlank = false
+    for index in text.indices {
+      if wasBlank && (text[index] == "#" || text[index] == ";") {
+        end = index
+        break
+      }
+      wasBlank = text[index] == " " || text[index] == "\t"
+    }
+    return trimmed(text[..<end])
+  }
+
+  private static func trimmed(_ text: some StringProtocol) -> String {
+    String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+  }
+
+  private static func fault(_ subject: NameBytes, _ cause: String, _ remedy: String) -> TransferError {
+    TransferError(.config, "read AWS profile", subject, cause: cause, remedy: remedy)
+  }
+}

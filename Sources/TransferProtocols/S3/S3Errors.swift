@@ -1,0 +1,78 @@
+import TransferModel
+
+/// An error answer of S3: the code decides where there is one, else the status.
+struct S3Error {
+  var code: String
+  var message: String
+  /// The region that the answer names, in its body or in `x-amz-bucket-region`.
+  var region: String?
+
+  /// What an error means, before it is known which request it answers.
+  enum Meaning: Hashable {
+    case retry, throttled
+    /// What we sent did not arrive as it left.
+    case mismatch
+    case region, clock, credential, refused
+    case sessionGone, partsWrong, exists
+    /// A field or a feature is not known there.
+    case unsupported
+    case permanent
+  }
+
+  init(_ reply: TransferReply) {
+    let root = reply.isBodyTruncated ? nil : try? XMLElement(document: reply.body)
+    self.init(reply, root: root)
+  }
+
+  init(_ reply: TransferReply, root: XMLElement?) {
+    let error = root?.name == "Error" ? root : nil
+    code = error?.value("Code") ?? ""
+    message = error?.value("Message") ?? ""
+    let named = reply.field("x-amz-bucket-region") ?? error?.value("Region")
+    region = named.flatMap { S3Settings.isRegion($0) ? $0 : nil }
+  }
+
+  /// Source: "Error responses", S3 API reference; codes of MinIO and Ceph; `reference/protocols.md` section 8.2.
+  func meaning(status: Int) -> Meaning {
+    switch code {
+    case "SlowDown", "SlowDownRead", "SlowDownWrite", "ServiceUnavailable", "Busy", "RequestLimitExceeded",
+      "BandwidthLimitExceeded":
+      return .throttled
+    case "InternalError", "RequestTimeout", "IncompleteBody", "OperationAborted", "ConditionalRequestConflict",
+      "XMinioServerNotInitialized", "PriorRequestNotComplete":
+      return .retry
+    case "BadDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch": return .mismatch
+    case "ExpiredToken", "TokenRefreshRequired", "InvalidToken": return .credential
+    case "RequestTimeTooSkewed", "RequestExpired": return .clock
+    case "AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect",
+      "IllegalLocationConstraintException":
+      return .region
+    case "NoSuchUpload": return .sessionGone
+    case "InvalidPart": return .partsWrong
+    case "PreconditionFailed": return .exists
+    case "SignatureDoesNotMatch", "InvalidAccessKeyId": return .refused
+    case "NotImplemented", "InvalidRequest", "InvalidArgument", "InvalidDigest": return .unsupported
+    default: break
+    }
+    if code.hasPrefix("Throttling") || code.hasPrefix("TooManyRequests") { return .throttled }
+    return Self.meaning(bare: status, hasRegion: region != nil)
+  }
+
+  /// HEAD has no body, and proxies answer without a code.
+  private static func meaning(bare status: Int, hasRegion: Bool) -> Meaning {
+    switch StatusClass(status) {
+    case .throttled: .throttled
+    case .retry: .retry
+    case .redirect: .region
+    case .success: .permanent
+    case .permanent:
+      switch status {
+      case 400 where hasRegion: .region
+      case 401: .refused
+      case 412: .exists
+      case 501: .unsupported
+      default: .permanent
+      }
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import TransferModel
+
+extension S3Protocol {
+  /// An answer to a part or to the PUT of a whole file.
+  func judgeChunk(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    guard (200..<300).contains(reply.status) else { return refusedChunk(reply, chunk, facts, context) }
+    let etag = reply.field("etag") ?? ""
+    // Every S3 server names what it stored; a proxy or a login page does not.
+    guard !Self.bare(etag).isEmpty else {
+      return badReply(reply, "success without an ETag", .retry(isThrottled: false), context)
+    }
+    let sent = chunk.digests[sentDigest]
+    let echoed = Self.checksum(reply.field(Self.checksumField))
+    if let sent, let echoed, sent != echoed {
+      let text = "the server stored \(echoed), and we sent \(sent)"
+      return .failed(Failure(.integrityMismatch, text), .retry(isThrottled: false))
+    }
+    let md5 = chunk.digests[.md5]
+    let confirmation: Confirmation =
+      sent != nil && echoed != nil ? .digest : md5.map { Self.matches(etag, $0) } == true ? .etag : .none
+    let part = PartReceipt(
+      seq: chunk.seq, length: chunk.range.length, etag: etag, digest: sent, md5: md5, confirmation: confirmation)
+    let proof = facts.layout.count > 1 ? nil : wholeProof(reply, part, echoed)
+    let verdict = Verdict.stored(part, proof: proof)
+    return learned(fromEcho: echoed != nil, .chunk(chunk), facts, context).map { .learned($0, verdict) } ?? verdict
+  }
+
+  private func wholeProof(_ reply: TransferReply, _ part: PartReceipt, _ echoed: Digest?) -> FileProof {
+    FileProof(
+      confirmation: part.confirmation, digest: part.digest, remoteDigest: echoed, etag: part.etag,
+      versionID: reply.field("x-amz-version-id") ?? "", requestID: reply.serverRequestID,
+      serverDate: reply.field("date") ?? "")
+  }
+
+  /// Whether the server checks our checksum, from the first answer that shows it. A server that stops answering with it
+  /// is one that ignores it: some echo it for whole objects and not for parts.
+  private func learned(
+    fromEcho isEchoed: Bool, _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> LearnedFacts? {
+    guard let support = checksumSupport(step, facts) else { return nil }
+    var learned = context.learned
+    switch learned[keyPath: support] {
+    case .untried: learned[keyPath: support] = isEchoed ? .confirmed : .ignored
+    case .confirmed where !isEchoed: learned[keyPath: support] = .ignored
+    case .confirmed, .ignored, .refused: return nil
+    }
+    return learned
+  }
+
+  private func refusedChunk(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    let error = S3Error(reply)
+    let isWhole = facts.layout.count == 1
+    if isWhole && error.meaning(status: reply.status) == .exists { return exists(reply, facts) }
+    if !isWhole && reply.status == 404 && error.code.isEmpty {
+      return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
+    }
+    return failed(reply, error, .chunk(chunk), facts, context)
+  }
+
+  /// Something is there. It may be ours: libcurl repeats a request on a connection that died, and an answer may have been
+  /// lost. So it is looked at, once, before it counts as somebody else's.
+  func exists(_ reply: TransferReply, _ facts: UploadFacts) -> Verdict {
+    let failure = Failure(.policyExists, "there is already an object with this key (--if-none-match)")
+    return .failed(failure, facts.isAbsent ? .permanent : .probe)
+  }
+
+  // MARK: - ETags and checksums
+
+  /// Without quotes and the mark of a weak validator.
+  static func bare(_ etag: String) -> String {
+    String((etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...]).filter { $0 != "\"" })
+  }
+
+  static func matches(_ etag: String, _ md5: Digest) -> Bool { bare(etag).lowercased() == hexText(md5.bytes) }
+
+  /// The CRC64NVME in a field or element; nil when it is none, for example the composite of another algorithm.
+  static func checksum(_ text: String?) -> Digest? {
+    guard let bytes = text.flatMap(bytesFromBase64), bytes.count == DigestAlgorithm.crc64nvme.byteCount else {
+      return nil
+    }
+    return Digest(.crc64nvme, bytes)
+  }
+}

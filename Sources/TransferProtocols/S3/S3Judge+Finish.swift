@@ -1,0 +1,108 @@
+import TransferModel
+
+extension S3Protocol {
+  /// CompleteMultipartUpload: a 200 is a success only when its body says so to the end. Servers send the status first and
+  /// the outcome when they know it.
+  func judgeComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    if reply.status == 200 {
+      guard let root = document(reply) else {
+        return badReply(reply, "the answer to complete cannot be read", .probe, context)
+      }
+      if root.name == "Error" { return refusedComplete(reply, S3Error(reply, root: root), facts, context) }
+      guard root.name.hasPrefix("CompleteMultipartUpload"), let etag = root.value("ETag"), !Self.bare(etag).isEmpty
+      else { return badReply(reply, "no ETag in the answer to complete", .probe, context) }
+      let echoed = Self.checksum(root.value("ChecksumCRC64NVME") ?? reply.field(Self.checksumField))
+      return finished(reply, etag: etag, echoed: echoed, facts, isVerified: false)
+    }
+    return refusedComplete(reply, S3Error(reply), facts, context)
+  }
+
+  private func refusedComplete(
+    _ reply: TransferReply, _ error: S3Error, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    // A 200 with an error inside has lost its status; 500 is what it stands for.
+    var answer = reply
+    if answer.status == 200 { answer.status = 500 }
+    let verdict = failed(answer, error, .finish, facts, context)
+    switch error.meaning(status: answer.status) {
+    case .exists: return exists(answer, facts)
+    case .retry, .partsWrong:
+      if case .failed(let failure, _) = verdict { return .failed(failure, .probe) }
+    case .sessionGone: return sessionGone(facts)
+    case .permanent where answer.status == 404 && error.code.isEmpty: return sessionGone(facts)
+    // The parts were confirmed one by one, so sending them again cures nothing; a person has to look.
+    case .mismatch:
+      return .failed(
+        Failure(answer: answer, code: .integrityMismatch, detail: error.code, wallMs: context.wallMs), .permanent)
+    default: break
+    }
+    return verdict
+  }
+
+  /// An upload that is gone was completed, perhaps by a request of ours whose answer was lost or that libcurl repeated:
+  /// the object is looked for before anything is sent again.
+  private func sessionGone(_ facts: UploadFacts) -> Verdict {
+    let failure = Failure(.protoSessionGone, "the server does not know the upload any more")
+    return .failed(failure, facts.isAbsent ? .sessionGone : .probe)
+  }
+
+  /// HEAD after an answer that never came: ours by its uid, or by a digest that only our content has.
+  func judgeVerify(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    switch reply.status {
+    case 200: break
+    // Without permission to list, AWS answers 403 for an object that does not exist. If it is the credential, the next
+    // request says so in words.
+    case 403, 404: return .absent
+    default: return failed(reply, S3Error(reply), .verify, facts, context)
+    }
+    let etag = reply.field("etag") ?? ""
+    let echoed =
+      reply.field("x-amz-checksum-type") == "COMPOSITE" ? nil : Self.checksum(reply.field(Self.checksumField))
+    let isOurs = reply.field(Self.uidField) == facts.file.uid.description || isProved(etag: etag, echoed, facts)
+    guard isOurs else {
+      let other = Failure(.policyExists, "there is already an object with this key (--if-none-match)")
+      return settings.ifNoneMatch ? .failed(other, .permanent) : .absent
+    }
+    guard let length = reply.field("content-length").flatMap({ Int64($0) }), length == facts.file.size else {
+      let text =
+        "the object has \(printable(reply.field("content-length") ?? "an unknown number of")) bytes, not \(facts.file.size)"
+      return .failed(Failure(.integrityMismatch, text), .retry(isThrottled: false))
+    }
+    return finished(reply, etag: etag, echoed: echoed, facts, isVerified: true)
+  }
+
+  private func isProved(etag: String, _ echoed: Digest?, _ facts: UploadFacts) -> Bool {
+    let proof = MultipartProof(facts.parts)
+    if let whole = proof.checksum, whole == echoed { return true }
+    return proof.etag.map { $0 == Self.bare(etag).lowercased() } ?? false
+  }
+
+  /// The object is there. What the answer proves of the whole counts; else what the weakest part was confirmed by.
+  private func finished(
+    _ reply: TransferReply, etag: String, echoed: Digest?, _ facts: UploadFacts, isVerified: Bool
+  ) -> Verdict {
+    let known = MultipartProof(facts.parts.sorted { $0.seq < $1.seq })
+    if let whole = known.checksum, let echoed, whole != echoed {
+      let text = "the server stored \(echoed), and we sent \(whole)"
+      return .failed(Failure(.integrityMismatch, text), .permanent)
+    }
+    var proof = FileProof(
+      confirmation: .none, digest: known.checksum, remoteDigest: echoed, etag: etag,
+      versionID: reply.field("x-amz-version-id") ?? "", requestID: reply.serverRequestID,
+      serverDate: reply.field("date") ?? "")
+    if known.checksum != nil && echoed != nil {
+      proof.confirmation = .digest
+    } else if let expected = known.etag, expected == Self.bare(etag).lowercased() {
+      proof.confirmation = .etag
+    } else {
+      proof.confirmation = weaker(known.weakest, isVerified)
+      // I08 of the ledger: a digest that confirms has both sides. The parts had; their combination is the object's.
+      if proof.confirmation == .digest { proof.remoteDigest = known.checksum }
+    }
+    return .finished(proof)
+  }
+
+  private func weaker(_ weakest: Confirmation, _ isVerified: Bool) -> Confirmation {
+    weakest == .none && isVerified ? .size : weakest
+  }
+}

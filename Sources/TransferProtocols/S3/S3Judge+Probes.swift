@@ -1,0 +1,117 @@
+import TransferModel
+
+extension S3Protocol {
+  /// A page of ListParts.
+  func judgeParts(
+    _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    guard reply.status == 200 else {
+      let error = S3Error(reply)
+      if reply.status == 404 && error.code != "NoSuchBucket" {
+        return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
+      }
+      return failed(reply, error, .probe(marker: marker), facts, context)
+    }
+    guard let root = document(reply), root.name.hasPrefix("ListParts") else {
+      return badReply(reply, "the list of parts cannot be read", .retry(isThrottled: false), context)
+    }
+    let listed = root.all("Part").map(Self.part)
+    guard !listed.contains(nil) else {
+      return badReply(reply, "a part in the list has no number, size or ETag", .retry(isThrottled: false), context)
+    }
+    let receipts = Dictionary(facts.parts.map { ($0.seq, $0.etag) }, uniquingKeysWith: { first, _ in first })
+    let parts = listed.compactMap { $0 }.filter { $0.seq < facts.layout.count && Self.isOurs($0, receipts) }
+    guard root.value("IsTruncated")?.lowercased() == "true" else { return .partsListed(parts, next: nil) }
+    let last = listed.compactMap { $0 }.map { $0.seq + 1 }.max()
+    guard let next = root.value("NextPartNumberMarker").flatMap({ Int($0) }) ?? last,
+      next > marker.flatMap({ Int($0) }) ?? 0
+    else { return badReply(reply, "the list of parts does not advance", .retry(isThrottled: false), context) }
+    return .partsListed(parts, next: String(next))
+  }
+
+  private static func part(_ element: XMLElement) -> ListedPart? {
+    guard let number = element.value("PartNumber").flatMap({ Int($0) }), number >= 1,
+      let size = element.value("Size").flatMap({ Int64($0) }), size >= 0, let etag = element.value("ETag")
+    else { return nil }
+    return ListedPart(seq: number - 1, length: size, etag: etag)
+  }
+
+  /// A part with another ETag than the one in our receipt is not the one that we sent; left out, it is sent again.
+  private static func isOurs(_ part: ListedPart, _ receipts: [Int: String]) -> Bool {
+    guard let etag = receipts[part.seq], !etag.isEmpty else { return true }
+    return bare(etag) == bare(part.etag)
+  }
+
+  /// A page of ListMultipartUploads, or ListParts of one candidate.
+  func judgeOrphans(
+    _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    guard var search = marker == nil ? OrphanSearch() : OrphanSearch(marker: marker) else {
+      return .failed(Failure(.engineBug, "the probe marker is not ours"), .permanent)
+    }
+    if !search.candidates.isEmpty { return judgeCandidate(reply, search, facts, context) }
+    guard reply.status == 200 else { return unlistable(reply, marker, facts, context) }
+    guard let root = document(reply), root.name.hasPrefix("ListMultipartUploads") else {
+      return badReply(reply, "the list of uploads cannot be read", .retry(isThrottled: false), context)
+    }
+    search.candidates = candidates(root, facts, skewMs(reply, context) ?? context.learned.clockSkewMs)
+    search.page = nextPage(root, after: search.page, facts)
+    return .orphansListed([], next: search.marker)
+  }
+
+  /// Listing needs a permission of its own, and some servers cannot. Then nobody can be asked; the lost session, if there
+  /// is one, stays until the server's own rule removes it.
+  private func unlistable(
+    _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    let error = S3Error(reply)
+    let cannot = [403, 404, 405, 501].contains(reply.status) && error.code != "NoSuchBucket"
+    switch error.meaning(status: reply.status) {
+    case .permanent where cannot, .unsupported where cannot, .sessionGone where cannot:
+      return .orphansListed([], next: nil)
+    default: return failed(reply, error, .probe(marker: marker), facts, context)
+    }
+  }
+
+  private func candidates(_ root: XMLElement, _ facts: UploadFacts, _ skewMs: Int64) -> [String] {
+    guard let intendedAtMs = facts.session?.intendedAtMs else { return [] }
+    let found = root.all("Upload").filter { upload in
+      isOurKey(upload["Key"]?.text ?? "", root, facts)
+        && OrphanSearch.isCandidate(
+          initiated: upload.value("Initiated"), intendedAtMs: intendedAtMs, skewMs: skewMs)
+    }
+    return Array(found.compactMap { $0.value("UploadId") }.prefix(OrphanSearch.mostCandidates))
+  }
+
+  /// Compared as bytes: to Swift, strings in different normal forms are equal.
+  private func isOurKey(_ text: String, _ root: XMLElement, _ facts: UploadFacts) -> Bool {
+    if root.value("EncodingType")?.lowercased() == "url" {
+      let spaced = text.utf8.map { $0 == 0x2B ? 0x20 : $0 }
+      return PercentEncoding.decode(spaced) == facts.file.key.bytes
+    }
+    return Array(text.utf8) == facts.file.key.bytes
+  }
+
+  /// The listing is sorted by key and ours is the first with its own prefix: pages behind it hold nothing of ours.
+  private func nextPage(_ root: XMLElement, after page: OrphanSearch.Page?, _ facts: UploadFacts) -> OrphanSearch.Page?
+  {
+    guard root.value("IsTruncated")?.lowercased() == "true", let key = root["NextKeyMarker"]?.text,
+      isOurKey(key, root, facts), let uploadID = root.value("NextUploadIdMarker")
+    else { return nil }
+    let next = OrphanSearch.Page(key: String(decoding: facts.file.key.bytes, as: UTF8.self), uploadID: uploadID)
+    return next == page ? nil : next
+  }
+
+  private func judgeCandidate(
+    _ reply: TransferReply, _ search: OrphanSearch, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    var search = search
+    let candidate = search.candidates.removeFirst()
+    if reply.status == 404 { return .orphansListed([], next: search.marker) }
+    guard reply.status == 200 else { return failed(reply, S3Error(reply), .probe(marker: nil), facts, context) }
+    guard let root = document(reply), root.name.hasPrefix("ListParts") else {
+      return badReply(reply, "the list of parts cannot be read", .retry(isThrottled: false), context)
+    }
+    return .orphansListed(root.all("Part").isEmpty ? [candidate] : [], next: search.marker)
+  }
+}

@@ -1,0 +1,136 @@
+public import TransferModel
+
+extension S3Protocol {
+  public func judge(
+    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    if let failure = reply.transportFailure { return lost(failure, reply, step) }
+    switch step {
+    case .create: return judgeCreate(reply, facts, context)
+    case .probe(let marker):
+      return facts.session?.remoteID == nil
+        ? judgeOrphans(reply, marker, facts, context) : judgeParts(reply, marker, facts, context)
+    case .chunk(let chunk): return judgeChunk(reply, chunk, facts, context)
+    case .finish: return judgeComplete(reply, facts, context)
+    case .verify: return judgeVerify(reply, facts, context)
+    case .abort: return judgeAbort(reply, facts, context)
+    case .makeParent: return .failed(Failure(.engineBug, "s3 has no parents to make"), .permanent)
+    }
+  }
+
+  /// No answer came. Creating and completing may have worked: the next step asks.
+  private func lost(_ failure: Failure, _ reply: TransferReply, _ step: StepRequest) -> Verdict {
+    let remedy = Remedy(transport: failure)
+    let isAmbiguous = step == .create || step == .finish
+    if isAmbiguous, reply.requestMayHaveArrived, case .retry = remedy { return .failed(failure, .probe) }
+    return .failed(failure, remedy)
+  }
+
+  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    guard reply.status == 200 else { return failed(reply, S3Error(reply), .create, facts, context) }
+    guard let root = document(reply), root.name == "InitiateMultipartUploadResult" || root.name.hasSuffix("Response"),
+      let remoteID = root.value("UploadId")
+    else { return badReply(reply, "no upload id in the answer to create", .probe, context) }
+    return .sessionOpened(remoteID: remoteID, expiresAtMs: nil)
+  }
+
+  private func judgeAbort(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    if (200..<300).contains(reply.status) { return .settled }
+    let error = S3Error(reply)
+    if reply.status == 404 && error.code != "NoSuchBucket" { return .settled }
+    return failed(reply, error, .abort(remoteID: ""), facts, context)
+  }
+
+  // MARK: - What all answers share
+
+  /// The document of a complete answer; nil for anything else.
+  func document(_ reply: TransferReply) -> XMLElement? {
+    reply.isBodyTruncated ? nil : try? XMLElement(document: reply.body)
+  }
+
+  func badReply(_ reply: TransferReply, _ what: String, _ remedy: Remedy, _ context: RequestContext) -> Verdict {
+    .failed(Failure(answer: reply, code: .protoBadReply, detail: what, wallMs: context.wallMs), remedy)
+  }
+
+  /// What an error answer means for `step`, where its own rules have said nothing.
+  func failed(
+    _ reply: TransferReply, _ error: S3Error, _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    func failure(_ code: ErrorCode? = nil, _ advice: String = "") -> Failure {
+      let detail = [error.code, error.message].filter { !$0.isEmpty }.joined(separator: ": ")
+      var failure = Failure(answer: reply, code: code, detail: detail, wallMs: context.wallMs)
+      failure.message += advice
+      return failure
+    }
+    switch error.meaning(status: reply.status) {
+    case .throttled: return .failed(failure(), .retry(isThrottled: true))
+    case .retry: return .failed(failure(), step == .create ? .probe : .retry(isThrottled: false))
+    case .mismatch: return .failed(failure(.integrityMismatch), .retry(isThrottled: false))
+    case .region: return region(reply, error, failure(.httpRedirect), context)
+    case .clock: return clock(reply, failure(), context)
+    case .credential: return .failed(failure(.authExpired), .refreshCredential)
+    case .refused: return .failed(failure(.authRefused), .permanent)
+    case .sessionGone: return .failed(failure(.protoSessionGone), .sessionGone)
+    case .partsWrong: return .failed(failure(.protoOffset), .probe)
+    case .exists:
+      return .failed(Failure(.policyExists, "there is already an object with this key (--if-none-match)"), .permanent)
+    case .unsupported: return unsupported(step, facts, failure(), context)
+    case .permanent: return .failed(failure(), .permanent)
+    }
+  }
+
+  private func region(
+    _ reply: TransferReply, _ error: S3Error, _ failure: Failure, _ context: RequestContext
+  ) -> Verdict {
+    guard let region = error.region, region != (context.learned.region ?? settings.region) else {
+      var failure = failure
+      let origin = reply.redirectOrigin
+      failure.message += origin.isEmpty ? "; set the region of the bucket with --region" : "; it points to \(origin)"
+      return .failed(failure, .permanent)
+    }
+    var learned = context.learned
+    learned.region = region
+    return .learned(learned, .failed(failure, .repair))
+  }
+
+  private func clock(_ reply: TransferReply, _ failure: Failure, _ context: RequestContext) -> Verdict {
+    guard let skew = skewMs(reply, context), abs(skew - context.learned.clockSkewMs) > 1_000 else {
+      return .failed(failure, .retry(isThrottled: false))
+    }
+    var learned = context.learned
+    learned.clockSkewMs = skew
+    return .learned(learned, .failed(failure, .repair))
+  }
+
+  /// The server's clock minus ours, by the answer's `Date`.
+  func skewMs(_ reply: TransferReply, _ context: RequestContext) -> Int64? {
+    reply.field("date").flatMap { HTTPDate.parse($0, wallMs: context.wallMs) }.map { $0 - context.wallMs }
+  }
+
+  /// The first suspect is our checksum field: it goes, once for a destination. What stays then is really refused.
+  private func unsupported(
+    _ step: StepRequest, _ facts: UploadFacts, _ failure: Failure, _ context: RequestContext
+  ) -> Verdict {
+    var learned = context.learned
+    if let support = checksumSupport(step, facts), learned[keyPath: support] == .untried {
+      learned[keyPath: support] = .refused
+      return .learned(learned, .failed(failure, .repair))
+    }
+    guard settings.ifNoneMatch, failure.code == .http5xx else { return .failed(failure, .permanent) }
+    var failure = failure
+    failure.code = .protoUnsupported
+    failure.message += "; it may not know If-None-Match: push without --if-none-match"
+    return .failed(failure, .permanent)
+  }
+
+  /// Where it is kept whether checksums of such requests are understood; nil for requests that carry none.
+  func checksumSupport(
+    _ step: StepRequest, _ facts: UploadFacts
+  ) -> WritableKeyPath<LearnedFacts, LearnedFacts.ChecksumSupport>? {
+    switch step {
+    case .create: \.partChecksums
+    case .chunk: facts.layout.count > 1 ? \.partChecksums : \.checksums
+    case .probe, .finish, .verify, .abort, .makeParent: nil
+    }
+  }
+}

@@ -1,0 +1,91 @@
+public import TransferModel
+
+/// Uploads to S3 and what speaks its language: one PUT for small files, multipart for the others.
+///
+/// What is asked before anything is repeated, so that nothing is stored twice or left behind:
+///
+/// | lost answer | question | then |
+/// |---|---|---|
+/// | to create | which uploads for exactly our key began since we meant to, and have no part? | abort them, create |
+/// | to a part | which parts are there? | send the others |
+/// | to complete | is the object there, with our uid and size? | done, or list the parts and complete again |
+/// | to a PUT with `If-None-Match` | the same | done, or PUT again |
+///
+/// Every object carries `x-amz-meta-transfers-uid`, which tells ours from somebody else's.
+public struct S3Protocol: UploadProtocol {
+  let settings: S3Settings
+
+  public let name = "s3"
+  public let abilities = ProtocolAbilities(parallelChunks: true, resumable: true, repeatable: true)
+  public let sentDigest = DigestAlgorithm.crc64nvme
+
+  static let uidField = "x-amz-meta-transfers-uid"
+  static let checksumField = "x-amz-checksum-crc64nvme"
+
+  public func layout(size: Int64) throws(TransferError) -> ChunkLayout {
+    try S3Layout.layout(size: size, partSize: settings.partSize)
+  }
+
+  public func refusal(ofKey key: NameBytes) -> Failure? {
+    if key.isEmpty { return Failure(.sourceName, "the key is empty") }
+    if key.bytes.count > 1024 { return Failure(.sourceName, "the key has \(key.bytes.count) bytes; S3 takes 1024") }
+    if key.bytes.contains(0) { return Failure(.sourceName, "the key holds a NUL byte") }
+    guard let text = key.utf8 else { return Failure(.sourceName, "the name is not UTF-8, and S3 keys are; rename it") }
+    // Servers and proxies resolve these: the object would get another name.
+    let isRelative = text.split(separator: "/", omittingEmptySubsequences: false).contains { $0 == "." || $0 == ".." }
+    return isRelative ? Failure(.sourceName, "the key has a \".\" or \"..\" component") : nil
+  }
+
+  public func location(ofKey key: NameBytes) -> String { settings.location(key) }
+
+  /// What both outcomes need while nobody knows whether the server checks: the checksum, and MD5 for `Content-MD5` and
+  /// the ETag. MD5 is not computed once the server has answered with a checksum.
+  public func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> {
+    digests(learned.checksums).union(digests(learned.partChecksums))
+  }
+
+  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
+    digests(layout.count > 1 ? learned.partChecksums : learned.checksums)
+  }
+
+  private func digests(_ support: LearnedFacts.ChecksumSupport) -> Set<DigestAlgorithm> {
+    let body: Set<DigestAlgorithm> =
+      switch support {
+      case .untried: [.crc64nvme, .md5]
+      case .confirmed: [.crc64nvme]
+      case .ignored, .refused: [.md5]
+      }
+    return settings.signsPayload ? body.union([.sha256]) : body
+  }
+
+  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+    guard facts.layout.count > 1 else { return wholeStep(facts) }
+    guard let session = facts.session else { return .control(.create) }
+    guard session.remoteID != nil else { return createStep(facts) }
+    if facts.isAllStored { return finishStep(facts) }
+    if facts.lostAnswer != nil && !facts.isProbed { return .control(.probe(marker: facts.probeMarker)) }
+    return .chunks
+  }
+
+  /// A PUT may be repeated, but not one that refuses to replace: what it would not replace may be ours.
+  private func wholeStep(_ facts: UploadFacts) -> UploadStep {
+    if facts.isAllStored {
+      guard facts.isAbsent else { return .control(.verify) }
+      return .fail(Failure(.protoLostAnswer, "the server took the object, and it is not there"))
+    }
+    let isLost = facts.lostAnswer == .part || facts.lostAnswer == .verify
+    return settings.ifNoneMatch && isLost && !facts.isAbsent ? .control(.verify) : .chunks
+  }
+
+  private func createStep(_ facts: UploadFacts) -> UploadStep {
+    if facts.lostAnswer != nil && !facts.isProbed { return .control(.probe(marker: facts.probeMarker)) }
+    if let orphan = facts.orphans.first { return .control(.abort(remoteID: orphan)) }
+    return .control(.create)
+  }
+
+  /// The object is looked for before the session is: a completed session is gone, and that alone proves nothing.
+  private func finishStep(_ facts: UploadFacts) -> UploadStep {
+    if facts.isAbsent { return .control(facts.isProbed ? .finish : .probe(marker: facts.probeMarker)) }
+    return .control(facts.lostAnswer == nil ? .finish : .verify)
+  }
+}

@@ -1,0 +1,101 @@
+import TransferModel
+
+/// One bucket at one endpoint, and how requests to it are made.
+struct S3Settings: Sendable, Hashable {
+  var bucket: String
+  /// nil for AWS, where the host follows from the region.
+  var endpoint: WebOrigin?
+  var region: String
+  var usesPathStyle: Bool
+  /// Never signs the payload with SHA-256, even over plain HTTP.
+  var unsignedPayload: Bool
+  var partSize: Int64?
+  var ifNoneMatch: Bool
+  var expectContinue: Bool
+
+  /// - Throws: `.usage` for an endpoint that is none, `.config` for a region that no host name can hold.
+  init(bucket: String, _ batch: BatchSettings, credentialsRegion: String?) throws(TransferError) {
+    self.bucket = bucket
+    endpoint = try batch.endpointURL.map(Self.endpoint)
+    region = batch.region ?? credentialsRegion ?? "us-east-1"
+    usesPathStyle = batch.usePathStyle ?? (endpoint?.isAddressLike ?? false || !Self.isHostLabel(bucket))
+    unsignedPayload = batch.unsignedPayload
+    partSize = batch.partSize
+    ifNoneMatch = batch.ifNoneMatch
+    expectContinue = batch.expectContinue
+    guard Self.isRegion(region) else {
+      throw TransferError(
+        .config, "read region", NameBytes(region), cause: "a region has letters, digits and \"-\" only",
+        remedy: "correct --region, AWS_REGION or the profile")
+    }
+  }
+
+  var isTLS: Bool { endpoint?.isTLS ?? true }
+  /// The body's SHA-256 is part of the signature; otherwise a checksum field and TLS protect it.
+  var signsPayload: Bool { !isTLS && !unsignedPayload }
+
+  /// The origin that requests go to; `learned` is the region that the server named.
+  func origin(learned: String?) -> WebOrigin {
+    let base = endpoint ?? Self.awsOrigin(learned ?? region)
+    return usesPathStyle ? base : WebOrigin(isTLS: base.isTLS, host: "\(bucket).\(base.host)", port: base.port)
+  }
+
+  /// The encoded path of `key`; of the bucket itself when it is empty.
+  func path(_ key: NameBytes) -> String {
+    let encoded = PercentEncoding.path(key.bytes)
+    guard usesPathStyle else { return "/" + encoded }
+    return key.isEmpty ? "/\(bucket)" : "/\(bucket)/\(encoded)"
+  }
+
+  /// Stable, without secrets, different for every pair of endpoint and bucket.
+  func location(_ key: NameBytes) -> String {
+    guard let endpoint else { return "s3://\(bucket)/\(key)" }
+    return "s3+\(endpoint)/\(bucket)/\(key)"
+  }
+
+  /// Source: AWS General Reference, "Amazon S3 endpoints and quotas"; China is a partition of its own.
+  private static func awsOrigin(_ region: String) -> WebOrigin {
+    let suffix = region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
+    return WebOrigin(isTLS: true, host: "s3.\(region).\(suffix)")
+  }
+
+  private static func endpoint(_ text: String) throws(TransferError) -> WebOrigin {
+    func fault(_ cause: String, _ remedy: String) -> TransferError {
+      let shown = text.utf8.contains(0x40) ? "…" : text
+      return TransferError(.usage, "read endpoint", NameBytes(shown), cause: cause, remedy: remedy)
+    }
+    let lower = text.lowercased()
+    let isTLS = lower.hasPrefix("https://")
+    guard isTLS || lower.hasPrefix("http://") else {
+      throw fault("it is no http:// or https:// URL", "write for example http://127.0.0.1:9000")
+    }
+    var authority = text.dropFirst(isTLS ? 8 : 7)
+    if authority.hasSuffix("/") { authority = authority.dropLast() }
+    guard !authority.utf8.contains(where: { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }) else {
+      throw fault("it has a path, a query or a fragment", "give scheme, host and port only")
+    }
+    do throws(OriginFault) {
+      return try WebOrigin(isTLS: isTLS, authority: authority)
+    } catch .userInfo {
+      throw fault(OriginFault.userInfo.cause, "S3 credentials come from AWS_ACCESS_KEY_ID or a profile")
+    } catch {
+      throw fault(error.cause, error.remedy)
+    }
+  }
+
+  /// May stand before a host name that has a certificate for one label.
+  private static func isHostLabel(_ bucket: String) -> Bool {
+    bucket.utf8.count <= 63 && bucket.utf8.first != 0x2D && bucket.utf8.last != 0x2D
+      && bucket.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+  }
+
+  static func isRegion(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+        default: false
+        }
+      }
+  }
+}

@@ -1,0 +1,185 @@
+/// Why XML from a server is not read.
+enum XMLFault: Error, Hashable {
+  case tooLarge, tooDeep, tooMany, doctype, syntax, unfinished
+}
+
+/// Pulls elements and text out of the small XML documents of S3.
+///
+/// Takes no document type, no entity but the five of XML and numbers, at most 4 MiB, 16 levels and 65,536 elements: an answer cannot make it
+/// read a file, loop or fill the memory. Names are local names, since servers disagree about the namespace.
+struct XMLScanner {
+  static let largest = 4 << 20
+  static let deepest = 16
+  static let mostElements = 65_536
+
+  enum Event: Hashable {
+    case open(String)
+    case text(String)
+    case close
+  }
+
+  private let bytes: [UInt8]
+  private var position = 0
+  private var openNames: [ArraySlice<UInt8>] = []
+  private var elements = 0
+  private var hasRoot = false
+  /// The close that an empty element `<a/>` still owes.
+  private var owesClose = false
+
+  init(_ bytes: [UInt8]) throws(XMLFault) {
+    guard bytes.count <= Self.largest else { throw .tooLarge }
+    self.bytes = bytes
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+  }
+
+  /// The next event; nil at the end of a complete document.
+  mutating func next() throws(XMLFault) -> Event? {
+    if owesClose {
+      owesClose = false
+      openNames.removeLast()
+      return .close
+    }
+    while position < bytes.count {
+      if bytes[position] != 0x3C {
+        if let text = try text() { return text }
+      } else if starts("<!--") {
+        try skip(through: "-->")
+      } else if starts("<?") {
+        try skip(through: "?>")
+      } else if starts("<![CDATA[") {
+        return try cdata()
+      } else if starts("<!") {
+        throw .doctype
+      } else {
+        return try tag()
+      }
+    }
+    guard hasRoot, openNames.isEmpty else { throw .unfinished }
+    return nil
+  }
+
+  private func starts(_ text: StaticString) -> Bool {
+    let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    return bytes[position...].starts(with: wanted)
+  }
+
+  private mutating func skip(through end: StaticString) throws(XMLFault) {
+    while position < bytes.count {
+      if starts(end) {
+        position += end.utf8CodeUnitCount
+        return
+      }
+      position += 1
+    }
+    throw .unfinished
+  }
+
+  private mutating func cdata() throws(XMLFault) -> Event {
+    guard !openNames.isEmpty else { throw .syntax }
+    position += 9
+    let start = position
+    try skip(through: "]]>")
+    return .text(String(decoding: bytes[start..<position - 3], as: UTF8.self))
+  }
+
+  /// Text up to the next tag; outside of the root only white space may stand.
+  private mutating func text() throws(XMLFault) -> Event? {
+    let end = bytes[position...].firstIndex(of: 0x3C) ?? bytes.count
+    let raw = bytes[position..<end]
+    position = end
+    guard !openNames.isEmpty else {
+      guard raw.allSatisfy(Self.isBlank) else { throw .syntax }
+      return nil
+    }
+    return .text(try Self.unescaped(raw))
+  }
+
+  private mutating func tag() throws(XMLFault) -> Event {
+    guard let end = tagEnd() else { throw .unfinished }
+    var inside = bytes[position + 1..<end]
+    position = end + 1
+    if inside.first == 0x2F {
+      inside = inside.dropFirst()
+      while let last = inside.last, Self.isBlank(last) { inside = inside.dropLast() }
+      guard let open = openNames.popLast(), open == inside else { throw .syntax }
+      return .close
+    }
+    let isEmpty = inside.last == 0x2F
+    if isEmpty { inside = inside.dropLast() }
+    return try opened(inside, isEmpty: isEmpty)
+  }
+
+  private mutating func opened(_ inside: ArraySlice<UInt8>, isEmpty: Bool) throws(XMLFault) -> Event {
+    let name = inside.prefix { !Self.isBlank($0) }
+    guard Self.isName(name), !(hasRoot && openNames.isEmpty) else { throw .syntax }
+    guard openNames.count < Self.deepest else { throw .tooDeep }
+    elements += 1
+    guard elements <= Self.mostElements else { throw .tooMany }
+    hasRoot = true
+    openNames.append(name)
+    owesClose = isEmpty
+    let local = name.split(separator: 0x3A).last ?? name
+    return .open(String(decoding: local, as: UTF8.self))
+  }
+
+  /// The `>` of the tag; one inside a quoted attribute does not count.
+  private func tagEnd() -> Int? {
+    var quote: UInt8?
+    for i in position + 1..<bytes.count {
+      let byte = bytes[i]
+      if let open = quote {
+        if byte == open { quote = nil }
+      } else if byte == 0x22 || byte == 0x27 {
+        quote = byte
+      } else if byte == 0x3E {
+        return i
+      }
+    }
+    return nil
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+  private static func isName(_ name: ArraySlice<UInt8>) -> Bool {
+    guard let first = name.first, !(0x30...0x39).contains(first), first != 0x2D, first != 0x2E else { return false }
+    return name.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5F, 0x80...0xFF: true
+      default: false
+      }
+    }
+  }
+
+  private static func unescaped(_ raw: ArraySlice<UInt8>) throws(XMLFault) -> String {
+    guard raw.contains(0x26) else { return String(decoding: raw, as: UTF8.self) }
+    var out: [UInt8] = []
+    var rest = raw
+    while let byte = rest.first {
+      guard byte == 0x26 else {
+        out.append(byte)
+        rest = rest.dropFirst()
+        continue
+      }
+      guard let end = rest.prefix(12).firstIndex(of: 0x3B) else { throw .syntax }
+      out += try entity(rest[(rest.startIndex + 1)..<end])
+      rest = rest[(end + 1)...]
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  private static func entity(_ name: ArraySlice<UInt8>) throws(XMLFault) -> [UInt8] {
+    let text = String(decoding: name, as: UTF8.self)
+    switch text {
+    case "lt": return [0x3C]
+    case "gt": return [0x3E]
+    case "amp": return [0x26]
+    case "quot": return [0x22]
+    case "apos": return [0x27]
+    default: break
+    }
+    guard text.hasPrefix("#"), !text.contains("+"), !text.contains("-") else { throw .syntax }
+    let number = text.hasPrefix("#x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text.dropFirst())
+    guard let number, number != 0, let scalar = Unicode.Scalar(number) else { throw .syntax }
+    return Array(String(Character(scalar)).utf8)
+  }
+}

@@ -1,0 +1,93 @@
+import TransferModel
+
+/// Scheme, host and port of a server, normalised: lower case, no default port. Connections and credentials belong to one.
+public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
+  public let isTLS: Bool
+  /// As in a URL: an IPv6 address keeps its brackets.
+  public let host: String
+  /// nil for the default port of the scheme.
+  public let port: Int?
+
+  /// What the `Host` field carries.
+  public var authority: String { port.map { "\(host):\($0)" } ?? host }
+  /// `http://host:port`, without a path.
+  public var description: String { (isTLS ? "https://" : "http://") + authority }
+
+  public init(isTLS: Bool, host: String, port: Int? = nil) {
+    self.isTLS = isTLS
+    self.host = host
+    self.port = port == (isTLS ? 443 : 80) ? nil : port
+  }
+
+  /// An IP address, `localhost`, or anything with a port: names of buckets cannot be put before it.
+  public var isAddressLike: Bool {
+    host.hasPrefix("[") || host == "localhost" || port != nil
+      || host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+  }
+
+  /// Reads `host`, `host:port` or `[v6]:port`. Says what is wrong, never quoting the text: it may hold a password.
+  init(isTLS: Bool, authority: some StringProtocol) throws(OriginFault) {
+    guard !authority.utf8.contains(0x40) else { throw OriginFault.userInfo }
+    var host = authority[...]
+    var port: Int?
+    if let bracket = authority.firstIndex(of: "]") {
+      host = authority[...bracket]
+      guard Self.isIPv6(host.dropFirst().dropLast()), authority.hasPrefix("[") else { throw OriginFault.host }
+      port = try Self.port(authority[authority.index(after: bracket)...])
+    } else if let colon = authority.firstIndex(of: ":") {
+      host = authority[..<colon]
+      port = try Self.port(authority[colon...])
+    }
+    guard host.hasPrefix("[") || Self.isName(host) else { throw OriginFault.host }
+    self.init(isTLS: isTLS, host: host.lowercased(), port: port)
+  }
+
+  private static func port(_ text: some StringProtocol) throws(OriginFault) -> Int? {
+    if text.isEmpty || text == ":" { return nil }
+    guard text.hasPrefix(":"), text.utf8.count <= 6, text.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let number = Int(text.dropFirst()), (1...65_535).contains(number)
+    else { throw OriginFault.port }
+    return number
+  }
+
+  private static func isName(_ host: some StringProtocol) -> Bool {
+    !host.isEmpty && host.utf8.count <= 253
+      && host.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+        default: false
+        }
+      }
+  }
+
+  private static func isIPv6(_ text: some StringProtocol) -> Bool {
+    text.utf8.count >= 2 && text.contains(":")
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66, 0x3A, 0x2E: true
+        default: false
+        }
+      }
+  }
+}
+
+/// Why a host cannot be read.
+enum OriginFault: Error {
+  case userInfo, host, port
+
+  var cause: String {
+    switch self {
+    case .userInfo: "it carries user information, which everybody on this machine can read in the process list"
+    case .host: "its host is neither a name nor an address"
+    case .port: "its port is not a number from 1 to 65535"
+    }
+  }
+
+  var remedy: String {
+    switch self {
+    case .userInfo: "take it out, and pass \"--auth basic=env:NAME\" or \"--auth bearer=file:PATH\""
+    case .host: "write a name in ASCII (punycode for others), an IPv4 address, or an IPv6 address in brackets"
+    case .port: ""
+    }
+  }
+}
