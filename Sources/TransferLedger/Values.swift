@@ -1,0 +1,124 @@
+public import TransferModel
+
+/// What is recorded about one invocation of the engine.
+public struct NewRun: Sendable, Hashable {
+  /// The command line, already without secrets.
+  public var argv: [String]
+  public var version: String
+  public var host: String
+  /// Identifier of this boot of the machine; a pid means nothing in another one.
+  public var bootID: String
+  public var pid: Int32
+
+  public init(argv: [String], version: String, host: String, bootID: String, pid: Int32) {
+    self.argv = argv
+    self.version = version
+    self.host = host
+    self.bootID = bootID
+    self.pid = pid
+  }
+}
+
+/// What ``LedgerTransaction/recover(_:)`` found and put right.
+public struct Recovery: Sendable, Hashable {
+  public var crashedAttempts: Int
+  public var requeuedFiles: Int
+  public var unknownFiles: Int
+
+  public init(crashedAttempts: Int, requeuedFiles: Int, unknownFiles: Int) {
+    self.crashedAttempts = crashedAttempts
+    self.requeuedFiles = requeuedFiles
+    self.unknownFiles = unknownFiles
+  }
+}
+
+/// What ``LedgerTransaction/createBatch(_:)`` did.
+public enum BatchCreation: Sendable, Hashable {
+  case created(BatchID)
+  /// A batch of this name is there already; nothing was written.
+  case exists(BatchID)
+
+  public var id: BatchID {
+    switch self {
+    case .created(let id), .exists(let id): id
+    }
+  }
+}
+
+/// A session at a server that must be ended there, with the attempt that was opened for it.
+public struct AbortWork: Sendable, Hashable {
+  public var session: SessionID
+  public var attempt: AttemptID
+  public var file: FileID
+  public var uid: UID
+  public var key: NameBytes
+  public var size: Int64
+  public var mtimeNs: Int64
+  public var batch: BatchID
+  /// nil when the answer to the create call was lost: the server has to be asked for it.
+  public var remoteID: String?
+  public var intendedAtMs: Int64
+}
+
+/// A stored chunk, as the finish step needs it.
+public struct StoredPartRow: Sendable, Hashable {
+  public var seq: Int
+  public var length: Int64
+  public var etag: String
+  public var digest: Digest?
+  public var md5: Digest?
+  public var confirmation: Confirmation
+}
+
+/// Which files a person means. Filters that are nil do not restrict; those that are set must all hold.
+public struct FileSelection: Sendable, Hashable {
+  public var files: [FileID]?
+  public var batches: [BatchID]?
+  public var states: [FileState]?
+
+  public init(files: [FileID]? = nil, batches: [BatchID]? = nil, states: [FileState]? = nil) {
+    self.files = files
+    self.batches = batches
+    self.states = states
+  }
+
+  public static let all = FileSelection()
+  public static func files(_ ids: [FileID]) -> FileSelection { FileSelection(files: ids) }
+  public static func batches(_ ids: [BatchID]) -> FileSelection { FileSelection(batches: ids) }
+  public static func states(_ states: [FileState]) -> FileSelection { FileSelection(states: states) }
+}
+
+/// Files that are not at rest, by state. Each number is read from an index of just these rows.
+public struct WorkLeft: Sendable, Hashable {
+  /// `pending`, may start now.
+  public var ready: Int
+  /// `pending` with a `not_before`.
+  public var waiting: Int
+  /// `active` or `finishing`.
+  public var active: Int
+  /// Sessions at servers that wait for their abort.
+  public var aborts: Int
+
+  public init(ready: Int, waiting: Int, active: Int, aborts: Int) {
+    self.ready = ready
+    self.waiting = waiting
+    self.active = active
+    self.aborts = aborts
+  }
+
+  /// Files that an engine still has to bring to an end.
+  public var files: Int { ready + waiting + active }
+}
+
+/// A row that breaks a rule of the ledger.
+public struct Finding: Sendable, Hashable {
+  /// For example `I06 done file has only done chunks`.
+  public var invariant: String
+  /// The offending row, one line.
+  public var detail: String
+
+  public init(invariant: String, detail: String) {
+    self.invariant = invariant
+    self.detail = detail
+  }
+}
