@@ -3,9 +3,22 @@
 static const unsigned char m0001[] = {
 #embed "../../migrations/0001_ledger.sql"
 };
+static const unsigned char m0002[] = {
+#embed "../../migrations/0002_rules.sql"
+};
+static const unsigned char m0003[] = {
+#embed "../../migrations/0003_errors.sql"
+};
+static const unsigned char m0004[] = {
+#embed "../../migrations/0004_views.sql"
+};
 
+// In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
     {"0001_ledger", m0001, sizeof m0001},
+    {"0002_rules", m0002, sizeof m0002},
+    {"0003_errors", m0003, sizeof m0003},
+    {"0004_views", m0004, sizeof m0004},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }
