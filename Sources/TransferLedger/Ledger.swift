@@ -1,36 +1,112 @@
 public import TransferModel
 
-/// The ledger of one machine: an SQLite file that knows every batch, file, chunk and attempt.
+/// The ledger of one machine: an SQLite file that knows every batch, file, chunk and attempt. Any number of processes may
+/// have it open; each writes through one connection on its own thread, and reads through another.
 public final class Ledger: Sendable {
   public enum OpenMode: Sendable {
     /// Read and write; made when it is missing (directory 0700, file 0600).
     case create
     /// Read and write; `.storeMissing` when it is not there.
     case existing
-    /// Read only; works while another process writes.
+    /// Read only; works while another process writes, and for a user who may not write.
     case readOnly
   }
 
+  /// Absolute.
   public let path: String
+  private let reader: SnapshotReader
+  private let writer: Writer?
+  /// Held from ``startRun(_:)`` until ``close()``.
+  private let engineLock = Lock<SidecarLock?>(nil)
 
-  init(path: String) { self.path = path }
-
-  public static func open(at path: String, mode: OpenMode, clock: any TransferClock) throws(TransferError) -> Ledger {
-    fatalError("unfinished")
+  private init(path: String, reader: SnapshotReader, writer: Writer?) {
+    self.path = path
+    self.reader = reader
+    self.writer = writer
   }
 
+  deinit { close() }
+
+  /// Opens the ledger at `path`, and brings its schema up to date. What is not a ledger, or a newer one, is refused
+  /// before anything is written. Throws `.storeMissing`, `.storeCorrupt`, `.storeNewer`, `.storeReadOnly`,
+  /// `.storeUnsuitable`, `.storeBusy`, `.storeFull`, `.storeIO`.
+  public static func open(at path: String, mode: OpenMode, clock: any TransferClock) throws(TransferError) -> Ledger {
+    let file = try StoreFile(at: path, makesFolder: mode == .create)
+    guard file.exists || mode == .create else { throw file.missingError }
+    let store = Store(path: file.path)
+    let reader = SnapshotReader(store: store, file: file)
+    if mode == .readOnly {
+      try reader.read { _ in }
+      return Ledger(path: file.path, reader: reader, writer: nil)
+    }
+    if !file.exists { try file.create() }
+    let gate = try Gate(file)
+    let connection = try store.prepared(gate, mayBegin: mode == .create, wallMs: clock.wallMs)
+    let writer = Writer(store: store, connection: connection, gate: gate, clock: clock)
+    return Ledger(path: file.path, reader: reader, writer: writer)
+  }
+
+  /// Queues a job for the writer thread (group commit). `then` is called on that thread after the COMMIT returned: what
+  /// the body wrote is durable. It must not block. The body may run more than once (a batch of jobs is rolled back
+  /// because of another job), so it must have no effect outside of its transaction.
+  ///
+  /// A failure means that the body wrote nothing, but for `.storeIO` whose cause says that it is unknown: then the rows
+  /// have to be read again. After the second such failure all further work is refused.
   public func write<T: Sendable>(
     _ body: @escaping @Sendable (LedgerTransaction) throws -> T,
     then: @escaping @Sendable (Result<T, TransferError>) -> Void
-  ) { fatalError("unfinished") }
+  ) {
+    guard let writer else { return then(.failure(readOnlyError)) }
+    writer.enqueue(TypedWriteJob(body, then: then))
+  }
 
+  /// The same, waiting for the result; for the command line and tests. Never from a Swift task of the engine, nor from
+  /// the writer thread.
   public func write<T: Sendable>(
     _ body: @escaping @Sendable (LedgerTransaction) throws -> T
-  ) throws(TransferError) -> T { fatalError("unfinished") }
+  ) throws(TransferError) -> T {
+    let answer = Mailbox<Result<T, TransferError>>()
+    write(body) { answer.put($0) }
+    guard let result = answer.take()?.first else { preconditionFailure("a job without a result") }
+    return try result.get()
+  }
 
-  public func read<T>(_ body: (LedgerReader) throws -> T) throws(TransferError) -> T { fatalError("unfinished") }
+  /// Reads one consistent snapshot. Blocking; reads of one ledger run one after the other. In the rare case of a ledger
+  /// that this user may not lock, `body` runs again when somebody wrote meanwhile.
+  public func read<T>(_ body: (LedgerReader) throws -> T) throws(TransferError) -> T { try reader.read(body) }
 
-  public func close() { fatalError("unfinished") }
+  /// Commits what is queued, empties the WAL through the gate, gives up the lock of ``startRun(_:)`` and closes.
+  /// Idempotent.
+  public func close() {
+    writer?.close()
+    reader.close()
+    engineLock.withLock { $0 = nil }
+  }
 
-  public func startRun(_ run: NewRun) throws(TransferError) -> RunID { fatalError("unfinished") }
+  /// Becomes the one engine of this ledger: takes the lock on `<path>.lock`, which lives as long as this object, marks
+  /// runs that ended without a word as crashed, and records the new one. Blocking. Throws `.locked` when another engine
+  /// has it; the cause names its process and machine.
+  public func startRun(_ run: NewRun) throws(TransferError) -> RunID {
+    try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
+      if held == nil { held = try lockForEngine(run) }
+    }
+    return try write { try $0.beginRun(run) }
+  }
+
+  private func lockForEngine(_ run: NewRun) throws(TransferError) -> SidecarLock {
+    guard writer != nil else { throw readOnlyError }
+    let lock = try SidecarLock(path: path + ".lock")
+    guard try lock.tryLockExclusive() else {
+      let holder = lock.read()
+      throw TransferError(
+        .locked, "start engine on", NameBytes(path),
+        cause: "another engine runs" + (holder.isEmpty ? "" : ": \(holder)"), remedy: "it does this work as well")
+    }
+    try lock.write("pid \(run.pid) on \(run.host)")
+    return lock
+  }
+
+  private var readOnlyError: TransferError {
+    TransferError(.storeReadOnly, "write to store", NameBytes(path), cause: "it was opened for reading")
+  }
 }

@@ -1,6 +1,8 @@
 #pragma once
 #include <stdint.h>
 
+#include "CSysStore.h"
+
 /// CLOCK_BOOTTIME in nanoseconds: monotonic, and it goes on while the machine sleeps.
 int64_t csys_boottime_ns(void);
 /// CLOCK_REALTIME in nanoseconds since 1970 UTC. For display and HTTP dates only.

@@ -3,7 +3,11 @@ public import TransferModel
 /// The rows of the ledger inside one write transaction. Every method is one named, guarded transition, or a read. Only
 /// valid inside the body that it was given to.
 public struct LedgerTransaction {
-  public var wallMs: Int64 { fatalError("unfinished") }
+  let db: Connection
+  /// The wall-clock time of this transaction, in milliseconds since 1970 UTC.
+  public let wallMs: Int64
+
+  func beginRun(_ run: NewRun) throws -> RunID { fatalError("unfinished") }
 
   public func heartbeat(_ run: RunID) throws -> TransitionResult { fatalError("unfinished") }
   public func endRun(_ run: RunID, how: String) throws -> TransitionResult { fatalError("unfinished") }

@@ -1,0 +1,181 @@
+import CSQLite
+
+/// One connection to an SQLite file. Statements are prepared once and kept. Used by one thread at a time.
+final class Connection {
+  let db: OpaquePointer
+  private var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
+
+  enum Access {
+    case readWrite
+    case readOnly
+    /// Reads without locks and without the WAL: only for a file that nobody can change meanwhile.
+    case immutable
+  }
+
+  /// Opens `path`, absolute and without symbolic links, which must exist.
+  init(path: String, access: Access) throws(SQLiteError) {
+    var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
+    flags |= access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+    var handle: OpaquePointer?
+    let uri = "file:" + Self.percentEncoded(path) + (access == .immutable ? "?immutable=1" : "")
+    let code = sqlite3_open_v2(uri, &handle, flags, nil)
+    guard code == SQLITE_OK, let handle else {
+      let error = SQLiteError(code, on: handle)
+      sqlite3_close_v2(handle)
+      throw error
+    }
+    db = handle
+  }
+
+  deinit {
+    for statement in statements.values { sqlite3_finalize(statement) }
+    sqlite3_close_v2(db)
+  }
+
+  /// False when SQLite could open the file for reading only.
+  var isWritable: Bool { sqlite3_db_readonly(db, "main") == 0 }
+  /// False when SQLite itself rolled a transaction back after a failure.
+  var isInTransaction: Bool { sqlite3_get_autocommit(db) == 0 }
+
+  func configure(_ option: Int32, _ value: Int32) throws(SQLiteError) { try check(csqlite_config(db, option, value)) }
+
+  /// How long a statement waits for a lock, in milliseconds.
+  func setBusyTimeout(ms: Int32) throws(SQLiteError) { try check(sqlite3_busy_timeout(db, ms)) }
+
+  /// Runs SQL text of any number of statements, without parameters.
+  func execute(_ sql: String) throws(SQLiteError) { try check(sqlite3_exec(db, sql, nil, nil, nil)) }
+
+  /// Copies the whole WAL into the database file and empties it. False when another connection was in the way.
+  func checkpointTruncating() throws(SQLiteError) -> Bool {
+    let code = sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    if code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_LOCKED { return false }
+    try check(code)
+    return true
+  }
+
+  /// Runs a statement that yields no rows; returns how many rows it changed.
+  @discardableResult
+  func run(_ sql: StaticString, _ values: SQLValue...) throws(SQLiteError) -> Int {
+    let statement = try ready(sql, values)
+    let code = sqlite3_step(statement)
+    guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code, statement) }
+    let changes = Int(sqlite3_changes64(db))
+    sqlite3_reset(statement)
+    return changes
+  }
+
+  /// Runs an INSERT; returns the id of the row.
+  func insert(_ sql: StaticString, _ values: SQLValue...) throws(SQLiteError) -> Int64 {
+    let statement = try ready(sql, values)
+    let code = sqlite3_step(statement)
+    guard code == SQLITE_DONE else { throw failure(code, statement) }
+    sqlite3_reset(statement)
+    return sqlite3_last_insert_rowid(db)
+  }
+
+  /// All rows of a statement.
+  func rows<T>(
+    _ sql: StaticString, _ values: SQLValue..., row: (SQLRow) throws(SQLiteError) -> T
+  ) throws(SQLiteError) -> [T] {
+    let statement = try ready(sql, values)
+    return try all(statement, row)
+  }
+
+  /// The first row of a statement; nil when there is none.
+  func first<T>(
+    _ sql: StaticString, _ values: SQLValue..., row: (SQLRow) throws(SQLiteError) -> T
+  ) throws(SQLiteError) -> T? {
+    let statement = try ready(sql, values)
+    defer { sqlite3_reset(statement) }
+    switch sqlite3_step(statement) {
+    case SQLITE_ROW: return try row(SQLRow(statement: statement))
+    case SQLITE_DONE: return nil
+    case let code: throw failure(code, statement)
+    }
+  }
+
+  /// All rows of a statement that is not kept: for the few whose text is not a literal.
+  func rowsOnce<T>(_ sql: String, row: (SQLRow) throws(SQLiteError) -> T) throws(SQLiteError) -> [T] {
+    var prepared: OpaquePointer?
+    try check(sqlite3_prepare_v2(db, sql, -1, &prepared, nil))
+    guard let statement = prepared else { return [] }
+    defer { sqlite3_finalize(statement) }
+    return try all(statement, row)
+  }
+
+  private func all<T>(
+    _ statement: OpaquePointer, _ row: (SQLRow) throws(SQLiteError) -> T
+  ) throws(SQLiteError) -> [T] {
+    defer { sqlite3_reset(statement) }
+    var out: [T] = []
+    while true {
+      switch sqlite3_step(statement) {
+      case SQLITE_ROW: out.append(try row(SQLRow(statement: statement)))
+      case SQLITE_DONE: return out
+      case let code: throw failure(code, statement)
+      }
+    }
+  }
+
+  private func ready(_ sql: StaticString, _ values: [SQLValue]) throws(SQLiteError) -> OpaquePointer {
+    let statement = if let kept = statements[sql.utf8Start] { kept } else { try prepare(sql) }
+    precondition(Int(sqlite3_bind_parameter_count(statement)) == values.count, "parameters of \(sql)")
+    for (i, value) in values.enumerated() { try check(bind(value, to: Int32(i + 1), of: statement)) }
+    return statement
+  }
+
+  private func prepare(_ sql: StaticString) throws(SQLiteError) -> OpaquePointer {
+    var statement: OpaquePointer?
+    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+    let keep = UInt32(SQLITE_PREPARE_PERSISTENT)
+    try check(sqlite3_prepare_v3(db, text, Int32(sql.utf8CodeUnitCount), keep, &statement, nil))
+    guard let statement else { preconditionFailure("empty statement") }
+    statements[sql.utf8Start] = statement
+    return statement
+  }
+
+  private func bind(_ value: SQLValue, to i: Int32, of statement: OpaquePointer) -> Int32 {
+    switch value {
+    case .integer(let number): return sqlite3_bind_int64(statement, i, number)
+    case .null: return sqlite3_bind_null(statement, i)
+    case .text(var text):
+      return text.withUTF8 { utf8 in
+        utf8.withMemoryRebound(to: CChar.self) { chars in
+          guard let start = chars.baseAddress else { return csqlite_bind_text(statement, i, "", 0) }
+          return csqlite_bind_text(statement, i, start, sqlite3_uint64(chars.count))
+        }
+      }
+    case .blob(let bytes):
+      return bytes.withUnsafeBytes { raw in
+        guard let start = raw.baseAddress else { return sqlite3_bind_zeroblob(statement, i, 0) }
+        return csqlite_bind_blob(statement, i, start, sqlite3_uint64(raw.count))
+      }
+    }
+  }
+
+  /// Takes the text of the failure before the reset, which may replace it.
+  private func failure(_ code: Int32, _ statement: OpaquePointer) -> SQLiteError {
+    let error = SQLiteError(code, on: db)
+    sqlite3_reset(statement)
+    return error
+  }
+
+  private func check(_ code: Int32) throws(SQLiteError) {
+    guard code == SQLITE_OK else { throw SQLiteError(code, on: db) }
+  }
+
+  /// For a `file:` URI. Source: https://sqlite.org/uri.html
+  private static func percentEncoded(_ path: String) -> String {
+    var out = ""
+    for byte in path.utf8 {
+      let scalar = Unicode.Scalar(byte)
+      let isPlain = scalar.properties.isAlphabetic && byte < 0x80 || (0x30...0x39).contains(byte)
+      if isPlain || "/-._~".unicodeScalars.contains(scalar) {
+        out.unicodeScalars.append(scalar)
+      } else {
+        out += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }
+    return out
+  }
+}

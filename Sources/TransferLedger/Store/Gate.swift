@@ -1,0 +1,49 @@
+import TransferModel
+
+/// The checkpoint gate. SQLite up to 3.51.2 can corrupt a WAL when one process checkpoints while another one writes
+/// (https://sqlite.org/wal.html section 11), so nobody checkpoints by himself: writers hold a shared lock around each
+/// transaction, and only who holds it exclusively empties the WAL. Used by one thread.
+final class Gate {
+  /// The WAL is emptied when it is longer than this, in bytes.
+  static let walLimit: Int64 = 16 << 20
+  private let lock: SidecarLock
+  private let file: StoreFile
+  private var threshold = Gate.walLimit
+
+  init(_ file: StoreFile) throws(TransferError) {
+    self.file = file
+    lock = try SidecarLock(path: file.path + ".gate")
+  }
+
+  /// Runs a write transaction while nobody checkpoints.
+  func writing<T>(_ body: () throws -> T) throws -> T {
+    try lock.lockShared()
+    defer { lock.unlock() }
+    return try body()
+  }
+
+  /// Runs `body` while nobody writes or checkpoints.
+  func alone<T>(_ body: () throws -> T) throws -> T {
+    try lock.lockExclusive()
+    defer { lock.unlock() }
+    return try body()
+  }
+
+  /// Empties the WAL when it has grown too long. Waits for nobody: with a writer or a reader in the way it is tried
+  /// again when the WAL has grown by a quarter of the limit.
+  func checkpointIfLong(_ connection: Connection) throws {
+    let size = file.walSize
+    guard size > threshold else { return }
+    threshold = try checkpoint(connection) ? Self.walLimit : size + Self.walLimit / 4
+  }
+
+  /// Empties the WAL unless somebody is in the way; says whether it did.
+  @discardableResult
+  func checkpoint(_ connection: Connection) throws -> Bool {
+    guard try lock.tryLockExclusive() else { return false }
+    defer { lock.unlock() }
+    try connection.setBusyTimeout(ms: 0)
+    defer { try? connection.setBusyTimeout(ms: Store.busyTimeoutMs) }
+    return try connection.checkpointTruncating()
+  }
+}

@@ -1,0 +1,82 @@
+import CMigrations
+import CSQLite
+import CSys
+import TransferModel
+
+/// Opens connections to a ledger's file: the one place where it is decided that a file is a ledger of ours, and how
+/// SQLite treats it.
+struct Store: Sendable {
+  /// `TRFS`; `file(1)` shows it. Source: https://sqlite.org/pragma.html#pragma_application_id
+  static let applicationID: Int64 = 0x5452_4653
+  static let busyTimeoutMs: Int32 = 5_000
+  let path: String
+
+  /// A connection that writes. It checkpoints neither by itself nor at its end: see ``Gate``.
+  func openWriter() throws(TransferError) -> Connection {
+    do {
+      let connection = try Connection(path: path, access: .readWrite)
+      try harden(connection)
+      guard connection.isWritable else {
+        throw TransferError(
+          .storeReadOnly, "open store", NameBytes(path), cause: "it cannot be written", remedy: "check its permissions")
+      }
+      try connection.execute("PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA foreign_keys=ON")
+      return connection
+    } catch {
+      throw TransferError(any: error, "open store", path: path)
+    }
+  }
+
+  /// A connection that cannot write.
+  func openReader(_ access: Connection.Access) throws(TransferError) -> Connection {
+    do {
+      let connection = try Connection(path: path, access: access)
+      try harden(connection)
+      try connection.execute("PRAGMA query_only=ON")
+      return connection
+    } catch {
+      throw TransferError(any: error, "open store", path: path)
+    }
+  }
+
+  /// A ledger may come from anybody: what a hostile file could do through SQLite is switched off.
+  /// Source: https://sqlite.org/security.html
+  private func harden(_ connection: Connection) throws(SQLiteError) {
+    try connection.setBusyTimeout(ms: Self.busyTimeoutMs)
+    try connection.configure(SQLITE_DBCONFIG_DEFENSIVE, 1)
+    try connection.configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    try connection.configure(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
+    try connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    try connection.execute(
+      "PRAGMA mmap_size=0; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192")
+  }
+
+  /// What a file says it is.
+  enum Nature: Equatable {
+    /// Empty: nobody's yet.
+    case blank
+    /// A ledger of this schema version.
+    case ledger(version: Int)
+  }
+
+  /// Reads the marks of the file, before anything else is believed or written. Refuses foreign and newer ones.
+  func nature(_ connection: Connection) throws -> Nature {
+    let application = try connection.first("PRAGMA application_id") { $0.int64(0) } ?? 0
+    let version = try connection.first("PRAGMA user_version") { $0.int(0) } ?? 0
+    if application == 0 && version == 0 {
+      let isEmpty = try connection.first("SELECT 1 FROM sqlite_schema LIMIT 1") { _ in true } == nil
+      if isEmpty { return .blank }
+    }
+    guard application == Self.applicationID else {
+      throw TransferError(
+        .storeCorrupt, "open store", NameBytes(path), cause: "it is a database, but not a ledger of transfers",
+        remedy: "name another file with --store")
+    }
+    guard version <= Migrations.count else {
+      throw TransferError(
+        .storeNewer, "open store", NameBytes(path),
+        cause: "it has schema \(version); this program knows \(Migrations.count)", remedy: "install a newer transfers")
+    }
+    return .ledger(version: version)
+  }
+}

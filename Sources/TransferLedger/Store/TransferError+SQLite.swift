@@ -1,0 +1,49 @@
+import CSQLite
+import Glibc
+import TransferModel
+
+extension TransferError {
+  /// What a failure of SQLite means for the ledger at `path`.
+  init(_ error: SQLiteError, _ operation: String, path: String) {
+    let (kind, remedy): (Kind, String) =
+      switch error.primary {
+      case SQLITE_FULL: (.storeFull, "free space on its disk and run \"transfers run\"")
+      case SQLITE_CORRUPT: (.storeCorrupt, "keep the file, and see \"transfers store check\"")
+      case SQLITE_NOTADB: (.storeCorrupt, "is it a ledger? name another file with --store")
+      case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: (.storeReadOnly, "check its permissions")
+      case SQLITE_BUSY, SQLITE_LOCKED: (.storeBusy, "another process holds it; try again")
+      case SQLITE_IOERR: (.storeIO, "check its disk and the system log")
+      case SQLITE_CANTOPEN: (.storeIO, "check the permissions of its folder")
+      case SQLITE_NOMEM: (.storeIO, "not enough memory")
+      default: (.bug, "please report it")
+      }
+    self.init(kind, operation, NameBytes(path), cause: error.description, remedy: remedy)
+  }
+
+  /// The same for whatever a body threw.
+  init(any error: any Error, _ operation: String, path: String) {
+    switch error {
+    case let error as TransferError: self = error
+    case let error as SQLiteError: self.init(error, operation, path: path)
+    default: self.init(.bug, operation, NameBytes(path), cause: "\(error)")
+    }
+  }
+
+  /// A system call failed.
+  init(errno code: Int32, _ operation: String, path: String) {
+    let (kind, remedy): (Kind, String) =
+      switch code {
+      case ENOENT: (.storeMissing, "")
+      case EACCES, EPERM, EROFS: (.storeReadOnly, "check its permissions")
+      case ENOSPC, EDQUOT: (.storeFull, "free space on its disk")
+      default: (.storeIO, "")
+      }
+    self.init(kind, operation, NameBytes(path), cause: systemMessage(code), remedy: remedy)
+  }
+}
+
+private func systemMessage(_ code: Int32) -> String {
+  var buffer = [CChar](repeating: 0, count: 128)
+  guard strerror_r(code, &buffer, buffer.count - 1) == 0 else { return "error \(code)" }
+  return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

@@ -1,0 +1,150 @@
+import CSQLite
+import TransferModel
+
+/// The one writing connection of a process, on its own thread. Jobs that arrive while a commit is running join the next
+/// transaction (group commit); each is told its result when its transaction is durable.
+final class Writer: @unchecked Sendable {
+  /// Keeps one transaction, and with it the wait of the first job in it, short.
+  static let batchLimit = 512
+  private let store: Store
+  private let clock: any TransferClock
+  private let jobs = Mailbox<any WriteJob>()
+  private let thread = Lock<WorkerThread?>(nil)
+  // Only touched by the thread, once it runs.
+  private let gate: Gate
+  private var connection: Connection?
+  private var refusal: TransferError?
+  private var uncertainCommits = 0
+
+  init(store: Store, connection: Connection, gate: Gate, clock: any TransferClock) {
+    self.store = store
+    self.connection = connection
+    self.gate = gate
+    self.clock = clock
+    thread.withLock { $0 = WorkerThread { [self] in work() } }
+  }
+
+  func enqueue(_ job: any WriteJob) {
+    if !jobs.put(job) { job.failed(TransferError(.bug, "write to store", NameBytes(store.path), cause: "it is closed")) }
+  }
+
+  /// Commits what is queued, empties the WAL if nobody is in the way, and ends the thread.
+  func close() {
+    jobs.close()
+    let worker = thread.withLock { worker in
+      defer { worker = nil }
+      return worker
+    }
+    worker?.join()
+  }
+
+  private func work() {
+    while let arrived = jobs.take() {
+      for start in stride(from: 0, to: arrived.count, by: Self.batchLimit) {
+        commit(arrived[start..<min(start + Self.batchLimit, arrived.count)])
+      }
+    }
+    // The WAL keeps what could not be copied; the next one to open the ledger goes on with it.
+    if let connection { _ = try? gate.checkpoint(connection) }
+    connection = nil
+  }
+
+  private func commit(_ batch: ArraySlice<any WriteJob>) {
+    switch transact(batch) {
+    case .durable:
+      for job in batch { job.committed() }
+      // A failure here is no failure of a job; it comes back at the next commit if it is serious.
+      if let connection { try? gate.checkpointIfLong(connection) }
+    case .refused where batch.count > 1:
+      for job in batch { commit([job]) }
+    case .refused(let error), .failed(let error):
+      for job in batch { job.failed(error) }
+    case .uncertain(let error):
+      reopen(after: error)
+      for job in batch { job.failed(error) }
+    }
+  }
+
+  private enum Outcome {
+    case durable
+    /// Rolled back because of what one job did; the others may succeed without it.
+    case refused(TransferError)
+    /// Rolled back because of the file or the disk; it would be the same for each job.
+    case failed(TransferError)
+    /// The disk failed during the commit: it may be durable or not.
+    case uncertain(TransferError)
+  }
+
+  private func transact(_ batch: ArraySlice<any WriteJob>) -> Outcome {
+    if let refusal { return .failed(refusal) }
+    guard let connection else { return .failed(error(SQLiteError(code: SQLITE_IOERR, message: "it is closed"))) }
+    do {
+      return try gate.writing { run(batch, on: connection) }
+    } catch {
+      return .failed(TransferError(any: error, "write to store", path: store.path))
+    }
+  }
+
+  private func run(_ batch: ArraySlice<any WriteJob>, on connection: Connection) -> Outcome {
+    do { try connection.run("BEGIN IMMEDIATE") } catch { return classify(error) }
+    do {
+      let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs)
+      for job in batch {
+        try job.run(transaction)
+        // A body may have swallowed the failure that made SQLite roll back; what follows must not run without a transaction.
+        guard connection.isInTransaction else { throw SQLiteError(SQLITE_ABORT, on: nil) }
+      }
+    } catch {
+      rollback(connection)
+      return classify(error)
+    }
+    do {
+      try connection.run("COMMIT")
+      return .durable
+    } catch {
+      if isIOError(error) { return .uncertain(unknown(error)) }
+      rollback(connection)
+      return .failed(self.error(error))
+    }
+  }
+
+  private func rollback(_ connection: Connection) {
+    if connection.isInTransaction { _ = try? connection.run("ROLLBACK") }
+  }
+
+  private func classify(_ error: any Error) -> Outcome {
+    guard let sqlite = error as? SQLiteError else {
+      return .refused(TransferError(any: error, "write to store", path: store.path))
+    }
+    switch sqlite.primary {
+    case SQLITE_IOERR: return .uncertain(unknown(sqlite))
+    case SQLITE_FULL, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM,
+      SQLITE_CANTOPEN, SQLITE_ABORT:
+      return .failed(self.error(sqlite))
+    default: return .refused(self.error(sqlite))
+    }
+  }
+
+  private func isIOError(_ error: SQLiteError) -> Bool { error.primary == SQLITE_IOERR }
+
+  private func error(_ error: SQLiteError) -> TransferError { TransferError(error, "write to store", path: store.path) }
+
+  private func unknown(_ error: SQLiteError) -> TransferError {
+    TransferError(
+      .storeIO, "write to store", NameBytes(store.path),
+      cause: "\(error.description); whether the last changes are stored is unknown",
+      remedy: "check its disk and the system log, then run \"transfers run\"")
+  }
+
+  /// A connection whose commit failed may believe what is not on the disk: only a new one reads what is there. The
+  /// second time the disk is not to be trusted, and all further work is refused.
+  private func reopen(after error: TransferError) {
+    uncertainCommits += 1
+    connection = nil
+    guard uncertainCommits == 1 else {
+      refusal = error
+      return
+    }
+    do throws(TransferError) { connection = try store.openWriter() } catch { refusal = error }
+  }
+}
