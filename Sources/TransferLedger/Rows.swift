@@ -9,19 +9,30 @@ public struct NewBatch: Sendable {
   public var protocolName: String
   /// What people see: the destination without secrets.
   public var destination: String
+  /// The canonical place that keys belong to, without secrets: two batches for the same place share their keys, and so
+  /// see each other's files. nil takes the destination and the endpoint.
+  public var place: String?
   public var labels: [String: String]
   public var priority: Int
 
   public init(
-    name: String? = nil, settings: BatchSettings, protocolName: String, destination: String,
+    name: String? = nil, settings: BatchSettings, protocolName: String, destination: String, place: String? = nil,
     labels: [String: String] = [:], priority: Int = 0
   ) {
+    self.place = place
     self.name = name
     self.settings = settings
     self.protocolName = protocolName
     self.destination = destination
     self.labels = labels
     self.priority = priority
+  }
+}
+
+extension NewBatch {
+  var canonicalPlace: String {
+    if let place { return place }
+    return settings.endpointURL.map { "\(destination) at \($0)" } ?? destination
   }
 }
 

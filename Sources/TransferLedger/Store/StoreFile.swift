@@ -103,6 +103,8 @@ struct StoreFile {
   private static func split(_ path: String) -> (folder: String, name: String) {
     let trimmed = path.last == "/" && path != "/" ? String(path.dropLast()) : path
     guard let slash = trimmed.lastIndex(of: "/") else { return (".", trimmed) }
-    return (slash == trimmed.startIndex ? "/" : String(trimmed[..<slash]), String(trimmed[trimmed.index(after: slash)...]))
+    return (
+      slash == trimmed.startIndex ? "/" : String(trimmed[..<slash]), String(trimmed[trimmed.index(after: slash)...])
+    )
   }
 }

@@ -25,7 +25,9 @@ final class Writer: @unchecked Sendable {
   }
 
   func enqueue(_ job: any WriteJob) {
-    if !jobs.put(job) { job.failed(TransferError(.bug, "write to store", NameBytes(store.path), cause: "it is closed")) }
+    if !jobs.put(job) {
+      job.failed(TransferError(.bug, "write to store", NameBytes(store.path), cause: "it is closed"))
+    }
   }
 
   /// Commits what is queued, empties the WAL if nobody is in the way, and ends the thread.

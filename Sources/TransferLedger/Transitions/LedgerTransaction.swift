@@ -1,82 +1,58 @@
+import CSQLite
 public import TransferModel
 
 /// The rows of the ledger inside one write transaction. Every method is one named, guarded transition, or a read. Only
-/// valid inside the body that it was given to.
+/// valid inside the body that it was given to, on the writer thread.
+///
+/// A transition that finds its row elsewhere changes nothing and says ``TransitionResult/lost(to:)``. Methods that have
+/// to return a row throw `.leaseLost` then. What the rules of the schema refuse throws, which undoes the whole body.
 public struct LedgerTransaction {
   let db: Connection
   /// The wall-clock time of this transaction, in milliseconds since 1970 UTC.
   public let wallMs: Int64
 
-  func beginRun(_ run: NewRun) throws -> RunID { fatalError("unfinished") }
+  /// What a guarded statement did that can only change one row: when it changed none, the state says why.
+  func result(_ changes: Int, _ state: () throws -> String?) throws -> TransitionResult {
+    changes == 1 ? .applied : .lost(to: try state())
+  }
 
-  public func heartbeat(_ run: RunID) throws -> TransitionResult { fatalError("unfinished") }
-  public func endRun(_ run: RunID, how: String) throws -> TransitionResult { fatalError("unfinished") }
-  public func recover(_ run: RunID) throws -> Recovery { fatalError("unfinished") }
+  /// The state of a file, but nil when another run has it.
+  func stateOf(_ file: FileID, _ run: RunID) throws -> String? {
+    let found = try db.first("SELECT state, run_id FROM file WHERE id = ?", .id(file)) { row in
+      (row.text(0), row.idOrNil(1, RunID.self))
+    }
+    guard let (state, owner) = found, owner == nil || owner == run else { return nil }
+    return state
+  }
 
-  public func createBatch(_ batch: NewBatch) throws -> BatchCreation { fatalError("unfinished") }
-  public func admit(_ file: NewFile, to batch: BatchID) throws -> Admission { fatalError("unfinished") }
-  public func admitFailed(
-    path: NameBytes, key: NameBytes, code: ErrorCode, message: String, to batch: BatchID
-  ) throws -> FileID { fatalError("unfinished") }
+  func stateOf(_ chunk: ChunkID) throws -> String? {
+    try db.first("SELECT state FROM chunk WHERE id = ?", .id(chunk)) { $0.text(0) }
+  }
 
-  public func claimFiles(_ run: RunID, limit: Int) throws -> [ClaimedFile] { fatalError("unfinished") }
-  public func plan(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
-    fatalError("unfinished")
+  func stateOf(_ session: SessionID) throws -> String? {
+    try db.first("SELECT state FROM session WHERE id = ?", .id(session)) { $0.text(0) }
   }
-  public func beginChunks(
-    _ file: FileID, _ run: RunID, limit: Int, isRepeatable: Bool
-  ) throws -> [ClaimedChunk] { fatalError("unfinished") }
-  public func beginAttempt(
-    _ file: FileID, _ run: RunID, _ operation: AttemptOperation, session: SessionID?, isRepeatable: Bool
-  ) throws -> AttemptID { fatalError("unfinished") }
-  public func intendSession(_ file: FileID, _ run: RunID) throws -> SessionID { fatalError("unfinished") }
 
-  public func endAttempt(_ attempt: AttemptID, _ run: RunID, _ result: AttemptResult) throws -> TransitionResult {
-    fatalError("unfinished")
+  /// Throws when `run` is not the engine's any more: another one took over.
+  func requireLease(_ run: RunID) throws {
+    let holds = try db.first("SELECT 1 FROM engine_run WHERE id = ? AND ended_at IS NULL", .id(run)) { _ in true }
+    if holds != true { throw leaseLost("run \(run)", "its lease ended") }
   }
-  public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
-    fatalError("unfinished")
-  }
-  public func retryChunk(_ chunk: ChunkID, _ attempt: AttemptID, notBeforeMs: Int64) throws -> TransitionResult {
-    fatalError("unfinished")
-  }
-  public func returnChunk(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
-    fatalError("unfinished")
-  }
-  public func failChunk(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult { fatalError("unfinished") }
-  public func chunkUnknown(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
-    fatalError("unfinished")
-  }
-  public func disownChunks(_ file: FileID, _ run: RunID, seqs: [Int]) throws -> Int { fatalError("unfinished") }
-  public func resetChunks(_ file: FileID, _ run: RunID) throws -> Int { fatalError("unfinished") }
-  public func openSession(
-    _ session: SessionID, _ run: RunID, remoteID: String, expiresAtMs: Int64?
-  ) throws -> TransitionResult { fatalError("unfinished") }
-  public func endSession(_ session: SessionID, _ state: SessionState) throws -> TransitionResult {
-    fatalError("unfinished")
-  }
-  public func startFinishing(_ file: FileID, _ run: RunID) throws -> TransitionResult { fatalError("unfinished") }
-  public func resumeSending(_ file: FileID, _ run: RunID) throws -> TransitionResult { fatalError("unfinished") }
-  public func completeFile(_ file: FileID, _ run: RunID, _ receipt: FileReceipt) throws -> TransitionResult {
-    fatalError("unfinished")
-  }
-  public func requeueFile(
-    _ file: FileID, _ run: RunID, notBeforeMs: Int64?, code: ErrorCode?, isFailure: Bool
-  ) throws -> TransitionResult { fatalError("unfinished") }
-  public func failFile(
-    _ file: FileID, _ run: RunID, code: ErrorCode, message: String, keepsSession: Bool
-  ) throws -> TransitionResult { fatalError("unfinished") }
-  public func markUnknown(
-    _ file: FileID, _ run: RunID, code: ErrorCode, message: String
-  ) throws -> TransitionResult { fatalError("unfinished") }
-  public func supersede(
-    _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
-  ) throws -> FileID { fatalError("unfinished") }
-  public func claimAborts(_ run: RunID, limit: Int) throws -> [AbortWork] { fatalError("unfinished") }
-  public func parts(of file: FileID) throws -> [StoredPartRow] { fatalError("unfinished") }
 
-  public func retryFiles(_ selection: FileSelection, resetsFailures: Bool) throws -> Int { fatalError("unfinished") }
+  /// Throws unless the file is being worked on by this run.
+  func requireWork(_ file: FileID, _ run: RunID) throws {
+    let owner = try db.first("SELECT run_id FROM file WHERE id = ?", .id(file)) { $0.idOrNil(0, RunID.self) }
+    if owner != .some(run) { throw leaseLost("file \(file)", "it is not with run \(run)") }
+  }
+
+  private func leaseLost(_ what: String, _ cause: String) -> TransferError {
+    TransferError(.leaseLost, "write to store", NameBytes(what), cause: cause, remedy: "another engine goes on")
+  }
+
+  /// Records what people or the engine did. Part of the history: never changed.
   public func recordEvent(_ verb: String, batch: BatchID?, file: FileID?, detail: String) throws {
-    fatalError("unfinished")
+    try db.run(
+      "INSERT INTO event (at, verb, batch_id, file_id, detail) VALUES (?, ?, ?, ?, ?)",
+      .int(wallMs), .text(verb), .id(batch), .id(file), .text(detail))
   }
 }

@@ -1,0 +1,204 @@
+import CSQLite
+
+extension LedgerReader {
+  /// Rows that break a rule; empty for a sound ledger. Reads everything: slow on a large one. At most 100 findings for
+  /// each rule.
+  public func check() throws -> [Finding] {
+    var findings: [Finding] = []
+    for (name, sql) in Self.invariants {
+      let rows = try db.rowsOnce("\(sql) LIMIT 100") { row in
+        (0..<sqlite3_column_count(row.statement)).map { row.textOrNil($0) ?? "NULL" }.joined(separator: " ")
+      }
+      findings += rows.map { Finding(invariant: name, detail: $0) }
+    }
+    return findings
+  }
+
+  /// The rules, each a statement that yields no rows on a sound ledger; also after every crash, once the next run has
+  /// recovered. They can be run by any SQLite program.
+  public static let invariants: [(name: String, sql: String)] = rowRules + attemptRules + sessionRules
+
+  private static let rowRules: [(name: String, sql: String)] = [
+    ("I01 references exist", #"SELECT "table", rowid, parent FROM pragma_foreign_key_check"#),
+    ("I02 the file is sound", "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'"),
+    (
+      "I03 chunks tile the file",
+      """
+      SELECT f.id FROM file f LEFT JOIN chunk c ON c.file_id = f.id WHERE f.chunk_count IS NOT NULL GROUP BY f.id
+      HAVING count(c.id) <> f.chunk_count OR min(c.offset) <> 0 OR sum(c.length) <> f.size
+        OR max(c.offset + c.length) <> f.size
+      """
+    ),
+    (
+      "I04 no gap and no overlap",
+      """
+      SELECT a.file_id, a.seq FROM chunk a JOIN chunk b ON b.file_id = a.file_id AND b.seq = a.seq + 1
+      WHERE a.offset + a.length <> b.offset
+      """
+    ),
+    (
+      "I05 chunks are numbered without a hole",
+      "SELECT file_id FROM chunk GROUP BY file_id HAVING min(seq) <> 0 OR count(*) <> max(seq) + 1"
+    ),
+    (
+      "I06 a done file has only done chunks",
+      """
+      SELECT f.id FROM file f WHERE f.state IN ('done', 'finishing')
+        AND (SELECT count(*) FROM chunk c WHERE c.file_id = f.id AND c.state = 'done') IS NOT f.chunk_count
+      """
+    ),
+    (
+      "I07 a done file has its receipt, and only it",
+      """
+      SELECT f.id FROM file f LEFT JOIN receipt r ON r.file_id = f.id
+      WHERE (f.state = 'done') <> (r.file_id IS NOT NULL) OR (f.state = 'done' AND f.finished_at IS NULL)
+      """
+    ),
+    (
+      "I08 digests agree",
+      "SELECT file_id FROM receipt WHERE confirmation = 'digest' AND digest <> remote_digest"
+    ),
+    (
+      "I09 a done chunk names its winning attempt",
+      """
+      SELECT c.id FROM chunk c LEFT JOIN attempt a ON a.id = c.done_attempt
+      WHERE c.state = 'done' AND (a.id IS NULL OR a.chunk_id IS NOT c.id OR a.outcome <> 'ok')
+      """
+    ),
+    (
+      "I20 one live generation for each destination and key",
+      """
+      SELECT destination_id, hex(key) FROM file WHERE state NOT IN ('done', 'failed', 'cancelled', 'superseded')
+      GROUP BY destination_id, key HAVING count(*) > 1
+      """
+    ),
+    (
+      "I27 no secrets",
+      """
+      SELECT kind, id FROM (
+        SELECT 'destination' AS kind, id, place AS text FROM destination
+        UNION ALL SELECT 'batch', id, destination || ' ' || settings FROM batch
+        UNION ALL SELECT 'receipt', file_id, location FROM receipt
+        UNION ALL SELECT 'run', id, argv FROM engine_run)
+      WHERE text LIKE '%X-Amz-Signature=%' OR text LIKE '%://%:%@%/%' OR text LIKE '%?sig=%' OR text LIKE '%&sig=%'
+      """
+    ),
+    (
+      "I29 generations of a key are numbered without a double",
+      "SELECT destination_id, hex(key) FROM file GROUP BY destination_id, key HAVING count(*) <> count(DISTINCT generation)"
+    ),
+  ]
+
+  private static let attemptRules: [(name: String, sql: String)] = [
+    (
+      "I10 one success for each chunk that was not lost",
+      """
+      SELECT a.chunk_id FROM attempt a JOIN chunk c ON c.id = a.chunk_id WHERE a.operation = 'part' AND a.outcome = 'ok'
+      GROUP BY a.chunk_id HAVING count(*) > 1 + c.losses
+      """
+    ),
+    (
+      "I11 one successful finish for each file",
+      """
+      SELECT file_id FROM attempt WHERE operation = 'finish' AND outcome = 'ok' GROUP BY file_id HAVING count(*) > 1
+      """
+    ),
+    (
+      "I12 one successful create for each session",
+      """
+      SELECT session_id FROM attempt WHERE operation = 'create' AND outcome = 'ok' AND session_id IS NOT NULL
+      GROUP BY session_id HAVING count(*) > 1
+      """
+    ),
+    (
+      "I13 open attempts belong to a live run",
+      """
+      SELECT a.id FROM attempt a JOIN engine_run e ON e.id = a.run_id
+      WHERE a.outcome = 'open' AND e.ended_at IS NOT NULL
+      """
+    ),
+    (
+      "I14 an attempt has an end when it has an outcome",
+      "SELECT id FROM attempt WHERE (outcome = 'open') <> (ended_at IS NULL)"
+    ),
+    (
+      "I15 a chunk is sending with exactly one open attempt",
+      """
+      SELECT c.id FROM chunk c LEFT JOIN attempt a ON a.file_id = c.file_id AND a.chunk_id = c.id AND a.outcome = 'open'
+      GROUP BY c.id HAVING (c.state = 'sending') <> (count(a.id) = 1) OR count(a.id) > 1
+      """
+    ),
+    (
+      "I16 attempts are numbered without a hole",
+      """
+      SELECT file_id, chunk_id, operation FROM attempt GROUP BY file_id, chunk_id, operation
+      HAVING count(*) <> max(n) OR min(n) <> 1
+      """
+    ),
+    (
+      "I17 no more is acknowledged than was sent and there is",
+      """
+      SELECT a.id FROM attempt a JOIN chunk c ON c.id = a.chunk_id
+      WHERE a.bytes_acked > a.bytes_sent OR a.bytes_acked > c.length
+      """
+    ),
+    (
+      "I18 a file at rest has no open attempt",
+      """
+      SELECT f.id FROM attempt a JOIN file f ON f.id = a.file_id
+      WHERE a.outcome = 'open' AND a.operation <> 'abort' AND f.state NOT IN ('active', 'finishing')
+      """
+    ),
+    (
+      "I19 only attempts of a dead run crash",
+      """
+      SELECT a.id FROM attempt a JOIN engine_run e ON e.id = a.run_id WHERE a.outcome = 'crashed' AND e.ended_at IS NULL
+      """
+    ),
+    (
+      "I22 an unknown file has the request that lost its answer",
+      """
+      SELECT f.id FROM file f WHERE f.state = 'unknown' AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id
+        AND (a.outcome IN ('unknown', 'crashed') OR (a.may_have_arrived AND a.outcome NOT IN ('ok', 'open'))))
+      """
+    ),
+    ("I23 time runs forward in a row", "SELECT id FROM attempt WHERE ended_at < started_at"),
+    (
+      "I26 at most one chunk is sent again for each lost connection",
+      """
+      SELECT a.file_id FROM attempt a JOIN chunk c ON c.id = a.chunk_id WHERE a.operation = 'part' GROUP BY a.file_id
+      HAVING sum(a.bytes_sent) - sum(iif(a.outcome = 'ok', a.bytes_acked, 0)) > max(c.length) * sum(a.outcome <> 'ok')
+      """
+    ),
+  ]
+
+  private static let sessionRules: [(name: String, sql: String)] = [
+    (
+      "I21 a session of a server belongs to one file",
+      """
+      SELECT f.destination_id, s.remote_id FROM session s JOIN file f ON f.id = s.file_id
+      WHERE s.state = 'open' GROUP BY f.destination_id, s.remote_id HAVING count(*) > 1
+      """
+    ),
+    (
+      "I25 parts keep the limits of S3",
+      """
+      SELECT f.id FROM file f JOIN batch b ON b.id = f.batch_id WHERE b.protocol = 's3' AND f.chunk_count > 1
+        AND (f.chunk_count > 10000 OR f.chunk_size < 5242880)
+      """
+    ),
+    (
+      "I28 a done file has no session left",
+      """
+      SELECT s.id FROM session s JOIN file f ON f.id = s.file_id
+      WHERE f.state IN ('done', 'superseded') AND s.state IN ('intended', 'open') AND s.abort_after IS NULL
+      """
+    ),
+    (
+      "I30 active files belong to a live run",
+      """
+      SELECT f.id FROM file f JOIN engine_run e ON e.id = f.run_id WHERE e.ended_at IS NOT NULL
+      """
+    ),
+  ]
+}

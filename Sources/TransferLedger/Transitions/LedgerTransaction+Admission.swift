@@ -1,0 +1,152 @@
+public import TransferModel
+
+extension LedgerTransaction {
+  /// Records a batch. With a name that is there already nothing is written.
+  public func createBatch(_ batch: NewBatch) throws -> BatchCreation {
+    if let name = batch.name {
+      let found = try db.first("SELECT id FROM batch WHERE name = ?", .text(name)) { $0.id(0, BatchID.self) }
+      if let found { return .exists(found) }
+    }
+    let id = try db.insert(
+      """
+      INSERT INTO batch (uid, name, destination_id, protocol, destination, settings, labels, priority, created_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .uid(.make(wallMs: wallMs)), .string(batch.name), .integer(try destination(batch.canonicalPlace)),
+      .text(batch.protocolName), .text(batch.destination), .text(try jsonText(batch.settings)),
+      .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs))
+    try recordEvent("added", batch: BatchID(rawValue: id), file: nil, detail: batch.destination)
+    return .created(BatchID(rawValue: id))
+  }
+
+  private func destination(_ place: String) throws -> Int64 {
+    let found = try db.first("SELECT id FROM destination WHERE place = ?", .text(place)) { $0.int64(0) }
+    return try found ?? db.insert("INSERT INTO destination (place) VALUES (?)", .text(place))
+  }
+
+  /// Records a file unless the ledger shows that there is nothing to do. The natural key is the destination and the
+  /// remote key: what is done with the same identity is unchanged; another identity is the next generation.
+  public func admit(_ file: NewFile, to batch: BatchID) throws -> Admission {
+    let home = try home(of: batch)
+    guard let current = try liveFile(home.destination, file.key) else {
+      let before = try pastGeneration(home.destination, file.key)
+      if before > 0 { try dropSessions(home.destination, file.key) }
+      let id = try insert(file, home, batch, generation: before + 1, notBeforeMs: nil)
+      return .added(id, superseded: nil)
+    }
+    switch current.state {
+    case .unknown: return .unknown(current.id)
+    case .done where current.identity == file.identity: return .unchanged(current.id)
+    case .pending where current.identity == file.identity: return .queued(current.id)
+    case .settling where current.identity == file.identity: return .queued(current.id)
+    case .paused: return .queued(current.id)
+    case .active, .finishing: return current.identity == file.identity ? .queued(current.id) : .busy(current.id)
+    case .done, .pending, .settling, .failed, .cancelled, .superseded:
+      try replace(current.id, isDone: current.state == .done)
+      let id = try insert(file, home, batch, generation: current.generation + 1, notBeforeMs: nil)
+      return .added(id, superseded: current.id)
+    }
+  }
+
+  /// Records a source that was named but cannot be sent (unreadable, vanished, name refused): a `failed` row without
+  /// identity, so that the reports have it. Such a row is not retried; the file is pushed again.
+  public func admitFailed(
+    path: NameBytes, key: NameBytes, code: ErrorCode, message: String, to batch: BatchID
+  ) throws -> FileID {
+    let home = try home(of: batch)
+    let live = try liveFile(home.destination, key)?.generation ?? 0
+    let generation = max(live, try pastGeneration(home.destination, key)) + 1
+    return FileID(
+      rawValue: try db.insert(
+        """
+        INSERT INTO file (uid, batch_id, destination_id, generation, path, key, mode, state, cause, message, priority,
+          created_at, finished_at) VALUES (?, ?, ?, ?, ?, ?, 0, 'failed', ?, ?, ?, ?, ?)
+        """, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation), .name(path),
+        .name(key), .raw(code), .text(message), .int(home.priority), .int(wallMs), .int(wallMs)))
+  }
+
+  struct Home {
+    var destination: Int64
+    var priority: Int
+  }
+
+  func home(of batch: BatchID) throws -> Home {
+    let found = try db.first("SELECT destination_id, priority FROM batch WHERE id = ?", .id(batch)) { row in
+      Home(destination: row.int64(0), priority: row.int(1))
+    }
+    guard let found else {
+      throw TransferError(.bug, "write to store", NameBytes(batch.description), cause: "there is no such batch")
+    }
+    return found
+  }
+
+  func insert(
+    _ file: NewFile, _ home: Home, _ batch: BatchID, generation: Int, notBeforeMs: Int64?
+  ) throws -> FileID {
+    let identity = file.identity
+    return FileID(
+      rawValue: try db.insert(
+        """
+        INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
+          device, mode, state, priority, not_before, created_at)
+        VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)
+        """, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation), .name(file.path),
+        .name(file.key), .int(identity.size), .int(identity.mtimeNs), .int(identity.ctimeNs), .bits(identity.inode),
+        .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs)))
+  }
+
+  private struct LiveFile {
+    var id: FileID
+    var generation: Int
+    var state: FileState
+    var identity: SourceIdentity
+  }
+
+  private func liveFile(_ destination: Int64, _ key: NameBytes) throws -> LiveFile? {
+    try db.first(
+      """
+      SELECT id, generation, state, size, mtime_ns, ctime_ns, inode, device FROM file
+      WHERE destination_id = ? AND key = ? AND live = 1
+      """, .integer(destination), .name(key)
+    ) { row throws(SQLiteError) in
+      LiveFile(id: row.id(0), generation: row.int(1), state: try row.named(2), identity: row.identity(from: 3))
+    }
+  }
+
+  private func pastGeneration(_ destination: Int64, _ key: NameBytes) throws -> Int {
+    try db.first(
+      "SELECT max(generation) FROM file WHERE destination_id = ? AND key = ? AND live IS NULL", .integer(destination),
+      .name(key)
+    ) { $0.int(0) } ?? 0
+  }
+
+  /// The row of a new generation follows; what is done stays done, the rest is superseded.
+  private func replace(_ file: FileID, isDone: Bool) throws {
+    if isDone {
+      try db.run("UPDATE file SET live = NULL WHERE id = ? AND state = 'done'", .id(file))
+      return
+    }
+    try db.run(
+      """
+      UPDATE file SET state = 'superseded', live = NULL, not_before = NULL, finished_at = max(coalesce(started_at, 0), ?)
+      WHERE id = ? AND state IN ('pending', 'settling')
+      """, .int(wallMs), .id(file))
+    try dropSession(of: file)
+  }
+
+  /// Sessions that failed or cancelled generations had kept for a retry that will not come.
+  private func dropSessions(_ destination: Int64, _ key: NameBytes) throws {
+    try db.run(
+      """
+      UPDATE session SET abort_after = ? WHERE state IN ('intended', 'open') AND abort_after IS NULL AND file_id IN (
+        SELECT id FROM file WHERE destination_id = ? AND key = ? AND live IS NULL)
+      """, .int(wallMs), .integer(destination), .name(key))
+  }
+}
+
+extension SQLRow {
+  /// Size, mtime, ctime, inode and device, in this order.
+  func identity(from i: Int32) -> SourceIdentity {
+    SourceIdentity(
+      size: int64(i), mtimeNs: int64(i + 1), ctimeNs: int64(i + 2), inode: bits(i + 3), device: bits(i + 4))
+  }
+}

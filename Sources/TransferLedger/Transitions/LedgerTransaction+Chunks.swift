@@ -1,0 +1,133 @@
+public import TransferModel
+
+extension LedgerTransaction {
+  /// Closes an attempt with its result; what is closed is history. Do it before the transition of its chunk or file.
+  public func endAttempt(_ attempt: AttemptID, _ run: RunID, _ r: AttemptResult) throws -> TransitionResult {
+    precondition(r.outcome != .open, "an attempt ends with a result")
+    let t = r.timing
+    let changes = try db.run(
+      """
+      UPDATE attempt SET outcome = ?, ended_at = max(started_at, ?), error_code = ?, message = ?, http_status = ?,
+        curl_code = ?, errno = ?, bytes_sent = ?, bytes_acked = ?, dns_ms = ?, connect_ms = ?, tls_ms = ?,
+        first_byte_ms = ?, total_ms = ?, remote_ip = ?, http_version = ?, request_id = ?, retry_after_ms = ?,
+        backoff_ms = ?, reply_excerpt = ?, may_have_arrived = ?
+      WHERE id = ? AND outcome = 'open' AND run_id = ?
+      """, .raw(r.outcome), .int(wallMs), .raw(r.code), .string(r.message), .int(r.httpStatus), .int(r.curlCode),
+      .int(r.systemError), .int(r.bytesSent), .int(r.bytesAcked), ms(t.dnsMs), ms(t.connectMs), ms(t.tlsMs),
+      ms(t.firstByteMs), ms(t.totalMs), filled(r.remoteIP), filled(r.httpVersion), filled(r.requestID),
+      .int(r.retryAfterMs), .int(r.backoffMs), r.replyExcerpt.map { .blob(Array($0.prefix(4096))) } ?? .null,
+      .flag(r.mayHaveArrived), .id(attempt), .id(run))
+    guard changes == 1 else { return .lost(to: try outcomeOf(attempt, run)) }
+    if r.outcome != .ok { try delayAbort(of: attempt, backoffMs: r.backoffMs) }
+    return .applied
+  }
+
+  /// Timings that were not reached are -1 in memory and absent in the row.
+  private func ms(_ value: Int64) -> SQLValue { value < 0 ? .null : .integer(value) }
+  private func filled(_ text: String) -> SQLValue { text.isEmpty ? .null : .text(text) }
+
+  private func outcomeOf(_ attempt: AttemptID, _ run: RunID) throws -> String? {
+    try db.first("SELECT outcome FROM attempt WHERE id = ? AND run_id = ?", .id(attempt), .id(run)) { $0.text(0) }
+  }
+
+  /// sending → done. `attempt` was closed with `ok` before. The file has made progress: its failures are forgotten.
+  public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
+    let changes = try db.run(
+      """
+      UPDATE chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?, failures = 0
+      WHERE id = ? AND state = 'sending'
+      """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt), .id(chunk))
+    guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
+    try db.run(
+      "UPDATE file SET failures = 0 WHERE id = (SELECT file_id FROM chunk WHERE id = ?) AND failures > 0", .id(chunk))
+    return .applied
+  }
+
+  /// sending → waiting until `notBeforeMs`; counts as a failure. `attempt` was closed before.
+  public func retryChunk(_ chunk: ChunkID, _ attempt: AttemptID, notBeforeMs: Int64) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE chunk SET state = 'waiting', not_before = ?, failures = failures + 1 WHERE id = ? AND state = 'sending'
+          AND EXISTS (SELECT 1 FROM attempt WHERE id = ? AND chunk_id = chunk.id AND outcome <> 'open')
+        """, .int(notBeforeMs), .id(chunk), .id(attempt))
+    ) { try stateOf(chunk) }
+  }
+
+  /// sending → pending; not a failure. `attempt` was closed before.
+  public func returnChunk(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE chunk SET state = 'pending' WHERE id = ? AND state = 'sending'
+          AND EXISTS (SELECT 1 FROM attempt WHERE id = ? AND chunk_id = chunk.id AND outcome <> 'open')
+        """, .id(chunk), .id(attempt))
+    ) { try stateOf(chunk) }
+  }
+
+  /// sending → failed. `attempt` was closed before.
+  public func failChunk(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE chunk SET state = 'failed', failures = failures + 1 WHERE id = ? AND state = 'sending'
+          AND EXISTS (SELECT 1 FROM attempt WHERE id = ? AND chunk_id = chunk.id AND outcome <> 'open')
+        """, .id(chunk), .id(attempt))
+    ) { try stateOf(chunk) }
+  }
+
+  /// sending → unknown: its answer was lost, and sending it again might double it. `attempt` was closed before.
+  public func chunkUnknown(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE chunk SET state = 'unknown' WHERE id = ? AND state = 'sending'
+          AND EXISTS (SELECT 1 FROM attempt WHERE id = ? AND chunk_id = chunk.id AND outcome <> 'open')
+        """, .id(chunk), .id(attempt))
+    ) { try stateOf(chunk) }
+  }
+
+  /// done → pending for chunks that the server has lost; returns how many. A file that was finishing goes back to
+  /// active. Throws `.leaseLost` when the file is not with this run.
+  public func disownChunks(_ file: FileID, _ run: RunID, seqs: [Int]) throws -> Int {
+    try reopenWork(file, run)
+    return try seqs.reduce(0) { count, seq in
+      try count
+        + db.run(
+          """
+          UPDATE chunk SET state = 'pending', etag = NULL, digest = NULL, md5 = NULL, confirmation = NULL,
+            done_attempt = NULL, losses = losses + 1 WHERE file_id = ? AND seq = ? AND state = 'done'
+          """, .id(file), .int(seq))
+    }
+  }
+
+  /// done, waiting and failed → pending: the session is gone, and with it what was stored; returns how many. A file that
+  /// was finishing goes back to active. Throws `.leaseLost` when the file is not with this run.
+  public func resetChunks(_ file: FileID, _ run: RunID) throws -> Int {
+    try reopenWork(file, run)
+    return try db.run(
+      """
+      UPDATE chunk SET losses = losses + (state = 'done'), state = 'pending', etag = NULL, digest = NULL, md5 = NULL,
+        confirmation = NULL, done_attempt = NULL, not_before = NULL
+      WHERE file_id = ? AND state IN ('done', 'waiting', 'failed')
+      """, .id(file))
+  }
+
+  private func reopenWork(_ file: FileID, _ run: RunID) throws {
+    try requireWork(file, run)
+    try db.run("UPDATE file SET state = 'active' WHERE id = ? AND state = 'finishing'", .id(file))
+  }
+
+  /// The stored chunks of a file, in order.
+  public func parts(of file: FileID) throws -> [StoredPartRow] {
+    try db.rows(
+      """
+      SELECT seq, length, etag, digest, md5, confirmation FROM chunk WHERE file_id = ? AND state = 'done' ORDER BY seq
+      """, .id(file)
+    ) { row throws(SQLiteError) in
+      StoredPartRow(
+        seq: row.int(0), length: row.int64(1), etag: row.text(2), digest: row.digest(3), md5: row.digest(4),
+        confirmation: try row.named(5))
+    }
+  }
+}

@@ -1,0 +1,166 @@
+public import TransferModel
+
+extension LedgerTransaction {
+  /// Gives up to `limit` files to this run, in the order of priority and then of admission. Files and chunks whose time
+  /// has come are promoted first. The cost does not grow with the ledger, nor with what waits.
+  public func claimFiles(_ run: RunID, limit: Int) throws -> [ClaimedFile] {
+    try requireLease(run)
+    try db.run(Self.promoteFiles, .int(wallMs))
+    try promoteChunks()
+    let ready = try db.rows(Self.readyFiles, .int(limit)) { row throws(SQLiteError) in
+      (Self.claimed(row), row.isNull(13))
+    }
+    return try ready.map { (file, isFresh) in
+      try db.run(
+        "UPDATE file SET state = 'active', run_id = ?, started_at = coalesce(started_at, ?) WHERE id = ? AND state = 'pending'",
+        .id(run), .int(wallMs), .id(file.id))
+      return isFresh ? file : try withHistory(file)
+    }
+  }
+
+  static let promoteFiles: StaticString =
+    "UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before IS NOT NULL AND not_before <= ?"
+  static let readyFiles: StaticString = """
+    SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, failures, chunk_size,
+      started_at, chunk_count
+    FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
+    """
+  static let promoteDueChunks: StaticString =
+    "UPDATE chunk SET state = 'pending', not_before = NULL WHERE state = 'waiting' AND not_before <= ?"
+
+  func promoteChunks() throws { try db.run(Self.promoteDueChunks, .int(wallMs)) }
+
+  private static func claimed(_ row: SQLRow) -> ClaimedFile {
+    ClaimedFile(
+      id: row.id(0), uid: row.uid(1), batch: row.id(2), generation: row.int(3), path: row.name(4), key: row.name(5),
+      identity: row.identity(from: 6), failures: row.int(11), layout: layout(size: row.int64(6), row, 12, count: 14),
+      session: nil, doneChunks: 0, lostAnswer: nil)
+  }
+
+  /// The stored layout; of one chunk when there is one, because the chunk size of an empty file is 0.
+  private static func layout(size: Int64, _ row: SQLRow, _ chunkSize: Int32, count: Int32) -> ChunkLayout? {
+    guard let length = row.int64OrNil(chunkSize) else { return nil }
+    return row.int(count) == 1 ? ChunkLayout(whole: size) : ChunkLayout(size: size, chunkSize: length)
+  }
+
+  /// What only a file can have that was claimed before.
+  private func withHistory(_ file: ClaimedFile) throws -> ClaimedFile {
+    var file = file
+    file.session = try db.first(
+      """
+      SELECT id, remote_id, intended_at FROM session
+      WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL
+      """, .id(file.id)
+    ) { ClaimedSession(id: $0.id(0), remoteID: $0.textOrNil(1), intendedAtMs: $0.int64(2)) }
+    if file.layout != nil {
+      file.doneChunks =
+        try db.first("SELECT count(*) FROM chunk WHERE file_id = ? AND state = 'done'", .id(file.id)) { $0.int(0) } ?? 0
+    }
+    file.lostAnswer = try lostAnswer(file.id)
+    return file
+  }
+
+  /// The newest operation whose last word is a lost answer: cut off after its request may have arrived, and no success
+  /// of it since.
+  private func lostAnswer(_ file: FileID) throws -> AttemptOperation? {
+    let operations = try db.rows(
+      """
+      SELECT operation, max(iif(outcome = 'ok', id, 0)),
+        max(iif(outcome IN ('crashed', 'interrupted', 'retry') AND may_have_arrived, id, 0))
+      FROM attempt WHERE file_id = ? GROUP BY operation
+      """, .id(file)
+    ) { row throws(SQLiteError) in
+      (operation: try row.named(0, AttemptOperation.self), ok: row.int64(1), lost: row.int64(2))
+    }
+    return operations.filter { $0.lost > $0.ok }.max { $0.lost < $1.lost }?.operation
+  }
+
+  /// Stores how the file is cut, and its chunks, all pending. Once in the life of a generation: `.lost` when it has a
+  /// layout already.
+  public func plan(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
+    let changes = try db.run(
+      """
+      UPDATE file SET chunk_size = ?, chunk_count = ?
+      WHERE id = ? AND state = 'active' AND run_id = ? AND chunk_count IS NULL
+      """, .int(layout.chunkSize), .int(layout.count), .id(file), .id(run))
+    guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
+    for seq in 0..<layout.count {
+      let range = layout.range(seq)
+      try db.run(
+        "INSERT INTO chunk (file_id, seq, offset, length, state) VALUES (?, ?, ?, ?, 'pending')", .id(file), .int(seq),
+        .int(range.offset), .int(range.length))
+    }
+    return .applied
+  }
+
+  /// Takes up to `limit` chunks of the file that may be sent now, in order, and opens a `part` attempt for each. Empty
+  /// when none is pending; throws `.leaseLost` when the file is not with this run.
+  public func beginChunks(
+    _ file: FileID, _ run: RunID, limit: Int, isRepeatable: Bool
+  ) throws -> [ClaimedChunk] {
+    try promoteChunks()
+    let session = try sessionOfWork(file, run)
+    let pending = try db.rows(Self.pendingChunks, .id(file), .int(limit)) { row in
+      ClaimedChunk(
+        id: row.id(0), attempt: AttemptID(rawValue: 0), seq: row.int(1),
+        range: ByteRange(offset: row.int64(2), length: row.int64(3)), failures: row.int(4))
+    }
+    return try pending.map { chunk in
+      var chunk = chunk
+      chunk.attempt = AttemptID(
+        rawValue: try db.insert(
+          """
+          INSERT INTO attempt (uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at,
+            outcome)
+          VALUES (?1, ?2, ?3, ?4, ?5, 'part', 1 + coalesce((
+            SELECT max(n) FROM attempt WHERE file_id = ?2 AND operation = 'part' AND chunk_id = ?3), 0), ?6, ?7, 'open')
+          """, .uid(.make(wallMs: wallMs)), .id(file), .id(chunk.id), .int(session), .id(run), .flag(isRepeatable),
+          .int(wallMs)))
+      try db.run("UPDATE chunk SET state = 'sending' WHERE id = ? AND state = 'pending'", .id(chunk.id))
+      return chunk
+    }
+  }
+
+  static let pendingChunks: StaticString = """
+    SELECT id, seq, offset, length, failures FROM chunk WHERE file_id = ? AND state = 'pending' ORDER BY seq LIMIT ?
+    """
+
+  /// The live session of a file that is with this run; throws when the file is not.
+  private func sessionOfWork(_ file: FileID, _ run: RunID) throws -> Int64? {
+    let found = try db.first(
+      """
+      SELECT run_id, (SELECT s.id FROM session s
+        WHERE s.file_id = file.id AND s.state IN ('intended', 'open') AND s.abort_after IS NULL)
+      FROM file WHERE id = ?
+      """, .id(file)
+    ) { ($0.idOrNil(0, RunID.self), $0.int64OrNil(1)) }
+    guard let found, found.0 == .some(run) else {
+      try requireWork(file, run)
+      return nil
+    }
+    return found.1
+  }
+
+  /// Opens an attempt that is about the whole file; durable before its request is sent. Throws `.leaseLost` when the
+  /// file is not with this run.
+  public func beginAttempt(
+    _ file: FileID, _ run: RunID, _ operation: AttemptOperation, session: SessionID?, isRepeatable: Bool
+  ) throws -> AttemptID {
+    precondition(operation != .part, "parts begin with beginChunks")
+    if operation == .abort { try requireLease(run) } else { try requireWork(file, run) }
+    return try openAttempt(file, run, operation, session: session, isRepeatable: isRepeatable)
+  }
+
+  func openAttempt(
+    _ file: FileID, _ run: RunID, _ operation: AttemptOperation, session: SessionID?, isRepeatable: Bool
+  ) throws -> AttemptID {
+    AttemptID(
+      rawValue: try db.insert(
+        """
+        INSERT INTO attempt (uid, file_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome)
+        VALUES (?1, ?2, ?3, ?4, ?5, 1 + coalesce((
+          SELECT max(n) FROM attempt WHERE file_id = ?2 AND operation = ?5 AND chunk_id IS NULL), 0), ?6, ?7, 'open')
+        """, .uid(.make(wallMs: wallMs)), .id(file), .id(session), .id(run), .raw(operation), .flag(isRepeatable),
+        .int(wallMs)))
+  }
+}

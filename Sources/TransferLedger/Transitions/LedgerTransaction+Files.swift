@@ -1,0 +1,131 @@
+public import TransferModel
+
+extension LedgerTransaction {
+  /// active → finishing, when every chunk is done.
+  public func startFinishing(_ file: FileID, _ run: RunID) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE file SET state = 'finishing' WHERE id = ? AND state = 'active' AND run_id = ?
+          AND chunk_count = (SELECT count(*) FROM chunk WHERE file_id = file.id AND state = 'done')
+        """, .id(file), .id(run))
+    ) { try stateOf(file, run) }
+  }
+
+  /// finishing → active.
+  public func resumeSending(_ file: FileID, _ run: RunID) throws -> TransitionResult {
+    try result(
+      db.run(
+        "UPDATE file SET state = 'active' WHERE id = ? AND state = 'finishing' AND run_id = ?", .id(file), .id(run))
+    ) { try stateOf(file, run) }
+  }
+
+  /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. An open session is
+  /// completed with it.
+  public func completeFile(_ file: FileID, _ run: RunID, _ r: FileReceipt) throws -> TransitionResult {
+    let receipts = try db.run(
+      """
+      INSERT INTO receipt (file_id, confirmation, digest, remote_digest, etag, version_id, request_id, server_date,
+        location, recorded_at)
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM file
+      WHERE id = ?1 AND run_id = ?11 AND state IN ('active', 'finishing')
+        AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = ?1 AND outcome = 'open' AND operation <> 'abort')
+        AND chunk_count = (SELECT count(*) FROM chunk WHERE file_id = ?1 AND state = 'done')
+      """, .id(file), .raw(r.confirmation), .digest(r.digest), .digest(r.remoteDigest), .text(r.etag),
+      .text(r.versionID), .text(r.requestID), .text(r.serverDate), .text(r.location), .int(wallMs), .id(run))
+    guard receipts == 1 else { return .lost(to: try stateOf(file, run)) }
+    try db.run(
+      """
+      UPDATE file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0,
+        finished_at = max(started_at, ?) WHERE id = ?
+      """, .int(wallMs), .id(file))
+    try db.run(
+      """
+      UPDATE session SET state = 'completed', ended_at = ?
+      WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL AND remote_id IS NOT NULL
+      """, .int(wallMs), .id(file))
+    try dropSession(of: file)
+    return .applied
+  }
+
+  /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. With
+  /// `isFailure` it counts as one; `code` is kept as the cause.
+  public func requeueFile(
+    _ file: FileID, _ run: RunID, notBeforeMs: Int64?, code: ErrorCode?, isFailure: Bool
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE file SET state = 'pending', run_id = NULL, not_before = ?, cause = coalesce(?, cause),
+          failures = failures + ?
+        WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
+          AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
+        """, .int(notBeforeMs), .raw(code), .flag(isFailure), .id(file), .id(run))
+    ) { try stateOf(file, run) }
+  }
+
+  /// active, finishing → failed; chunks that are not done fail with it. No attempt may be open. Without `keepsSession`
+  /// the live session is marked for abort; with it a retry goes on with what the server has.
+  public func failFile(
+    _ file: FileID, _ run: RunID, code: ErrorCode, message: String, keepsSession: Bool
+  ) throws -> TransitionResult {
+    let changes = try db.run(
+      """
+      UPDATE file SET state = 'failed', live = NULL, run_id = NULL, cause = ?, message = ?,
+        finished_at = max(started_at, ?)
+      WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
+        AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
+      """, .raw(code), .text(message), .int(wallMs), .id(file), .id(run))
+    guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
+    try endChunks(of: file)
+    if !keepsSession { try dropSession(of: file) }
+    return .applied
+  }
+
+  private func endChunks(of file: FileID) throws {
+    try db.run(
+      "UPDATE chunk SET state = 'failed', not_before = NULL WHERE file_id = ? AND state IN ('pending', 'waiting')",
+      .id(file))
+  }
+
+  /// active, finishing → unknown: a request that must not be repeated lost its answer. No attempt may be open.
+  public func markUnknown(
+    _ file: FileID, _ run: RunID, code: ErrorCode, message: String
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE file SET state = 'unknown', run_id = NULL, cause = ?, message = ?
+        WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
+          AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
+        """, .raw(code), .text(message), .id(file), .id(run))
+    ) { try stateOf(file, run) }
+  }
+
+  /// The source changed: this generation is superseded, its session marked for abort, and the next one pending, in the
+  /// same batch and for the same key. No attempt may be open. Throws `.leaseLost` when the file is not with this run.
+  public func supersede(
+    _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
+  ) throws -> FileID {
+    try requireWork(file, run)
+    let old = try db.first("SELECT batch_id, generation, path, key, mode FROM file WHERE id = ?", .id(file)) { row in
+      (
+        batch: row.id(0, BatchID.self), generation: row.int(1),
+        file: NewFile(
+          path: row.name(2), key: row.name(3), identity: identity, mode: UInt32(truncatingIfNeeded: row.int64(4)))
+      )
+    }
+    guard let old else { throw TransferError(.bug, "write to store", NameBytes(file.description), cause: "it is gone") }
+    try db.run(
+      """
+      UPDATE file SET state = 'superseded', live = NULL, run_id = NULL, cause = 'source.changed',
+        finished_at = max(started_at, ?) WHERE id = ? AND state IN ('active', 'finishing')
+      """, .int(wallMs), .id(file))
+    try endChunks(of: file)
+    try dropSession(of: file)
+    let next = try insert(
+      old.file, try home(of: old.batch), old.batch, generation: old.generation + 1, notBeforeMs: notBeforeMs)
+    try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
+    return next
+  }
+}

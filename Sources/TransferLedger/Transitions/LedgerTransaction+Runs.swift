@@ -1,0 +1,108 @@
+import FoundationEssentials
+public import TransferModel
+
+extension LedgerTransaction {
+  /// Ends runs that said no word as crashed and records a new one. The caller holds the engine lock, which proves that
+  /// their processes are gone.
+  func beginRun(_ run: NewRun) throws -> RunID {
+    try db.run(
+      "UPDATE engine_run SET ended_at = max(started_at, ?), how = 'crashed' WHERE ended_at IS NULL", .int(wallMs))
+    return RunID(
+      rawValue: try db.insert(
+        """
+        INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """, .uid(.make(wallMs: wallMs)), .text(try jsonText(run.argv)), .text(run.version), .text(run.host),
+        .text(run.bootID), .int(run.pid), .int(wallMs), .int(wallMs)))
+  }
+
+  /// A sign of life. `.lost` when the run was ended, by itself or by another engine.
+  public func heartbeat(_ run: RunID) throws -> TransitionResult {
+    try result(
+      db.run("UPDATE engine_run SET heartbeat_at = ? WHERE id = ? AND ended_at IS NULL", .int(wallMs), .id(run))
+    ) { try howEnded(run) }
+  }
+
+  /// Ends a run: `done`, `drained`, `interrupted`, `failed: …`.
+  public func endRun(_ run: RunID, how: String) throws -> TransitionResult {
+    try result(
+      db.run(
+        "UPDATE engine_run SET ended_at = max(started_at, ?), how = ? WHERE id = ? AND ended_at IS NULL", .int(wallMs),
+        .text(how), .id(run))
+    ) { try howEnded(run) }
+  }
+
+  private func howEnded(_ run: RunID) throws -> String? {
+    try db.first("SELECT how FROM engine_run WHERE id = ?", .id(run)) { $0.textOrNil(0) } ?? nil
+  }
+
+  /// Puts right what dead runs left; after ``Ledger/startRun(_:)`` and before the first claim. Attempts that were open
+  /// are `crashed`. Their chunks may be sent again, or are `unknown` where that could double; likewise the files. One
+  /// transaction whose cost grows with what was in flight, not with the ledger. Writes `recovered` events.
+  public func recover(_ run: RunID) throws -> Recovery {
+    try requireLease(run)
+    let orphans = try openAttempts(notOf: run)
+    try db.run(
+      """
+      UPDATE attempt SET outcome = 'crashed', ended_at = max(started_at, ?), may_have_arrived = 1,
+        error_code = 'engine.orphaned' WHERE outcome = 'open' AND run_id <> ?
+      """, .int(wallMs), .id(run))
+    for orphan in orphans { try releaseChunk(of: orphan) }
+    var unknown: Set<FileID> = []
+    for orphan in orphans where !orphan.isRepeatable && orphan.operation != .abort {
+      if unknown.insert(orphan.file).inserted { try orphanFile(orphan) }
+    }
+    let requeued = try db.run(
+      "UPDATE file SET state = 'pending', run_id = NULL WHERE state IN ('active', 'finishing') AND run_id <> ?",
+      .id(run))
+    try db.run(
+      "UPDATE session SET abort_after = ? WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL", .int(wallMs)
+    )
+    let recovery = Recovery(crashedAttempts: orphans.count, requeuedFiles: requeued, unknownFiles: unknown.count)
+    if !orphans.isEmpty || requeued > 0 {
+      try recordEvent(
+        "recovered", batch: nil, file: nil,
+        detail: "\(orphans.count) requests cut off, \(requeued) files go on, \(unknown.count) unknown")
+    }
+    return recovery
+  }
+
+  private struct Orphan {
+    var file: FileID
+    var chunk: ChunkID?
+    var operation: AttemptOperation
+    var isRepeatable: Bool
+  }
+
+  private func openAttempts(notOf run: RunID) throws -> [Orphan] {
+    try db.rows(
+      "SELECT file_id, chunk_id, operation, is_repeatable FROM attempt WHERE outcome = 'open' AND run_id <> ?", .id(run)
+    ) { row throws(SQLiteError) in
+      Orphan(file: row.id(0), chunk: row.idOrNil(1), operation: try row.named(2), isRepeatable: row.flag(3))
+    }
+  }
+
+  private func releaseChunk(of orphan: Orphan) throws {
+    guard let chunk = orphan.chunk else { return }
+    try db.run(
+      "UPDATE chunk SET state = iif(?, 'pending', 'unknown') WHERE id = ? AND state = 'sending'",
+      .flag(orphan.isRepeatable), .id(chunk))
+  }
+
+  private func orphanFile(_ orphan: Orphan) throws {
+    try db.run(
+      """
+      UPDATE file SET state = 'unknown', run_id = NULL, cause = 'engine.orphaned',
+        message = 'the engine died while a request was open that must not be repeated'
+      WHERE id = ? AND state IN ('active', 'finishing')
+      """, .id(orphan.file))
+    try recordEvent("recovered", batch: nil, file: orphan.file, detail: "\(orphan.operation.rawValue): outcome unknown")
+  }
+}
+
+/// JSON with sorted keys, so that equal values are equal text.
+func jsonText(_ value: some Encodable) throws -> String {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  return String(decoding: try encoder.encode(value), as: UTF8.self)
+}

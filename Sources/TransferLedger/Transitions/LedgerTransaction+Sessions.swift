@@ -1,0 +1,85 @@
+public import TransferModel
+
+extension LedgerTransaction {
+  /// Records that a session will be asked for; durable before the create call is sent. Throws `.leaseLost` when the file
+  /// is not with this run; a second live session of a file is refused by the schema.
+  public func intendSession(_ file: FileID, _ run: RunID) throws -> SessionID {
+    try requireWork(file, run)
+    return SessionID(
+      rawValue: try db.insert(
+        "INSERT INTO session (file_id, run_id, state, intended_at) VALUES (?, ?, 'intended', ?)", .id(file), .id(run),
+        .int(wallMs)))
+  }
+
+  /// intended → open, when its file is with this run. `remoteID` is the name that the server gave it.
+  public func openSession(
+    _ session: SessionID, _ run: RunID, remoteID: String, expiresAtMs: Int64?
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE session SET state = 'open', remote_id = ?, opened_at = ?, expires_at = ?
+        WHERE id = ? AND state = 'intended'
+          AND EXISTS (SELECT 1 FROM file WHERE id = session.file_id AND run_id = ?)
+        """, .text(remoteID), .int(wallMs), .int(expiresAtMs), .id(session), .id(run))
+    ) { try stateOf(session) }
+  }
+
+  /// intended, open → completed, aborted or gone. Applied too when it is there already.
+  public func endSession(_ session: SessionID, _ state: SessionState) throws -> TransitionResult {
+    precondition(state != .intended && state != .open, "a session ends in a last state")
+    let changes = try db.run(
+      "UPDATE session SET state = ?, ended_at = ? WHERE id = ? AND state IN ('intended', 'open')", .raw(state),
+      .int(wallMs), .id(session))
+    if changes == 1 { return .applied }
+    let now = try stateOf(session)
+    return now == state.rawValue ? .applied : .lost(to: now)
+  }
+
+  /// Sessions that have to be ended at the server (their file failed for good, was cancelled or superseded), with an
+  /// `abort` attempt opened for each. One that did not succeed comes again after a while.
+  public func claimAborts(_ run: RunID, limit: Int) throws -> [AbortWork] {
+    try requireLease(run)
+    let due = try db.rows(Self.dueAborts, .int(wallMs), .int(limit)) { row in
+      AbortWork(
+        session: row.id(0), attempt: AttemptID(rawValue: 0), file: row.id(1), uid: row.uid(2), key: row.name(3),
+        size: row.int64(4), mtimeNs: row.int64(5), batch: row.id(6), remoteID: row.textOrNil(7),
+        intendedAtMs: row.int64(8))
+    }
+    return try due.map { work in
+      var work = work
+      work.attempt = try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
+      try db.run(
+        "UPDATE session SET abort_after = ? WHERE id = ?", .int(wallMs + Self.abortPatienceMs), .id(work.session))
+      return work
+    }
+  }
+
+  /// Longer than a control request may take.
+  static let abortPatienceMs: Int64 = 120_000
+
+  static let dueAborts: StaticString = """
+    SELECT s.id, f.id, f.uid, f.key, f.size, f.mtime_ns, f.batch_id, s.remote_id, s.intended_at
+    FROM session s JOIN file f ON f.id = s.file_id
+    WHERE s.state IN ('intended', 'open') AND s.abort_after IS NOT NULL AND s.abort_after <= ?
+    ORDER BY s.abort_after LIMIT ?
+    """
+
+  /// An abort that did not succeed waits as long as was chosen, or a second for each try.
+  func delayAbort(of attempt: AttemptID, backoffMs: Int64?) throws {
+    try db.run(
+      """
+      UPDATE session SET abort_after = ?1 + coalesce(?2, 1000 * min(60, a.n)) FROM attempt a
+      WHERE a.id = ?3 AND a.operation = 'abort' AND session.id = a.session_id AND session.abort_after IS NOT NULL
+        AND session.state IN ('intended', 'open')
+      """, .int(wallMs), .int(backoffMs), .id(attempt))
+  }
+
+  /// Marks the live session of a file for abort.
+  func dropSession(of file: FileID) throws {
+    try db.run(
+      """
+      UPDATE session SET abort_after = ? WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL
+      """, .int(wallMs), .id(file))
+  }
+}
