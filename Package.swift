@@ -64,6 +64,7 @@ let package = Package(
     tests("CDigestTests", ["CDigest"]),
     tests("CurlTransportTests", ["CurlTransport", "TransferModel", httpTypes]),
     tests("ReceiverTests", ["Receiver", "TransferModel"]),
+    tests("TransferLedgerTests", ["CMigrations", "CSQLite", "TransferLedger", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),
     tests("TransferProtocolsTests", ["CDigest", "TransferModel", "TransferProtocols", httpTypes]),
   ]

@@ -34,7 +34,7 @@ CREATE TABLE view_doc (
 CREATE TABLE engine_run (
   id INTEGER PRIMARY KEY,
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
-  argv TEXT NOT NULL CHECK (json_valid(argv)),
+  argv TEXT NOT NULL CHECK (argv LIKE '[%]'),
   version TEXT NOT NULL,
   host TEXT NOT NULL,
   boot_id TEXT NOT NULL,
@@ -63,8 +63,8 @@ CREATE TABLE batch (
   destination_id INTEGER NOT NULL REFERENCES destination (id),
   protocol TEXT NOT NULL,
   destination TEXT NOT NULL,
-  settings TEXT NOT NULL CHECK (json_valid(settings)),
-  labels TEXT NOT NULL CHECK (json_valid(labels)),
+  settings TEXT NOT NULL CHECK (settings LIKE '{%}'),
+  labels TEXT NOT NULL CHECK (labels LIKE '{%}'),
   priority INTEGER NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT;

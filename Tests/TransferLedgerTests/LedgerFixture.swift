@@ -1,0 +1,146 @@
+import CSQLite
+import Glibc
+import TransferModel
+
+@testable import TransferLedger
+
+/// A clock that tests set by hand.
+final class HandClock: TransferClock {
+  private let now = Lock<Int64>(1_700_000_000_000)
+  var wallMs: Int64 { now.withLock { $0 } }
+  var bootMs: Int64 { wallMs }
+  func advance(ms: Int64) { now.withLock { $0 += ms } }
+}
+
+/// A folder with a ledger that is removed at the end.
+final class LedgerFixture {
+  let folder: String
+  let clock = HandClock()
+  var path: String { folder + "/transfers.db" }
+  private(set) var ledger: Ledger
+
+  init() throws {
+    var template = Array("/tmp/ledger-test-XXXXXX".utf8CString)
+    folder = String(cString: mkdtemp(&template)!)
+    ledger = try Ledger.open(at: folder + "/transfers.db", mode: .create, clock: clock)
+  }
+
+  deinit {
+    ledger.close()
+    for name in (try? fileNames(in: folder)) ?? [] { unlink(folder + "/" + name) }
+    rmdir(folder)
+  }
+
+  /// Ends this process's hold on the ledger, as a crash would, and opens it again.
+  func restart() throws {
+    ledger.close()
+    ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
+  }
+
+  func startRun() throws -> RunID {
+    try ledger.startRun(NewRun(argv: ["transfers", "run"], version: "0.1", host: "here", bootID: "b", pid: 7))
+  }
+
+  func makeBatch(_ place: String = "put:there", name: String? = nil, priority: Int = 0) throws -> BatchID {
+    let settings = BatchSettings(destination: place)
+    return try ledger.write {
+      try $0.createBatch(
+        NewBatch(name: name, settings: settings, protocolName: "put", destination: place, priority: priority)
+      ).id
+    }
+  }
+
+  static func source(_ name: String, size: Int64 = 10, version: Int64 = 1) -> NewFile {
+    NewFile(
+      path: NameBytes("/src/" + name), key: NameBytes(name),
+      identity: SourceIdentity(size: size, mtimeNs: version, ctimeNs: version, inode: UInt64.max, device: 3))
+  }
+
+  func admit(_ name: String, size: Int64 = 10, version: Int64 = 1, to batch: BatchID) throws -> Admission {
+    let file = Self.source(name, size: size, version: version)
+    return try ledger.write { try $0.admit(file, to: batch) }
+  }
+
+  func add(_ name: String, size: Int64 = 10, to batch: BatchID) throws -> FileID {
+    guard case .added(let id, _) = try admit(name, size: size, to: batch) else { throw Surprise(name) }
+    return id
+  }
+
+  /// Runs SQL as the `sqlite3` shell would: another connection, nothing of ours but the schema.
+  func shell(_ sql: String) throws { try Connection(path: path, access: .readWrite).execute(sql) }
+
+  func texts(_ sql: String) throws -> [String] {
+    try Connection(path: path, access: .readOnly).rowsOnce(sql) { row in
+      (0..<sqlite3_column_count(row.statement)).map { row.textOrNil($0) ?? "-" }.joined(separator: " ")
+    }
+  }
+
+  func findings() throws -> [String] { try ledger.read { try $0.check() }.map { "\($0.invariant): \($0.detail)" } }
+}
+
+struct Surprise: Error {
+  let what: String
+  init(_ what: String) { self.what = what }
+}
+
+func fileNames(in folder: String) throws -> [String] {
+  guard let directory = opendir(folder) else { throw Surprise("opendir \(folder)") }
+  defer { closedir(directory) }
+  var names: [String] = []
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name != "." && name != ".." { names.append(name) }
+  }
+  return names.sorted()
+}
+
+func fileBytes(_ path: String) throws -> [UInt8] {
+  guard let file = fopen(path, "r") else { throw Surprise("open \(path)") }
+  defer { fclose(file) }
+  var out: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 65536)
+  while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { out += buffer[..<count] }
+  return out
+}
+
+let ok: AttemptResult = {
+  var result = AttemptResult(outcome: .ok)
+  result.httpStatus = 200
+  return result
+}()
+
+func result(_ outcome: AttemptOutcome, mayHaveArrived: Bool = false) -> AttemptResult {
+  var result = AttemptResult(outcome: outcome, code: .netReset, message: "cut")
+  result.mayHaveArrived = mayHaveArrived
+  return result
+}
+
+func acked(_ bytes: Int64) -> AttemptResult {
+  var result = ok
+  result.bytesSent = bytes
+  result.bytesAcked = bytes
+  return result
+}
+
+let part = StoredPart(etag: "\"e\"", digest: Digest(crc32c: 7), md5: nil, confirmation: .digest)
+let proof = FileReceipt(
+  confirmation: .digest, digest: Digest(crc32c: 7), remoteDigest: Digest(crc32c: 7), etag: "\"e\"", versionID: "",
+  requestID: "r1", serverDate: "", location: "put:there/a")
+
+extension LedgerTransaction {
+  /// Claims the first ready file and cuts it into chunks of `chunkSize`.
+  func claimAndPlan(_ run: RunID, chunkSize: Int64 = 10) throws -> ClaimedFile {
+    guard let file = try claimFiles(run, limit: 1).first else { throw Surprise("nothing ready") }
+    if file.layout == nil { _ = try plan(file.id, run, ChunkLayout(size: file.identity.size, chunkSize: chunkSize)) }
+    return file
+  }
+
+  func sendAll(_ file: FileID, _ run: RunID) throws {
+    for chunk in try beginChunks(file, run, limit: .max, isRepeatable: true) {
+      _ = try endAttempt(chunk.attempt, run, acked(chunk.range.length))
+      _ = try storeChunk(chunk.id, chunk.attempt, part)
+    }
+  }
+}
