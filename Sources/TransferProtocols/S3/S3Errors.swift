@@ -52,6 +52,10 @@ struct S3Error {
     case "PreconditionFailed": return .exists
     case "SignatureDoesNotMatch", "InvalidAccessKeyId": return .refused
     case "NotImplemented", "InvalidRequest", "InvalidArgument", "InvalidDigest": return .unsupported
+    case "AccessDenied", "NoSuchBucket", "NoSuchKey", "EntityTooLarge", "EntityTooSmall", "InvalidPartOrder",
+      "MalformedXML", "KeyTooLongError", "QuotaExceeded", "MethodNotAllowed", "MissingContentLength",
+      "InvalidStorageClass":
+      return .permanent
     default: break
     }
     if code.hasPrefix("Throttling") || code.hasPrefix("TooManyRequests") { return .throttled }

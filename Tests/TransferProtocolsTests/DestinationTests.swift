@@ -1,0 +1,138 @@
+import Testing
+import TransferModel
+
+@testable import TransferProtocols
+
+@Suite struct DestinationTests {
+  private func error(_ text: String) -> TransferError? {
+    do throws(TransferError) {
+      _ = try Destination(parsing: text)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func key(_ destination: String, _ path: String, single: Bool = false) throws -> String {
+    try Destination(parsing: destination).key(forRelativePath: NameBytes(path), isSingleFile: single).description
+  }
+
+  @Test(arguments: [
+    ("s3://bucket", "a/b", false, "a/b"), ("s3://bucket/", "a/b", false, "a/b"),
+    ("s3://bucket/p/", "a/b", false, "p/a/b"),
+    ("s3://bucket/p", "a/b", false, "p/a/b"), ("s3://bucket/p", "b", true, "p"), ("s3://bucket/p/", "b", true, "p/b"),
+    ("s3://bucket/p//", "b", true, "p//b"), ("s3://bucket/a?b#c%20@d/", "e", false, "a?b#c%20@d/e"),
+    ("http://h/in/", "a/b", false, "in/a/b"), ("http://h", "b", true, "b"), ("https://h/x%20y", "b", true, "x y"),
+    ("http://h/p?x=1", "b", true, "p"), ("post+http://h/u?n={path}", "a/b", false, "a/b"),
+    ("dav+https://h/d/", "a/b", false, "d/a/b"),
+    ("http://h/@home/", "a", true, "@home/a"),
+  ])
+  func keys(_ destination: String, _ path: String, _ single: Bool, _ expected: String) throws {
+    #expect(try key(destination, path, single: single) == expected)
+  }
+
+  @Test(arguments: [
+    ("http://H:80/in/", "in/a b", "http://h/in/a%20b"), ("http://h:8080/", "a", "http://h:8080/a"),
+    ("https://h:443/", "a", "https://h/a"), ("http://[::1]:9/", "a", "http://[::1]:9/a"),
+    ("http://h/d/?q=1&r", "d/a", "http://h/d/a?q=1&r"),
+    ("http://h/u/{path}?n={name}", "a/b c", "http://h/u/a/b%20c?n=b%20c"),
+    ("post+https://h?n={path}", "a/b", "https://h/?n=a%2Fb"),
+    ("dav+http://h/d/", "d/a", "http://h/d/a"),
+  ])
+  func urls(_ destination: String, _ key: String, _ expected: String) throws {
+    #expect(try Scene.web(destination).location(ofKey: NameBytes(key)) == expected)
+  }
+
+  @Test func placesAreStableAndTellEndpointsApart() throws {
+    let none = NameBytes("")
+    #expect(try Scene.s3("s3://bucket/p/").location(ofKey: none) == "s3://bucket/")
+    #expect(
+      try Scene.s3("s3://bucket/p/") { $0.endpointURL = "HTTP://127.0.0.1:5100/" }.location(ofKey: none)
+        == "s3+http://127.0.0.1:5100/bucket/")
+    #expect(
+      try Scene.s3("s3://bucket") { $0.region = "eu-west-1" }.location(ofKey: NameBytes("a/b")) == "s3://bucket/a/b")
+    #expect(try Scene.web("http://h/a/").location(ofKey: none) == "http://h/")
+  }
+
+  @Test(arguments: [
+    "", "bucket", "ftp://h/", "s3://", "s3://a/", "s3://b_+/x", "http://", "http:///x", "http://h/#f", "http://h:0/",
+    "http://h:99999/",
+    "http://h:x/", "http://h h/", "http://ü/", "http://[::1/", "http://[zz]/", "http://h/%zz", "http://h/a%2Fb",
+    "http://h/a%00b",
+    "http://h/../x", "http://h/a/./b", "http://h/{x}", "http://h/{path", "dav+http://h/{path}", "dav+http://h/?q",
+    "s4://bucket/",
+    "http://h/?q= x",
+  ])
+  func whatIsRefused(_ text: String) {
+    #expect(error(text)?.kind == .usage, "\(text)")
+  }
+
+  @Test func unknownSchemesNameTheKnownOnes() {
+    let text = error("ftp://h/")?.description ?? ""
+    for scheme in Destination.schemes { #expect(text.contains(scheme)) }
+  }
+
+  @Test(arguments: [
+    "http://user:CANARY@h/", "https://CANARY@h/x", "s3://AKIA:CANARY@bucket/", "s3://AKIA:CAN/CANARY@bucket/",
+    "http://u:p/CANARY@h/",
+    "http://u:p?CANARY@h/", "http://u:p#CANARY@h/", "dav+http://u:CANARY@h/", "ftp://u:CANARY@h/",
+    "http://h/?token=CANARY", "post+http://h/?a=1&X-Amz-Signature=CANARY",
+    "http://h/{path}?sig=CANARY", "http://h/?Access_Token=CANARY", "u:CANARY@h",
+  ])
+  func secretsAreRefusedAndNeverQuoted(_ text: String) {
+    #expect(error(text) != nil)
+    #expect(error(text)?.description.contains("CANARY") == false)
+  }
+
+  @Test func userInformationHasARemedy() {
+    #expect(error("http://user:pw@h/")?.remedy.contains("--auth") == true)
+  }
+
+  @Test func endpointsAreOriginsWithoutSecrets() {
+    for text in ["h:1", "ftp://h", "http://h/path", "http://h?x", "http://u:CANARY@h"] {
+      do {
+        _ = try Scene.s3 { $0.endpointURL = text }
+        Issue.record("\(text) was taken")
+      } catch {
+        #expect(!"\(error)".contains("CANARY"))
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("bucket", nil, false), ("bucket", "http://127.0.0.1", true), ("bucket", "http://localhost", true),
+      ("bucket", "http://h:1", true),
+      ("bucket", "https://s3.example.com", false), ("b.ucket", nil, true), ("Bucket", nil, true),
+      ("bucket", "http://[::1]", true),
+    ] as [(String, String?, Bool)])
+  func pathStyle(_ bucket: String, _ endpoint: String?, _ expected: Bool) throws {
+    let s3 = try Scene.s3("s3://\(bucket)/") { $0.endpointURL = endpoint }
+    #expect(s3.settings.usesPathStyle == expected)
+    #expect(try Scene.s3("s3://\(bucket)/") { $0.usePathStyle = true }.settings.usesPathStyle)
+  }
+
+  @Test func keysThatCannotBeExpressed() throws {
+    let (s3, put) = (try Scene.s3(), try Scene.web("http://h/"))
+    #expect(s3.refusal(ofKey: NameBytes([0xFF])) != nil)
+    #expect(put.refusal(ofKey: NameBytes([0xFF])) == nil)
+    #expect(s3.refusal(ofKey: NameBytes(String(repeating: "k", count: 1024))) == nil)
+    #expect(s3.refusal(ofKey: NameBytes(String(repeating: "k", count: 1025))) != nil)
+    for proto in [s3 as any UploadProtocol, put] {
+      for key in ["", "a\0b", "..", "a/../b", "./a"] {
+        #expect(proto.refusal(ofKey: NameBytes(key))?.code == .sourceName)
+      }
+      for key in ["a", "a/b", "..a", "a\nb", "a//b"] { #expect(proto.refusal(ofKey: NameBytes(key)) == nil) }
+    }
+  }
+
+  @Test func theOneListMakesWhatItNames() throws {
+    let made = try ["s3://bucket/", "http://h/", "post+http://h/", "dav+http://h/"].map {
+      try AllProtocols.make(BatchSettings(destination: $0), credentialsRegion: nil).name
+    }
+    #expect(made == AllProtocols.names)
+    #expect(throws: TransferError.self) {
+      try AllProtocols.make(BatchSettings(destination: "s3://bucket/", partSize: 1), credentialsRegion: nil)
+    }
+  }
+}

@@ -1,0 +1,418 @@
+import HTTPTypes
+import Testing
+import TransferModel
+
+@testable import TransferProtocols
+
+/// Facts and a reply in, what follows out.
+@Suite struct S3DialogueTests {
+  private let whole = Scene.facts()
+  private let multi = Scene.facts(size: 40 << 20, parts: 3, session: "U")
+
+  private func judge(
+    _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts,
+    change: (inout BatchSettings) -> Void = { _ in }, learned: (inout LearnedFacts) -> Void = { _ in }
+  ) throws -> String {
+    text(try Scene.s3(change: change).judge(reply, to: step, facts, Scene.context(learned: learned)))
+  }
+
+  private func put(
+    _ fields: [(String, String)], _ digests: DigestAlgorithm..., learned: (inout LearnedFacts) -> Void = { _ in }
+  ) throws -> String {
+    var chunk = Scene.chunk()
+    for algorithm in digests { chunk.digests[algorithm] = Scene.digest("hello", algorithm) }
+    return try judge(Scene.reply(200, fields), .chunk(chunk), whole, learned: learned)
+  }
+
+  private let etag = ("ETag", "\"5d41402abc4b2a76b9719d911017c592\"")
+  private var echo: (String, String) {
+    ("x-amz-checksum-crc64nvme", base64(Scene.digest("hello", .crc64nvme).bytes))
+  }
+
+  // MARK: - Chunks
+
+  @Test func whatConfirmsAWholeFile() throws {
+    #expect(try put([etag, echo], .crc64nvme, .md5) == "learned(- 0 confirmed untried) stored 0 digest whole digest")
+    #expect(try put([etag], .crc64nvme, .md5) == "learned(- 0 ignored untried) stored 0 etag whole etag")
+    #expect(try put([("ETag", "\"x\"")], .crc64nvme, .md5) == "learned(- 0 ignored untried) stored 0 none whole none")
+    #expect(try put([etag], .crc64nvme, .md5) { $0.checksums = .refused } == "stored 0 etag whole etag")
+    #expect(try put([etag, echo], .crc64nvme) { $0.checksums = .confirmed } == "stored 0 digest whole digest")
+    #expect(
+      try put([etag], .crc64nvme) { $0.checksums = .confirmed }
+        == "learned(- 0 ignored untried) stored 0 none whole none")
+  }
+
+  @Test func anotherChecksumIsACorruption() throws {
+    let wrong = ("x-amz-checksum-crc64nvme", base64([UInt8](repeating: 7, count: 8)))
+    #expect(try put([etag, wrong], .crc64nvme, .md5) == "integrity.mismatch retry(isThrottled: false)")
+    let unreadable = ("x-amz-checksum-crc64nvme", "dsLl6w==")
+    #expect(try put([etag, unreadable], .crc64nvme, .md5).hasSuffix("stored 0 etag whole etag"))
+    #expect(try put([echo], .crc64nvme) == "proto.bad_reply retry(isThrottled: false)")
+  }
+
+  @Test func partsLearnForThemselves() throws {
+    var chunk = Scene.chunk(1, "hello", .crc64nvme, .md5)
+    #expect(
+      try judge(Scene.reply(200, [etag]), .chunk(chunk), multi) { _ in
+      } learned: {
+        $0.checksums = .confirmed
+      }
+        == "learned(- 0 confirmed ignored) stored 1 etag")
+    chunk.digests[.md5] = nil
+    #expect(try judge(Scene.error(404, "NoSuchUpload"), .chunk(chunk), multi) == "proto.session_gone sessionGone")
+    #expect(try judge(Scene.error(404, "NoSuchBucket"), .chunk(chunk), multi) == "http.404 permanent")
+  }
+
+  @Test func digestsAheadFollowWhatWasLearned() throws {
+    let tls = try Scene.s3()
+    let plain = try Scene.s3 { $0.endpointURL = "http://h:1" }
+    let (one, many) = (whole.layout, multi.layout)
+    var learned = LearnedFacts()
+    #expect(tls.digestsAhead(learned, one) == [.crc64nvme, .md5])
+    #expect(plain.digestsAhead(learned, one) == [.crc64nvme, .md5, .sha256])
+    learned.checksums = .confirmed
+    #expect(tls.digestsAhead(learned, one) == [.crc64nvme])
+    #expect(tls.digestsAhead(learned, many) == [.crc64nvme, .md5])
+    #expect(tls.digestsAhead(learned) == [.crc64nvme, .md5])
+    learned.partChecksums = .ignored
+    #expect(tls.digestsAhead(learned, many) == [.md5])
+    #expect(
+      try Scene.s3 {
+        $0.endpointURL = "http://h:1"; $0.unsignedPayload = true
+      }.digestsAhead(learned, one) == [.crc64nvme])
+  }
+
+  @Test func refusedChecksumsAreLeftOutOnce() throws {
+    let refusal = Scene.error(400, "InvalidRequest")
+    let chunk = Scene.chunk(0, "hello", .crc64nvme, .md5)
+    #expect(try judge(refusal, .chunk(chunk), whole) == "learned(- 0 refused untried) http.400 repair")
+    #expect(
+      try judge(refusal, .chunk(chunk), whole) { _ in
+      } learned: {
+        $0.checksums = .refused
+      } == "http.400 permanent")
+    #expect(try judge(refusal, .create, multi) == "learned(- 0 untried refused) http.400 repair")
+  }
+
+  @Test(arguments: [
+    (503, "SlowDown", "http.503 retry(isThrottled: true)"),
+    (500, "InternalError", "http.500 retry(isThrottled: false)"),
+    (400, "RequestTimeout", "http.400 retry(isThrottled: false)"),
+    (400, "BadDigest", "integrity.mismatch retry(isThrottled: false)"),
+    (400, "XAmzContentSHA256Mismatch", "integrity.mismatch retry(isThrottled: false)"),
+    (400, "ThrottlingException", "http.400 retry(isThrottled: true)"),
+    (409, "OperationAborted", "http.409 retry(isThrottled: false)"),
+    (400, "ExpiredToken", "auth.expired refreshCredential"), (403, "SignatureDoesNotMatch", "auth.refused permanent"),
+    (403, "AccessDenied", "http.403 permanent"), (404, "NoSuchBucket", "http.404 permanent"),
+    (400, "EntityTooLarge", "http.400 permanent"),
+    (413, "", "http.413 permanent"), (502, "", "http.502 retry(isThrottled: false)"),
+    (429, "", "http.429 retry(isThrottled: true)"),
+    (507, "XMinioStorageFull", "http.507 retry(isThrottled: false)"), (401, "", "auth.refused permanent"),
+    (301, "PermanentRedirect", "http.redirect permanent"),
+    (408, "", "http.4xx retry(isThrottled: false)"),
+  ])
+  func errorCodes(_ status: Int, _ code: String, _ expected: String) throws {
+    let reply = code.isEmpty ? Scene.reply(status) : Scene.error(status, code)
+    #expect(try judge(reply, .chunk(Scene.chunk(0, "hello", .crc64nvme)), whole) == expected)
+  }
+
+  @Test func failuresSayWhatTheServerSaidOnOneLine() throws {
+    let reply = Scene.error(403, "AccessDenied", fields: [("Retry-After", "7")])
+    let found = failure(try Scene.s3().judge(reply, to: .chunk(Scene.chunk()), whole, Scene.context()))
+    #expect(found?.message == "the server answered 403 (AccessDenied: because)")
+    #expect(found?.retryAfterMs == 7000)
+    let hostile = Scene.reply(400, [], "<Error><Code>X</Code><Message>a\u{1B}[2J\nb</Message></Error>")
+    let text = failure(try Scene.s3().judge(hostile, to: .create, whole, Scene.context()))?.message
+    #expect(text == "the server answered 400 (X: a\\x1b[2J\\x0ab)")
+  }
+
+  // MARK: - Repairs
+
+  @Test func theRegionIsLearnedOnce() throws {
+    let malformed = Scene.error(400, "AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>")
+    let chunk = StepRequest.chunk(Scene.chunk())
+    #expect(try judge(malformed, chunk, whole) == "learned(eu-west-1 0 untried untried) http.redirect repair")
+    #expect(
+      try judge(malformed, chunk, whole) { _ in
+      } learned: {
+        $0.region = "eu-west-1"
+      } == "http.redirect permanent")
+    let head = Scene.reply(301, [("x-amz-bucket-region", "eu-west-1")])
+    #expect(try judge(head, .verify, whole) == "learned(eu-west-1 0 untried untried) http.redirect repair")
+    let hostile = Scene.error(400, "AuthorizationHeaderMalformed", "<Region>evil.example/</Region>")
+    #expect(try judge(hostile, chunk, whole) == "http.redirect permanent")
+  }
+
+  @Test func theClockIsLearnedOnce() throws {
+    let reply = Scene.error(403, "RequestTimeTooSkewed", fields: [("Date", "Fri, 24 May 2013 01:00:00 GMT")])
+    #expect(try judge(reply, .create, multi) == "learned(- 3600000 untried untried) http.403 repair")
+    #expect(
+      try judge(reply, .create, multi) { _ in
+      } learned: {
+        $0.clockSkewMs = 3_600_000
+      } == "http.403 retry(isThrottled: false)")
+  }
+
+  // MARK: - Lost answers
+
+  @Test func repeatingAPartIsHarmlessAndCreatingIsNot() throws {
+    #expect(try judge(Scene.broken(), .chunk(Scene.chunk()), multi) == "net.reset retry(isThrottled: false)")
+    #expect(try judge(Scene.broken(), .create, multi) == "net.reset probe")
+    #expect(try judge(Scene.broken(), .finish, Scene.stored()) == "net.reset probe")
+    #expect(
+      try judge(Scene.broken(mayHaveArrived: false), .finish, Scene.stored()) == "net.refused retry(isThrottled: false)"
+    )
+    #expect(try judge(Scene.reply(500), .create, multi) == "http.500 probe")
+    #expect(try judge(Scene.reply(504), .finish, Scene.stored()) == "http.504 probe")
+    var certificate = Scene.broken(mayHaveArrived: false)
+    certificate.curlCode = 60
+    #expect(try judge(certificate, .create, multi) == "net.cert permanent")
+  }
+
+  @Test func theOrderOfSteps() throws {
+    let s3 = try Scene.s3()
+    func step(_ change: (inout UploadFacts) -> Void) -> UploadStep {
+      var facts = multi
+      change(&facts)
+      return s3.nextStep(facts)
+    }
+    #expect(s3.nextStep(whole) == .chunks)
+    #expect(step { $0.session = nil } == .control(.create))
+    #expect(step { _ in } == .chunks)
+    #expect(step { $0.session?.remoteID = nil } == .control(.create))
+    #expect(
+      step {
+        $0.session?.remoteID = nil; $0.lostAnswer = .create
+      } == .control(.probe(marker: nil)))
+    #expect(
+      step {
+        $0.session?.remoteID = nil
+        $0.lostAnswer = .create
+        $0.probeMarker = "m"
+      } == .control(.probe(marker: "m")))
+    #expect(
+      step {
+        $0.session?.remoteID = nil
+        $0.isProbed = true
+        $0.orphans = ["x", "y"]
+      } == .control(.abort(remoteID: "x")))
+    #expect(step { $0.lostAnswer = .part } == .control(.probe(marker: nil)))
+    #expect(
+      step {
+        $0.lostAnswer = .part; $0.isProbed = true
+      } == .chunks)
+    #expect(step { $0.isAllStored = true } == .control(.finish))
+    #expect(
+      step {
+        $0.isAllStored = true; $0.lostAnswer = .finish
+      } == .control(.verify))
+    #expect(
+      step {
+        $0.isAllStored = true; $0.lostAnswer = .verify
+      } == .control(.verify))
+    #expect(
+      step {
+        $0.isAllStored = true; $0.isAbsent = true
+      } == .control(.probe(marker: nil)))
+    #expect(
+      step {
+        $0.isAllStored = true; $0.isAbsent = true; $0.isProbed = true; $0.lostAnswer = .finish
+      } == .control(.finish))
+  }
+
+  @Test func aRefusalToReplaceIsLookedAtBeforeItCounts() throws {
+    let exists = Scene.error(412, "PreconditionFailed")
+    let once: (inout BatchSettings) -> Void = { $0.ifNoneMatch = true }
+    #expect(try judge(exists, .chunk(Scene.chunk()), whole, change: once) == "policy.exists probe")
+    var facts = whole
+    facts.lostAnswer = .part
+    #expect(try Scene.s3(change: once).nextStep(facts) == .control(.verify))
+    let other = Scene.reply(200, [("Content-Length", "5"), ("ETag", "\"z\"")])
+    #expect(try judge(other, .verify, facts, change: once) == "policy.exists permanent")
+    facts.isAbsent = true
+    #expect(try Scene.s3(change: once).nextStep(facts) == .chunks)
+    #expect(try judge(exists, .chunk(Scene.chunk()), facts, change: once) == "policy.exists permanent")
+    let unknown = Scene.reply(501)
+    #expect(
+      try judge(unknown, .chunk(Scene.chunk()), whole, change: once) { $0.checksums = .ignored }
+        == "proto.unsupported permanent")
+  }
+
+  @Test func verifyKnowsOursByUIDOrDigest() throws {
+    let uid = ("x-amz-meta-transfers-uid", Scene.uid.description)
+    let stored = Scene.stored()
+    #expect(
+      try judge(Scene.reply(200, [uid, ("Content-Length", "11"), ("ETag", "\"z-2\"")]), .verify, stored)
+        == "finished digest")
+    let unproved = Scene.stored(.none, md5: false)
+    #expect(try judge(Scene.reply(200, [uid, ("Content-Length", "11")]), .verify, unproved) == "finished size")
+    #expect(
+      try judge(Scene.reply(200, [uid, ("Content-Length", "10")]), .verify, stored)
+        == "integrity.mismatch retry(isThrottled: false)")
+    #expect(try judge(Scene.reply(200, [("Content-Length", "11"), ("ETag", "\"z-2\"")]), .verify, stored) == "absent")
+    let etag = MultipartProof(stored.parts).etag!
+    #expect(
+      try judge(Scene.reply(200, [("Content-Length", "11"), ("ETag", "\"\(etag)\"")]), .verify, Scene.stored(.etag))
+        == "finished etag")
+    #expect(try judge(Scene.reply(404), .verify, stored) == "absent")
+    #expect(try judge(Scene.reply(403), .verify, stored) == "absent")
+    #expect(try judge(Scene.reply(500), .verify, stored) == "http.500 retry(isThrottled: false)")
+  }
+
+  // MARK: - Finishing
+
+  private func result(_ inner: String) -> TransferReply {
+    Scene.reply(
+      200, [("Date", Scene.date), ("x-amz-request-id", "R1")],
+      "<CompleteMultipartUploadResult>\(inner)</CompleteMultipartUploadResult>")
+  }
+
+  @Test func whatConfirmsAMultipartFile() throws {
+    let whole = base64(Scene.digest("hello world", .crc64nvme).bytes)
+    let tag = "<ETag>&quot;\(MultipartProof(Scene.stored().parts).etag!)&quot;</ETag>"
+    let verdict = try Scene.s3().judge(
+      result("<ETag>\"a-2\"</ETag><ChecksumCRC64NVME>\(whole)</ChecksumCRC64NVME>"), to: .finish, Scene.stored(),
+      Scene.context())
+    guard case .finished(let proof) = verdict else { Issue.record("\(verdict)"); return }
+    #expect(
+      proof
+        == FileProof(
+          confirmation: .digest, digest: Scene.digest("hello world", .crc64nvme),
+          remoteDigest: Scene.digest("hello world", .crc64nvme), etag: "\"a-2\"", requestID: "R1",
+          serverDate: Scene.date))
+    #expect(try judge(result(tag), .finish, Scene.stored(.etag)) == "finished etag")
+    #expect(try judge(result("<ETag>x</ETag>"), .finish, Scene.stored(.etag)) == "finished etag")
+    #expect(try judge(result("<ETag>x</ETag>"), .finish, Scene.stored(.none, md5: false)) == "finished none")
+    var mixed = Scene.stored()
+    mixed.parts[1] = Scene.part(1, "world", .none, md5: false)
+    #expect(try judge(result("<ETag>x</ETag>"), .finish, mixed) == "finished none")
+    let wrong = base64([UInt8](repeating: 1, count: 8))
+    #expect(
+      try judge(result("<ETag>x</ETag><ChecksumCRC64NVME>\(wrong)</ChecksumCRC64NVME>"), .finish, Scene.stored())
+        == "integrity.mismatch permanent")
+    let moto = Scene.reply(200, [], "<CompleteMultipartUploadResponse>\(tag)</CompleteMultipartUploadResponse>")
+    #expect(try judge(moto, .finish, Scene.stored(.etag)) == "finished etag")
+  }
+
+  /// A 200 that is no success: the defect that lost data in s3cmd, s3fs, arrow and others.
+  @Test(arguments: [
+    ("", "proto.bad_reply probe"), ("   \n ", "proto.bad_reply probe"),
+    ("<html><body>ok</body></html>", "proto.bad_reply probe"),
+    ("<CompleteMultipartUploadResult><ETag>x</ETag>", "proto.bad_reply probe"),
+    ("<CompleteMultipartUploadResult/>", "proto.bad_reply probe"),
+    ("<CompleteMultipartUploadResult><ETag>\"\"</ETag></CompleteMultipartUploadResult>", "proto.bad_reply probe"),
+    (" \n <Error><Code>InternalError</Code></Error>", "http.500 probe"),
+    ("<Error><Code>SlowDown</Code></Error>", "http.500 retry(isThrottled: true)"),
+    ("<Error><Code>InvalidPart</Code></Error>", "proto.offset probe"),
+    ("<Error><Code>NoSuchUpload</Code></Error>", "proto.session_gone probe"),
+    ("<Error><Code>AccessDenied</Code></Error>", "http.500 permanent"), ("<Error/>", "http.500 probe"),
+  ])
+  func completeAnswers200(_ body: String, _ expected: String) throws {
+    #expect(try judge(Scene.reply(200, [], body), .finish, Scene.stored()) == expected)
+  }
+
+  @Test func aCutAnswerIsNoAnswer() throws {
+    var reply = result("<ETag>x</ETag>")
+    reply.isBodyTruncated = true
+    #expect(try judge(reply, .finish, Scene.stored()) == "proto.bad_reply probe")
+  }
+
+  @Test func aForgottenUploadIsLookedForBeforeItIsSentAgain() throws {
+    let gone = Scene.error(404, "NoSuchUpload")
+    var facts = Scene.stored()
+    #expect(try judge(gone, .finish, facts) == "proto.session_gone probe")
+    facts.isAbsent = true
+    #expect(try judge(gone, .finish, facts) == "proto.session_gone sessionGone")
+    #expect(try judge(gone, .probe(marker: nil), facts) == "proto.session_gone sessionGone")
+    #expect(try judge(Scene.error(412, "PreconditionFailed"), .finish, facts) == "policy.exists permanent")
+    #expect(try judge(Scene.error(400, "BadDigest"), .finish, facts) == "integrity.mismatch permanent")
+    #expect(try judge(Scene.error(400, "EntityTooSmall"), .finish, facts) == "http.400 permanent")
+  }
+
+  // MARK: - Probes
+
+  private func listing(_ parts: String, _ more: String = "<IsTruncated>false</IsTruncated>") -> TransferReply {
+    Scene.reply(200, [], "<a:ListPartsResult xmlns:a=\"x\">\(parts)\(more)</a:ListPartsResult>")
+  }
+
+  private func listed(_ number: Int, _ etag: String, _ size: Int) -> String {
+    "<Part><ETag>\(etag)</ETag><Size>\(size)</Size><PartNumber>\(number)</PartNumber></Part>"
+  }
+
+  @Test func pagesOfParts() throws {
+    let page = listing(
+      listed(1, "a", 6) + listed(2, "b", 5),
+      "<IsTruncated>true</IsTruncated><NextPartNumberMarker>2</NextPartNumberMarker>")
+    #expect(try judge(page, .probe(marker: nil), multi) == "parts [\"0:6\", \"1:5\"] next 2")
+    #expect(try judge(page, .probe(marker: "2"), multi) == "proto.bad_reply retry(isThrottled: false)")
+    let unmarked = listing(listed(3, "a", 6), "<IsTruncated>true</IsTruncated>")
+    #expect(try judge(unmarked, .probe(marker: "2"), multi) == "parts [\"2:6\"] next 3")
+    #expect(try judge(listing(listed(10_000, "a", 6)), .probe(marker: nil), multi) == "parts [] next -")
+    #expect(
+      try judge(listing("<Part><ETag>x</ETag></Part>"), .probe(marker: nil), multi)
+        == "proto.bad_reply retry(isThrottled: false)")
+    #expect(
+      try judge(Scene.reply(200, [], "<html/>"), .probe(marker: nil), multi)
+        == "proto.bad_reply retry(isThrottled: false)")
+    #expect(try judge(Scene.error(404, "NoSuchUpload"), .probe(marker: nil), multi) == "proto.session_gone sessionGone")
+  }
+
+  @Test func aPartWithAnotherETagIsNotOurs() throws {
+    let facts = Scene.stored()
+    let ours = hexText(Scene.digest("hello ", .md5).bytes)
+    let page = listing(listed(1, "&quot;\(ours)&quot;", 6) + listed(2, "\"other\"", 5))
+    #expect(try judge(page, .probe(marker: nil), facts) == "parts [\"0:6\"] next -")
+  }
+
+  @Test func orphansAreOursOnlyWhenKeyTimeAndEmptinessSaySo() throws {
+    let facts = Scene.facts(key: "a b", size: 40 << 20, parts: 3, session: .some(nil)) { $0.lostAnswer = .create }
+    func upload(_ id: String, _ key: String, _ initiated: String) -> String {
+      "<Upload><UploadId>\(id)</UploadId><Key>\(key)</Key><Initiated>\(initiated)</Initiated></Upload>"
+    }
+    let uploads = [
+      upload("late", "a+b", "2013-05-23T23:59:30.000Z"), upload("grace", "a%20b", "2013-05-23T23:58:56.000Z"),
+      upload("early", "a+b", "2013-05-23T23:58:54.000Z"), upload("longer", "a+b/c", "2013-05-23T23:59:30.000Z"),
+      upload("moto", "a+b", "2010-11-10T20:48:33.000Z"),
+    ]
+    let reply = Scene.reply(
+      200, [("Date", Scene.date)],
+      "<ListMultipartUploadsResult><EncodingType>url</EncodingType>\(uploads.joined())</ListMultipartUploadsResult>")
+    #expect(try judge(reply, .probe(marker: nil), facts) == "orphans [] next late,grace,moto&")
+    let s3 = try Scene.s3()
+    let first = try s3.request(.probe(marker: nil), facts, Scene.context())
+    #expect(first.url.hasSuffix("amazonaws.com/?encoding-type=url&prefix=a%20b&uploads="))
+    let check = try s3.request(.probe(marker: "late,grace&"), facts, Scene.context())
+    #expect(check.url.hasSuffix("/a%20b?max-parts=1&uploadId=late"))
+    #expect(try judge(listing(""), .probe(marker: "late,grace&"), facts) == "orphans [\"late\"] next grace&")
+    #expect(try judge(listing(listed(1, "e", 1)), .probe(marker: "grace&"), facts) == "orphans [] next -")
+    #expect(try judge(Scene.error(404, "NoSuchUpload"), .probe(marker: "grace&"), facts) == "orphans [] next -")
+    #expect(try judge(Scene.error(403, "AccessDenied"), .probe(marker: nil), facts) == "orphans [] next -")
+    #expect(try judge(Scene.reply(503), .probe(marker: nil), facts) == "http.503 retry(isThrottled: true)")
+  }
+
+  @Test func theServersClockDecidesWhatIsLate() {
+    #expect(!OrphanSearch.isCandidate(initiated: "2013-05-24T00:00:00Z", intendedAtMs: Scene.wallMs, skewMs: 60_000))
+    #expect(OrphanSearch.isCandidate(initiated: "2013-05-24T00:00:56Z", intendedAtMs: Scene.wallMs, skewMs: 60_000))
+  }
+
+  @Test func markersComeBackAsTheyWent() {
+    var search = OrphanSearch()
+    search.candidates = ["a+b/==", "x,y&z"]
+    search.page = .init(key: "ü &,", uploadID: "u=")
+    #expect(OrphanSearch(marker: search.marker) == search)
+    #expect(OrphanSearch(marker: "nonsense") == nil)
+  }
+
+  @Test func abortIsDoneWhenNothingIsThere() throws {
+    #expect(try judge(Scene.reply(204), .abort(remoteID: "x"), multi) == "settled")
+    #expect(try judge(Scene.error(404, "NoSuchUpload"), .abort(remoteID: "x"), multi) == "settled")
+    #expect(try judge(Scene.error(404, "NoSuchBucket"), .abort(remoteID: "x"), multi) == "http.404 permanent")
+    #expect(try judge(Scene.reply(500), .abort(remoteID: "x"), multi) == "http.500 retry(isThrottled: false)")
+  }
+
+  @Test func sessionsOpen() throws {
+    let body = "<InitiateMultipartUploadResult><UploadId> a+b== </UploadId></InitiateMultipartUploadResult>"
+    #expect(try judge(Scene.reply(200, [], body), .create, multi) == "opened a+b==")
+    #expect(try judge(Scene.reply(200, [], "<html/>"), .create, multi) == "proto.bad_reply probe")
+  }
+}

@@ -1,0 +1,124 @@
+import HTTPTypes
+import TransferModel
+
+@testable import TransferProtocols
+
+/// Named facts and replies that the dialogues start from.
+enum Scene {
+  static let uid = UID(text: "01890a5d-ac96-774b-bcce-b302099a8057")!
+  /// Fri, 24 May 2013 00:00:00 GMT.
+  static let wallMs: Int64 = 1_369_353_600_000
+  static let date = "Fri, 24 May 2013 00:00:00 GMT"
+  static let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+  static let aws = Credential.aws(accessKey: "AKIAIOSFODNN7EXAMPLE", secretKey: secret, sessionToken: nil)
+
+  static func s3(
+    _ destination: String = "s3://examplebucket/", change: (inout BatchSettings) -> Void = { _ in }
+  ) throws -> S3Protocol {
+    var settings = BatchSettings(destination: destination)
+    change(&settings)
+    return try AllProtocols.make(settings, credentialsRegion: nil) as! S3Protocol
+  }
+
+  static func web(
+    _ destination: String, change: (inout BatchSettings) -> Void = { _ in }
+  ) throws -> PutProtocol {
+    var settings = BatchSettings(destination: destination)
+    change(&settings)
+    return try AllProtocols.make(settings, credentialsRegion: nil) as! PutProtocol
+  }
+
+  static func context(
+    _ credential: Credential? = aws, learned change: (inout LearnedFacts) -> Void = { _ in }
+  ) -> RequestContext {
+    var learned = LearnedFacts()
+    change(&learned)
+    return RequestContext(wallMs: wallMs, credential: credential, learned: learned)
+  }
+
+  static func facts(
+    key: String = "k", size: Int64 = 5, parts: Int = 1, session: String?? = nil,
+    change: (inout UploadFacts) -> Void = { _ in }
+  ) -> UploadFacts {
+    let layout =
+      parts == 1
+      ? ChunkLayout(whole: size) : ChunkLayout(size: size, chunkSize: (size + Int64(parts) - 1) / Int64(parts))
+    var facts = UploadFacts(
+      file: FileFacts(uid: uid, key: NameBytes(key), size: size, mtimeMs: 0), layout: layout)
+    if let session { facts.session = SessionFacts(remoteID: session, intendedAtMs: wallMs - 60_000) }
+    change(&facts)
+    return facts
+  }
+
+  /// A multipart upload of `hello ` and `world`, open at the server, everything stored.
+  static func stored(_ confirmation: Confirmation = .digest, md5: Bool = true) -> UploadFacts {
+    facts(size: 11, parts: 2, session: "U") { facts in
+      facts.isAllStored = true
+      facts.parts = [part(0, "hello ", confirmation, md5: md5), part(1, "world", confirmation, md5: md5)]
+    }
+  }
+
+  static func part(_ seq: Int, _ text: String, _ confirmation: Confirmation, md5: Bool = true) -> PartReceipt {
+    PartReceipt(
+      seq: seq, length: Int64(text.utf8.count), etag: "\"\(hexText(digest(text, .md5).bytes))\"",
+      digest: digest(text, .crc64nvme), md5: md5 ? digest(text, .md5) : nil, confirmation: confirmation)
+  }
+
+  static func digest(_ text: String, _ algorithm: DigestAlgorithm) -> Digest {
+    RunningDigest.of(Array(text.utf8), algorithm)
+  }
+
+  static func chunk(_ seq: Int = 0, _ text: String = "hello", _ algorithms: DigestAlgorithm...) -> ChunkFacts {
+    let digests = Dictionary(uniqueKeysWithValues: algorithms.map { ($0, digest(text, $0)) })
+    return ChunkFacts(seq: seq, range: ByteRange(offset: 0, length: Int64(text.utf8.count)), digests: digests)
+  }
+
+  static func reply(_ status: Int, _ fields: [(String, String)] = [], _ body: String = "") -> TransferReply {
+    var reply = TransferReply()
+    reply.status = status
+    reply.requestMayHaveArrived = true
+    for (name, value) in fields { reply.fields[HTTPField.Name(name)!] = value }
+    reply.body = Array(body.utf8)
+    return reply
+  }
+
+  static func error(_ status: Int, _ code: String, _ more: String = "", fields: [(String, String)] = [])
+    -> TransferReply
+  {
+    reply(status, fields, "<?xml version=\"1.0\"?><Error><Code>\(code)</Code><Message>because</Message>\(more)</Error>")
+  }
+
+  /// The connection broke (CURLE_RECV_ERROR).
+  static func broken(mayHaveArrived: Bool = true) -> TransferReply {
+    var reply = TransferReply()
+    reply.curlCode = mayHaveArrived ? 56 : 7
+    reply.curlMessage = "gone"
+    reply.requestMayHaveArrived = mayHaveArrived
+    return reply
+  }
+}
+
+/// A verdict in one line, for comparison.
+func text(_ verdict: Verdict) -> String {
+  switch verdict {
+  case .sessionOpened(let id, _): "opened \(id)"
+  case .partsListed(let parts, let next): "parts \(parts.map { "\($0.seq):\($0.length)" }) next \(next ?? "-")"
+  case .orphansListed(let ids, let next): "orphans \(ids) next \(next ?? "-")"
+  case .stored(let part, let proof):
+    "stored \(part.seq) \(part.confirmation)\(proof.map { " whole \($0.confirmation)" } ?? "")"
+  case .finished(let proof): "finished \(proof.confirmation)"
+  case .absent: "absent"
+  case .settled: "settled"
+  case .failed(let failure, let remedy): "\(failure.code.rawValue) \(remedy)"
+  case .learned(let learned, let inner):
+    "learned(\(learned.region ?? "-") \(learned.clockSkewMs) \(learned.checksums) \(learned.partChecksums)) \(text(inner))"
+  }
+}
+
+func failure(_ verdict: Verdict) -> Failure? {
+  switch verdict {
+  case .failed(let failure, _): failure
+  case .learned(_, let inner): failure(inner)
+  default: nil
+  }
+}
