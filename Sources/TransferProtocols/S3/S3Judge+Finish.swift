@@ -2,7 +2,7 @@ import TransferModel
 
 extension S3Protocol {
   /// CompleteMultipartUpload: a 200 is a success only when its body says so to the end. Servers send the status first and
-  /// the outcome when they know it.
+  /// the outcome when they know it. The root is a `…Result`; moto says `…Response`, as S3 did once.
   func judgeComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
     if reply.status == 200 {
       guard let root = document(reply) else {

@@ -83,7 +83,9 @@ public struct S3Protocol: UploadProtocol {
     return .control(.create)
   }
 
-  /// The object is looked for before the session is: a completed session is gone, and that alone proves nothing.
+  /// The object is looked for before the session is: a completed session is gone at AWS and moto and still there at
+  /// OpenStack Swift, so what becomes of it proves nothing.
+  /// Source: moto 5.2.1, Swift 2.30 s3api, seen 2026-11-21.
   private func finishStep(_ facts: UploadFacts) -> UploadStep {
     if facts.isAbsent { return .control(facts.isProbed ? .finish : .probe(marker: facts.probeMarker)) }
     return .control(facts.lostAnswer == nil ? .finish : .verify)
