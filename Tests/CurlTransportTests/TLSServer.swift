@@ -1,0 +1,80 @@
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// `openssl s_server` with a certificate of its own for 127.0.0.1; answers every GET with a page.
+final class TLSServer: Sendable {
+  let port: Int
+  /// Path of the PEM file that makes the server trusted.
+  let certificate: String
+  private let directory: String
+  private let process: pid_t
+  /// Stays open as long as the server may write to it.
+  private nonisolated(unsafe) let output: UnsafeMutablePointer<FILE>
+
+  /// nil when there is no `openssl` program.
+  init?() {
+    var template = Array("/tmp/transfers-tls-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { return nil }
+    directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    certificate = directory + "/cert.pem"
+    let key = directory + "/key.pem"
+    let make = spawn([
+      "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+      "-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+    ])
+    guard let make else { return nil }
+    _ = readLines(make.output) { _ in false }
+    waitpid(make.process, nil, 0)
+    let serve = spawn(["openssl", "s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate, "-www"])
+    guard let serve else { return nil }
+    process = serve.process
+    output = serve.output
+    let line = readLines(serve.output) { $0.hasPrefix("ACCEPT") }
+    port = line?.split(separator: ":").last.flatMap { Int($0) } ?? 0
+  }
+
+  func stop() {
+    // SIGKILL: the child inherits the signal mask of the thread that started it, which blocks SIGTERM here.
+    kill(process, SIGKILL)
+    waitpid(process, nil, 0)
+    fclose(output)
+    for name in ["cert.pem", "key.pem"] { unlink(directory + "/" + name) }
+    rmdir(directory)
+  }
+}
+
+/// Starts a program whose standard output and error come through a pipe.
+private func spawn(_ arguments: [String]) -> (process: pid_t, output: UnsafeMutablePointer<FILE>)? {
+  var ends: [Int32] = [0, 0]
+  guard pipe(&ends) == 0 else { return nil }
+  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
+    posix_spawn_file_actions_adddup2(&actions, ends[1], descriptor)
+  }
+  var process = pid_t()
+  let argv = arguments.map { strdup($0) } + [nil]
+  defer { for argument in argv { free(argument) } }
+  let status = posix_spawnp(&process, arguments[0], &actions, nil, argv, environ)
+  close(ends[1])
+  guard status == 0, let output = fdopen(ends[0], "r") else { return nil }
+  return (process, output)
+}
+
+/// The first line that is looked for; nil when the program ended before. Closes `output` then.
+private func readLines(_ output: UnsafeMutablePointer<FILE>, until isFound: (String) -> Bool) -> String? {
+  var buffer = [CChar](repeating: 0, count: 1000)
+  while fgets(&buffer, Int32(buffer.count), output) != nil {
+    let line = String(decoding: buffer.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    if isFound(line) { return line }
+  }
+  fclose(output)
+  return nil
+}
