@@ -73,6 +73,14 @@ import TransferModel
     #expect(reply.transportFailure != nil)
   }
 
+  @Test func anInterimAnswerIsNoStatus() async {
+    let reply = await reply { connection in
+      guard connection.readHead() != nil else { return }
+      connection.send("HTTP/1.1 103 Early Hints\r\nX-A: 1\r\n\r\n")
+    }
+    #expect(reply.status == 0 && reply.fields.isEmpty && reply.transportFailure?.code == .netReset)
+  }
+
   @Test func aBodyThatIsCutShows() async {
     let reply = await reply { connection in
       guard connection.readHead() != nil else { return }
