@@ -102,22 +102,21 @@ extension LedgerTransaction {
   }
 
   private func liveFile(_ destination: Int64, _ key: NameBytes) throws -> LiveFile? {
-    try db.first(
-      """
-      SELECT id, generation, state, size, mtime_ns, ctime_ns, inode, device FROM file
-      WHERE destination_id = ? AND key = ? AND live = 1
-      """, .integer(destination), .name(key)
-    ) { row throws(SQLiteError) in
+    try db.first(Self.liveFileQuery, .integer(destination), .name(key)) { row throws(SQLiteError) in
       LiveFile(id: row.id(0), generation: row.int(1), state: try row.named(2), identity: row.identity(from: 3))
     }
   }
 
   private func pastGeneration(_ destination: Int64, _ key: NameBytes) throws -> Int {
-    try db.first(
-      "SELECT max(generation) FROM file WHERE destination_id = ? AND key = ? AND live IS NULL", .integer(destination),
-      .name(key)
-    ) { $0.int(0) } ?? 0
+    try db.first(Self.pastGenerationQuery, .integer(destination), .name(key)) { $0.int(0) } ?? 0
   }
+
+  static let liveFileQuery: StaticString = """
+    SELECT id, generation, state, size, mtime_ns, ctime_ns, inode, device FROM file
+    WHERE destination_id = ? AND key = ? AND live = 1
+    """
+  static let pastGenerationQuery: StaticString =
+    "SELECT max(generation) FROM file WHERE destination_id = ? AND key = ? AND live IS NULL"
 
   /// The row of a new generation follows; what is done stays done, the rest is superseded.
   private func replace(_ file: FileID, isDone: Bool) throws {

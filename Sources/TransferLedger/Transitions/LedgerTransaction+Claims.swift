@@ -63,17 +63,17 @@ extension LedgerTransaction {
   /// The newest operation whose last word is a lost answer: cut off after its request may have arrived, and no success
   /// of it since.
   private func lostAnswer(_ file: FileID) throws -> AttemptOperation? {
-    let operations = try db.rows(
-      """
-      SELECT operation, max(iif(outcome = 'ok', id, 0)),
-        max(iif(outcome IN ('crashed', 'interrupted', 'retry') AND may_have_arrived, id, 0))
-      FROM attempt WHERE file_id = ? GROUP BY operation
-      """, .id(file)
-    ) { row throws(SQLiteError) in
+    let operations = try db.rows(Self.lostAnswers, .id(file)) { row throws(SQLiteError) in
       (operation: try row.named(0, AttemptOperation.self), ok: row.int64(1), lost: row.int64(2))
     }
     return operations.filter { $0.lost > $0.ok }.max { $0.lost < $1.lost }?.operation
   }
+
+  static let lostAnswers: StaticString = """
+    SELECT operation, max(iif(outcome = 'ok', id, 0)),
+      max(iif(outcome IN ('crashed', 'interrupted', 'retry') AND may_have_arrived, id, 0))
+    FROM attempt WHERE file_id = ? GROUP BY operation
+    """
 
   /// Stores how the file is cut, and its chunks, all pending. Once in the life of a generation: `.lost` when it has a
   /// layout already.

@@ -1,0 +1,114 @@
+import TransferModel
+import Testing
+
+@testable import TransferLedger
+
+@Suite struct AdmissionTests {
+  @Test func theSameTreeAgainIsUnchanged() throws {
+    let f = try LedgerFixture()
+    let first = try f.makeBatch()
+    let again = try f.makeBatch()
+    let count = 10_000
+    let admitted = try f.ledger.write { tx in
+      try (0..<count).map { try tx.admit(LedgerFixture.source("f\($0)"), to: first) }
+    }
+    #expect(Set(admitted).count == count)
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      for file in try tx.claimFiles(run, limit: count) {
+        _ = try tx.plan(file.id, run, ChunkLayout(whole: 10))
+        try tx.sendAll(file.id, run)
+        #expect(try tx.completeFile(file.id, run, proof).isApplied)
+      }
+    }
+    let unchanged = try f.ledger.write { tx in
+      try (0..<count).filter { i in
+        if case .unchanged = try tx.admit(LedgerFixture.source("f\(i)"), to: again) { true } else { false }
+      }.count
+    }
+    #expect(unchanged == count)
+    #expect(try f.texts("SELECT count(*), count(DISTINCT uid) FROM file") == ["\(count) \(count)"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func whatIsThereDecides() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    let a = try f.add("a", to: batch)
+    #expect(try f.admit("a", to: batch) == .queued(a))
+    guard case .added(let b, let replaced) = try f.admit("a", version: 2, to: batch) else { throw Surprise("added") }
+    #expect(replaced == a)
+    let run = try f.startRun()
+    let claimed = try f.ledger.write { try $0.claimAndPlan(run).id }
+    #expect(claimed == b)
+    #expect(try f.admit("a", version: 2, to: batch) == .queued(b))
+    #expect(try f.admit("a", version: 3, to: batch) == .busy(b))
+    try f.ledger.write { tx in
+      try tx.sendAll(b, run)
+      _ = try tx.completeFile(b, run, proof)
+    }
+    #expect(try f.admit("a", version: 2, to: batch) == .unchanged(b))
+    guard case .added(let c, superseded: b) = try f.admit("a", version: 3, to: batch) else { throw Surprise("next") }
+    #expect(try f.texts("SELECT generation, state FROM v_files") == ["1 superseded", "2 done", "3 pending"])
+    try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      let session = try tx.intendSession(c, run)
+      _ = try tx.openSession(session, run, remoteID: "up", expiresAtMs: nil)
+      _ = try tx.failFile(c, run, code: .http403, message: "no", keepsSession: true)
+    }
+    guard case .added(let d, superseded: nil) = try f.admit("a", version: 3, to: batch) else {
+      throw Surprise("after failure")
+    }
+    let left = try f.ledger.read { try $0.workLeft() }
+    #expect(left.aborts == 1)
+    #expect(try f.ledger.write { try $0.retryFiles(.all, resetsFailures: true) } == 0)
+    try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      let chunk = try tx.beginChunks(d, run, limit: 1, isRepeatable: false)[0]
+      _ = try tx.endAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
+      _ = try tx.chunkUnknown(chunk.id, chunk.attempt)
+      _ = try tx.markUnknown(d, run, code: .protoLostAnswer, message: "lost")
+    }
+    #expect(try f.admit("a", version: 9, to: batch) == .unknown(d))
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aPlaceAndAKeyAreOneObjectWhateverTheBatch() throws {
+    let f = try LedgerFixture()
+    let a = try f.add("k", to: f.makeBatch("put:one"))
+    #expect(try f.admit("k", to: f.makeBatch("put:one")) == .queued(a))
+    #expect(try f.add("k", to: f.makeBatch("put:two")) != a)
+  }
+
+  @Test func whatCannotBeReadIsRecordedAndNotRetried() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    let path = NameBytes([0x2F, 0xFF, 0x0A])
+    for _ in 0..<2 {
+      _ = try f.ledger.write {
+        try $0.admitFailed(path: path, key: path, code: .sourceDenied, message: "permission denied", to: batch)
+      }
+    }
+    #expect(
+      try f.texts("SELECT generation, state, cause, hex(path), size FROM v_files") == [
+        "1 failed source.denied 2FFF0A -", "2 failed source.denied 2FFF0A -",
+      ])
+    #expect(try f.ledger.write { try $0.retryFiles(.all, resetsFailures: true) } == 0)
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aNamedBatchIsMadeOnce() throws {
+    let f = try LedgerFixture()
+    let first = try f.makeBatch(name: "nightly")
+    let again = try f.ledger.write {
+      try $0.createBatch(
+        NewBatch(
+          name: "nightly", settings: BatchSettings(destination: "x"), protocolName: "put", destination: "x",
+          labels: ["k": "v"]))
+    }
+    #expect(again == .exists(first))
+    let settings = try f.ledger.read { try $0.batchSettings(first) }
+    #expect(settings == BatchSettings(destination: "put:there"))
+    #expect(try f.ledger.read { try $0.batchSettings(BatchID(rawValue: 9)) } == nil)
+  }
+}

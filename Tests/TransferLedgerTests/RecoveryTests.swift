@@ -1,0 +1,65 @@
+import TransferModel
+import Testing
+
+@testable import TransferLedger
+
+/// What the next engine finds after the last one died, in every open state.
+@Suite struct RecoveryTests {
+  @Test func repeatableWorkGoesOnAndTheRestIsUnknown() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    for name in ["claimed", "sending", "finishing", "posted", "merged"] { _ = try f.add(name, size: 20, to: batch) }
+    let dead = try f.startRun()
+    try f.ledger.write { tx in
+      let ids = try tx.claimFiles(dead, limit: 9).map(\.id)
+      for id in ids.dropFirst() { _ = try tx.plan(id, dead, ChunkLayout(size: 20, chunkSize: 10)) }
+      _ = try tx.intendSession(ids[1], dead)
+      _ = try tx.beginChunks(ids[1], dead, limit: 2, isRepeatable: true)
+      try tx.sendAll(ids[2], dead)
+      _ = try tx.startFinishing(ids[2], dead)
+      _ = try tx.beginAttempt(ids[2], dead, .finish, session: nil, isRepeatable: true)
+      _ = try tx.beginChunks(ids[3], dead, limit: 1, isRepeatable: false)
+      try tx.sendAll(ids[4], dead)
+      _ = try tx.startFinishing(ids[4], dead)
+      _ = try tx.beginAttempt(ids[4], dead, .finish, session: nil, isRepeatable: false)
+    }
+    try f.restart()
+    let run = try f.startRun()
+    #expect(try f.texts("SELECT how FROM v_runs ORDER BY id") == ["crashed", "-"])
+    let recovery = try f.ledger.write { try $0.recover(run) }
+    #expect(recovery == Recovery(crashedAttempts: 5, requeuedFiles: 3, unknownFiles: 2))
+    #expect(
+      try f.texts("SELECT state FROM file ORDER BY id") == ["pending", "pending", "pending", "unknown", "unknown"])
+    #expect(
+      try f.texts("SELECT state FROM chunk WHERE file_id IN (2, 4) ORDER BY id") == [
+        "pending", "pending", "unknown", "pending",
+      ])
+    #expect(
+      try f.texts("SELECT DISTINCT outcome, error_code FROM attempt WHERE ended_at IS NOT NULL AND outcome <> 'ok'")
+        == ["crashed engine.orphaned"])
+    #expect(try f.texts("SELECT count(*) FROM v_events WHERE verb = 'recovered'") == ["3"])
+    #expect(try f.findings() == [])
+    #expect(
+      try f.ledger.write { try $0.recover(run) } == Recovery(crashedAttempts: 0, requeuedFiles: 0, unknownFiles: 0))
+    let claimed = try f.ledger.write { try $0.claimFiles(run, limit: 9) }
+    #expect(claimed.map(\.lostAnswer) == [nil, .part, .finish])
+    #expect(claimed.map { $0.session != nil } == [false, true, false])
+  }
+
+  @Test func anAbortThatWasCutOffIsTriedAtOnce() throws {
+    let f = try LedgerFixture()
+    _ = try f.add("a", to: f.makeBatch())
+    let dead = try f.startRun()
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(dead).id
+      _ = try tx.openSession(try tx.intendSession(file, dead), dead, remoteID: "up", expiresAtMs: nil)
+      _ = try tx.failFile(file, dead, code: .http403, message: "no", keepsSession: false)
+      #expect(try tx.claimAborts(dead, limit: 1).count == 1)
+    }
+    try f.restart()
+    let run = try f.startRun()
+    #expect(try f.ledger.write { try $0.recover(run) }.crashedAttempts == 1)
+    #expect(try f.ledger.write { try $0.claimAborts(run, limit: 1) }.map(\.remoteID) == ["up"])
+    #expect(try f.texts("SELECT state FROM file") == ["failed"])
+  }
+}

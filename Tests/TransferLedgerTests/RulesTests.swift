@@ -1,0 +1,148 @@
+import TransferModel
+import Testing
+
+@testable import TransferLedger
+
+/// What the schema refuses to any program: each line is run as the `sqlite3` shell would.
+@Suite struct RulesTests {
+  static let refused = [
+    // files: 1 done, 2 active and planned with a sending chunk, 3 pending, 4 failed, 5 unknown with a lost request
+    "UPDATE file SET state = 'pending', finished_at = NULL WHERE id = 1",
+    "UPDATE file SET state = 'failed', live = NULL, cause = 'net.reset' WHERE id = 1",
+    "UPDATE file SET state = 'done', run_id = NULL, finished_at = 1 << 60 WHERE id = 2",
+    "UPDATE file SET state = 'pending', run_id = NULL WHERE id = 2",
+    "UPDATE file SET state = 'finishing' WHERE id = 2",
+    "UPDATE file SET state = 'done', finished_at = 1 << 60, chunk_size = 1, chunk_count = 1 WHERE id = 3",
+    "UPDATE file SET state = 'active' WHERE id = 3",
+    "UPDATE file SET state = 'nonsense' WHERE id = 3",
+    "UPDATE file SET state = 'failed', live = NULL, finished_at = 1 << 60 WHERE id = 3",
+    "UPDATE file SET live = NULL WHERE id = 3",
+    "UPDATE file SET size = 5 WHERE id = 3",
+    "UPDATE file SET key = x'61' WHERE id = 3",
+    "UPDATE file SET chunk_size = 5, chunk_count = 2 WHERE id = 2",
+    "UPDATE file SET not_before = 1 WHERE id = 2",
+    "UPDATE file SET state = 'done', finished_at = 1 << 60 WHERE id = 5",
+    "UPDATE file SET failures = -1 WHERE id = 3",
+    "DELETE FROM file WHERE id = 3",
+    """
+    INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
+      device, mode, state, priority, created_at) SELECT uid, batch_id, destination_id, 2, 1, path, key, size, mtime_ns,
+      ctime_ns, inode, device, mode, 'pending', 0, 0 FROM file WHERE id = 3
+    """,
+    """
+    INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
+      device, mode, state, priority, created_at, run_id) SELECT uid, batch_id, destination_id, 1, 1, path, x'7A7A', size,
+      mtime_ns, ctime_ns, inode, device, mode, 'active', 0, 0, 1 FROM file WHERE id = 3
+    """,
+    """
+    REPLACE INTO file (id, uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
+      device, mode, state, priority, created_at) SELECT id, uid, batch_id, destination_id, 2, 1, path, key, size,
+      mtime_ns, ctime_ns, inode, device, mode, 'pending', 0, 0 FROM file WHERE id = 1
+    """,
+    "UPDATE chunk SET state = 'pending' WHERE file_id = 2 AND state = 'sending'",
+    "UPDATE chunk SET state = 'sending' WHERE file_id = 2 AND state = 'pending'",
+    """
+    UPDATE chunk SET state = 'done', etag = '', confirmation = 'none', done_attempt = 1
+    WHERE file_id = 2 AND state = 'sending'
+    """,
+    """
+    UPDATE chunk SET state = 'pending', etag = NULL, digest = NULL, confirmation = NULL, done_attempt = NULL
+    WHERE file_id = 1
+    """,
+    "UPDATE chunk SET state = 'unknown' WHERE file_id = 2 AND state = 'pending'",
+    "UPDATE chunk SET state = 'waiting' WHERE file_id = 2",
+    "UPDATE chunk SET length = 3 WHERE file_id = 2",
+    "INSERT INTO chunk (file_id, seq, offset, length, state) VALUES (2, 2, 20, 10, 'pending')",
+    "INSERT INTO chunk (file_id, seq, offset, length, state) VALUES (3, 0, 0, 10, 'pending')",
+    "REPLACE INTO chunk (file_id, seq, offset, length, state) VALUES (2, 0, 0, 10, 'pending')",
+    "DELETE FROM chunk",
+    "UPDATE attempt SET outcome = 'ok', ended_at = 1 << 60 WHERE outcome <> 'open'",
+    "UPDATE attempt SET message = 'nicer' WHERE outcome <> 'open'",
+    "UPDATE attempt SET outcome = 'ok' WHERE outcome = 'open'",
+    "UPDATE attempt SET run_id = 2 WHERE outcome = 'open'",
+    "UPDATE attempt SET outcome = 'ok', ended_at = 1 WHERE outcome = 'open'",
+    "DELETE FROM attempt",
+    """
+    INSERT INTO attempt (uid, file_id, chunk_id, run_id, operation, n, is_repeatable, started_at, outcome)
+    SELECT uid, file_id, chunk_id, run_id, operation, 9, 1, 0, 'open' FROM attempt WHERE outcome = 'open'
+    """,
+    """
+    INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome)
+    VALUES (zeroblob(16), 3, 1, 'verify', 1, 1, 0, 'open')
+    """,
+    """
+    INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at)
+    VALUES (zeroblob(16), 2, 1, 'verify', 1, 1, 0, 'ok', 0)
+    """,
+    "UPDATE session SET state = 'completed', ended_at = 1",
+    "UPDATE session SET state = 'open', opened_at = 1",
+    "UPDATE session SET file_id = 3",
+    "INSERT INTO session (file_id, run_id, state, intended_at) VALUES (2, 1, 'intended', 0)",
+    """
+    INSERT INTO session (file_id, run_id, state, remote_id, intended_at, opened_at) VALUES (3, 1, 'open', 'u', 0, 0)
+    """,
+    "DELETE FROM session",
+    "UPDATE receipt SET confirmation = 'none'",
+    "DELETE FROM receipt",
+    """
+    INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at)
+    VALUES (3, 'none', '', '', '', '', '', 0)
+    """,
+    "UPDATE event SET detail = ''", "DELETE FROM event", "UPDATE batch SET settings = '{}'", "DELETE FROM batch",
+    "UPDATE destination SET place = 'x'", "DELETE FROM destination", "DELETE FROM engine_run",
+    "UPDATE engine_run SET how = 'done' WHERE ended_at IS NOT NULL", "UPDATE engine_run SET ended_at = 1 << 60",
+    """
+    INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at)
+    VALUES (randomblob(16), '[]', '', '', '', 1, 0, 0)
+    """,
+  ]
+
+  @Test func theShellCannotBreakTheRules() throws {
+    let f = try LedgerFixture()
+    try Self.fill(f)
+    let shell = try Connection(path: f.path, access: .readWrite)
+    for sql in Self.refused {
+      // Changes that find no row would pass for the wrong reason: only a refusal counts.
+      let error = #expect(throws: SQLiteError.self, "\(sql)") { try shell.execute(sql) }
+      #expect(error?.primary == 19, "\(sql): \(error?.message ?? "")")
+    }
+    #expect(try f.findings() == [])
+  }
+
+  /// The same statements in legal form pass: the rules refuse what is wrong, not everything.
+  @Test func theShellMayDoWhatIsLegal() throws {
+    let f = try LedgerFixture()
+    try Self.fill(f)
+    try f.shell("UPDATE file SET state = 'paused' WHERE id = 3; UPDATE file SET state = 'pending' WHERE id = 3")
+    try f.shell(
+      """
+      UPDATE attempt SET outcome = 'interrupted', ended_at = started_at WHERE outcome = 'open';
+      UPDATE chunk SET state = 'pending' WHERE state = 'sending';
+      UPDATE file SET state = 'pending', run_id = NULL WHERE id = 2;
+      """)
+    #expect(try f.findings() == [])
+  }
+
+  static func fill(_ f: LedgerFixture) throws {
+    let batch = try f.makeBatch()
+    for name in ["done", "active", "pending", "failed", "unknown"] { _ = try f.add(name, size: 20, to: batch) }
+    let dead = try f.startRun()
+    _ = try f.ledger.write { try $0.endRun(dead, how: "done") }
+    let run = try f.startRun()
+    try f.shell("UPDATE file SET state = 'paused' WHERE id = 3")
+    try f.ledger.write { tx in
+      let ids = try tx.claimFiles(run, limit: 9).map(\.id)
+      for id in ids { _ = try tx.plan(id, run, ChunkLayout(size: 20, chunkSize: 10)) }
+      try tx.sendAll(ids[0], run)
+      _ = try tx.completeFile(ids[0], run, proof)
+      _ = try tx.intendSession(ids[1], run)
+      _ = try tx.beginChunks(ids[1], run, limit: 1, isRepeatable: true)
+      _ = try tx.failFile(ids[2], run, code: .http403, message: "no", keepsSession: false)
+      let posted = try tx.beginChunks(ids[3], run, limit: 1, isRepeatable: false)[0]
+      _ = try tx.endAttempt(posted.attempt, run, result(.unknown, mayHaveArrived: true))
+      _ = try tx.chunkUnknown(posted.id, posted.attempt)
+      _ = try tx.markUnknown(ids[3], run, code: .protoLostAnswer, message: "lost")
+    }
+    try f.shell("UPDATE file SET state = 'pending' WHERE id = 3")
+  }
+}

@@ -1,0 +1,89 @@
+import CMigrations
+import CSQLite
+import Testing
+import TransferModel
+
+@testable import TransferLedger
+
+@Suite struct SchemaTests {
+  @Test func theEmbeddedMigrationsAreTheFolder() throws {
+    let folder = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/migrations"
+    let names = try fileNames(in: folder)
+    #expect(names == Migrations.all.map { $0.name + ".sql" })
+    for (name, migration) in zip(names, Migrations.all) {
+      #expect(try fileBytes(folder + "/" + name) == Array(migration.sql.utf8), "\(name)")
+    }
+  }
+
+  @Test func everyViewColumnIsDocumented() throws {
+    let f = try LedgerFixture()
+    let columns = try f.texts(
+      """
+      SELECT m.name, p.name FROM sqlite_schema m JOIN pragma_table_info(m.name) p
+      WHERE m.type = 'view' ORDER BY m.name, p.name
+      """)
+    #expect(try f.texts("SELECT view, \"column\" FROM view_doc ORDER BY view, \"column\"") == columns)
+    #expect(columns.count > 80)
+  }
+
+  @Test(arguments: [
+    (
+      "v_files",
+      """
+      id, uid, batch_id, generation, path, destination, key, size, state, cause, attempts, bytes_acked, bytes_sent,
+      confirmed_by, digest, started_at, finished_at
+      """
+    ),
+    ("v_chunks", "id, file_id, seq, offset, length, state, attempts, digest"),
+    (
+      "v_attempts",
+      """
+      id, uid, file_id, chunk_id, run_id, operation, n, started_at, ended_at, outcome, error_code, http_status,
+      curl_code, bytes_sent, bytes_acked, connect_ms, first_byte_ms, total_ms, remote_ip, request_id
+      """
+    ),
+    ("v_batches", "id, uid"), ("v_runs", "id, uid"), ("v_meta", "store_uid, schema_version, view_version, created_by"),
+  ])
+  func thePublicColumnsAreThere(view: String, columns: String) throws {
+    let f = try LedgerFixture()
+    try RulesTests.fill(f)
+    #expect(try f.texts("SELECT \(columns) FROM \(view)").isEmpty == false)
+  }
+
+  @Test func theErrorCodesAreThoseOfTheProgram() throws {
+    let f = try LedgerFixture()
+    let known = ErrorCode.allCases.map { "\($0.rawValue) \($0.blame.rawValue)" }.sorted()
+    #expect(try f.texts("SELECT code, blame FROM v_errors WHERE hint <> '' ORDER BY code") == known)
+  }
+
+  /// The statements whose cost must not grow with the ledger, and how SQLite runs them.
+  @Test(
+    arguments: [
+      (LedgerTransaction.promoteFiles, ["SEARCH file USING INDEX file_waiting (not_before>? AND not_before<?)"]),
+      (LedgerTransaction.readyFiles, ["SCAN file USING INDEX file_ready"]),
+      (LedgerTransaction.promoteDueChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before<?)"]),
+      (LedgerTransaction.pendingChunks, ["SEARCH chunk USING INDEX chunk_pending (file_id=?)"]),
+      (LedgerTransaction.liveFileQuery, ["SEARCH file USING INDEX file_live (destination_id=? AND key=?)"]),
+      (
+        LedgerTransaction.pastGenerationQuery,
+        ["SEARCH file USING INDEX file_past (destination_id=? AND key=?)"]
+      ),
+      (LedgerReader.nextFile, ["SEARCH file USING INDEX file_waiting (not_before>?)"]),
+      (LedgerReader.nextChunk, ["SEARCH chunk USING INDEX chunk_waiting"]),
+      (LedgerReader.nextAbort, ["SEARCH session USING INDEX session_abort (abort_after>?)"]),
+      (
+        LedgerTransaction.dueAborts,
+        [
+          "SEARCH s USING INDEX session_abort (abort_after>? AND abort_after<?)",
+          "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
+        ]
+      ),
+      (LedgerTransaction.lostAnswers, ["SEARCH attempt USING INDEX attempt_file (file_id=?)"]),
+    ] as [(StaticString, [String])])
+  func hotStatementsUseTheirIndex(sql: StaticString, plan: [String]) throws {
+    let f = try LedgerFixture()
+    let connection = try Connection(path: f.path, access: .readOnly)
+    let found = try connection.rowsOnce("EXPLAIN QUERY PLAN \(sql)") { $0.text(3) }
+    #expect(found == plan)
+  }
+}
