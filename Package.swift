@@ -64,6 +64,9 @@ let package = Package(
     tests("CDigestTests", ["CDigest"]),
     tests("CurlTransportTests", ["CurlTransport", "TransferModel", httpTypes]),
     tests("ReceiverTests", ["Receiver", "TransferModel"]),
+    tests(
+      "TransferEngineTests", ["TransferEngine", "TransferLedger", "TransferModel", "TransferProtocols", httpTypes]),
+    tests("TransferIntegrationTests", ["Receiver", "TransferModel", "Transfers"]),
     tests("TransferLedgerTests", ["CMigrations", "CSQLite", "TransferLedger", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),
     tests("TransferProtocolsTests", ["CDigest", "TransferModel", "TransferProtocols", httpTypes]),

@@ -1,6 +1,8 @@
 #pragma once
 #include <stdint.h>
 
+#include "CSysFiles.h"
+
 #include "CSysStore.h"
 
 /// CLOCK_BOOTTIME in nanoseconds: monotonic, and it goes on while the machine sleeps.

@@ -1,0 +1,68 @@
+import CSys
+import TransferModel
+import TransferProtocols
+
+/// A byte range of a source file as a request body: read straight into libcurl's buffer, digested in the same read.
+///
+/// Before it hands over the last bytes it compares the file's identity with that at admission: a source that changed
+/// while it was sent never becomes a complete body, so the server cannot complete anything from a mix of two versions.
+final class FileSlice: BodySource, @unchecked Sendable {
+  let file: SourceFile
+  let range: ByteRange
+  private let path: NameBytes
+  private let admitted: SourceIdentity
+  private let algorithm: DigestAlgorithm
+  // Touched by one thread at a time: the transport's while the request runs, the engine's after its reply.
+  private var running: RunningDigest
+  private var digested: Int64 = 0
+  /// What the path names now, when the source was found changed.
+  private(set) var identityNow: SourceIdentity?
+
+  init(
+    file: SourceFile, path: NameBytes, range: ByteRange, admitted: SourceIdentity, algorithm: DigestAlgorithm
+  ) {
+    self.file = file
+    self.path = path
+    self.range = range
+    self.admitted = admitted
+    self.algorithm = algorithm
+    running = RunningDigest(algorithm)
+  }
+
+  var length: Int64 { range.length }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Result<Int, Failure> {
+    do throws(Failure) {
+      let wanted = Int(min(Int64(buffer.count), range.length - offset))
+      let slice = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+      let count = try file.read(into: slice, at: range.offset + offset)
+      if count == 0 || offset + Int64(count) == range.length { try checkIdentity() }
+      guard count > 0 else {
+        throw Failure(.sourceShortRead, "the source ended at byte \(range.offset + offset) of \(range.end)")
+      }
+      digest(UnsafeRawBufferPointer(rebasing: slice[..<count]), at: offset)
+      return .success(count)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The digest of the bytes that were handed over; nil unless all of them were, in order.
+  func sentDigest() -> Digest? { digested == range.length ? running.finish() : nil }
+
+  private func checkIdentity() throws(Failure) {
+    guard let change = admitted.change(to: try file.currentIdentity()) else { return }
+    identityNow = try? SourceFile(path: path).identity
+    throw change
+  }
+
+  private func digest(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
+    if offset == 0 {
+      running = RunningDigest(algorithm)
+      digested = 0
+    }
+    guard offset == digested else { return }
+    running.update(bytes)
+    digested += Int64(bytes.count)
+  }
+}

@@ -1,0 +1,118 @@
+import TransferModel
+
+/// Which paths below a source are taken: `--include` and `--exclude`, in the order given.
+///
+/// The first rule that matches decides. When none matches, a file is taken, unless there is an include rule: then it is
+/// left out. Patterns are bytes: `*` and `?` stop at a slash, `**` crosses them, `[a-z]` and `[!a-z]` are sets, a
+/// backslash takes the next byte as it is. A pattern without a slash is compared with the last component at any depth; one
+/// with a slash with the whole relative path (a slash in front only anchors it); one with a slash at the end
+/// with directories, which are then not entered.
+public struct PathRules: Sendable {
+  public enum Kind: String, Sendable, Codable { case include, exclude }
+
+  public struct Rule: Sendable, Hashable {
+    public let kind: Kind
+    /// As given, for messages.
+    public let text: String
+    let pattern: [UInt8]
+    let matchesWholePath: Bool
+    let matchesDirectoriesOnly: Bool
+
+    public init(_ kind: Kind, _ text: String) {
+      self.kind = kind
+      self.text = text
+      var pattern = Array(text.utf8)[...]
+      matchesDirectoriesOnly = pattern.last == 0x2F && pattern.count > 1
+      if matchesDirectoriesOnly { pattern = pattern.dropLast() }
+      matchesWholePath = pattern.contains(0x2F)
+      if pattern.first == 0x2F { pattern = pattern.dropFirst() }
+      self.pattern = Array(pattern)
+    }
+
+    func matches(_ path: NameBytes, isDirectory: Bool) -> Bool {
+      guard isDirectory || !matchesDirectoriesOnly else { return false }
+      return globMatches(pattern[...], (matchesWholePath ? path : path.lastComponent).bytes[...])
+    }
+  }
+
+  public let rules: [Rule]
+  private let hasInclude: Bool
+
+  public init(_ rules: [Rule] = []) {
+    self.rules = rules
+    hasInclude = rules.contains { $0.kind == .include }
+  }
+
+  /// What is done with a file at `path`, relative to its source; nil takes it, else the text says which rule left it out.
+  public func exclusion(ofFile path: NameBytes) -> String? {
+    guard let rule = rules.first(where: { $0.matches(path, isDirectory: false) }) else {
+      return hasInclude ? "no --include matches" : nil
+    }
+    return rule.kind == .include ? nil : "--exclude \(rule.text)"
+  }
+
+  /// The rule by which a directory is not entered; nil when it is.
+  public func exclusion(ofDirectory path: NameBytes) -> String? {
+    guard let rule = rules.first(where: { $0.matches(path, isDirectory: true) }), rule.kind == .exclude else {
+      return nil
+    }
+    return "--exclude \(rule.text)"
+  }
+}
+
+/// Shell-like matching of bytes. Linear for each star, without recursion on `*`, so hostile patterns cannot explode but by
+/// the number of their `**`.
+func globMatches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Bool {
+  var pattern = pattern
+  var text = text
+  var star: (pattern: ArraySlice<UInt8>, text: ArraySlice<UInt8>, crosses: Bool)?
+  while true {
+    if pattern.first == 0x2A {
+      let crosses = pattern.dropFirst().first == 0x2A
+      pattern = pattern.dropFirst(crosses ? 2 : 1)
+      // `**/` also stands for no directory at all.
+      if crosses && pattern.first == 0x2F && globMatches(pattern.dropFirst(), text) { return true }
+      star = (pattern, text, crosses)
+    } else if let rest = matchOne(pattern, text) {
+      pattern = rest
+      text = text.dropFirst()
+    } else if pattern.isEmpty && text.isEmpty {
+      return true
+    } else if let retry = star, let skipped = retry.text.first, retry.crosses || skipped != 0x2F {
+      text = retry.text.dropFirst()
+      pattern = retry.pattern
+      star = (retry.pattern, text, retry.crosses)
+    } else {
+      return false
+    }
+  }
+}
+
+/// Matches one byte of text with the front of a pattern that is not a star; the rest of the pattern, or nil.
+private func matchOne(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+  guard let first = pattern.first, let byte = text.first else { return nil }
+  switch first {
+  case 0x3F: return byte == 0x2F ? nil : pattern.dropFirst()
+  case 0x5C where pattern.count > 1: return pattern.dropFirst().first == byte ? pattern.dropFirst(2) : nil
+  case 0x5B: return matchSet(pattern.dropFirst(), byte) ?? (byte == 0x5B ? pattern.dropFirst() : nil)
+  default: return first == byte ? pattern.dropFirst() : nil
+  }
+}
+
+private func matchSet(_ set: ArraySlice<UInt8>, _ byte: UInt8) -> ArraySlice<UInt8>? {
+  guard byte != 0x2F, let close = set.dropFirst().firstIndex(of: 0x5D) else { return nil }
+  let isNegated = set.first == 0x21 || set.first == 0x5E
+  let members = Array(set[(isNegated ? set.startIndex + 1 : set.startIndex)..<close])
+  var isMember = false
+  var i = 0
+  while i < members.count {
+    if i + 2 < members.count && members[i + 1] == 0x2D {
+      isMember = isMember || (members[i] <= byte && byte <= members[i + 2])
+      i += 3
+    } else {
+      isMember = isMember || members[i] == byte
+      i += 1
+    }
+  }
+  return isMember != isNegated ? set[(close + 1)...] : nil
+}

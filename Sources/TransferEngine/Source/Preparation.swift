@@ -1,0 +1,167 @@
+import TransferModel
+import TransferProtocols
+
+/// What a preparing thread found out about one request before it is sent.
+struct Prepared: Sendable {
+  /// nil for requests without a source body.
+  var body: PreparedBody?
+  var credential: Credential?
+}
+
+/// The body of a chunk, with the digests that go ahead of it.
+struct PreparedBody: Sendable {
+  enum Content: Sendable {
+    /// Read once, digested and sent from memory.
+    case memory([UInt8], Digest)
+    case slice(FileSlice)
+  }
+  var content: Content
+  var ahead: [DigestAlgorithm: Digest]
+
+  var requestBody: RequestBody {
+    switch content {
+    case .memory(let bytes, _): .bytes(bytes)
+    case .slice(let slice): .source(slice)
+    }
+  }
+
+  /// Digest of the bytes that were sent, by the protocol's algorithm; nil when the body did not go out whole.
+  func sentDigest() -> Digest? {
+    switch content {
+    case .memory(_, let digest): digest
+    case .slice(let slice): slice.sentDigest()
+    }
+  }
+}
+
+/// What a preparing thread needs to know. A value, so that it crosses threads.
+struct PreparationOrder: Sendable {
+  var path: NameBytes
+  var followsSymlinks: Bool
+  var admitted: SourceIdentity
+  /// nil when only the identity is to be checked (before a finish step) or nothing at all.
+  var range: ByteRange?
+  var checksIdentity: Bool
+  var digestsAhead: Set<DigestAlgorithm>
+  var sentAlgorithm: DigestAlgorithm
+  /// Reuses an open descriptor of the same file, when there is one.
+  var file: SourceFile?
+  var credentials: any CredentialSource
+}
+
+/// Why a request could not be prepared, and what its source is now when it changed.
+struct PreparationFailure: Error, Sendable {
+  var failure: Failure
+  var identityNow: SourceIdentity?
+}
+
+enum Preparation {
+  /// Bodies up to this size are read once and kept in memory until they are sent.
+  static let memoryLimit: Int64 = 64 << 10
+  private static let bufferSize = 256 << 10
+
+  /// Opens, checks and digests. Blocking: runs on a preparing thread.
+  static func perform(_ order: PreparationOrder) -> Result<Prepared, PreparationFailure> {
+    do throws(Failure) {
+      let credential = try order.credentials.credential()
+      guard order.checksIdentity || order.range != nil else {
+        return .success(Prepared(body: nil, credential: credential))
+      }
+      let file: SourceFile
+      if let open = order.file {
+        file = open
+      } else {
+        file = try SourceFile(path: order.path, followsSymlinks: order.followsSymlinks)
+      }
+      // The name is looked at again even when a descriptor is open: a source that was renamed over must be noticed.
+      if let change = order.admitted.change(to: try file.currentIdentity()) { throw change }
+      if order.range == nil { try checkName(order) }
+      let body = try order.range.map { range throws(Failure) in try prepareBody(file, range, order) }
+      return .success(Prepared(body: body, credential: credential))
+    } catch {
+      let now = error.code == .sourceChanged ? try? SourceFile(path: order.path).identity : nil
+      return .failure(PreparationFailure(failure: error, identityNow: now))
+    }
+  }
+
+  private static func checkName(_ order: PreparationOrder) throws(Failure) {
+    let named = try SourceFile(path: order.path, followsSymlinks: order.followsSymlinks)
+    if let change = order.admitted.change(to: named.identity) { throw change }
+  }
+
+  private static func prepareBody(
+    _ file: SourceFile, _ range: ByteRange, _ order: PreparationOrder
+  ) throws(Failure) -> PreparedBody {
+    if range.length <= memoryLimit { return try readWhole(file, range, order) }
+    var ahead: [DigestAlgorithm: Digest] = [:]
+    if order.digestsAhead.isEmpty {
+      file.willNeed(range)
+    } else {
+      ahead = try digest(file, range, order.digestsAhead)
+    }
+    let slice = FileSlice(
+      file: file, path: order.path, range: range, admitted: order.admitted, algorithm: order.sentAlgorithm)
+    return PreparedBody(content: .slice(slice), ahead: ahead)
+  }
+
+  private static func readWhole(
+    _ file: SourceFile, _ range: ByteRange, _ order: PreparationOrder
+  ) throws(Failure) -> PreparedBody {
+    var bytes = [UInt8](repeating: 0, count: Int(range.length))
+    var failure: Failure?
+    bytes.withUnsafeMutableBytes { buffer in
+      do throws(Failure) { try fill(buffer, from: file, at: range.offset) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    if let change = order.admitted.change(to: try file.currentIdentity()) { throw change }
+    var running = Dictionary(uniqueKeysWithValues: order.digestsAhead.map { ($0, RunningDigest($0)) })
+    var sent = RunningDigest(order.sentAlgorithm)
+    bytes.withUnsafeBytes { buffer in
+      sent.update(buffer)
+      for algorithm in order.digestsAhead { running[algorithm]?.update(buffer) }
+    }
+    return PreparedBody(content: .memory(bytes, sent.finish()), ahead: running.mapValues { $0.finish() })
+  }
+
+  private static func fill(
+    _ buffer: UnsafeMutableRawBufferPointer, from file: SourceFile, at offset: Int64
+  ) throws(Failure) {
+    var filled = 0
+    while filled < buffer.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+      let count = try file.read(into: rest, at: offset + Int64(filled))
+      guard count > 0 else {
+        throw Failure(.sourceShortRead, "the source ended at byte \(offset + Int64(filled))")
+      }
+      filled += count
+    }
+  }
+
+  private static func digest(
+    _ file: SourceFile, _ range: ByteRange, _ algorithms: Set<DigestAlgorithm>
+  ) throws(Failure) -> [DigestAlgorithm: Digest] {
+    var running = algorithms.map { ($0, RunningDigest($0)) }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 64)
+    defer { buffer.deallocate() }
+    var done: Int64 = 0
+    while done < range.length {
+      let wanted = Int(min(Int64(buffer.count), range.length - done))
+      let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+      try fill(part, from: file, at: range.offset + done)
+      for i in running.indices { running[i].1.update(UnsafeRawBufferPointer(part)) }
+      done += Int64(wanted)
+    }
+    return Dictionary(uniqueKeysWithValues: running.map { ($0.0, $0.1.finish()) })
+  }
+}
+
+/// Gives the secret for one destination, when it needs one. Called on preparing threads; may read files.
+public protocol CredentialSource: Sendable {
+  /// nil when the destination asks for none.
+  /// - Throws: `auth.missing` with what was looked for.
+  func credential() throws(Failure) -> Credential?
+  /// Forgets what was read; the next call reads again.
+  func refresh()
+  /// Names the secret without being one; connections are never shared between labels.
+  var label: String { get }
+}

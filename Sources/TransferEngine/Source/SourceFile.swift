@@ -1,0 +1,115 @@
+import CSys
+public import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// An open source file. The descriptor is closed with the last reference.
+public final class SourceFile: Sendable {
+  let descriptor: Int32
+  /// As it was at open.
+  public let identity: SourceIdentity
+
+  /// Opens `path` without following a symbolic link in its last component (unless asked) and without blocking on a FIFO.
+  /// Blocking call: never from the engine's loop.
+  /// - Throws: `source.missing`, `source.denied`, `source.kind`, `local.fd_limit`, `source.io`.
+  public init(path: NameBytes, followsSymlinks: Bool = false) throws(Failure) {
+    let descriptor = path.withCString { csys_open_source($0, followsSymlinks ? 1 : 0) }
+    guard descriptor >= 0 else { throw Self.openFailure(errno) }
+    var status = csys_file_status()
+    guard csys_status_fd(descriptor, &status) == 0 else {
+      let code = errno
+      close(descriptor)
+      throw Failure(.sourceIO, "cannot examine the file: \(systemText(code))", systemError: code)
+    }
+    guard status.mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      throw Failure(.sourceKind, "is \(fileKind(status.mode)), not a regular file")
+    }
+    self.descriptor = descriptor
+    identity = SourceIdentity(status)
+  }
+
+  deinit { close(descriptor) }
+
+  /// What the kernel says now.
+  public func currentIdentity() throws(Failure) -> SourceIdentity {
+    var status = csys_file_status()
+    guard csys_status_fd(descriptor, &status) == 0 else {
+      throw Failure(.sourceIO, "cannot examine the file: \(systemText(errno))", systemError: errno)
+    }
+    return SourceIdentity(status)
+  }
+
+  /// Fills the start of `buffer` from `offset`; returns how many bytes, 0 at the end of the file.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
+    while true {
+      let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+      if count >= 0 { return count }
+      guard errno == EINTR else {
+        throw Failure(.sourceIO, "cannot read at byte \(offset): \(systemText(errno))", systemError: errno)
+      }
+    }
+  }
+
+  private static func openFailure(_ code: Int32) -> Failure {
+    switch code {
+    case ENOENT, ENOTDIR: Failure(.sourceMissing, "no such file", systemError: code)
+    case EACCES, EPERM: Failure(.sourceDenied, "permission denied", systemError: code)
+    case ELOOP: Failure(.sourceKind, "is a symbolic link, not a regular file", systemError: code)
+    case ENXIO: Failure(.sourceKind, "is a socket or a device, not a regular file", systemError: code)
+    case EMFILE, ENFILE: Failure(.localFDLimit, "too many open files", systemError: code)
+    default: Failure(.sourceIO, "cannot open: \(systemText(code))", systemError: code)
+    }
+  }
+}
+
+extension SourceIdentity {
+  init(_ status: csys_file_status) {
+    self.init(
+      size: status.size, mtimeNs: status.mtime_ns, ctimeNs: status.ctime_ns, inode: status.inode,
+      device: status.device)
+  }
+
+  /// The failure that says what differs, when something does. Changed permissions or link counts alter ctime alone;
+  /// they cannot be told from a write with the mtime set back, so they count as a change too.
+  func change(to now: SourceIdentity) -> Failure? {
+    guard self != now else { return nil }
+    let what =
+      now.inode != inode || now.device != device
+      ? "was replaced by another file"
+      : now.size != size
+        ? "changed its size from \(size) to \(now.size) bytes"
+        : now.mtimeNs != mtimeNs ? "was written to" : "changed (its ctime moved while size and mtime did not)"
+    return Failure(.sourceChanged, "the source \(what) since it was added")
+  }
+}
+
+extension NameBytes {
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    (bytes + [0]).withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
+  }
+}
+
+func systemText(_ code: Int32) -> String { String(cString: strerror(code)).lowercased() }
+
+/// What a mode says, for people: `a FIFO`.
+func fileKind(_ mode: UInt32) -> String {
+  switch mode & S_IFMT {
+  case S_IFREG: "a regular file"
+  case S_IFDIR: "a directory"
+  case S_IFLNK: "a symbolic link"
+  case S_IFIFO: "a FIFO"
+  case S_IFSOCK: "a socket"
+  case S_IFCHR, S_IFBLK: "a device"
+  default: "something unknown"
+  }
+}
+
+extension SourceFile {
+  /// Asks the kernel to read `range` ahead.
+  func willNeed(_ range: ByteRange) { csys_will_need(descriptor, range.offset, range.length) }
+}

@@ -1,0 +1,35 @@
+import Testing
+import TransferModel
+
+@testable import TransferEngine
+
+@Suite struct PathRulesTests {
+  @Test(arguments: [
+    ("*.bam", "a.bam", true), ("*.bam", "x/y/a.bam", true), ("*.bam", "a.bam.bai", false),
+    ("x/*.bam", "x/a.bam", true), ("x/*.bam", "x/y/a.bam", false), ("x/**.bam", "x/y/a.bam", true),
+    ("**/tmp", "tmp", true), ("**/tmp", "a/b/tmp", true), ("/top", "top", true), ("/top", "a/top", false),
+    ("/a/top", "a/top", true), ("/a/top", "b/a/top", false), ("?", "ab", false), ("a[0-9]c", "a5c", true),
+    ("a[!0-9]c", "a5c", false), ("a[!0-9]c", "axc", true), ("[", "[", true), ("a\\*b", "a*b", true),
+    ("a\\*b", "axb", false),
+    ("*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false), ("", "", true), ("*", "", true),
+  ])
+  func patternsMatchAsDocumented(pattern: String, path: String, expected: Bool) {
+    let rule = PathRules.Rule(.exclude, pattern)
+    #expect(rule.matches(NameBytes(path), isDirectory: false) == expected)
+  }
+
+  @Test func theFirstRuleThatMatchesDecides() {
+    let rules = PathRules([.init(.exclude, "*.tmp"), .init(.include, "keep*"), .init(.exclude, "*.log")])
+    #expect(rules.exclusion(ofFile: NameBytes("keep.tmp")) == "--exclude *.tmp")
+    #expect(rules.exclusion(ofFile: NameBytes("keep.log")) == nil)
+    #expect(rules.exclusion(ofFile: NameBytes("other.log")) == "--exclude *.log")
+    #expect(rules.exclusion(ofFile: NameBytes("other")) == "no --include matches")
+    #expect(PathRules().exclusion(ofFile: NameBytes("other")) == nil)
+  }
+
+  @Test func aDirectoryRuleKeepsFilesOfThatName() {
+    let rules = PathRules([.init(.exclude, "cache/")])
+    #expect(rules.exclusion(ofFile: NameBytes("cache")) == nil)
+    #expect(rules.exclusion(ofDirectory: NameBytes("a/cache")) == "--exclude cache/")
+  }
+}

@@ -1,0 +1,84 @@
+import Testing
+import TransferModel
+
+@testable import TransferEngine
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite struct SourceScannerTests {
+  @Test func namesAreBytesAndComeInOrder() throws {
+    let folder = try TemporaryFolder()
+    let names: [[UInt8]] = [[0xFF, 0xFE], Array("a\nb".utf8), Array(repeating: 0x78, count: 255), Array("-rf".utf8)]
+    for name in names { folder.write(NameBytes(name), "x") }
+    let found = try scan(folder.path)
+    #expect(found.files.map(\.bytes) == names.sorted { $0.lexicographicallyPrecedes($1) })
+  }
+
+  @Test func specialFilesAndLinksAreToldAndNotFollowed() throws {
+    let folder = try TemporaryFolder()
+    folder.write(NameBytes("real"), "x")
+    #expect(folder.withPath("fifo") { mkfifo($0, 0o600) } == 0)
+    #expect(folder.withPath("loop") { symlink(".", $0) } == 0)
+    let found = try scan(folder.path)
+    #expect(found.files == [NameBytes("real")])
+    #expect(found.special == ["a FIFO", "a symbolic link"])
+  }
+
+  @Test func aLoopOfFollowedLinksEnds() throws {
+    let folder = try TemporaryFolder()
+    folder.write(NameBytes("real"), "x")
+    #expect(folder.withPath("loop") { symlink(".", $0) } == 0)
+    let found = try scan(folder.path, follows: true)
+    #expect(found.files == [NameBytes("real")])
+    #expect(found.unreadable == [NameBytes("loop")])
+  }
+
+  @Test func aNamedFileIsItsOwnRelativePath() throws {
+    let folder = try TemporaryFolder()
+    folder.write(NameBytes("one"), "x")
+    #expect(try scan(folder.path.appending(NameBytes("one"))).files == [NameBytes("one")])
+  }
+
+  @Test func aMissingSourceAndAFIFOAreErrors() throws {
+    let folder = try TemporaryFolder()
+    #expect(throws: TransferError.self) { try scan(folder.path.appending(NameBytes("none"))) }
+    #expect(folder.withPath("fifo") { mkfifo($0, 0o600) } == 0)
+    #expect(throws: TransferError.self) { try scan(folder.path.appending(NameBytes("fifo"))) }
+  }
+
+  @Test func excludedDirectoriesAreNotEntered() throws {
+    let folder = try TemporaryFolder()
+    folder.makeDirectory("skip")
+    folder.write(NameBytes("skip/inner"), "x")
+    folder.write(NameBytes("outer"), "x")
+    let found = try scan(folder.path, rules: PathRules([.init(.exclude, "skip/")]))
+    #expect(found.files == [NameBytes("outer")])
+    #expect(found.excluded == ["--exclude skip/"])
+  }
+
+  private struct Found {
+    var files: [NameBytes] = []
+    var special: [String] = []
+    var unreadable: [NameBytes] = []
+    var excluded: [String] = []
+  }
+
+  private func scan(
+    _ source: NameBytes, rules: PathRules = PathRules(), follows: Bool = false
+  ) throws(TransferError) -> Found {
+    let box = Lock(Found())
+    try SourceScanner(rules: rules, followsSymlinks: follows) { finding throws(TransferError) in
+      box.withLock { found in
+        switch finding {
+        case .file(_, let relative, _, _): found.files.append(relative)
+        case .special(_, let kind): found.special.append(kind)
+        case .unreadable(_, let relative, _): found.unreadable.append(relative)
+        case .excluded(_, let rule): found.excluded.append(rule)
+        }
+      }
+    }.scan(source)
+    return box.withLock { $0 }
+  }
+}
