@@ -1,0 +1,66 @@
+import Testing
+
+@testable import TransferEngine
+
+@Suite struct SchedulerTests {
+  @Test func hostsTakeTurns() {
+    var scheduler = Scheduler(workers: 4)
+    for job in 1...6 { scheduler.jobIsReady(UInt64(job), host: "a", isUrgent: false) }
+    scheduler.jobIsReady(10, host: "b", isUrgent: false)
+    #expect(takeAll(&scheduler) == [1, 10, 2, 3])
+    #expect(scheduler.readyCount == 3)
+  }
+
+  @Test func urgentRequestsGoFirstWithinAHost() {
+    var scheduler = Scheduler(workers: 1)
+    scheduler.jobIsReady(1, host: "a", isUrgent: false)
+    scheduler.jobIsReady(2, host: "a", isUrgent: true)
+    #expect(scheduler.takeNext(nowMs: 0) == 2)
+    #expect(scheduler.takeNext(nowMs: 0) == nil, "one worker")
+    scheduler.jobEnded(host: "a", .success, nowMs: 0)
+    #expect(scheduler.takeNext(nowMs: 0) == 1)
+  }
+
+  @Test func aDeadHostDoesNotHoldUpTheOthers() {
+    var scheduler = Scheduler(workers: 8)
+    for job in 1...5 { scheduler.jobIsReady(UInt64(job), host: "dead", isUrgent: false) }
+    _ = takeAll(&scheduler)
+    for _ in 1...5 { scheduler.jobEnded(host: "dead", .noConnection, nowMs: 0) }
+    scheduler.jobIsReady(6, host: "dead", isUrgent: false)
+    scheduler.jobIsReady(7, host: "live", isUrgent: false)
+    #expect(takeAll(&scheduler) == [7])
+    #expect(scheduler.nextOpeningMs(nowMs: 0) == 15_000)
+    #expect(!scheduler.isHopeless(afterOpens: 1), "one host answers")
+  }
+
+  @Test func takingAFilesRequestsLeavesTheOthersInOrder() {
+    var scheduler = Scheduler(workers: 9)
+    for job in 1...6 { scheduler.jobIsReady(UInt64(job), host: "a", isUrgent: job == 3) }
+    #expect(scheduler.takeReady { $0 % 3 == 0 } == [3, 6])
+    #expect(takeAll(&scheduler) == [1, 2, 4, 5])
+    #expect(scheduler.readyCount == 0)
+  }
+
+  @Test func theQueueKeepsItsOrderOverManyRounds() {
+    var queue = FIFO<Int>()
+    var expected = 0
+    for n in 0..<1_000 {
+      queue.append(n)
+      if n % 3 != 0 {
+        #expect(queue.popFirst() == expected)
+        expected += 1
+      }
+    }
+    while let next = queue.popFirst() {
+      #expect(next == expected)
+      expected += 1
+    }
+    #expect(expected == 1_000)
+  }
+
+  private func takeAll(_ scheduler: inout Scheduler) -> [Scheduler.JobID] {
+    var all: [Scheduler.JobID] = []
+    while let job = scheduler.takeNext(nowMs: 0) { all.append(job) }
+    return all
+  }
+}
