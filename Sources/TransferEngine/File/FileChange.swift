@@ -1,0 +1,77 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// A change to the rows of one file, as the file machine decides it; each is one named transition of the ledger.
+enum FileChange: Sendable, Hashable {
+  case storeChunk(ChunkID, AttemptID, StoredPart)
+  case retryChunk(ChunkID, AttemptID, notBeforeMs: Int64)
+  case returnChunk(ChunkID, AttemptID)
+  case failChunk(ChunkID, AttemptID)
+  case chunkUnknown(ChunkID, AttemptID)
+  case disownChunks([Int])
+  case resetChunks
+  case openSession(remoteID: String, expiresAtMs: Int64?)
+  case endSession(SessionState)
+  case startFinishing
+  case resumeSending
+  case complete(FileReceipt)
+  case requeue(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
+  case fail(ErrorCode, String, keepsSession: Bool)
+  case unknown(ErrorCode, String)
+  case supersede(SourceIdentity, notBeforeMs: Int64?)
+
+  /// After this the engine has nothing more to do with the file.
+  var isRelease: Bool {
+    switch self {
+    case .complete, .requeue, .fail, .unknown, .supersede: true
+    case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .disownChunks, .resetChunks, .openSession,
+      .endSession, .startFinishing, .resumeSending:
+      false
+    }
+  }
+}
+
+/// What is to be opened in the ledger before a request may be sent.
+enum Begin: Sendable, Hashable {
+  case chunks(limit: Int)
+  case control(StepRequest)
+}
+
+/// All that happens to one file in one transaction: the end of an attempt, its consequences, the beginning of the next.
+struct FileUnit: Sendable {
+  var file: FileID
+  var session: SessionID?
+  var plan: ChunkLayout?
+  var ended: EndedAttempt?
+  var changes: [FileChange] = []
+  var begin: Begin?
+  var isRepeatable = true
+  /// The receipts of all chunks are wanted back.
+  var wantsParts = false
+
+  var isEmpty: Bool { plan == nil && ended == nil && changes.isEmpty && begin == nil && !wantsParts }
+
+  init(file: FileID, session: SessionID?) {
+    self.file = file
+    self.session = session
+  }
+}
+
+struct EndedAttempt: Sendable {
+  var attempt: AttemptID
+  var result: AttemptResult
+}
+
+/// What the transaction of a ``FileUnit`` gave back; durable when the engine sees it.
+struct Begun: Sendable {
+  var file: FileID
+  var chunks: [ClaimedChunk] = []
+  var control: (step: StepRequest, attempt: AttemptID)?
+  var session: ClaimedSession?
+  var parts: [PartReceipt]?
+  /// Chunks that were taken for done and are pending again.
+  var disownedChunks = 0
+  /// The generation that took the place of a changed source.
+  var successor: FileID?
+}

@@ -1,0 +1,82 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+extension FileMachine {
+  /// Repairs (region, clock, checksums, credentials) in a row before they count as a failure.
+  static let repairLimit = 3
+
+  mutating func failed(
+    _ job: JobStep, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision
+  ) -> [FileChange] {
+    if failure.code == .sourceChanged { return sourceChanged(job, failure, retry) }
+    switch remedy {
+    case .retry, .probe:
+      return retried(job, failure, retry)
+    case .repair, .refreshCredential:
+      repairsInARow += 1
+      if repairsInARow > Self.repairLimit { return retried(job, failure, retry) }
+      return returned(job)
+    case .makeParents:
+      guard facts.parentsMade == nil else { return failedForGood(job, failure, keepsSession: false) }
+      facts.parentsMade = 0
+      return returned(job)
+    case .sessionGone:
+      return sessionGone(job, failure, retry)
+    case .permanent:
+      return failedForGood(job, failure, keepsSession: false)
+    case .unknown:
+      end(.unknown(failure))
+      guard case .chunk(let chunk, let attempt) = job.target else { return [] }
+      return [.chunkUnknown(chunk, attempt)]
+    }
+  }
+
+  /// What ``failed(_:_:_:_:)`` will make of the failure, as the outcome of the attempt row.
+  static func outcome(_ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> AttemptOutcome {
+    if failure.code == .sourceChanged { return .fatal }
+    switch remedy {
+    case .permanent: return .fatal
+    case .unknown: return .unknown
+    case .retry, .probe, .sessionGone: return retry.isExhausted ? .fatal : .retry
+    case .repair, .refreshCredential, .makeParents: return .retry
+    }
+  }
+
+  private func returned(_ job: JobStep) -> [FileChange] {
+    guard case .chunk(let chunk, let attempt) = job.target else { return [] }
+    return [.returnChunk(chunk, attempt)]
+  }
+
+  private mutating func retried(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
+    if retry.isExhausted { return failedForGood(job, failure, keepsSession: true) }
+    guard case .chunk(let chunk, let attempt) = job.target, !isWhole else {
+      end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
+      return returned(job)
+    }
+    waitingUntil.append(retry.notBeforeMs)
+    return [.retryChunk(chunk, attempt, notBeforeMs: retry.notBeforeMs)]
+  }
+
+  private mutating func failedForGood(_ job: JobStep, _ failure: Failure, keepsSession: Bool) -> [FileChange] {
+    end(.fail(failure, keepsSession: keepsSession))
+    guard case .chunk(let chunk, let attempt) = job.target else { return [] }
+    return [.failChunk(chunk, attempt)]
+  }
+
+  private mutating func sessionGone(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
+    if retry.isExhausted { return failedForGood(job, failure, keepsSession: false) }
+    end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
+    isSessionGone = true
+    return returned(job)
+  }
+
+  private mutating func sourceChanged(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
+    if let identity = retry.identityNow, !retry.isRestless {
+      end(.supersede(identity, notBeforeMs: retry.notBeforeMs))
+    } else {
+      end(.fail(failure, keepsSession: false))
+    }
+    return returned(job)
+  }
+}

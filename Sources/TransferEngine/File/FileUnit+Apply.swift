@@ -1,0 +1,81 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+extension FileUnit {
+  /// Performs everything in the unit by the ledger's named transitions, in the order: plan, end of the attempt, changes,
+  /// beginning. Throws `.leaseLost` at the first transition that does not apply: somebody else owns the rows now.
+  func apply(_ tx: LedgerTransaction, run: RunID) throws -> Begun {
+    var begun = Begun(file: file)
+    if let plan { try require(tx.plan(file, run, plan), "plan") }
+    if let ended { try require(tx.endAttempt(ended.attempt, run, ended.result), "end attempt \(ended.attempt)") }
+    for change in changes { try apply(change, tx, run, &begun) }
+    if wantsParts { begun.parts = try tx.parts(of: file).map(PartReceipt.init) }
+    if let begin { try apply(begin, tx, run, &begun) }
+    return begun
+  }
+
+  private func apply(_ begin: Begin, _ tx: LedgerTransaction, _ run: RunID, _ begun: inout Begun) throws {
+    switch begin {
+    case .chunks(let limit):
+      begun.chunks = try tx.beginChunks(file, run, limit: limit, isRepeatable: isRepeatable)
+    case .control(let step):
+      var about = session
+      if step == .create && session == nil {
+        let intended = try tx.intendSession(file, run)
+        about = intended
+        begun.session = ClaimedSession(id: intended, remoteID: nil, intendedAtMs: tx.wallMs)
+      }
+      let attempt = try tx.beginAttempt(file, run, step.operation, session: about, isRepeatable: true)
+      begun.control = (step, attempt)
+    }
+  }
+
+  private func apply(_ change: FileChange, _ tx: LedgerTransaction, _ run: RunID, _ begun: inout Begun) throws {
+    switch change {
+    case .storeChunk(let chunk, let attempt, let part): try require(tx.storeChunk(chunk, attempt, part), "store chunk")
+    case .retryChunk(let chunk, let attempt, let notBeforeMs):
+      try require(tx.retryChunk(chunk, attempt, notBeforeMs: notBeforeMs), "retry chunk")
+    case .returnChunk(let chunk, let attempt): try require(tx.returnChunk(chunk, attempt), "return chunk")
+    case .failChunk(let chunk, let attempt): try require(tx.failChunk(chunk, attempt), "fail chunk")
+    case .chunkUnknown(let chunk, let attempt): try require(tx.chunkUnknown(chunk, attempt), "mark chunk unknown")
+    case .disownChunks(let seqs): begun.disownedChunks = try tx.disownChunks(file, run, seqs: seqs)
+    case .resetChunks: _ = try tx.resetChunks(file, run)
+    case .openSession(let remoteID, let expiresAtMs):
+      guard let session else { preconditionFailure("open a session that was not intended") }
+      try require(tx.openSession(session, run, remoteID: remoteID, expiresAtMs: expiresAtMs), "open session")
+    case .endSession(let state):
+      guard let session else { return }
+      try require(tx.endSession(session, state), "end session")
+    case .startFinishing: try require(tx.startFinishing(file, run), "start finishing")
+    case .resumeSending: try require(tx.resumeSending(file, run), "resume sending")
+    case .complete(let receipt): try require(tx.completeFile(file, run, receipt), "complete file")
+    case .requeue(let notBeforeMs, let code, let isFailure):
+      try require(
+        tx.requeueFile(file, run, notBeforeMs: notBeforeMs, code: code, isFailure: isFailure), "requeue file")
+    case .fail(let code, let message, let keepsSession):
+      try require(
+        tx.failFile(file, run, code: code, message: message, keepsSession: keepsSession), "fail file")
+    case .unknown(let code, let message):
+      try require(tx.markUnknown(file, run, code: code, message: message), "mark file unknown")
+    case .supersede(let identity, let notBeforeMs):
+      begun.successor = try tx.supersede(file, run, by: identity, notBeforeMs: notBeforeMs)
+    }
+  }
+
+  private func require(_ result: TransitionResult, _ what: String) throws {
+    guard case .lost(let state) = result else { return }
+    throw TransferError(
+      .leaseLost, what, NameBytes(file.description),
+      cause: "another process changed it (now: \(state ?? "gone or owned by another run"))",
+      remedy: "nothing was lost; run \"transfers run\" again")
+  }
+}
+
+extension PartReceipt {
+  init(_ row: StoredPartRow) {
+    self.init(
+      seq: row.seq, length: row.length, etag: row.etag, digest: row.digest, md5: row.md5,
+      confirmation: row.confirmation)
+  }
+}

@@ -1,0 +1,269 @@
+import HTTPTypes
+import Testing
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+@testable import TransferEngine
+
+/// Dialogues with the machine of one file: an event in, changes and the next beginning out.
+@Suite struct FileMachineTests {
+  private let soon = RetryDecision(notBeforeMs: 5_000, isExhausted: false)
+  private let lastTime = RetryDecision(notBeforeMs: 5_000, isExhausted: true)
+  private let refused = Failure(.netRefused, "connection refused")
+
+  @Test func aWholeFileIsPlannedSentAndDoneInTwoUnits() throws {
+    var dialogue = Dialogue(chunks: 1)
+    let nextFirst = dialogue.advance()
+    let first = try #require(nextFirst)
+    #expect(first.plan == ChunkLayout(whole: 10))
+    #expect(first.begin == .chunks(limit: 1))
+    dialogue.begin(chunks: [0])
+    let changes = dialogue.stored(0, proof: FileProof(confirmation: .digest))
+    #expect(changes.count == 2)
+    #expect(changes.first == .storeChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1), dialogue.storedPart))
+    guard case .complete(let receipt)? = changes.last else { throw Unexpected() }
+    #expect(receipt.confirmation == .digest)
+    #expect(dialogue.machine.isReleased)
+    #expect(dialogue.advance() == nil)
+  }
+
+  @Test func aFailedWholeFileGoesBackToTheQueueWithItsTime() throws {
+    var dialogue = Dialogue(chunks: 1)
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0])
+    let changes = dialogue.failed(0, refused, .retry(isThrottled: false), soon)
+    #expect(changes == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+    let nextUnit = dialogue.advance()
+    let unit = try #require(nextUnit)
+    #expect(unit.changes == [.requeue(notBeforeMs: 5_000, .netRefused, isFailure: true)])
+    #expect(dialogue.machine.isReleased)
+  }
+
+  @Test func theLastAttemptFailsTheFileAndKeepsItsSession() throws {
+    var dialogue = Dialogue(chunks: 3, session: "u")
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0, 1])
+    #expect(
+      dialogue.failed(0, refused, .retry(isThrottled: false), lastTime)
+        == [.failChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+    #expect(dialogue.advance() == nil, "another request is still open")
+    _ = dialogue.interrupted(1)
+    let nextUnit = dialogue.advance()
+    let unit = try #require(nextUnit)
+    #expect(unit.changes == [.fail(.netRefused, "connection refused", keepsSession: true)])
+  }
+
+  @Test func chunksBackOffAloneWhileOthersGoOn() throws {
+    var dialogue = Dialogue(chunks: 3, session: "u")
+    _ = dialogue.advance(limit: 2)
+    dialogue.begin(chunks: [0, 1])
+    #expect(
+      dialogue.failed(0, refused, .retry(isThrottled: false), soon)
+        == [.retryChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1), notBeforeMs: 5_000)])
+    #expect(dialogue.advance(limit: 2, now: 1_000)?.begin == .chunks(limit: 1), "the third chunk, not the waiting one")
+    dialogue.begin(chunks: [2])
+    _ = dialogue.stored(1)
+    #expect(dialogue.advance(limit: 2, now: 4_999) == nil)
+    #expect(dialogue.advance(limit: 2, now: 5_000)?.begin == .chunks(limit: 1))
+  }
+
+  @Test func allChunksStoredLeadsToFinishAndDone() throws {
+    var dialogue = Dialogue(chunks: 2, session: "u")
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0, 1])
+    _ = dialogue.stored(1)
+    #expect(dialogue.advance() == nil)
+    _ = dialogue.stored(0)
+    let nextUnit = dialogue.advance()
+    let unit = try #require(nextUnit)
+    #expect(unit.changes == [.startFinishing])
+    #expect(unit.begin == .control(.finish))
+    #expect(unit.wantsParts)
+    dialogue.beginControl(.finish)
+    #expect(dialogue.advance() == nil, "one control step at a time")
+    let changes = dialogue.concluded(.finish, .finished(FileProof(confirmation: .etag)))
+    #expect(changes.first == .endSession(.completed))
+    #expect(dialogue.machine.isReleased)
+  }
+
+  @Test func aLostSessionStartsOverAfterItsBackoff() throws {
+    var dialogue = Dialogue(chunks: 2, session: "u")
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0])
+    _ = dialogue.failed(0, Failure(.protoSessionGone, "gone"), .sessionGone, soon)
+    let nextUnit = dialogue.advance()
+    let unit = try #require(nextUnit)
+    #expect(
+      unit.changes == [
+        .endSession(.gone), .resetChunks, .requeue(notBeforeMs: 5_000, .protoSessionGone, isFailure: true),
+      ])
+  }
+
+  @Test func theServersListDecidesWhichChunksAreDone() throws {
+    var dialogue = Dialogue(chunks: 3, session: "u", done: 3, lost: .finish)
+    #expect(dialogue.advance()?.begin == .control(.probe(marker: nil)))
+    dialogue.beginControl(.probe(marker: nil))
+    let first = ListedPart(seq: 0, length: 10, etag: "a")
+    #expect(dialogue.concluded(.probe(marker: nil), .partsListed([first], next: "1")) == [])
+    #expect(dialogue.advance()?.begin == .control(.probe(marker: "1")))
+    dialogue.beginControl(.probe(marker: "1"))
+    let short = ListedPart(seq: 1, length: 9, etag: "b")
+    let last = ListedPart(seq: 2, length: 10, etag: "c")
+    #expect(dialogue.concluded(.probe(marker: "1"), .partsListed([short, last], next: nil)) == [.disownChunks([1])])
+    dialogue.machine.begun(
+      Begun(file: FileID(rawValue: 1), disownedChunks: 1), asked: 0, nowMs: 0)
+    #expect(dialogue.advance()?.begin == .chunks(limit: 1))
+  }
+
+  @Test func aChangedSourceIsSupersededBeforeAnythingIsCompleted() throws {
+    var dialogue = Dialogue(chunks: 2, session: "u")
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0])
+    let now = SourceIdentity(size: 30, mtimeNs: 9, ctimeNs: 9, inode: 1, device: 1)
+    let decision = RetryDecision(notBeforeMs: 7_000, isExhausted: false, identityNow: now)
+    _ = dialogue.failed(0, Failure(.sourceChanged, "changed"), .permanent, decision)
+    #expect(dialogue.advance()?.changes == [.supersede(now, notBeforeMs: 7_000)])
+  }
+
+  @Test func aSourceThatNeverRestsFails() throws {
+    var dialogue = Dialogue(chunks: 1)
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0])
+    let now = SourceIdentity(size: 30, mtimeNs: 9, ctimeNs: 9, inode: 1, device: 1)
+    let decision = RetryDecision(notBeforeMs: 7_000, isExhausted: false, identityNow: now, isRestless: true)
+    _ = dialogue.failed(0, Failure(.sourceChanged, "changed"), .permanent, decision)
+    #expect(dialogue.advance()?.changes == [.fail(.sourceChanged, "changed", keepsSession: false)])
+  }
+
+  @Test func anInterruptedPostThatMayHaveArrivedIsUnknown() throws {
+    var dialogue = Dialogue(chunks: 1, repeatable: false)
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0])
+    #expect(
+      dialogue.interrupted(0, mayHaveArrived: true) == [.chunkUnknown(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+    guard case .unknown(.engineInterrupted, _)? = dialogue.advance()?.changes.first else { throw Unexpected() }
+  }
+
+  @Test func anInterruptedPostThatNeverLeftIsGivenBack() throws {
+    var dialogue = Dialogue(chunks: 1, repeatable: false)
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0])
+    dialogue.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+    #expect(dialogue.interrupted(0) == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+    #expect(dialogue.advance()?.changes == [.requeue(notBeforeMs: nil, nil, isFailure: false)])
+  }
+
+  @Test func repairsAreRepeatedAtOnceButNotForEver() throws {
+    var dialogue = Dialogue(chunks: 1)
+    for _ in 1...FileMachine.repairLimit {
+      #expect(dialogue.advance()?.begin == .chunks(limit: 1))
+      dialogue.begin(chunks: [0])
+      _ = dialogue.failed(0, Failure(.http400, "wrong region"), .repair, soon)
+    }
+    #expect(dialogue.advance()?.begin == .chunks(limit: 1))
+    dialogue.begin(chunks: [0])
+    _ = dialogue.failed(0, Failure(.http400, "wrong region"), .repair, soon)
+    #expect(dialogue.advance()?.changes == [.requeue(notBeforeMs: 5_000, .http400, isFailure: true)])
+  }
+
+  struct Unexpected: Error {}
+}
+
+/// A machine with the protocol and the rows that it talks to.
+private struct Dialogue {
+  var machine: FileMachine
+  let proto: TestProtocol
+  let storedPart = StoredPart(etag: "e", digest: nil, md5: nil, confirmation: .digest)
+
+  init(
+    chunks: Int, session: String? = nil, done: Int = 0, lost: AttemptOperation? = nil, repeatable: Bool = true
+  ) {
+    let layout = chunks == 1 ? ChunkLayout(whole: 10) : ChunkLayout(size: Int64(chunks) * 10, chunkSize: 10)
+    let identity = SourceIdentity(size: layout.size, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1)
+    let claimed = ClaimedFile(
+      id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,
+      path: NameBytes("/p"), key: NameBytes("k"), identity: identity, failures: 0,
+      layout: chunks == 1 ? nil : layout,
+      session: session.map { ClaimedSession(id: SessionID(rawValue: 1), remoteID: $0, intendedAtMs: 0) },
+      doneChunks: done, lostAnswer: lost)
+    proto = TestProtocol(repeatable: repeatable)
+    machine = FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
+  }
+
+  mutating func advance(limit: Int = 8, now: Int64 = 0) -> FileUnit? {
+    machine.advance(proto, chunkLimit: limit, nowMs: now)
+  }
+
+  mutating func begin(chunks: [Int]) {
+    let claimed = chunks.map { seq in
+      ClaimedChunk(
+        id: ChunkID(rawValue: Int64(seq) + 1), attempt: AttemptID(rawValue: Int64(seq) + 1), seq: seq,
+        range: machine.facts.layout.range(seq), failures: 0)
+    }
+    var begun = Begun(file: FileID(rawValue: 1))
+    begun.chunks = claimed
+    machine.begun(begun, asked: machine.openCount - machine.openChunks, nowMs: 0)
+  }
+
+  mutating func beginControl(_ step: StepRequest) {
+    var begun = Begun(file: FileID(rawValue: 1))
+    begun.control = (step, AttemptID(rawValue: 99))
+    machine.begun(begun, asked: 0, nowMs: 0)
+  }
+
+  mutating func concluded(_ step: StepRequest, _ verdict: Verdict) -> [FileChange] {
+    let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
+    return machine.concluded(job, verdict, RetryDecision(notBeforeMs: 0, isExhausted: false))
+  }
+
+  mutating func stored(_ seq: Int, proof: FileProof? = nil) -> [FileChange] {
+    let part = PartReceipt(seq: seq, length: 10, etag: "e", digest: nil, confirmation: .digest)
+    return machine.concluded(job(seq), .stored(part, proof: proof), RetryDecision(notBeforeMs: 0, isExhausted: false))
+  }
+
+  mutating func failed(_ seq: Int, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> [FileChange] {
+    machine.concluded(job(seq), .failed(failure, remedy), retry)
+  }
+
+  mutating func interrupted(_ seq: Int, mayHaveArrived: Bool = false) -> [FileChange] {
+    machine.interrupted(job(seq), mayHaveArrived: mayHaveArrived)
+  }
+
+  private func job(_ seq: Int) -> JobStep {
+    let chunk = ChunkFacts(seq: seq, range: machine.facts.layout.range(seq))
+    return JobStep(
+      target: .chunk(ChunkID(rawValue: Int64(seq) + 1), AttemptID(rawValue: Int64(seq) + 1)), step: .chunk(chunk),
+      failures: 0)
+  }
+}
+
+/// The smallest protocol with a session, chunks, a probe after a lost answer and a finish.
+private struct TestProtocol: UploadProtocol {
+  let repeatable: Bool
+  var name: String { "test" }
+  var abilities: ProtocolAbilities {
+    ProtocolAbilities(parallelChunks: true, resumable: true, repeatable: repeatable)
+  }
+  var sentDigest: DigestAlgorithm { .crc32c }
+
+  func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
+  func refusal(ofKey key: NameBytes) -> Failure? { nil }
+  func location(ofKey key: NameBytes) -> String { "test://\(key)" }
+  func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { [] }
+
+  func nextStep(_ facts: UploadFacts) -> UploadStep {
+    if facts.layout.count == 1 { return .chunks }
+    if facts.session?.remoteID == nil { return .control(.create) }
+    if facts.lostAnswer != nil && !facts.isProbed { return .control(.probe(marker: facts.probeMarker)) }
+    return facts.isAllStored ? .control(.finish) : .chunks
+  }
+
+  func request(
+    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest { TransferRequest(method: .put, url: "http://127.0.0.1/") }
+
+  func judge(
+    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict { .settled }
+}
