@@ -1,0 +1,54 @@
+public import TransferLedger
+public import TransferModel
+
+/// Works off the pending files of a ledger: the one place where ledger and network meet.
+///
+/// One engine owns a ledger at a time (``Ledger/startRun(_:)``). The loop runs on the calling thread; requests, commits
+/// and preparations run on threads of their own and report into its mailbox.
+public struct Engine: Sendable {
+  let ledger: Ledger
+  let run: RunID
+  let resolver: any DestinationResolver
+  let clock: any TransferClock
+  let configuration: EngineConfiguration
+  let observer: EngineObserver
+
+  public init(
+    ledger: Ledger, run: RunID, resolver: any DestinationResolver, clock: any TransferClock,
+    configuration: EngineConfiguration, observer: EngineObserver
+  ) {
+    self.ledger = ledger
+    self.run = run
+    self.resolver = resolver
+    self.clock = clock
+    self.configuration = configuration
+    self.observer = observer
+  }
+
+  /// Recovers what a dead run left, then works until nothing is left, `stop` is asked for, or no destination can be
+  /// reached. Blocks. On return every attempt of this run is closed and the run row says how it ended.
+  /// - Throws: errors of the store, `.leaseLost`, `.auth` and `.config` when a batch's destination cannot be used; then
+  ///   attempts may be left open, and the next run recovers them.
+  public func work(until stop: StopSignal) throws(TransferError) -> EngineSummary {
+    let run = run
+    let recovery = try ledger.write { tx in try tx.recover(run) }
+    if recovery.crashedAttempts + recovery.requeuedFiles + recovery.unknownFiles > 0 {
+      observer.notice(
+        .recovered(
+          attempts: recovery.crashedAttempts, files: recovery.requeuedFiles, unknown: recovery.unknownFiles))
+    }
+    let loop = EngineLoop(engine: self)
+    stop.onWish { loop.mailbox.put(.stop($0)) }
+    do throws(TransferError) {
+      var summary = try loop.work()
+      summary.filesLeft = try ledger.read { reader in try reader.workLeft().files }
+      let how = summary.stop?.rawValue ?? "done"
+      _ = try ledger.write { tx in try tx.endRun(run, how: how) }
+      return summary
+    } catch {
+      let how = "failed: \(error.kind.rawValue)"
+      _ = try? ledger.write { tx in try tx.endRun(run, how: how) }
+      throw error
+    }
+  }
+}

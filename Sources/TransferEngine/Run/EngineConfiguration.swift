@@ -1,0 +1,163 @@
+public import TransferModel
+public import TransferProtocols
+
+/// How an engine works. All of it may differ from run to run; what must not is stored with the batch.
+public struct EngineConfiguration: Sendable {
+  /// Connections at a time, over all destinations.
+  public var workers: Int
+  /// Chunks of one file at a time.
+  public var chunksPerFile: Int
+  /// Files with an upload session at a time.
+  public var sessionsAtOnce: Int
+  public var retry: RetryPolicy
+  /// Bytes a second over all connections; nil for no limit.
+  public var rate: Int64?
+  /// Threads that open, check and digest sources.
+  public var preparingThreads: Int
+  /// After a drain is asked for, running requests may go on so long, in milliseconds.
+  public var drainMs: Int64
+  /// When nothing can be done for longer than this, in milliseconds, the run ends with work left.
+  public var patienceMs: Int64
+  /// The run ends with work left when every destination has refused connections through so many breaker openings.
+  public var breakerOpensBeforeGivingUp: Int
+
+  public init(workers: Int = 16) {
+    self.workers = workers
+    chunksPerFile = max(1, min(8, workers))
+    sessionsAtOnce = max(4, workers / 2)
+    retry = .standard
+    rate = nil
+    preparingThreads = 1
+    drainMs = 30_000
+    patienceMs = 600_000
+    breakerOpensBeforeGivingUp = 3
+  }
+}
+
+/// A batch's destination, ready to be used by an engine.
+public struct ResolvedDestination: Sendable {
+  public var uploadProtocol: any UploadProtocol
+  public var credentials: any CredentialSource
+  public var transport: any Transport
+  /// Requests with the same host share concurrency, breaker and retry budget.
+  public var host: String
+
+  public init(
+    uploadProtocol: any UploadProtocol, credentials: any CredentialSource, transport: any Transport, host: String
+  ) {
+    self.uploadProtocol = uploadProtocol
+    self.credentials = credentials
+    self.transport = transport
+    self.host = host
+  }
+}
+
+/// Makes what a batch needs from its frozen settings. Called on the engine's thread, once a batch and run.
+public protocol DestinationResolver: Sendable {
+  func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination
+}
+
+/// What a run tells while it works. Called on the engine's thread: return soon.
+public struct EngineObserver: Sendable {
+  public var progress: @Sendable (EngineProgress) -> Void
+  public var notice: @Sendable (EngineNotice) -> Void
+
+  public init(
+    progress: @escaping @Sendable (EngineProgress) -> Void, notice: @escaping @Sendable (EngineNotice) -> Void
+  ) {
+    self.progress = progress
+    self.notice = notice
+  }
+}
+
+public enum EngineNotice: Sendable {
+  case failed(path: NameBytes, Failure)
+  case unknown(path: NameBytes, Failure)
+  case retrying(path: NameBytes, Failure, inMs: Int64)
+  case sourceChanged(path: NameBytes)
+  case recovered(attempts: Int, files: Int, unknown: Int)
+  case draining(requests: Int)
+  case info(String)
+}
+
+/// Where a run stands.
+public struct EngineProgress: Sendable, Hashable {
+  public var filesTotal = 0
+  public var filesDone = 0
+  public var filesFailed = 0
+  /// Files that the engine holds now.
+  public var active = 0
+  public var bytesTotal: Int64 = 0
+  public var bytesAcked: Int64 = 0
+  /// Sent by running requests and not acknowledged yet.
+  public var bytesInFlight: Int64 = 0
+  /// Requests that wait for their backoff.
+  public var retrying = 0
+  public var elapsedMs: Int64 = 0
+
+  public init() {}
+}
+
+/// How a run ended.
+public struct EngineSummary: Sendable, Hashable {
+  public var filesDone = 0
+  public var filesFailed = 0
+  public var filesUnknown = 0
+  /// Failed for good because the server's content differs from the source.
+  public var filesMismatched = 0
+  /// Files that can still be done: pending, waiting, paused.
+  public var filesLeft = 0
+  public var bytesAcked: Int64 = 0
+  /// Body bytes of all attempts, repeats included.
+  public var bytesSent: Int64 = 0
+  public var retries = 0
+  public var wallMs: Int64 = 0
+  public var stop: StopCause?
+
+  public init() {}
+}
+
+public enum StopCause: String, Sendable, Codable {
+  /// Asked to stop; what ran was finished.
+  case drained
+  /// Asked to stop at once.
+  case interrupted
+  /// Every destination refuses connections.
+  case unreachable
+  /// What is left is not due for a long time.
+  case notDue
+}
+
+/// Tells a running engine to stop; from any thread, any number of times.
+public final class StopSignal: Sendable {
+  enum Wish: Int, Sendable { case drain, now }
+  private struct State {
+    var wish: Wish?
+    var wake: (@Sendable (Wish) -> Void)?
+  }
+  private let state = Lock(State())
+
+  public init() {}
+
+  /// Finishes what runs, begins nothing new.
+  public func drain() { ask(.drain) }
+  /// Ends what runs; nothing is lost.
+  public func stopNow() { ask(.now) }
+
+  private func ask(_ wish: Wish) {
+    let wake = state.withLock { state in
+      if (state.wish?.rawValue ?? -1) < wish.rawValue { state.wish = wish }
+      return state.wake
+    }
+    wake?(wish)
+  }
+
+  /// Calls `wake` at each wish from now on, and at once when there was one already.
+  func onWish(_ wake: @escaping @Sendable (Wish) -> Void) {
+    let earlier = state.withLock { state in
+      state.wake = wake
+      return state.wish
+    }
+    if let earlier { wake(earlier) }
+  }
+}

@@ -1,0 +1,129 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// One session that is being ended at its server.
+struct AbortRun: Sendable {
+  let work: AbortWork
+  /// Ids at the server that are still to be aborted; found by asking when the ledger knows none.
+  var remaining: [String]
+  var isListed: Bool
+  var marker: String?
+
+  init(_ work: AbortWork) {
+    self.work = work
+    remaining = work.remoteID.map { [$0] } ?? []
+    isListed = work.remoteID != nil
+  }
+
+  /// The next request; nil when the server knows nothing of the session any more.
+  var step: StepRequest? {
+    if !isListed { return .probe(marker: marker) }
+    return remaining.last.map { .abort(remoteID: $0) }
+  }
+
+  /// What a protocol needs to know for the request.
+  var facts: UploadFacts {
+    let file = FileFacts(uid: work.uid, key: work.key, size: work.size, mtimeMs: work.mtimeNs / 1_000_000)
+    var facts = UploadFacts(file: file, layout: ChunkLayout(whole: work.size))
+    facts.session = SessionFacts(remoteID: work.remoteID, intendedAtMs: work.intendedAtMs)
+    facts.lostAnswer = work.remoteID == nil ? .create : nil
+    return facts
+  }
+}
+
+extension EngineLoop {
+  /// Sessions of one pass; what is left is seen by the next run.
+  private static let abortsPerPass = 1_000
+  static let abortsAtOnce = 4
+
+  /// Takes the sessions whose files were given up and asks their servers to forget them: before the first claim, and when
+  /// no file is left. A few passes a run, so that a server that refuses does not keep it alive.
+  func claimAborts() {
+    isClaimingAborts = true
+    let run = engine.run
+    let mailbox = mailbox
+    engine.ledger.write(
+      { tx in try tx.claimAborts(run, limit: Self.abortsPerPass) }, then: { mailbox.put(.abortsClaimed($0)) })
+  }
+
+  func abortsClaimed(_ result: Result<[AbortWork], TransferError>) {
+    isClaimingAborts = false
+    switch result {
+    case .failure(let error): fail(error)
+    case .success(let works): aborts += works.map(AbortRun.init)
+    }
+  }
+
+  /// Sends waiting aborts; those that cannot be sent any more are given back.
+  func sendAborts() {
+    while let next = aborts.last, isStopping || abortsRunning.count < Self.abortsAtOnce {
+      aborts.removeLast()
+      if isStopping {
+        endAbort(next.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
+      } else if let step = next.step {
+        send(next, step)
+      } else {
+        endAbort(next.work, AttemptResult(outcome: .ok), .aborted)
+      }
+    }
+  }
+
+  private func send(_ abort: AbortRun, _ step: StepRequest) {
+    do {
+      let destination = try destination(of: abort.work.batch)
+      let context = RequestContext(
+        wallMs: wallMs, credential: try destination.resolved.credentials.credential(), learned: destination.learned)
+      var request = try destination.resolved.uploadProtocol.request(step, abort.facts, context)
+      request.credentialLabel = destination.resolved.credentials.label
+      lastJobID += 1
+      let id = lastJobID
+      abortsRunning[id] = abort
+      let mailbox = mailbox
+      destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.abortReplied(id, $0)) }
+    } catch {
+      let failure = error as? Failure
+      let result = AttemptResult(
+        outcome: .fatal, code: failure?.code ?? .engineBug, message: failure?.message ?? "\(error)")
+      endAbort(abort.work, result, nil)
+    }
+  }
+
+  func abortReplied(_ id: JobID, _ reply: TransferReply) {
+    guard var abort = abortsRunning.removeValue(forKey: id), let step = abort.step,
+      let destination = destinations[abort.work.batch]
+    else { return }
+    let context = RequestContext(wallMs: wallMs, credential: nil, learned: destination.learned)
+    var verdict = destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context)
+    while case .learned(let learned, let inner) = verdict {
+      destinations[abort.work.batch]!.learned = learned
+      verdict = inner
+    }
+    switch verdict {
+    case .settled: abort.remaining.removeLast()
+    case .orphansListed(let ids, let next):
+      abort.remaining += ids
+      abort.marker = next
+      abort.isListed = next == nil
+    default:
+      let retry = RetryDecision(notBeforeMs: wallMs, isExhausted: false)
+      return endAbort(abort.work, AttemptResult(verdict, reply, retry, wallMs: wallMs), nil)
+    }
+    if abort.step != nil { return aborts.append(abort) }
+    var result = AttemptResult(outcome: .ok)
+    result.fill(from: reply)
+    endAbort(abort.work, result, .aborted)
+  }
+
+  private func endAbort(_ work: AbortWork, _ result: AttemptResult, _ state: SessionState?) {
+    commitsRunning += 1
+    let run = engine.run
+    let mailbox = mailbox
+    engine.ledger.write(
+      { tx in
+        _ = try tx.endAttempt(work.attempt, run, result)
+        if let state { _ = try tx.endSession(work.session, state) }
+        return [Begun]()
+      }, then: { mailbox.put(.committed($0, asked: [])) })
+  }
+}

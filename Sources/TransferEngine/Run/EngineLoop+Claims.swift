@@ -1,0 +1,187 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+extension EngineLoop {
+  /// Keeps enough begun requests ahead of the connections: files in work first, then new ones.
+  func beginMore() {
+    wakeWaiting()
+    startSessions()
+    feedHungry()
+    claimMore()
+  }
+
+  private func claimMore() {
+    let room = targetAhead - aheadCount
+    guard !isClaiming, wallMs >= nextClaimMs, room >= targetAhead / 4, works.count < targetAhead * 4 else { return }
+    isClaiming = true
+    let run = engine.run
+    let mailbox = mailbox
+    engine.ledger.write({ tx in try tx.claimFiles(run, limit: room) }, then: { mailbox.put(.claimed($0)) })
+  }
+
+  func claimed(_ result: Result<[ClaimedFile], TransferError>) {
+    isClaiming = false
+    switch result {
+    case .failure(let error): fail(error)
+    case .success(let files):
+      if files.isEmpty { nextClaimMs = wallMs + 500 }
+      for file in files {
+        do throws(TransferError) { try take(file) } catch { fail(error) }
+      }
+    }
+  }
+
+  private func take(_ file: ClaimedFile) throws(TransferError) {
+    let destination = try destination(of: file.batch)
+    let proto = destination.resolved.uploadProtocol
+    let location = proto.location(ofKey: file.key)
+    var machine: FileMachine
+    if let layout = file.layout {
+      machine = FileMachine(claimed: file, layout: layout, location: location, abilities: proto.abilities)
+    } else {
+      let planned = Self.layout(of: file, proto)
+      machine = FileMachine(
+        claimed: file, layout: planned.layout, location: location, abilities: proto.abilities)
+      if let failure = planned.failure { machine.end(.fail(failure, keepsSession: false)) }
+    }
+    if isStopping { machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false)) }
+    works[file.id] = Work(machine: machine)
+    if machine.needsSession && machine.ending == nil {
+      sessionQueue.append(file.id)
+    } else {
+      advance(file.id)
+    }
+  }
+
+  private static func layout(
+    of file: ClaimedFile, _ proto: any UploadProtocol
+  ) -> (layout: ChunkLayout, failure: Failure?) {
+    if let refusal = proto.refusal(ofKey: file.key) { return (ChunkLayout(whole: file.identity.size), refusal) }
+    do throws(TransferError) {
+      return (try proto.layout(size: file.identity.size), nil)
+    } catch {
+      return (ChunkLayout(whole: file.identity.size), Failure(.policyLimit, error.cause))
+    }
+  }
+
+  /// The destination of a batch, made at its first file in this run.
+  func destination(of batch: BatchID) throws(TransferError) -> Destination {
+    if let known = destinations[batch] { return known }
+    guard let settings = try engine.ledger.read({ reader in try reader.batchSettings(batch) }) else {
+      throw TransferError(
+        .bug, "read the settings of batch", NameBytes(batch.description), cause: "the row is missing",
+        remedy: "run \"transfers store check\"")
+    }
+    let destination = Destination(resolved: try engine.resolver.resolve(settings))
+    destination.resolved.transport.setRate(bytesPerSecond: engine.configuration.rate)
+    destinations[batch] = destination
+    return destination
+  }
+
+  /// Lets files begin their upload session while fewer than the configured number have one.
+  private func startSessions() {
+    while sessions.count < engine.configuration.sessionsAtOnce, let file = sessionQueue.popFirst() {
+      guard works[file] != nil else { continue }
+      sessions.insert(file)
+      advance(file)
+    }
+  }
+
+  /// Gives files with unsent chunks their share, in turn.
+  private func feedHungry() {
+    var turns = hungry.count
+    while turns > 0, aheadCount < targetAhead, let file = hungry.popFirst() {
+      turns -= 1
+      isHungry.remove(file)
+      advance(file)
+    }
+  }
+
+  /// Files whose backoff is over are hungry again; those that only wait, and long, leave until they are due.
+  private func wakeWaiting() {
+    let now = wallMs
+    for (id, work) in works where !work.machine.waitingUntil.isEmpty {
+      if work.machine.waitingUntil.contains(where: { $0 <= now }) {
+        markHungry(id)
+      } else if work.machine.openCount == 0, let due = work.machine.waitingUntil.min(), due > now + 2_000,
+        work.machine.unsentCount == work.machine.waitingUntil.count
+      {
+        works[id]!.machine.end(.requeue(notBeforeMs: due, nil, isFailure: false))
+        advance(id)
+      }
+    }
+  }
+
+  func markHungry(_ file: FileID) {
+    if isHungry.insert(file).inserted { hungry.append(file) }
+  }
+
+  /// Asks the machine of `file` what is next and adds it to this turn's transaction.
+  func advance(_ file: FileID, ended: EndedAttempt? = nil, changes: [FileChange] = []) {
+    guard var work = works[file] else { return }
+    let destination = destinations[work.machine.claimed.batch]!
+    let room = chunkRoom(work, destination)
+    var unit =
+      work.machine.advance(destination.resolved.uploadProtocol, chunkLimit: room, nowMs: wallMs)
+      ?? FileUnit(file: file, session: work.machine.sessionID)
+    unit.ended = ended
+    unit.changes = changes + unit.changes
+    works[file] = work.machine.isReleased ? nil : work
+    if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
+    guard !unit.isEmpty else { return }
+    if let begin = unit.begin { beginning += begin.requestCount }
+    units.append(unit)
+  }
+
+  /// How many more chunks of this file may begin now.
+  private func chunkRoom(_ work: Work, _ destination: Destination) -> Int {
+    if isStopping { return 0 }
+    let ofFile = engine.configuration.chunksPerFile - work.machine.openCount
+    let repeatable = work.machine.abilities.repeatable
+    // What must not be repeated is begun only when a connection is free: a crash then leaves no doubt about requests
+    // that were never sent.
+    let overall = repeatable ? targetAhead - aheadCount : engine.configuration.workers - jobs.count - beginning
+    return max(0, min(ofFile, max(overall, repeatable && work.machine.openCount == 0 ? 1 : 0)))
+  }
+
+  private func noteHunger(_ work: Work) {
+    let machine = work.machine
+    guard machine.ending == nil, machine.unsentCount > machine.waitingUntil.count else { return }
+    if !machine.abilities.repeatable || machine.facts.session != nil || machine.openCount > 0 {
+      markHungry(machine.claimed.id)
+    }
+  }
+
+  /// A file left the engine: counts it and tells people.
+  private func released(_ work: Work, _ unit: FileUnit) {
+    let machine = work.machine
+    sessions.remove(machine.claimed.id)
+    for change in unit.changes {
+      switch change {
+      case .complete: summary.filesDone += 1
+      case .fail(let code, let message, _):
+        summary.filesFailed += 1
+        if code == .integrityMismatch { summary.filesMismatched += 1 }
+        engine.observer.notice(.failed(path: machine.claimed.path, Failure(code, message)))
+      case .unknown(let code, let message):
+        summary.filesUnknown += 1
+        engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
+      case .requeue(let notBeforeMs, _, _): nextClaimMs = min(nextClaimMs, notBeforeMs ?? wallMs)
+      case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
+      case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .disownChunks, .resetChunks,
+        .openSession, .endSession, .startFinishing, .resumeSending:
+        break
+      }
+    }
+  }
+}
+
+extension Begin {
+  var requestCount: Int {
+    switch self {
+    case .chunks(let limit): limit
+    case .control: 1
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+extension EngineLoop {
+  /// A request ended; its connection is free before anything is committed.
+  func replied(_ id: JobID, _ reply: TransferReply) {
+    guard let job = jobs[id], let work = works[job.file] else {
+      preconditionFailure("a reply to request \(id), which is unknown")
+    }
+    summary.bytesSent += reply.bytesSent
+    if reply.isCancelled && reply.status == 0 {
+      scheduler.jobEnded(host: job.host, .interrupted, nowMs: bootMs)
+      return interrupt(id, reply)
+    }
+    let destination = destinations[work.machine.claimed.batch]!
+    let verdict = judge(job, work, destination, reply)
+    scheduler.jobEnded(host: job.host, hostOutcome(reply, verdict), nowMs: bootMs)
+    conclude(id, verdict, reply: reply, identityNow: job.identityNow, wasSent: true)
+  }
+
+  private func judge(_ job: Job, _ work: Work, _ destination: Destination, _ reply: TransferReply) -> Verdict {
+    if let failure = reply.bodyFailure { return .failed(failure, .permanent) }
+    let proto = destination.resolved.uploadProtocol
+    guard case .chunk(var chunk) = job.requestStep, let body = job.prepared?.body else {
+      return unwrap(proto.judge(reply, to: job.step.step, work.machine.facts, context(job, destination)), work)
+    }
+    if let sent = body.sentDigest() {
+      if let ahead = body.ahead[sent.algorithm], ahead != sent {
+        return .failed(
+          Failure(.sourceChanged, "the source was written to while it was sent: its digest changed"), .permanent)
+      }
+      chunk.digests[sent.algorithm] = sent
+    }
+    return unwrap(proto.judge(reply, to: .chunk(chunk), work.machine.facts, context(job, destination)), work)
+  }
+
+  /// Takes what the answer taught about the destination off the verdict.
+  private func unwrap(_ verdict: Verdict, _ work: Work) -> Verdict {
+    guard case .learned(let learned, let inner) = verdict else { return verdict }
+    destinations[work.machine.claimed.batch]!.learned = learned
+    return unwrap(inner, work)
+  }
+
+  private func hostOutcome(_ reply: TransferReply, _ verdict: Verdict) -> HostGate.Outcome {
+    if reply.bodyFailure != nil { return .interrupted }
+    if reply.status == 0 && !reply.requestMayHaveArrived { return .noConnection }
+    guard case .failed(let failure, let remedy) = verdict else { return .success }
+    if case .retry(isThrottled: true) = remedy { return .throttled(retryAfterMs: failure.retryAfterMs) }
+    return reply.status == 0 || reply.status >= 500 ? .failure : .success
+  }
+
+  /// Ends an attempt with what it meant, and goes on with the file. `reply` is nil when nothing was sent.
+  func conclude(
+    _ id: JobID, _ verdict: Verdict, reply: TransferReply?, identityNow: SourceIdentity?, wasSent: Bool
+  ) {
+    guard let job = jobs.removeValue(forKey: id), var work = works[job.file] else { return }
+    work.jobs.remove(id)
+    let retry = decide(job, verdict, identityNow, canWait: true)
+    let path = work.machine.claimed.path
+    var result = AttemptResult(verdict, reply, retry, wallMs: wallMs)
+    if case .failed(let failure, let remedy) = verdict {
+      applyRemedy(remedy, work)
+      noteFailure(job, failure, result.outcome, retry, path)
+    }
+    if case .stored(let part, _) = verdict {
+      result.bytesAcked = part.length
+      summary.bytesAcked += part.length
+    }
+    mask(&result, job)
+    let changes = work.machine.concluded(job.step, verdict, retry)
+    works[job.file] = work
+    if work.machine.ending != nil { endOthers(of: job.file) }
+    advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
+  }
+
+  /// We stopped a request, or never sent it.
+  func interrupt(_ id: JobID, _ reply: TransferReply?) {
+    guard let job = jobs.removeValue(forKey: id), var work = works[job.file] else { return }
+    work.jobs.remove(id)
+    let mayHaveArrived = reply?.requestMayHaveArrived ?? false
+    var result = AttemptResult(outcome: .interrupted, code: .engineInterrupted, message: nil)
+    if let reply { result.fill(from: reply) }
+    let changes = work.machine.interrupted(job.step, mayHaveArrived: mayHaveArrived)
+    if changes.contains(where: { if case .chunkUnknown = $0 { true } else { false } }) { result.outcome = .unknown }
+    works[job.file] = work
+    advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
+  }
+
+  /// The file is to end: its other requests are called off.
+  private func endOthers(of file: FileID) {
+    guard let work = works[file] else { return }
+    let transport = destinations[work.machine.claimed.batch]!.resolved.transport
+    for id in scheduler.takeReady(where: work.jobs.contains) { interrupt(id, nil) }
+    for id in work.jobs where jobs[id]?.phase == .sending { transport.cancel(ExchangeID(rawValue: id)) }
+  }
+
+  private func decide(
+    _ job: Job, _ verdict: Verdict, _ identityNow: SourceIdentity?, canWait: Bool
+  ) -> RetryDecision {
+    guard case .failed(let failure, let remedy) = verdict else {
+      return RetryDecision(notBeforeMs: wallMs, isExhausted: false)
+    }
+    let throttled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
+    let policy = engine.configuration.retry
+    let number = job.step.failures + 1
+    var delay = policy.delayMs(
+      afterFailure: number, isThrottled: throttled, retryAfterMs: failure.retryAfterMs, using: &dice)
+    if remedy.isRetry { delay += scheduler.chargeRetry(host: job.host, isThrottled: throttled) }
+    let changed = changes[job.file] ?? 0
+    if failure.code == .sourceChanged { delay = 1_000 << Int64(min(changed, 6)) }
+    return RetryDecision(
+      notBeforeMs: wallMs + delay, isExhausted: number >= policy.maxAttempts, identityNow: identityNow,
+      isRestless: changed >= Self.sourceChangeLimit)
+  }
+
+  /// Generations of one source in one run before it is given up: a log that is written all the time must not keep a run
+  /// alive for ever.
+  static let sourceChangeLimit = 3
+
+  private func applyRemedy(_ remedy: Remedy, _ work: Work) {
+    if remedy == .refreshCredential {
+      destinations[work.machine.claimed.batch]!.resolved.credentials.refresh()
+    }
+  }
+
+  private func noteFailure(
+    _ job: Job, _ failure: Failure, _ outcome: AttemptOutcome, _ retry: RetryDecision, _ path: NameBytes
+  ) {
+    guard outcome == .retry else { return }
+    summary.retries += 1
+    engine.observer.notice(.retrying(path: path, failure, inMs: max(0, retry.notBeforeMs - wallMs)))
+  }
+
+  private func mask(_ result: inout AttemptResult, _ job: Job) {
+    guard result.message != nil || result.replyExcerpt != nil else { return }
+    let mask = SecretMask(job.prepared?.credential)
+    result.message = result.message.map(mask.applied)
+    result.replyExcerpt = result.replyExcerpt.map(mask.applied)
+  }
+}
+
+extension JobStep {
+  var attempt: AttemptID {
+    switch target {
+    case .chunk(_, let attempt), .control(let attempt): attempt
+    }
+  }
+}
+
+extension EngineLoop.Job {
+  var identityNow: SourceIdentity? {
+    guard case .slice(let slice)? = prepared?.body?.content else { return nil }
+    return slice.identityNow
+  }
+}
+
+extension Remedy {
+  var isRetry: Bool {
+    switch self {
+    case .retry, .probe, .sessionGone: true
+    case .repair, .makeParents, .refreshCredential, .permanent, .unknown: false
+    }
+  }
+}

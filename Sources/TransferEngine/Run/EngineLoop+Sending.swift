@@ -1,0 +1,131 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+extension EngineLoop {
+  /// Hands this turn's units to the ledger as one job.
+  func commitUnits() {
+    guard !units.isEmpty else { return }
+    let batch = units
+    units = []
+    commitsRunning += 1
+    let run = engine.run
+    let mailbox = mailbox
+    let asked = batch.map { $0.begin?.requestCount ?? 0 }
+    engine.ledger.write(
+      { tx in try batch.map { try $0.apply(tx, run: run) } },
+      then: { mailbox.put(.committed($0, asked: asked)) })
+  }
+
+  /// What was begun is durable: prepare it.
+  func committed(_ result: Result<[Begun], TransferError>, _ asked: [Int]) {
+    commitsRunning -= 1
+    beginning -= asked.reduce(0, +)
+    switch result {
+    case .failure(let error): fail(error)
+    case .success(let all):
+      for (begun, asked) in zip(all, asked) { self.begun(begun, asked: asked) }
+    }
+  }
+
+  private func begun(_ begun: Begun, asked: Int) {
+    if let successor = begun.successor { changes[successor] = (changes.removeValue(forKey: begun.file) ?? 0) + 1 }
+    guard works[begun.file] != nil else { return }
+    works[begun.file]!.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
+    let claimed = works[begun.file]!.machine.claimed
+    for chunk in begun.chunks {
+      let failures = works[begun.file]!.machine.isWhole ? claimed.failures : chunk.failures
+      addJob(
+        begun.file, range: chunk.range,
+        JobStep(
+          target: .chunk(chunk.id, chunk.attempt), step: .chunk(ChunkFacts(seq: chunk.seq, range: chunk.range)),
+          failures: failures))
+    }
+    if let control = begun.control {
+      addJob(
+        begun.file, range: nil,
+        JobStep(target: .control(control.attempt), step: control.step, failures: claimed.failures))
+    }
+  }
+
+  private func addJob(_ file: FileID, range: ByteRange?, _ step: JobStep) {
+    lastJobID += 1
+    let id = lastJobID
+    let work = works[file]!
+    let destination = destinations[work.machine.claimed.batch]!
+    jobs[id] = Job(file: file, step: step, range: range, host: destination.resolved.host)
+    works[file]!.jobs.insert(id)
+    let order = PreparationOrder(
+      path: work.machine.claimed.path, followsSymlinks: false, admitted: work.machine.claimed.identity, range: range,
+      checksIdentity: step.step == .finish,
+      digestsAhead: range == nil
+        ? [] : destination.resolved.uploadProtocol.digestsAhead(destination.learned, work.machine.facts.layout),
+      sentAlgorithm: destination.resolved.uploadProtocol.sentDigest, file: work.source,
+      credentials: destination.resolved.credentials)
+    let mailbox = mailbox
+    pool.perform(order) { mailbox.put(.prepared(id, $0)) }
+  }
+
+  func prepared(_ id: JobID, _ result: Result<Prepared, PreparationFailure>) {
+    guard var job = jobs[id] else { return }
+    switch result {
+    case .failure(let failed) where failed.failure.code == .authMissing:
+      // Nothing can be sent there at all; the file is not at fault.
+      fail(
+        TransferError(
+          .auth, "read the credentials", cause: failed.failure.message, remedy: "set them and run \"transfers run\""))
+      job.phase = .ready
+      jobs[id] = job
+    case .failure(let failed):
+      conclude(
+        id, .failed(failed.failure, .permanent), reply: nil, identityNow: failed.identityNow, wasSent: false)
+    case .success(let prepared):
+      if case .slice(let slice)? = prepared.body?.content, works[job.file]?.machine.isWhole == false {
+        works[job.file]?.source = slice.file
+      }
+      job.prepared = prepared
+      job.phase = .ready
+      jobs[id] = job
+      if !isStopping { scheduler.jobIsReady(id, host: job.host, isUrgent: job.range == nil) }
+    }
+  }
+
+  /// Sends what the scheduler allows.
+  func startSending() {
+    guard !isStopping else { return }
+    while let id = scheduler.takeNext(nowMs: bootMs) { send(id) }
+  }
+
+  private func send(_ id: JobID) {
+    guard var job = jobs[id], let work = works[job.file] else {
+      preconditionFailure("request \(id) was scheduled and is unknown")
+    }
+    let destination = destinations[work.machine.claimed.batch]!
+    do throws(Failure) {
+      var request = try destination.resolved.uploadProtocol.request(
+        job.requestStep, work.machine.facts, context(job, destination))
+      if let body = job.prepared?.body { request.body = body.requestBody }
+      request.credentialLabel = destination.resolved.credentials.label
+      job.phase = .sending
+      jobs[id] = job
+      let mailbox = mailbox
+      destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
+    } catch {
+      scheduler.jobEnded(host: job.host, .interrupted, nowMs: bootMs)
+      conclude(id, .failed(error, .permanent), reply: nil, identityNow: nil, wasSent: false)
+    }
+  }
+
+  func context(_ job: Job, _ destination: Destination) -> RequestContext {
+    RequestContext(wallMs: wallMs, credential: job.prepared?.credential, learned: destination.learned)
+  }
+}
+
+extension EngineLoop.Job {
+  /// The step with the digests that go ahead of the body.
+  var requestStep: StepRequest {
+    guard case .chunk(var chunk) = step.step, let body = prepared?.body else { return step.step }
+    chunk.digests = body.ahead
+    return .chunk(chunk)
+  }
+}

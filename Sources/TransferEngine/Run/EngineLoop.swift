@@ -1,0 +1,237 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// The shell around the file machines and the scheduler: takes events from its mailbox, feeds them to the values that
+/// decide, and performs what they say. Used by one thread, but for the mailbox.
+final class EngineLoop: @unchecked Sendable {
+  enum Event: Sendable {
+    case claimed(Result<[ClaimedFile], TransferError>)
+    case committed(Result<[Begun], TransferError>, asked: [Int])
+    case prepared(JobID, Result<Prepared, PreparationFailure>)
+    case replied(JobID, TransferReply)
+    case abortsClaimed(Result<[AbortWork], TransferError>)
+    case abortReplied(JobID, TransferReply)
+    case heartbeat(Result<TransitionResult, TransferError>)
+    case stop(StopSignal.Wish)
+  }
+  typealias JobID = Scheduler.JobID
+
+  /// A request that was begun in the ledger.
+  struct Job: Sendable {
+    var file: FileID
+    var step: JobStep
+    var range: ByteRange?
+    var host: String
+    var phase = Phase.preparing
+    var prepared: Prepared?
+    enum Phase: Sendable { case preparing, ready, sending }
+  }
+
+  struct Destination: Sendable {
+    var resolved: ResolvedDestination
+    var learned = LearnedFacts()
+  }
+
+  /// A file in work with its open descriptor.
+  struct Work: Sendable {
+    var machine: FileMachine
+    var source: SourceFile?
+    var jobs: Set<JobID> = []
+  }
+
+  let engine: Engine
+  let mailbox = Mailbox<Event>()
+  let pool: PreparingPool
+  var scheduler: Scheduler
+  var works: [FileID: Work] = [:]
+  var jobs: [JobID: Job] = [:]
+  var destinations: [BatchID: Destination] = [:]
+  /// How often the source of a file changed in this run, by its newest generation.
+  var changes: [FileID: Int] = [:]
+  var summary = EngineSummary()
+  var progress = EngineProgress()
+
+  /// Units of this turn; one write takes them all.
+  var units: [FileUnit] = []
+  var commitsRunning = 0
+  var lastJobID: JobID = 0
+  /// Requests asked of the ledger that have not come back as jobs yet.
+  var beginning = 0
+  /// Files that have chunks to send, in turn.
+  var hungry = FIFO<FileID>()
+  var isHungry: Set<FileID> = []
+  /// Files that wait for one of the sessions at a time.
+  var sessionQueue = FIFO<FileID>()
+  var sessions: Set<FileID> = []
+
+  /// Sessions to end at their servers, and those requests that run.
+  var aborts: [AbortRun] = []
+  var abortsRunning: [JobID: AbortRun] = [:]
+  var isClaimingAborts = false
+  private var abortPassesLeft = 5
+
+  var isClaiming = false
+  /// Wall milliseconds before which another claim makes no sense.
+  var nextClaimMs: Int64 = 0
+  var wish: StopSignal.Wish?
+  var drainEndsMs: Int64 = .max
+  var fatal: TransferError?
+  var dice = SystemRandomNumberGenerator()
+  private let startedMs: Int64
+  private var nextHeartbeatMs: Int64 = 0
+  private var nextProgressMs: Int64 = 0
+
+  init(engine: Engine) {
+    self.engine = engine
+    pool = PreparingPool(threadCount: engine.configuration.preparingThreads)
+    scheduler = Scheduler(workers: engine.configuration.workers)
+    startedMs = engine.clock.bootMs
+  }
+
+  var wallMs: Int64 { engine.clock.wallMs }
+  var bootMs: Int64 { engine.clock.bootMs }
+  /// Begun requests to keep ahead of the connections: a commit takes about as long as a few small uploads.
+  var targetAhead: Int { max(32, engine.configuration.workers * 3) }
+  var aheadCount: Int { jobs.count - scheduler.sendingCount + beginning }
+  var isStopping: Bool { wish != nil || fatal != nil }
+
+  /// Runs until there is nothing more to do, or a stop is complete.
+  func work() throws(TransferError) -> EngineSummary {
+    defer {
+      mailbox.close()
+      pool.stop()
+    }
+    let left = try engine.ledger.read { reader in try reader.workLeft() }
+    progress.filesTotal = left.files
+    progress.bytesTotal = try engine.ledger.read { reader in try reader.bytesLeft() }
+    startAbortPass()
+    while true {
+      turn()
+      if let fatal, isQuiet, works.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
+      if try isFinished() { break }
+      guard let events = mailbox.take(timeoutMs: waitMs()) else { break }
+      for event in events { handle(event) }
+    }
+    summary.wallMs = bootMs - startedMs
+    report(force: true)
+    return summary
+  }
+
+  private func handle(_ event: Event) {
+    switch event {
+    case .claimed(let result): claimed(result)
+    case .committed(let result, let asked): committed(result, asked)
+    case .prepared(let job, let result): prepared(job, result)
+    case .replied(let job, let reply): replied(job, reply)
+    case .abortsClaimed(let result): abortsClaimed(result)
+    case .abortReplied(let job, let reply): abortReplied(job, reply)
+    case .heartbeat(let result): heartbeat(result)
+    case .stop(let wish): stopAsked(wish)
+    }
+  }
+
+  /// What is done after every batch of events.
+  private func turn() {
+    startSending()
+    sendAborts()
+    if !isStopping { beginMore() }
+    commitUnits()
+    giveUpWhenUnreachable()
+    if isStopping { keepStopping() }
+    beat()
+    report(force: false)
+  }
+
+  private func startAbortPass() {
+    abortPassesLeft -= 1
+    claimAborts()
+  }
+
+  private func giveUpWhenUnreachable() {
+    guard wish == nil, scheduler.isHopeless(afterOpens: engine.configuration.breakerOpensBeforeGivingUp) else { return }
+    stopAsked(.drain)
+    summary.stop = .unreachable
+  }
+
+  /// Nothing runs that could still report.
+  private var isQuiet: Bool {
+    jobs.values.allSatisfy { $0.phase == .ready } && abortsRunning.isEmpty && commitsRunning == 0 && !isClaiming
+      && !isClaimingAborts
+  }
+
+  private func isFinished() throws(TransferError) -> Bool {
+    guard works.isEmpty, jobs.isEmpty, units.isEmpty, aborts.isEmpty, isQuiet else { return false }
+    if wish != nil { return true }
+    guard nextClaimMs > wallMs else { return false }
+    let (left, next) = try engine.ledger.read { reader in (try reader.workLeft(), try reader.nextDueMs()) }
+    guard let due = next, left.files > 0 || (left.aborts > 0 && abortPassesLeft > 0) else { return true }
+    if left.aborts > 0 && abortPassesLeft > 0 && due <= wallMs {
+      startAbortPass()
+      return false
+    }
+    if due - wallMs > engine.configuration.patienceMs {
+      summary.stop = .notDue
+      return true
+    }
+    nextClaimMs = min(nextClaimMs, max(due, wallMs))
+    return false
+  }
+
+  /// How long the mailbox may be waited for, in milliseconds.
+  private func waitMs() -> Int64 {
+    var wait: Int64 = 1_000
+    if !isStopping && aheadCount < targetAhead { wait = min(wait, nextClaimMs - wallMs) }
+    if let opening = scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }
+    for work in works.values {
+      for due in work.machine.waitingUntil { wait = min(wait, due - wallMs) }
+    }
+    if drainEndsMs != .max { wait = min(wait, drainEndsMs - bootMs) }
+    return max(1, wait)
+  }
+
+  private func beat() {
+    guard bootMs >= nextHeartbeatMs else { return }
+    nextHeartbeatMs = bootMs + 5_000
+    let run = engine.run
+    let mailbox = mailbox
+    engine.ledger.write({ tx in try tx.heartbeat(run) }, then: { mailbox.put(.heartbeat($0)) })
+  }
+
+  private func heartbeat(_ result: Result<TransitionResult, TransferError>) {
+    switch result {
+    case .success(.applied): break
+    case .success(.lost):
+      fail(
+        TransferError(
+          .leaseLost, "keep the lease of run", NameBytes(engine.run.description),
+          cause: "another engine took over", remedy: "nothing was lost; see \"transfers status\""))
+    case .failure(let error): fail(error)
+    }
+  }
+
+  /// The first error that ends the run stands.
+  func fail(_ error: TransferError) {
+    guard fatal == nil else { return }
+    fatal = error
+    if error.leavesLedgerUsable { stopAsked(.now) }
+  }
+
+  private func report(force: Bool) {
+    guard force || bootMs >= nextProgressMs else { return }
+    nextProgressMs = bootMs + 100
+    progress.filesDone = summary.filesDone
+    progress.filesFailed = summary.filesFailed + summary.filesUnknown
+    progress.bytesAcked = summary.bytesAcked
+    progress.active = works.count
+    progress.retrying = works.values.reduce(0) { $0 + $1.machine.waitingUntil.count }
+    progress.elapsedMs = bootMs - startedMs
+    progress.bytesInFlight = 0
+    var seen: Set<ObjectIdentifier> = []
+    for destination in destinations.values
+    where seen.insert(ObjectIdentifier(destination.resolved.transport as AnyObject)).inserted {
+      progress.bytesInFlight += destination.resolved.transport.bytesInFlight().values.reduce(0, +)
+    }
+    engine.observer.progress(progress)
+  }
+}

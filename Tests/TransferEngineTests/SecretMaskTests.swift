@@ -1,0 +1,21 @@
+import Testing
+import TransferModel
+import TransferProtocols
+
+@testable import TransferEngine
+
+@Suite struct SecretMaskTests {
+  @Test func secretsDisappearFromWhatServersQuote() {
+    let mask = SecretMask(.aws(accessKey: "AKIA", secretKey: "s3cr/et", sessionToken: "tok=en"))
+    let text = "x s3cr/et y tok=en z ?X-Amz-Signature=abc123&a=b Authorization: Bearer abc.def, more"
+    #expect(
+      mask.applied(text)
+        == "x [hidden] y [hidden] z ?X-Amz-Signature=[hidden]&a=b Authorization: Bearer [hidden], more")
+  }
+
+  @Test func basicCredentialsDisappearInBothForms() {
+    let mask = SecretMask(.basic(user: "u", password: "canary"))
+    #expect(mask.applied("canary and dTpjYW5hcnk=") == "[hidden] and [hidden]")
+    #expect(SecretMask(nil).applied("nothing to hide") == "nothing to hide")
+  }
+}
