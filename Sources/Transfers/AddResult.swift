@@ -1,0 +1,38 @@
+public import TransferModel
+
+/// What an `add` recorded; counts are files.
+public struct AddResult: Sendable, Hashable {
+  public var batch: BatchID
+  public var added = 0
+  /// Of the added: newer versions of what was sent before.
+  public var changed = 0
+  public var unchanged = 0
+  /// Already waiting, from an earlier batch.
+  public var queued = 0
+  public var unknown = 0
+  public var failed = 0
+  /// Links, FIFOs, sockets, devices.
+  public var special = 0
+  public var excluded = 0
+  /// Of the added, in bytes.
+  public var bytes: Int64 = 0
+
+  public init(batch: BatchID) { self.batch = batch }
+}
+
+/// What an `add` would record, and what sending it would take.
+public struct PlanResult: Sendable, Hashable {
+  public var new = 0
+  public var unchanged = 0
+  public var changed = 0
+  public var queued = 0
+  public var excluded = 0
+  public var special = 0
+  public var failed = 0
+  public var chunks = 0
+  /// When nothing has to be repeated.
+  public var requests = 0
+  public var bytes: Int64 = 0
+
+  public init() {}
+}

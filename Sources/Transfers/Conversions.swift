@@ -1,0 +1,88 @@
+import TransferEngine
+import TransferModel
+
+extension UploadOptions {
+  var pathRules: PathRules {
+    PathRules(rules.map { PathRules.Rule($0.kind == .include ? .include : .exclude, $0.pattern) })
+  }
+}
+
+extension AddResult {
+  init(_ batch: BatchID, _ counts: SourceAdmitter.Counts) {
+    self.init(batch: batch)
+    added = counts.added
+    changed = counts.changed
+    unchanged = counts.unchanged
+    queued = counts.queued
+    unknown = counts.unknown
+    failed = counts.failed
+    special = counts.special
+    excluded = counts.excluded
+    bytes = counts.bytes
+  }
+}
+
+extension Notice {
+  init(_ notice: SourceNotice) {
+    switch notice {
+    case .excluded(let path, let rule): self = .planned(path: path, key: path, size: 0, verdict: "excluded: \(rule)")
+    case .skipped(let path, let reason): self = .skipped(path: path, reason: reason)
+    case .failed(let path, let failure): self = .failed(path: path, failure)
+    }
+  }
+
+  init(_ notice: EngineNotice) {
+    switch notice {
+    case .failed(let path, let failure): self = .failed(path: path, failure)
+    case .unknown(let path, let failure): self = .unknown(path: path, failure)
+    case .retrying(let path, let failure, let inMs): self = .retrying(path: path, failure, inMs: inMs)
+    case .sourceChanged(let path): self = .sourceChanged(path: path)
+    case .recovered(let attempts, let files, let unknown):
+      self = .recovered(attempts: attempts, files: files, unknown: unknown)
+    case .draining(let requests): self = .draining(requests: requests)
+    case .info(let text): self = .info(text)
+    }
+  }
+}
+
+extension RunResult {
+  init(_ summary: EngineSummary) {
+    self.init()
+    done = summary.filesDone
+    failed = summary.filesFailed
+    unknown = summary.filesUnknown
+    mismatched = summary.filesMismatched
+    left = summary.filesLeft
+    bytesAcked = summary.bytesAcked
+    bytesSent = summary.bytesSent
+    retries = summary.retries
+    wallMs = summary.wallMs
+    stoppedBy = summary.stop.map(StopCause.init)
+  }
+}
+
+extension StopCause {
+  init(_ cause: TransferEngine.StopCause) {
+    switch cause {
+    case .drained: self = .drained
+    case .interrupted: self = .interrupted
+    case .unreachable: self = .unreachable
+    case .notDue: self = .notDue
+    }
+  }
+}
+
+extension ProgressSnapshot {
+  init(_ progress: EngineProgress) {
+    self.init()
+    filesTotal = progress.filesTotal
+    filesDone = progress.filesDone
+    filesFailed = progress.filesFailed
+    active = progress.active
+    bytesTotal = progress.bytesTotal
+    bytesAcked = progress.bytesAcked
+    bytesInFlight = progress.bytesInFlight
+    retrying = progress.retrying
+    elapsedMs = progress.elapsedMs
+  }
+}

@@ -1,0 +1,46 @@
+import CurlTransport
+import TransferEngine
+import TransferModel
+import TransferProtocols
+
+/// Makes destinations with libcurl as their transport; destinations with the same authorities share one.
+final class CurlDestinations: DestinationResolver {
+  private let transports = Lock([String: CurlTransport]())
+
+  func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
+    let uploadProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
+    let origin = try AllProtocols.origin(settings, credentialsRegion: nil)
+    return ResolvedDestination(
+      uploadProtocol: uploadProtocol, credentials: try Self.credentials(settings, uploadProtocol),
+      transport: transport(caFile: settings.caFile), host: origin.description)
+  }
+
+  /// Ends all connections. Blocks until the last thread has gone.
+  func stop() {
+    for transport in transports.withLock({ Array($0.values) }) { transport.stop() }
+  }
+
+  private func transport(caFile: String?) -> CurlTransport {
+    transports.withLock { transports in
+      if let known = transports[caFile ?? ""] { return known }
+      let made = CurlTransport(CurlConfiguration(userAgent: "transfers/\(Transfers.version)", caFile: caFile))
+      transports[caFile ?? ""] = made
+      return made
+    }
+  }
+
+  static func credentials(
+    _ settings: BatchSettings, _ uploadProtocol: any UploadProtocol
+  ) throws(TransferError) -> any CredentialSource {
+    if uploadProtocol.name == "s3" { return AWSCredentials(profile: settings.awsProfile) }
+    guard let reference = settings.auth else { return NoCredential() }
+    return ReferencedCredential(try CredentialReference(parsing: reference))
+  }
+}
+
+/// For destinations that ask for nothing.
+struct NoCredential: CredentialSource {
+  func credential() throws(Failure) -> Credential? { nil }
+  func refresh() {}
+  var label: String { "" }
+}

@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What the ledger records about the machine of a run.
+enum HostFacts {
+  static var name: String {
+    var buffer = [UInt8](repeating: 0, count: 256)
+    let status = buffer.withUnsafeMutableBytes {
+      gethostname($0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count - 1)
+    }
+    return status == 0 ? String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self) : "unknown"
+  }
+
+  /// Tells one boot from another: a process id means nothing after a restart.
+  static var bootID: String {
+    String(decoding: FileText.bytes("/proc/sys/kernel/random/boot_id") ?? [], as: UTF8.self)
+      .split(separator: "\n").first.map(String.init) ?? "unknown"
+  }
+
+  static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+}
+
+/// Small files as bytes.
+enum FileText {
+  /// Everything in the file up to 1 MiB; nil when it cannot be read.
+  static func bytes(_ path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var all: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while all.count < 1 << 20 {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { return count == 0 ? all : nil }
+      all += buffer[..<count]
+    }
+    return all
+  }
+}

@@ -1,0 +1,15 @@
+public import TransferModel
+
+/// What people are told while something happens.
+public enum Notice: Sendable {
+  case skipped(path: NameBytes, reason: String)
+  case failed(path: NameBytes, Failure)
+  case unknown(path: NameBytes, Failure)
+  case retrying(path: NameBytes, Failure, inMs: Int64)
+  case sourceChanged(path: NameBytes)
+  /// Of a plan: `new`, `unchanged`, `changed`, `queued`, `excluded: RULE`.
+  case planned(path: NameBytes, key: NameBytes, size: Int64, verdict: String)
+  case recovered(attempts: Int, files: Int, unknown: Int)
+  case draining(requests: Int)
+  case info(String)
+}

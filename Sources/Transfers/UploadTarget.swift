@@ -1,0 +1,25 @@
+import TransferModel
+import TransferProtocols
+
+/// Where a batch goes: settings with everything taken from the environment that must not change later, and what they mean.
+struct UploadTarget: Sendable {
+  let settings: BatchSettings
+  let destination: Destination
+  let uploadProtocol: any UploadProtocol
+
+  /// - Throws: `.usage` for a destination that cannot be understood, `.config` for files that cannot.
+  init(_ asked: BatchSettings) throws(TransferError) {
+    destination = try Destination(parsing: asked.destination)
+    if case .s3 = destination.place {
+      settings = try AWSEnvironment(profile: asked.awsProfile).completing(asked)
+    } else {
+      settings = asked
+    }
+    uploadProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
+  }
+
+  /// The key for a path relative to its source.
+  @Sendable func key(_ relative: NameBytes, _ isSingle: Bool) -> NameBytes {
+    destination.key(forRelativePath: relative, isSingleFile: isSingle)
+  }
+}

@@ -1,0 +1,125 @@
+import Receiver
+import TransferModel
+import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A receiver, a source folder and a ledger, all gone with the test.
+final class Scene {
+  let root: String
+  let server: ReceiverServer
+  let url: String
+
+  struct Broken: Error { let what: String }
+
+  init(script: String = "", seed: UInt64 = 1) throws {
+    var template = Array("/tmp/transfers-scene-XXXXXX".utf8CString)
+    guard let made = template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) else {
+      throw Broken(what: "mkdtemp")
+    }
+    root = String(cString: made)
+    for name in ["source", "kept"] { mkdir("\(root)/\(name)", 0o700) }
+    var settings = ReceiverSettings(directory: "\(root)/kept", recordPath: "\(root)/record.ndjson")
+    settings.script = try FaultScript(text: script)
+    settings.seed = seed
+    server = try ReceiverServer(settings)
+    url = server.start()
+  }
+
+  deinit {
+    server.stop()
+    Self.removeTree(root)
+  }
+
+  /// Files of seeded content and size, with a few names that are hard; by their relative path.
+  func makeTree(seed: UInt64, count: Int) throws -> [NameBytes: [UInt8]] {
+    var generator = SplitMix(state: seed)
+    var files: [NameBytes: [UInt8]] = [:]
+    let sizes = [0, 1, 4_095, 65_536, 65_537, 300_000]
+    for n in 0..<count {
+      var name = NameBytes("f\(n)")
+      if n % 10 == 5 { name.bytes += [0x20, 0xFF, 0x0A, 0x25, 0x3F, 0x23] }
+      let size = n < sizes.count ? sizes[n] : Int.random(in: 0..<20_000, using: &generator)
+      let bytes = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      files[name] = bytes
+      try Self.write(bytes, to: NameBytes("\(root)/source").appending(name))
+    }
+    return files
+  }
+
+  struct Outcome {
+    var added: AddResult
+    var result: RunResult
+  }
+
+  func push() throws(TransferError) -> Outcome {
+    let options = UploadOptions(
+      storePath: "\(root)/ledger.db", settings: BatchSettings(destination: "\(url)/up/"))
+    let added = try Transfers.add([NameBytes("\(root)/source")], options, notice: { _ in })
+    let result = try Transfers.run(
+      RunOptions(storePath: "\(root)/ledger.db", argv: ["test"]), progress: { _ in }, notice: { _ in },
+      stop: StopSignal())
+    return Outcome(added: added, result: result)
+  }
+
+  /// What the receiver kept is what the source holds, no more and no less.
+  func expectSameBytes(_ files: [NameBytes: [UInt8]]) throws {
+    for (name, bytes) in files {
+      let kept = try Self.read(NameBytes("\(root)/kept/up").appending(name))
+      guard kept == bytes else { throw Broken(what: "\(name) differs: \(kept.count) of \(bytes.count) bytes") }
+    }
+  }
+
+  func commits() throws -> [ReceiverEvent] {
+    try ReceiverRecord.read(path: "\(root)/record.ndjson").filter { if case .commit = $0.kind { true } else { false } }
+  }
+
+  private static func write(_ bytes: [UInt8], to path: NameBytes) throws {
+    let descriptor = path.withPath { open($0, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
+    guard descriptor >= 0 else { throw Broken(what: "open \(path): \(errno)") }
+    defer { close(descriptor) }
+    guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Broken(what: "write \(path)") }
+  }
+
+  private static func read(_ path: NameBytes) throws -> [UInt8] {
+    let descriptor = path.withPath { open($0, O_RDONLY) }
+    guard descriptor >= 0 else { throw Broken(what: "\(path) is not there") }
+    defer { close(descriptor) }
+    var all: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      if count <= 0 { return all }
+      all += buffer[..<count]
+    }
+  }
+
+  private static func removeTree(_ root: String) {
+    var pid = pid_t()
+    let words: [UnsafeMutablePointer<CChar>?] = [strdup("rm"), strdup("-rf"), strdup("--"), strdup(root), nil]
+    defer { words.forEach { free($0) } }
+    guard posix_spawnp(&pid, "rm", nil, nil, words, environ) == 0 else { return }
+    waitpid(pid, nil, 0)
+  }
+}
+
+/// A small generator whose sequence is the same everywhere.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+extension NameBytes {
+  fileprivate func withPath(_ body: (UnsafePointer<CChar>) -> Int32) -> Int32 {
+    (bytes + [0]).withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
+  }
+}
