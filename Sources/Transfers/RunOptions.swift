@@ -77,4 +77,19 @@ public struct ProgressSnapshot: Sendable, Hashable {
   public var elapsedMs: Int64 = 0
 
   public init() {}
+
+  public init(
+    filesTotal: Int, filesDone: Int, filesFailed: Int, active: Int, bytesTotal: Int64, bytesAcked: Int64,
+    bytesInFlight: Int64, retrying: Int, elapsedMs: Int64
+  ) {
+    self.filesTotal = filesTotal
+    self.filesDone = filesDone
+    self.filesFailed = filesFailed
+    self.active = active
+    self.bytesTotal = bytesTotal
+    self.bytesAcked = bytesAcked
+    self.bytesInFlight = bytesInFlight
+    self.retrying = retrying
+    self.elapsedMs = elapsedMs
+  }
 }

@@ -135,7 +135,7 @@ public struct SourceScanner {
 
   /// The path from the root, without resolving links: what the ledger stores, so that a later run finds the file from
   /// any working directory.
-  static func absolute(_ path: NameBytes) -> NameBytes {
+  public static func absolute(_ path: NameBytes) -> NameBytes {
     var trimmed = path
     while trimmed.bytes.count > 1 && trimmed.bytes.last == 0x2F { trimmed.bytes.removeLast() }
     while trimmed.bytes.starts(with: [0x2E, 0x2F]) { trimmed.bytes.removeFirst(2) }
