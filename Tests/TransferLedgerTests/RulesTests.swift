@@ -23,6 +23,14 @@ import Testing
     "UPDATE file SET not_before = 1 WHERE id = 2",
     "UPDATE file SET state = 'done', finished_at = 1 << 60 WHERE id = 5",
     "UPDATE file SET failures = -1 WHERE id = 3",
+    // all chunks of file 6 are done, but nothing confirms the whole
+    "UPDATE file SET state = 'done', run_id = NULL, finished_at = 1 << 60 WHERE id = 6",
+    "UPDATE file SET mode = 5 WHERE id = 6",
+    "DELETE FROM store_meta",
+    """
+    INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at, ended_at, how)
+    VALUES (randomblob(16), '[]', '', '', '', 1, 0, 0, 0, 'done')
+    """,
     "DELETE FROM file WHERE id = 3",
     """
     INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
@@ -76,7 +84,7 @@ import Testing
     """,
     "UPDATE session SET state = 'completed', ended_at = 1",
     "UPDATE session SET state = 'open', opened_at = 1",
-    "UPDATE session SET file_id = 3",
+    "UPDATE session SET state = 'intended', ended_at = NULL WHERE state = 'aborted'", "UPDATE session SET file_id = 3",
     "INSERT INTO session (file_id, run_id, state, intended_at) VALUES (2, 1, 'intended', 0)",
     """
     INSERT INTO session (file_id, run_id, state, remote_id, intended_at, opened_at) VALUES (3, 1, 'open', 'u', 0, 0)
@@ -109,6 +117,25 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// Without any one of the triggers at least one of the statements would pass: each is needed, and tested.
+  @Test func everyTriggerIsNeeded() throws {
+    let f = try LedgerFixture()
+    try Self.fill(f)
+    let shell = try Connection(path: f.path, access: .readWrite)
+    let triggers = try shell.rowsOnce("SELECT name FROM sqlite_schema WHERE type = 'trigger'") { $0.text(0) }
+    #expect(triggers.count > 30)
+    for trigger in triggers {
+      try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
+      let passed = try Self.refused.contains { sql in
+        try shell.execute("SAVEPOINT one")
+        defer { try? shell.execute("ROLLBACK TO one; RELEASE one") }
+        return (try? shell.execute(sql)) != nil
+      }
+      try shell.execute("ROLLBACK")
+      #expect(passed, "\(trigger)")
+    }
+  }
+
   /// The same statements in legal form pass: the rules refuse what is wrong, not everything.
   @Test func theShellMayDoWhatIsLegal() throws {
     let f = try LedgerFixture()
@@ -125,7 +152,7 @@ import Testing
 
   static func fill(_ f: LedgerFixture) throws {
     let batch = try f.makeBatch()
-    for name in ["done", "active", "pending", "failed", "unknown"] { _ = try f.add(name, size: 20, to: batch) }
+    for name in ["done", "active", "pending", "failed", "unknown", "sent"] { _ = try f.add(name, size: 20, to: batch) }
     let dead = try f.startRun()
     _ = try f.ledger.write { try $0.endRun(dead, how: "done") }
     let run = try f.startRun()
@@ -142,6 +169,8 @@ import Testing
       _ = try tx.endAttempt(posted.attempt, run, result(.unknown, mayHaveArrived: true))
       _ = try tx.chunkUnknown(posted.id, posted.attempt)
       _ = try tx.markUnknown(ids[3], run, code: .protoLostAnswer, message: "lost")
+      try tx.sendAll(ids[4], run)
+      _ = try tx.endSession(try tx.intendSession(ids[4], run), .aborted)
     }
     try f.shell("UPDATE file SET state = 'pending' WHERE id = 3")
   }

@@ -39,13 +39,19 @@ extension LedgerTransaction {
       UPDATE file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0,
         finished_at = max(started_at, ?) WHERE id = ?
       """, .int(wallMs), .id(file))
-    try db.run(
-      """
-      UPDATE session SET state = 'completed', ended_at = ?
-      WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL AND remote_id IS NOT NULL
-      """, .int(wallMs), .id(file))
-    try dropSession(of: file)
+    try completeSession(of: file)
     return .applied
+  }
+
+  /// Most files have none, which costs one look. One that was never answered may exist at the server: it is aborted.
+  private func completeSession(of file: FileID) throws {
+    let open = try db.first(
+      "SELECT id FROM session WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL", .id(file)
+    ) { $0.id(0, SessionID.self) }
+    guard let open else { return }
+    let completed = try db.run(
+      "UPDATE session SET state = 'completed', ended_at = ? WHERE id = ? AND state = 'open'", .int(wallMs), .id(open))
+    if completed == 0 { try dropSession(of: file) }
   }
 
   /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. With
