@@ -84,7 +84,7 @@ BEGIN SELECT RAISE(ABORT, 'what a file is does not change; a new generation does
 
 CREATE TRIGGER chunk_arrow BEFORE UPDATE OF state ON chunk
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
-  WHEN 'pending' THEN NEW.state IN ('sending', 'failed')
+  WHEN 'pending' THEN NEW.state IN ('sending', 'done', 'failed')
   WHEN 'sending' THEN NEW.state IN ('done', 'waiting', 'pending', 'failed', 'unknown')
   WHEN 'waiting' THEN NEW.state IN ('pending', 'failed')
   WHEN 'done' THEN NEW.state = 'pending'
@@ -98,7 +98,10 @@ CREATE TRIGGER chunk_evidence BEFORE UPDATE OF state ON chunk
 WHEN (NEW.state = 'sending') <> EXISTS (
     SELECT 1 FROM attempt WHERE file_id = NEW.file_id AND chunk_id = NEW.id AND outcome = 'open')
   OR (NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (
-    SELECT 1 FROM attempt WHERE id = NEW.done_attempt AND chunk_id = NEW.id AND outcome = 'ok'))
+    SELECT 1 FROM attempt WHERE id = NEW.done_attempt AND outcome = 'ok' AND CASE OLD.state
+      WHEN 'sending' THEN chunk_id = NEW.id
+      -- Its answer was lost, and asking showed that the whole file is there.
+      ELSE file_id = NEW.file_id AND operation = 'verify' END))
   OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
 BEGIN SELECT RAISE(ABORT, 'a chunk is sending with its open attempt, and done by an attempt that succeeded'); END;

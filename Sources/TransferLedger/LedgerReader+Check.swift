@@ -62,7 +62,8 @@ extension LedgerReader {
       "I09 a done chunk names its winning attempt",
       """
       SELECT c.id FROM chunk c LEFT JOIN attempt a ON a.id = c.done_attempt
-      WHERE c.state = 'done' AND (a.id IS NULL OR a.chunk_id IS NOT c.id OR a.outcome <> 'ok')
+      WHERE c.state = 'done' AND (a.id IS NULL OR a.outcome <> 'ok'
+        OR (a.chunk_id IS NOT c.id AND NOT (a.operation = 'verify' AND a.file_id = c.file_id)))
       """
     ),
     (

@@ -147,6 +147,7 @@ public struct AttemptResult: Sendable {
   public var httpStatus: Int?
   public var curlCode: Int32?
   public var systemError: Int32?
+  /// Bytes of the file handed to the system; the bodies of control requests do not count.
   public var bytesSent: Int64
   /// Body bytes that the answer acknowledged.
   public var bytesAcked: Int64

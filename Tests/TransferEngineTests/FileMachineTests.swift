@@ -87,6 +87,15 @@ import TransferProtocols
     #expect(dialogue.machine.isReleased)
   }
 
+  @Test func aWholeFileFoundAtTheServerIsDoneByTheQuestion() throws {
+    var dialogue = Dialogue(chunks: 1)
+    _ = dialogue.advance()
+    dialogue.beginControl(.verify)
+    let changes = dialogue.concluded(.verify, .finished(FileProof(confirmation: .size, etag: "e")))
+    #expect(changes.first == .confirmChunks(AttemptID(rawValue: 99), .size, etag: "e"))
+    #expect(changes.count == 2)
+  }
+
   @Test func aLostSessionStartsOverAfterItsBackoff() throws {
     var dialogue = Dialogue(chunks: 2, session: "u")
     _ = dialogue.advance()

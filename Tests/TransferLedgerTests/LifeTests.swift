@@ -33,6 +33,25 @@ import Testing
     #expect(try f.ledger.read { try $0.workLeft() } == WorkLeft(ready: 0, waiting: 0, active: 0, aborts: 0))
   }
 
+  @Test func aFileFoundAtTheServerIsDoneByTheVerifyThatFoundIt() throws {
+    let f = try LedgerFixture()
+    _ = try f.add("a", size: 10, to: f.makeBatch())
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(run)
+      let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
+      _ = try tx.endAttempt(chunk.attempt, run, result(.retry, mayHaveArrived: true))
+      _ = try tx.returnChunk(chunk.id, chunk.attempt)
+      let verify = try tx.beginAttempt(file.id, run, .verify, session: nil, isRepeatable: true)
+      #expect(throws: (any Error).self) { try tx.confirmChunks(file.id, run, by: verify, .size, etag: "e") }
+      _ = try tx.endAttempt(verify, run, ok)
+      #expect(try tx.confirmChunks(file.id, run, by: verify, .size, etag: "e").isApplied)
+      #expect(try tx.completeFile(file.id, run, proof).isApplied)
+    }
+    #expect(try f.findings() == [])
+    #expect(try f.texts("SELECT state, attempts, bytes_acked FROM v_files") == ["done 2 10"])
+  }
+
   @Test func claimsFollowPriorityAndThenAdmission() throws {
     let f = try LedgerFixture()
     let low = try f.makeBatch("put:a")

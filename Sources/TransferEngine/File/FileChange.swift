@@ -10,6 +10,8 @@ enum FileChange: Sendable, Hashable {
   case failChunk(ChunkID, AttemptID)
   case chunkUnknown(ChunkID, AttemptID)
   case disownChunks([Int])
+  /// A `verify` showed that the whole file is there although the answer to its body was lost.
+  case confirmChunks(AttemptID, Confirmation, etag: String)
   case resetChunks
   case openSession(remoteID: String, expiresAtMs: Int64?)
   case endSession(SessionState)
@@ -25,8 +27,8 @@ enum FileChange: Sendable, Hashable {
   var isRelease: Bool {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede: true
-    case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .disownChunks, .resetChunks, .openSession,
-      .endSession, .startFinishing, .resumeSending:
+    case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .disownChunks, .confirmChunks, .resetChunks,
+      .openSession, .endSession, .startFinishing, .resumeSending:
       false
     }
   }

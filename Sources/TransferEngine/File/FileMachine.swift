@@ -193,7 +193,9 @@ extension FileMachine {
       isReleased = true
       // A session whose create call was never answered cannot have been completed by us.
       let end: SessionState = facts.session?.remoteID == nil ? .gone : .completed
-      return (sessionID == nil ? [] : [.endSession(end)]) + [.complete(receipt(proof))]
+      let confirmed: [FileChange] =
+        facts.isAllStored ? [] : [.confirmChunks(job.attempt, proof.confirmation, etag: proof.etag)]
+      return confirmed + (sessionID == nil ? [] : [.endSession(end)]) + [.complete(receipt(proof))]
     case .absent:
       facts.isAbsent = true
       facts.lostAnswer = nil
@@ -306,6 +308,14 @@ extension StepRequest {
     switch self {
     case .probe, .finish, .verify: true
     case .create, .chunk, .abort, .makeParent: false
+    }
+  }
+}
+
+extension JobStep {
+  var attempt: AttemptID {
+    switch target {
+    case .chunk(_, let attempt), .control(let attempt): attempt
     }
   }
 }

@@ -40,6 +40,8 @@ extension FileUnit {
     case .failChunk(let chunk, let attempt): try require(tx.failChunk(chunk, attempt), "fail chunk")
     case .chunkUnknown(let chunk, let attempt): try require(tx.chunkUnknown(chunk, attempt), "mark chunk unknown")
     case .disownChunks(let seqs): begun.disownedChunks = try tx.disownChunks(file, run, seqs: seqs)
+    case .confirmChunks(let attempt, let confirmation, let etag):
+      try require(tx.confirmChunks(file, run, by: attempt, confirmation, etag: etag), "confirm chunks")
     case .resetChunks: _ = try tx.resetChunks(file, run)
     case .openSession(let remoteID, let expiresAtMs):
       guard let session else { preconditionFailure("open a session that was not intended") }

@@ -169,7 +169,8 @@ extension EngineLoop {
         engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
       case .requeue(let notBeforeMs, _, _): nextClaimMs = min(nextClaimMs, notBeforeMs ?? wallMs)
       case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
-      case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .disownChunks, .resetChunks,
+      case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .disownChunks, .confirmChunks,
+        .resetChunks,
         .openSession, .endSession, .startFinishing, .resumeSending:
         break
       }

@@ -8,7 +8,7 @@ extension EngineLoop {
     guard let job = jobs[id], let work = works[job.file] else {
       preconditionFailure("a reply to request \(id), which is unknown")
     }
-    summary.bytesSent += reply.bytesSent
+    if job.range != nil { summary.bytesSent += reply.bytesSent }
     if reply.isCancelled && reply.status == 0 {
       scheduler.jobEnded(host: job.host, .interrupted, nowMs: bootMs)
       return interrupt(id, reply)
@@ -68,6 +68,7 @@ extension EngineLoop {
       summary.bytesAcked += part.length
     }
     mask(&result, job)
+    if job.range == nil { result.bytesSent = 0 }
     let changes = work.machine.concluded(job.step, verdict, retry)
     works[job.file] = work
     if work.machine.ending != nil { endOthers(of: job.file) }
@@ -137,14 +138,6 @@ extension EngineLoop {
     let mask = SecretMask(job.prepared?.credential)
     result.message = result.message.map(mask.applied)
     result.replyExcerpt = result.replyExcerpt.map(mask.applied)
-  }
-}
-
-extension JobStep {
-  var attempt: AttemptID {
-    switch target {
-    case .chunk(_, let attempt), .control(let attempt): attempt
-    }
   }
 }
 

@@ -43,6 +43,21 @@ extension LedgerTransaction {
     return .applied
   }
 
+  /// pending → done for every chunk of a file whose answer was lost: `attempt`, a `verify` that was closed with `ok`, showed
+  /// that the server has all of it.
+  public func confirmChunks(
+    _ file: FileID, _ run: RunID, by attempt: AttemptID, _ confirmation: Confirmation, etag: String
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE chunk SET state = 'done', etag = ?, confirmation = ?, done_attempt = ?, failures = 0
+        WHERE file_id = ? AND state = 'pending'
+          AND EXISTS (SELECT 1 FROM file WHERE id = chunk.file_id AND state = 'active' AND run_id = ?)
+        """, .text(etag), .raw(confirmation), .id(attempt), .id(file), .id(run))
+    ) { try stateOf(file, run) }
+  }
+
   /// sending → waiting until `notBeforeMs`; counts as a failure. `attempt` was closed before.
   public func retryChunk(_ chunk: ChunkID, _ attempt: AttemptID, notBeforeMs: Int64) throws -> TransitionResult {
     try result(
