@@ -1,0 +1,82 @@
+public import TransferModel
+
+/// One row of `v_attempts`.
+public struct AttemptRow: Sendable, Hashable {
+  public var id: AttemptID
+  public var uid: String
+  public var file: FileID
+  /// nil for requests about the whole file.
+  public var chunk: ChunkID?
+  public var run: RunID
+  public var operation: String
+  public var n: Int64
+  public var startedMs: Int64
+  public var endedMs: Int64?
+  public var outcome: String
+  public var errorCode: String?
+  public var message: String?
+  public var httpStatus: Int64?
+  public var curlCode: Int64?
+  public var bytesSent: Int64
+  public var bytesAcked: Int64
+  public var connectMs: Int64?
+  public var firstByteMs: Int64?
+  public var totalMs: Int64?
+  public var remoteIP: String?
+  public var requestID: String?
+  public var backoffMs: Int64?
+}
+
+extension LedgerReader {
+  /// Attempts by number, after number `after`, for the files that the filter selects; its error is the attempt's.
+  public func attempts(_ filter: RowFilter, after: Int64, limit: Int) throws -> [AttemptRow] {
+    try db.rows(
+      """
+      SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
+      FROM v_attempts a JOIN file f ON f.id = a.file_id
+      WHERE a.id > ?6
+        AND f.id BETWEEN ?1 AND ?2
+        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
+          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
+        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
+        AND (?5 IS NULL OR a.error_code GLOB ?5)
+      ORDER BY a.id LIMIT ?7
+      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob, .integer(after),
+      .int(limit), row: Self.attempt)
+  }
+
+  public func attempt(_ id: AttemptID) throws -> AttemptRow? {
+    try db.first(
+      """
+      SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
+      FROM v_attempts a WHERE a.id = ?1
+      """, .id(id), row: Self.attempt)
+  }
+
+  /// The newest attempts for a file, or only those for one of its chunks; oldest of them first.
+  public func newestAttempts(of file: FileID, chunk: ChunkID?, limit: Int) throws -> [AttemptRow] {
+    try db.rows(
+      """
+      SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
+      FROM v_attempts a WHERE a.id IN (
+        SELECT id FROM attempt WHERE file_id = ?1 AND (?2 IS NULL OR chunk_id = ?2) ORDER BY +id DESC LIMIT ?3)
+      ORDER BY a.id
+      """, .id(file), .id(chunk), .int(limit), row: Self.attempt)
+  }
+
+  private static func attempt(_ row: SQLRow) -> AttemptRow {
+    AttemptRow(
+      id: row.id(0), uid: row.text(1), file: row.id(2), chunk: row.idOrNil(3), run: row.id(4), operation: row.text(5),
+      n: row.int64(6), startedMs: row.int64(7), endedMs: row.int64OrNil(8), outcome: row.text(9),
+      errorCode: row.textOrNil(10), message: row.textOrNil(11), httpStatus: row.int64OrNil(12),
+      curlCode: row.int64OrNil(13), bytesSent: row.int64(14), bytesAcked: row.int64(15),
+      connectMs: row.int64OrNil(16), firstByteMs: row.int64OrNil(17), totalMs: row.int64OrNil(18),
+      remoteIP: row.textOrNil(19), requestID: row.textOrNil(20), backoffMs: row.int64OrNil(21))
+  }
+}

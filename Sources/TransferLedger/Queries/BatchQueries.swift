@@ -1,0 +1,104 @@
+import FoundationEssentials
+public import TransferModel
+
+/// One batch with the sums of its files.
+public struct BatchRow: Sendable, Hashable {
+  public var id: BatchID
+  public var uid: String
+  public var name: String?
+  public var destination: String
+  public var protocolName: String
+  public var labels: [String: String]
+  public var priority: Int64
+  /// Milliseconds since 1970 UTC, as all times here.
+  public var createdMs: Int64
+  /// Start of the first and end of the last attempt; nil before.
+  public var startedMs: Int64?
+  public var finishedMs: Int64?
+  public var totals: FileTotals
+
+  /// `done`, `failed`, `partial`, `active` or `pending`, by its files.
+  public var state: String {
+    if totals.left > 0 { return totals.count(.active) + totals.count(.finishing) > 0 ? "active" : "pending" }
+    if totals.bad == 0 { return "done" }
+    return totals.count(.done) > 0 ? "partial" : "failed"
+  }
+}
+
+extension LedgerReader {
+  /// Batches by number, after number `after`, that the filter names, or that have a file which it selects.
+  public func batches(_ filter: RowFilter, after: Int64, limit: Int) throws -> [BatchRow] {
+    let rows = try db.rows(
+      """
+      SELECT b.id, b.uid, b.name, b.destination, b.protocol, b.labels, b.priority, b.created_at
+      FROM v_batches b
+      WHERE b.id > ?6
+        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
+          WHERE r.value ->> 0 = 'b' AND b.id BETWEEN r.value ->> 1 AND r.value ->> 2)
+          OR EXISTS (SELECT 1 FROM json_each(?3) r JOIN file f ON f.id BETWEEN r.value ->> 1 AND r.value ->> 2
+            WHERE r.value ->> 0 = 'f' AND f.id BETWEEN ?1 AND ?2 AND f.batch_id = b.id))
+        AND ((?4 IS NULL AND ?5 IS NULL) OR EXISTS (SELECT 1 FROM file f WHERE f.batch_id = b.id
+          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
+          AND (?5 IS NULL OR f.cause GLOB ?5)))
+      ORDER BY b.id LIMIT ?7
+      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob, .integer(after),
+      .int(limit)
+    ) { row in
+      BatchRow(
+        id: row.id(0), uid: row.text(1), name: row.textOrNil(2), destination: row.text(3), protocolName: row.text(4),
+        labels: Self.labels(row.text(5)), priority: row.int64(6), createdMs: row.int64(7), startedMs: nil,
+        finishedMs: nil,
+        totals: FileTotals())
+    }
+    return try withTotals(rows)
+  }
+
+  /// Only a damaged file holds something else than an object of strings.
+  private static func labels(_ json: String) -> [String: String] {
+    (try? JSONDecoder().decode([String: String].self, from: Data(json.utf8))) ?? [:]
+  }
+
+  /// How many batches have a file that the filter selects, or are named by it.
+  public func countBatches(_ filter: RowFilter) throws -> Int {
+    try db.first(
+      """
+      SELECT count(*) FROM batch b WHERE (?3 IS NULL AND ?4 IS NULL AND ?5 IS NULL)
+        OR EXISTS (SELECT 1 FROM file f WHERE f.batch_id = b.id
+          AND f.id BETWEEN ?1 AND ?2
+          AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
+            WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
+          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
+          AND (?5 IS NULL OR f.cause GLOB ?5))
+      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+    ) { $0.int(0) } ?? 0
+  }
+
+  /// By number (`b12`) or by name; a name wins.
+  public func batch(named text: String) throws -> BatchID? {
+    let number = text.first == BatchID.letter ? BatchID(text: text) : nil
+    return try db.first(
+      "SELECT id FROM batch WHERE name = ?1 OR id = ?2 ORDER BY name IS NOT ?1 LIMIT 1", .text(text), .id(number)
+    ) { $0.id(0) }
+  }
+
+  public func newestBatch() throws -> BatchID? {
+    try db.first("SELECT max(id) FROM batch") { $0.idOrNil(0) } ?? nil
+  }
+
+  /// The first id that the filter names and that is not there, as people type it. Of a range, one row is enough.
+  public func firstMissing(_ filter: RowFilter) throws -> String? {
+    for range in filter.files {
+      let found = try db.first(
+        "SELECT 1 FROM file WHERE id BETWEEN ?1 AND ?2 LIMIT 1", .integer(range.lowerBound), .integer(range.upperBound)
+      ) { _ in true }
+      if found == nil { return FileID(rawValue: range.lowerBound).description }
+    }
+    for range in filter.batches {
+      let found = try db.first(
+        "SELECT 1 FROM batch WHERE id BETWEEN ?1 AND ?2 LIMIT 1", .integer(range.lowerBound), .integer(range.upperBound)
+      ) { _ in true }
+      if found == nil { return BatchID(rawValue: range.lowerBound).description }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,53 @@
+public import TransferModel
+
+/// One row of `v_chunks`.
+public struct ChunkRow: Sendable, Hashable {
+  public var id: ChunkID
+  public var file: FileID
+  public var seq: Int64
+  public var offset: Int64
+  public var length: Int64
+  public var state: String
+  public var attempts: Int64
+  public var digest: String?
+}
+
+extension LedgerReader {
+  /// Chunks by number, after number `after`, of the files that the filter selects.
+  public func chunks(_ filter: RowFilter, after: Int64, limit: Int) throws -> [ChunkRow] {
+    try db.rows(
+      """
+      SELECT c.id, c.file_id, c.seq, c.offset, c.length, c.state, c.attempts, c.digest
+      FROM v_chunks c JOIN file f ON f.id = c.file_id
+      WHERE c.id > ?6
+        AND f.id BETWEEN ?1 AND ?2
+        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
+          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
+        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
+        AND (?5 IS NULL OR f.cause GLOB ?5)
+      ORDER BY c.id LIMIT ?7
+      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob, .integer(after),
+      .int(limit), row: Self.chunk)
+  }
+
+  public func chunk(_ id: ChunkID) throws -> ChunkRow? {
+    try db.first(
+      "SELECT c.id, c.file_id, c.seq, c.offset, c.length, c.state, c.attempts, c.digest FROM v_chunks c WHERE c.id = ?1",
+      .id(id), row: Self.chunk)
+  }
+
+  /// The chunks of one file in the order of their bytes.
+  public func chunks(of file: FileID, limit: Int) throws -> [ChunkRow] {
+    try db.rows(
+      """
+      SELECT c.id, c.file_id, c.seq, c.offset, c.length, c.state, c.attempts, c.digest
+      FROM v_chunks c WHERE c.file_id = ?1 ORDER BY c.seq LIMIT ?2
+      """, .id(file), .int(limit), row: Self.chunk)
+  }
+
+  private static func chunk(_ row: SQLRow) -> ChunkRow {
+    ChunkRow(
+      id: row.id(0), file: row.id(1), seq: row.int64(2), offset: row.int64(3), length: row.int64(4),
+      state: row.text(5), attempts: row.int64(6), digest: row.textOrNil(7))
+  }
+}

@@ -1,0 +1,74 @@
+public import TransferModel
+
+/// One kind of failure with all that it hit.
+public struct FailureRow: Sendable, Hashable {
+  public var code: String
+  public var blame: String
+  /// What can be done about it.
+  public var hint: String
+  /// Files that ended for this reason.
+  public var files: Int64
+  /// Attempts that failed like this, whatever became of their files.
+  public var attempts: Int64
+  public var firstMs: Int64?
+  public var lastMs: Int64?
+  /// A file that ended for this reason, or else one that only met it.
+  public var examplePath: NameBytes?
+  public var exampleMessage: String?
+
+  public init(
+    code: String, blame: String, hint: String, files: Int64, attempts: Int64, firstMs: Int64?, lastMs: Int64?,
+    examplePath: NameBytes?, exampleMessage: String?
+  ) {
+    self.code = code
+    self.blame = blame
+    self.hint = hint
+    self.files = files
+    self.attempts = attempts
+    self.firstMs = firstMs
+    self.lastMs = lastMs
+    self.examplePath = examplePath
+    self.exampleMessage = exampleMessage
+  }
+}
+
+extension LedgerReader {
+  /// What went wrong with the files that the filter selects, by error code: most files first, then most attempts.
+  public func failures(_ filter: RowFilter) throws -> [FailureRow] {
+    try db.rows(
+      """
+      WITH chosen AS (
+        SELECT f.id, f.state, f.cause, f.path, f.message, f.finished_at FROM file f
+        WHERE f.id BETWEEN ?1 AND ?2
+          AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
+            WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
+          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
+          AND (?6 IS NULL OR f.finished_at >= ?6 OR f.state = 'unknown')),
+      ended AS (
+        SELECT cause code, count(*) files, max(id) example, min(finished_at) first, max(finished_at) last
+        FROM chosen WHERE state IN ('failed', 'unknown') GROUP BY cause),
+      met AS (
+        SELECT a.error_code code, count(*) attempts, max(a.id) example, min(a.started_at) first,
+          max(coalesce(a.ended_at, a.started_at)) last
+        FROM attempt a JOIN chosen f ON f.id = a.file_id WHERE a.error_code IS NOT NULL GROUP BY a.error_code)
+      SELECT e.code, e.blame, e.hint, coalesce(ended.files, 0), coalesce(met.attempts, 0),
+        coalesce(min(ended.first, met.first), ended.first, met.first),
+        coalesce(max(ended.last, met.last), ended.last, met.last),
+        coalesce(one.path, (SELECT f.path FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.id = met.example)),
+        coalesce(one.message, (SELECT a.message FROM attempt a WHERE a.id = met.example))
+      FROM error_code e
+        LEFT JOIN ended ON ended.code = e.code
+        LEFT JOIN met ON met.code = e.code
+        LEFT JOIN chosen one ON one.id = ended.example
+      WHERE (ended.code IS NOT NULL OR met.code IS NOT NULL) AND (?5 IS NULL OR e.code GLOB ?5)
+      ORDER BY 4 DESC, 5 DESC, 1
+      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob,
+      .int(filter.finishedSinceMs)
+    ) { row in
+      FailureRow(
+        code: row.text(0), blame: row.text(1), hint: row.text(2), files: row.int64(3), attempts: row.int64(4),
+        firstMs: row.int64OrNil(5), lastMs: row.int64OrNil(6), examplePath: row.bytesOrNil(7).map { NameBytes($0) },
+        exampleMessage: row.textOrNil(8))
+    }
+  }
+}

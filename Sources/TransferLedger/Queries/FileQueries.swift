@@ -1,0 +1,108 @@
+public import TransferModel
+
+/// One row of `v_files`.
+public struct FileRow: Sendable, Hashable {
+  public var id: FileID
+  public var uid: String
+  public var batch: BatchID
+  public var generation: Int64
+  public var path: NameBytes
+  public var destination: String
+  public var key: NameBytes
+  /// nil for a source that could not even be looked at.
+  public var size: Int64?
+  public var state: String
+  public var cause: String?
+  public var message: String?
+  public var attempts: Int64
+  public var bytesAcked: Int64
+  public var bytesSent: Int64
+  public var confirmedBy: String?
+  public var digest: String?
+  public var startedMs: Int64?
+  public var finishedMs: Int64?
+}
+
+extension LedgerReader {
+  /// Files by number, after number `after`.
+  public func files(_ filter: RowFilter, after: Int64, limit: Int) throws -> [FileRow] {
+    try db.rows(
+      """
+      SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
+        f.attempts, f.bytes_acked, f.bytes_sent, f.confirmed_by, f.digest, f.started_at, f.finished_at
+      FROM v_files f
+      WHERE f.id > ?6
+        AND f.id BETWEEN ?1 AND ?2
+        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
+          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
+        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
+        AND (?5 IS NULL OR f.cause GLOB ?5)
+      ORDER BY f.id LIMIT ?7
+      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob, .integer(after),
+      .int(limit), row: Self.file)
+  }
+
+  /// How many files the filter selects.
+  public func countFiles(_ filter: RowFilter) throws -> Int {
+    try db.first(
+      """
+      SELECT count(*) FROM file f
+      WHERE f.id BETWEEN ?1 AND ?2
+        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
+          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
+        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
+        AND (?5 IS NULL OR f.cause GLOB ?5)
+      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+    ) { $0.int(0) } ?? 0
+  }
+
+  /// Of the files that the filter selects, those that ``LedgerTransaction/retryFiles(_:resetsFailures:)`` would take: it
+  /// passes over rows that never had a source and rows with a newer generation.
+  public func retryableFiles(_ filter: RowFilter) throws -> [FileID] {
+    try db.rows(
+      """
+      SELECT f.id FROM file f
+      WHERE f.state IN ('failed', 'cancelled', 'unknown') AND f.size IS NOT NULL
+        AND f.id BETWEEN ?1 AND ?2
+        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
+          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
+        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
+        AND (?5 IS NULL OR f.cause GLOB ?5)
+        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
+          AND g.live = 1 AND g.id <> f.id)
+        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
+          AND g.live IS NULL AND g.generation > f.generation)
+      ORDER BY f.id
+      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+    ) { $0.id(0) }
+  }
+
+  /// Files that came to rest, the longest first.
+  public func slowestFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
+    try db.rows(
+      """
+      SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
+        f.attempts, f.bytes_acked, f.bytes_sent, f.confirmed_by, f.digest, f.started_at, f.finished_at
+      FROM v_files f WHERE f.id IN (
+        SELECT f.id FROM file f
+        WHERE f.started_at IS NOT NULL AND f.finished_at IS NOT NULL
+          AND f.id BETWEEN ?1 AND ?2
+          AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
+            WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
+          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
+          AND (?5 IS NULL OR f.cause GLOB ?5)
+        ORDER BY f.finished_at - f.started_at DESC, f.id LIMIT ?6)
+      ORDER BY f.finished_at - f.started_at DESC, f.id
+      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob, .int(limit),
+      row: Self.file)
+  }
+
+  private static func file(_ row: SQLRow) -> FileRow {
+    FileRow(
+      id: row.id(0), uid: row.text(1), batch: row.id(2), generation: row.int64(3), path: row.name(4),
+      destination: row.text(5), key: row.name(6), size: row.int64OrNil(7), state: row.text(8),
+      cause: row.textOrNil(9), message: row.textOrNil(10), attempts: row.int64(11), bytesAcked: row.int64(12),
+      bytesSent: row.int64(13), confirmedBy: row.textOrNil(14), digest: row.textOrNil(15),
+      startedMs: row.int64OrNil(16), finishedMs: row.int64OrNil(17))
+  }
+}

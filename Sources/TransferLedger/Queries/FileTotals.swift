@@ -1,0 +1,42 @@
+public import TransferModel
+
+/// Sums over files and their attempts; never stored, always counted.
+public struct FileTotals: Sendable, Hashable {
+  /// Files by state, without those that a newer generation replaced.
+  public var byState: [FileState: Int]
+  /// Sum of sizes.
+  public var bytes: Int64
+  /// Sum of the lengths of stored chunks.
+  public var bytesAcked: Int64
+  /// Body bytes handed to the network in all attempts.
+  public var bytesSent: Int64
+  /// Attempts that ended with `retry`.
+  public var retries: Int
+  /// Failed files whose cause is `integrity.mismatch`.
+  public var mismatched: Int
+  /// Done files for which the server said nothing but success.
+  public var unverified: Int
+
+  public init(
+    byState: [FileState: Int] = [:], bytes: Int64 = 0, bytesAcked: Int64 = 0, bytesSent: Int64 = 0, retries: Int = 0,
+    mismatched: Int = 0, unverified: Int = 0
+  ) {
+    self.byState = byState
+    self.bytes = bytes
+    self.bytesAcked = bytesAcked
+    self.bytesSent = bytesSent
+    self.retries = retries
+    self.mismatched = mismatched
+    self.unverified = unverified
+  }
+
+  public func count(_ state: FileState) -> Int { byState[state] ?? 0 }
+
+  public var files: Int { byState.values.reduce(0, +) }
+  /// Files that an engine still has to bring to an end.
+  public var left: Int { count(.settling) + count(.pending) + count(.active) + count(.finishing) + count(.paused) }
+  /// Files that ended without success.
+  public var bad: Int { count(.failed) + count(.unknown) }
+  /// Body bytes that were sent and not acknowledged, or acknowledged twice.
+  public var bytesResent: Int64 { max(0, bytesSent - bytesAcked) }
+}

@@ -1,0 +1,29 @@
+public import TransferModel
+
+/// One invocation of the engine.
+public struct RunRow: Sendable, Hashable {
+  public var id: RunID
+  public var host: String
+  public var pid: Int64
+  public var version: String
+  public var startedMs: Int64
+  public var heartbeatMs: Int64
+  public var endedMs: Int64?
+  /// `done`, `drained`, `interrupted`, `crashed`, `failed: …`; nil while it runs.
+  public var how: String?
+}
+
+extension LedgerReader {
+  /// The engine that runs or ran last; nil when none ever has.
+  public func newestRun() throws -> RunRow? {
+    try db.first(
+      """
+      SELECT id, host, pid, version, started_at, heartbeat_at, ended_at, how FROM v_runs ORDER BY id DESC LIMIT 1
+      """
+    ) { row in
+      RunRow(
+        id: row.id(0), host: row.text(1), pid: row.int64(2), version: row.text(3), startedMs: row.int64(4),
+        heartbeatMs: row.int64(5), endedMs: row.int64OrNil(6), how: row.textOrNil(7))
+    }
+  }
+}

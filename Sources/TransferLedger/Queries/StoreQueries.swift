@@ -1,0 +1,53 @@
+import CSQLite
+
+/// What a ledger says about itself.
+public struct StoreFacts: Sendable, Hashable {
+  /// The 36-character UUID of this ledger.
+  public var uid: String
+  /// Number of the newest migration.
+  public var schemaVersion: Int64
+  /// Grows when a column of a view is renamed or removed.
+  public var viewVersion: Int64
+}
+
+/// The documentation of one column of a public view.
+public struct ViewColumnRow: Sendable, Hashable {
+  public var view: String
+  public var column: String
+  public var type: String
+  /// Empty for figures without a unit.
+  public var unit: String
+  public var text: String
+}
+
+extension LedgerReader {
+  public func storeFacts() throws -> StoreFacts {
+    let facts = try db.first("SELECT store_uid, schema_version, view_version FROM v_meta") { row in
+      StoreFacts(uid: row.text(0), schemaVersion: row.int64(1), viewVersion: row.int64(2))
+    }
+    guard let facts else { throw SQLiteError(code: SQLITE_CORRUPT, message: "store_meta is empty") }
+    return facts
+  }
+
+  /// Every column of every public view, in the order of the views' own columns.
+  public func viewColumns() throws -> [ViewColumnRow] {
+    try db.rows(
+      """
+      SELECT d.view, d."column", d.type, d.unit, d.text
+      FROM view_doc d JOIN pragma_table_info(d.view) i ON i.name = d."column"
+      ORDER BY d.view, i.cid
+      """
+    ) { row in
+      ViewColumnRow(view: row.text(0), column: row.text(1), type: row.text(2), unit: row.text(3), text: row.text(4))
+    }
+  }
+
+  /// What SQLite finds wrong with the file and its foreign keys, at most a hundred lines; empty when it is intact.
+  public func integrityProblems() throws -> [String] {
+    let damage = try db.rows("PRAGMA integrity_check(100)") { $0.text(0) }.filter { $0 != "ok" }
+    let orphans = try db.rows("PRAGMA foreign_key_check") { row in
+      "\(row.text(0)) row \(row.int64(1)) refers to a row of \(row.text(2)) that is not there"
+    }
+    return damage + orphans.prefix(100)
+  }
+}
