@@ -1,0 +1,29 @@
+import TransferLedger
+import TransferModel
+
+/// The columns of `list batches`.
+public enum BatchFigures {
+  public static let columns: [Column<BatchRow>] = [
+    Column("id", "Id") { .text($0.id.description) },
+    Column("uid") { .text($0.uid) },
+    Column("name", "Name") { Cell($0.name) },
+    Column("state", "State") { .text($0.state) },
+    Column("files", "Files") { Cell($0.totals.files) },
+    Column("files_done", "Done") { Cell($0.totals.count(.done)) },
+    Column("files_failed", "Failed") { Cell($0.totals.count(.failed)) },
+    Column("files_unknown") { Cell($0.totals.count(.unknown)) },
+    Column("files_left", "Left") { Cell($0.totals.left) },
+    Column("bytes", "Size") { .bytes($0.totals.bytes) },
+    Column("bytes_acked") { .bytes($0.totals.bytesAcked) },
+    Column("bytes_sent") { .bytes($0.totals.bytesSent) },
+    Column("bytes_resent") { .bytes($0.totals.bytesResent) },
+    Column("retries") { Cell($0.totals.retries) },
+    Column("created_at", "Created") { .time($0.createdMs) },
+    Column("started_at") { Cell(time: $0.startedMs) },
+    Column("finished_at") { Cell(time: $0.finishedMs) },
+    Column("priority") { .integer($0.priority) },
+    Column("labels") { .texts($0.labels) },
+    Column("protocol") { .text($0.protocolName) },
+    Column("destination", "Destination") { .text($0.destination) },
+  ]
+}

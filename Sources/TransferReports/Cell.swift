@@ -1,0 +1,46 @@
+public import TransferModel
+
+/// One figure with its unit: the same value is shown to people in a table and to programs in JSON.
+/// Unknown figures are ``none`` (`null`), never 0.
+public enum Cell: Sendable, Hashable {
+  case none
+  /// Ours or a server's; escaped when it is shown to people.
+  case text(String)
+  /// A path or key.
+  case name(NameBytes)
+  case integer(Int64)
+  case flag(Bool)
+  /// A size in bytes.
+  case bytes(Int64)
+  case milliseconds(Int64)
+  /// Milliseconds since 1970 UTC.
+  case time(Int64)
+  case bytesPerSecond(Int64)
+  case texts([String: String])
+
+  public init(_ text: String?) { self = text.map(Cell.text) ?? .none }
+  public init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .none }
+  public init(_ number: Int64?) { self = number.map(Cell.integer) ?? .none }
+  public init(bytes: Int64?) { self = bytes.map(Cell.bytes) ?? .none }
+  public init(ms: Int64?) { self = ms.map(Cell.milliseconds) ?? .none }
+  public init(time: Int64?) { self = time.map(Cell.time) ?? .none }
+  public init(bytesPerSecond: Int64?) { self = bytesPerSecond.map(Cell.bytesPerSecond) ?? .none }
+}
+
+extension Cell: Encodable {
+  /// Numbers as numbers, times as RFC 3339 UTC, a name as text with U+FFFD for bytes that are not UTF-8 (its container
+  /// adds the exact bytes, see ``FigureKey/exactBytes(of:)``).
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .none: try container.encodeNil()
+    case .text(let text): try container.encode(text)
+    case .name(let name): try container.encode(String(decoding: name.bytes, as: UTF8.self))
+    case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number):
+      try container.encode(number)
+    case .flag(let flag): try container.encode(flag)
+    case .time(let ms): try container.encode(Timestamp.rfc3339(ms))
+    case .texts(let texts): try container.encode(texts)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/// Sizes, rates and durations as people read them.
+public enum Quantity {
+  /// `0 B`, `999 B`, `3.2 GiB`: IEC units, one decimal below 100, rounded down so that a part never shows as the whole.
+  public static func bytes(_ count: Int64) -> String {
+    let magnitude = count.magnitude
+    if magnitude < 1024 { return "\(count) B" }
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    let step = min((63 - magnitude.leadingZeroBitCount) / 10, units.count)
+    let unit = UInt64(1) << UInt64(10 * step)
+    let sign = count < 0 ? "-" : ""
+    let whole = magnitude / unit
+    if whole >= 100 { return "\(sign)\(whole) \(units[step - 1])" }
+    return "\(sign)\(whole).\(tenths(magnitude % unit, of: unit)) \(units[step - 1])"
+  }
+
+  /// `34.9 MiB/s`.
+  public static func bytesPerSecond(_ rate: Int64) -> String { bytes(rate) + "/s" }
+
+  /// `340 ms`, `9.4 s`, `1m 34s`, `2h 05m`, `3d 04h`.
+  public static func duration(_ ms: Int64) -> String {
+    if ms < 0 { return "-" + duration(-ms) }
+    if ms < 1000 { return "\(ms) ms" }
+    let seconds = ms / 1000
+    if seconds < 60 { return "\(seconds).\(ms % 1000 / 100) s" }
+    if seconds < 3600 { return "\(seconds / 60)m \(two(seconds % 60))s" }
+    if seconds < 86_400 { return "\(seconds / 3600)h \(two(seconds / 60 % 60))m" }
+    return "\(seconds / 86_400)d \(two(seconds / 3600 % 24))h"
+  }
+
+  /// Time to go, rounded: `0:47`, `12m`, `3h 10m`, `> 1 day`.
+  public static func remaining(_ ms: Int64) -> String {
+    let seconds = (max(ms, 0) + 999) / 1000
+    if seconds < 600 { return "\(seconds / 60):\(two(seconds % 60))" }
+    if seconds < 3600 { return "\((seconds + 59) / 60)m" }
+    if seconds < 86_400 { return "\(seconds / 3600)h \(two(seconds / 60 % 60))m" }
+    return "> 1 day"
+  }
+
+  /// `1 file`, `118 files`, `2 batches`.
+  public static func count(_ number: Int, _ noun: String) -> String {
+    let plural = noun.hasSuffix("ch") || noun.hasSuffix("s") ? "es" : noun.hasSuffix("y") ? nil : "s"
+    if number == 1 { return "1 \(noun)" }
+    return plural.map { "\(number) \(noun)\($0)" } ?? "\(number) \(noun.dropLast())ies"
+  }
+
+  /// Bytes over milliseconds as bytes per second; nil without a duration.
+  public static func rate(bytes: Int64, ms: Int64?) -> Int64? {
+    guard let ms, ms > 0, bytes >= 0 else { return nil }
+    let (product, overflows) = bytes.multipliedReportingOverflow(by: 1000)
+    return overflows ? bytes / ms * 1000 : product / ms
+  }
+
+  private static func tenths(_ rest: UInt64, of unit: UInt64) -> UInt64 {
+    unit > 1 << 59 ? (rest / 16) * 10 / (unit / 16) : rest * 10 / unit
+  }
+
+  private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
