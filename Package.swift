@@ -56,7 +56,7 @@ let package = Package(
     room("TransferModel", [httpTypes]),
     room("Receiver", ["TransferModel"]),
     .executableTarget(
-      name: "transfers-receiver", dependencies: ["Receiver", argumentParser], swiftSettings: strict),
+      name: "transfers-receiver", dependencies: ["Receiver", "TransferModel", argumentParser], swiftSettings: strict),
     room(
       "TransferTestSupport",
       ["TransferEngine", "TransferProtocols", "CurlTransport", "TransferLedger", "TransferModel", httpTypes]),
@@ -69,6 +69,12 @@ let package = Package(
     tests("TransferIntegrationTests", ["Receiver", "TransferModel", "Transfers"]),
     tests("TransferLedgerTests", ["CMigrations", "CSQLite", "TransferLedger", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),
+    tests("RepositoryTests", ["TransfersCLI", argumentParser]),
     tests("TransferProtocolsTests", ["CDigest", "TransferModel", "TransferProtocols", httpTypes]),
+    tests("TransferReportsTests", ["TransferReports", "TransferLedger", "TransferModel"]),
+    // They run the built program, which the dependency makes sure is there.
+    tests(
+      "TransfersCLITests",
+      ["transfers", "TransfersCLI", "Transfers", "TransferReports", "TransferLedger", "TransferModel"]),
   ]
 )

@@ -1,1 +1,3 @@
-print("transfers")
+import TransfersCLI
+
+Program.main()

@@ -1,0 +1,16 @@
+import TransferModel
+
+/// The command line as it may be written into the ledger: user information and queries of URLs are where secrets hide.
+enum RecordedArguments {
+  static func masked(_ arguments: [String]) -> [String] { arguments.map(masked) }
+
+  private static func masked(_ argument: String) -> String {
+    guard let scheme = argument.firstRange(of: "://") else { return argument }
+    let head = argument[..<scheme.upperBound]
+    var rest = argument[scheme.upperBound...]
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    if let at = authority.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+    guard let query = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return String(head + rest) }
+    return String(head + rest[..<query]) + String(rest[query]) + "(hidden)"
+  }
+}

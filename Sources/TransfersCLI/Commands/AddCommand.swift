@@ -1,0 +1,80 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers add`: records, sends nothing.
+struct AddCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Record files to upload; a later \"transfers run\" sends them.",
+    discussion: "Works while an engine runs, which then picks the files up.")
+
+  @OptionGroup(title: "Batch") var batch: BatchOptions
+  @Flag(name: [.customShort("n"), .long], help: "Only print the plan; touches neither ledger nor network.")
+  var dryRun = false
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let options = try batch.upload(common, nil, context)
+    if dryRun { return try PlanPrinter(storePath: options.storePath, common, context).run(batch.sources, options) }
+    let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
+    let result = try failing { () throws(TransferError) in
+      try Transfers.add(batch.sources, options) { reporter.notice($0) }
+    }
+    let value = AddOutput(result: result, destination: options.settings.destination)
+    try common.print(value, store: StoreIdentity.read(options.storePath, context), context)
+    try Self.judge(result)
+  }
+
+  /// Files that could not even be recorded as work make the command fail, the others are queued.
+  static func judge(_ result: AddResult) throws(CommandFailure) {
+    guard result.failed + result.unknown > 0 else { return }
+    let succeeded = result.added + result.unchanged + result.queued
+    let status = ExitCode(succeeded: succeeded, failed: result.failed + result.unknown, mismatched: 0, left: 0)
+    let selector = result.batch.map { " --batch \($0)" } ?? ""
+    throw CommandFailure(
+      status, AddOutput.problem(result), remedy: "transfers report failures\(selector)")
+  }
+}
+
+/// What `add` did.
+struct AddOutput: OutputValue {
+  static let schema = "transfers.add/1"
+  let batch: Cell
+  let files: Counts
+  let bytes: Cell
+  private let summary: String
+
+  struct Counts: Encodable, Sendable { let added, unchanged, queued, unknown, failed: Int }
+  private enum CodingKeys: String, CodingKey { case batch, files, bytes }
+
+  init(result: AddResult, destination: String) {
+    batch = Cell(result.batch?.description)
+    files = Counts(
+      added: result.added, unchanged: result.unchanged, queued: result.queued, unknown: result.unknown,
+      failed: result.failed)
+    bytes = .bytes(result.bytes)
+    summary = Self.line(result, destination: destination)
+  }
+
+  func text(_ style: TextStyle) -> String { summary + "\n" }
+
+  /// `b412  118 files, 3.2 GiB → s3://bucket/runs/`, or what makes it less.
+  static func line(_ result: AddResult, destination: String) -> String {
+    let batch = result.batch.map { "\($0)  " } ?? ""
+    var parts = ["\(result.added) new", "\(result.unchanged) unchanged"]
+    if result.queued > 0 { parts.append("\(result.queued) already queued") }
+    if result.unknown > 0 { parts.append("\(result.unknown) unknown") }
+    if result.failed > 0 { parts.append("\(result.failed) failed") }
+    return "\(batch)\(parts.joined(separator: ", ")) · \(Quantity.bytes(result.bytes)) → \(printable(destination))"
+  }
+
+  static func problem(_ result: AddResult) -> String {
+    var parts: [String] = []
+    if result.failed > 0 { parts.append("\(Quantity.count(result.failed, "file")) could not be read or named") }
+    if result.unknown > 0 {
+      parts.append("the outcome of \(Quantity.count(result.unknown, "file")) is unknown and not tried again by itself")
+    }
+    return parts.joined(separator: "; ")
+  }
+}

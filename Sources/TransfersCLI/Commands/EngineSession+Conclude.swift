@@ -1,0 +1,49 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+import Transfers
+
+extension EngineSession {
+  /// Prints the summary and ends with the exit code that the numbers deserve.
+  func conclude(
+    _ numbers: RunNumbers, batch: BatchID?, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
+  ) throws(CommandFailure) {
+    let failed = numbers.failed + numbers.unknown + (add?.failed ?? 0) + (add?.unknown ?? 0)
+    let succeeded = numbers.done + (add?.unchanged ?? 0)
+    let status = ExitCode(
+      succeeded: succeeded, failed: failed, mismatched: numbers.mismatched, left: numbers.left)
+    let problems = status == .ok ? [] : try problems(storePath, batch, sinceMs)
+    let value = RunOutput(
+      numbers, batch: batch, add: add, addOutput: add.map { AddOutput(result: $0, destination: destination) },
+      status: status, problems: problems)
+    try common.print(value, store: StoreIdentity.read(storePath, context), context)
+    endBySignal()
+    guard status != .ok else { return }
+    throw CommandFailure(status, text(status, numbers, failed: failed), remedy: remedy(status, batch))
+  }
+
+  /// The reasons of failed files, most files first.
+  private func problems(_ storePath: String, _ batch: BatchID?, _ sinceMs: Int64) throws(CommandFailure) -> [FailureRow]
+  {
+    let ledger = try LedgerAccess.open(storePath, context)
+    defer { ledger.close() }
+    var filter = RowFilter()
+    if let batch { filter.batches = [batch.rawValue...batch.rawValue] } else { filter.finishedSinceMs = sinceMs }
+    return try failing { () throws(TransferError) in try ledger.read { try $0.failures(filter) } }
+  }
+
+  private func text(_ status: ExitCode, _ numbers: RunNumbers, failed: Int) -> String {
+    let left = numbers.left > 0 ? ", \(numbers.left) left" : ""
+    return switch status {
+    case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived with other bytes than were sent"
+    case .workLeft: "stopped with \(Quantity.count(numbers.left, "file")) left"
+    case .allFailed: "nothing succeeded: \(Quantity.count(failed, "file")) failed"
+    default: "\(Quantity.count(failed, "file")) failed, \(numbers.done) done\(left)"
+    }
+  }
+
+  private func remedy(_ status: ExitCode, _ batch: BatchID?) -> String {
+    let selector = batch.map { " --batch \($0)" } ?? ""
+    return status == .workLeft ? "transfers run" : "transfers report failures\(selector)"
+  }
+}

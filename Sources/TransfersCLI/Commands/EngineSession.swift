@@ -1,0 +1,55 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// One engine run from the command line: progress, signals, the exit code. Made before any other thread is started.
+struct EngineSession {
+  let common: CommonOptions
+  let context: Context
+  let reporter: ProgressReporter
+  private let signals = SignalWatch()
+
+  init(_ common: CommonOptions, _ context: Context) {
+    self.common = common
+    self.context = context
+    reporter = ProgressReporter(context.err, isQuiet: common.quiet)
+  }
+
+  /// Works until nothing is left or a signal says stop.
+  func run(_ options: RunOptions) throws(TransferError) -> RunResult {
+    let stop = StopSignal()
+    listen(stop)
+    defer { reporter.finish() }
+    return try Transfers.run(
+      options, progress: { [reporter] in reporter.progress($0) }, notice: { [reporter] in reporter.notice($0) },
+      stop: stop)
+  }
+
+  private func listen(_ stop: StopSignal) {
+    signals.handle { [reporter] signal, count in
+      if count == 1 {
+        stop.drain()
+        let again = signal == SIGINT ? "Ctrl-C again stops now" : "a second signal stops now"
+        reporter.announce("draining – \(again); nothing is lost, \"transfers run\" goes on")
+      } else {
+        stop.stopNow()
+      }
+    }
+  }
+
+  /// Whether somebody asked to stop.
+  var isStopping: Bool { signals.received.count > 0 }
+
+  /// After the summary: what a second signal means for the process. The parent sees that the signal ended it.
+  func endBySignal() {
+    guard case (let signal?, let count) = signals.received, count > 1 else { return }
+    SignalWatch.die(of: signal)
+  }
+}

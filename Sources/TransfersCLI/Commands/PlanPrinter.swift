@@ -1,0 +1,82 @@
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `--dry-run`: every file with what would be done to it, then the sums. Prints while the sources are still being read.
+final class PlanPrinter: Sendable {
+  private struct Entry: Sendable {
+    var path: NameBytes
+    var key: NameBytes
+    var size: Int64
+    var verdict: String
+  }
+
+  private struct State {
+    var printer: RowPrinter
+    var page: [Entry] = []
+    var failure: CommandFailure?
+
+    mutating func flush() {
+      do { try printer.print(FigureTable(PlanPrinter.columns, page)) } catch { failure = failure ?? error }
+      page.removeAll(keepingCapacity: true)
+    }
+  }
+
+  private static let columns: [Column<Entry>] = [
+    Column("verdict", "Verdict") { .text($0.verdict) },
+    Column("bytes", "Size") { .bytes($0.size) },
+    Column("path", "Path") { .name($0.path) },
+    Column("key", "Key") { .name($0.key) },
+  ]
+
+  private let state: Lock<State>
+  private let isJSON: Bool
+  private let context: Context
+  private let reporter: ProgressReporter
+
+  init(storePath: String, _ common: CommonOptions, _ context: Context) {
+    let printer = RowPrinter(
+      schema: "transfers.plan/1", store: StoreIdentity(path: storePath), common, context)
+    state = Lock(State(printer: printer))
+    isJSON = common.json
+    self.context = context
+    reporter = ProgressReporter(context.err, isQuiet: common.quiet)
+  }
+
+  func run(_ sources: [NameBytes], _ options: UploadOptions) throws(CommandFailure) {
+    let result = try failing { () throws(TransferError) in
+      try Transfers.plan(sources, options) { [self] in take($0) }
+    }
+    let (printer, failure) = state.withLock { state in
+      state.flush()
+      return (state.printer, state.failure)
+    }
+    if let failure { throw failure }
+    try printer.finish(empty: "no files", summary: Self.summary(result))
+    if !isJSON { context.out.writeLine(Self.line(result)) }
+  }
+
+  private func take(_ notice: Notice) {
+    guard case .planned(let path, let key, let size, let verdict) = notice else { return reporter.notice(notice) }
+    state.withLock { state in
+      state.page.append(Entry(path: path, key: key, size: size, verdict: verdict))
+      if state.page.count >= 200 { state.flush() }
+    }
+  }
+
+  private static func summary(_ result: PlanResult) -> FigureObject {
+    FigureObject([
+      ("new", Cell(result.new)), ("unchanged", Cell(result.unchanged)), ("changed", Cell(result.changed)),
+      ("excluded", Cell(result.excluded)), ("chunks", Cell(result.chunks)), ("bytes", .bytes(result.bytes)),
+      ("requests", Cell(result.requests)),
+    ])
+  }
+
+  /// `would send 3 files (2 new, 1 changed), 4.1 MiB in 3 chunks, 3 requests; 116 unchanged, 1 excluded`.
+  static func line(_ result: PlanResult) -> String {
+    let sent = Quantity.count(result.new + result.changed, "file")
+    return "would send \(sent) (\(result.new) new, \(result.changed) changed), \(Quantity.bytes(result.bytes)) in "
+      + "\(Quantity.count(result.chunks, "chunk")), \(Quantity.count(result.requests, "request")); "
+      + "\(result.unchanged) unchanged, \(result.excluded) excluded"
+  }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import TransferLedger
+import TransferModel
+import Transfers
+
+/// `transfers push`: add, run and summary in one command.
+struct PushCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "push", abstract: "Upload files and folders: add, run and summary in one command.",
+    discussion: """
+      Pushing the same tree again sends only what is new or changed. If another engine owns the ledger, it sends the \
+      files and this command waits for them.
+
+      Examples:
+        transfers push data/ s3://bucket/runs/42/
+        transfers push --rate 20M --exclude '**/.*' data/ https://files.example/in/
+        transfers push -n data/ s3://bucket/runs/42/
+      """,
+    aliases: ["copy"])
+
+  @OptionGroup(title: "Batch") var batch: BatchOptions
+  @OptionGroup(title: "Engine") var engine: EngineOptions
+  @Flag(name: [.customShort("n"), .long], help: "Only print the plan; touches neither ledger nor network.")
+  var dryRun = false
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let options = try batch.upload(common, engine, context)
+    if dryRun { return try PlanPrinter(storePath: options.storePath, common, context).run(batch.sources, options) }
+    let session = EngineSession(common, context)
+    let startedMs = context.clock.wallMs
+    let add = try failing { () throws(TransferError) in
+      try Transfers.add(batch.sources, options) { [reporter = session.reporter] in reporter.notice($0) }
+    }
+    let destination = options.settings.destination
+    if !common.json, !common.quiet { context.out.writeLine(AddOutput.line(add, destination: destination)) }
+    let numbers = add.added + add.queued == 0 ? .none : try work(session, options, add, context)
+    try session.conclude(
+      numbers, batch: add.batch, add: add, destination: destination, storePath: options.storePath, sinceMs: startedMs)
+  }
+
+  private func work(
+    _ session: EngineSession, _ options: UploadOptions, _ add: AddResult, _ context: Context
+  ) throws(CommandFailure) -> RunNumbers {
+    let run = RunOptions(
+      storePath: options.storePath, workers: options.workers, rate: options.rate,
+      argv: RecordedArguments.masked(context.arguments), batch: add.batch)
+    do {
+      return RunNumbers(try session.run(run))
+    } catch {
+      guard error.kind == .locked, let batch = add.batch else { throw CommandFailure(error) }
+      return try BatchFollower(session, run, batch, context).follow()
+    }
+  }
+}

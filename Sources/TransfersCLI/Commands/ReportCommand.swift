@@ -1,0 +1,65 @@
+import ArgumentParser
+import TransferLedger
+import TransferModel
+import TransferReports
+
+/// `transfers report`: history, audit, statistics.
+struct ReportCommand: Command {
+  enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable { case summary, files, attempts, failures }
+
+  static let configuration = CommandConfiguration(
+    commandName: "report", abstract: "Report what was sent, how it was confirmed, and what failed.",
+    discussion: """
+      Acked bytes are lengths of chunks whose success is recorded; sent bytes are body bytes of all attempts; re-sent \
+      is the difference. Goodput is acked bytes over the time from first start to last end (wall), or over the time in \
+      which anything was in flight (active). Percentiles are nearest rank over successful part attempts. \
+      A report that could be printed exits 0.
+      """)
+
+  @Argument(help: "Which report.") var kind = Kind.summary
+  @OptionGroup(title: "Selection") var selection: SelectionOptions
+  @Option(help: ArgumentHelp("Stop after this many rows.", valueName: "n")) var limit: Int?
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+    if limit != nil, kind == .summary { throw ValidationError("--limit is for files, attempts and failures") }
+  }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let schema = "transfers.report.\(kind.rawValue)/1"
+    let lister = RowLister(schema: schema, selection, limit, common, context)
+    switch kind {
+    case .files: try lister.list(.files)
+    case .attempts: try lister.list(.attempts)
+    case .failures: try failures(schema, context)
+    case .summary: try summary(context)
+    }
+  }
+
+  private func summary(_ context: Context) throws(CommandFailure) {
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    let filter = try selection.filter(ledger)
+    let figures = try LedgerAccess.read(ledger) { reader in
+      try SummaryFigures(
+        batches: reader.countBatches(filter), totals: reader.totals(filter), attempts: reader.attemptTotals(filter),
+        failures: reader.failures(filter), slowest: reader.slowestFiles(filter, limit: 3))
+    }
+    try common.print(
+      SummaryOutput(figures: figures), store: StoreIdentity(ledger), filters: selection.filters, context)
+  }
+
+  private func failures(_ schema: String, _ context: Context) throws(CommandFailure) {
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    let filter = try selection.filter(ledger)
+    let rows = try LedgerAccess.read(ledger) { try $0.failures(filter) }.prefix(limit ?? .max)
+    var printer = RowPrinter(
+      schema: schema, store: try StoreIdentity(ledger), filters: selection.filters, common, context)
+    try printer.print(FigureTable(FailureFigures.columns, Array(rows)))
+    try printer.finish(empty: "no failures")
+    guard !common.json else { return }
+    for row in rows where !row.hint.isEmpty { context.out.writeLine("\(row.code): \(printable(row.hint))") }
+  }
+}

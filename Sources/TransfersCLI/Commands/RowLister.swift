@@ -1,0 +1,58 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+
+/// Prints rows of one kind, page by page: each page is one short look at the ledger, so that a slow reader of the
+/// output holds nothing back there.
+struct RowLister {
+  private let schema: String
+  private let selection: SelectionOptions
+  private let limit: Int
+  private let common: CommonOptions
+  private let context: Context
+
+  init(
+    schema: String, _ selection: SelectionOptions, _ limit: Int?, _ common: CommonOptions, _ context: Context
+  ) {
+    self.schema = schema
+    self.selection = selection
+    self.limit = limit ?? .max
+    self.common = common
+    self.context = context
+  }
+
+  func list(_ kind: ListCommand.Kind) throws(CommandFailure) {
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    let filter = try selection.filter(ledger)
+    switch kind {
+    case .batches:
+      try pages(ledger, BatchFigures.columns, \.id.rawValue) { try $0.batches(filter, after: $1, limit: $2) }
+    case .files:
+      try pages(ledger, FileFigures.columns, \.id.rawValue) { try $0.files(filter, after: $1, limit: $2) }
+    case .chunks:
+      try pages(ledger, ChunkFigures.columns, \.id.rawValue) { try $0.chunks(filter, after: $1, limit: $2) }
+    case .attempts:
+      try pages(ledger, AttemptFigures.columns, \.id.rawValue) { try $0.attempts(filter, after: $1, limit: $2) }
+    }
+  }
+
+  private func pages<Row>(
+    _ ledger: Ledger, _ columns: [Column<Row>], _ id: (Row) -> Int64,
+    _ page: (LedgerReader, Int64, Int) throws -> [Row]
+  ) throws(CommandFailure) {
+    var printer = RowPrinter(
+      schema: schema, store: try StoreIdentity(ledger), filters: selection.filters, common, context)
+    var last: Int64 = 0
+    var wanted = limit
+    while wanted > 0, !printer.isClosed {
+      let size = min(500, wanted)
+      let rows = try LedgerAccess.read(ledger) { try page($0, last, size) }
+      try printer.print(FigureTable(columns, rows))
+      guard rows.count == size, let final = rows.last else { break }
+      last = id(final)
+      wanted -= size
+    }
+    try printer.finish(empty: "no rows")
+  }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import TransferLedger
+import TransferModel
+import Transfers
+
+/// `transfers run`: works until nothing is left.
+struct RunCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Send what is recorded until nothing is left.",
+    discussion: """
+      Goes on after a crash, kill or power cut: it asks the server what it has, then sends the rest. Ctrl-C finishes the \
+      requests that are running and stops; a second Ctrl-C stops at once. Exit code 5 means: run again.
+      """)
+
+  @OptionGroup(title: "Engine") var engine: EngineOptions
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let options = RunOptions(
+      storePath: try common.storePath(context), workers: try engine.workers(context),
+      rate: try engine.bytesPerSecond(context), argv: RecordedArguments.masked(context.arguments), batch: nil)
+    try LedgerAccess.check(options.storePath, context)
+    let session = EngineSession(common, context)
+    let startedMs = context.clock.wallMs
+    let numbers = RunNumbers(try failing { () throws(TransferError) in try session.run(options) })
+    try session.conclude(
+      numbers, batch: nil, add: nil, destination: "", storePath: options.storePath, sinceMs: startedMs)
+  }
+}

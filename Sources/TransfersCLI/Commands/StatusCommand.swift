@@ -1,0 +1,37 @@
+import ArgumentParser
+import TransferLedger
+import TransferModel
+import TransferReports
+
+/// `transfers status`: what is happening now, one screen.
+struct StatusCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Show what is happening now; works while an engine runs.",
+    aliases: ["st"])
+
+  @OptionGroup(title: "Selection") var selection: SelectionOptions
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    let filter = try selection.filter(ledger)
+    let value = try LedgerAccess.read(ledger) { reader in
+      try StatusOutput(
+        engine: EngineStatus(try reader.newestRun(), nowMs: context.clock.wallMs),
+        totals: reader.totals(filter), nextDueMs: reader.nextDueMs(),
+        active: reader.files(filter.with(states: [.active, .finishing]), after: 0, limit: 20),
+        problems: reader.failures(filter))
+    }
+    try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
+  }
+}
+
+extension RowFilter {
+  /// The same rows, but only these states; a selection of states stays as it is.
+  func with(states: [FileState]) -> RowFilter {
+    var filter = self
+    filter.states = self.states.isEmpty ? states : states.filter { self.states.contains($0) }
+    return filter
+  }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import TransferModel
+import Transfers
+
+/// What a batch is told at its beginning and keeps.
+struct BatchOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("Files and folders, then the destination; see \"transfers help destinations\"."))
+  var places: [NameBytes] = []
+
+  @Option(help: ArgumentHelp("Name of the batch; naming it again adds nothing twice.", valueName: "name"))
+  var name: String?
+
+  @Option(
+    name: .customLong("label"), help: ArgumentHelp("A note that reports can show; repeatable.", valueName: "key=value"))
+  var labels: [String] = []
+
+  @Option(help: ArgumentHelp("Higher goes first.", valueName: "n"))
+  var priority = 0
+
+  @Option(
+    help: ArgumentHelp(
+      "Take only paths that match; * ? [] and ** for folders. The first rule that matches decides.", valueName: "glob"))
+  var include: [String] = []
+
+  @Option(help: ArgumentHelp("Leave out paths that match.", valueName: "glob"))
+  var exclude: [String] = []
+
+  @Flag(help: "Follow symbolic links instead of skipping them.")
+  var followSymlinks = false
+
+  @Option(
+    name: .customLong("endpoint-url"),
+    help: ArgumentHelp("S3 endpoint (default: $AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, else AWS).", valueName: "url"))
+  var endpointURL: String?
+
+  @Option(help: ArgumentHelp("S3 region (default: $AWS_REGION and the profile's).", valueName: "name"))
+  var region: String?
+
+  @Option(help: ArgumentHelp("AWS profile for credentials (default: $AWS_PROFILE).", valueName: "name"))
+  var profile: String?
+
+  @Flag(inversion: .prefixedNo, help: "Bucket in the path instead of the host name (default: chosen by the endpoint).")
+  var pathStyle: Bool?
+
+  @Flag(help: "S3: do not sign the body over plain HTTP; a checksum still protects it.")
+  var unsignedPayload = false
+
+  @Option(
+    help: ArgumentHelp("Size of parts of large files, 5 MiB or more for S3 (default: chosen).", valueName: "bytes"))
+  var partSize: ByteQuantity?
+
+  @Flag(help: "Never replace what is already at the destination.")
+  var ifNoneMatch = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Credential for http destinations, by reference: basic=env:NAME, basic=file:PATH, bearer=env:NAME, bearer=file:PATH.",
+      valueName: "ref"))
+  var auth: String?
+
+  @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"))
+  var caFile: String?
+
+  @Flag(help: "Wait for \"100 Continue\" before bodies.")
+  var expectContinue = false
+
+  func validate() throws {
+    guard places.count >= 2 else { throw ValidationError("give at least one source and a destination") }
+    if let bad = labels.first(where: { ($0.firstIndex(of: "=") ?? $0.startIndex) == $0.startIndex }) {
+      throw ValidationError("--label \"\(bad)\" is not key=value")
+    }
+    if let auth, !Self.isReference(auth) {
+      throw ValidationError(
+        "--auth takes a reference, never a secret: basic=env:NAME, basic=file:PATH, bearer=env:NAME or bearer=file:PATH"
+      )
+    }
+  }
+
+  var sources: [NameBytes] { Array(places.dropLast()) }
+
+  /// What the library is asked to do.
+  func upload(_ common: CommonOptions, _ engine: EngineOptions?, _ context: Context) throws(CommandFailure)
+    -> UploadOptions
+  {
+    UploadOptions(
+      storePath: try common.storePath(context), settings: try settings(), name: name, labels: labelTable,
+      priority: priority, workers: try engine?.workers(context), rate: try engine?.bytesPerSecond(context),
+      rules: try OrderedRules.read(context.arguments), followSymlinks: followSymlinks)
+  }
+
+  private func settings() throws(CommandFailure) -> BatchSettings {
+    guard let destination = places.last?.utf8 else {
+      throw .usage("the destination \"\(places.last ?? NameBytes(""))\" is not UTF-8")
+    }
+    return BatchSettings(
+      destination: destination, endpointURL: endpointURL, region: region, awsProfile: profile, usePathStyle: pathStyle,
+      unsignedPayload: unsignedPayload, partSize: partSize?.bytes, ifNoneMatch: ifNoneMatch, auth: auth,
+      caFile: caFile, expectContinue: expectContinue)
+  }
+
+  /// The last of equal keys wins.
+  private var labelTable: [String: String] {
+    var table: [String: String] = [:]
+    for label in labels {
+      let parts = label.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      table[String(parts[0])] = String(parts[1])
+    }
+    return table
+  }
+
+  private static func isReference(_ text: String) -> Bool {
+    ["basic=env:", "basic=file:", "bearer=env:", "bearer=file:"].contains {
+      text.hasPrefix($0) && text.count > $0.count
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Everything of the outside that a command may touch; there is no other way to the process's state.
+struct Context: Sendable {
+  /// Without the program's name, in the form of ``EscapedArgument``.
+  let arguments: [String]
+  let environment: [String: String]
+  let out: OutputStream
+  let err: OutputStream
+  let clock: any TransferClock
+
+  static func ofProcess() -> Context {
+    Context(
+      arguments: EscapedArgument.ofProcess(), environment: processEnvironment(), out: OutputStream(descriptor: 1),
+      err: OutputStream(descriptor: 2), clock: SystemClock())
+  }
+
+  /// An environment variable that is set and not empty.
+  func variable(_ name: String) -> String? {
+    guard let value = environment[name], !value.isEmpty else { return nil }
+    return value
+  }
+
+  private static func processEnvironment() -> [String: String] {
+    var values: [String: String] = [:]
+    var cursor = environ
+    while let entry = cursor.pointee {
+      let pair = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if pair.count == 2 { values[String(pair[0])] = String(pair[1]) }
+      cursor += 1
+    }
+    return values
+  }
+}
+
+/// The clocks of this machine.
+struct SystemClock: TransferClock {
+  var wallMs: Int64 { Self.read(CLOCK_REALTIME) }
+
+  var bootMs: Int64 {
+    #if canImport(Glibc)
+      Self.read(CLOCK_BOOTTIME)
+    #else
+      Self.read(CLOCK_MONOTONIC)
+    #endif
+  }
+
+  private static func read(_ id: clockid_t) -> Int64 {
+    var now = timespec()
+    clock_gettime(id, &now)
+    return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import TransferModel
+
+/// What the process ends with: the one table of exit codes, printed by `transfers help exit-codes`.
+/// Below 64 it is the outcome of transfers; 64 to 78 are `sysexits.h` and nothing was started; 128 + n as shells expect.
+enum ExitCode: Int32, CaseIterable, Sendable {
+  case ok = 0
+  case error = 1
+  case partial = 3
+  case allFailed = 4
+  case workLeft = 5
+  case locked = 6
+  case store = 7
+  case mismatch = 8
+  case usage = 64
+  case noSource = 66
+  case auth = 77
+  case config = 78
+  case interrupted = 130
+  case terminated = 143
+
+  /// Stable; the last part of `error[…]` where the cause has no name of its own.
+  var name: String {
+    switch self {
+    case .ok: "ok"
+    case .error: "error"
+    case .partial: "partial"
+    case .allFailed: "all_failed"
+    case .workLeft: "work_left"
+    case .locked: "locked"
+    case .store: "store"
+    case .mismatch: "mismatch"
+    case .usage: "usage"
+    case .noSource: "no_source"
+    case .auth: "auth"
+    case .config: "config"
+    case .interrupted: "interrupted"
+    case .terminated: "terminated"
+    }
+  }
+
+  var meaning: String {
+    switch self {
+    case .ok: "everything selected is done, or was already there unchanged"
+    case .error: "unexpected internal error, or the output could not be written"
+    case .partial: "at least one file failed or is unknown, others are done or left"
+    case .allFailed: "finished; nothing succeeded"
+    case .workLeft: "stopped on purpose with work left; run again"
+    case .locked: "another engine owns the ledger"
+    case .store: "the ledger is missing, corrupt, newer, read-only, on a full disk, or breaks an invariant"
+    case .mismatch: "an integrity check failed: the server has other bytes than we sent"
+    case .usage: "wrong command, option or argument; nothing was started"
+    case .noSource: "no such source; nothing was started"
+    case .auth: "no usable credentials, or refused before anything was sent"
+    case .config: "the destination or a setting cannot work; nothing was started"
+    case .interrupted: "second Ctrl-C: stopped at once, the state is saved"
+    case .terminated: "second SIGTERM: stopped at once, the state is saved"
+    }
+  }
+
+  /// Whether the same command again can succeed without anybody changing anything.
+  var isRetryable: Bool {
+    switch self {
+    case .workLeft, .locked, .interrupted, .terminated: true
+    default: false
+    }
+  }
+
+  /// The code for an operation that could not be carried out.
+  init(_ kind: TransferError.Kind) {
+    switch kind {
+    case .bug: self = .error
+    case .locked, .leaseLost: self = .locked
+    case .storeMissing, .storeCorrupt, .storeNewer, .storeReadOnly, .storeFull, .storeBusy, .storeUnsuitable, .storeIO:
+      self = .store
+    case .usage: self = .usage
+    case .noSource: self = .noSource
+    case .auth: self = .auth
+    case .config: self = .config
+    case .interrupted: self = .workLeft
+    }
+  }
+
+  /// The code for files that were worked on. Several can hold at once; 8 wins over 4, 4 over 3, 3 over 5.
+  /// "Nothing succeeded" is only said of work that is finished.
+  init(succeeded: Int, failed: Int, mismatched: Int, left: Int) {
+    if mismatched > 0 {
+      self = .mismatch
+    } else if failed > 0 {
+      self = succeeded == 0 && left == 0 ? .allFailed : .partial
+    } else {
+      self = left > 0 ? .workLeft : .ok
+    }
+  }
+}

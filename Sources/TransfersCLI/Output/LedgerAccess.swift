@@ -1,0 +1,42 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+
+/// How commands get at the ledger.
+enum LedgerAccess {
+  /// For looking; works while an engine writes.
+  static func open(_ path: String, _ context: Context) throws(CommandFailure) -> Ledger {
+    try failing { () throws(TransferError) in try Ledger.open(at: path, mode: .readOnly, clock: context.clock) }
+  }
+
+  /// For changing rows of a ledger that must exist.
+  static func openForWriting(_ path: String, _ context: Context) throws(CommandFailure) -> Ledger {
+    try failing { () throws(TransferError) in try Ledger.open(at: path, mode: .existing, clock: context.clock) }
+  }
+
+  /// Refuses a ledger that cannot be opened, before an engine is built.
+  static func check(_ path: String, _ context: Context) throws(CommandFailure) { try open(path, context).close() }
+
+  /// One consistent look.
+  static func read<Value>(
+    _ ledger: Ledger, _ body: (LedgerReader) throws -> Value
+  ) throws(CommandFailure) -> Value {
+    try failing { () throws(TransferError) in try ledger.read(body) }
+  }
+}
+
+extension StoreIdentity {
+  init(_ ledger: Ledger) throws(CommandFailure) {
+    let facts = try LedgerAccess.read(ledger) { try $0.storeFacts() }
+    self.init(path: ledger.path)
+    uid = .text(facts.uid)
+    schemaVersion = .integer(facts.schemaVersion)
+  }
+
+  /// Of the ledger at `path`.
+  static func read(_ path: String, _ context: Context) throws(CommandFailure) -> StoreIdentity {
+    let ledger = try LedgerAccess.open(path, context)
+    defer { ledger.close() }
+    return try StoreIdentity(ledger)
+  }
+}

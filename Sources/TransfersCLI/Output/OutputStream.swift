@@ -1,0 +1,65 @@
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Standard output or standard error: whole strings, one `write` each. Any thread.
+/// A reader that went away (`EPIPE`) is no error: what follows is dropped.
+final class OutputStream: Sendable {
+  enum Health: Sendable, Equatable {
+    case open
+    /// Nobody reads any more.
+    case closed
+    /// The `errno` of a write that failed, a full disk for example.
+    case failed(Int32)
+  }
+
+  let descriptor: Int32
+  private let health = Lock(Health.open)
+
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  var isTerminal: Bool { isatty(descriptor) == 1 }
+  var state: Health { health.withLock { $0 } }
+
+  /// Columns of the terminal at this moment; nil when it is none. A terminal that does not know says 0: 80 then.
+  var columns: Int? {
+    guard isTerminal else { return nil }
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
+
+  func write(_ text: String) { write(Array(text.utf8)) }
+  func writeLine(_ text: String) { write(text + "\n") }
+
+  func write(_ bytes: [UInt8]) {
+    health.withLock { health in
+      guard health == .open else { return }
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        #if canImport(Glibc)
+          let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        #else
+          let count = rest.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
+        #endif
+        if count >= 0 {
+          rest = rest.dropFirst(count)
+        } else if errno == EAGAIN {
+          waitUntilWritable()
+        } else if errno != EINTR {
+          health = errno == EPIPE ? .closed : .failed(errno)
+          return
+        }
+      }
+    }
+  }
+
+  private func waitUntilWritable() {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = poll(&entry, 1, -1)
+  }
+}

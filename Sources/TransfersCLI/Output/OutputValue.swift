@@ -1,0 +1,48 @@
+import FoundationEssentials
+import TransferModel
+import TransferReports
+
+/// What a command found out: a value with two renderings.
+protocol OutputValue: Encodable {
+  /// Name and number of the JSON form: `transfers.status/1`. Fields may be added within a number, never renamed.
+  static var schema: String { get }
+  /// For people, with a final newline; empty when there is nothing to say.
+  func text(_ style: TextStyle) -> String
+}
+
+/// The ledger that a document speaks of.
+struct StoreIdentity: Encodable, Sendable {
+  var path: Cell
+  var uid: Cell
+  var schemaVersion: Cell
+
+  /// Of a ledger that could not be opened, or does not exist yet.
+  init(path: String) {
+    self.path = .name(NameBytes(path))
+    uid = .none
+    schemaVersion = .none
+  }
+}
+
+/// The one document that a command with `--json` prints.
+struct Envelope<Data: Encodable>: Encodable {
+  let schema: String
+  let generatedAt: Cell
+  let store: StoreIdentity
+  let filters: [String: Cell]
+  let data: Data
+}
+
+/// JSON text: sorted keys in snake case, numbers as numbers, one line.
+enum JSONText {
+  static func encode(_ value: some Encodable) throws(CommandFailure) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    do {
+      return Array(try encoder.encode(value))
+    } catch {
+      throw CommandFailure(.error, code: "bug", "encode output: \(printable("\(error)"))")
+    }
+  }
+}

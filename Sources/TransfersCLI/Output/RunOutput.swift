@@ -1,0 +1,82 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+import Transfers
+
+/// How a `run` or `push` ended.
+struct RunOutput: OutputValue {
+  static let schema = "transfers.run/1"
+  let batch: Cell
+  let result: String
+  let files: Counts
+  let bytesAcked, bytesSent, bytesResent, retries, wallMs, bps: Cell
+  let stoppedBy: Cell
+  let failures: FigureTable
+  /// Of a `push`: what was recorded before.
+  let added: AddOutput?
+  private let problems: [FailureRow]
+  private let numbers: RunNumbers
+
+  struct Counts: Encodable, Sendable { let done, failed, unknown, mismatched, unchanged, left: Int }
+
+  private enum CodingKeys: String, CodingKey {
+    case batch, result, files, bytesAcked, bytesSent, bytesResent, retries, wallMs, bps, stoppedBy, failures, added
+  }
+
+  /// `status` is the exit code that the numbers deserve; `problems` what went wrong, worst first.
+  init(
+    _ run: RunNumbers, batch: BatchID?, add: AddResult?, addOutput: AddOutput?, status: ExitCode, problems: [FailureRow]
+  ) {
+    self.batch = Cell(batch?.description)
+    result = status.name
+    files = Counts(
+      done: run.done, failed: run.failed + (add?.failed ?? 0), unknown: run.unknown + (add?.unknown ?? 0),
+      mismatched: run.mismatched, unchanged: add?.unchanged ?? 0, left: run.left)
+    bytesAcked = .bytes(run.bytesAcked)
+    bytesSent = .bytes(run.bytesSent)
+    bytesResent = .bytes(max(0, run.bytesSent - run.bytesAcked))
+    retries = Cell(run.retries)
+    wallMs = .milliseconds(run.wallMs)
+    bps = Cell(bytesPerSecond: Quantity.rate(bytes: run.bytesAcked, ms: run.wallMs))
+    stoppedBy = Cell(run.stoppedBy)
+    failures = FigureTable(FailureFigures.columns, problems)
+    added = addOutput
+    self.problems = problems
+    numbers = run
+  }
+
+  func text(_ style: TextStyle) -> String {
+    var lines = [headline(style)]
+    for problem in problems.filter({ $0.files > 0 }).prefix(3) { lines.append(FailureFigures.line(problem)) }
+    if let next { lines.append(next) }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// `b412 partial: 116 done, 2 failed · 3.2 GiB in 1m 34s · 34.9 MiB/s · 7 retries · 12 MiB re-sent`.
+  private func headline(_ style: TextStyle) -> String {
+    var counts = ["\(files.done) done"]
+    if files.failed > 0 { counts.append("\(files.failed) failed") }
+    if files.unknown > 0 { counts.append("\(files.unknown) unknown") }
+    if files.mismatched > 0 { counts.append("\(files.mismatched) mismatched") }
+    if files.unchanged > 0 { counts.append("\(files.unchanged) unchanged") }
+    if files.left > 0 { counts.append("\(files.left) left") }
+    var parts = [counts.joined(separator: ", ")]
+    parts.append("\(bytesAcked.text) in \(wallMs.text)")
+    if bps != .none, numbers.bytesAcked > 0 { parts.append(bps.text) }
+    if numbers.retries > 0 { parts.append(Quantity.count(numbers.retries, "retry")) }
+    if numbers.bytesSent > numbers.bytesAcked { parts.append("\(bytesResent.text) re-sent") }
+    let word = style.paint(result.replacing("_", with: " "), result == "ok" ? .green : .red)
+    return (batch == .none ? "" : "\(batch.text) ") + word + ": " + parts.joined(separator: " · ")
+  }
+
+  private var next: String? {
+    let selector = batch == .none ? "" : " --batch \(batch.text)"
+    var commands: [String] = []
+    if files.left > 0 { commands.append("transfers run") }
+    if files.failed + files.unknown + files.mismatched > 0 {
+      commands.append("transfers report failures\(selector)")
+      commands.append("transfers retry --state failed\(selector)")
+    }
+    return commands.isEmpty ? nil : "Next: " + commands.joined(separator: "     ")
+  }
+}

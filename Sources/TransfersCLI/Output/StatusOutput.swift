@@ -1,0 +1,97 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The engine of a ledger, as far as one can tell from outside.
+struct EngineStatus: Encodable, Sendable {
+  let alive: Bool
+  let run, pid, host, startedAt, heartbeatAt, endedAt, how: Cell
+
+  /// Alive means: not ended, heard of within a minute, and, on this machine, a process.
+  init(_ run: RunRow?, nowMs: Int64) {
+    let heardMs = run?.heartbeatMs ?? run?.startedMs ?? 0
+    alive = run.map { $0.endedMs == nil && nowMs - heardMs < 60_000 && Self.mayExist($0) } ?? false
+    self.run = Cell(run?.id.description)
+    pid = Cell(run?.pid)
+    host = Cell(run?.host)
+    startedAt = Cell(time: run?.startedMs)
+    heartbeatAt = Cell(time: run?.heartbeatMs)
+    endedAt = Cell(time: run?.endedMs)
+    how = Cell(run?.how)
+  }
+
+  var line: String {
+    if run == .none { return "engine: none has run yet" }
+    if alive { return "engine: running since \(startedAt.text), process \(pid.text) on \(host.text)" }
+    if endedAt == .none { return "engine: not running; the last one, since \(startedAt.text), ended without a word" }
+    return "engine: not running; the last one ended \(endedAt.text) (\(how.text))"
+  }
+
+  private static func mayExist(_ run: RunRow) -> Bool {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, 255) == 0 else { return true }
+    let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard host == run.host, let pid = pid_t(exactly: run.pid) else { return true }
+    return kill(pid, 0) == 0 || errno == EPERM
+  }
+}
+
+/// What `status` shows.
+struct StatusOutput: OutputValue {
+  static let schema = "transfers.status/1"
+  let engine: EngineStatus
+  let files: [String: Int]
+  let filesTotal, filesLeft: Int
+  let bytes, bytesAcked, bytesSent: Int64
+  let nextDueAt: Cell
+  let active: FigureTable
+  let failures: FigureTable
+  private let totals: FileTotals
+  private let problems: [FailureRow]
+
+  private enum CodingKeys: String, CodingKey {
+    case engine, files, filesTotal, filesLeft, bytes, bytesAcked, bytesSent, nextDueAt, active, failures
+  }
+
+  init(engine: EngineStatus, totals: FileTotals, nextDueMs: Int64?, active: [FileRow], problems: [FailureRow]) {
+    self.engine = engine
+    let pairs = FileState.allCases.map { ($0.rawValue, totals.count($0)) }
+    files = Dictionary(uniqueKeysWithValues: pairs).filter { $0.value > 0 }
+    filesTotal = totals.files
+    filesLeft = totals.left
+    (bytes, bytesAcked, bytesSent) = (totals.bytes, totals.bytesAcked, totals.bytesSent)
+    nextDueAt = Cell(time: nextDueMs)
+    self.active = FigureTable(FileFigures.columns, active)
+    self.failures = FigureTable(FailureFigures.columns, problems)
+    self.totals = totals
+    self.problems = problems
+  }
+
+  func text(_ style: TextStyle) -> String {
+    var out = engine.line + "\n"
+    if totals.files == 0 { return out + "nothing is recorded\n" }
+    let counts = FileState.allCases.filter { totals.count($0) > 0 }.map { state in
+      let words = "\(totals.count(state)) \(state.rawValue)"
+      return TextStyle.colour(ofState: state.rawValue).map { style.paint(words, $0) } ?? words
+    }
+    let percent = ProgressText.percent(totals.bytesAcked, of: totals.bytes)
+    out += "files: \(counts.joined(separator: ", "))\n"
+    out += "bytes: \(Quantity.bytes(totals.bytesAcked)) of \(Quantity.bytes(totals.bytes)) acknowledged (\(percent)%)\n"
+    if nextDueAt != .none { out += "next retry: \(nextDueAt.text)\n" }
+    if !active.rows.isEmpty {
+      var table = Table(style, indent: 2)
+      out += table.page(active)
+    }
+    let ended = problems.filter { $0.files > 0 }
+    if !ended.isEmpty {
+      out += "failures:\n" + ended.prefix(5).map { FailureFigures.line($0) + "\n" }.joined()
+    }
+    return out
+  }
+}

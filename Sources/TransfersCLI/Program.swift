@@ -1,0 +1,74 @@
+import ArgumentParser
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The program: arguments in, exit code out. Nothing that is thrown gets past it.
+public enum Program {
+  /// Runs the command of this process and ends it.
+  public static func main() -> Never {
+    signal(SIGPIPE, SIG_IGN)
+    exit(run(Context.ofProcess()))
+  }
+
+  /// The exit code of the command in `context.arguments`.
+  static func run(_ context: Context) -> Int32 {
+    do throws(CommandFailure) {
+      try execute(context)
+      if case .failed(let number) = context.out.state {
+        let cause = printable(String(cString: strerror(number)))
+        throw CommandFailure(.error, code: "output", "write standard output: \(cause)")
+      }
+      return ExitCode.ok.rawValue
+    } catch {
+      report(error, context)
+      return error.status.rawValue
+    }
+  }
+
+  private static func execute(_ context: Context) throws(CommandFailure) {
+    let parsed: any ParsableCommand
+    do {
+      parsed = try RootCommand.parseAsRoot(context.arguments)
+    } catch {
+      return try finish(parsing: error, context)
+    }
+    if let command = parsed as? any Command { return try command.execute(context) }
+    try showHelp(parsed, context)
+  }
+
+  /// What is parsed but is no command of ours is `--help`, or a command that needs a subcommand.
+  private static func showHelp(_ parsed: any ParsableCommand, _ context: Context) throws(CommandFailure) {
+    var parsed = parsed
+    do { try parsed.run() } catch { try finish(parsing: error, context) }
+  }
+
+  /// `--help` and `--version` end here too: the parser throws them.
+  private static func finish(parsing error: any Error, _ context: Context) throws(CommandFailure) {
+    let status = RootCommand.exitCode(for: error)
+    if status.isSuccess { return context.out.writeLine(RootCommand.fullMessage(for: error)) }
+    let lines = RootCommand.message(for: error).split(whereSeparator: \.isNewline)
+    let message = printable(lines.joined(separator: " "))
+    throw .usage(message.hasSuffix(".") ? String(message.dropLast()) : message, remedy: "transfers \(commandName(context.arguments))--help")
+  }
+
+  private static func commandName(_ arguments: [String]) -> String {
+    guard let first = arguments.first, RootCommand.names.contains(first) else { return "" }
+    return first + " "
+  }
+
+  private static func report(_ failure: CommandFailure, _ context: Context) {
+    context.err.writeLine(failure.line)
+    guard context.arguments.prefix(while: { $0 != "--" }).contains("--json") else { return }
+    if let record = try? JSONText.encode(ExitRecord(failure)) { context.err.write(record + [0x0A]) }
+  }
+}
+
+/// A subcommand: parsed by ArgumentParser, run by us, so that every outcome is a value.
+protocol Command: ParsableCommand, Sendable {
+  func execute(_ context: Context) throws(CommandFailure)
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import Transfers
+
+/// `transfers`.
+struct RootCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "transfers",
+    abstract: "Moves files over HTTP and never forgets.",
+    discussion: """
+      Every file, chunk and attempt is a row in a ledger before it is acted on. Kill it, cut the power, run it twice: \
+      the next run goes on where the server really is.
+
+      Try:
+        transfers push DIR s3://bucket/prefix/   upload a folder
+        transfers run                            go on after a crash
+        transfers report                         what happened
+      """,
+    version: Transfers.version,
+    subcommands: [
+      PushCommand.self, AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
+      RetryCommand.self, ReportCommand.self, StoreCommand.self, HelpCommand.self,
+    ])
+
+  static var names: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Testing
+
+@testable import TransfersCLI
+
+@Suite struct DocumentTests {
+  /// README's table under `## Commands` has a row for each command, and no row for anything else. The first column
+  /// begins with `` `transfers NAME``.
+  @Test func theReadmeListsTheCommands() throws {
+    let lines = try #require(Repository.text("README.md"), "README.md is missing").split(separator: "\n")
+    let section = lines.drop { $0 != "## Commands" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+    let listed = section.compactMap { line -> String? in
+      guard line.hasPrefix("| `transfers ") else { return nil }
+      return line.dropFirst("| `transfers ".count).prefix { $0 != " " && $0 != "`" }.description
+    }
+    #expect(Set(listed) == Set(RootCommand.names))
+  }
+
+  /// Every command says in one line what it is for, and that line is what `--help` shows.
+  @Test func helpListsTheCommands() {
+    let help = RootCommand.helpMessage()
+    for command in RootCommand.configuration.subcommands {
+      let name = command.configuration.commandName ?? ""
+      #expect(help.contains("\n  \(name)"), "\(name)")
+      #expect(command.configuration.abstract.hasSuffix("."), "\(name)")
+    }
+  }
+
+  private static let code = ["Sources", "Tests", "tools", "migrations"].flatMap { Repository.files(under: $0) }
+
+  /// Unfinished work is an issue, not a word in the code.
+  @Test func nothingIsMarkedUnfinished() {
+    let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X:", "HA" + "CK:"]
+    for file in Self.code
+    where file.hasSuffix(".swift") || file.hasSuffix(".sql") || file.hasSuffix(".c") || file.hasSuffix(".h") {
+      for mark in marks { #expect(!(Repository.text(file) ?? "").contains(mark), "\(mark) in \(file)") }
+    }
+  }
+
+  /// Its mutex makes the thread sanitizer of Swift 6.3.1 report races that are none; `Lock` is ours.
+  @Test func noMutexOfTheStandardLibrary() {
+    for file in Self.code where file.hasPrefix("Sources/") && file.hasSuffix(".swift") {
+      let code = Repository.lines(file).filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+      #expect(!code.contains { $0.contains("Mutex" + "<") || $0.contains("Mutex" + "(") }, "\(file)")
+    }
+  }
+
+  /// 80 to 250 lines are the aim; beyond 400 a file hides something.
+  @Test func filesAreShort() {
+    for file in Self.code where file.hasSuffix(".swift") {
+      #expect(Repository.lines(file).count <= 400, "\(file)")
+    }
+  }
+}

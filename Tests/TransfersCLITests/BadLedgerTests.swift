@@ -1,0 +1,74 @@
+import Glibc
+import Testing
+
+/// Each bad ledger has its code, and one line that says what, where and what to do.
+@Suite struct BadLedgerTests {
+  let program: BuiltProgram
+  private var store: String { program.folder.path + "/l.db" }
+
+  init() throws { program = try BuiltProgram() }
+
+  @Test(arguments: [
+    ["status"], ["list"], ["list", "attempts"], ["show", "f1"], ["report"], ["report", "failures"], ["retry", "--all"],
+    ["store", "check"], ["store", "schema"], ["run"],
+  ])
+  func missing(_ arguments: [String]) throws {
+    let outcome = try program.run((arguments + ["--store", store]).map { Array($0.utf8) })
+    #expect(outcome.code == 7)
+    #expect(outcome.out.isEmpty)
+    #expect(outcome.err.hasPrefix("transfers: error[store.missing]: "))
+    #expect(outcome.err.contains(store))
+    #expect(outcome.err.split(separator: "\n").count == 1)
+    #expect(access(store, F_OK) != 0, "looking must not make a ledger")
+  }
+
+  @Test func missingIsSaidInJSONToo() throws {
+    let outcome = try program.run("status", "--json", "--store", store)
+    #expect(outcome.code == 7)
+    #expect(outcome.out.isEmpty)
+    #expect(outcome.err.contains(#""code":7,"error":"store.missing""#))
+    #expect(outcome.err.contains(#""name":"store""#))
+  }
+
+  @Test func notALedger() throws {
+    try writeFile(store, Array(repeating: 0x61, count: 8192))
+    try expect(code: 7, "store.corrupt", try program.run("status", "--store", store))
+    #expect(try readText(store) == String(repeating: "a", count: 8192), "it must not be touched")
+  }
+
+  @Test func newer() throws {
+    _ = try FilledLedger(in: program.folder)
+    let path = program.folder.path + "/ledger.db"
+    // user_version is the big-endian number at offset 60. Source: https://sqlite.org/fileformat.html section 1.3.
+    try patch(path, at: 60, [0, 0, 0, 99])
+    try expect(code: 7, "store.newer", try program.run("status", "--store", path))
+    try expect(code: 7, "store.newer", try program.run("retry", "--all", "--store", path))
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root may read everything"))
+  func unreadable() throws {
+    _ = try FilledLedger(in: program.folder)
+    let path = program.folder.path + "/ledger.db"
+    chmod(path, 0)
+    let outcome = try program.run("status", "--store", path)
+    #expect(outcome.code == 7)
+  }
+
+  @Test func aFolderIsNoLedger() throws {
+    try expect(code: 7, "store.", try program.run("status", "--store", program.folder.path))
+  }
+
+  private func expect(code: Int32, _ name: String, _ outcome: BuiltProgram.Outcome) throws {
+    #expect(outcome.code == code)
+    #expect(outcome.out.isEmpty)
+    #expect(outcome.err.hasPrefix("transfers: error[\(name)"), "\(outcome.err)")
+    #expect(outcome.err.split(separator: "\n").count == 1)
+  }
+
+  private func patch(_ path: String, at offset: Int, _ bytes: [UInt8]) throws {
+    guard let file = fopen(path, "r+") else { throw SystemFailure("open \(path)") }
+    defer { fclose(file) }
+    fseek(file, offset, SEEK_SET)
+    #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count)
+  }
+}

@@ -1,0 +1,28 @@
+import Glibc
+import Testing
+
+/// Text that was looked at once and is kept. `RECORD_SNAPSHOTS=1` writes it anew, to be reviewed like code.
+enum Golden {
+  static func expect(
+    _ name: String, _ text: String, hiding store: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let path = folder + "/\(name).txt"
+    let masked = mask(text, store)
+    if getenv("RECORD_SNAPSHOTS") != nil { try writeFile(path, Array(masked.utf8)) }
+    let kept = (try? readText(path)) ?? ""
+    #expect(masked == kept, "differs from \(path)", sourceLocation: sourceLocation)
+  }
+
+  private static let folder: String = {
+    let root = "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+    return root + "/Goldens/TransfersCLI"
+  }()
+
+  /// What is different each time: identifiers, the moment, the place of the ledger.
+  private static func mask(_ text: String, _ store: String) -> String {
+    let uid = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/
+    let moment = /"generated_at":"[^"]*"/
+    return text.replacing(store, with: "STORE").replacing(uid, with: "UID")
+      .replacing(moment, with: #""generated_at":"NOW""#)
+  }
+}

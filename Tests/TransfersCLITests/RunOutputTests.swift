@@ -1,0 +1,54 @@
+import Testing
+import TransferLedger
+import TransferModel
+import TransferReports
+
+@testable import TransfersCLI
+
+/// The summary that ends `push` and `run`.
+@Suite struct RunOutputTests {
+  private func totals(_ byState: [FileState: Int], mismatched: Int = 0) -> FileTotals {
+    FileTotals(
+      byState: byState, bytes: 4 << 30, bytesAcked: 3_435_973_836, bytesSent: 3_448_556_748, retries: 7,
+      mismatched: mismatched)
+  }
+
+  private func failure(_ files: Int64, _ path: String) -> FailureRow {
+    FailureRow(
+      code: "http.413", blame: "server", hint: "", files: files, attempts: 9, firstMs: nil, lastMs: nil,
+      examplePath: NameBytes(path), exampleMessage: "payload\u{1B} too large")
+  }
+
+  private func output(_ numbers: RunNumbers, _ status: ExitCode, _ problems: [FailureRow] = []) -> RunOutput {
+    RunOutput(
+      numbers, batch: BatchID(rawValue: 412), add: nil, addOutput: nil, status: status, problems: problems)
+  }
+
+  @Test func whatFailedIsNamedWithTheNextCommand() {
+    let numbers = RunNumbers(totals([.done: 116, .failed: 2]), wallMs: 94_012)
+    let text = output(numbers, .partial, [failure(2, "/x/huge\n.bam"), failure(0, "/only/met")]).text(.plain)
+    #expect(
+      text == #"""
+        b412 partial: 116 done, 2 failed · 3.1 GiB in 1m 34s · 34.8 MiB/s · 7 retries · 12.0 MiB re-sent
+          2 × http.413  payload\x1b too large   e.g. /x/huge\x0a.bam
+        Next: transfers report failures --batch b412     transfers retry --state failed --batch b412
+
+        """#)
+  }
+
+  @Test func workThatIsLeftIsForTheNextRun() {
+    let text = output(RunNumbers(totals([.done: 1, .pending: 3, .active: 1]), wallMs: 1000), .workLeft).text(.plain)
+    #expect(text.hasPrefix("b412 work left: 1 done, 4 left · "))
+    #expect(text.hasSuffix("\nNext: transfers run\n"))
+  }
+
+  @Test func aMismatchIsNotAlsoAFailure() {
+    let numbers = RunNumbers(totals([.done: 5, .failed: 3, .unknown: 1], mismatched: 1), wallMs: 1000)
+    #expect((numbers.done, numbers.failed, numbers.mismatched, numbers.unknown) == (5, 2, 1, 1))
+    #expect(output(numbers, .mismatch).text(.plain).contains("5 done, 2 failed, 1 unknown, 1 mismatched · "))
+  }
+
+  @Test func nothingToDoIsOneLine() {
+    #expect(output(.none, .ok).text(.plain) == "b412 ok: 0 done · 0 B in 0 ms\n")
+  }
+}
