@@ -26,6 +26,7 @@ public enum Program {
       return ExitCode.ok.rawValue
     } catch {
       report(error, context)
+      if let signal = error.signal { SignalWatch.die(of: signal) }
       return error.status.rawValue
     }
   }
@@ -53,7 +54,9 @@ public enum Program {
     if status.isSuccess { return context.out.writeLine(RootCommand.fullMessage(for: error)) }
     let lines = RootCommand.message(for: error).split(whereSeparator: \.isNewline)
     let message = printable(lines.joined(separator: " "))
-    throw .usage(message.hasSuffix(".") ? String(message.dropLast()) : message, remedy: "transfers \(commandName(context.arguments))--help")
+    throw .usage(
+      message.hasSuffix(".") ? String(message.dropLast()) : message,
+      remedy: "transfers \(commandName(context.arguments))--help")
   }
 
   private static func commandName(_ arguments: [String]) -> String {

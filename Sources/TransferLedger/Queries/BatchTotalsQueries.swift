@@ -15,8 +15,9 @@ extension LedgerReader {
     let rows = try db.rows(
       """
       SELECT f.batch_id, f.state, count(*), coalesce(sum(f.size), 0),
-        sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'), sum(r.confirmation IS 'none')
-      FROM file f LEFT JOIN receipt r ON r.file_id = f.id
+        sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'), sum(f.state = 'done' AND
+          (SELECT r.confirmation = 'none' FROM receipt r WHERE r.file_id = f.id))
+      FROM file f
       WHERE f.batch_id IN (SELECT value FROM json_each(?1)) AND f.state <> 'superseded'
       GROUP BY f.batch_id, f.state
       """, ids

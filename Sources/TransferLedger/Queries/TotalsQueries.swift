@@ -14,8 +14,9 @@ extension LedgerReader {
     let rows = try db.rows(
       """
       SELECT f.state, count(*), coalesce(sum(f.size), 0),
-        sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'), sum(r.confirmation IS 'none')
-      FROM file f LEFT JOIN receipt r ON r.file_id = f.id
+        sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'), sum(f.state = 'done' AND
+          (SELECT r.confirmation = 'none' FROM receipt r WHERE r.file_id = f.id))
+      FROM file f
       WHERE f.state <> 'superseded'
         AND f.id BETWEEN ?1 AND ?2
         AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r

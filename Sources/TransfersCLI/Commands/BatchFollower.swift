@@ -31,12 +31,14 @@ struct BatchFollower {
       session.reporter.finish()
     }
     let startedMs = context.clock.bootMs
+    session.listenWhileWaiting()
     while true {
       let totals = try totals(ledger)
       let elapsedMs = context.clock.bootMs - startedMs
       session.reporter.progress(totals.snapshot(elapsedMs: elapsedMs))
       if totals.left == 0 || session.isStopping { return RunNumbers(totals, wallMs: elapsedMs) }
       if let numbers = try takeOver() { return numbers }
+      session.listenWhileWaiting()
       usleep(500_000)
     }
   }

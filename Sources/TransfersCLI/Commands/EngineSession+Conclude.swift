@@ -3,6 +3,12 @@ import TransferModel
 import TransferReports
 import Transfers
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 extension EngineSession {
   /// Prints the summary and ends with the exit code that the numbers deserve.
   func conclude(
@@ -17,7 +23,12 @@ extension EngineSession {
       numbers, batch: batch, add: add, addOutput: add.map { AddOutput(result: $0, destination: destination) },
       status: status, problems: problems)
     try common.print(value, store: StoreIdentity.read(storePath, context), context)
-    endBySignal()
+    if numbers.left > 0, let signal = stoppingSignal {
+      throw CommandFailure(
+        signal == SIGINT ? .interrupted : .terminated,
+        "stopped at once with \(Quantity.count(numbers.left, "file")) left",
+        remedy: "transfers run", signal: signal)
+    }
     guard status != .ok else { return }
     throw CommandFailure(status, text(status, numbers, failed: failed), remedy: remedy(status, batch))
   }

@@ -44,12 +44,20 @@ struct EngineSession {
     }
   }
 
+  /// While another engine does the work: a signal only ends the waiting.
+  func listenWhileWaiting() {
+    signals.handle { [reporter] _, _ in
+      reporter.announce("not waiting any longer; the engine that owns the ledger goes on")
+    }
+  }
+
   /// Whether somebody asked to stop.
   var isStopping: Bool { signals.received.count > 0 }
 
-  /// After the summary: what a second signal means for the process. The parent sees that the signal ended it.
-  func endBySignal() {
-    guard case (let signal?, let count) = signals.received, count > 1 else { return }
-    SignalWatch.die(of: signal)
+  /// The signal that said "now": the second one. Its own end of the process is the farewell; a lost terminal counts as
+  /// a request to terminate.
+  var stoppingSignal: Int32? {
+    guard case (let signal?, let count) = signals.received, count > 1 else { return nil }
+    return signal == SIGINT ? SIGINT : SIGTERM
   }
 }

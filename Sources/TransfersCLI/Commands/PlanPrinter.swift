@@ -14,10 +14,9 @@ final class PlanPrinter: Sendable {
   private struct State {
     var printer: RowPrinter
     var page: [Entry] = []
-    var failure: CommandFailure?
 
     mutating func flush() {
-      do { try printer.print(FigureTable(PlanPrinter.columns, page)) } catch { failure = failure ?? error }
+      printer.print(FigureTable(PlanPrinter.columns, page))
       page.removeAll(keepingCapacity: true)
     }
   }
@@ -47,11 +46,10 @@ final class PlanPrinter: Sendable {
     let result = try failing { () throws(TransferError) in
       try Transfers.plan(sources, options) { [self] in take($0) }
     }
-    let (printer, failure) = state.withLock { state in
+    let printer = state.withLock { state in
       state.flush()
-      return (state.printer, state.failure)
+      return state.printer
     }
-    if let failure { throw failure }
     try printer.finish(empty: "no files", summary: Self.summary(result))
     if !isJSON { context.out.writeLine(Self.line(result)) }
   }

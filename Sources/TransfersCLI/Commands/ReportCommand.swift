@@ -57,7 +57,7 @@ struct ReportCommand: Command {
     let rows = try LedgerAccess.read(ledger) { try $0.failures(filter) }.prefix(limit ?? .max)
     var printer = RowPrinter(
       schema: schema, store: try StoreIdentity(ledger), filters: selection.filters, common, context)
-    try printer.print(FigureTable(FailureFigures.columns, Array(rows)))
+    printer.print(FigureTable(FailureFigures.columns, Array(rows)))
     try printer.finish(empty: "no failures")
     guard !common.json else { return }
     for row in rows where !row.hint.isEmpty { context.out.writeLine("\(row.code): \(printable(row.hint))") }

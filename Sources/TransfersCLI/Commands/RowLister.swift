@@ -48,7 +48,7 @@ struct RowLister {
     while wanted > 0, !printer.isClosed {
       let size = min(500, wanted)
       let rows = try LedgerAccess.read(ledger) { try page($0, last, size) }
-      try printer.print(FigureTable(columns, rows))
+      printer.print(FigureTable(columns, rows))
       guard rows.count == size, let final = rows.last else { break }
       last = id(final)
       wanted -= size

@@ -23,7 +23,7 @@ struct StoreSchemaCommand: Command {
     defer { ledger.close() }
     let rows = try LedgerAccess.read(ledger) { try $0.viewColumns() }
     var printer = RowPrinter(schema: "transfers.store.schema/1", store: try StoreIdentity(ledger), common, context)
-    try printer.print(FigureTable(Self.columns, rows))
+    printer.print(FigureTable(Self.columns, rows))
     try printer.finish(empty: "no views")
   }
 }

@@ -9,12 +9,15 @@ struct CommandFailure: Error, Sendable, Hashable {
   var text: String
   /// What to do next; empty when there is no advice.
   var remedy: String
+  /// After the line is printed the process ends by this signal, so that its parent sees what happened.
+  var signal: Int32?
 
-  init(_ status: ExitCode, code: String? = nil, _ text: String, remedy: String = "") {
+  init(_ status: ExitCode, code: String? = nil, _ text: String, remedy: String = "", signal: Int32? = nil) {
     self.status = status
     self.code = code ?? status.name
     self.text = text
     self.remedy = remedy
+    self.signal = signal
   }
 
   init(_ error: TransferError) {
@@ -23,6 +26,7 @@ struct CommandFailure: Error, Sendable, Hashable {
     let what = error.subject.isEmpty ? error.operation : "\(error.operation) \"\(error.subject)\""
     text = "\(what): \(printable(error.cause))"
     remedy = printable(error.remedy)
+    signal = nil
   }
 
   /// `transfers: error[store.full]: open store "/x/y.db": disk is full. Try: free space and run "transfers run"`.

@@ -26,14 +26,14 @@ struct RowPrinter {
   /// Nobody reads what would still be printed.
   var isClosed: Bool { context.out.state != .open }
 
-  mutating func print(_ page: FigureTable) throws(CommandFailure) {
+  mutating func print(_ page: FigureTable) {
     guard !page.rows.isEmpty else { return }
     defer { printed += page.rows.count }
     guard isJSON else { return context.out.write(table.page(page, isContinued: printed > 0)) }
     var bytes: [UInt8] = []
     for index in page.rows.indices {
       bytes += Array((printed + index == 0 ? "{\"data\":[\n" : ",\n").utf8)
-      bytes += try JSONText.encode(page.object(index))
+      JSONRow.append(page.object(index), to: &bytes)
     }
     context.out.write(bytes)
   }
