@@ -8,9 +8,17 @@ import Transfers
 /// What a run writes to standard error, on a terminal and into a log.
 @Suite struct ProgressReporterTests {
   private func snapshot(_ elapsedMs: Int64, done: Int = 1) -> ProgressSnapshot {
-    ProgressSnapshot(
-      filesTotal: 10, filesDone: done, filesFailed: 0, active: 1, bytesTotal: 1000, bytesAcked: Int64(done * 100),
-      bytesInFlight: 0, retrying: 0, elapsedMs: elapsedMs)
+    var now = ProgressSnapshot()
+    now.filesTotal = 10
+    now.filesDone = done
+    now.filesFailed = 0
+    now.active = 1
+    now.bytesTotal = 1000
+    now.bytesAcked = Int64(done * 100)
+    now.bytesInFlight = 0
+    now.retrying = 0
+    now.elapsedMs = elapsedMs
+    return now
   }
 
   @Test func aLogGetsNothingForTenSecondsAndThenALineEveryThirty() throws {

@@ -7,9 +7,17 @@ import Transfers
   private func snapshot(acked: Int64, inFlight: Int64 = 0, failed: Int = 0, elapsedMs: Int64 = 10_000)
     -> ProgressSnapshot
   {
-    ProgressSnapshot(
-      filesTotal: 118, filesDone: 61, filesFailed: failed, active: 4, bytesTotal: 1 << 31, bytesAcked: acked,
-      bytesInFlight: inFlight, retrying: 0, elapsedMs: elapsedMs)
+    var now = ProgressSnapshot()
+    now.filesTotal = 118
+    now.filesDone = 61
+    now.filesFailed = failed
+    now.active = 4
+    now.bytesTotal = 1 << 31
+    now.bytesAcked = acked
+    now.bytesInFlight = inFlight
+    now.retrying = 0
+    now.elapsedMs = elapsedMs
+    return now
   }
 
   @Test func theLineSaysHowFarItIs() {

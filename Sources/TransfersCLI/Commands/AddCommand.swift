@@ -15,7 +15,7 @@ struct AddCommand: Command {
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let options = try batch.upload(common, nil, context)
+    let options = try batch.upload(common, context)
     if dryRun { return try PlanPrinter(storePath: options.storePath, common, context).run(batch.sources, options) }
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let result = try failing { () throws(TransferError) in
@@ -31,9 +31,8 @@ struct AddCommand: Command {
     guard result.failed + result.unknown > 0 else { return }
     let succeeded = result.added + result.unchanged + result.queued
     let status = ExitCode(succeeded: succeeded, failed: result.failed + result.unknown, mismatched: 0, left: 0)
-    let selector = result.batch.map { " --batch \($0)" } ?? ""
     throw CommandFailure(
-      status, AddOutput.problem(result), remedy: "transfers report failures\(selector)")
+      status, AddOutput.problem(result), remedy: "transfers report failures --batch \(result.batch)")
   }
 }
 
@@ -45,14 +44,14 @@ struct AddOutput: OutputValue {
   let bytes: Cell
   private let summary: String
 
-  struct Counts: Encodable, Sendable { let added, unchanged, queued, unknown, failed: Int }
+  struct Counts: Encodable, Sendable { let added, changed, unchanged, queued, unknown, failed, special, excluded: Int }
   private enum CodingKeys: String, CodingKey { case batch, files, bytes }
 
   init(result: AddResult, destination: String) {
-    batch = Cell(result.batch?.description)
+    batch = .text(result.batch.description)
     files = Counts(
-      added: result.added, unchanged: result.unchanged, queued: result.queued, unknown: result.unknown,
-      failed: result.failed)
+      added: result.added, changed: result.changed, unchanged: result.unchanged, queued: result.queued,
+      unknown: result.unknown, failed: result.failed, special: result.special, excluded: result.excluded)
     bytes = .bytes(result.bytes)
     summary = Self.line(result, destination: destination)
   }
@@ -61,12 +60,19 @@ struct AddOutput: OutputValue {
 
   /// `b412  118 files, 3.2 GiB → s3://bucket/runs/`, or what makes it less.
   static func line(_ result: AddResult, destination: String) -> String {
-    let batch = result.batch.map { "\($0)  " } ?? ""
-    var parts = ["\(result.added) new", "\(result.unchanged) unchanged"]
+    var parts = [new(result), "\(result.unchanged) unchanged"]
     if result.queued > 0 { parts.append("\(result.queued) already queued") }
     if result.unknown > 0 { parts.append("\(result.unknown) unknown") }
     if result.failed > 0 { parts.append("\(result.failed) failed") }
-    return "\(batch)\(parts.joined(separator: ", ")) · \(Quantity.bytes(result.bytes)) → \(printable(destination))"
+    if result.special > 0 { parts.append("\(result.special) skipped") }
+    if result.excluded > 0 { parts.append("\(result.excluded) excluded") }
+    return
+      "\(result.batch)  \(parts.joined(separator: ", ")) · \(Quantity.bytes(result.bytes)) → \(printable(destination))"
+  }
+
+  /// `118 new`, or `118 new (3 of them newer versions)`.
+  private static func new(_ result: AddResult) -> String {
+    result.changed > 0 ? "\(result.added) new (\(result.changed) of them newer versions)" : "\(result.added) new"
   }
 
   static func problem(_ result: AddResult) -> String {

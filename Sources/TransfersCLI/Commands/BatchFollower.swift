@@ -62,9 +62,10 @@ struct BatchFollower {
 
 extension FileTotals {
   func snapshot(elapsedMs: Int64) -> ProgressSnapshot {
-    ProgressSnapshot(
-      filesTotal: files, filesDone: count(.done), filesFailed: count(.failed) + count(.unknown),
-      active: count(.active) + count(.finishing), bytesTotal: bytes, bytesAcked: bytesAcked, bytesInFlight: 0,
-      retrying: 0, elapsedMs: elapsedMs)
+    var snapshot = ProgressSnapshot()
+    (snapshot.filesTotal, snapshot.filesDone) = (files, count(.done))
+    (snapshot.filesFailed, snapshot.active) = (count(.failed) + count(.unknown), count(.active) + count(.finishing))
+    (snapshot.bytesTotal, snapshot.bytesAcked, snapshot.elapsedMs) = (bytes, bytesAcked, elapsedMs)
+    return snapshot
   }
 }

@@ -47,7 +47,7 @@ extension EngineSession {
     let left = numbers.left > 0 ? ", \(numbers.left) left" : ""
     return switch status {
     case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived with other bytes than were sent"
-    case .workLeft: "stopped with \(Quantity.count(numbers.left, "file")) left"
+    case .workLeft: "\(numbers.stopReason ?? "stopped") with \(Quantity.count(numbers.left, "file")) left"
     case .allFailed: "nothing succeeded: \(Quantity.count(failed, "file")) failed"
     default: "\(Quantity.count(failed, "file")) failed, \(numbers.done) done\(left)"
     }

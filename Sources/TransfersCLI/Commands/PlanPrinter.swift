@@ -65,6 +65,7 @@ final class PlanPrinter: Sendable {
   private static func summary(_ result: PlanResult) -> FigureObject {
     FigureObject([
       ("new", Cell(result.new)), ("unchanged", Cell(result.unchanged)), ("changed", Cell(result.changed)),
+      ("queued", Cell(result.queued)), ("special", Cell(result.special)), ("failed", Cell(result.failed)),
       ("excluded", Cell(result.excluded)), ("chunks", Cell(result.chunks)), ("bytes", .bytes(result.bytes)),
       ("requests", Cell(result.requests)),
     ])

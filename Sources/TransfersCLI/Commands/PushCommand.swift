@@ -25,14 +25,14 @@ struct PushCommand: Command {
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let options = try batch.upload(common, engine, context)
+    let options = try batch.upload(common, context)
     if dryRun { return try PlanPrinter(storePath: options.storePath, common, context).run(batch.sources, options) }
     let session = EngineSession(common, context)
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in
       try Transfers.add(batch.sources, options) { [reporter = session.reporter] in reporter.notice($0) }
     }
-    let destination = options.settings.destination
+    let destination = RecordedArguments.masked([options.settings.destination])[0]
     if !common.json, !common.quiet { context.out.writeLine(AddOutput.line(add, destination: destination)) }
     let numbers = add.added + add.queued == 0 ? .none : try work(session, options, add, context)
     try session.conclude(
@@ -43,13 +43,13 @@ struct PushCommand: Command {
     _ session: EngineSession, _ options: UploadOptions, _ add: AddResult, _ context: Context
   ) throws(CommandFailure) -> RunNumbers {
     let run = RunOptions(
-      storePath: options.storePath, workers: options.workers, rate: options.rate,
-      argv: RecordedArguments.masked(context.arguments), batch: add.batch)
+      storePath: options.storePath, workers: try engine.workers(context), rate: try engine.bytesPerSecond(context),
+      argv: RecordedArguments.masked(context.arguments))
     do {
       return RunNumbers(try session.run(run))
     } catch {
-      guard error.kind == .locked, let batch = add.batch else { throw CommandFailure(error) }
-      return try BatchFollower(session, run, batch, context).follow()
+      guard error.kind == .locked else { throw CommandFailure(error) }
+      return try BatchFollower(session, run, add.batch, context).follow()
     }
   }
 }

@@ -18,7 +18,7 @@ struct RunCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let options = RunOptions(
       storePath: try common.storePath(context), workers: try engine.workers(context),
-      rate: try engine.bytesPerSecond(context), argv: RecordedArguments.masked(context.arguments), batch: nil)
+      rate: try engine.bytesPerSecond(context), argv: RecordedArguments.masked(context.arguments))
     try LedgerAccess.check(options.storePath, context)
     let session = EngineSession(common, context)
     let startedMs = context.clock.wallMs

@@ -79,13 +79,10 @@ struct BatchOptions: ParsableArguments {
   var sources: [NameBytes] { Array(places.dropLast()) }
 
   /// What the library is asked to do.
-  func upload(_ common: CommonOptions, _ engine: EngineOptions?, _ context: Context) throws(CommandFailure)
-    -> UploadOptions
-  {
+  func upload(_ common: CommonOptions, _ context: Context) throws(CommandFailure) -> UploadOptions {
     UploadOptions(
       storePath: try common.storePath(context), settings: try settings(), name: name, labels: labelTable,
-      priority: priority, workers: try engine?.workers(context), rate: try engine?.bytesPerSecond(context),
-      rules: try OrderedRules.read(context.arguments), followSymlinks: followSymlinks)
+      priority: priority, rules: try OrderedRules.read(context.arguments), followSymlinks: followSymlinks)
   }
 
   private func settings() throws(CommandFailure) -> BatchSettings {

@@ -4,16 +4,20 @@ import Transfers
 
 /// What came out of files that were worked on, by this process or, while it looked on, by another.
 struct RunNumbers: Sendable, Hashable {
-  var done, failed, unknown, mismatched, left: Int
+  var done: Int
+  /// Without the mismatched.
+  var failed: Int
+  var unknown, mismatched, left: Int
   var bytesAcked, bytesSent: Int64
   var retries: Int
   var wallMs: Int64
-  var stoppedBy: String?
+  var stoppedBy: StopCause?
 
   init(_ run: RunResult) {
-    (done, failed, unknown, mismatched, left) = (run.done, run.failed, run.unknown, run.mismatched, run.left)
+    (done, failed, unknown) = (run.done, run.failed - run.mismatched, run.unknown)
+    (mismatched, left) = (run.mismatched, run.left)
     (bytesAcked, bytesSent, retries, wallMs) = (run.bytesAcked, run.bytesSent, run.retries, run.wallMs)
-    stoppedBy = run.stoppedBy.map { "\($0)" }
+    stoppedBy = run.stoppedBy
   }
 
   /// Nothing had to be done.
@@ -28,5 +32,16 @@ struct RunNumbers: Sendable, Hashable {
     left = totals.left
     (bytesAcked, bytesSent, retries) = (totals.bytesAcked, totals.bytesSent, totals.retries)
     self.wallMs = wallMs
+  }
+
+  /// Why work is left, for people; nil when nobody asked and nothing was in the way.
+  var stopReason: String? {
+    switch stoppedBy {
+    case nil: nil
+    case .drained: "asked to stop"
+    case .interrupted: "stopped at once"
+    case .unreachable: "no destination can be reached"
+    case .notDue: "what is left is not due for a long time"
+    }
   }
 }

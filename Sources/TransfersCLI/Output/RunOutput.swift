@@ -38,7 +38,7 @@ struct RunOutput: OutputValue {
     retries = Cell(run.retries)
     wallMs = .milliseconds(run.wallMs)
     bps = Cell(bytesPerSecond: Quantity.rate(bytes: run.bytesAcked, ms: run.wallMs))
-    stoppedBy = Cell(run.stoppedBy)
+    stoppedBy = Cell(run.stoppedBy?.rawValue)
     failures = FigureTable(FailureFigures.columns, problems)
     added = addOutput
     self.problems = problems
@@ -65,6 +65,7 @@ struct RunOutput: OutputValue {
     if bps != .none, numbers.bytesAcked > 0 { parts.append(bps.text) }
     if numbers.retries > 0 { parts.append(Quantity.count(numbers.retries, "retry")) }
     if numbers.bytesSent > numbers.bytesAcked { parts.append("\(bytesResent.text) re-sent") }
+    if let reason = numbers.stopReason, files.left > 0 { parts.append(reason) }
     let word = style.paint(result.replacing("_", with: " "), result == "ok" ? .green : .red)
     return (batch == .none ? "" : "\(batch.text) ") + word + ": " + parts.joined(separator: " · ")
   }

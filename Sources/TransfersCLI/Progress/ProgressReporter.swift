@@ -50,9 +50,24 @@ final class ProgressReporter: Sendable {
     case .skipped(let path, let reason): say("skipped \(path): \(printable(reason))")
     case .failed(let path, let failure): say("failed \(path): \(failure.code.rawValue): \(printable(failure.message))")
     case .retrying(let path, let failure, let ms): retrying(path, failure, ms)
+    case .unknown(let path, let failure):
+      say("unknown \(path): \(failure.code.rawValue): \(printable(failure.message))")
+    case .sourceChanged(let path): say("changed while it was sent, its new content follows: \(path)")
+    case .recovered(let attempts, let files, let unknown): recovered(attempts, files, unknown)
+    case .draining(let requests):
+      if requests > 0 { say("finishing \(Quantity.count(requests, "request"))") }
     case .planned: break
     case .info(let text): say(printable(text))
     }
+  }
+
+  /// What the run before this one left open.
+  private func recovered(_ attempts: Int, _ files: Int, _ unknown: Int) {
+    guard attempts + files + unknown > 0 else { return }
+    let doubt = unknown > 0 ? ", \(Quantity.count(unknown, "file")) now unknown" : ""
+    say(
+      "the last run ended without a word: \(Quantity.count(attempts, "request")) were open, \(Quantity.count(files, "file")) go on\(doubt)"
+    )
   }
 
   /// The first retry for each reason is told; more of them are only counted, because there may be thousands.
