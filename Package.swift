@@ -72,9 +72,12 @@ let package = Package(
     tests("RepositoryTests", ["TransfersCLI", argumentParser]),
     tests("TransferProtocolsTests", ["CDigest", "TransferModel", "TransferProtocols", httpTypes]),
     tests("TransferReportsTests", ["TransferReports", "TransferLedger", "TransferModel"]),
-    // They run the built program, which the dependency makes sure is there.
+    // They run the built programs, which the dependencies make sure are there.
     tests(
       "TransfersCLITests",
-      ["transfers", "TransfersCLI", "Transfers", "TransferReports", "TransferLedger", "TransferModel"]),
+      [
+        "transfers", "transfers-receiver", "TransfersCLI", "Transfers", "TransferReports", "TransferLedger",
+        "TransferModel",
+      ]),
   ]
 )

@@ -58,6 +58,30 @@ struct BuiltProgram {
     return Outcome(code: code, signal: signal, out: "", err: try readText(errPath))
   }
 
+  /// Starts it and does not wait; what it prints goes to files of this number.
+  func start(_ arguments: String..., number: Int = 0) throws -> Running {
+    let outPath = folder.path + "/stdout-\(number)"
+    let errPath = folder.path + "/stderr-\(number)"
+    let pid = try spawn(arguments.map { Array($0.utf8) }, [:]) { actions in
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_addopen(&actions, 1, outPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+      posix_spawn_file_actions_addopen(&actions, 2, errPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    }
+    return Running(pid: pid, outPath: outPath, errPath: errPath)
+  }
+
+  struct Running {
+    let pid: pid_t
+    fileprivate let outPath, errPath: String
+
+    func signal(_ number: Int32) { kill(pid, number) }
+
+    func wait() throws -> Outcome {
+      let (code, signal) = BuiltProgram.wait(pid)
+      return Outcome(code: code, signal: signal, out: try readText(outPath), err: try readText(errPath))
+    }
+  }
+
   private func spawn(
     _ arguments: [[UInt8]], _ environment: [String: String],
     _ redirect: (inout posix_spawn_file_actions_t) -> Void

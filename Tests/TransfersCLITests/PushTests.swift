@@ -1,0 +1,146 @@
+import Glibc
+import Testing
+
+/// The main job through the built program, against the bundled server: what is said, and with which code it ends.
+@Suite struct PushTests {
+  let program: BuiltProgram
+  private var folder: String { program.folder.path }
+  private var store: String { folder + "/l.db" }
+  private var source: String { folder + "/src" }
+
+  init() throws {
+    program = try BuiltProgram()
+    mkdir(source, 0o700)
+    for name in ["a", "b", "c"] { try writeFile("\(source)/\(name)", Array("content of \(name)".utf8)) }
+  }
+
+  private func receiver(_ script: String = "") throws -> RunningReceiver {
+    try RunningReceiver(in: program.folder, script: script)
+  }
+
+  @Test func pushingTwiceSendsOnce() throws {
+    let receiver = try receiver()
+    let first = try program.run("push", source, receiver.url + "/in/", "--store", store)
+    #expect(first.code == 0, "\(first.err)")
+    #expect(first.out.hasPrefix("b1  3 new, 0 unchanged · 36 B → \(receiver.url)/in/\nb1 ok: 3 done · 36 B in "))
+    #expect(try readText(receiver.root + "/in/b") == "content of b")
+    let second = try program.run("push", source, receiver.url + "/in/", "--store", store)
+    #expect(second.code == 0)
+    #expect(second.out.contains("0 new, 3 unchanged"))
+    #expect(try program.run("list", "attempts", "--store", store).out.split(separator: "\n").count == 4)
+  }
+
+  @Test func namesAreBytesFromTheArgumentToTheServer() throws {
+    let receiver = try receiver()
+    let name: [UInt8] = Array(source.utf8) + [0x2F, 0x78, 0xFF, 0x0A, 0x1B]
+    var path = name.map { CChar(bitPattern: $0) } + [0]
+    let descriptor = open(&path, O_WRONLY | O_CREAT, 0o600)
+    #expect(write(descriptor, "hostile", 7) == 7)
+    close(descriptor)
+    let destination = Array("\(receiver.url)/in/".utf8)
+    let outcome = try program.run(
+      [Array("push".utf8), name, destination, Array("--store".utf8), Array(store.utf8)])
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(try program.run("list", "--store", store).out.contains(#"/x\xff\x0a\x1b"#))
+    var stored = Array((receiver.root + "/in").utf8).map { CChar(bitPattern: $0) }
+    stored += [0x2F, 0x78, CChar(bitPattern: 0xFF), 0x0A, 0x1B, 0]
+    #expect(access(&stored, F_OK) == 0)
+  }
+
+  @Test func oneRefusedFileIsPartial() throws {
+    let receiver = try receiver("match PUT /in/b : status=413")
+    let outcome = try program.run("push", source, receiver.url + "/in/", "--store", store)
+    #expect(outcome.code == 3)
+    #expect(outcome.out.contains("b1 partial: 2 done, 1 failed · "))
+    #expect(outcome.out.contains("  1 × http.413  "))
+    #expect(
+      outcome.out.contains("Next: transfers report failures --batch b1     transfers retry --state failed --batch b1\n")
+    )
+    #expect(
+      outcome.err.hasSuffix(
+        "transfers: error[partial]: 1 file failed, 2 done. Try: transfers report failures --batch b1\n"))
+  }
+
+  @Test func everyFileRefusedIsAllFailed() throws {
+    let receiver = try receiver("match PUT * : status=403")
+    let outcome = try program.run("push", source, receiver.url + "/in/", "--store", store, "--json")
+    #expect(outcome.code == 4)
+    #expect(outcome.out.contains(#""result":"all_failed""#))
+    #expect(outcome.out.split(separator: "\n").count == 1)
+    #expect(outcome.err.contains(#"{"code":4,"error":"all_failed""#))
+    let failures = try program.run("report", "failures", "--store", store, "--last")
+    #expect(failures.out.contains("http.403"))
+  }
+
+  @Test func aMissingSourceAndAnUnknownSchemeStartNothing() throws {
+    let missing = try program.run("push", source + "/none", "http://127.0.0.1:1/in/", "--store", store)
+    #expect(missing.code == 66)
+    #expect(missing.err.hasPrefix("transfers: error[no_source]: "))
+    let scheme = try program.run("push", source, "gopher://127.0.0.1/in/", "--store", store)
+    #expect(scheme.code == 64)
+    #expect(access(store, F_OK) != 0)
+  }
+
+  @Test func dryRunTouchesNothing() throws {
+    let outcome = try program.run(
+      "push", "-n", source, "http://127.0.0.1:1/in/", "--store", store, "--exclude", "b", "--include", "*")
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(outcome.out.contains("excluded: --exclude b"))
+    #expect(
+      outcome.out.hasSuffix(
+        "would send 2 files (2 new, 0 changed), 24 B in 2 chunks, 2 requests; 0 unchanged, 1 excluded\n"))
+    #expect(access(store, F_OK) != 0)
+  }
+
+  @Test func termDrainsAndTheNextRunFinishes() throws {
+    let receiver = try receiver("match PUT * : latency=1500")
+    let running = try program.start("push", source, receiver.url + "/in/", "--store", store, "--workers", "1")
+    try waitUntilActive()
+    running.signal(SIGTERM)
+    let outcome = try running.wait()
+    #expect(outcome.code == 5, "\(outcome.err)")
+    #expect(outcome.signal == 0)
+    #expect(outcome.err.contains("draining – a second signal stops now"))
+    #expect(outcome.err.contains("transfers: error[work_left]: asked to stop with 2 files left. Try: transfers run\n"))
+    #expect(try program.run("run", "--store", store).code == 0)
+    #expect(try program.run("store", "check", "--store", store).code == 0)
+  }
+
+  @Test func theSecondSignalEndsTheProcessByItself() throws {
+    let receiver = try receiver("match PUT * : latency=60000")
+    let running = try program.start("push", source, receiver.url + "/in/", "--store", store)
+    try waitUntilActive()
+    running.signal(SIGINT)
+    while !(try readText(folder + "/stderr-0").contains("draining")) { sched_yield() }
+    running.signal(SIGINT)
+    let outcome = try running.wait()
+    #expect(outcome.signal == SIGINT)
+    #expect(
+      outcome.err.contains("transfers: error[interrupted]: stopped at once with 3 files left. Try: transfers run\n"))
+    #expect(try program.run("store", "check", "--store", store).code == 0)
+  }
+
+  @Test func aSecondEngineIsLockedOutButAPushWaits() throws {
+    let receiver = try receiver("match PUT * : latency=1500")
+    let first = try program.start("push", source, receiver.url + "/in/", "--store", store, number: 1)
+    try waitUntilActive()
+    let run = try program.run("run", "--store", store)
+    #expect(run.code == 6, "\(run.err)")
+    #expect(run.err.hasPrefix("transfers: error[locked]: "))
+    try writeFile(source + "/d", [1, 2, 3])
+    let second = try program.run("push", source, receiver.url + "/in/", "--store", store)
+    #expect(second.code == 0, "\(second.err)")
+    #expect(second.err.contains("another engine owns the ledger"))
+    #expect(second.out.contains("b2 ok: 1 done"))
+    #expect(try first.wait().code == 0)
+    #expect(try readText(receiver.root + "/in/d").utf8.count == 3)
+  }
+
+  /// Each look is a process of its own, which is pause enough.
+  private func waitUntilActive() throws {
+    while true {
+      let status = try program.run("status", "--json", "--store", store)
+      if status.code == 0, status.out.contains(#""active":[{"#) { return }
+    }
+  }
+}
