@@ -1,0 +1,30 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # root and dir are set by the script that sources this
+# Where the programs are. Needs say.sh and install.sh; `root` is the repository.
+
+# Builds the two programs for release and sets `bin` to their folder.
+build_release() {
+  run swift build --package-path "$root" -c release --product transfers
+  run swift build --package-path "$root" -c release --product transfers-receiver
+  find_release
+}
+
+# Sets `bin` without building; fails when a program is missing.
+find_release() {
+  bin=${TRANSFERS_BIN:-$(swift build --package-path "$root" -c release --show-bin-path)}
+  local name
+  for name in transfers transfers-receiver; do
+    [[ -x $bin/$name ]] || give_up 69 "no $bin/$name: run tools/quickstart or swift build -c release first"
+  done
+}
+
+# Builds the preload shim of tools/crash once for each change of its source; prints its path.
+build_shim() {
+  local shim=$root/.build/tools/shim.so
+  if [[ ! $shim -nt $root/tools/crash/shim.c ]]; then
+    mkdir -p "${shim%/*}"
+    "${CC:-cc}" -shared -fPIC -O1 -Wall -Wextra -o "$shim.$$" "$root/tools/crash/shim.c" -ldl -lpthread
+    mv "$shim.$$" "$shim"
+  fi
+  printf '%s\n' "$shim"
+}

@@ -1,0 +1,31 @@
+# shellcheck shell=bash
+# What scripts print. Source it; it starts nothing.
+
+# A heading.
+say() { printf '\n== %s\n' "$*"; }
+
+# Prints a command as a person would type it, then runs it.
+run() {
+  show "$@"
+  "$@"
+}
+
+# Prints a command without running it (for one that needs a redirection or the background).
+show() {
+  local word line='$'
+  for word in "$@"; do
+    if [[ $word =~ ^[A-Za-z0-9_./:=,@%+{}-]+$ ]]; then line+=" $word"; else line+=" ${word@Q}"; fi
+  done
+  printf '%s\n' "$line"
+}
+
+# give_up CODE TEXT: one line on stderr, then exit with a code of sysexits.h.
+give_up() {
+  local code=$1
+  shift
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit "$code"
+}
+
+# Prints the comment block at the top of the calling script: every script documents itself there.
+usage() { awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' "$0"; }

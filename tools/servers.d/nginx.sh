@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # root and dir are set by the script that sources this
+# nginx with its dav module: the fastest PUT sink. One worker; plain HTTP and TLS with a throw-away authority.
+
+install_server() { need nginx:nginx curl:curl openssl:openssl; }
+
+start_server() {
+  local ports
+  mapfile -t ports < <(free_ports 2)
+  make_certificate
+  write_nginx_conf "${ports[0]}" "${ports[1]}"
+  printf 'http://127.0.0.1:%s\n' "${ports[0]}" >"$dir/url"
+  cat >"$dir/env" <<END
+TLS_URL=https://127.0.0.1:${ports[1]}
+CA_FILE=$dir/ca.pem
+END
+  PATH=$PATH:/usr/sbin launch "$dir/log" nginx -p "$dir" -c "$dir/nginx.conf" -e "$dir/log"
+}
+
+server_is_ready() { answers "$(<"$dir/url")/"; }
+
+make_certificate() {
+  {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj '/CN=transfers test authority' \
+      -keyout "$dir/ca.key" -out "$dir/ca.pem"
+    openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj '/CN=127.0.0.1' \
+      -keyout "$dir/server.key" -out "$dir/server.csr"
+    openssl x509 -req -in "$dir/server.csr" -CA "$dir/ca.pem" -CAkey "$dir/ca.key" -CAcreateserial -days 2 \
+      -extfile <(printf 'subjectAltName=IP:127.0.0.1,DNS:localhost\n') -out "$dir/server.pem"
+  } >>"$dir/log" 2>&1
+}
+
+write_nginx_conf() {
+  mkdir "$dir/temp"
+  {
+    if ((EUID == 0)); then echo 'user root;'; fi
+    cat <<END
+daemon off;
+worker_processes 1;
+pid $dir/nginx.pid;
+error_log $dir/log warn;
+events { worker_connections 1024; }
+http {
+  log_format told '\$request_method \$status \$request_length \$request_completion \$request_uri';
+  access_log $dir/access.log told;
+  client_max_body_size 0;
+  client_body_temp_path $dir/temp/body;
+  proxy_temp_path $dir/temp/proxy;
+  fastcgi_temp_path $dir/temp/fastcgi;
+  uwsgi_temp_path $dir/temp/uwsgi;
+  scgi_temp_path $dir/temp/scgi;
+  client_body_buffer_size 256k;
+  keepalive_requests 1000000;
+  server {
+    listen 127.0.0.1:$1 backlog=1024;
+    listen 127.0.0.1:$2 ssl backlog=1024;
+    ssl_certificate $dir/server.pem;
+    ssl_certificate_key $dir/server.key;
+    location / {
+      root $dir/data;
+      autoindex on;
+      dav_methods PUT DELETE MKCOL;
+      create_full_put_path on;
+    }
+  }
+}
+END
+  } >"$dir/nginx.conf"
+}
