@@ -1,0 +1,207 @@
+"""One case: upload a tree, kill it as planned, let it recover, and compare everything with everything."""
+
+import collections
+import contextlib
+import dataclasses
+import hashlib
+import os
+import shutil
+
+import ledger as ledgers
+
+
+@dataclasses.dataclass
+class Verdict:
+    """What came of a case. `kills` counts those that hit; `reached` says that the first one did."""
+
+    name: str
+    problems: list
+    kills: int = 0
+    reached: bool = False
+    resent: int = 0
+
+
+class Case:
+    def __init__(self, name, target, runner, folder, source, content, plan):
+        self.name, self.target, self.runner, self.plan = name, target, runner, plan
+        self.source, self.content = source, content
+        self.folder = os.path.join(folder, name)
+        self.store = os.path.join(self.folder, "ledger.db")
+        self.said = []
+        self.problems = []
+        self.kills = 0
+
+    def command(self, *words):
+        return [*words[:1], "--store", self.store, *words[1:]]
+
+    def push(self):
+        return self.command("push", *self.target.flags(), self.source, self.target.destination(self.name))
+
+    def perform(self, arguments, kill=None):
+        number = len(self.said)
+        ended = self.runner.run(arguments, self.folder, kill, log=f"{self.folder}/calls-{number}" if kill else None)
+        self.said.append(ended)
+        if ended.hung:
+            self.problems.append(f"did not end within {self.runner.limit} s: {ended}")
+        return ended
+
+    def run(self):
+        os.makedirs(self.folder)
+        self.target.prepare(self.name)
+        reached = self.perform_kills()
+        self.recover()
+        if not self.problems:
+            self.check_ledger()
+            self.check_server()
+            self.check_secrets()
+        verdict = Verdict(self.name, self.problems, self.kills, reached, getattr(self, "resent", 0))
+        self.write_or_remove()
+        return verdict
+
+    def perform_kills(self):
+        """Runs the planned kills; the first command is a push, the next ones are `run` where there is a ledger."""
+        reached = False
+        for number, kill in enumerate(self.plan):
+            there = ledgers.exists(self.store)
+            ended = self.perform(self.command("run") if there else self.push(), kill)
+            if ended.killed:
+                self.kills += 1
+                reached = reached or number == 0
+            elif ended.code != 0:
+                self.problems.append(f"failed without a kill: {ended}")
+        return reached
+
+    def recover(self):
+        """`run` must finish what is recorded; pushing again must add what was not recorded, and nothing else."""
+        before = self.look()
+        held = self.held()
+        if before:
+            ended = self.perform(self.command("run"))
+            if ended.code != 0:
+                self.problems.append(f"the run after the kill: {ended}")
+                return
+        between = self.look()
+        for file in between.files if between else []:
+            if file.state != "done":
+                self.problems.append(f"run exited 0, but {file.key!r} is {file.state}")
+        ended = self.perform(self.push())
+        if ended.code != 0:
+            self.problems.append(f"pushing again: {ended}")
+            return
+        after = self.look()
+        self.check_second_push(between, after)
+        if before:
+            self.check_probe(before, held, after)
+
+    def look(self):
+        if not ledgers.exists(self.store):
+            return None
+        with ledgers.Ledger(self.store) as ledger:
+            return Look(ledger.files(), ledger.chunks(), ledger.attempts())
+
+    def held(self):
+        """What open uploads at the server already hold, right after the last kill."""
+        return self.target.held_parts(self.name)
+
+    def check_second_push(self, between, after):
+        known = {file.id for file in between.files} if between else set()
+        last = max((attempt.id for attempt in between.attempts), default=0) if between else 0
+        for attempt in after.attempts:
+            if attempt.id > last and attempt.file_id in known:
+                self.problems.append(f"pushing again sent something for a file that was done: {attempt}")
+
+    def check_probe(self, before, held, after):
+        """A part that the server held with the right bytes must not travel again: the run has to ask first."""
+        last = max((attempt.id for attempt in before.attempts), default=0)
+        keys = {file.id: self.name_of(file) for file in after.files}
+        chunks = {chunk.id: chunk for chunk in after.chunks}
+        for attempt in after.attempts:
+            if attempt.id <= last or attempt.operation != "part" or attempt.chunk_id not in chunks:
+                continue
+            chunk = chunks[attempt.chunk_id]
+            name = keys[chunk.file_id]
+            data = self.content.get(name.decode(), b"")[chunk.offset : chunk.offset + chunk.length]
+            if held.get((name, chunk.seq + 1)) == (hashlib.md5(data).hexdigest(), len(data)):
+                self.problems.append(f"part {chunk.seq + 1} of {name!r} was sent again though the server held it")
+
+    def name_of(self, file):
+        """The name below the source folder: what the key must end with, whatever the prefix is."""
+        return os.path.relpath(file.path, os.fsencode(self.source))
+
+    def check_ledger(self):
+        ended = self.perform(self.command("store", "check"))
+        if ended.code != 0:
+            self.problems.append(f"store check: {ended.out.strip()[:400]} {ended}")
+        with ledgers.Ledger(self.store) as ledger:
+            self.problems += ledger.findings()
+            files, attempts, chunks = ledger.files(), ledger.attempts(), ledger.chunks()
+        done = sorted(self.name_of(file) for file in files if file.state == "done")
+        if done != sorted(name.encode() for name in self.content):
+            self.problems.append(f"files that are done: {done}")
+        self.check_sent_again(files, chunks, attempts)
+
+    def check_sent_again(self, files, chunks, attempts):
+        """A chunk may be sent once more for each kill that found it open, and no chunk for another reason."""
+        tries = collections.defaultdict(list)
+        for attempt in attempts:
+            if attempt.operation == "part":
+                tries[attempt.chunk_id].append(attempt.outcome)
+        self.resent = 0
+        for chunk in chunks:
+            outcomes = tries[chunk.id]
+            open_at_a_kill = outcomes.count("crashed")
+            if open_at_a_kill > self.kills or len(outcomes) > 1 + open_at_a_kill:
+                self.problems.append(f"chunk {chunk}: {outcomes} after {self.kills} kills")
+            self.resent += max(0, len(outcomes) - 1) * chunk.length
+        self.check_account(files, chunks, tries)
+
+    def check_account(self, files, chunks, tries):
+        """The server must not have seen a request that the ledger does not know: intentions come first."""
+        seen = self.target.requests(self.name)
+        if seen is None:
+            return
+        known = collections.Counter()
+        names = {file.id: file for file in files}
+        parts = collections.Counter(chunk.file_id for chunk in chunks)
+        for chunk in chunks:
+            name = self.name_of(names[chunk.file_id])
+            known[name, chunk.seq + 1 if parts[chunk.file_id] > 1 else 0] += len(tries[chunk.id])
+        for (name, part), count in seen.items():
+            if count > known[name, part]:
+                self.problems.append(
+                    f"the server saw {count} requests for {name!r} part {part}; the ledger knows {known[name, part]}"
+                )
+
+    def check_server(self):
+        objects = self.target.objects(self.name)
+        wanted = {name.encode(): data for name, data in self.content.items()}
+        for name in sorted(objects.keys() | wanted.keys()):
+            if name not in objects:
+                self.problems.append(f"not at the server: {name!r}")
+            elif name not in wanted:
+                self.problems.append(f"at the server, but not in the source: {name!r}")
+            elif objects[name] != wanted[name]:
+                self.problems.append(f"bytes differ: {name!r}, {len(objects[name])} of {len(wanted[name])}")
+        for key, upload in self.target.orphans(self.name):
+            self.problems.append(f"orphaned multipart upload {upload!r} of {key!r}")
+
+    def check_secrets(self):
+        texts = [ended.out.encode() + ended.err.encode() for ended in self.said]
+        for suffix in ("", "-wal"):
+            with contextlib.suppress(FileNotFoundError), open(self.store + suffix, "rb") as file:
+                texts.append(file.read())
+        for secret in self.target.secrets():
+            if any(secret.encode() in text for text in texts):
+                self.problems.append("a secret key is in the ledger or in the output")
+
+    def write_or_remove(self):
+        if not self.problems:
+            shutil.rmtree(self.folder)
+            self.target.clean(self.name)
+            return
+        with open(f"{self.folder}/said.txt", "w") as file:
+            for ended in self.said:
+                file.write(f"$ {' '.join(ended.command)}\n{ended.out}{ended.err}exit {ended.code}\n\n")
+
+
+Look = collections.namedtuple("Look", "files chunks attempts")

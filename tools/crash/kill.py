@@ -1,0 +1,85 @@
+"""How a command is ended: a plan is a list of kills, one for each command before the one that must finish."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+
+
+@dataclasses.dataclass(frozen=True)
+class Kill:
+    """`before:17`, `after:17` (the 17th counted call, by the shim), `power:17` (the same with what was not synced taken
+    back), `ms:34.5` (SIGKILL from outside after that time)."""
+
+    how: str
+    at: float
+
+    @staticmethod
+    def parse(text):
+        how, _, at = text.partition(":")
+        if how not in ("before", "after", "power", "ms"):
+            raise ValueError(f'unknown kill "{text}": before:N, after:N, power:N or ms:T')
+        return Kill(how, float(at) if how == "ms" else int(at))
+
+    def __str__(self):
+        return f"{self.how}:{self.at:g}"
+
+
+@dataclasses.dataclass
+class Ended:
+    """How a command ended. `killed` is true when our kill hit it; a code below 0 is a signal."""
+
+    command: list
+    code: int
+    out: str
+    err: str
+    killed: bool
+    hung: bool = False
+
+    def __str__(self):
+        said = (self.err or self.out).strip().splitlines()
+        return f"{' '.join(self.command[1:3])} … -> {self.code}" + (f" ({said[-1]})" if said else "")
+
+
+class Runner:
+    """Runs the program with a clean environment, with or without a kill."""
+
+    def __init__(self, program, shim, environment, classes, limit=120):
+        self.program, self.shim, self.classes, self.limit = program, shim, classes, limit
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+        self.environment = kept | environment
+
+    def run(self, arguments, home, kill=None, log=None, count=None):
+        environment = dict(self.environment, HOME=home)
+        wait = self.limit
+        if kill and kill.how == "ms":
+            wait = kill.at / 1000
+        elif kill or count:
+            environment |= {"LD_PRELOAD": self.shim, "SHIM_CLASSES": self.classes}
+            environment |= {"SHIM_LOG": log} if log else {}
+            environment |= {"SHIM_COUNT": count} if count else {}
+            if kill:
+                environment["SHIM_KILL_AFTER" if kill.how == "after" else "SHIM_KILL_BEFORE"] = str(int(kill.at))
+                environment["SHIM_POWER"] = "1" if kill.how == "power" else "0"
+        return self.ended([self.program, *arguments], environment, wait, kill)
+
+    def ended(self, command, environment, wait, kill):
+        process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        out_of_time = False
+        try:
+            out, err = process.communicate(timeout=wait)
+        except subprocess.TimeoutExpired:
+            out_of_time = True
+            process.kill()
+            out, err = process.communicate()
+        killed = kill is not None and process.returncode == -signal.SIGKILL
+        return Ended(
+            command,
+            process.returncode,
+            out.decode(errors="replace"),
+            err.decode(errors="replace"),
+            killed,
+            hung=out_of_time and not killed,
+        )

@@ -1,0 +1,179 @@
+"""Where a case uploads to, and what the server itself says about it afterwards."""
+
+import base64
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import urllib.parse
+
+import s3
+
+TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Target:
+    """One started server. A case is a name that is unique in it."""
+
+    multipart = False
+    account = None  # the file below the folder in which the server says what it was asked
+
+    def __init__(self, kind, folder, binaries):
+        self.marks = {}
+        self.kind, self.folder = kind, folder
+        environment = dict(os.environ, TRANSFERS_BIN=binaries)
+        # A server lives on, so it must not hold our end of a pipe: output goes through a file.
+        with open(folder + ".start", "w+b") as said:
+            subprocess.run([TOOLS + "/servers", "start", kind, folder], check=True, env=environment, stdout=said)
+            said.seek(0)
+            self.banner = said.read().decode().strip()
+        self.url = open(folder + "/url").read().strip()
+        self.environment = dict(
+            line.split("=", 1) for line in open(folder + "/env").read().splitlines() if "=" in line
+        )
+
+    def stop(self):
+        subprocess.run([TOOLS + "/servers", "stop", self.folder], check=True)
+
+    def prepare(self, case):
+        """Called once before the first upload of the case."""
+
+    def lines(self, case):
+        """What the server's account gained since the case was prepared."""
+        with open(self.folder + "/" + self.account, "rb") as file:
+            file.seek(self.marks[case])
+            return file.read().splitlines()
+
+    def mark(self, case):
+        self.marks[case] = os.path.getsize(self.folder + "/" + self.account)
+
+    def flags(self):
+        return []
+
+    def secrets(self):
+        return [value for name, value in self.environment.items() if "SECRET" in name]
+
+    def held_parts(self, case):
+        """S3 only: (key, part number) -> (etag, size) of open uploads."""
+        return {}
+
+    def orphans(self, case):
+        """Uploads that were begun and neither finished nor aborted."""
+        return []
+
+    def requests(self, case):
+        """Counter of (key, part number or 0): requests with a body that the server saw. None when it keeps no account."""
+        return None
+
+
+class FolderTarget(Target):
+    """A server that stores plain files below data/."""
+
+    def prepare(self, case):
+        self.mark(case)
+
+    def destination(self, case):
+        return f"{self.url}/{case}/"
+
+    def objects(self, case):
+        found, root = {}, os.fsencode(f"{self.folder}/data/{case}")
+        for place, _, names in os.walk(root):
+            for name in names:
+                path = os.path.join(place, name)
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, root)] = file.read()
+        return found
+
+    def clean(self, case):
+        shutil.rmtree(f"{self.folder}/data/{case}", ignore_errors=True)
+
+
+class Nginx(FolderTarget):
+    account = "access.log"
+
+    def requests(self, case):
+        seen = collections.Counter()
+        for line in self.lines(case):
+            method, _, _, _, uri = line.split(b" ", 4)
+            path = urllib.parse.unquote_to_bytes(uri).lstrip(b"/")
+            if method == b"PUT" and path.startswith(case.encode() + b"/"):
+                seen[path.split(b"/", 1)[1], 0] += 1
+        return seen
+
+
+class Receiver(FolderTarget):
+    account = "record.ndjson"
+
+    def events(self, case):
+        prefix = case.encode() + b"/"
+        for line in self.lines(case):
+            event = json.loads(line)
+            path = base64.b64decode(event.get("path_b64", ""))
+            if path.startswith(prefix):
+                yield path[len(prefix) :], event
+
+    def requests(self, case):
+        return collections.Counter(
+            (path, 0) for path, event in self.events(case) if event["t"] == "start" and event["method"] == "PUT"
+        )
+
+
+class S3Target(Target):
+    multipart = True
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        e = self.environment
+        self.client = s3.S3(self.url, e["AWS_ACCESS_KEY_ID"], e["AWS_SECRET_ACCESS_KEY"], e["AWS_REGION"])
+
+    def prepare(self, case):
+        self.client.make_bucket(case)
+
+    def destination(self, case):
+        return f"s3://{case}/in/"
+
+    def flags(self):
+        return ["--endpoint-url", self.url, "--part-size", "5M"]
+
+    def objects(self, case):
+        found = {}
+        for key in self.client.keys(case):
+            name = key.encode()
+            # What is outside the prefix keeps its whole name, and so is reported as not ours.
+            found[name.removeprefix(b"in/")] = self.client.get(case, key)
+        return found
+
+    def orphans(self, case):
+        return self.client.uploads(case)
+
+    def held_parts(self, case):
+        held = {}
+        for key, upload in self.client.uploads(case):
+            for number, part in self.client.parts(case, key, upload).items():
+                held[key.removeprefix("in/").encode(), number] = part
+        return held
+
+    def clean(self, case):
+        self.client.empty_bucket(case)
+
+
+class Moto(S3Target):
+    account = "log"
+    line = re.compile(rb'"(?:\x1b\[\d+m)*PUT /([^/? ]+)/([^? ]*)(?:\?([^ ]*))? HTTP')
+
+    def prepare(self, case):
+        super().prepare(case)
+        self.mark(case)
+
+    def requests(self, case):
+        seen = collections.Counter()
+        for match in map(self.line.search, self.lines(case)):
+            if match and match[1] == case.encode():
+                part = urllib.parse.parse_qs((match[3] or b"").decode()).get("partNumber", ["0"])[0]
+                seen[urllib.parse.unquote_to_bytes(match[2]).removeprefix(b"in/"), int(part)] += 1
+        return seen
+
+
+KINDS = {"receiver": Receiver, "nginx": Nginx, "moto": Moto, "swift": S3Target}

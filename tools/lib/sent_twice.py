@@ -1,0 +1,32 @@
+"""sent_twice.py RECORD: reads the receiver's record and says what was sent again. Exits 1 when a file that the receiver
+had acknowledged was sent once more."""
+
+import base64
+import collections
+import json
+import sys
+
+acknowledged, again, started = set(), [], collections.Counter()
+accepted = 0
+path_of = {}
+with open(sys.argv[1], "rb") as record:
+    for line in record:
+        event = json.loads(line)
+        request = (event["conn"], event["req"])
+        if event["t"] == "start" and event["method"] == "PUT":
+            path = path_of[request] = base64.b64decode(event["path_b64"])
+            started[path] += 1
+            if path in acknowledged:
+                again.append(path)
+        elif event["t"] == "bytes":
+            accepted += event["length"]
+        elif event["t"] == "answer" and request in path_of and 200 <= event["status"] < 300:
+            acknowledged.add(path_of[request])
+
+repeated = sum(count > 1 for count in started.values())
+print(f"{len(acknowledged)} files acknowledged, {accepted / 2**20:.1f} MiB of bodies received")
+print(f"{repeated} files were in flight at the kill and were sent a second time")
+print(f"{len(again)} files were sent again after they had been acknowledged")
+for path in again:
+    print(f"  {path!r}")
+sys.exit(1 if again else 0)
