@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # bad-input sets what is used here
+# Ledgers that are missing, full, read-only, corrupt, from the future, or in use.
+
+make_files "$work/for-ledgers"
+serve ledgers
+store no-ledger
+expect "no ledger: run" 7 'store.missing' "$transfers" run
+expect "no ledger: status" 7 'store.missing' "$transfers" status
+
+store foreign
+head -c 8192 /dev/urandom >"$TRANSFERS_STORE"
+expect "a file that is no ledger" 7 'store.corrupt' "$transfers" push "$work/for-ledgers" "$url/x/"
+check "a file that is no ledger is left as it is" is "$(wc -c <"$TRANSFERS_STORE")" 8192
+
+store newer
+expect "before it becomes newer" 0 . "$transfers" push "$work/for-ledgers" "$url/newer/"
+python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version = 9999")' "$TRANSFERS_STORE"
+expect "a newer ledger: push" 7 'store.newer' "$transfers" push "$work/for-ledgers" "$url/newer/"
+expect "a newer ledger: status" 7 'store.newer' "$transfers" status
+
+store corrupt
+expect "before it is damaged" 0 . "$transfers" push "$work/for-ledgers" "$url/corrupt/"
+python3 - "$TRANSFERS_STORE" <<'END'
+import os, sys
+with open(sys.argv[1], "r+b") as file:
+    size = os.path.getsize(sys.argv[1])
+    for page in range(3, size // 4096):
+        file.seek(page * 4096)
+        file.write(b"\xa5" * 4096)
+END
+expect "a damaged ledger: store check finds it" 7 'corrupt|malformed|integrity' "$transfers" store check
+
+if ((EUID == 0)); then
+  store read-only
+  expect "before it is read-only" 0 . "$transfers" push "$work/for-ledgers" "$url/ro/"
+  chmod 755 "${TRANSFERS_STORE%/*}"
+  chmod 644 "$TRANSFERS_STORE"*
+  expect "a read-only ledger: push" 7 'store.read_only|read-only' as_nobody "$transfers" push "$work/for-ledgers" "$url/ro/"
+  expect "a read-only ledger: report" 0 . as_nobody "$transfers" report
+
+  mkdir -p "$work/small-disk"
+  if mount -t tmpfs -o size=1m tmpfs "$work/small-disk" 2>/dev/null; then
+    export TRANSFERS_STORE=$work/small-disk/ledger.db
+    mkdir -p "$work/many"
+    (cd "$work/many" && seq 1 5000 | xargs touch)
+    expect "a full disk under the ledger" 7 'store.full|disk is full' "$transfers" push "$work/many" "$url/many/"
+    mount -o remount,size=64m "$work/small-disk"
+    expect "space again: goes on" 0 . "$transfers" push "$work/many" "$url/many/"
+    check "space again: every file is done" is "$(in_state 'done')" 5000
+    expect "space again: the ledger is sound" 0 . "$transfers" store check
+    umount "$work/small-disk"
+  else
+    skip "a full disk under the ledger" "mount is not allowed here"
+  fi
+else
+  skip "a read-only ledger, a full disk" "needs root"
+fi
+
+serve holds 'match PUT * : latency=3000'
+store two-engines
+"$transfers" push "$work/for-ledgers" "$url/two/" >/dev/null 2>&1 </dev/null &
+engine=$!
+wait_until 20 grep -q '"t":"start"' "$work/server-holds/record.ndjson" || true
+expect "a second engine on the same ledger" 6 'locked.*' "$transfers" run
+expect "status while an engine runs" 0 . "$transfers" status
+code=0
+wait "$engine" || code=$?
+check "the first engine was not disturbed" is "$code" 0
