@@ -6,14 +6,14 @@
 build_release() {
   run swift build --package-path "$root" -c release --product transfers
   run swift build --package-path "$root" -c release --product transfers-receiver
-  find_release
+  find_release transfers transfers-receiver
 }
 
-# Sets `bin` without building; fails when a program is missing.
+# find_release PROGRAM …: sets `bin` without building; fails when a program is missing. TRANSFERS_BIN names another folder.
 find_release() {
   bin=${TRANSFERS_BIN:-$(swift build --package-path "$root" -c release --show-bin-path)}
   local name
-  for name in transfers transfers-receiver; do
+  for name in "$@"; do
     [[ -x $bin/$name ]] || give_up 69 "no $bin/$name: run tools/quickstart or swift build -c release first"
   done
 }

@@ -6,7 +6,7 @@
 install_server() { :; }
 
 start_server() {
-  find_release
+  find_release transfers-receiver
   local flags=()
   read -r -a flags <<<"${RECEIVER_FLAGS:-}"
   launch "$dir/log" "$bin/transfers-receiver" --listen 127.0.0.1:0 --dir "$dir/data" --record "$dir/record.ndjson" \
