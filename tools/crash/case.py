@@ -31,15 +31,12 @@ class Case:
         self.problems = []
         self.kills = 0
 
-    def command(self, *words):
-        return [*words[:1], "--store", self.store, *words[1:]]
-
     def push(self):
-        return self.command("push", *self.target.flags(), self.source, self.target.destination(self.name))
+        return ["push", *self.target.flags(), self.source, self.target.destination(self.name)]
 
     def perform(self, arguments, kill=None):
         number = len(self.said)
-        ended = self.runner.run(arguments, self.folder, kill, log=f"{self.folder}/calls-{number}" if kill else None)
+        ended = self.runner.run(arguments, self.folder, self.store, kill, log=f"{self.folder}/calls-{number}" if kill else None)
         self.said.append(ended)
         if ended.hung:
             self.problems.append(f"did not end within {self.runner.limit} s: {ended}")
@@ -63,7 +60,7 @@ class Case:
         reached = False
         for number, kill in enumerate(self.plan):
             there = ledgers.exists(self.store)
-            ended = self.perform(self.command("run") if there else self.push(), kill)
+            ended = self.perform(["run"] if there else self.push(), kill)
             if ended.killed:
                 self.kills += 1
                 reached = reached or number == 0
@@ -76,7 +73,7 @@ class Case:
         before = self.look()
         held = self.held()
         if before:
-            ended = self.perform(self.command("run"))
+            ended = self.perform(["run"])
             if ended.code != 0:
                 self.problems.append(f"the run after the kill: {ended}")
                 return
@@ -129,7 +126,7 @@ class Case:
         return os.path.relpath(file.path, os.fsencode(self.source))
 
     def check_ledger(self):
-        ended = self.perform(self.command("store", "check"))
+        ended = self.perform(["store", "check"])
         if ended.code != 0:
             self.problems.append(f"store check: {ended.out.strip()[:400]} {ended}")
         with ledgers.Ledger(self.store) as ledger:

@@ -49,8 +49,8 @@ class Runner:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
         self.environment = kept | environment
 
-    def run(self, arguments, home, kill=None, log=None, count=None):
-        environment = dict(self.environment, HOME=home)
+    def run(self, arguments, home, store, kill=None, log=None, count=None):
+        environment = dict(self.environment, HOME=home, TRANSFERS_STORE=store)
         wait = self.limit
         if kill and kill.how == "ms":
             wait = kill.at / 1000

@@ -6,8 +6,10 @@ import itertools
 import random
 import sys
 import time
+import traceback
 
 import kill as kills
+from case import Verdict
 
 
 class Tally:
@@ -40,8 +42,12 @@ class Bench:
         self.failures = 0
 
     def one(self, name, plan):
-        verdict = self.make_case(name, self.target, plan).run()
-        return verdict, plan
+        case = self.make_case(name, self.target, plan)
+        try:
+            return case.run(), plan
+        except Exception:  # a server that refuses us, a ledger that cannot be read: this case has failed, the others go on
+            problem = "the test itself: " + traceback.format_exc()
+            return Verdict(name, [*case.problems, problem], case.kills, reached=case.kills > 0), plan
 
     def note(self, result):
         verdict, plan = result
@@ -70,13 +76,11 @@ class Bench:
     def every_call(self, label, how, before=()):
         """Kills at call 1, 2, 3 … of the command after the kills of `before`, until three in a row were not reached:
         threads make the number of calls differ a little from run to run."""
-        missed = itertools.count(1)
         in_a_row = 0
 
         def over(verdict):
             nonlocal in_a_row
             in_a_row = in_a_row + 1 if verdict.kills <= len(before) else 0
-            next(missed)
             return in_a_row >= 3
 
         plans = ((f"{label}-{n}", [*before, kills.Kill(how, n)]) for n in itertools.count(1))
