@@ -52,7 +52,8 @@ class Runner:
     def run(self, arguments, home, store, kill=None, log=None, count=None):
         environment = dict(self.environment, HOME=home, TRANSFERS_STORE=store)
         wait = self.limit
-        if kill and kill.how == "ms":
+        outside = kill is not None and kill.how == "ms"
+        if outside:
             wait = kill.at / 1000
         elif kill or count:
             environment |= {"LD_PRELOAD": self.shim, "SHIM_CLASSES": self.classes}
@@ -61,9 +62,9 @@ class Runner:
             if kill:
                 environment["SHIM_KILL_AFTER" if kill.how == "after" else "SHIM_KILL_BEFORE"] = str(int(kill.at))
                 environment["SHIM_POWER"] = "1" if kill.how == "power" else "0"
-        return self.ended([self.program, *arguments], environment, wait, kill)
+        return self.ended([self.program, *arguments], environment, wait, kill, outside)
 
-    def ended(self, command, environment, wait, kill):
+    def ended(self, command, environment, wait, kill, outside):
         process = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -81,5 +82,5 @@ class Runner:
             out.decode(errors="replace"),
             err.decode(errors="replace"),
             killed,
-            hung=out_of_time and not killed,
+            hung=out_of_time and not outside,
         )
