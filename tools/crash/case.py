@@ -64,8 +64,8 @@ class Case:
             if ended.killed:
                 self.kills += 1
                 reached = reached or number == 0
-            elif ended.code != 0:
-                self.problems.append(f"failed without a kill: {ended}")
+            if (kill.is_fault and ended.code not in (0, 7)) or (not ended.killed and ended.code != 0):
+                self.problems.append(f"{kill}: {ended}")
         return reached
 
     def recover(self):

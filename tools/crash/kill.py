@@ -6,10 +6,21 @@ import signal
 import subprocess
 
 
+LEDGER_ONLY = {"SHIM_CLASSES": "file", "SHIM_PATH": "ledger.db"}
+SETTINGS = {
+    "before": {"SHIM_KILL_BEFORE": "{}"},
+    "after": {"SHIM_KILL_AFTER": "{}"},
+    "power": {"SHIM_KILL_BEFORE": "{}", "SHIM_POWER": "1"},
+    "full": {"SHIM_FAIL_FROM": "{}", "SHIM_ERRNO": "28"} | LEDGER_ONLY,
+    "eio": {"SHIM_FAIL_AT": "{}", "SHIM_ERRNO": "5"} | LEDGER_ONLY,
+}
+
+
 @dataclasses.dataclass(frozen=True)
 class Kill:
     """`before:17`, `after:17` (the 17th counted call, by the shim), `power:17` (the same with what was not synced taken
-    back), `ms:34.5` (SIGKILL from outside after that time)."""
+    back), `ms:34.5` (SIGKILL from outside after that time); and what kills nobody: `full:17` (from the 17th call on the
+    ledger's files, each fails with ENOSPC), `eio:17` (that one fails with EIO)."""
 
     how: str
     at: float
@@ -17,17 +28,25 @@ class Kill:
     @staticmethod
     def parse(text):
         how, _, at = text.partition(":")
-        if how not in ("before", "after", "power", "ms"):
-            raise ValueError(f'unknown kill "{text}": before:N, after:N, power:N or ms:T')
+        if how not in SETTINGS and how != "ms":
+            raise ValueError(f'unknown kill "{text}": {", ".join(SETTINGS)} with :N, or ms:T')
         return Kill(how, float(at) if how == "ms" else int(at))
 
     def __str__(self):
-        return f"{self.how}:{self.at:g}"
+        return f"{self.how}:{self.at:.6g}"
+
+    @property
+    def is_fault(self):
+        """The program lives on and has to end by itself."""
+        return self.how in ("full", "eio")
+
+    def settings(self):
+        return {name: value.format(int(self.at)) for name, value in SETTINGS[self.how].items()}
 
 
 @dataclasses.dataclass
 class Ended:
-    """How a command ended. `killed` is true when our kill hit it; a code below 0 is a signal."""
+    """How a command ended. `killed` is true when our kill or fault hit it; a code below 0 is a signal."""
 
     command: list
     code: int
@@ -59,10 +78,12 @@ class Runner:
             environment |= {"LD_PRELOAD": self.shim, "SHIM_CLASSES": self.classes}
             environment |= {"SHIM_LOG": log} if log else {}
             environment |= {"SHIM_COUNT": count} if count else {}
-            if kill:
-                environment["SHIM_KILL_AFTER" if kill.how == "after" else "SHIM_KILL_BEFORE"] = str(int(kill.at))
-                environment["SHIM_POWER"] = "1" if kill.how == "power" else "0"
-        return self.ended([self.program, *arguments], environment, wait, kill, outside)
+            environment |= kill.settings() if kill else {}
+        ended = self.ended([self.program, *arguments], environment, wait, kill, outside)
+        if kill and kill.is_fault and log and os.path.exists(log):
+            with open(log, "rb") as calls:
+                ended.killed = any(line.endswith(b" FAILED\n") for line in calls)
+        return ended
 
     def ended(self, command, environment, wait, kill, outside):
         process = subprocess.Popen(

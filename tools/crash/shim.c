@@ -223,8 +223,8 @@ static struct pass enter(int class, const char *name, int fd, const char *path) 
   pass.n = atomic_fetch_add(&calls, 1) + 1;
   atomic_fetch_add(class == CLASS_NET ? &net_calls : &file_calls, 1);
   if (pass.n == kill_before) die(pass.n, class, name, path);
-  if (log_fd >= 0) log_line(pass.n, class, name, path, "");
   pass.refused = pass.n == fail_at || (fail_from && pass.n >= fail_from);
+  if (log_fd >= 0) log_line(pass.n, class, name, path, pass.refused ? " FAILED" : "");
   if (pass.refused) errno = fail_errno;
   return pass;
 }

@@ -39,7 +39,11 @@ pause_20ms() {
 
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-alive() { kill -0 "$1" 2>/dev/null && [[ $(ps -o stat= -p "$1" 2>/dev/null) != Z* ]]; }
+# A process that is there and has not ended (a zombie has).
+alive() {
+  local stat
+  { read -r stat <"/proc/$1/stat"; } 2>/dev/null && [[ ${stat##*) } != Z* ]]
+}
 
 gone() { ! alive "$1"; }
 
