@@ -3,9 +3,9 @@
 import collections
 import contextlib
 import dataclasses
-import hashlib
 import os
 import shutil
+import time
 
 import ledger as ledgers
 
@@ -22,7 +22,7 @@ class Verdict:
 
 
 class Case:
-    def __init__(self, name, target, runner, folder, source, content, plan):
+    def __init__(self, name, target, runner, folder, source, content, plan, settle):
         self.name, self.target, self.runner, self.plan = name, target, runner, plan
         self.source, self.content = source, content
         self.folder = os.path.join(folder, name)
@@ -30,6 +30,7 @@ class Case:
         self.said = []
         self.problems = []
         self.kills = 0
+        self.settle = settle
 
     def push(self):
         return ["push", *self.target.flags(), self.source, self.target.destination(self.name)]
@@ -62,6 +63,7 @@ class Case:
             there = ledgers.exists(self.store)
             ended = self.perform(["run"] if there else self.push(), kill)
             if ended.killed:
+                time.sleep(self.settle / 1000)
                 self.kills += 1
                 reached = reached or number == 0
             if (kill.is_fault and ended.code not in (0, 7)) or (not ended.killed and ended.code != 0):
@@ -71,7 +73,6 @@ class Case:
     def recover(self):
         """`run` must finish what is recorded; pushing again must add what was not recorded, and nothing else."""
         before = self.look()
-        held = self.held()
         if before:
             ended = self.perform(["run"])
             if ended.code != 0:
@@ -88,17 +89,13 @@ class Case:
         after = self.look()
         self.check_second_push(between, after)
         if before:
-            self.check_probe(before, held, after)
+            self.check_probe(before, after)
 
     def look(self):
         if not ledgers.exists(self.store):
             return None
         with ledgers.Ledger(self.store) as ledger:
             return Look(ledger.files(), ledger.chunks(), ledger.attempts())
-
-    def held(self):
-        """What open uploads at the server already hold, right after the last kill."""
-        return self.target.held_parts(self.name)
 
     def check_second_push(self, between, after):
         known = {file.id for file in between.files} if between else set()
@@ -107,19 +104,15 @@ class Case:
             if attempt.id > last and attempt.file_id in known:
                 self.problems.append(f"pushing again sent something for a file that was done: {attempt}")
 
-    def check_probe(self, before, held, after):
-        """A part that the server held with the right bytes must not travel again: the run has to ask first."""
+    def check_probe(self, before, after):
+        """An upload session that outlived the kill: the server is asked what it holds before anything more is sent."""
         last = max((attempt.id for attempt in before.attempts), default=0)
-        keys = {file.id: self.name_of(file) for file in after.files}
-        chunks = {chunk.id: chunk for chunk in after.chunks}
-        for attempt in after.attempts:
-            if attempt.id <= last or attempt.operation != "part" or attempt.chunk_id not in chunks:
-                continue
-            chunk = chunks[attempt.chunk_id]
-            name = keys[chunk.file_id]
-            data = self.content.get(name.decode(), b"")[chunk.offset : chunk.offset + chunk.length]
-            if held.get((name, chunk.seq + 1)) == (hashlib.md5(data).hexdigest(), len(data)):
-                self.problems.append(f"part {chunk.seq + 1} of {name!r} was sent again though the server held it")
+        sessions = {a.file_id for a in before.attempts if a.operation == "create" and a.outcome == "ok"}
+        unfinished = {file.id for file in before.files if file.state != "done"} & sessions
+        for file in unfinished:
+            later = [a.operation for a in after.attempts if a.file_id == file and a.id > last]
+            if later and later[0] not in ("probe", "verify"):
+                self.problems.append(f"the session of file {file} was continued without asking the server: {later}")
 
     def name_of(self, file):
         """The name below the source folder: what the key must end with, whatever the prefix is."""

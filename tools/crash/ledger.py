@@ -35,9 +35,9 @@ INVARIANTS = {
         SELECT c.id FROM v_chunks c WHERE c.state = 'done' AND NOT EXISTS (
           SELECT 1 FROM v_attempts a WHERE a.file_id = c.file_id AND a.outcome = 'ok'
           AND (a.chunk_id = c.id OR a.operation IN ('probe', 'verify')))""",
-    "I10 at most one ok attempt a chunk": """
-        SELECT chunk_id FROM v_attempts WHERE operation = 'part' AND outcome = 'ok' AND chunk_id IS NOT NULL
-        GROUP BY chunk_id HAVING count(*) > 1""",
+    "I10 at most one ok attempt a chunk, and one more each time that the server lost it": """
+        SELECT c.id FROM v_chunks c JOIN v_attempts a ON a.chunk_id = c.id AND a.operation = 'part' AND a.outcome = 'ok'
+        GROUP BY c.id HAVING count(*) > 1 + c.losses""",
     "I11 at most one ok finish": """
         SELECT file_id FROM v_attempts WHERE operation = 'finish' AND outcome = 'ok' GROUP BY file_id
         HAVING count(*) > 1""",
@@ -63,7 +63,7 @@ INVARIANTS = {
         SELECT file_id FROM v_chunks GROUP BY file_id HAVING count(*) > 10000""",
     "I26 sent again: at most one chunk a lost connection": """
         SELECT c.id FROM v_chunks c JOIN v_attempts a ON a.chunk_id = c.id AND a.operation = 'part'
-        GROUP BY c.id HAVING sum(a.bytes_sent) > c.length * (1 + sum(a.outcome <> 'ok'))""",
+        GROUP BY c.id HAVING sum(a.bytes_sent) > c.length * (1 + c.losses + sum(a.outcome <> 'ok'))""",
     "I27 secrets": """
         SELECT id FROM v_files WHERE CAST(destination AS TEXT) LIKE '%X-Amz-Signature=%'
         OR CAST(destination AS TEXT) LIKE '%://%:%@%' OR CAST(destination AS TEXT) LIKE '%sig=%'""",

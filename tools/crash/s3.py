@@ -87,18 +87,6 @@ class S3:
         page = tree(self.must("GET", bucket, query={"uploads": ""}))
         return [(entry.findtext("Key"), entry.findtext("UploadId")) for entry in page.iter("Upload")]
 
-    def parts(self, bucket, key, upload):
-        """What the server holds of an open upload: part number -> (etag without quotes, size). {} when it is gone."""
-        status, body = self.call("GET", bucket, key, {"uploadId": upload})
-        if status == 404:
-            return {}
-        if status != 200:
-            raise RuntimeError(f"ListParts {bucket}/{key}: {status} {body[:300]!r}")
-        return {
-            int(part.findtext("PartNumber")): (part.findtext("ETag").strip('"'), int(part.findtext("Size")))
-            for part in tree(body).iter("Part")
-        }
-
     def empty_bucket(self, bucket):
         for key, upload in self.uploads(bucket):
             self.must("DELETE", bucket, key, {"uploadId": upload}, accept=(200, 204, 404))

@@ -55,10 +55,6 @@ class Target:
     def secrets(self):
         return [value for name, value in self.environment.items() if "SECRET" in name]
 
-    def held_parts(self, case):
-        """S3 only: (key, part number) -> (etag, size) of open uploads."""
-        return {}
-
     def orphans(self, case):
         """Uploads that were begun and neither finished nor aborted."""
         return []
@@ -147,13 +143,6 @@ class S3Target(Target):
 
     def orphans(self, case):
         return self.client.uploads(case)
-
-    def held_parts(self, case):
-        held = {}
-        for key, upload in self.client.uploads(case):
-            for number, part in self.client.parts(case, key, upload).items():
-                held[key.removeprefix("in/").encode(), number] = part
-        return held
 
     def clean(self, case):
         self.client.empty_bucket(case)

@@ -9,7 +9,7 @@ for status in 401 403 404 413; do
   expect "a server that says $status" 4 "$status|refused" "$transfers" push "$work/three" "$url/x/"
   check "a server that says $status: every file has failed" is "$(in_state failed)" 3
   check "a server that says $status: each was asked once" is \
-    "$(grep -c '"t":"start"' "$work/server-says-$status/record.ndjson")" 3
+    "$(asked PUT)" 3
 done
 
 serve "says-404-once" "match PUT */file-2 : status=404"
@@ -30,7 +30,7 @@ store loses-post
 expect "a lost answer to POST: unknown, not repeated" 3 'unknown' "$transfers" push "$work/three" "post+$url/x/"
 check "a lost answer to POST: one unknown, two done" is "$(in_state unknown)-$(in_state 'done')" 1-2
 check "a lost answer to POST: three requests, no more" is \
-  "$(grep -c '"t":"start"' "$work/server-loses-post/record.ndjson")" 3
+  "$(asked POST)" 3
 
 store grammar
 expect "unknown scheme" 64 'gopher' "$transfers" push "$work/three" gopher://127.0.0.1/x/

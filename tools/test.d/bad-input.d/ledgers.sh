@@ -36,8 +36,8 @@ if ((EUID == 0)); then
   expect "before it is read-only" 0 . "$transfers" push "$work/for-ledgers" "$url/ro/"
   chmod 755 "${TRANSFERS_STORE%/*}"
   chmod 644 "$TRANSFERS_STORE"*
-  expect "a read-only ledger: push" 7 'store.read_only|read-only' as_nobody "$transfers" push "$work/for-ledgers" "$url/ro/"
-  expect "a read-only ledger: report" 0 . as_nobody "$transfers" report
+  expect "a read-only ledger: push" 7 'store.read_only|read-only' "${nobody[@]}" "$transfers" push "$work/for-ledgers" "$url/ro/"
+  expect "a read-only ledger: report" 0 . "${nobody[@]}" "$transfers" report
 
   mkdir -p "$work/small-disk"
   if mount -t tmpfs -o size=1m tmpfs "$work/small-disk" 2>/dev/null; then
@@ -61,7 +61,7 @@ serve holds 'match PUT * : latency=3000'
 store two-engines
 "$transfers" push "$work/for-ledgers" "$url/two/" >/dev/null 2>&1 </dev/null &
 engine=$!
-wait_until 20 grep -q '"t":"start"' "$work/server-holds/record.ndjson" || true
+wait_until 20 was_asked PUT || true
 expect "a second engine on the same ledger" 6 'locked.*' "$transfers" run
 expect "status while an engine runs" 0 . "$transfers" status
 code=0

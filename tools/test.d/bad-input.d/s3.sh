@@ -27,7 +27,7 @@ check "S3: every file was confirmed by more than a status" is \
 store s3-secret
 expect "S3: a wrong secret" 4 '403|refused' env AWS_SECRET_ACCESS_KEY=wrong-canary-77aa \
   "$transfers" push --endpoint-url "$url" "$work/for-s3" s3://present/b/
-check "S3: the wrong secret is nowhere in the ledger" bash -c "! grep -rq wrong-canary-77aa '$work/s3-secret'"
+check "S3: the wrong secret is nowhere in the ledger" bash -c "! grep -rq wrong-canary-77aa '${TRANSFERS_STORE%/*}'"
 store s3-bucket
 expect "S3: no such bucket" 4 'http.404|NoSuchBucket|bucket' \
   "$transfers" push --endpoint-url "$url" "$work/for-s3" s3://absent/c/
