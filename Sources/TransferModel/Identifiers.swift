@@ -79,10 +79,13 @@ public struct UID: Hashable, Sendable, CustomStringConvertible {
     return UID(high: time | 0x7000 | a, low: b | (1 << 63))
   }
 
+  /// A new identifier from a generator that the process seeded once from the system: identifiers have to be unique, not
+  /// secret, and two system calls for each row are felt.
   public static func make(wallMs: Int64) -> UID {
-    var generator = SystemRandomNumberGenerator()
-    return make(wallMs: wallMs, using: &generator)
+    generator.withLock { make(wallMs: wallMs, using: &$0) }
   }
+
+  private static let generator = Lock(Xoroshiro128.seeded())
 
   /// The canonical 36 characters, lower case.
   public var description: String {
@@ -114,4 +117,25 @@ public struct UID: Hashable, Sendable, CustomStringConvertible {
     }
     self.init(high: words[0], low: words[1])
   }
+}
+
+/// xoroshiro128++ of Blackman and Vigna: 128 bits of state, fast, not for secrets.
+private struct Xoroshiro128: RandomNumberGenerator {
+  var a: UInt64
+  var b: UInt64
+
+  static func seeded() -> Xoroshiro128 {
+    var system = SystemRandomNumberGenerator()
+    return Xoroshiro128(a: system.next(), b: system.next() | 1)
+  }
+
+  mutating func next() -> UInt64 {
+    let result = rotated(a &+ b, 17) &+ a
+    b ^= a
+    a = rotated(a, 49) ^ b ^ (b << 21)
+    b = rotated(b, 28)
+    return result
+  }
+
+  private func rotated(_ value: UInt64, _ count: UInt64) -> UInt64 { value << count | value >> (64 - count) }
 }

@@ -131,6 +131,7 @@ extension EngineLoop {
     if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
     guard !unit.isEmpty else { return }
     if let begin = unit.begin { beginning += begin.requestCount }
+    if units.isEmpty { unitsSinceMs = bootMs }
     units.append(unit)
   }
 

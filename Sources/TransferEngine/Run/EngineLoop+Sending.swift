@@ -3,7 +3,18 @@ import TransferModel
 import TransferProtocols
 
 extension EngineLoop {
-  /// Hands this turn's units to the ledger as one job.
+  /// How long results may wait for others, to share a commit, while the connections have enough to do. A commit costs as
+  /// much for one row as for a hundred; so small files are a question of how many share one.
+  static let gatheringMs: Int64 = 3
+  private static let fullBatch = 64
+
+  /// Waiting longer would not help, or would leave connections idle.
+  var isCommitDue: Bool {
+    isStopping || units.count >= Self.fullBatch || scheduler.readyCount < engine.configuration.workers
+      || bootMs - unitsSinceMs >= Self.gatheringMs
+  }
+
+  /// Hands the gathered units to the ledger as one job.
   func commitUnits() {
     guard !units.isEmpty else { return }
     let batch = units

@@ -52,8 +52,10 @@ final class EngineLoop: @unchecked Sendable {
   var summary = EngineSummary()
   var progress = EngineProgress()
 
-  /// Units of this turn; one write takes them all.
+  /// Units that wait for the next write; one write takes them all.
   var units: [FileUnit] = []
+  /// When the oldest of them came.
+  var unitsSinceMs: Int64 = 0
   var commitsRunning = 0
   var lastJobID: JobID = 0
   /// Requests asked of the ledger that have not come back as jobs yet.
@@ -92,7 +94,7 @@ final class EngineLoop: @unchecked Sendable {
   var wallMs: Int64 { engine.clock.wallMs }
   var bootMs: Int64 { engine.clock.bootMs }
   /// Begun requests to keep ahead of the connections: a commit takes about as long as a few small uploads.
-  var targetAhead: Int { max(32, engine.configuration.workers * 3) }
+  var targetAhead: Int { max(32, engine.configuration.workers * 6) }
   var aheadCount: Int { jobs.count - scheduler.sendingCount + beginning }
   var isStopping: Bool { wish != nil || fatal != nil }
 
@@ -136,7 +138,7 @@ final class EngineLoop: @unchecked Sendable {
     startSending()
     sendAborts()
     if !isStopping { beginMore() }
-    commitUnits()
+    if isCommitDue { commitUnits() }
     giveUpWhenUnreachable()
     if isStopping { keepStopping() }
     beat()
@@ -181,6 +183,7 @@ final class EngineLoop: @unchecked Sendable {
   /// How long the mailbox may be waited for, in milliseconds.
   private func waitMs() -> Int64 {
     var wait: Int64 = 1_000
+    if !units.isEmpty { wait = min(wait, unitsSinceMs + Self.gatheringMs - bootMs) }
     if !isStopping && aheadCount < targetAhead { wait = min(wait, nextClaimMs - wallMs) }
     if let opening = scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }
     for work in works.values {

@@ -17,6 +17,7 @@ final class Connection {
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
     flags |= access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
     var handle: OpaquePointer?
+    _ = Self.libraryIsPrepared
     let uri = "file:" + Self.percentEncoded(path) + (access == .immutable ? "?immutable=1" : "")
     let code = sqlite3_open_v2(uri, &handle, flags, nil)
     guard code == SQLITE_OK, let handle else {
@@ -26,6 +27,10 @@ final class Connection {
     }
     db = handle
   }
+
+  /// Once a process, before its first connection. When another user of SQLite in the process was first, things only are a
+  /// little slower.
+  private static let libraryIsPrepared: Bool = csqlite_disable_memory_statistics() == SQLITE_OK
 
   deinit {
     for statement in statements.values { sqlite3_finalize(statement) }
