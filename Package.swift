@@ -42,7 +42,8 @@ let package = Package(
         "TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel",
       ]),
     room("TransferReports", ["TransferLedger", "TransferModel"]),
-    room("TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel"]),
+    room(
+      "TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", httpTypes]),
     room("TransferProtocols", ["CDigest", "TransferModel", httpTypes]),
     room("CurlTransport", ["CCurl", "CSys", "TransferModel", httpTypes]),
     room("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferModel"]),

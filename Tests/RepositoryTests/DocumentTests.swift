@@ -45,9 +45,9 @@ import Testing
     }
   }
 
-  /// 80 to 250 lines are the aim; beyond 400 a file hides something.
+  /// 80 to 250 lines are the aim; beyond 400 a file hides something. Tests may be longer: a list of cases is a list.
   @Test func filesAreShort() {
-    for file in Self.code where file.hasSuffix(".swift") {
+    for file in Self.code where file.hasPrefix("Sources/") && file.hasSuffix(".swift") {
       #expect(Repository.lines(file).count <= 400, "\(file)")
     }
   }
