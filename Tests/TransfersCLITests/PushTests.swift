@@ -1,9 +1,12 @@
 import Glibc
 import Testing
+import TransferModel
 
 /// The main job through the built program, against the bundled server: what is said, and with which code it ends.
 @Suite struct PushTests {
   let program: BuiltProgram
+  /// Kept until the test ends, whatever it still needs of them.
+  private let servers = Lock<[RunningReceiver]>([])
   private var folder: String { program.folder.path }
   private var store: String { folder + "/l.db" }
   private var source: String { folder + "/src" }
@@ -15,7 +18,9 @@ import Testing
   }
 
   private func receiver(_ script: String = "") throws -> RunningReceiver {
-    try RunningReceiver(in: program.folder, script: script)
+    let receiver = try RunningReceiver(in: program.folder, script: script)
+    servers.withLock { $0.append(receiver) }
+    return receiver
   }
 
   @Test func pushingTwiceSendsOnce() throws {

@@ -1,11 +1,17 @@
+import Glibc
 import Testing
 
 /// What people and programs see of one ledger that has a file of each fate.
 @Suite struct ReadingTests {
   /// Filled once: looking does not change it.
-  private static let shared = Result { () throws -> (folder: TemporaryFolder, store: String) in
+  private static let shared: Result<(folder: TemporaryFolder, store: String), any Error> = Result {
     let folder = try TemporaryFolder()
+    atexit { ReadingTests.removeShared() }
     return (folder, try FilledLedger(in: folder).path)
+  }
+
+  private static func removeShared() {
+    if case .success(let shared) = shared { TemporaryFolder.remove(shared.folder.path) }
   }
 
   let program: BuiltProgram

@@ -5,9 +5,12 @@ final class RunningReceiver: Sendable {
   let url: String
   let root: String
   private let pid: pid_t
+  /// Outlives the server, which writes into it.
+  private let folder: TemporaryFolder
 
   /// - Parameter script: what it does wrong, one rule a line.
   init(in folder: TemporaryFolder, script: String = "") throws {
+    self.folder = folder
     root = folder.path + "/objects"
     let scriptPath = folder.path + "/script"
     try writeFile(scriptPath, Array(script.utf8))

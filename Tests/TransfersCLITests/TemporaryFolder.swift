@@ -12,20 +12,22 @@ final class TemporaryFolder: Sendable {
 
   deinit { Self.remove(path) }
 
-  /// Does not follow symbolic links: `unlink` takes those, and everything else that is no folder.
-  private static func remove(_ path: String) {
-    guard unlink(path) != 0 else { return }
-    chmod(path, 0o700)
-    if let directory = opendir(path) {
+  static func remove(_ path: String) { remove(Array(path.utf8CString.dropLast())) }
+
+  /// By bytes, because names need not be UTF-8. Does not follow symbolic links: `unlink` takes those, and everything else
+  /// that is no folder.
+  private static func remove(_ path: [CChar]) {
+    let terminated = path + [0]
+    guard unlink(terminated) != 0 else { return }
+    chmod(terminated, 0o700)
+    if let directory = opendir(terminated) {
       defer { closedir(directory) }
       while let entry = readdir(directory) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        if name != ".", name != ".." { remove("\(path)/\(name)") }
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { $0.map { CChar(bitPattern: $0) }.prefix { $0 != 0 } }
+        if name != [0x2E], name != [0x2E, 0x2E] { remove(path + [0x2F] + name) }
       }
     }
-    rmdir(path)
+    rmdir(terminated)
   }
 }
 
