@@ -14,7 +14,7 @@ run() {
 show() {
   local word line='$'
   for word in "$@"; do
-    if [[ $word =~ ^[A-Za-z0-9_./:=,@%+{}-]+$ ]]; then line+=" $word"; else line+=" ${word@Q}"; fi
+    if [[ $word == '&' || $word =~ ^[A-Za-z0-9_./:=,@%+{}-]+$ ]]; then line+=" $word"; else line+=" ${word@Q}"; fi
   done
   printf '%s\n' "$line"
 }

@@ -25,8 +25,8 @@ with open(sys.argv[1], "rb") as record:
 
 repeated = sum(count > 1 for count in started.values())
 print(f"{len(acknowledged)} files acknowledged, {accepted / 2**20:.1f} MiB of bodies received")
-print(f"{repeated} files were in flight at the kill and were sent a second time")
-print(f"{len(again)} files were sent again after they had been acknowledged")
+print(f"sent a second time because they were in flight at the kill: {repeated - len(set(again))}")
+print(f"sent again after they had been acknowledged: {len(set(again))}")
 for path in again:
     print(f"  {path!r}")
 sys.exit(1 if again else 0)

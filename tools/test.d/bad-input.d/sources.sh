@@ -58,9 +58,10 @@ rm "$work/vanishes/file-2"
 expect "a file that vanishes: the others are sent" 3 'source.missing' "$transfers" run
 check "a file that vanishes: two done, one failed" is "$(in_state 'done')-$(in_state failed)" 2-1
 
-serve slow 'match PUT */grows : slow=200000'
+serve slow 'match PUT */grows : slow=20000000'
 mkdir "$work/changes"
-head -c 400000 /dev/zero >"$work/changes/grows"
+# Larger than what socket buffers swallow: the change must come while there is something left to read.
+head -c 40000000 /dev/zero >"$work/changes/grows"
 store changes
 "$transfers" push "$work/changes" "$url/changes/" >"$work/out" 2>&1 </dev/null &
 engine=$!
@@ -70,4 +71,4 @@ wait "$engine" || true
 expect "a file that changes while it is sent: the next run sends it as it is" 0 . "$transfers" push "$work/changes" "$url/changes/"
 check "a file that changes while it is sent: one version arrived" cmp "$work/changes/grows" "$server/data/changes/grows"
 check "a file that changes while it is sent: the first generation is not done" is \
-  "$(count "SELECT count(*) FROM v_files WHERE state = 'done' AND size = 400000")" 0
+  "$(count "SELECT count(*) FROM v_files WHERE state = 'done' AND size = 40000000")" 0
