@@ -139,7 +139,8 @@ class Case:
         self.resent = 0
         for chunk in chunks:
             outcomes = tries[chunk.id]
-            open_at_a_kill = outcomes.count("crashed")
+            # Ended by a kill, or by the engine itself when its ledger failed.
+            open_at_a_kill = outcomes.count("crashed") + outcomes.count("interrupted")
             if open_at_a_kill > self.kills or len(outcomes) > 1 + open_at_a_kill:
                 self.problems.append(f"chunk {chunk}: {outcomes} after {self.kills} kills")
             self.resent += max(0, len(outcomes) - 1) * chunk.length
