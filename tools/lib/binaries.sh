@@ -2,8 +2,12 @@
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
 # Where the programs are. Needs say.sh and install.sh; `root` is the repository.
 
-# Builds the two programs for release and sets `bin` to their folder.
+# Builds the two programs for release and sets `bin` to their folder. TRANSFERS_BIN names programs that are built already.
 build_release() {
+  if [[ ${TRANSFERS_BIN:-} ]]; then
+    find_release transfers transfers-receiver
+    return
+  fi
   run swift build --package-path "$root" -c release --product transfers
   run swift build --package-path "$root" -c release --product transfers-receiver
   find_release transfers transfers-receiver
