@@ -35,6 +35,19 @@ import TransferModel
     #expect(found.unreadable == [NameBytes("loop")])
   }
 
+  @Test func aFollowedLinkIsRecordedAsTheFileThatItLeadsTo() throws {
+    let folder = try TemporaryFolder()
+    folder.makeDirectory("tree")
+    folder.write(NameBytes("target"), "x")
+    #expect(folder.withPath("tree/link") { symlink("../target", $0) } == 0)
+    let found = try scan(folder.path.appending(NameBytes("tree")), follows: true)
+    #expect(found.files == [NameBytes("link")])
+    #expect(try SourceFile(path: try #require(found.paths.first)).identity.size == 1)
+    let named = try scan(folder.path.appending(NameBytes("tree/link")))
+    #expect(named.files == [NameBytes("link")])
+    #expect(try SourceFile(path: try #require(named.paths.first)).identity.size == 1)
+  }
+
   @Test func aNamedFileIsItsOwnRelativePath() throws {
     let folder = try TemporaryFolder()
     folder.write(NameBytes("one"), "x")
@@ -60,6 +73,7 @@ import TransferModel
 
   private struct Found {
     var files: [NameBytes] = []
+    var paths: [NameBytes] = []
     var special: [String] = []
     var unreadable: [NameBytes] = []
     var excluded: [String] = []
@@ -72,7 +86,9 @@ import TransferModel
     try SourceScanner(rules: rules, followsSymlinks: follows) { finding throws(TransferError) in
       box.withLock { found in
         switch finding {
-        case .file(_, let relative, _, _): found.files.append(relative)
+        case .file(let path, let relative, _, _):
+          found.files.append(relative)
+          found.paths.append(path)
         case .special(_, let kind): found.special.append(kind)
         case .unreadable(_, let relative, _): found.unreadable.append(relative)
         case .excluded(_, let rule): found.excluded.append(rule)

@@ -45,7 +45,9 @@ public struct SourceScanner {
     switch status.mode & S_IFMT {
     case S_IFREG:
       try visit(
-        .file(path: path, relative: path.lastComponent, SourceIdentity(status), mode: status.mode & 0o7777))
+        .file(
+          path: Self.withoutLastLink(path, in: AT_FDCWD, source), relative: path.lastComponent, SourceIdentity(status),
+          mode: status.mode & 0o7777))
     case S_IFDIR:
       let descriptor = source.withCString { csys_open_directory(AT_FDCWD, $0, 1) }
       guard descriptor >= 0 else { throw Self.noSource(source, errno) }
@@ -84,7 +86,8 @@ public struct SourceScanner {
     switch status.mode & S_IFMT {
     case S_IFREG:
       if let rule = rules.exclusion(ofFile: relative) { return try visit(.excluded(path: path, rule: rule)) }
-      try visit(.file(path: path, relative: relative, SourceIdentity(status), mode: status.mode & 0o7777))
+      let real = followsSymlinks ? Self.withoutLastLink(path, in: directory, name) : path
+      try visit(.file(path: real, relative: relative, SourceIdentity(status), mode: status.mode & 0o7777))
     case S_IFDIR:
       try enter(name, status, in: directory, path, relative, ancestors)
     default:
@@ -108,6 +111,17 @@ public struct SourceScanner {
       return try visit(.unreadable(path: path, relative: relative, Self.failure(errno)))
     }
     try walk(descriptor, path, relative, ancestors: ancestors + [id])
+  }
+
+  /// Files are opened without following a link in their last component, so what is recorded of a link that was followed
+  /// is the file that it led to.
+  private static func withoutLastLink(_ path: NameBytes, in directory: Int32, _ name: NameBytes) -> NameBytes {
+    var status = csys_file_status()
+    guard name.withCString({ csys_status_at(directory, $0, 0, &status) }) == 0, status.mode & S_IFMT == S_IFLNK,
+      let real = path.withCString({ realpath($0, nil) })
+    else { return path }
+    defer { free(real) }
+    return NameBytes(Array(UnsafeRawBufferPointer(start: real, count: strlen(real))))
   }
 
   private struct DirectoryID: Hashable, Sendable {

@@ -10,7 +10,7 @@ struct AddCommand: Command {
     discussion: "Works while an engine runs, which then picks the files up.")
 
   @OptionGroup(title: "Batch") var batch: BatchOptions
-  @Flag(name: [.customShort("n"), .long], help: "Only print the plan; touches neither ledger nor network.")
+  @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and sends nothing.")
   var dryRun = false
   @OptionGroup var common: CommonOptions
 

@@ -20,7 +20,7 @@ struct PushCommand: Command {
 
   @OptionGroup(title: "Batch") var batch: BatchOptions
   @OptionGroup(title: "Engine") var engine: EngineOptions
-  @Flag(name: [.customShort("n"), .long], help: "Only print the plan; touches neither ledger nor network.")
+  @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and sends nothing.")
   var dryRun = false
   @OptionGroup var common: CommonOptions
 
