@@ -22,10 +22,10 @@ find_release() {
   done
 }
 
-# Builds the preload shim of tools/crash once for each change of its source; prints its path.
+# Builds the preload shim of tools/crash once for each change of its sources; prints its path.
 build_shim() {
   local shim=$root/.build/tools/shim.so
-  if [[ ! $shim -nt $root/tools/crash/shim.c ]]; then
+  if [[ ! $shim -nt $root/tools/crash/shim.c || ! $shim -nt $root/tools/crash/powercut.h ]]; then
     mkdir -p "${shim%/*}"
     "${CC:-cc}" -shared -fPIC -O1 -Wall -Wextra -o "$shim.$$" "$root/tools/crash/shim.c" -ldl -lpthread
     mv "$shim.$$" "$shim"

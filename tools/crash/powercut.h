@@ -1,0 +1,78 @@
+/* What a power cut takes back: the old bytes of every write to a regular file that was not synced since. Part of shim.c. */
+
+struct undo {
+  dev_t device;
+  ino_t inode;
+  off_t offset;    /* where `length` old bytes go back to */
+  size_t length;
+  off_t old_size;  /* the size before the call */
+  long number;     /* grows with every write of the process */
+  char *path;
+  char *bytes;
+  struct undo *older;
+};
+
+static pthread_mutex_t undo_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct undo *newest;
+static long last_number;
+
+static char *path_of(int fd, char *buffer, size_t size) {
+  char link[40];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, buffer, size - 1);
+  buffer[length < 0 ? 0 : length] = 0;
+  return buffer;
+}
+
+/* Forgets what a finished sync covered: everything of that file up to the write numbered `upto`. */
+static void forget_synced(dev_t device, ino_t inode, long upto) {
+  for (struct undo **at = &newest; *at;) {
+    struct undo *entry = *at;
+    if (entry->number <= upto && entry->device == device && entry->inode == inode) {
+      *at = entry->older;
+      free(entry->path);
+      free(entry->bytes);
+      free(entry);
+    } else {
+      at = &entry->older;
+    }
+  }
+}
+
+/* Notes what [offset, offset + length) holds now. The caller holds undo_lock and then performs the write. */
+static void remember(int fd, off_t offset, size_t length) {
+  struct stat now;
+  char path[4096];
+  if (fstat(fd, &now) != 0 || !S_ISREG(now.st_mode)) return;
+  struct undo *entry = calloc(1, sizeof *entry);
+  if (!entry) abort();
+  entry->device = now.st_dev;
+  entry->inode = now.st_ino;
+  entry->old_size = now.st_size;
+  entry->offset = offset;
+  entry->path = strdup(path_of(fd, path, sizeof path));
+  if (offset < now.st_size) {
+    size_t old = (size_t)(now.st_size - offset) < length ? (size_t)(now.st_size - offset) : length;
+    entry->bytes = malloc(old ? old : 1);
+    ssize_t got = pread(fd, entry->bytes, old, offset);
+    if (got < 0) { /* write-only descriptor; closing a second one would drop the program's POSIX locks, so it stays */
+      int again = (int)syscall(SYS_openat, AT_FDCWD, entry->path, O_RDONLY | O_CLOEXEC);
+      got = again < 0 ? 0 : pread(again, entry->bytes, old, offset);
+    }
+    entry->length = got < 0 ? 0 : (size_t)got;
+  }
+  entry->number = ++last_number;
+  entry->older = newest;
+  newest = entry;
+}
+
+static void take_back_unsynced(void) {
+  pthread_mutex_lock(&undo_lock); /* for ever: nobody writes any more */
+  for (struct undo *entry = newest; entry; entry = entry->older) {
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, entry->path, O_WRONLY | O_CLOEXEC);
+    struct stat now;
+    if (fd < 0 || fstat(fd, &now) != 0 || now.st_ino != entry->inode || now.st_dev != entry->device) continue;
+    if (entry->length) syscall(SYS_pwrite64, fd, entry->bytes, entry->length, entry->offset);
+    syscall(SYS_ftruncate, fd, entry->old_size);
+  }
+}
