@@ -15,9 +15,14 @@ extension Transfers {
     let ledger = try openForReading(options.storePath)
     defer { ledger?.close() }
     let plan = Lock(PlanResult())
+    let ownFiles = LedgerFiles(options.storePath)
     for source in sources {
       let scanner = SourceScanner(rules: options.pathRules, followsSymlinks: options.followSymlinks) {
         finding throws(TransferError) in
+        if case .file(let path, _, let identity, _) = finding, ownFiles.contains(identity) {
+          plan.withLock { $0.special += 1 }
+          return notice(.skipped(path: path, reason: "it belongs to the ledger of this upload"))
+        }
         try note(finding, source, target, ledger, plan, notice)
       }
       try scanner.scan(source)

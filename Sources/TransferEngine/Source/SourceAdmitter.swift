@@ -32,6 +32,7 @@ public struct SourceAdmitter: Sendable {
   let uploadProtocol: any UploadProtocol
   let key: @Sendable (_ relative: NameBytes, _ isSingle: Bool) -> NameBytes
   let notice: @Sendable (SourceNotice) -> Void
+  private let ownFiles: LedgerFiles
 
   /// - Parameter key: the key at the destination for a path relative to its source.
   public init(
@@ -44,6 +45,7 @@ public struct SourceAdmitter: Sendable {
     self.uploadProtocol = uploadProtocol
     self.key = key
     self.notice = notice
+    ownFiles = LedgerFiles(ledger.path)
   }
 
   /// Scans `sources` and records every file. Durable on return. When it throws, what was recorded before stays, and
@@ -74,6 +76,9 @@ public struct SourceAdmitter: Sendable {
 
   private func take(_ finding: SourceScanner.Finding, _ source: NameBytes, _ page: Page) {
     switch finding {
+    case .file(let path, _, let identity, _) where ownFiles.contains(identity):
+      page.counts.special += 1
+      notice(.skipped(path: path, reason: "it belongs to the ledger of this upload"))
     case .file(let path, let relative, let identity, let mode):
       let key = key(relative, path == SourceScanner.absolute(source))
       if let failure = uploadProtocol.refusal(ofKey: key) {
