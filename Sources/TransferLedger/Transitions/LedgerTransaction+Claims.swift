@@ -61,7 +61,7 @@ extension LedgerTransaction {
   }
 
   /// The newest operation whose last word is a lost answer: cut off after its request may have arrived, and no success
-  /// of it since.
+  /// of it since. Each chunk speaks for itself: the success of one says nothing about another.
   private func lostAnswer(_ file: FileID) throws -> AttemptOperation? {
     let operations = try db.rows(Self.lostAnswers, .id(file)) { row throws(SQLiteError) in
       (operation: try row.named(0, AttemptOperation.self), ok: row.int64(1), lost: row.int64(2))
@@ -72,7 +72,7 @@ extension LedgerTransaction {
   static let lostAnswers: StaticString = """
     SELECT operation, max(iif(outcome = 'ok', id, 0)),
       max(iif(outcome IN ('crashed', 'interrupted', 'retry') AND may_have_arrived, id, 0))
-    FROM attempt WHERE file_id = ? GROUP BY operation
+    FROM attempt WHERE file_id = ? GROUP BY operation, chunk_id
     """
 
   /// Stores how the file is cut, and its chunks, all pending. Once in the life of a generation: `.lost` when it has a
