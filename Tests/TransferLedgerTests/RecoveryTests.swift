@@ -62,4 +62,49 @@ import Testing
     #expect(try f.ledger.write { try $0.claimAborts(run, limit: 1) }.map(\.remoteID) == ["up"])
     #expect(try f.texts("SELECT state FROM file") == ["failed"])
   }
+
+  @Test func theSuccessOfOneChunkDoesNotHideTheLostAnswerOfAnother() throws {
+    let f = try LedgerFixture()
+    _ = try f.add("a", size: 20, to: f.makeBatch())
+    let dead = try f.startRun()
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(dead)
+      let chunks = try tx.beginChunks(file.id, dead, limit: 2, isRepeatable: true)
+      _ = try tx.endAttempt(chunks[1].attempt, dead, acked(10))
+      let part = StoredPart(etag: "e", digest: nil, md5: nil, confirmation: .none)
+      _ = try tx.storeChunk(chunks[1].id, chunks[1].attempt, part)
+    }
+    try f.restart()
+    let run = try f.startRun()
+    _ = try f.ledger.write { try $0.recover(run) }
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 1) }.map(\.lostAnswer) == [.part])
+  }
+
+  @Test func aLostCreateIsLookedForOnceMoreWhenItsFileIsComplete() throws {
+    let f = try LedgerFixture()
+    _ = try f.add("a", size: 20, to: f.makeBatch())
+    let dead = try f.startRun()
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(dead).id
+      _ = try tx.beginAttempt(file, dead, .create, session: try tx.intendSession(file, dead), isRepeatable: true)
+    }
+    try f.restart()
+    let run = try f.startRun()
+    _ = try f.ledger.write { try $0.recover(run) }
+    try f.ledger.write { tx in
+      let file = try #require(try tx.claimFiles(run, limit: 1).first)
+      let session = try #require(file.session?.id)
+      let create = try tx.beginAttempt(file.id, run, .create, session: session, isRepeatable: true)
+      _ = try tx.endAttempt(create, run, ok)
+      _ = try tx.openSession(session, run, remoteID: "second", expiresAtMs: nil)
+      try tx.sendAll(file.id, run)
+      #expect(try tx.endSession(session, .completed).isApplied)
+      #expect(try tx.completeFile(file.id, run, proof).isApplied)
+      #expect(try tx.claimAborts(run, limit: 9).isEmpty, "the server needs a moment to list it")
+    }
+    f.clock.advance(ms: LedgerTransaction.orphanDelayMs)
+    #expect(try f.ledger.write { try $0.claimAborts(run, limit: 9) }.map(\.remoteID) == [nil])
+    #expect(try f.ledger.read { try $0.knownSessions(["first", "second"]) } == ["second"])
+    #expect(try f.findings() == [])
+  }
 }

@@ -94,11 +94,8 @@ extension EngineLoop {
       let destination = destinations[abort.work.batch]
     else { return }
     let context = RequestContext(wallMs: wallMs, credential: nil, learned: destination.learned)
-    var verdict = destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context)
-    while case .learned(let learned, let inner) = verdict {
-      destinations[abort.work.batch]!.learned = learned
-      verdict = inner
-    }
+    let verdict = unwrap(
+      destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), abort.work.batch)
     switch verdict {
     case .settled: abort.remaining.removeLast()
     case .orphansListed(let ids, let next):

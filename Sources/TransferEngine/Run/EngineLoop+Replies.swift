@@ -23,7 +23,9 @@ extension EngineLoop {
     if let failure = reply.bodyFailure { return .failed(failure, .permanent) }
     let proto = destination.resolved.uploadProtocol
     guard case .chunk(var chunk) = job.requestStep, let body = job.prepared?.body else {
-      return unwrap(proto.judge(reply, to: job.step.step, work.machine.facts, context(job, destination)), work)
+      return unwrap(
+        proto.judge(reply, to: job.step.step, work.machine.facts, context(job, destination)), work.machine.claimed.batch
+      )
     }
     if let sent = body.sentDigest() {
       if let ahead = body.ahead[sent.algorithm], ahead != sent {
@@ -32,14 +34,27 @@ extension EngineLoop {
       }
       chunk.digests[sent.algorithm] = sent
     }
-    return unwrap(proto.judge(reply, to: .chunk(chunk), work.machine.facts, context(job, destination)), work)
+    return unwrap(
+      proto.judge(reply, to: .chunk(chunk), work.machine.facts, context(job, destination)), work.machine.claimed.batch)
   }
 
-  /// Takes what the answer taught about the destination off the verdict.
-  private func unwrap(_ verdict: Verdict, _ work: Work) -> Verdict {
-    guard case .learned(let learned, let inner) = verdict else { return verdict }
-    destinations[work.machine.claimed.batch]!.learned = learned
-    return unwrap(inner, work)
+  /// Takes what the answer taught about the destination off the verdict, and sessions that the ledger knows off a list of
+  /// orphans: a protocol cannot know that another file for the same key has one.
+  func unwrap(_ verdict: Verdict, _ batch: BatchID) -> Verdict {
+    switch verdict {
+    case .learned(let learned, let inner):
+      destinations[batch]!.learned = learned
+      return unwrap(inner, batch)
+    case .orphansListed(let remoteIDs, let next) where !remoteIDs.isEmpty:
+      do throws(TransferError) {
+        let known = try engine.ledger.read { reader in try reader.knownSessions(remoteIDs) }
+        return .orphansListed(remoteIDs.filter { !known.contains($0) }, next: next)
+      } catch {
+        fail(error)
+        return .orphansListed([], next: next)
+      }
+    default: return verdict
+    }
   }
 
   private func hostOutcome(_ reply: TransferReply, _ verdict: Verdict) -> HostGate.Outcome {

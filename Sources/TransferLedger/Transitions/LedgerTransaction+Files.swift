@@ -51,7 +51,7 @@ extension LedgerTransaction {
     guard let open else { return }
     let completed = try db.run(
       "UPDATE session SET state = 'completed', ended_at = ? WHERE id = ? AND state = 'open'", .int(wallMs), .id(open))
-    if completed == 0 { try dropSession(of: file) }
+    if completed == 0 { try dropSession(of: file) } else { try watchForOrphan(of: open) }
   }
 
   /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. With

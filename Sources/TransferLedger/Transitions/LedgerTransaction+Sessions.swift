@@ -31,7 +31,10 @@ extension LedgerTransaction {
     let changes = try db.run(
       "UPDATE session SET state = ?, ended_at = ? WHERE id = ? AND state IN ('intended', 'open')", .raw(state),
       .int(wallMs), .id(session))
-    if changes == 1 { return .applied }
+    if changes == 1 {
+      if state == .completed { try watchForOrphan(of: session) }
+      return .applied
+    }
     let now = try stateOf(session)
     return now == state.rawValue ? .applied : .lost(to: now)
   }
@@ -54,6 +57,22 @@ extension LedgerTransaction {
       return work
     }
   }
+
+  /// A create whose answer was lost may have made a session that the server did not list yet when it was asked: it is
+  /// looked for once more, as an abort that is due a little later.
+  func watchForOrphan(of completed: SessionID) throws {
+    try db.run(
+      """
+      INSERT INTO session (file_id, run_id, state, intended_at, abort_after)
+      SELECT s.file_id, s.run_id, 'intended', min(a.started_at), ?1 + ?2
+      FROM session s JOIN attempt a ON a.file_id = s.file_id AND a.operation = 'create' AND a.chunk_id IS NULL
+        AND a.outcome <> 'ok' AND a.may_have_arrived
+      WHERE s.id = ?3 GROUP BY s.file_id
+      """, .int(wallMs), .int(Self.orphanDelayMs), .id(completed))
+  }
+
+  /// Long enough for a server that lists what it made a moment ago. Seen: OpenStack Swift 2.30 needs some milliseconds.
+  static let orphanDelayMs: Int64 = 1_000
 
   /// Longer than a control request may take.
   static let abortPatienceMs: Int64 = 120_000

@@ -1,0 +1,12 @@
+extension LedgerReader {
+  /// Those of `remoteIDs` that the ledger knows, whatever their state: never orphans. Reads all sessions; asked only after a
+  /// lost answer to a create call.
+  public func knownSessions(_ remoteIDs: [String]) throws -> Set<String> {
+    var known: Set<String> = []
+    for remoteID in remoteIDs {
+      let found = try db.first("SELECT 1 FROM session WHERE remote_id = ? LIMIT 1", .text(remoteID)) { $0.int(0) }
+      if found != nil { known.insert(remoteID) }
+    }
+    return known
+  }
+}
