@@ -109,6 +109,19 @@ import TransferProtocols
       ])
   }
 
+  @Test func aSessionThatVanishesWithEverythingStoredIsAskedForAgainFirst() throws {
+    var dialogue = Dialogue(chunks: 2, session: "u", done: 2, lost: .finish)
+    _ = dialogue.advance()
+    dialogue.beginControl(.probe(marker: nil))
+    _ = dialogue.concluded(.probe(marker: nil), .failed(Failure(.protoSessionGone, "gone"), .sessionGone))
+    #expect(dialogue.advance()?.changes == [.requeue(notBeforeMs: 0, .protoSessionGone, isFailure: true)])
+    var patient = Dialogue(chunks: 2, session: "u", done: 2, lost: .finish, failures: FileMachine.completionPatience)
+    _ = patient.advance()
+    patient.beginControl(.probe(marker: nil))
+    _ = patient.concluded(.probe(marker: nil), .failed(Failure(.protoSessionGone, "gone"), .sessionGone))
+    #expect(patient.advance()?.changes.prefix(2) == [.endSession(.gone), .resetChunks])
+  }
+
   @Test func theServersListDecidesWhichChunksAreDone() throws {
     var dialogue = Dialogue(chunks: 3, session: "u", done: 3, lost: .finish)
     #expect(dialogue.advance()?.begin == .control(.probe(marker: nil)))
@@ -186,13 +199,14 @@ private struct Dialogue {
   let storedPart = StoredPart(etag: "e", digest: nil, md5: nil, confirmation: .digest)
 
   init(
-    chunks: Int, session: String? = nil, done: Int = 0, lost: AttemptOperation? = nil, repeatable: Bool = true
+    chunks: Int, session: String? = nil, done: Int = 0, lost: AttemptOperation? = nil, repeatable: Bool = true,
+    failures: Int = 0
   ) {
     let layout = chunks == 1 ? ChunkLayout(whole: 10) : ChunkLayout(size: Int64(chunks) * 10, chunkSize: 10)
     let identity = SourceIdentity(size: layout.size, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1)
     let claimed = ClaimedFile(
       id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,
-      path: NameBytes("/p"), key: NameBytes("k"), identity: identity, failures: 0,
+      path: NameBytes("/p"), key: NameBytes("k"), identity: identity, failures: failures,
       layout: chunks == 1 ? nil : layout,
       session: session.map { ClaimedSession(id: SessionID(rawValue: 1), remoteID: $0, intendedAtMs: 0) },
       doneChunks: done, lostAnswer: lost)

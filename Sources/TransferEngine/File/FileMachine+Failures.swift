@@ -6,6 +6,9 @@ extension FileMachine {
   /// Repairs (region, clock, checksums, credentials) in a row before they count as a failure.
   static let repairLimit = 3
 
+  /// How often a session that vanished with every chunk stored is taken for one that is being completed.
+  static let completionPatience = 2
+
   mutating func failed(
     _ job: JobStep, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision
   ) -> [FileChange] {
@@ -67,7 +70,9 @@ extension FileMachine {
   private mutating func sessionGone(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: false) }
     end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
-    isSessionGone = true
+    // With every chunk stored it may be gone because the server is completing it right now, by a request whose answer was
+    // lost: the object is looked for again before anything is sent again.
+    isSessionGone = !(facts.isAllStored && claimed.failures < Self.completionPatience)
     return returned(job)
   }
 
