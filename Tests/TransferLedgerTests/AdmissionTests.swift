@@ -111,4 +111,35 @@ import Testing
     #expect(settings == BatchSettings(destination: "put:there"))
     #expect(try f.ledger.read { try $0.batchSettings(BatchID(rawValue: 9)) } == nil)
   }
+
+  @Test func anUnreadableScanBetweenTwoVersionsLeavesRoomForTheNext() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    _ = try f.add("a", to: batch)
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(run)
+      try tx.sendAll(file.id, run)
+      #expect(try tx.completeFile(file.id, run, proof).isApplied)
+    }
+    _ = try f.ledger.write { tx in
+      try tx.admitFailed(
+        path: NameBytes("/src/a"), key: NameBytes("a"), code: .sourceDenied, message: "no", to: batch)
+    }
+    guard case .added(_, superseded: FileID(rawValue: 1)?) = try f.admit("a", version: 2, to: batch) else {
+      Issue.record("not added")
+      return
+    }
+    #expect(try f.texts("SELECT generation, state FROM file ORDER BY id") == ["1 done", "2 failed", "3 pending"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func batchesCanBePassedOver() throws {
+    let f = try LedgerFixture()
+    let first = try f.makeBatch("put:a")
+    _ = try f.add("a", to: first)
+    let second = try f.add("b", to: try f.makeBatch("put:b"))
+    let run = try f.startRun()
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 9, without: [first]).map(\.id) } == [second])
+  }
 }

@@ -28,9 +28,9 @@ extension LedgerTransaction {
   public func admit(_ file: NewFile, to batch: BatchID) throws -> Admission {
     let home = try home(of: batch)
     guard let current = try liveFile(home.destination, file.key) else {
-      let before = try pastGeneration(home.destination, file.key)
-      if before > 0 { try dropSessions(home.destination, file.key) }
-      let id = try insert(file, home, batch, generation: before + 1, notBeforeMs: nil)
+      let generation = try nextGeneration(home.destination, file.key)
+      if generation > 1 { try dropSessions(home.destination, file.key) }
+      let id = try insert(file, home, batch, generation: generation, notBeforeMs: nil)
       return .added(id, superseded: nil)
     }
     switch current.state {
@@ -41,8 +41,9 @@ extension LedgerTransaction {
     case .paused: return .queued(current.id)
     case .active, .finishing: return current.identity == file.identity ? .queued(current.id) : .busy(current.id)
     case .done, .pending, .settling, .failed, .cancelled, .superseded:
+      let generation = try nextGeneration(home.destination, file.key)
       try replace(current.id, isDone: current.state == .done)
-      let id = try insert(file, home, batch, generation: current.generation + 1, notBeforeMs: nil)
+      let id = try insert(file, home, batch, generation: generation, notBeforeMs: nil)
       return .added(id, superseded: current.id)
     }
   }
@@ -53,8 +54,7 @@ extension LedgerTransaction {
     path: NameBytes, key: NameBytes, code: ErrorCode, message: String, to batch: BatchID
   ) throws -> FileID {
     let home = try home(of: batch)
-    let live = try liveFile(home.destination, key)?.generation ?? 0
-    let generation = max(live, try pastGeneration(home.destination, key)) + 1
+    let generation = try nextGeneration(home.destination, key)
     return FileID(
       rawValue: try db.insert(
         """
@@ -105,6 +105,12 @@ extension LedgerTransaction {
     try db.first(Self.liveFileQuery, .integer(destination), .name(key)) { row throws(SQLiteError) in
       LiveFile(id: row.id(0), generation: row.int(1), state: try row.named(2), identity: row.identity(from: 3))
     }
+  }
+
+  /// One more than every generation of the key so far: the live one, and those that failed or were replaced.
+  func nextGeneration(_ destination: Int64, _ key: NameBytes) throws -> Int {
+    let live = try liveFile(destination, key)?.generation ?? 0
+    return 1 + max(live, try pastGeneration(destination, key))
   }
 
   private func pastGeneration(_ destination: Int64, _ key: NameBytes) throws -> Int {

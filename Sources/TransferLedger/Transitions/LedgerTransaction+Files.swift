@@ -114,11 +114,11 @@ extension LedgerTransaction {
     _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
   ) throws -> FileID {
     try requireWork(file, run)
-    let old = try db.first("SELECT batch_id, generation, path, key, mode FROM file WHERE id = ?", .id(file)) { row in
+    let old = try db.first("SELECT batch_id, path, key, mode FROM file WHERE id = ?", .id(file)) { row in
       (
-        batch: row.id(0, BatchID.self), generation: row.int(1),
+        batch: row.id(0, BatchID.self),
         file: NewFile(
-          path: row.name(2), key: row.name(3), identity: identity, mode: UInt32(truncatingIfNeeded: row.int64(4)))
+          path: row.name(1), key: row.name(2), identity: identity, mode: UInt32(truncatingIfNeeded: row.int64(3)))
       )
     }
     guard let old else { throw TransferError(.bug, "write to store", NameBytes(file.description), cause: "it is gone") }
@@ -129,8 +129,9 @@ extension LedgerTransaction {
       """, .int(wallMs), .id(file))
     try endChunks(of: file)
     try dropSession(of: file)
-    let next = try insert(
-      old.file, try home(of: old.batch), old.batch, generation: old.generation + 1, notBeforeMs: notBeforeMs)
+    let home = try home(of: old.batch)
+    let generation = try nextGeneration(home.destination, old.file.key)
+    let next = try insert(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
     try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
     return next
   }
