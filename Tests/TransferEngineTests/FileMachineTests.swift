@@ -133,6 +133,7 @@ import TransferProtocols
     let short = ListedPart(seq: 1, length: 9, etag: "b")
     let last = ListedPart(seq: 2, length: 10, etag: "c")
     #expect(dialogue.concluded(.probe(marker: "1"), .partsListed([short, last], next: nil)) == [.disownChunks([1])])
+    #expect(dialogue.advance() == nil, "how many chunks are lost comes with the commit")
     dialogue.machine.begun(
       Begun(file: FileID(rawValue: 1), disownedChunks: 1), asked: 0, nowMs: 0)
     #expect(dialogue.advance()?.begin == .chunks(limit: 1))

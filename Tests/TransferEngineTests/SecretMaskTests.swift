@@ -13,6 +13,17 @@ import TransferProtocols
         == "x [hidden] y [hidden] z ?X-Amz-Signature=[hidden]&a=b Authorization: Bearer [hidden], more")
   }
 
+  @Test func aSecretIsHiddenBeforeAnybodyCutsTheAnswer() {
+    let token = String(repeating: "t0ken", count: 100)
+    var reply = TransferReply()
+    reply.status = 403
+    reply.body = Array("<Error><Message>bad \(token) here</Message></Error>".utf8)
+    let mask = SecretMask(.aws(accessKey: "A", secretKey: "k", sessionToken: token))
+    #expect(
+      String(decoding: mask.applied(to: reply).body, as: UTF8.self)
+        == "<Error><Message>bad [hidden] here</Message></Error>")
+  }
+
   @Test func basicCredentialsDisappearInBothForms() {
     let mask = SecretMask(.basic(user: "u", password: "canary"))
     #expect(mask.applied("canary and dTpjYW5hcnk=") == "[hidden] and [hidden]")

@@ -29,6 +29,9 @@ struct FileMachine: Sendable {
   var repairsInARow = 0
   /// How far the pages of a probe have come: the first chunk that was not listed yet.
   private var listedThrough = 0
+  /// A probe showed that chunks are missing; how many of them the ledger had taken for done comes with the commit, and
+  /// nothing can be decided before.
+  private(set) var awaitsDisowning = false
   private(set) var ending: Ending?
   private(set) var isReleased = false
 
@@ -81,7 +84,7 @@ struct FileMachine: Sendable {
   private mutating func continueInto(
     _ unit: inout FileUnit, _ proto: any UploadProtocol, chunkLimit: Int, nowMs: Int64
   ) {
-    guard !isReleased, !isControlOpen else { return }
+    guard !isReleased, !isControlOpen, !awaitsDisowning else { return }
     if let ending {
       if openCount == 0 { release(ending, into: &unit) }
       return
@@ -132,7 +135,10 @@ struct FileMachine: Sendable {
       facts.session = SessionFacts(remoteID: session.remoteID, intendedAtMs: session.intendedAtMs)
     }
     if let parts = begun.parts { facts.parts = parts }
-    disowned(begun.disownedChunks)
+    if awaitsDisowning {
+      awaitsDisowning = false
+      disowned(begun.disownedChunks)
+    }
   }
 
   // MARK: - Ending
@@ -267,6 +273,7 @@ extension FileMachine {
     if next == nil { listedThrough = 0 }
     guard !lost.isEmpty else { return [] }
     defer { isFinishing = false }
+    awaitsDisowning = true
     return (isFinishing ? [.resumeSending] : []) + [.disownChunks(lost)]
   }
 

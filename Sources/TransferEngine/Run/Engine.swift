@@ -43,6 +43,7 @@ public struct Engine: Sendable {
       var summary = try loop.work()
       summary.filesLeft = try ledger.read { reader in try reader.workLeft().files }
       let how = summary.stop?.rawValue ?? "done"
+      if let error = loop.blocked.values.first { throw error }
       _ = try ledger.write { tx in try tx.endRun(run, how: how) }
       return summary
     } catch {

@@ -93,6 +93,11 @@ extension EngineLoop {
     guard var abort = abortsRunning.removeValue(forKey: id), let step = abort.step,
       let destination = destinations[abort.work.batch]
     else { return }
+    if reply.isCancelled && reply.status == 0 {
+      return endAbort(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
+    }
+    let credential = try? destination.resolved.credentials.credential()
+    let reply = SecretMask(credential).applied(to: reply)
     let context = RequestContext(wallMs: wallMs, credential: nil, learned: destination.learned)
     let verdict = unwrap(
       destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), abort.work.batch)

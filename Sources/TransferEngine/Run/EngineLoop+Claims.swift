@@ -11,13 +11,20 @@ extension EngineLoop {
     claimMore()
   }
 
+  /// There is room for more files.
+  var mayClaim: Bool {
+    !isClaiming && targetAhead - aheadCount >= targetAhead / 4 && works.count < targetAhead * 4
+  }
+
   private func claimMore() {
-    let room = targetAhead - aheadCount
-    guard !isClaiming, wallMs >= nextClaimMs, room >= targetAhead / 4, works.count < targetAhead * 4 else { return }
+    guard mayClaim, wallMs >= nextClaimMs else { return }
     isClaiming = true
     let run = engine.run
     let mailbox = mailbox
-    engine.ledger.write({ tx in try tx.claimFiles(run, limit: room) }, then: { mailbox.put(.claimed($0)) })
+    let room = targetAhead - aheadCount
+    let without = Set(blocked.keys)
+    engine.ledger.write(
+      { tx in try tx.claimFiles(run, limit: room, without: without) }, then: { mailbox.put(.claimed($0)) })
   }
 
   func claimed(_ result: Result<[ClaimedFile], TransferError>) {
@@ -27,7 +34,7 @@ extension EngineLoop {
     case .success(let files):
       if files.isEmpty { nextClaimMs = wallMs + 500 }
       for file in files {
-        do throws(TransferError) { try take(file) } catch { fail(error) }
+        do throws(TransferError) { try take(file) } catch { giveBack(file, error) }
       }
     }
   }
@@ -46,11 +53,60 @@ extension EngineLoop {
       if let failure = planned.failure { machine.end(.fail(failure, keepsSession: false)) }
     }
     if isStopping { machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false)) }
+    if let openingMs = longClosed(destination.resolved.host) {
+      machine.end(.requeue(notBeforeMs: openingMs, nil, isFailure: false))
+    }
     works[file.id] = Work(machine: machine)
     if machine.needsSession && machine.ending == nil {
       sessionQueue.append(file.id)
     } else {
       advance(file.id)
+    }
+  }
+
+  /// Nothing can be sent for this batch in this run: no credentials, or settings that cannot work. Its files wait for the
+  /// next run; the others go on, and the run ends with the error.
+  func block(_ batch: BatchID, _ error: TransferError) {
+    guard blocked[batch] == nil else { return }
+    blocked[batch] = error
+    let files = works.filter { $0.value.machine.claimed.batch == batch }.keys
+    for file in files { letGo(file, notBeforeMs: nil) }
+  }
+
+  private func giveBack(_ file: ClaimedFile, _ error: TransferError) {
+    guard error.leavesLedgerUsable else { return fail(error) }
+    blocked[file.batch] = blocked[file.batch] ?? error
+    var unit = FileUnit(file: file.id, session: file.session?.id)
+    unit.changes = [.requeue(notBeforeMs: nil, nil, isFailure: false)]
+    if units.isEmpty { unitsSinceMs = bootMs }
+    units.append(unit)
+  }
+
+  /// The file leaves the engine without prejudice as soon as nothing of it is under way.
+  func letGo(_ file: FileID, notBeforeMs: Int64?) {
+    guard let work = works[file] else { return }
+    works[file]!.machine.end(.requeue(notBeforeMs: notBeforeMs, nil, isFailure: false))
+    _ = scheduler.takeReady(where: work.jobs.contains)
+    for id in work.jobs where jobs[id]?.phase == .ready { interrupt(id, nil) }
+    advance(file)
+  }
+
+  /// When a host may be asked again, in wall milliseconds, if that is so far off that its files had better wait in the
+  /// ledger than in memory with their attempts open.
+  func longClosed(_ host: String) -> Int64? {
+    guard let opening = scheduler.gate(host: host)?.opensAtMs(nowMs: bootMs), opening - bootMs > Self.longestHoldMs
+    else { return nil }
+    return wallMs + opening - bootMs
+  }
+
+  private static let longestHoldMs: Int64 = 60_000
+
+  /// Gives the files of hosts that stay closed for long (`Retry-After`) back to the ledger until then.
+  func releaseLongClosed() {
+    for host in Set(destinations.values.map(\.resolved.host)) {
+      guard let openingMs = longClosed(host) else { continue }
+      let files = works.filter { destinations[$0.value.machine.claimed.batch]?.resolved.host == host }.keys
+      for file in files { letGo(file, notBeforeMs: openingMs) }
     }
   }
 

@@ -14,6 +14,8 @@ extension EngineLoop {
       return interrupt(id, reply)
     }
     let destination = destinations[work.machine.claimed.batch]!
+    // Before anybody makes a text of it: a cut secret would not be recognised any more.
+    let reply = SecretMask(job.prepared?.credential).applied(to: reply)
     let verdict = judge(job, work, destination, reply)
     scheduler.jobEnded(host: job.host, hostOutcome(reply, verdict), nowMs: bootMs)
     conclude(id, verdict, reply: reply, identityNow: job.identityNow, wasSent: true)
@@ -82,7 +84,6 @@ extension EngineLoop {
       result.bytesAcked = part.length
       summary.bytesAcked += part.length
     }
-    mask(&result, job)
     if job.range == nil { result.bytesSent = 0 }
     let changes = work.machine.concluded(job.step, verdict, retry)
     works[job.file] = work
@@ -148,12 +149,6 @@ extension EngineLoop {
     engine.observer.notice(.retrying(path: path, failure, inMs: max(0, retry.notBeforeMs - wallMs)))
   }
 
-  private func mask(_ result: inout AttemptResult, _ job: Job) {
-    guard result.message != nil || result.replyExcerpt != nil else { return }
-    let mask = SecretMask(job.prepared?.credential)
-    result.message = result.message.map(mask.applied)
-    result.replyExcerpt = result.replyExcerpt.map(mask.applied)
-  }
 }
 
 extension EngineLoop.Job {

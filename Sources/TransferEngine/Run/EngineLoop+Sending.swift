@@ -42,7 +42,10 @@ extension EngineLoop {
   private func begun(_ begun: Begun, asked: Int) {
     if let successor = begun.successor { changes[successor] = (changes.removeValue(forKey: begun.file) ?? 0) + 1 }
     guard works[begun.file] != nil else { return }
+    let wasHeld = works[begun.file]!.machine.awaitsDisowning
     works[begun.file]!.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
+    if wasHeld { advance(begun.file) }
+    guard works[begun.file] != nil else { return }
     let claimed = works[begun.file]!.machine.claimed
     for chunk in begun.chunks {
       let failures = works[begun.file]!.machine.isWhole ? claimed.failures : chunk.failures
@@ -66,6 +69,8 @@ extension EngineLoop {
     let destination = destinations[work.machine.claimed.batch]!
     jobs[id] = Job(file: file, step: step, range: range, host: destination.resolved.host)
     works[file]!.jobs.insert(id)
+    // What was asked of the ledger before the file's end was known is given back unsent.
+    if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
     let order = PreparationOrder(
       path: work.machine.claimed.path, followsSymlinks: false, admitted: work.machine.claimed.identity, range: range,
       checksIdentity: step.step == .finish,
@@ -78,15 +83,17 @@ extension EngineLoop {
   }
 
   func prepared(_ id: JobID, _ result: Result<Prepared, PreparationFailure>) {
-    guard var job = jobs[id] else { return }
+    guard var job = jobs[id], let work = works[job.file] else { return }
+    if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
     switch result {
     case .failure(let failed) where failed.failure.code == .authMissing:
       // Nothing can be sent there at all; the file is not at fault.
-      fail(
-        TransferError(
-          .auth, "read the credentials", cause: failed.failure.message, remedy: "set them and run \"transfers run\""))
       job.phase = .ready
       jobs[id] = job
+      block(
+        work.machine.claimed.batch,
+        TransferError(
+          .auth, "read the credentials", cause: failed.failure.message, remedy: "set them and run \"transfers run\""))
     case .failure(let failed):
       conclude(
         id, .failed(failed.failure, .permanent), reply: nil, identityNow: failed.identityNow, wasSent: false)

@@ -33,6 +33,9 @@ extension EngineLoop {
       guard let work = works[job.file] else { continue }
       destinations[work.machine.claimed.batch]!.resolved.transport.cancel(ExchangeID(rawValue: id))
     }
+    for (id, abort) in abortsRunning {
+      destinations[abort.work.batch]?.resolved.transport.cancel(ExchangeID(rawValue: id))
+    }
   }
 }
 

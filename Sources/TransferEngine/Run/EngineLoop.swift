@@ -47,6 +47,8 @@ final class EngineLoop: @unchecked Sendable {
   var works: [FileID: Work] = [:]
   var jobs: [JobID: Job] = [:]
   var destinations: [BatchID: Destination] = [:]
+  /// Batches for which nothing can be sent in this run, and why.
+  var blocked: [BatchID: TransferError] = [:]
   /// How often the source of a file changed in this run, by its newest generation.
   var changes: [FileID: Int] = [:]
   var summary = EngineSummary()
@@ -137,7 +139,10 @@ final class EngineLoop: @unchecked Sendable {
   private func turn() {
     startSending()
     sendAborts()
-    if !isStopping { beginMore() }
+    if !isStopping {
+      releaseLongClosed()
+      beginMore()
+    }
     if isCommitDue { commitUnits() }
     giveUpWhenUnreachable()
     if isStopping { keepStopping() }
@@ -167,6 +172,11 @@ final class EngineLoop: @unchecked Sendable {
     if wish != nil { return true }
     guard nextClaimMs > wallMs else { return false }
     let (left, next) = try engine.ledger.read { reader in (try reader.workLeft(), try reader.nextDueMs()) }
+    if left.ready > 0 && blocked.isEmpty {
+      // Added since the last claim came back empty.
+      nextClaimMs = wallMs
+      return false
+    }
     guard let due = next, left.files > 0 || (left.aborts > 0 && abortPassesLeft > 0) else { return true }
     if left.aborts > 0 && abortPassesLeft > 0 && due <= wallMs {
       startAbortPass()
@@ -184,10 +194,11 @@ final class EngineLoop: @unchecked Sendable {
   private func waitMs() -> Int64 {
     var wait: Int64 = 1_000
     if !units.isEmpty { wait = min(wait, unitsSinceMs + Self.gatheringMs - bootMs) }
-    if !isStopping && aheadCount < targetAhead { wait = min(wait, nextClaimMs - wallMs) }
+    if !isStopping && mayClaim { wait = min(wait, nextClaimMs - wallMs) }
     if let opening = scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }
     for work in works.values {
-      for due in work.machine.waitingUntil { wait = min(wait, due - wallMs) }
+      // One that is due already waits for room, and room comes with an event.
+      for due in work.machine.waitingUntil where due > wallMs { wait = min(wait, due - wallMs) }
     }
     if drainEndsMs != .max { wait = min(wait, drainEndsMs - bootMs) }
     return max(1, wait)

@@ -19,6 +19,14 @@ struct SecretMask: Sendable {
     secrets = texts.compactMap { $0 }.filter { !$0.isEmpty }.map { Array($0.utf8) }
   }
 
+  /// The reply with secrets hidden in its body. A success that is large is a listing, and quotes nothing of the request.
+  func applied(to reply: TransferReply) -> TransferReply {
+    guard !reply.body.isEmpty, reply.status >= 300 || reply.body.count <= 64 << 10 else { return reply }
+    var masked = reply
+    masked.body = applied(reply.body)
+    return masked
+  }
+
   func applied(_ text: String) -> String { String(decoding: applied(Array(text.utf8)), as: UTF8.self) }
 
   func applied(_ bytes: [UInt8]) -> [UInt8] {

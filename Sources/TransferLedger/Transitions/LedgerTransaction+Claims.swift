@@ -3,13 +3,12 @@ public import TransferModel
 extension LedgerTransaction {
   /// Gives up to `limit` files to this run, in the order of priority and then of admission. Files and chunks whose time
   /// has come are promoted first. The cost does not grow with the ledger, nor with what waits.
-  public func claimFiles(_ run: RunID, limit: Int) throws -> [ClaimedFile] {
+  /// Files of the batches in `without` are passed over, at the price of a look at each.
+  public func claimFiles(_ run: RunID, limit: Int, without: Set<BatchID> = []) throws -> [ClaimedFile] {
     try requireLease(run)
     try db.run(Self.promoteFiles, .int(wallMs))
     try promoteChunks()
-    let ready = try db.rows(Self.readyFiles, .int(limit)) { row throws(SQLiteError) in
-      (Self.claimed(row), row.isNull(13))
-    }
+    let ready = try readyFiles(limit, without)
     return try ready.map { (file, isFresh) in
       try db.run(
         "UPDATE file SET state = 'active', run_id = ?, started_at = coalesce(started_at, ?) WHERE id = ? AND state = 'pending'",
@@ -18,12 +17,25 @@ extension LedgerTransaction {
     }
   }
 
+  private func readyFiles(_ limit: Int, _ without: Set<BatchID>) throws -> [(ClaimedFile, Bool)] {
+    let read = { (row: SQLRow) throws(SQLiteError) in (Self.claimed(row), row.isNull(13)) }
+    if without.isEmpty { return try db.rows(Self.readyFiles, .int(limit), row: read) }
+    let batches = "[\(without.map { String($0.rawValue) }.joined(separator: ","))]"
+    return try db.rows(Self.readyFilesWithout, .text(batches), .int(limit), row: read)
+  }
+
   static let promoteFiles: StaticString =
     "UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before IS NOT NULL AND not_before <= ?"
   static let readyFiles: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, failures, chunk_size,
       started_at, chunk_count
     FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
+    """
+  static let readyFilesWithout: StaticString = """
+    SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, failures, chunk_size,
+      started_at, chunk_count
+    FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id NOT IN (SELECT value FROM json_each(?))
+    ORDER BY priority DESC, id LIMIT ?
     """
   static let promoteDueChunks: StaticString =
     "UPDATE chunk SET state = 'pending', not_before = NULL WHERE state = 'waiting' AND not_before <= ?"

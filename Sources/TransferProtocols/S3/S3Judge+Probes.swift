@@ -26,7 +26,8 @@ extension S3Protocol {
     guard let next = root.value("NextPartNumberMarker").flatMap({ Int($0) }) ?? last,
       next > marker.flatMap({ Int($0) }) ?? 0
     else { return badReply(reply, "the list of parts does not advance", .retry(isThrottled: false), context) }
-    return .partsListed(parts, next: String(next))
+    // Behind our last part there is nothing of ours, however long the server goes on.
+    return .partsListed(parts, next: next >= facts.layout.count ? nil : String(next))
   }
 
   private static func part(_ element: XMLElement) -> ListedPart? {

@@ -346,7 +346,7 @@ import TransferModel
     #expect(try judge(page, .probe(marker: nil), multi) == "parts [\"0:6\", \"1:5\"] next 2")
     #expect(try judge(page, .probe(marker: "2"), multi) == "proto.bad_reply retry(isThrottled: false)")
     let unmarked = listing(listed(3, "a", 6), "<IsTruncated>true</IsTruncated>")
-    #expect(try judge(unmarked, .probe(marker: "2"), multi) == "parts [\"2:6\"] next 3")
+    #expect(try judge(unmarked, .probe(marker: "2"), multi) == "parts [\"2:6\"] next -")
     #expect(try judge(listing(listed(10_000, "a", 6)), .probe(marker: nil), multi) == "parts [] next -")
     #expect(
       try judge(listing("<Part><ETag>x</ETag></Part>"), .probe(marker: nil), multi)
