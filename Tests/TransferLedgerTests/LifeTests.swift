@@ -198,4 +198,21 @@ import Testing
     #expect(try f.texts("SELECT generation, state FROM v_files") == ["1 superseded", "2 active"])
     #expect(try f.findings() == [])
   }
+
+  @Test func sendingALostChunkAgainIsNoProgress() throws {
+    let f = try LedgerFixture()
+    _ = try f.add("a", size: 10, to: f.makeBatch())
+    let run = try f.startRun()
+    for round in 1...3 {
+      try f.ledger.write { tx in
+        let file = try #require(try tx.claimFiles(run, limit: 1).first)
+        #expect(file.failures == round - 1)
+        if file.layout == nil { _ = try tx.plan(file.id, run, ChunkLayout(size: 10, chunkSize: 10)) }
+        _ = try tx.disownChunks(file.id, run, seqs: [0])
+        try tx.sendAll(file.id, run)
+        _ = try tx.requeueFile(file.id, run, notBeforeMs: nil, code: .protoOffset, isFailure: true)
+      }
+    }
+    #expect(try f.texts("SELECT failures FROM file") == ["3"])
+  }
 }

@@ -30,7 +30,8 @@ extension LedgerTransaction {
     try db.first("SELECT outcome FROM attempt WHERE id = ? AND run_id = ?", .id(attempt), .id(run)) { $0.text(0) }
   }
 
-  /// sending → done. `attempt` was closed with `ok` before. The file has made progress: its failures are forgotten.
+  /// sending → done. `attempt` was closed with `ok` before. The file has made progress: its failures are forgotten,
+  /// but not for a chunk that the server had lost before: one that loses again and again must come to an end.
   public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
     let changes = try db.run(
       """
@@ -39,7 +40,8 @@ extension LedgerTransaction {
       """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt), .id(chunk))
     guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
     try db.run(
-      "UPDATE file SET failures = 0 WHERE id = (SELECT file_id FROM chunk WHERE id = ?) AND failures > 0", .id(chunk))
+      "UPDATE file SET failures = 0 WHERE id = (SELECT file_id FROM chunk WHERE id = ? AND losses = 0) AND failures > 0",
+      .id(chunk))
     return .applied
   }
 
