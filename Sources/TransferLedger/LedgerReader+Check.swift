@@ -67,6 +67,13 @@ extension LedgerReader {
       """
     ),
     (
+      "I31 what waits can be sent",
+      """
+      SELECT f.id FROM file f JOIN chunk c ON c.file_id = f.id
+      WHERE f.state = 'pending' AND c.state IN ('failed', 'unknown')
+      """
+    ),
+    (
       "I20 one live generation for each destination and key",
       """
       SELECT destination_id, hex(key) FROM file WHERE state NOT IN ('done', 'failed', 'cancelled', 'superseded')

@@ -24,6 +24,9 @@ public struct Destination: Sendable, Hashable {
 
   /// - Throws: `.usage`, with the remedy. No message quotes what may be a secret.
   public init(parsing text: String) throws(TransferError) {
+    guard text.unicodeScalars.allSatisfy({ $0.value > 0x1F && $0.value != 0x7F }) else {
+      throw Self.error(text, cause: "it holds a control character", "percent-encode it where it is meant")
+    }
     guard let mark = text.range(of: "://") else {
       throw Self.error(text, cause: "it has no scheme", Self.schemesRemedy)
     }

@@ -177,6 +177,33 @@ import TransferProtocols
     #expect(dialogue.advance()?.changes == [.requeue(notBeforeMs: nil, nil, isFailure: false)])
   }
 
+  @Test func whatFailsWhileTheEngineDrainsHasFailed() throws {
+    var dialogue = Dialogue(chunks: 1)
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0])
+    dialogue.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+    _ = dialogue.failed(0, Failure(.http404, "not found"), .permanent, soon)
+    #expect(dialogue.advance()?.changes == [.fail(.http404, "not found", keepsSession: false)])
+
+    var posted = Dialogue(chunks: 1, repeatable: false)
+    _ = posted.advance()
+    posted.begin(chunks: [0])
+    posted.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+    _ = posted.failed(0, Failure(.protoLostAnswer, "lost"), .unknown, soon)
+    #expect(posted.advance()?.changes == [.unknown(.protoLostAnswer, "lost")])
+  }
+
+  @Test func aFileWithoutAnyChunkToSendDoesNotKeepTheEngineAlive() throws {
+    var dialogue = Dialogue(chunks: 1)
+    for round in 0..<200 {
+      guard dialogue.advance(now: Int64(round) * 1_000)?.begin != nil else { break }
+      dialogue.machine.begun(
+        Begun(file: FileID(rawValue: 1)), asked: dialogue.machine.openCount, nowMs: Int64(round) * 1_000)
+    }
+    guard case .fail(let failure, _)? = dialogue.machine.ending else { throw Unexpected() }
+    #expect(failure.code == .engineBug)
+  }
+
   @Test func repairsAreRepeatedAtOnceButNotForEver() throws {
     var dialogue = Dialogue(chunks: 1)
     for _ in 1...FileMachine.repairLimit {

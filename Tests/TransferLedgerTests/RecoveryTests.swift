@@ -107,4 +107,21 @@ import Testing
     #expect(try f.ledger.read { try $0.knownSessions(["first", "second"]) } == ["second"])
     #expect(try f.findings() == [])
   }
+
+  @Test func aChunkThatFailedBeforeTheEngineDiedIsSentAgainWithItsFile() throws {
+    let f = try LedgerFixture()
+    _ = try f.add("a", size: 20, to: f.makeBatch())
+    let dead = try f.startRun()
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(dead)
+      let chunk = try tx.beginChunks(file.id, dead, limit: 2, isRepeatable: true)[0]
+      _ = try tx.endAttempt(chunk.attempt, dead, result(.fatal))
+      #expect(try tx.failChunk(chunk.id, chunk.attempt).isApplied)
+    }
+    try f.restart()
+    let run = try f.startRun()
+    _ = try f.ledger.write { try $0.recover(run) }
+    #expect(try f.texts("SELECT state FROM chunk ORDER BY id") == ["pending", "pending"])
+    #expect(try f.findings() == [])
+  }
 }

@@ -29,6 +29,9 @@ struct FileMachine: Sendable {
   var repairsInARow = 0
   /// How far the pages of a probe have come: the first chunk that was not listed yet.
   private var listedThrough = 0
+  /// Consecutive askings for chunks that the ledger could not answer.
+  private var emptyBegins = 0
+  private static let emptyBeginLimit = 100
   /// A probe showed that chunks are missing; how many of them the ledger had taken for done comes with the commit, and
   /// nothing can be decided before.
   private(set) var awaitsDisowning = false
@@ -128,6 +131,11 @@ struct FileMachine: Sendable {
   mutating func begun(_ begun: Begun, asked: Int, nowMs: Int64) {
     askedChunks -= asked
     openChunks += begun.chunks.count
+    emptyBegins = asked > 0 && begun.chunks.isEmpty ? emptyBegins + 1 : 0
+    if emptyBegins > Self.emptyBeginLimit {
+      end(
+        .fail(Failure(.engineBug, "the ledger has no chunk to send although the file is not done"), keepsSession: true))
+    }
     // Fewer than asked: the ledger's clock was behind ours for a backoff that just ended.
     waitingUntil += Array(repeating: nowMs + 20, count: max(0, asked - begun.chunks.count))
     if let session = begun.session {
@@ -143,9 +151,14 @@ struct FileMachine: Sendable {
 
   // MARK: - Ending
 
-  /// Nothing new begins from here on; the first reason stands.
+  /// Nothing new begins from here on. The first reason stands, but for one: a file that only was to be let go and then
+  /// failed, turned out to be unknown or changed while its last requests ended, has failed, is unknown or has changed.
   mutating func end(_ reason: Ending) {
-    if ending == nil { ending = reason }
+    guard let earlier = ending else {
+      ending = reason
+      return
+    }
+    if case .requeue = earlier { ending = reason }
   }
 
   private mutating func release(_ ending: Ending, into unit: inout FileUnit) {

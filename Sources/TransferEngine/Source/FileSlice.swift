@@ -52,7 +52,7 @@ final class FileSlice: BodySource, @unchecked Sendable {
 
   private func checkIdentity() throws(Failure) {
     guard let change = admitted.change(to: try file.currentIdentity()) else { return }
-    identityNow = try? SourceFile(path: path).identity
+    identityNow = try SourceFile.identityNow(path)
     throw change
   }
 

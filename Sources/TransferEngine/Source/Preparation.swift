@@ -74,7 +74,10 @@ enum Preparation {
         file = try SourceFile(path: order.path, followsSymlinks: order.followsSymlinks)
       }
       // The name is looked at again even when a descriptor is open: a source that was renamed over must be noticed.
-      if let change = order.admitted.change(to: try file.currentIdentity()) { throw change }
+      if let change = order.admitted.change(to: try file.currentIdentity()) {
+        _ = try SourceFile.identityNow(order.path)
+        throw change
+      }
       if order.range == nil { try checkName(order) }
       let body = try order.range.map { range throws(Failure) in try prepareBody(file, range, order) }
       return .success(Prepared(body: body, credential: credential))

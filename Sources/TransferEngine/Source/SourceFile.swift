@@ -35,6 +35,18 @@ public final class SourceFile: Sendable {
 
   deinit { close(descriptor) }
 
+  /// What the path names now; nil when it cannot be opened. A path that names nothing any more is no changed source: removing
+  /// an open file moves its ctime.
+  /// - Throws: `source.missing`.
+  static func identityNow(_ path: NameBytes) throws(Failure) -> SourceIdentity? {
+    do throws(Failure) {
+      return try SourceFile(path: path).identity
+    } catch {
+      if error.code == .sourceMissing { throw error }
+      return nil
+    }
+  }
+
   /// What the kernel says now.
   public func currentIdentity() throws(Failure) -> SourceIdentity {
     var status = csys_file_status()

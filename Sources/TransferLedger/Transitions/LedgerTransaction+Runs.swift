@@ -52,6 +52,12 @@ extension LedgerTransaction {
     for orphan in orphans where !orphan.isRepeatable && orphan.operation != .abort {
       if unknown.insert(orphan.file).inserted { try orphanFile(orphan) }
     }
+    // A chunk had failed for good, and the engine died before its file had ended with it: the file goes on as a whole.
+    try db.run(
+      """
+      UPDATE chunk SET state = 'pending' WHERE state = 'failed'
+        AND file_id IN (SELECT id FROM file WHERE state IN ('active', 'finishing') AND run_id <> ?)
+      """, .id(run))
     let requeued = try db.run(
       "UPDATE file SET state = 'pending', run_id = NULL WHERE state IN ('active', 'finishing') AND run_id <> ?",
       .id(run))

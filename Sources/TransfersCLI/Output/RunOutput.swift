@@ -76,7 +76,8 @@ struct RunOutput: OutputValue {
     if files.left > 0 { commands.append("transfers run") }
     if files.failed + files.unknown + files.mismatched > 0 {
       commands.append("transfers report failures\(selector)")
-      commands.append("transfers retry --state failed\(selector)")
+      let states = [files.failed + files.mismatched > 0 ? "failed" : nil, files.unknown > 0 ? "unknown" : nil]
+      commands.append("transfers retry --state \(states.compactMap(\.self).joined(separator: ","))\(selector)")
     }
     return commands.isEmpty ? nil : "Next: " + commands.joined(separator: "     ")
   }
