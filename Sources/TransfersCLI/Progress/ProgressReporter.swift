@@ -66,7 +66,7 @@ final class ProgressReporter: Sendable {
     guard attempts + files + unknown > 0 else { return }
     let doubt = unknown > 0 ? ", \(Quantity.count(unknown, "file")) now unknown" : ""
     say(
-      "the last run ended without a word: \(Quantity.count(attempts, "request")) were open, \(Quantity.count(files, "file")) go on\(doubt)"
+      "the last run ended without a word: \(Quantity.count(attempts, "request")) cut off, \(Quantity.count(files, "file")) to go on with\(doubt)"
     )
   }
 
