@@ -58,9 +58,6 @@ let package = Package(
     room("Receiver", ["TransferModel"]),
     .executableTarget(
       name: "transfers-receiver", dependencies: ["Receiver", "TransferModel", argumentParser], swiftSettings: strict),
-    room(
-      "TransferTestSupport",
-      ["TransferEngine", "TransferProtocols", "CurlTransport", "TransferLedger", "TransferModel", httpTypes]),
 
     tests("CDigestTests", ["CDigest"]),
     tests("CurlTransportTests", ["CurlTransport", "TransferModel", httpTypes]),

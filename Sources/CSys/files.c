@@ -26,8 +26,8 @@ int csys_status_at(int dirfd, const char *name, int follows, csys_file_status *o
 
 int csys_status_fd(int fd, csys_file_status *out) { return status(fd, "", AT_EMPTY_PATH, out); }
 
-int csys_open_source(const char *path, int follows) {
-  int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | (follows ? 0 : O_NOFOLLOW);
+int csys_open_source(const char *path) {
+  int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW;
   int fd = open(path, flags | O_NOATIME);
   if (fd < 0 && errno == EPERM) fd = open(path, flags);
   return fd;

@@ -4,7 +4,8 @@ public import TransferModel
 /// means. It never sleeps, retries, logs, stores or opens anything; all state is in the facts that it is given.
 ///
 /// The engine's side of the contract: it opens an attempt row before it sends a request; it hands every reply to
-/// ``judge(_:to:_:)`` exactly once; it applies the verdict to the ledger, then to the facts, then asks for the next step.
+/// ``judge(_:to:_:)`` exactly once; it applies the verdict to the facts, asks for the next
+/// step, and commits the verdict and the beginning of that step together; nothing is sent before that commit is durable.
 public protocol UploadProtocol: Sendable {
   /// `s3`, `put`, … : stored with each batch.
   var name: String { get }

@@ -40,7 +40,6 @@ extension Notice {
     case .recovered(let attempts, let files, let unknown):
       self = .recovered(attempts: attempts, files: files, unknown: unknown)
     case .draining(let requests): self = .draining(requests: requests)
-    case .info(let text): self = .info(text)
     }
   }
 }

@@ -11,5 +11,4 @@ public enum Notice: Sendable {
   case planned(path: NameBytes, key: NameBytes, size: Int64, verdict: String)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)
-  case info(String)
 }

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func everySourceFolderIsInTheTable() {
-    let known = Set(Self.arrows.map(\.target)).union(["TransferTestSupport"])
+    let known = Set(Self.arrows.map(\.target))
     let folders = Set(
       Repository.files(under: "Sources", suffix: ".swift").compactMap { $0.split(separator: "/").dropFirst().first })
     #expect(folders.filter { !known.contains(String($0)) }.isEmpty)

@@ -20,9 +20,9 @@ int csys_status_at(int dirfd, const char *_Nonnull name, int follows, csys_file_
 /// The same of an open descriptor. 0, or -1 with errno.
 int csys_status_fd(int fd, csys_file_status *_Nonnull out);
 
-/// Opens a file for reading: O_NOFOLLOW (unless `follows`), O_NONBLOCK (a FIFO does not block), O_CLOEXEC, O_NOATIME where allowed.
+/// Opens a file for reading: O_NOFOLLOW, O_NONBLOCK (a FIFO does not block), O_CLOEXEC, O_NOATIME where allowed.
 /// A descriptor, or -1 with errno.
-int csys_open_source(const char *_Nonnull path, int follows);
+int csys_open_source(const char *_Nonnull path);
 
 /// Opens a directory below `dirfd` for listing. A descriptor, or -1 with errno.
 int csys_open_directory(int dirfd, const char *_Nonnull name, int follows);

@@ -77,7 +77,6 @@ public enum EngineNotice: Sendable {
   case sourceChanged(path: NameBytes)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)
-  case info(String)
 }
 
 /// Where a run stands.

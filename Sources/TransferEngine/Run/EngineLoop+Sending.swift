@@ -72,7 +72,7 @@ extension EngineLoop {
     // What was asked of the ledger before the file's end was known is given back unsent.
     if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
     let order = PreparationOrder(
-      path: work.machine.claimed.path, followsSymlinks: false, admitted: work.machine.claimed.identity, range: range,
+      path: work.machine.claimed.path, admitted: work.machine.claimed.identity, range: range,
       checksIdentity: step.step == .finish,
       digestsAhead: range == nil
         ? [] : destination.resolved.uploadProtocol.digestsAhead(destination.learned, work.machine.facts.layout),

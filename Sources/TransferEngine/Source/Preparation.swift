@@ -37,7 +37,6 @@ struct PreparedBody: Sendable {
 /// What a preparing thread needs to know. A value, so that it crosses threads.
 struct PreparationOrder: Sendable {
   var path: NameBytes
-  var followsSymlinks: Bool
   var admitted: SourceIdentity
   /// nil when only the identity is to be checked (before a finish step) or nothing at all.
   var range: ByteRange?
@@ -71,7 +70,7 @@ enum Preparation {
       if let open = order.file {
         file = open
       } else {
-        file = try SourceFile(path: order.path, followsSymlinks: order.followsSymlinks)
+        file = try SourceFile(path: order.path)
       }
       // The name is looked at again even when a descriptor is open: a source that was renamed over must be noticed.
       if let change = order.admitted.change(to: try file.currentIdentity()) {
@@ -88,7 +87,7 @@ enum Preparation {
   }
 
   private static func checkName(_ order: PreparationOrder) throws(Failure) {
-    let named = try SourceFile(path: order.path, followsSymlinks: order.followsSymlinks)
+    let named = try SourceFile(path: order.path)
     if let change = order.admitted.change(to: named.identity) { throw change }
   }
 

@@ -13,11 +13,11 @@ public final class SourceFile: Sendable {
   /// As it was at open.
   public let identity: SourceIdentity
 
-  /// Opens `path` without following a symbolic link in its last component (unless asked) and without blocking on a FIFO.
+  /// Opens `path` without following a symbolic link in its last component and without blocking on a FIFO.
   /// Blocking call: never from the engine's loop.
   /// - Throws: `source.missing`, `source.denied`, `source.kind`, `local.fd_limit`, `source.io`.
-  public init(path: NameBytes, followsSymlinks: Bool = false) throws(Failure) {
-    let descriptor = path.withCString { csys_open_source($0, followsSymlinks ? 1 : 0) }
+  public init(path: NameBytes) throws(Failure) {
+    let descriptor = path.withCString { csys_open_source($0) }
     guard descriptor >= 0 else { throw Self.openFailure(errno) }
     var status = csys_file_status()
     guard csys_status_fd(descriptor, &status) == 0 else {

@@ -57,7 +57,6 @@ final class ProgressReporter: Sendable {
     case .draining(let requests):
       if requests > 0 { say("finishing \(Quantity.count(requests, "request"))") }
     case .planned: break
-    case .info(let text): say(printable(text))
     }
   }
 
