@@ -36,14 +36,10 @@ extension LedgerReader {
         a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
         a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
       FROM v_attempts a JOIN file f ON f.id = a.file_id
-      WHERE a.id > ?6
-        AND f.id BETWEEN ?1 AND ?2
-        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-        AND (?5 IS NULL OR a.error_code GLOB ?5)
-      ORDER BY a.id LIMIT ?7
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob, .integer(after),
+      WHERE a.id > ?1
+        AND {attempts}
+      ORDER BY a.id LIMIT ?2
+      """, filter, .integer(after),
       .int(limit), row: Self.attempt)
   }
 

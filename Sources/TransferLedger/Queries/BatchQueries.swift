@@ -32,16 +32,9 @@ extension LedgerReader {
       """
       SELECT b.id, b.uid, b.name, b.destination, b.protocol, b.labels, b.priority, b.created_at
       FROM v_batches b
-      WHERE b.id > ?6
-        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-          WHERE r.value ->> 0 = 'b' AND b.id BETWEEN r.value ->> 1 AND r.value ->> 2)
-          OR EXISTS (SELECT 1 FROM json_each(?3) r JOIN file f ON f.id BETWEEN r.value ->> 1 AND r.value ->> 2
-            WHERE r.value ->> 0 = 'f' AND f.id BETWEEN ?1 AND ?2 AND f.batch_id = b.id))
-        AND ((?4 IS NULL AND ?5 IS NULL) OR EXISTS (SELECT 1 FROM file f WHERE f.batch_id = b.id
-          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-          AND (?5 IS NULL OR f.cause GLOB ?5)))
-      ORDER BY b.id LIMIT ?7
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob, .integer(after),
+      WHERE b.id > ?1 AND {batches}
+      ORDER BY b.id LIMIT ?2
+      """, filter, .integer(after),
       .int(limit)
     ) { row in
       BatchRow(
@@ -62,14 +55,8 @@ extension LedgerReader {
   public func countBatches(_ filter: RowFilter) throws -> Int {
     try db.first(
       """
-      SELECT count(*) FROM batch b WHERE (?3 IS NULL AND ?4 IS NULL AND ?5 IS NULL)
-        OR EXISTS (SELECT 1 FROM file f WHERE f.batch_id = b.id
-          AND f.id BETWEEN ?1 AND ?2
-          AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-            WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-          AND (?5 IS NULL OR f.cause GLOB ?5))
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+      SELECT count(*) FROM batch b WHERE {batches}
+      """, filter
     ) { $0.int(0) } ?? 0
   }
 

@@ -19,14 +19,10 @@ extension LedgerReader {
       """
       SELECT c.id, c.file_id, c.seq, c.offset, c.length, c.state, c.attempts, c.digest
       FROM v_chunks c JOIN file f ON f.id = c.file_id
-      WHERE c.id > ?6
-        AND f.id BETWEEN ?1 AND ?2
-        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-        AND (?5 IS NULL OR f.cause GLOB ?5)
-      ORDER BY c.id LIMIT ?7
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob, .integer(after),
+      WHERE c.id > ?1
+        AND {chunks}
+      ORDER BY c.id LIMIT ?2
+      """, filter, .integer(after),
       .int(limit), row: Self.chunk)
   }
 

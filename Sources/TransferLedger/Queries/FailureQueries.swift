@@ -40,21 +40,15 @@ extension LedgerReader {
       WITH ended AS (
         SELECT f.cause code, count(*) files, max(f.id) example, min(f.finished_at) first, max(f.finished_at) last
         FROM file f WHERE f.state IN ('failed', 'unknown')
-          AND f.id BETWEEN ?1 AND ?2
-          AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-            WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-          AND (?6 IS NULL OR f.finished_at >= ?6 OR f.state = 'unknown')
+          AND {files}
+          AND (?1 IS NULL OR f.finished_at >= ?1 OR f.state = 'unknown')
         GROUP BY f.cause),
       met AS (
         SELECT a.error_code code, count(*) attempts, max(a.id) example, min(a.started_at) first,
           max(coalesce(a.ended_at, a.started_at)) last
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.error_code IS NOT NULL
-          AND f.id BETWEEN ?1 AND ?2
-          AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-            WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-          AND (?6 IS NULL OR f.finished_at >= ?6 OR f.state = 'unknown')
+          AND {attempts}
+          AND (?1 IS NULL OR f.finished_at >= ?1 OR f.state = 'unknown')
         GROUP BY a.error_code)
       SELECT e.code, e.blame, e.hint, coalesce(ended.files, 0), coalesce(met.attempts, 0),
         coalesce(min(ended.first, met.first), ended.first, met.first),
@@ -65,10 +59,9 @@ extension LedgerReader {
         LEFT JOIN ended ON ended.code = e.code
         LEFT JOIN met ON met.code = e.code
         LEFT JOIN file one ON one.id = ended.example
-      WHERE (ended.code IS NOT NULL OR met.code IS NOT NULL) AND (?5 IS NULL OR e.code GLOB ?5)
+      WHERE ended.code IS NOT NULL OR met.code IS NOT NULL
       ORDER BY 4 DESC, 5 DESC, 1
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob,
-      .int(filter.finishedSinceMs)
+      """, filter, .int(filter.finishedSinceMs)
     ) { row in
       FailureRow(
         code: row.text(0), blame: row.text(1), hint: row.text(2), files: row.int64(3), attempts: row.int64(4),

@@ -31,14 +31,10 @@ extension LedgerReader {
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
         f.attempts, f.bytes_acked, f.bytes_sent, f.confirmed_by, f.digest, f.started_at, f.finished_at
       FROM v_files f
-      WHERE f.id > ?6
-        AND f.id BETWEEN ?1 AND ?2
-        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-        AND (?5 IS NULL OR f.cause GLOB ?5)
-      ORDER BY f.id LIMIT ?7
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob, .integer(after),
+      WHERE f.id > ?1
+        AND {files}
+      ORDER BY f.id LIMIT ?2
+      """, filter, .integer(after),
       .int(limit), row: Self.file)
   }
 
@@ -47,12 +43,8 @@ extension LedgerReader {
     try db.first(
       """
       SELECT count(*) FROM file f
-      WHERE f.id BETWEEN ?1 AND ?2
-        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-        AND (?5 IS NULL OR f.cause GLOB ?5)
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+      WHERE {files}
+      """, filter
     ) { $0.int(0) } ?? 0
   }
 
@@ -63,17 +55,13 @@ extension LedgerReader {
       """
       SELECT f.id FROM file f
       WHERE f.state IN ('failed', 'cancelled', 'unknown') AND f.size IS NOT NULL
-        AND f.id BETWEEN ?1 AND ?2
-        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-        AND (?5 IS NULL OR f.cause GLOB ?5)
+        AND {files}
         AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
           AND g.live = 1 AND g.id <> f.id)
         AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
           AND g.live IS NULL AND g.generation > f.generation)
       ORDER BY f.id
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+      """, filter
     ) { $0.id(0) }
   }
 
@@ -86,14 +74,10 @@ extension LedgerReader {
       FROM v_files f WHERE f.id IN (
         SELECT f.id FROM file f
         WHERE f.started_at IS NOT NULL AND f.finished_at IS NOT NULL
-          AND f.id BETWEEN ?1 AND ?2
-          AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-            WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-          AND (?5 IS NULL OR f.cause GLOB ?5)
-        ORDER BY f.finished_at - f.started_at DESC, f.id LIMIT ?6)
+          AND {files}
+        ORDER BY f.finished_at - f.started_at DESC, f.id LIMIT ?1)
       ORDER BY f.finished_at - f.started_at DESC, f.id
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob, .int(limit),
+      """, filter, .int(limit),
       row: Self.file)
   }
 

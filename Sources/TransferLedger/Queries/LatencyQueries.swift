@@ -40,13 +40,9 @@ extension LedgerReader {
       """
       SELECT a.outcome, count(*), min(a.started_at), max(a.ended_at)
       FROM attempt a JOIN file f ON f.id = a.file_id
-      WHERE f.id BETWEEN ?1 AND ?2
-        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-        AND (?5 IS NULL OR f.cause GLOB ?5)
+      WHERE {files}
       GROUP BY a.outcome
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+      """, filter
     ) { row in (row.text(0), row.int64(1), row.int64OrNil(2), row.int64OrNil(3)) }
     for (outcome, count, first, last) in rows {
       totals.attempts += count
@@ -63,15 +59,11 @@ extension LedgerReader {
       WITH i AS (
         SELECT a.started_at s, a.ended_at e FROM attempt a JOIN file f ON f.id = a.file_id
         WHERE a.ended_at IS NOT NULL
-          AND f.id BETWEEN ?1 AND ?2
-          AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-            WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-          AND (?5 IS NULL OR f.cause GLOB ?5)),
+          AND {files}),
       o AS (SELECT s, e, max(e) OVER (ORDER BY s, e ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) before FROM i),
       g AS (SELECT s, e, sum(before IS NULL OR s > before) OVER (ORDER BY s, e) island FROM o)
       SELECT coalesce(sum(length), 0) FROM (SELECT max(e) - min(s) length FROM g GROUP BY island)
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+      """, filter
     ) { $0.int64(0) } ?? 0
   }
 
@@ -82,16 +74,12 @@ extension LedgerReader {
       WITH h AS (
         SELECT a.total_ms x, count(*) k FROM attempt a JOIN file f ON f.id = a.file_id
         WHERE a.operation = 'part' AND a.outcome = 'ok' AND a.total_ms IS NOT NULL
-          AND f.id BETWEEN ?1 AND ?2
-          AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-            WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-          AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-          AND (?5 IS NULL OR f.cause GLOB ?5)
+          AND {files}
         GROUP BY a.total_ms),
       c AS (SELECT x, sum(k) OVER (ORDER BY x) s, sum(k) OVER () n FROM h)
       SELECT coalesce(max(n), 0), min(CASE WHEN s * 100 >= 50 * n THEN x END),
         min(CASE WHEN s * 100 >= 95 * n THEN x END), min(CASE WHEN s * 100 >= 99 * n THEN x END), max(x) FROM c
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+      """, filter
     ) { row in
       var figures = LatencyFigures()
       figures.n = row.int64(0)

@@ -1,50 +1,54 @@
 public import TransferModel
 
-/// Which rows a reader wants. Ids of files and batches add up; states, errors and times narrow the result. Empty means
-/// everything.
+/// Which rows are meant: the selection that a person typed, with names resolved. Kinds narrow each other; within a kind
+/// the values add up, and ids of files and batches are one kind. Empty means everything that is not hidden.
 ///
-/// In SQL it is five parameters and, for a file `f`, always this condition:
-///
-///     f.id BETWEEN ?1 AND ?2
-///     AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-///       WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-///     AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-///     AND (?5 IS NULL OR f.cause GLOB ?5)
-///
-/// The bounds are there so that one file is found without looking at all of them.
+/// In SQL it is one constant condition, put in where a statement says `{files}`, `{attempts}` …: see ``RowFilter/parts``.
 public struct RowFilter: Sendable, Hashable {
   /// Numbers of files, both ends included.
   public var files: [ClosedRange<Int64>] = []
   /// Numbers of batches, both ends included.
   public var batches: [ClosedRange<Int64>] = []
+  /// Numbers of chunks and attempts. Only lists of chunks and attempts know what to do with them.
+  public var chunks: [ClosedRange<Int64>] = []
+  public var attempts: [ClosedRange<Int64>] = []
+  /// Nothing outside of these batches, whatever else is said; nil for all batches. From names, labels and destinations.
+  public var withinBatches: [Int64]?
   public var states: [FileState] = []
-  /// A GLOB over error codes: `net.*`.
-  public var error: String?
-  /// For failures: only files that ended at this time or later, in milliseconds since 1970 UTC.
+  /// Adds pending files that back off until a time to ``states``.
+  public var isBackingOff = false
+  /// GLOBs over error codes: `net.*`. For files it is their cause, for attempts their own error.
+  public var errors: [String] = []
+  /// GLOBs over the paths of sources, as bytes. `*` also matches slashes.
+  public var paths: [NameBytes] = []
+  /// The half-open window [since, until) in milliseconds since 1970 UTC. The time of a file is when it came to rest or,
+  /// while it has not, when it was added; attempts are in it when they overlap it.
+  public var sinceMs: Int64?
+  public var untilMs: Int64?
+  /// For failures: only files that ended at this time or later, and unknown ones.
   public var finishedSinceMs: Int64?
 
   public init() {}
-}
 
-extension RowFilter {
-  /// ?1
-  var lowest: SQLValue { .integer(batches.isEmpty ? files.map(\.lowerBound).min() ?? 0 : 0) }
-  /// ?2
-  var highest: SQLValue { .integer(batches.isEmpty ? files.map(\.upperBound).max() ?? .max : .max) }
-
-  /// ?3: `[["f",1,3],["b",2,2]]`
-  var ranges: SQLValue {
-    let parts =
-      files.map { "[\"f\",\($0.lowerBound),\($0.upperBound)]" }
-      + batches.map { "[\"b\",\($0.lowerBound),\($0.upperBound)]" }
-    return parts.isEmpty ? .null : .text("[" + parts.joined(separator: ",") + "]")
+  public static func batch(_ id: BatchID) -> RowFilter {
+    var filter = RowFilter()
+    filter.withinBatches = [id.rawValue]
+    return filter
   }
 
-  /// ?4: `["failed","unknown"]`
-  var stateNames: SQLValue {
-    states.isEmpty ? .null : .text("[" + states.map { "\"\($0.rawValue)\"" }.joined(separator: ",") + "]")
+  public static func files(_ ids: [FileID]) -> RowFilter {
+    var filter = RowFilter()
+    filter.files = ids.map { $0.rawValue...$0.rawValue }
+    if ids.isEmpty { filter.withinBatches = [] }
+    return filter
   }
 
-  /// ?5
-  var errorGlob: SQLValue { .string(error) }
+  public static func states(_ states: [FileState]) -> RowFilter {
+    var filter = RowFilter()
+    filter.states = states
+    return filter
+  }
+
+  /// Whether anything is said about files that is not said of their batch.
+  var narrowsFiles: Bool { !states.isEmpty || isBackingOff || !errors.isEmpty || !paths.isEmpty }
 }

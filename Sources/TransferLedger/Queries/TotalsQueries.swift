@@ -18,13 +18,9 @@ extension LedgerReader {
           (SELECT r.confirmation = 'none' FROM receipt r WHERE r.file_id = f.id))
       FROM file f
       WHERE f.state <> 'superseded'
-        AND f.id BETWEEN ?1 AND ?2
-        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-        AND (?5 IS NULL OR f.cause GLOB ?5)
+        AND {files}
       GROUP BY f.state
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+      """, filter
     ) { row in (row.text(0), row.int(1), row.int64(2), row.int(3), row.int(4)) }
     for (state, count, bytes, mismatched, unverified) in rows {
       totals.add(state: state, count: count, bytes: bytes, mismatched: mismatched, unverified: unverified)
@@ -36,12 +32,8 @@ extension LedgerReader {
       """
       SELECT coalesce(sum(c.length), 0) FROM chunk c JOIN file f ON f.id = c.file_id
       WHERE c.state = 'done' AND f.state <> 'superseded'
-        AND f.id BETWEEN ?1 AND ?2
-        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-        AND (?5 IS NULL OR f.cause GLOB ?5)
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+        AND {files}
+      """, filter
     ) { $0.int64(0) } ?? 0
   }
 
@@ -50,12 +42,8 @@ extension LedgerReader {
       """
       SELECT coalesce(sum(a.bytes_sent), 0), coalesce(sum(a.outcome = 'retry'), 0)
       FROM attempt a JOIN file f ON f.id = a.file_id
-      WHERE f.id BETWEEN ?1 AND ?2
-        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r
-          WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
-        AND (?4 IS NULL OR f.state IN (SELECT value FROM json_each(?4)))
-        AND (?5 IS NULL OR f.cause GLOB ?5)
-      """, filter.lowest, filter.highest, filter.ranges, filter.stateNames, filter.errorGlob
+      WHERE {files}
+      """, filter
     ) { ($0.int64(0), $0.int(1)) } ?? (0, 0)
   }
 }

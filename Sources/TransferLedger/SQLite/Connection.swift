@@ -4,6 +4,7 @@ import CSQLite
 final class Connection {
   let db: OpaquePointer
   private var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
+  private var composed: [ComposedStatement.Key: OpaquePointer] = [:]
 
   enum Access {
     case readWrite
@@ -34,6 +35,7 @@ final class Connection {
 
   deinit {
     for statement in statements.values { sqlite3_finalize(statement) }
+    for statement in composed.values { sqlite3_finalize(statement) }
     sqlite3_close_v2(db)
   }
 
@@ -61,7 +63,13 @@ final class Connection {
   /// Runs a statement that yields no rows; returns how many rows it changed.
   @discardableResult
   func run(_ sql: StaticString, _ values: SQLValue...) throws(SQLiteError) -> Int {
-    let statement = try ready(sql, values)
+    try changes(of: try ready(sql, values))
+  }
+
+  @discardableResult
+  func run(_ statement: ComposedStatement) throws(SQLiteError) -> Int { try changes(of: try ready(statement)) }
+
+  private func changes(of statement: OpaquePointer) throws(SQLiteError) -> Int {
     let code = sqlite3_step(statement)
     guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code, statement) }
     let changes = Int(sqlite3_changes64(db))
@@ -82,15 +90,31 @@ final class Connection {
   func rows<T>(
     _ sql: StaticString, _ values: SQLValue..., row: (SQLRow) throws(SQLiteError) -> T
   ) throws(SQLiteError) -> [T] {
-    let statement = try ready(sql, values)
-    return try all(statement, row)
+    try all(try ready(sql, values), row)
+  }
+
+  func rows<T>(
+    _ statement: ComposedStatement, row: (SQLRow) throws(SQLiteError) -> T
+  ) throws(SQLiteError) -> [T] {
+    try all(try ready(statement), row)
   }
 
   /// The first row of a statement; nil when there is none.
   func first<T>(
     _ sql: StaticString, _ values: SQLValue..., row: (SQLRow) throws(SQLiteError) -> T
   ) throws(SQLiteError) -> T? {
-    let statement = try ready(sql, values)
+    try one(try ready(sql, values), row)
+  }
+
+  func first<T>(
+    _ statement: ComposedStatement, row: (SQLRow) throws(SQLiteError) -> T
+  ) throws(SQLiteError) -> T? {
+    try one(try ready(statement), row)
+  }
+
+  private func one<T>(
+    _ statement: OpaquePointer, _ row: (SQLRow) throws(SQLiteError) -> T
+  ) throws(SQLiteError) -> T? {
     defer { sqlite3_reset(statement) }
     switch sqlite3_step(statement) {
     case SQLITE_ROW: return try row(SQLRow(statement: statement))
@@ -126,6 +150,28 @@ final class Connection {
     let statement = if let kept = statements[sql.utf8Start] { kept } else { try prepare(sql) }
     precondition(Int(sqlite3_bind_parameter_count(statement)) == values.count, "parameters of \(sql)")
     for (i, value) in values.enumerated() { try check(bind(value, to: Int32(i + 1), of: statement)) }
+    return statement
+  }
+
+  private func ready(_ wanted: ComposedStatement) throws(SQLiteError) -> OpaquePointer {
+    let statement = if let kept = composed[wanted.key] { kept } else { try prepare(wanted) }
+    let count = Int32(wanted.values.count)
+    precondition(
+      sqlite3_bind_parameter_name(statement, count + 1) == nil
+        && (count == 0 || sqlite3_bind_parameter_name(statement, count) != nil), "parameters of \(wanted.sql)")
+    for (i, value) in wanted.values.enumerated() { try check(bind(value, to: Int32(i + 1), of: statement)) }
+    let last = sqlite3_bind_parameter_count(statement)
+    for (i, value) in zip(ComposedStatement.firstShared..., wanted.shared).prefix(while: { $0.0 <= last }) {
+      try check(bind(value, to: i, of: statement))
+    }
+    return statement
+  }
+
+  private func prepare(_ wanted: ComposedStatement) throws(SQLiteError) -> OpaquePointer {
+    var statement: OpaquePointer?
+    try check(sqlite3_prepare_v3(db, wanted.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
+    guard let statement else { preconditionFailure("empty statement") }
+    composed[wanted.key] = statement
     return statement
   }
 

@@ -54,7 +54,7 @@ struct SelectionOptions: ParsableArguments {
     for batch in batches { filter.batches.append(try resolve(batch, ledger)) }
     if last { filter.batches.append(try newest(ledger)) }
     filter.states = try parsedStates()
-    filter.error = error
+    filter.errors = error.map { [$0] } ?? []
     return filter
   }
 

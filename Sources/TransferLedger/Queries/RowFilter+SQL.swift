@@ -1,0 +1,172 @@
+import TransferModel
+
+/// How a filter becomes a condition. The texts are constant; everything that differs is bound.
+extension RowFilter {
+  /// What drives the search, so that what people ask for most is found through an index.
+  enum Scope: String {
+    /// A list of files by number.
+    case ids
+    /// One batch.
+    case batch
+    /// Anything else, between the lowest and the highest file that was named.
+    case range
+  }
+
+  var scope: Scope {
+    if batches.isEmpty, !files.isEmpty, ranges.isEmpty { return .ids }
+    return files.isEmpty && onlyBatch != nil ? .batch : .range
+  }
+
+  /// - `{files}`: for a file `f`.
+  /// - `{attempts}`: for an attempt `a` of a file `f`, whose error and time are the attempt's own.
+  /// - `{chunks}`: for a chunk `c` of a file `f`.
+  /// - `{batches}`: for a batch `b`, or one that has such a file.
+  var parts: [(name: String, text: String)] {
+    [
+      ("batches", Self.ofBatch), ("chunks", "{inner} AND {owned} AND \(Self.ofFile) AND \(Self.ofChunk)"),
+      ("attempts", "{inner} AND {owned} AND \(Self.ofAttempt)"),
+      ("files", "{search} AND {owned} AND \(Self.ofFile)"),
+      ("inner", scope == .batch ? "+f.batch_id = ?105" : search), ("search", search), ("owned", Self.owned),
+    ]
+  }
+
+  /// Chooses the index. A unary plus keeps a term from choosing one: lists of attempts and chunks are read in their own
+  /// order, page by page, and sorting all of a batch for each page would cost more than stepping over others.
+  private var search: String {
+    switch scope {
+    case .ids: "f.id IN (SELECT value FROM json_each(?103))"
+    case .batch: "f.batch_id = ?105"
+    case .range: "f.id BETWEEN ?101 AND ?102"
+    }
+  }
+
+  private static let owned = """
+    (coalesce(?103, ?104) IS NULL OR +f.id IN (SELECT value FROM json_each(?103))
+      OR EXISTS (SELECT 1 FROM json_each(?104) r
+        WHERE CASE r.value ->> 0 WHEN 'f' THEN f.id ELSE f.batch_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
+    AND (?106 IS NULL OR +f.batch_id IN (SELECT value FROM json_each(?106)))
+    AND (?107 IS NULL OR f.state IN (SELECT value FROM json_each(?107))
+      OR (?108 AND f.state = 'pending' AND f.not_before IS NOT NULL))
+    AND (?109 IS NULL OR EXISTS (SELECT 1 FROM json_each(CAST(?109 AS TEXT)) p WHERE CAST(f.path AS TEXT) GLOB p.value))
+    """
+
+  private static let ofFile = """
+    (?110 IS NULL OR EXISTS (SELECT 1 FROM json_each(?110) e WHERE f.cause GLOB e.value))
+    AND (?111 IS NULL OR coalesce(f.finished_at, f.created_at) >= ?111)
+    AND (?112 IS NULL OR coalesce(f.finished_at, f.created_at) < ?112)
+    """
+
+  private static let ofAttempt = """
+    a.id BETWEEN ?115 AND ?116 AND
+    (?110 IS NULL OR EXISTS (SELECT 1 FROM json_each(?110) e WHERE a.error_code GLOB e.value))
+    AND (?111 IS NULL OR coalesce(a.ended_at, ?111) >= ?111) AND (?112 IS NULL OR a.started_at < ?112)
+    AND (?113 IS NULL OR EXISTS (SELECT 1 FROM json_each(?113) r
+      WHERE CASE r.value ->> 0 WHEN 'a' THEN a.id ELSE a.chunk_id END BETWEEN r.value ->> 1 AND r.value ->> 2))
+    """
+
+  private static let ofChunk = """
+    c.id BETWEEN ?117 AND ?118 AND
+    (?113 IS NULL OR EXISTS (SELECT 1 FROM json_each(?113) r
+      WHERE r.value ->> 0 = 'c' AND c.id BETWEEN r.value ->> 1 AND r.value ->> 2))
+    """
+
+  /// A batch that is named as a whole also counts without a file; its time is then that of its beginning.
+  private static let ofBatch = """
+    (?106 IS NULL OR b.id IN (SELECT value FROM json_each(?106)))
+    AND (NOT ?114 AND (?111 IS NULL OR b.created_at >= ?111) AND (?112 IS NULL OR b.created_at < ?112)
+        AND (coalesce(?103, ?104) IS NULL OR EXISTS (SELECT 1 FROM json_each(?104) r
+          WHERE r.value ->> 0 = 'b' AND b.id BETWEEN r.value ->> 1 AND r.value ->> 2))
+      OR EXISTS (SELECT 1 FROM file f WHERE f.batch_id = b.id AND +f.id BETWEEN ?101 AND ?102 AND {owned} AND \(ofFile)))
+    """
+
+  /// The values of ?101 and up.
+  var shared: [SQLValue] {
+    Self.bounds(batches.isEmpty ? files : []) + [
+      json(single), json(ranges), .int(onlyBatch), withinBatches.map { json($0, orNull: false) } ?? .null,
+      stateNames, .flag(isBackingOff), pathGlobs, Self.texts(errors), .int(sinceMs), .int(untilMs),
+      json(chunks.map { ("c", $0) } + attempts.map { ("a", $0) }), .flag(narrowsFiles),
+    ] + Self.bounds(chunks.isEmpty ? attempts : []) + Self.bounds(attempts.isEmpty ? chunks : [])
+  }
+
+  private static func bounds(_ ranges: [ClosedRange<Int64>]) -> [SQLValue] {
+    [.integer(ranges.map(\.lowerBound).min() ?? 0), .integer(ranges.map(\.upperBound).max() ?? .max)]
+  }
+
+  /// Ranges of files up to this length are looked up one by one.
+  private static let shortRange = 1000
+
+  /// Files that are looked up by number. All of them when there is any long range would only cost.
+  private var single: [Int64] { files.filter { $0.count <= Self.shortRange }.flatMap(Array.init) }
+
+  private var ranges: [(String, ClosedRange<Int64>)] {
+    files.filter { $0.count > Self.shortRange }.map { ("f", $0) } + batches.map { ("b", $0) }
+  }
+
+  /// The one batch that everything is in.
+  private var onlyBatch: Int64? {
+    if let withinBatches { return withinBatches.count == 1 ? withinBatches[0] : nil }
+    guard batches.count == 1, files.isEmpty, batches[0].count == 1 else { return nil }
+    return batches[0].lowerBound
+  }
+
+  private var stateNames: SQLValue {
+    states.isEmpty && !isBackingOff ? .null : Self.array(states.map { "\"\($0.rawValue)\"" })
+  }
+
+  /// As bytes, because names need not be UTF-8.
+  private var pathGlobs: SQLValue {
+    guard !paths.isEmpty else { return .null }
+    let quoted = paths.map { path in
+      [0x22]
+        + path.bytes.flatMap { byte -> [UInt8] in
+          switch byte {
+          case 0x22, 0x5C: [0x5C, byte]
+          case 0..<0x20: Array("\\u00".utf8) + hexText([byte]).utf8
+          default: [byte]
+          }
+        } + [0x22]
+    }
+    return .blob([0x5B] + quoted.joined(separator: [0x2C]) + [0x5D])
+  }
+
+  private func json(_ numbers: [Int64], orNull: Bool = true) -> SQLValue {
+    numbers.isEmpty && orNull ? .null : Self.array(numbers.map { "\($0)" })
+  }
+
+  private func json(_ ranges: [(String, ClosedRange<Int64>)]) -> SQLValue {
+    ranges.isEmpty ? .null : Self.array(ranges.map { "[\"\($0)\",\($1.lowerBound),\($1.upperBound)]" })
+  }
+
+  private static func texts(_ texts: [String]) -> SQLValue {
+    guard !texts.isEmpty, let json = try? jsonText(texts) else { return .null }
+    return .text(json)
+  }
+
+  private static func array(_ items: [String]) -> SQLValue { .text("[" + items.joined(separator: ",") + "]") }
+}
+
+extension Connection {
+  func rows<T>(
+    _ sql: StaticString, _ filter: RowFilter, _ values: SQLValue..., row: (SQLRow) throws(SQLiteError) -> T
+  ) throws(SQLiteError) -> [T] {
+    try rows(filter.statement(sql, values), row: row)
+  }
+
+  func first<T>(
+    _ sql: StaticString, _ filter: RowFilter, _ values: SQLValue..., row: (SQLRow) throws(SQLiteError) -> T
+  ) throws(SQLiteError) -> T? {
+    try first(filter.statement(sql, values), row: row)
+  }
+
+  @discardableResult
+  func run(_ sql: StaticString, _ filter: RowFilter, _ values: SQLValue...) throws(SQLiteError) -> Int {
+    try run(filter.statement(sql, values))
+  }
+}
+
+extension RowFilter {
+  /// `sql` with the condition in it. Its own parameters are `?1`, `?2`, …
+  func statement(_ sql: StaticString, _ values: [SQLValue] = []) -> ComposedStatement {
+    ComposedStatement(sql: sql, variant: scope.rawValue, parts: parts, values: values, shared: shared)
+  }
+}
