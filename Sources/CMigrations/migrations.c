@@ -15,6 +15,9 @@ static const unsigned char m0003[] = {
 static const unsigned char m0004[] = {
 #embed "../../migrations/0004_views.sql"
 };
+static const unsigned char m0005[] = {
+#embed "../../migrations/0005_control.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -22,6 +25,7 @@ static const cmigration all[] = {
     {"0002_rules", m0002, sizeof m0002},
     {"0003_errors", m0003, sizeof m0003},
     {"0004_views", m0004, sizeof m0004},
+    {"0005_control", m0005, sizeof m0005},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -93,6 +93,26 @@ public final class Ledger: Sendable {
     return try write { try $0.beginRun(run) }
   }
 
+  /// Puts right what a dead engine left, when none is alive and there is something to do: so that what people ask of its
+  /// files happens without a run. Begins and ends a run of its own (`recovered`), holds the lock only meanwhile, and
+  /// touches no network: sessions of cancelled files are ended at their servers by the next run. nil when an engine is
+  /// alive, or nothing is with a dead one. Blocking. Durable on return.
+  public func recoverIfIdle(_ run: NewRun) throws(TransferError) -> Recovery? {
+    guard try read({ try $0.hasWorkInHand() }) else { return nil }
+    return try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
+      guard held == nil else { return nil }
+      let lock = try SidecarLock(path: path + ".lock")
+      guard try lock.tryLockExclusive() else { return nil }
+      try lock.write("pid \(run.pid) on \(run.host)")
+      return try write { tx in
+        let id = try tx.beginRun(run)
+        let recovery = try tx.recover(id)
+        _ = try tx.endRun(id, how: "recovered")
+        return recovery
+      }
+    }
+  }
+
   private func lockForEngine(_ run: NewRun) throws(TransferError) -> SidecarLock {
     guard writer != nil else { throw readOnlyError }
     let lock = try SidecarLock(path: path + ".lock")

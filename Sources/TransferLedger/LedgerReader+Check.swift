@@ -196,10 +196,10 @@ extension LedgerReader {
       """
     ),
     (
-      "I28 a done file has no session left",
+      "I28 a done or cancelled file has no session left",
       """
       SELECT s.id FROM session s JOIN file f ON f.id = s.file_id
-      WHERE f.state IN ('done', 'superseded') AND s.state IN ('intended', 'open') AND s.abort_after IS NULL
+      WHERE f.state IN ('done', 'superseded', 'cancelled') AND s.state IN ('intended', 'open') AND s.abort_after IS NULL
       """
     ),
     (
@@ -207,6 +207,14 @@ extension LedgerReader {
       """
       SELECT f.id FROM file f JOIN engine_run e ON e.id = f.run_id WHERE e.ended_at IS NOT NULL
       """
+    ),
+    (
+      "I32 a wish is for a file that an engine has",
+      "SELECT id FROM file WHERE wish IS NOT NULL AND state NOT IN ('active', 'finishing')"
+    ),
+    (
+      "I33 only what is at rest is hidden",
+      "SELECT id FROM file WHERE hidden AND state NOT IN ('done', 'failed', 'cancelled', 'superseded')"
     ),
   ]
 }

@@ -40,4 +40,11 @@ public struct LedgerReader {
     ) { WorkLeft(ready: $0.int(0), waiting: $0.int(1), active: $0.int(2), aborts: $0.int(3)) }
       ?? WorkLeft(ready: 0, waiting: 0, active: 0, aborts: 0)
   }
+
+  /// Files or requests in the hands of an engine: something to recover when none is alive.
+  func hasWorkInHand() throws -> Bool {
+    let file = try db.first("SELECT 1 FROM file WHERE state IN ('active', 'finishing') LIMIT 1") { _ in true }
+    let attempt = try db.first("SELECT 1 FROM attempt WHERE outcome = 'open' LIMIT 1") { _ in true }
+    return file == true || attempt == true
+  }
 }

@@ -24,11 +24,18 @@ public struct Recovery: Sendable, Hashable {
   public var crashedAttempts: Int
   public var requeuedFiles: Int
   public var unknownFiles: Int
+  /// Asked for while the dead run had them, done now.
+  public var pausedFiles: Int
+  public var cancelledFiles: Int
 
-  public init(crashedAttempts: Int, requeuedFiles: Int, unknownFiles: Int) {
+  public init(
+    crashedAttempts: Int, requeuedFiles: Int, unknownFiles: Int, pausedFiles: Int = 0, cancelledFiles: Int = 0
+  ) {
     self.crashedAttempts = crashedAttempts
     self.requeuedFiles = requeuedFiles
     self.unknownFiles = unknownFiles
+    self.pausedFiles = pausedFiles
+    self.cancelledFiles = cancelledFiles
   }
 }
 
@@ -68,24 +75,6 @@ public struct StoredPartRow: Sendable, Hashable {
   public var digest: Digest?
   public var md5: Digest?
   public var confirmation: Confirmation
-}
-
-/// Which files a person means. Filters that are nil do not restrict; those that are set must all hold.
-public struct FileSelection: Sendable, Hashable {
-  public var files: [FileID]?
-  public var batches: [BatchID]?
-  public var states: [FileState]?
-
-  public init(files: [FileID]? = nil, batches: [BatchID]? = nil, states: [FileState]? = nil) {
-    self.files = files
-    self.batches = batches
-    self.states = states
-  }
-
-  public static let all = FileSelection()
-  public static func files(_ ids: [FileID]) -> FileSelection { FileSelection(files: ids) }
-  public static func batches(_ ids: [BatchID]) -> FileSelection { FileSelection(batches: ids) }
-  public static func states(_ states: [FileState]) -> FileSelection { FileSelection(states: states) }
 }
 
 /// Files that are not at rest, by state. Each number is read from an index of just these rows.

@@ -64,6 +64,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case policyCancelled = "policy.cancelled"
   case policyLimit = "policy.limit"
   case policyCircuit = "policy.circuit"
+  case policyDeadline = "policy.deadline"
 
   case engineOrphaned = "engine.orphaned"
   case engineInterrupted = "engine.interrupted"

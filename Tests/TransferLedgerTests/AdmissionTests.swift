@@ -61,7 +61,7 @@ import Testing
     }
     let left = try f.ledger.read { try $0.workLeft() }
     #expect(left.aborts == 1)
-    #expect(try f.ledger.write { try $0.retryFiles(.all, resetsFailures: true) } == 0)
+    #expect(try f.ledger.write { try $0.retryFiles(RowFilter(), startsOver: false) }.changed.isEmpty)
     try f.ledger.write { tx in
       _ = try tx.claimAndPlan(run)
       let chunk = try tx.beginChunks(d, run, limit: 1, isRepeatable: false)[0]
@@ -93,7 +93,7 @@ import Testing
       try f.texts("SELECT generation, state, cause, hex(path), size FROM v_files") == [
         "1 failed source.denied 2FFF0A -", "2 failed source.denied 2FFF0A -",
       ])
-    #expect(try f.ledger.write { try $0.retryFiles(.all, resetsFailures: true) } == 0)
+    #expect(try f.ledger.write { try $0.retryFiles(RowFilter(), startsOver: false) }.changed.isEmpty)
     #expect(try f.findings() == [])
   }
 

@@ -59,7 +59,10 @@ import TransferModel
     ("I28", "UPDATE session SET file_id = 1"),
     ("I29", "UPDATE file SET key = (SELECT key FROM file WHERE id = 1) WHERE id = 4"),
     ("I30", "UPDATE file SET run_id = 1 WHERE id = 2"),
+    ("I28", "UPDATE file SET state = 'cancelled' WHERE id = 2"),
     ("I31", "UPDATE file SET state = 'pending' WHERE id = 5"),
+    ("I32", "UPDATE file SET wish = 'pause' WHERE id = 3"),
+    ("I33", "UPDATE file SET hidden = 1 WHERE id = 3"),
   ]
 
   @Test(arguments: planted) func aPlantedViolationIsFound(rule: String, sql: String) throws {

@@ -160,8 +160,8 @@ import Testing
       #expect(try tx.failFile(file, run, code: .http403, message: "no", keepsSession: true).isApplied)
     }
     #expect(try f.texts("SELECT state FROM chunk ORDER BY seq") == ["done", "failed"])
-    #expect(try f.ledger.write { try $0.retryFiles(.states([.cancelled]), resetsFailures: true) } == 0)
-    #expect(try f.ledger.write { try $0.retryFiles(.files([id]), resetsFailures: true) } == 1)
+    #expect(try f.ledger.write { try $0.retryFiles(.states([.cancelled]), startsOver: false) }.changed.isEmpty)
+    #expect(try f.ledger.write { try $0.retryFiles(.files([id]), startsOver: false) }.changed == [id])
     let again = try f.ledger.write { try $0.claimFiles(run, limit: 1)[0] }
     #expect(again.doneChunks == 1 && again.session?.remoteID == "up")
     #expect(try f.findings() == [])

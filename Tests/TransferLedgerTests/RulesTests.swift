@@ -26,6 +26,9 @@ import Testing
     // all chunks of file 6 are done, but nothing confirms the whole
     "UPDATE file SET state = 'done', run_id = NULL, finished_at = 1 << 60 WHERE id = 6",
     "UPDATE file SET mode = 5 WHERE id = 6",
+    "UPDATE file SET wish = 'pause' WHERE id = 3", "UPDATE file SET wish = 'nap' WHERE id = 2",
+    "UPDATE file SET hidden = 1 WHERE id = 2", "UPDATE file SET hidden = 0 WHERE id = 1",
+    "UPDATE batch SET rate = 0", "UPDATE batch SET workers = 0", "UPDATE batch SET hidden = 2",
     "DELETE FROM store_meta",
     """
     INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at, ended_at, how)
@@ -141,6 +144,8 @@ import Testing
     let f = try LedgerFixture()
     try Self.fill(f)
     try f.shell("UPDATE file SET state = 'paused' WHERE id = 3; UPDATE file SET state = 'pending' WHERE id = 3")
+    try f.shell("UPDATE file SET wish = 'pause-now' WHERE id = 2; UPDATE file SET wish = NULL WHERE id = 2")
+    try f.shell("UPDATE file SET hidden = 1 WHERE id IN (1, 4); UPDATE batch SET rate = 1, workers = 1, hidden = 1")
     try f.shell(
       """
       UPDATE attempt SET outcome = 'interrupted', ended_at = started_at WHERE outcome = 'open';

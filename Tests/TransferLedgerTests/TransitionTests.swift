@@ -65,7 +65,7 @@ import Testing
       let next = LedgerFixture.source("a", version: 2).identity
       return try tx.supersede(file, run, by: next, notBeforeMs: nil) == file ? "same" : "+"
     },
-    { tx, file, run in try tx.retryFiles(.files([file]), resetsFailures: true) == 0 ? "0" : "+" },
+    { tx, file, run in try tx.retryFiles(.files([file]), startsOver: false).changed.isEmpty ? "0" : "+" },
   ]
 
   private static func text(_ result: TransitionResult) -> String {
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// A file in a state, made through legal steps; and the run that has it (or would).
-  private static func file(in state: String, _ f: LedgerFixture) throws -> (FileID, RunID) {
+  static func file(in state: String, _ f: LedgerFixture) throws -> (FileID, RunID) {
     let file = try f.add("a", to: f.makeBatch())
     let run = try f.startRun()
     switch state {

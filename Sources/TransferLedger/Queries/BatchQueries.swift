@@ -47,7 +47,7 @@ extension LedgerReader {
   }
 
   /// Only a damaged file holds something else than an object of strings.
-  private static func labels(_ json: String) -> [String: String] {
+  static func labels(_ json: String) -> [String: String] {
     (try? JSONDecoder().decode([String: String].self, from: Data(json.utf8))) ?? [:]
   }
 

@@ -48,23 +48,6 @@ extension LedgerReader {
     ) { $0.int(0) } ?? 0
   }
 
-  /// Of the files that the filter selects, those that ``LedgerTransaction/retryFiles(_:resetsFailures:)`` would take: it
-  /// passes over rows that never had a source and rows with a newer generation.
-  public func retryableFiles(_ filter: RowFilter) throws -> [FileID] {
-    try db.rows(
-      """
-      SELECT f.id FROM file f
-      WHERE f.state IN ('failed', 'cancelled', 'unknown') AND f.size IS NOT NULL
-        AND {files}
-        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
-          AND g.live = 1 AND g.id <> f.id)
-        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
-          AND g.live IS NULL AND g.generation > f.generation)
-      ORDER BY f.id
-      """, filter
-    ) { $0.id(0) }
-  }
-
   /// Files that came to rest, the longest first.
   public func slowestFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
     try db.rows(

@@ -1,11 +1,14 @@
 public import TransferModel
 
 extension LedgerTransaction {
-  /// Records a batch. With a name that is there already nothing is written.
+  /// Records a batch. With a name that is there already nothing is written, but that it is seen again.
   public func createBatch(_ batch: NewBatch) throws -> BatchCreation {
     if let name = batch.name {
       let found = try db.first("SELECT id FROM batch WHERE name = ?", .text(name)) { $0.id(0, BatchID.self) }
-      if let found { return .exists(found) }
+      if let found {
+        try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(found))
+        return .exists(found)
+      }
     }
     let id = try db.insert(
       """

@@ -37,7 +37,7 @@ extension LedgerTransaction {
     try db.run(
       """
       UPDATE file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0,
-        finished_at = max(started_at, ?) WHERE id = ?
+        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?) WHERE id = ?
       """, .int(wallMs), .id(file))
     try completeSession(of: file)
     return .applied
@@ -55,19 +55,21 @@ extension LedgerTransaction {
   }
 
   /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. With
-  /// `isFailure` it counts as one; `code` is kept as the cause.
+  /// `isFailure` it counts as one; `code` is kept as the cause. What was asked of the file meanwhile is done with it: it
+  /// is paused or cancelled then.
   public func requeueFile(
     _ file: FileID, _ run: RunID, notBeforeMs: Int64?, code: ErrorCode?, isFailure: Bool
   ) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE file SET state = 'pending', run_id = NULL, not_before = ?, cause = coalesce(?, cause),
-          failures = failures + ?
-        WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
-          AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
-        """, .int(notBeforeMs), .raw(code), .flag(isFailure), .id(file), .id(run))
-    ) { try stateOf(file, run) }
+    let wish = try wish(of: file)
+    let changes = try db.run(
+      """
+      UPDATE file SET state = 'pending', run_id = NULL, wish = NULL, not_before = ?, cause = coalesce(?, cause),
+        failures = failures + ?
+      WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
+        AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
+      """, .int(notBeforeMs), .raw(code), .flag(isFailure), .id(file), .id(run))
+    if changes == 1 { try honour(wish, of: file) }
+    return try result(changes) { try stateOf(file, run) }
   }
 
   /// active, finishing → failed; chunks that are not done fail with it. No attempt may be open. Without `keepsSession`
@@ -78,7 +80,7 @@ extension LedgerTransaction {
     let changes = try db.run(
       """
       UPDATE file SET state = 'failed', live = NULL, run_id = NULL, cause = ?, message = ?,
-        finished_at = max(started_at, ?)
+        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?)
       WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
         AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
       """, .raw(code), .text(message), .int(wallMs), .id(file), .id(run))
@@ -94,26 +96,30 @@ extension LedgerTransaction {
       .id(file))
   }
 
-  /// active, finishing → unknown: a request that must not be repeated lost its answer. No attempt may be open.
+  /// active, finishing → unknown: a request that must not be repeated lost its answer. No attempt may be open. A file that
+  /// was called off meanwhile is cancelled.
   public func markUnknown(
     _ file: FileID, _ run: RunID, code: ErrorCode, message: String
   ) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE file SET state = 'unknown', run_id = NULL, cause = ?, message = ?
-        WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
-          AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
-        """, .raw(code), .text(message), .id(file), .id(run))
-    ) { try stateOf(file, run) }
+    let wish = try wish(of: file)
+    let changes = try db.run(
+      """
+      UPDATE file SET state = 'unknown', run_id = NULL, wish = NULL, cause = ?, message = ?
+      WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
+        AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
+      """, .raw(code), .text(message), .id(file), .id(run))
+    if changes == 1 { try honour(wish, of: file) }
+    return try result(changes) { try stateOf(file, run) }
   }
 
   /// The source changed: this generation is superseded, its session marked for abort, and the next one pending, in the
-  /// same batch and for the same key. No attempt may be open. Throws `.leaseLost` when the file is not with this run.
+  /// same batch and for the same key; what was asked of the old one is done with the next. No attempt may be open. Throws
+  /// `.leaseLost` when the file is not with this run.
   public func supersede(
     _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
   ) throws -> FileID {
     try requireWork(file, run)
+    let wish = try wish(of: file)
     let old = try db.first("SELECT batch_id, path, key, mode FROM file WHERE id = ?", .id(file)) { row in
       (
         batch: row.id(0, BatchID.self),
@@ -125,7 +131,8 @@ extension LedgerTransaction {
     try db.run(
       """
       UPDATE file SET state = 'superseded', live = NULL, run_id = NULL, cause = 'source.changed',
-        finished_at = max(started_at, ?) WHERE id = ? AND state IN ('active', 'finishing')
+        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?)
+      WHERE id = ? AND state IN ('active', 'finishing')
       """, .int(wallMs), .id(file))
     try endChunks(of: file)
     try dropSession(of: file)
@@ -133,6 +140,7 @@ extension LedgerTransaction {
     let generation = try nextGeneration(home.destination, old.file.key)
     let next = try insert(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
     try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
+    try honour(wish, of: next)
     return next
   }
 }

@@ -42,6 +42,7 @@ extension LedgerTransaction {
   public func recover(_ run: RunID) throws -> Recovery {
     try requireLease(run)
     let orphans = try openAttempts(notOf: run)
+    let wishes = try wishes(notOf: run)
     try db.run(
       """
       UPDATE attempt SET outcome = 'crashed', ended_at = max(started_at, ?), may_have_arrived = 1,
@@ -59,18 +60,36 @@ extension LedgerTransaction {
         AND file_id IN (SELECT id FROM file WHERE state IN ('active', 'finishing') AND run_id <> ?)
       """, .id(run))
     let requeued = try db.run(
-      "UPDATE file SET state = 'pending', run_id = NULL WHERE state IN ('active', 'finishing') AND run_id <> ?",
-      .id(run))
+      """
+      UPDATE file SET state = 'pending', run_id = NULL, wish = NULL
+      WHERE state IN ('active', 'finishing') AND run_id <> ?
+      """, .id(run))
+    for wish in Wish.allCases { try honour(wish, of: wishes[wish] ?? []) }
     try db.run(
       "UPDATE session SET abort_after = ? WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL", .int(wallMs)
     )
-    let recovery = Recovery(crashedAttempts: orphans.count, requeuedFiles: requeued, unknownFiles: unknown.count)
+    let recovery = recovery(orphans.count, requeued, unknown, wishes)
     if !orphans.isEmpty || requeued > 0 {
       try recordEvent(
         "recovered", batch: nil, file: nil,
-        detail: "\(orphans.count) requests cut off, \(requeued) files go on, \(unknown.count) unknown")
+        detail:
+          "\(orphans.count) requests cut off, \(recovery.requeuedFiles) files go on, \(recovery.unknownFiles) unknown")
     }
     return recovery
+  }
+
+  /// Of the files that were given back, those that people had asked for something do not go on; and one that was called
+  /// off is not unknown any more.
+  private func recovery(
+    _ crashed: Int, _ requeued: Int, _ unknown: Set<FileID>, _ wishes: [Wish: [FileID]]
+  ) -> Recovery {
+    let paused = ((wishes[.pause] ?? []) + (wishes[.pauseNow] ?? [])).filter { !unknown.contains($0) }
+    let cancelled = (wishes[.cancel] ?? []) + (wishes[.remove] ?? [])
+    let known = cancelled.filter { !unknown.contains($0) }
+    return Recovery(
+      crashedAttempts: crashed, requeuedFiles: requeued - paused.count - known.count,
+      unknownFiles: unknown.count - (cancelled.count - known.count), pausedFiles: paused.count,
+      cancelledFiles: cancelled.count)
   }
 
   private struct Orphan {
@@ -98,7 +117,7 @@ extension LedgerTransaction {
   private func orphanFile(_ orphan: Orphan) throws {
     try db.run(
       """
-      UPDATE file SET state = 'unknown', run_id = NULL, cause = 'engine.orphaned',
+      UPDATE file SET state = 'unknown', run_id = NULL, wish = NULL, cause = 'engine.orphaned',
         message = 'the engine died while a request was open that must not be repeated'
       WHERE id = ? AND state IN ('active', 'finishing')
       """, .id(orphan.file))

@@ -26,18 +26,20 @@ struct RetryCommand: Command {
     defer { ledger.close() }
     try refuseEmptySelection(ledger)
     let filter = try retryable(try selection.filter(ledger))
-    let (ids, selected) = try LedgerAccess.read(ledger) { reader in
-      (try reader.retryableFiles(filter), try reader.countFiles(filter))
-    }
-    let count = dryRun ? ids.count : try retry(ids, ledger)
+    let outcome = try dryRun ? plan(filter, ledger) : retry(filter, ledger)
     let value = RetryOutput(
-      files: count, passedOver: selected - ids.count, ids: ids.prefix(1000).map(\.description), dryRun: dryRun)
+      files: outcome.changed.count, passedOver: outcome.selected - outcome.changed.count,
+      ids: outcome.changed.prefix(1000).map(\.description), dryRun: dryRun)
     try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
   }
 
-  private func retry(_ ids: [FileID], _ ledger: Ledger) throws(CommandFailure) -> Int {
+  private func plan(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> ControlOutcome {
+    try LedgerAccess.read(ledger) { try $0.outcome(of: .retry(startsOver: false), filter) }
+  }
+
+  private func retry(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> ControlOutcome {
     try failing { () throws(TransferError) in
-      try ledger.write { transaction in try transaction.retryFiles(.files(ids), resetsFailures: true) }
+      try ledger.write { transaction in try transaction.retryFiles(filter, startsOver: false) }
     }
   }
 
@@ -54,7 +56,7 @@ struct RetryCommand: Command {
 
   private func refuseEmptySelection(_ ledger: Ledger) throws(CommandFailure) {
     guard selection.isEmpty else { return }
-    let count = try LedgerAccess.read(ledger) { try $0.retryableFiles(RowFilter().with(states: [.failed])).count }
+    let count = try plan(RowFilter().with(states: [.failed]), ledger).changed.count
     throw .usage(
       "retry needs to know which files; --all would retry \(Quantity.count(count, "file"))",
       remedy: "transfers retry --last, or --all")

@@ -1,0 +1,73 @@
+public import TransferModel
+
+/// What a person changes about batches. What is nil or missing stays as it is.
+public struct BatchChange: Sendable, Hashable {
+  public enum Limit: Sendable, Hashable {
+    case lifted
+    case to(Int64)
+  }
+  /// Higher goes first; given to those of its files that are not at rest, too.
+  public var priority: Int64?
+  /// Bytes a second for all its requests together, at least 1.
+  public var rate: Limit?
+  /// Requests at a time, at least 1.
+  public var workers: Limit?
+  /// Milliseconds since 1970 UTC.
+  public var deadlineMs: Limit?
+  /// A value that is nil removes the label.
+  public var labels: [String: String?] = [:]
+
+  public init() {}
+}
+
+/// What changing batches did, or would do.
+public struct BatchOutcome: Sendable, Hashable {
+  public var changed: [BatchID] = []
+  /// They are so already.
+  public var unaffected: [BatchID] = []
+
+  init(_ batches: [BatchStanding], _ change: BatchChange) {
+    for batch in batches {
+      if batch.applying(change) == batch { unaffected.append(batch.id) } else { changed.append(batch.id) }
+    }
+  }
+}
+
+/// What can be changed about a batch, as it is now.
+struct BatchStanding: Sendable, Hashable {
+  var id: BatchID
+  var priority: Int64
+  var rate, workers, deadlineMs: Int64?
+  var labels: [String: String]
+
+  func applying(_ change: BatchChange) -> BatchStanding {
+    var new = self
+    new.priority = change.priority ?? priority
+    new.rate = Self.applied(change.rate, rate)
+    new.workers = Self.applied(change.workers, workers)
+    new.deadlineMs = Self.applied(change.deadlineMs, deadlineMs)
+    for (key, value) in change.labels { new.labels[key] = value }
+    return new
+  }
+
+  private static func applied(_ change: BatchChange.Limit?, _ old: Int64?) -> Int64? {
+    switch change {
+    case nil: old
+    case .lifted: nil
+    case .to(let value): value
+    }
+  }
+
+  /// `rate 20971520, label run=42`: what is different in `new`, for the history.
+  func difference(to new: BatchStanding) -> String {
+    var parts: [String] = []
+    if new.priority != priority { parts.append("priority \(new.priority)") }
+    if new.rate != rate { parts.append("rate \(new.rate.map { "\($0) bytes/s" } ?? "none")") }
+    if new.workers != workers { parts.append("workers \(new.workers.map(String.init) ?? "none")") }
+    if new.deadlineMs != deadlineMs { parts.append("deadline \(new.deadlineMs.map { "\($0) ms" } ?? "none")") }
+    for key in Set(labels.keys).union(new.labels.keys).sorted() where labels[key] != new.labels[key] {
+      parts.append("label \(key)=\(new.labels[key] ?? "")")
+    }
+    return parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,117 @@
+public import TransferModel
+
+/// What a person can ask of files. One list for the change itself and for telling beforehand what it would change.
+public enum ControlVerb: Sendable, Hashable {
+  /// Nothing of the file is begun any more; with `now` its running requests are interrupted too.
+  case pause(now: Bool)
+  case resume
+  /// Ends the file for good, and its session at the server.
+  case cancel
+  /// Lets failed, cancelled and unknown files be tried again. With `startsOver` what the server has is not used.
+  case retry(startsOver: Bool)
+  /// Cancels what is not at rest, then hides.
+  case remove
+  /// Hides what is finished; failed files only with `failed`.
+  case clean(failed: Bool)
+}
+
+/// What the engine that has a file is asked to do with it. Stored until the file leaves the engine's hands.
+public enum Wish: String, Sendable, CaseIterable, Codable {
+  case pause
+  case pauseNow = "pause-now"
+  case cancel
+  case remove
+}
+
+/// What a control verb did, or would do.
+public struct ControlOutcome: Sendable, Hashable {
+  /// At once.
+  public var changed: [FileID] = []
+  /// An engine has them: it does so within a second; if it is dead, the next one does.
+  public var asked: [FileID] = []
+  /// Left alone, by state: the verb means nothing there, or nothing that is not so already.
+  public var unaffected: [FileState: Int] = [:]
+  /// Of the unaffected of a retry: never read, or replaced by newer content; they have to be pushed again.
+  public var unrepeatable = 0
+
+  public init() {}
+
+  /// Files that the filter selected.
+  public var selected: Int { changed.count + asked.count + unaffected.values.reduce(0, +) }
+}
+
+/// One selected file, as far as control needs it.
+struct ControlTarget {
+  var id: FileID
+  var state: FileState
+  var wish: Wish?
+  var isHidden: Bool
+  /// Has a source that was read and no newer generation. Only looked up where a retry could start.
+  var isRepeatable: Bool
+}
+
+extension ControlOutcome {
+  /// Files the target where the verb puts it.
+  mutating func add(_ target: ControlTarget, _ verb: ControlVerb) {
+    switch verb.effect(on: target) {
+    case .change: changed.append(target.id)
+    case .ask: asked.append(target.id)
+    case .none:
+      unaffected[target.state, default: 0] += 1
+      if case .retry = verb, !target.isRepeatable, target.state.isRetryable { unrepeatable += 1 }
+    }
+  }
+}
+
+extension ControlVerb {
+  enum Effect { case change, ask, none }
+
+  func effect(on target: ControlTarget) -> Effect {
+    switch self {
+    case .pause(let now): pauseEffect(target, now)
+    case .resume: target.state == .paused || target.wish?.isPause == true ? .change : .none
+    case .cancel: target.state.isCancellable ? .change : target.state.isRunning ? .ask : .none
+    case .retry: target.state.isRetryable && target.isRepeatable ? .change : .none
+    case .remove: target.state.isRunning ? .ask : target.isHidden ? .none : .change
+    case .clean(let failed): cleanEffect(target, failed)
+    }
+  }
+
+  /// What is to be cancelled is not to be paused instead.
+  private func pauseEffect(_ target: ControlTarget, _ now: Bool) -> Effect {
+    if target.state == .pending { return .change }
+    guard target.state.isRunning else { return .none }
+    switch target.wish {
+    case nil, .pause: return .ask
+    case .pauseNow: return now ? .ask : .none
+    case .cancel, .remove: return .none
+    }
+  }
+
+  private func cleanEffect(_ target: ControlTarget, _ failed: Bool) -> Effect {
+    guard !target.isHidden else { return .none }
+    switch target.state {
+    case .done, .cancelled, .superseded: return .change
+    case .failed: return failed ? .change : .none
+    case .settling, .pending, .active, .finishing, .paused, .unknown: return .none
+    }
+  }
+}
+
+extension Wish {
+  var isPause: Bool { self == .pause || self == .pauseNow }
+}
+
+extension FileState {
+  /// An engine has it.
+  var isRunning: Bool { self == .active || self == .finishing }
+  var isRetryable: Bool { self == .failed || self == .cancelled || self == .unknown }
+
+  /// Ends at once when it is called off.
+  var isCancellable: Bool {
+    switch self {
+    case .settling, .pending, .paused, .unknown: true
+    case .active, .finishing, .done, .failed, .cancelled, .superseded: false
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import TransferModel
+
+/// What a filter selects, for changing it and for telling what would change: both read it here.
+struct LedgerSelection {
+  let db: Connection
+  let filter: RowFilter
+
+  /// What the verb makes of the selected files. Memory: 8 bytes for each file that it changes.
+  func outcome(of verb: ControlVerb) throws -> ControlOutcome {
+    var outcome = ControlOutcome()
+    _ = try db.rows(Self.files, filter) { row throws(SQLiteError) in
+      outcome.add(
+        ControlTarget(
+          id: row.id(0), state: try row.named(1), wish: try row.namedOrNil(2), isHidden: row.flag(3),
+          isRepeatable: row.flag(4)), verb)
+    }
+    return outcome
+  }
+
+  static let files: StaticString = """
+    SELECT f.id, f.state, f.wish, f.hidden, f.state IN ('failed', 'cancelled', 'unknown') AND f.size IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
+        AND g.live = 1 AND g.id <> f.id)
+      AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
+        AND g.live IS NULL AND g.generation > f.generation)
+    FROM file f
+    WHERE {files}
+    ORDER BY f.id
+    """
+
+  /// Batches that the filter names, or that have a file which it selects.
+  func batches() throws -> [BatchStanding] {
+    try db.rows(
+      """
+      SELECT b.id, b.priority, b.rate, b.workers, b.deadline_at, b.labels FROM batch b
+      WHERE {batches}
+      ORDER BY b.id
+      """, filter
+    ) { row in
+      BatchStanding(
+        id: row.id(0), priority: row.int64(1), rate: row.int64OrNil(2), workers: row.int64OrNil(3),
+        deadlineMs: row.int64OrNil(4), labels: LedgerReader.labels(row.text(5)))
+    }
+  }
+}
+
+extension LedgerReader {
+  /// What the verb would do to the files that the filter selects: the same answer that doing it gives.
+  public func outcome(of verb: ControlVerb, _ filter: RowFilter) throws -> ControlOutcome {
+    try LedgerSelection(db: db, filter: filter).outcome(of: verb)
+  }
+
+  /// What ``LedgerTransaction/changeBatches(_:_:)`` would do.
+  public func outcome(of change: BatchChange, _ filter: RowFilter) throws -> BatchOutcome {
+    BatchOutcome(try LedgerSelection(db: db, filter: filter).batches(), change)
+  }
+}

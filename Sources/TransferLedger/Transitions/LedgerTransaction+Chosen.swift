@@ -1,0 +1,86 @@
+import TransferModel
+
+/// Transitions of many files at once. Which ones is written into a temporary table first, so that each statement stays one
+/// text with an index behind it, and no list of ids travels through a parameter.
+extension LedgerTransaction {
+  func choose(_ files: [FileID]) throws {
+    try db.execute("CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY); DELETE FROM temp.chosen")
+    for file in files { try db.run("INSERT INTO temp.chosen VALUES (?)", .id(file)) }
+  }
+
+  /// pending → paused.
+  func pauseChosen() throws {
+    try recordChosen("paused", in: [.pending])
+    try db.run(
+      """
+      UPDATE file SET state = 'paused', not_before = NULL
+      WHERE id IN (SELECT id FROM temp.chosen) AND state = 'pending'
+      """)
+  }
+
+  /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort.
+  func cancelChosen() throws {
+    try recordChosen("cancelled", in: [.settling, .pending, .paused, .unknown])
+    try db.run(
+      """
+      UPDATE file SET state = 'cancelled', live = NULL, not_before = NULL, cause = 'policy.cancelled',
+        message = iif(state = 'unknown', 'a request whose answer was lost may have taken effect', NULL),
+        finished_at = max(coalesce(started_at, 0), ?)
+      WHERE id IN (SELECT id FROM temp.chosen) AND state IN ('settling', 'pending', 'paused', 'unknown')
+      """, .int(wallMs))
+    try wakeChunksOfChosen()
+    try dropSessionsOfChosen(.cancelled)
+  }
+
+  /// Hides what is at rest.
+  func hideChosen() throws {
+    try db.run(
+      """
+      UPDATE file SET hidden = 1 WHERE id IN (SELECT id FROM temp.chosen) AND hidden IS NULL
+        AND state IN ('done', 'failed', 'cancelled', 'superseded')
+      """)
+  }
+
+  /// Tells the engine that has them. Asking for the same again changes nothing and is no event.
+  func askChosen(_ wish: Wish) throws {
+    try db.run(
+      """
+      INSERT INTO event (at, verb, batch_id, file_id, detail) SELECT ?1, 'asked', batch_id, id, ?2 FROM file
+      WHERE id IN (SELECT id FROM temp.chosen) AND state IN ('active', 'finishing') AND wish IS NOT ?2
+      """, .int(wallMs), .raw(wish))
+    try db.run(
+      """
+      UPDATE file SET wish = ?1
+      WHERE id IN (SELECT id FROM temp.chosen) AND state IN ('active', 'finishing') AND wish IS NOT ?1
+      """, .raw(wish))
+  }
+
+  /// waiting → pending: what was backing off is tried at once when its file goes on, and is not due while it does not.
+  func wakeChunksOfChosen() throws {
+    try db.run(
+      """
+      UPDATE chunk SET state = 'pending', not_before = NULL
+      WHERE file_id IN (SELECT id FROM temp.chosen) AND state = 'waiting'
+      """)
+  }
+
+  /// Marks the live sessions of those that are in `state` for abort.
+  func dropSessionsOfChosen(_ state: FileState) throws {
+    try db.run(
+      """
+      UPDATE session SET abort_after = ?
+      WHERE file_id IN (SELECT c.id FROM temp.chosen c JOIN file f ON f.id = c.id WHERE f.state = ?)
+        AND state IN ('intended', 'open') AND abort_after IS NULL
+      """, .int(wallMs), .raw(state))
+  }
+
+  /// One event for each of the files that is in one of `states`.
+  func recordChosen(_ verb: String, in states: [FileState] = FileState.allCases) throws {
+    try db.run(
+      """
+      INSERT INTO event (at, verb, batch_id, file_id, detail)
+      SELECT ?1, ?2, f.batch_id, f.id, '' FROM temp.chosen c JOIN file f ON f.id = c.id
+      WHERE f.state IN (SELECT value FROM json_each(?3))
+      """, .int(wallMs), .text(verb), .text(try jsonText(states.map(\.rawValue))))
+  }
+}

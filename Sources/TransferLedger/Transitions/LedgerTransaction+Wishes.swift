@@ -1,0 +1,38 @@
+import TransferModel
+
+/// What was asked of an engine is honoured by the transition that takes the file out of its hands, in the same
+/// transaction: so it holds whether the engine saw it, stopped before, or died.
+extension LedgerTransaction {
+  func wish(of file: FileID) throws -> Wish? {
+    try db.first("SELECT wish FROM file WHERE id = ?", .id(file)) { row throws(SQLiteError) in
+      try row.namedOrNil(0, Wish.self)
+    } ?? nil
+  }
+
+  /// For a file that has just come to rest. What is done or has failed stays so.
+  func honour(_ wish: Wish?, of file: FileID) throws {
+    guard let wish else { return }
+    try honour(wish, of: [file])
+  }
+
+  func honour(_ wish: Wish, of files: [FileID]) throws {
+    guard !files.isEmpty else { return }
+    try choose(files)
+    switch wish {
+    case .pause, .pauseNow: try pauseChosen()
+    case .cancel: try cancelChosen()
+    case .remove:
+      try cancelChosen()
+      try hideChosen()
+      try recordChosen("removed")
+    }
+  }
+
+  /// The wishes on files of dead runs.
+  func wishes(notOf run: RunID) throws -> [Wish: [FileID]] {
+    let rows = try db.rows(
+      "SELECT wish, id FROM file WHERE wish IS NOT NULL AND run_id <> ?", .id(run)
+    ) { row throws(SQLiteError) in (wish: try row.named(0, Wish.self), file: row.id(1, FileID.self)) }
+    return Dictionary(grouping: rows, by: \.wish).mapValues { $0.map(\.file) }
+  }
+}

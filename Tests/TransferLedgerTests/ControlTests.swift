@@ -1,0 +1,261 @@
+import TransferModel
+import Testing
+
+@testable import TransferLedger
+
+/// What people do to files and batches: at rest at once, in an engine's hands when it lets go, after its death by the next.
+@Suite struct ControlTests {
+  /// State, then what pause, pause now, resume, cancel, retry, remove, clean and clean failed make of it: the new state,
+  /// `?wish` when the engine is asked, `hidden`, or `-` for nothing.
+  static let golden = """
+    settling    - - - cancelled - cancelled,hidden - -
+    pending     paused paused - cancelled - cancelled,hidden - -
+    waiting     paused paused - cancelled - cancelled,hidden - -
+    active      ?pause ?pause-now - ?cancel - ?remove - -
+    finishing   ?pause ?pause-now - ?cancel - ?remove - -
+    done        - - - - - hidden hidden hidden
+    paused      - - pending cancelled - cancelled,hidden - -
+    failed      - - - - pending hidden - hidden
+    cancelled   - - - - pending hidden hidden hidden
+    unknown     - - - cancelled pending cancelled,hidden - -
+    superseded  - - - - - hidden hidden hidden
+    """
+  static let verbs: [ControlVerb] = [
+    .pause(now: false), .pause(now: true), .resume, .cancel, .retry(startsOver: false), .remove, .clean(failed: false),
+    .clean(failed: true),
+  ]
+
+  @Test(arguments: golden.split(separator: "\n").map(String.init))
+  func everyVerbInEveryState(line: String) throws {
+    let f = try LedgerFixture()
+    let state = String(line.prefix { $0 != " " })
+    let (file, _) = try TransitionTests.file(in: state, f)
+    let effects = try Self.verbs.map { verb in
+      let told = try f.ledger.read { try $0.outcome(of: verb, .files([file])) }
+      let probe: @Sendable (LedgerTransaction) throws -> String = { tx in
+        let old = try Self.row(tx, file)
+        #expect(try tx.control(verb, .files([file])) == told, "told beforehand")
+        let new = try Self.row(tx, file)
+        let parts = [
+          new.state == old.state ? nil : new.state, new.wish.map { "?" + $0 }, new.hidden ? "hidden" : nil,
+        ]
+        let words = parts.compactMap(\.self).joined(separator: ",")
+        throw Rollback(description: words.isEmpty ? "-" : words)
+      }
+      let error = try #require(throws: TransferError.self) { try f.ledger.write(probe) }
+      return error.cause
+    }
+    let padding = String(repeating: " ", count: 12 - state.count)
+    #expect(state + padding + effects.joined(separator: " ") == line)
+  }
+
+  private struct Rollback: Error, CustomStringConvertible { let description: String }
+
+  private static func row(_ tx: LedgerTransaction, _ file: FileID) throws -> (
+    state: String, wish: String?, hidden: Bool
+  ) {
+    try #require(
+      try tx.db.first("SELECT state, wish, hidden FROM file WHERE id = ?", .id(file)) { row in
+        (state: row.text(0), wish: row.textOrNil(1), hidden: row.flag(2))
+      })
+  }
+
+  @Test func whatIsAskedOfAnEngineHappensWhenItLetsGo() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    let files = try ["paused", "gone", "removed", "resumed", "done"].map { try f.add($0, size: 20, to: batch) }
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      for _ in files { _ = try tx.claimAndPlan(run) }
+      _ = try tx.openSession(try tx.intendSession(files[1], run), run, remoteID: "u", expiresAtMs: nil)
+      #expect(try tx.pauseFiles(.files([files[0], files[3], files[4]]), now: false).asked.count == 3)
+      #expect(try tx.cancelFiles(.files([files[1]])).asked == [files[1]])
+      #expect(try tx.pauseFiles(.files([files[1]]), now: true).asked == [], "what is to be cancelled stays so")
+      #expect(try tx.hideFiles(.files([files[2]])).asked == [files[2]])
+      #expect(try tx.resumeFiles(.files([files[3]])).changed == [files[3]])
+    }
+    #expect(try f.ledger.read { try $0.check() } == [])
+    try f.ledger.write { tx in
+      for file in files.prefix(4) {
+        #expect(try tx.requeueFile(file, run, notBeforeMs: 1 << 60, code: nil, isFailure: false).isApplied)
+      }
+      try tx.sendAll(files[4], run)
+      #expect(try tx.completeFile(files[4], run, proof).isApplied)
+      #expect(try tx.claimAborts(run, limit: 9).map(\.remoteID) == ["u"])
+    }
+    #expect(
+      try f.texts("SELECT state, wish, cause, hidden FROM file ORDER BY id") == [
+        "paused - - -", "cancelled - policy.cancelled -", "cancelled - policy.cancelled 1", "pending - - -",
+        "done - - -",
+      ])
+    #expect(
+      try f.texts("SELECT file_id, verb, detail FROM event WHERE file_id IN (1, 3) ORDER BY id") == [
+        "1 asked pause", "3 asked remove", "1 paused ", "3 cancelled ", "3 removed ",
+      ])
+  }
+
+  @Test func anUnknownFileThatWasCalledOffIsCancelledAndAChangedOneStaysPausedInItsNextGeneration() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    let files = try ["posted", "changed"].map { try f.add($0, to: batch) }
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      for _ in files { _ = try tx.claimAndPlan(run) }
+      let chunk = try tx.beginChunks(files[0], run, limit: 1, isRepeatable: false)[0]
+      _ = try tx.cancelFiles(.files([files[0]]))
+      _ = try tx.pauseFiles(.files([files[1]]), now: false)
+      _ = try tx.endAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
+      _ = try tx.chunkUnknown(chunk.id, chunk.attempt)
+      _ = try tx.markUnknown(files[0], run, code: .protoLostAnswer, message: "lost")
+      _ = try tx.supersede(
+        files[1], run, by: LedgerFixture.source("changed", version: 2).identity, notBeforeMs: 1 << 60)
+    }
+    #expect(
+      try f.texts("SELECT state, cause, message FROM file ORDER BY id") == [
+        "cancelled policy.cancelled a request whose answer was lost may have taken effect",
+        "superseded source.changed -", "paused - -",
+      ])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func theNextEngineHonoursWhatADeadOneWasAsked() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    let files = try ["pause", "cancel", "posted", "on"].map { try f.add($0, size: 20, to: batch) }
+    let dead = try f.startRun()
+    try f.ledger.write { tx in
+      for _ in files { _ = try tx.claimAndPlan(dead) }
+      _ = try tx.beginChunks(files[0], dead, limit: 1, isRepeatable: true)
+      _ = try tx.openSession(try tx.intendSession(files[1], dead), dead, remoteID: "u", expiresAtMs: nil)
+      _ = try tx.beginChunks(files[2], dead, limit: 1, isRepeatable: false)
+      _ = try tx.pauseFiles(.files([files[0]]), now: true)
+      _ = try tx.cancelFiles(.files([files[1], files[2]]))
+    }
+    #expect(try f.ledger.recoverIfIdle(Self.person) == nil, "the engine is alive: this very ledger")
+    try f.restart()
+    let recovery = try f.ledger.recoverIfIdle(Self.person)
+    #expect(
+      recovery
+        == Recovery(crashedAttempts: 2, requeuedFiles: 1, unknownFiles: 0, pausedFiles: 1, cancelledFiles: 2))
+    #expect(try f.texts("SELECT state FROM file ORDER BY id") == ["paused", "cancelled", "cancelled", "pending"])
+    #expect(try f.texts("SELECT how FROM v_runs ORDER BY id") == ["crashed", "recovered"])
+    #expect(try f.texts("SELECT abort_after IS NOT NULL FROM session") == ["1"])
+    #expect(try f.findings() == [])
+    #expect(try f.ledger.recoverIfIdle(Self.person) == nil, "nothing is left to do")
+    _ = try f.startRun()
+  }
+
+  private static let person = NewRun(argv: ["transfers", "cancel"], version: "0.1", host: "here", bootID: "b", pid: 8)
+
+  @Test func aRetriedFileDoesNotTrustASessionThatWasGivenUp() throws {
+    let f = try LedgerFixture()
+    let file = try f.add("a", size: 30, to: f.makeBatch())
+    let run = try f.startRun()
+    let begin: @Sendable (LedgerTransaction) throws -> Void = { tx in
+      _ = try tx.claimAndPlan(run)
+      _ = try tx.openSession(try tx.intendSession(file, run), run, remoteID: "u\(tx.wallMs)", expiresAtMs: nil)
+      let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
+      _ = try tx.endAttempt(chunk.attempt, run, acked(10))
+      _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
+    }
+    try f.ledger.write(begin)
+    try f.ledger.write { tx in
+      _ = try tx.failFile(file, run, code: .http503, message: "m", keepsSession: true)
+      _ = try tx.retryFiles(RowFilter(), startsOver: false)
+    }
+    #expect(try f.texts("SELECT state FROM chunk ORDER BY seq") == ["done", "pending", "pending"])
+    try f.ledger.write { _ = try $0.cancelFiles(RowFilter()) }
+    #expect(try f.texts("SELECT state FROM chunk ORDER BY seq") == ["done", "pending", "pending"])
+    try f.ledger.write { _ = try $0.retryFiles(RowFilter(), startsOver: false) }
+    #expect(try f.texts("SELECT state, losses FROM chunk ORDER BY seq") == ["pending 1", "pending 0", "pending 0"])
+    f.clock.advance(ms: 1)
+    try f.ledger.write(begin)
+    try f.ledger.write { tx in
+      _ = try tx.failFile(file, run, code: .http503, message: "m", keepsSession: true)
+      _ = try tx.retryFiles(RowFilter(), startsOver: true)
+      #expect(try tx.claimFiles(run, limit: 1).map(\.session) == [nil])
+    }
+    #expect(try f.texts("SELECT state, losses FROM chunk ORDER BY seq") == ["pending 2", "pending 0", "pending 0"])
+    #expect(try f.texts("SELECT count(*) FROM session WHERE abort_after IS NOT NULL") == ["2"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func resumedFilesDoNotWaitForTheirBackoff() throws {
+    let f = try LedgerFixture()
+    let file = try f.add("a", size: 20, to: f.makeBatch())
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
+      _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+      _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: 1 << 60)
+      _ = try tx.requeueFile(file, run, notBeforeMs: 1 << 60, code: .netReset, isFailure: true)
+      #expect(try tx.pauseFiles(RowFilter(), now: false).changed == [file])
+    }
+    #expect(try f.texts("SELECT state, not_before, cause FROM file") == ["paused - net.reset"])
+    #expect(try f.ledger.write { try $0.resumeFiles(RowFilter()) }.changed == [file])
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 1) }.map(\.id) == [file])
+    #expect(try f.ledger.write { try $0.beginChunks(file, run, limit: 9, isRepeatable: true) }.count == 2)
+  }
+
+  @Test func aBatchIsHiddenWithItsLastFileAndSeenAgainWithARetry() throws {
+    let f = try LedgerFixture()
+    let (batch, empty) = (try f.makeBatch(name: "nightly"), try f.makeBatch())
+    let files = try ["a", "b"].map { try f.add($0, to: batch) }
+    _ = try f.ledger.write { try $0.cancelFiles(.files([files[0]])) }
+    #expect(try f.ledger.write { try $0.hideFinished(RowFilter(), failed: false) }.changed == [files[0]])
+    #expect(try f.texts("SELECT id FROM v_batches WHERE hidden") == [], "one is pending, the other may still fill")
+    f.clock.advance(ms: 3_600_001)
+    #expect(try f.ledger.write { try $0.hideFiles(.states([.pending])) }.changed == [files[1]])
+    #expect(try f.texts("SELECT id FROM v_batches WHERE hidden") == ["1"])
+    _ = try f.ledger.write { try $0.hideFinished(RowFilter(), failed: false) }
+    #expect(try f.texts("SELECT id FROM v_batches WHERE hidden") == ["1", "2"])
+    #expect(try f.ledger.write { try $0.hideFiles(RowFilter()) }.unaffected == [.cancelled: 2])
+    #expect(try f.ledger.write { try $0.retryFiles(.files([files[0]]), startsOver: false) }.changed == [files[0]])
+    #expect(try f.texts("SELECT id FROM v_batches WHERE hidden") == ["2"])
+    #expect(try f.texts("SELECT id, hidden FROM v_files") == ["1 -", "2 1"])
+    _ = try f.ledger.write { try $0.hideFiles(RowFilter()) }
+    #expect(try f.makeBatch(name: "nightly") == batch)
+    #expect(try f.texts("SELECT id FROM v_batches WHERE hidden") == ["\(empty.rawValue)"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aBatchTakesNewLimitsLabelsAndPriority() throws {
+    let f = try LedgerFixture()
+    let (low, high) = (try f.makeBatch(), try f.makeBatch())
+    let files = try [f.add("a", to: low), f.add("b", to: high), f.add("c", to: high)]
+    _ = try f.ledger.write { try $0.cancelFiles(.files([files[2]])) }
+    let change = Self.change { change in
+      (change.priority, change.rate, change.workers, change.deadlineMs) = (7, .to(1024), .to(2), .to(5))
+      change.labels = ["run": "42"]
+    }
+    #expect(try f.ledger.read { try $0.outcome(of: change, .files([files[1]])) }.changed == [high])
+    #expect(try f.ledger.write { try $0.changeBatches(.files([files[1]]), change) }.changed == [high])
+    #expect(
+      try f.texts("SELECT priority, rate, workers, deadline_at, labels FROM v_batches") == [
+        "0 - - - {}", "7 1024 2 5 {\"run\":\"42\"}",
+      ])
+    #expect(try f.texts("SELECT priority FROM file ORDER BY id") == ["0", "7", "0"])
+    let again = try f.ledger.write { try $0.changeBatches(.batch(high), change) }
+    #expect(again.changed == [] && again.unaffected == [high])
+    let run = try f.startRun()
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 1) }.map(\.id) == [files[1]])
+    let lifted = Self.change { change in
+      (change.rate, change.workers, change.deadlineMs) = (.lifted, .lifted, .lifted)
+      change.labels = ["run": nil]
+    }
+    _ = try f.ledger.write { try $0.changeBatches(RowFilter(), lifted) }
+    #expect(try f.texts("SELECT rate, workers, deadline_at, labels FROM v_batches WHERE id = 2") == ["- - - {}"])
+    #expect(
+      try f.texts("SELECT detail FROM event WHERE verb = 'set'") == [
+        "priority 7, rate 1024 bytes/s, workers 2, deadline 5 ms, label run=42",
+        "rate none, workers none, deadline none, label run=",
+      ])
+  }
+
+  private static func change(_ fill: (inout BatchChange) -> Void) -> BatchChange {
+    var change = BatchChange()
+    fill(&change)
+    return change
+  }
+}
