@@ -10,7 +10,7 @@ public enum FailureFigures {
     Column("attempts", "Attempts") { .integer($0.attempts) },
     Column("first_at", "First") { Cell(time: $0.firstMs) },
     Column("last_at", "Last") { Cell(time: $0.lastMs) },
-    Column("example_path", "Example") { $0.examplePath.map(Cell.name) ?? .none },
+    Column(name: "example_path", "Example") { $0.examplePath },
     Column("example_message") { Cell($0.exampleMessage) },
     Column("hint") { Cell($0.hint.isEmpty ? nil : $0.hint) },
   ]

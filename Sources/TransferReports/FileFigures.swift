@@ -23,9 +23,9 @@ public enum FileFigures {
     Column("digest") { Cell($0.digest) },
     Column("started_at") { Cell(time: $0.startedMs) },
     Column("finished_at") { Cell(time: $0.finishedMs) },
-    Column("path", "Path") { .name($0.path) },
+    Column(name: "path", "Path") { $0.path },
     Column("destination") { .text($0.destination) },
-    Column("key") { .name($0.key) },
+    Column(name: "key") { $0.key },
   ]
 
   /// First to last attempt; nil while it runs. Never negative, even when the wall clock was set back.

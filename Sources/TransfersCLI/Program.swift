@@ -38,8 +38,23 @@ public enum Program {
     } catch {
       return try finish(parsing: error, context)
     }
-    if let command = parsed as? any Command { return try command.execute(context) }
-    try showHelp(parsed, context)
+    guard let command = parsed as? any Command else { return try showHelp(parsed, context) }
+    guard let output = command.common.output, output != NameBytes("-") else { return try command.execute(context) }
+    try execute(command, into: try OutputFile(output), context)
+  }
+
+  /// A command that fails after its result is complete (files failed, say) leaves the result; any other failure leaves
+  /// what was there before.
+  private static func execute(
+    _ command: any Command, into file: OutputFile, _ context: Context
+  ) throws(CommandFailure) {
+    do throws(CommandFailure) {
+      try command.execute(context.writing(to: file.stream))
+    } catch {
+      if file.stream.isComplete { try file.keep() } else { file.discard() }
+      throw error
+    }
+    try file.keep()
   }
 
   /// What is parsed but is no command of ours is `--help`, or a command that needs a subcommand.
@@ -66,12 +81,13 @@ public enum Program {
 
   private static func report(_ failure: CommandFailure, _ context: Context) {
     context.err.writeLine(failure.line)
-    guard context.arguments.prefix(while: { $0 != "--" }).contains("--json") else { return }
+    guard OutputFormat.isJSON(context.arguments) else { return }
     if let record = try? JSONText.encode(ExitRecord(failure)) { context.err.write(record + [0x0A]) }
   }
 }
 
 /// A subcommand: parsed by ArgumentParser, run by us, so that every outcome is a value.
 protocol Command: ParsableCommand, Sendable {
+  var common: CommonOptions { get }
   func execute(_ context: Context) throws(CommandFailure)
 }

@@ -44,7 +44,9 @@ struct BuiltProgram {
   }
 
   /// Standard output is a pipe whose reader is gone already.
-  func runIntoClosedPipe(_ arguments: String...) throws -> Outcome {
+  func runIntoClosedPipe(_ arguments: String...) throws -> Outcome { try runIntoClosedPipe(arguments) }
+
+  func runIntoClosedPipe(_ arguments: [String]) throws -> Outcome {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw SystemFailure("pipe") }
     close(ends[0])

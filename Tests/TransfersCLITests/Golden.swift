@@ -18,11 +18,14 @@ enum Golden {
     return root + "/Goldens/TransfersCLI"
   }()
 
-  /// What is different each time: identifiers, the moment, the place of the ledger.
+  /// What is different each time: identifiers, the moment, the place of the ledger; and with each migration its number.
   private static func mask(_ text: String, _ store: String) -> String {
     let uid = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/
     let moment = /"generated_at":"[^"]*"/
-    return text.replacing(store, with: "STORE").replacing(uid, with: "UID")
-      .replacing(moment, with: #""generated_at":"NOW""#)
+    let version = /"schema_version":[0-9]+/
+    return text.replacing(version, with: #""schema_version":N"#).replacing(store, with: "STORE").replacing(
+      uid, with: "UID"
+    )
+    .replacing(moment, with: #""generated_at":"NOW""#)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 /// What people and programs see of one ledger that has a file of each fate.
 @Suite struct ReadingTests {
   /// Filled once: looking does not change it.
-  private static let shared: Result<(folder: TemporaryFolder, store: String), any Error> = Result {
+  static let shared: Result<(folder: TemporaryFolder, store: String), any Error> = Result {
     let folder = try TemporaryFolder()
     atexit { ReadingTests.removeShared() }
     return (folder, try FilledLedger(in: folder).path)

@@ -9,17 +9,23 @@ struct HelpCommand: Command {
 
   @Argument(help: ArgumentHelp("A command, exit-codes or destinations.", valueName: "topic"))
   var topic: [String] = []
+  @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
+    let value = HelpOutput(topic: topic.joined(separator: " "), text: try text())
+    try common.print(value, store: StoreIdentity(path: try? common.storePath(context)), context)
+  }
+
+  private func text() throws(CommandFailure) -> String {
     switch topic.first {
-    case nil: context.out.writeLine(RootCommand.helpMessage())
-    case "exit-codes": context.out.write(Self.exitCodes)
-    case "destinations": context.out.write(Self.destinations)
+    case nil: return RootCommand.helpMessage() + "\n"
+    case "exit-codes": return Self.exitCodes
+    case "destinations": return Self.destinations
     case let name?:
       guard let command = Self.command(topic) else {
         throw .usage("no command or topic \"\(printable(name))\"", remedy: "transfers help")
       }
-      context.out.writeLine(RootCommand.helpMessage(for: command))
+      return RootCommand.helpMessage(for: command) + "\n"
     }
   }
 
@@ -67,4 +73,14 @@ struct HelpCommand: Command {
     Credentials come from the environment and files: the AWS variables and profiles for S3, --auth for the others.
 
     """
+}
+
+/// A page of help.
+struct HelpOutput: OutputValue {
+  static let schema = "transfers.help/1"
+  /// Empty for the overview.
+  let topic: String
+  let text: String
+
+  func text(_ style: TextStyle) -> String { text }
 }

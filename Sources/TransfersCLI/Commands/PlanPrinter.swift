@@ -24,12 +24,12 @@ final class PlanPrinter: Sendable {
   private static let columns: [Column<Entry>] = [
     Column("verdict", "Verdict") { .text($0.verdict) },
     Column("bytes", "Size") { .bytes($0.size) },
-    Column("path", "Path") { .name($0.path) },
-    Column("key", "Key") { .name($0.key) },
+    Column(name: "path", "Path") { $0.path },
+    Column(name: "key", "Key") { $0.key },
   ]
 
   private let state: Lock<State>
-  private let isJSON: Bool
+  private let isForPeople: Bool
   private let context: Context
   private let reporter: ProgressReporter
 
@@ -37,7 +37,7 @@ final class PlanPrinter: Sendable {
     let printer = RowPrinter(
       schema: "transfers.plan/1", store: StoreIdentity(path: storePath), common, context)
     state = Lock(State(printer: printer))
-    isJSON = common.json
+    isForPeople = common.format.isForPeople
     self.context = context
     reporter = ProgressReporter(context.err, isQuiet: common.quiet)
   }
@@ -51,7 +51,7 @@ final class PlanPrinter: Sendable {
       return state.printer
     }
     try printer.finish(empty: "no files", summary: Self.summary(result))
-    if !isJSON { context.out.writeLine(Self.line(result)) }
+    if isForPeople { context.out.writeLine(Self.line(result)) }
   }
 
   private func take(_ notice: Notice) {

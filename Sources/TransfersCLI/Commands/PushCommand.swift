@@ -33,7 +33,7 @@ struct PushCommand: Command {
       try Transfers.add(batch.sources, options) { [reporter = session.reporter] in reporter.notice($0) }
     }
     let destination = RecordedArguments.masked([options.settings.destination])[0]
-    if !common.json, !common.quiet { context.out.writeLine(AddOutput.line(add, destination: destination)) }
+    if common.format.isForPeople, !common.quiet { context.out.writeLine(AddOutput.line(add, destination: destination)) }
     let numbers = add.added + add.queued == 0 ? .none : try work(session, options, add, context)
     try session.conclude(
       numbers, batch: add.batch, add: add, destination: destination, storePath: options.storePath, sinceMs: startedMs)

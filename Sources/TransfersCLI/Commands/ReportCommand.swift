@@ -59,7 +59,7 @@ struct ReportCommand: Command {
       schema: schema, store: try StoreIdentity(ledger), filters: selection.filters, common, context)
     printer.print(FigureTable(FailureFigures.columns, Array(rows)))
     try printer.finish(empty: "no failures")
-    guard !common.json else { return }
+    guard common.format.isForPeople, common.chosenColumns == nil else { return }
     for row in rows where !row.hint.isEmpty { context.out.writeLine("\(row.code): \(printable(row.hint))") }
   }
 }

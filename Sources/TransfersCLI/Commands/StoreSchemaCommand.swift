@@ -22,7 +22,8 @@ struct StoreSchemaCommand: Command {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     let rows = try LedgerAccess.read(ledger) { try $0.viewColumns() }
-    var printer = RowPrinter(schema: "transfers.store.schema/1", store: try StoreIdentity(ledger), common, context)
+    var printer = RowPrinter(
+      schema: "transfers.store.schema/1", rowType: "view_column", store: try StoreIdentity(ledger), common, context)
     printer.print(FigureTable(Self.columns, rows))
     try printer.finish(empty: "no views")
   }

@@ -12,14 +12,42 @@ struct CommonOptions: ParsableArguments {
       valueName: "path"))
   var store: String?
 
-  @Flag(help: "Print one JSON document instead of text.")
-  var json = false
+  @Option(
+    name: .customLong("format"), help: ArgumentHelp("Form of the result (default: table).", valueName: "form"))
+  var chosenFormat: OutputFormat?
+
+  @Flag(name: .customLong("json"), help: "The same as --format json; --json=a,b also chooses columns.")
+  var wantsJSON = false
+
+  @Option(
+    help: ArgumentHelp("Only these columns or figures, by their names in JSON, in this order.", valueName: "a,b"))
+  var columns: String?
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Write the result into this file, whole or not at all; - is standard output.", valueName: "file")
+  )
+  var output: NameBytes?
 
   @Flag(name: .shortAndLong, help: "No progress and no remarks; errors and results only.")
   var quiet = false
 
   @Option(name: .customLong("color"), help: ArgumentHelp("Colour in text.", valueName: "when"))
   var colour = ColourChoice.auto
+
+  var format: OutputFormat { wantsJSON ? .json : chosenFormat ?? .table }
+
+  /// nil means all.
+  var chosenColumns: [String]? { columns.map { $0.split(separator: ",").map(String.init) } }
+
+  func validate() throws {
+    if wantsJSON, let chosenFormat, chosenFormat != .json {
+      throw ValidationError("--json and --format \(chosenFormat.rawValue) contradict each other; give one of them")
+    }
+    guard let names = chosenColumns else { return }
+    if names.isEmpty { throw ValidationError("--columns needs names, a,b") }
+    if Set(names).count != names.count { throw ValidationError("--columns has a name twice") }
+  }
 
   func storePath(_ context: Context) throws(CommandFailure) -> String {
     try StoreLocation.path(option: store, environment: context.environment)
@@ -36,10 +64,6 @@ struct CommonOptions: ParsableArguments {
   func print(
     _ value: some OutputValue, store: StoreIdentity, filters: [String: Cell] = [:], _ context: Context
   ) throws(CommandFailure) {
-    guard json else { return context.out.write(value.text(style(context))) }
-    let document = Envelope(
-      schema: Swift.type(of: value).schema, generatedAt: .time(context.clock.wallMs), store: store, filters: filters,
-      data: value)
-    context.out.write(try JSONText.encode(document) + [0x0A])
+    try ValuePrinter(common: self, store: store, filters: filters, context: context).print(value)
   }
 }

@@ -21,6 +21,11 @@ struct Context: Sendable {
       err: OutputStream(descriptor: 2), clock: SystemClock())
   }
 
+  /// The same, but results go elsewhere.
+  func writing(to out: OutputStream) -> Context {
+    Context(arguments: arguments, environment: environment, out: out, err: err, clock: clock)
+  }
+
   /// An environment variable that is set and not empty.
   func variable(_ name: String) -> String? {
     guard let value = environment[name], !value.isEmpty else { return nil }

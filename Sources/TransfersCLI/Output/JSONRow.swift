@@ -24,6 +24,13 @@ enum JSONRow {
     out.append(0x7D)
   }
 
+  /// An object of texts by itself.
+  static func text(_ texts: [String: String]) -> String {
+    var out: [UInt8] = []
+    append(.texts(texts), to: &out)
+    return String(decoding: out, as: UTF8.self)
+  }
+
   private static func append(_ cell: Cell, to out: inout [UInt8]) {
     switch cell {
     case .none: out.append(contentsOf: "null".utf8)

@@ -19,11 +19,16 @@ final class OutputStream: Sendable {
 
   let descriptor: Int32
   private let health = Lock(Health.open)
+  private let completeness = Lock(false)
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
   var isTerminal: Bool { isatty(descriptor) == 1 }
   var state: Health { health.withLock { $0 } }
+
+  /// A result is written as a whole; what is thrown later is a judgement of it.
+  func markComplete() { completeness.withLock { $0 = true } }
+  var isComplete: Bool { completeness.withLock { $0 } }
 
   /// Columns of the terminal at this moment; nil when it is none. A terminal that does not know says 0: 80 then.
   var columns: Int? {

@@ -2,12 +2,18 @@ import FoundationEssentials
 import TransferModel
 import TransferReports
 
-/// What a command found out: a value with two renderings.
+/// What a command found out: a value with several renderings.
 protocol OutputValue: Encodable {
   /// Name and number of the JSON form: `transfers.status/1`. Fields may be added within a number, never renamed.
   static var schema: String { get }
   /// For people, with a final newline; empty when there is nothing to say.
   func text(_ style: TextStyle) -> String
+  /// The rows that the value is about, if it is a table; else csv and tsv have a line with key and value a figure.
+  var table: FigureTable? { get }
+}
+
+extension OutputValue {
+  var table: FigureTable? { nil }
 }
 
 /// The ledger that a document speaks of.
@@ -17,20 +23,21 @@ struct StoreIdentity: Encodable, Sendable {
   var schemaVersion: Cell
 
   /// Of a ledger that could not be opened, or does not exist yet.
-  init(path: String) {
-    self.path = .name(NameBytes(path))
+  init(path: String?) {
+    self.path = path.map { .name(NameBytes($0)) } ?? .none
     uid = .none
     schemaVersion = .none
   }
 }
 
-/// The one document that a command with `--json` prints.
+/// The one document of a command with `--json`; in ndjson the same is one record.
 struct Envelope<Data: Encodable>: Encodable {
   let schema: String
   let generatedAt: Cell
   let store: StoreIdentity
   let filters: [String: Cell]
   let data: Data
+  var type: String?
 }
 
 /// JSON text: sorted keys in snake case, numbers as numbers, one line.

@@ -1,0 +1,96 @@
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The file of `--output`. A regular file, new or old, gets the whole result at once: a temporary file beside it is
+/// written, synced and renamed, with mode 0600 less the umask. A link is followed. A device or pipe is written directly.
+struct OutputFile {
+  let stream: OutputStream
+  private let path: NameBytes
+  /// nil when it is written directly.
+  private let temporary: [CChar]?
+
+  init(_ path: NameBytes) throws(CommandFailure) {
+    guard !path.isEmpty, path.bytes.last != 0x2F else {
+      throw .usage("--output \"\(path)\" is no name of a file", remedy: "--output FILE, or - for standard output")
+    }
+    let target = Self.resolved(path)
+    self.path = path
+    switch Self.kind(target) {
+    case S_IFDIR:
+      throw .usage("--output \"\(path)\" is a directory", remedy: "--output \(path)/FILE")
+    case nil, S_IFREG:
+      var template = Self.sibling(target)
+      stream = OutputStream(descriptor: try Self.opened(path, mkstemp(&template)))
+      temporary = template
+    default:
+      stream = OutputStream(descriptor: try Self.opened(path, open(target, O_WRONLY | O_CLOEXEC)))
+      temporary = nil
+    }
+  }
+
+  /// Durable under its name when this returns.
+  func keep() throws(CommandFailure) {
+    defer { close(stream.descriptor) }
+    if case .failed(let number) = stream.state { throw discarded("write", number) }
+    guard let temporary else { return }
+    let target = Self.resolved(path)
+    guard fsync(stream.descriptor) == 0, rename(temporary, target) == 0 else { throw discarded("write", errno) }
+    let folder = open(Self.folder(target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { if folder >= 0 { close(folder) } }
+    // Some file systems cannot sync a directory and say so with EINVAL.
+    guard folder >= 0, fsync(folder) == 0 || errno == EINVAL else {
+      throw Self.failure("sync the directory of", path, errno)
+    }
+  }
+
+  /// Leaves what was there before.
+  func discard() {
+    close(stream.descriptor)
+    if let temporary { unlink(temporary) }
+  }
+
+  private func discarded(_ operation: String, _ number: Int32) -> CommandFailure {
+    if let temporary { unlink(temporary) }
+    return Self.failure(operation, path, number)
+  }
+
+  private static func opened(_ path: NameBytes, _ descriptor: Int32) throws(CommandFailure) -> Int32 {
+    guard descriptor >= 0 else { throw failure("open", path, errno) }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    return descriptor
+  }
+
+  private static func failure(_ operation: String, _ path: NameBytes, _ number: Int32) -> CommandFailure {
+    let cause = printable(String(cString: strerror(number)))
+    return CommandFailure(.error, code: "output", "\(operation) \"\(path)\": \(cause)", remedy: "another --output")
+  }
+
+  /// The file type bits; nil when nothing is there.
+  private static func kind(_ path: [CChar]) -> mode_t? {
+    var facts = stat()
+    return stat(path, &facts) == 0 ? facts.st_mode & S_IFMT : nil
+  }
+
+  /// Where the name leads; the name itself when nothing is there.
+  private static func resolved(_ path: NameBytes) -> [CChar] {
+    let own = path.bytes.map { CChar(bitPattern: $0) } + [0]
+    guard let real = realpath(own, nil) else { return own }
+    defer { free(real) }
+    return Array(UnsafeBufferPointer(start: real, count: strlen(real) + 1))
+  }
+
+  private static func folder(_ path: [CChar]) -> [CChar] {
+    guard let slash = path.lastIndex(of: 0x2F) else { return [0x2E, 0] }
+    return slash == 0 ? [0x2F, 0] : Array(path[..<slash]) + [0]
+  }
+
+  /// A template for `mkstemp` in the same directory; short, so that a long name does not become too long.
+  private static func sibling(_ path: [CChar]) -> [CChar] {
+    Array(folder(path).dropLast()) + Array("/.transfers-XXXXXX".utf8CString)
+  }
+}

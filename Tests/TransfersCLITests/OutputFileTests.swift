@@ -1,0 +1,100 @@
+import Glibc
+import Testing
+
+/// `--output`: the whole result, or what was there before.
+@Suite struct OutputFileTests {
+  let program: BuiltProgram
+  let store: String
+  private var target: String { program.folder.path + "/out.csv" }
+
+  init() throws {
+    program = try BuiltProgram()
+    store = try ReadingTests.shared.get().store
+  }
+
+  private func list(_ output: String, _ more: [String] = []) throws -> BuiltProgram.Outcome {
+    let arguments = ["list", "files", "--format", "csv", "--store", store, "-o", output] + more
+    return try program.run(arguments.map { Array($0.utf8) })
+  }
+
+  private func entries() -> Set<String> {
+    guard let directory = opendir(program.folder.path) else { return [] }
+    defer { closedir(directory) }
+    var names: Set<String> = []
+    while let entry = readdir(directory) {
+      names.insert(
+        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    return names.subtracting([".", "..", "stdout", "stderr"])
+  }
+
+  @Test func theFileHasWhatStandardOutputWouldHave() throws {
+    let expected = try list("-").out
+    #expect(expected.hasPrefix("id,uid,"))
+    let outcome = try list(target)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(outcome.out.isEmpty)
+    #expect(try readText(target) == expected)
+    #expect(entries() == ["out.csv"])
+    var facts = stat()
+    #expect(stat(target, &facts) == 0)
+    #expect(facts.st_mode & 0o777 == 0o600)
+  }
+
+  @Test func anOldFileIsReplacedThroughALink() throws {
+    try writeFile(target, Array("old".utf8))
+    #expect(symlink("out.csv", program.folder.path + "/link") == 0)
+    #expect(try list(program.folder.path + "/link").code == 0)
+    #expect(try readText(target).hasPrefix("id,uid,"))
+    #expect(entries() == ["out.csv", "link"])
+  }
+
+  @Test(arguments: [["f99"], ["--columns", "nothing"], ["--state", "lost"]])
+  func aCommandThatFailsLeavesTheOldFile(_ more: [String]) throws {
+    try writeFile(target, Array("old".utf8))
+    let outcome = try list(target, more)
+    #expect(outcome.code == 64)
+    #expect(try readText(target) == "old")
+    #expect(entries() == ["out.csv"])
+  }
+
+  @Test func aFailureThatIsTheResultIsKept() throws {
+    let outcome = try program.run(
+      "push", "--json", "--store", program.folder.path + "/l.db", "-o", target, program.folder.path + "/stderr",
+      "http://127.0.0.1:1/x/")
+    #expect(outcome.code != 0)
+    #expect(try readText(target).contains(#""schema":"transfers.run/1""#))
+  }
+
+  @Test func aDirectoryIsRefused() throws {
+    for output in [program.folder.path, program.folder.path + "/", ""] {
+      let outcome = try list(output)
+      #expect(outcome.code == 64)
+      #expect(outcome.err.contains("--output"))
+      #expect(outcome.err.split(separator: "\n").count == 1)
+    }
+    #expect(entries().isEmpty)
+  }
+
+  @Test func aPlaceThatIsNotThereIsAnError() throws {
+    let outcome = try list(program.folder.path + "/no/such/out")
+    #expect(outcome.code == 1)
+    #expect(outcome.err.hasPrefix("transfers: error[output]: open \""))
+  }
+
+  @Test func aDeviceIsWrittenDirectly() throws {
+    #expect(try list("/dev/null").code == 0)
+    var facts = stat()
+    #expect(stat("/dev/null", &facts) == 0 && facts.st_mode & S_IFMT == S_IFCHR)
+    let outcome = try list("/dev/full")
+    #expect(outcome.code == 1)
+    #expect(outcome.err.contains("No space left on device"))
+  }
+
+  @Test func theNameNeedNotBeText() throws {
+    let name = Array((program.folder.path + "/n").utf8) + [0xFF]
+    let outcome = try program.run([Array("help".utf8), Array("-o".utf8), name])
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(access(name.map { CChar(bitPattern: $0) } + [0], R_OK) == 0)
+  }
+}
