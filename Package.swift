@@ -64,7 +64,7 @@ let package = Package(
     tests("ReceiverTests", ["Receiver", "TransferModel"]),
     tests(
       "TransferEngineTests", ["TransferEngine", "TransferLedger", "TransferModel", "TransferProtocols", httpTypes]),
-    tests("TransferIntegrationTests", ["Receiver", "TransferModel", "Transfers"]),
+    tests("TransferIntegrationTests", ["Receiver", "TransferEngine", "TransferLedger", "TransferModel", "Transfers"]),
     tests("TransferLedgerTests", ["CMigrations", "CSQLite", "TransferLedger", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),
     tests("RepositoryTests", ["TransfersCLI", argumentParser]),

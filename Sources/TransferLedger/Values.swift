@@ -85,13 +85,16 @@ public struct WorkLeft: Sendable, Hashable {
   public var waiting: Int
   /// `active` or `finishing`.
   public var active: Int
+  /// `paused`: nothing for an engine to do, and yet not done.
+  public var paused: Int
   /// Sessions at servers that wait for their abort.
   public var aborts: Int
 
-  public init(ready: Int, waiting: Int, active: Int, aborts: Int) {
+  public init(ready: Int, waiting: Int, active: Int, paused: Int = 0, aborts: Int) {
     self.ready = ready
     self.waiting = waiting
     self.active = active
+    self.paused = paused
     self.aborts = aborts
   }
 

@@ -52,6 +52,7 @@ extension RunResult {
     unknown = summary.filesUnknown
     mismatched = summary.filesMismatched
     left = summary.filesLeft
+    paused = summary.filesPaused
     bytesAcked = summary.bytesAcked
     bytesSent = summary.bytesSent
     retries = summary.retries
@@ -67,6 +68,7 @@ extension StopCause {
     case .interrupted: self = .interrupted
     case .unreachable: self = .unreachable
     case .notDue: self = .notDue
+    case .paused: self = .paused
     }
   }
 }

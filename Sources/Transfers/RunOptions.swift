@@ -39,6 +39,8 @@ public enum StopCause: String, Sendable, Codable {
   case unreachable
   /// What is left is not due for a long time.
   case notDue = "not_due"
+  /// What is left was paused by people.
+  case paused
 }
 
 /// How a run ended. Counts are files unless they say otherwise.
@@ -48,8 +50,10 @@ public struct RunResult: Sendable, Hashable {
   public var unknown = 0
   /// Of the failed: the server's content differs from the source.
   public var mismatched = 0
-  /// Can still be done: pending, waiting.
+  /// Can still be done: pending, waiting, paused.
   public var left = 0
+  /// Of those left: paused by people.
+  public var paused = 0
   public var bytesAcked: Int64 = 0
   /// Body bytes of all attempts, repeats included.
   public var bytesSent: Int64 = 0

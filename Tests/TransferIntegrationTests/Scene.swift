@@ -54,14 +54,27 @@ final class Scene {
     var result: RunResult
   }
 
+  var storePath: String { "\(root)/ledger.db" }
+
   func push() throws(TransferError) -> Outcome {
+    let added = try add()
+    return Outcome(added: added, result: try run())
+  }
+
+  func add(to place: String = "/up/", scheme: String = "") throws(TransferError) -> AddResult {
     let options = UploadOptions(
-      storePath: "\(root)/ledger.db", settings: BatchSettings(destination: "\(url)/up/"))
-    let added = try Transfers.add([NameBytes("\(root)/source")], options, notice: { _ in })
-    let result = try Transfers.run(
-      RunOptions(storePath: "\(root)/ledger.db", argv: ["test"]), progress: { _ in }, notice: { _ in },
+      storePath: storePath, settings: BatchSettings(destination: "\(scheme)\(url)\(place)"))
+    return try Transfers.add([NameBytes("\(root)/source")], options, notice: { _ in })
+  }
+
+  func run() throws(TransferError) -> RunResult { try Self.run(storePath) }
+
+  static func run(
+    _ storePath: String, workers: Int? = nil, progress: @escaping @Sendable (ProgressSnapshot) -> Void = { _ in }
+  ) throws(TransferError) -> RunResult {
+    try Transfers.run(
+      RunOptions(storePath: storePath, workers: workers, argv: ["test"]), progress: progress, notice: { _ in },
       stop: StopSignal())
-    return Outcome(added: added, result: result)
   }
 
   /// What the receiver kept is what the source holds, no more and no less.
@@ -76,7 +89,7 @@ final class Scene {
     try ReceiverRecord.read(path: "\(root)/record.ndjson").filter { if case .commit = $0.kind { true } else { false } }
   }
 
-  private static func write(_ bytes: [UInt8], to path: NameBytes) throws {
+  static func write(_ bytes: [UInt8], to path: NameBytes) throws {
     let descriptor = path.withPath { open($0, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
     guard descriptor >= 0 else { throw Broken(what: "open \(path): \(errno)") }
     defer { close(descriptor) }

@@ -41,7 +41,10 @@ public struct Engine: Sendable {
     stop.onWish { loop.mailbox.put(.stop($0)) }
     do throws(TransferError) {
       var summary = try loop.work()
-      summary.filesLeft = try ledger.read { reader in try reader.workLeft().files }
+      let left = try ledger.read { reader in try reader.workLeft() }
+      summary.filesLeft = left.files + left.paused
+      summary.filesPaused = left.paused
+      if summary.stop == nil && left.files == 0 && left.paused > 0 { summary.stop = .paused }
       let how = summary.stop?.rawValue ?? "done"
       if let error = loop.blocked.values.first { throw error }
       _ = try ledger.write { tx in try tx.endRun(run, how: how) }

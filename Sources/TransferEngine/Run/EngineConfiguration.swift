@@ -106,6 +106,8 @@ public struct EngineSummary: Sendable, Hashable {
   public var filesMismatched = 0
   /// Files that can still be done: pending, waiting, paused.
   public var filesLeft = 0
+  /// Of those, paused.
+  public var filesPaused = 0
   public var bytesAcked: Int64 = 0
   /// Body bytes of all attempts, repeats included.
   public var bytesSent: Int64 = 0
@@ -125,6 +127,8 @@ public enum StopCause: String, Sendable, Codable {
   case unreachable
   /// What is left is not due for a long time.
   case notDue
+  /// What is left was paused by people.
+  case paused
 }
 
 /// Tells a running engine to stop; from any thread, any number of times.

@@ -221,6 +221,8 @@ extension EngineLoop {
         summary.filesFailed += 1
         if code == .integrityMismatch { summary.filesMismatched += 1 }
         engine.observer.notice(.failed(path: machine.claimed.path, Failure(code, message)))
+      // Called off: the ledger has it as cancelled.
+      case .unknown where work.wish == .cancel || work.wish == .remove: break
       case .unknown(let code, let message):
         summary.filesUnknown += 1
         engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))

@@ -38,6 +38,8 @@ final class EngineLoop: @unchecked Sendable {
     var machine: FileMachine
     var source: SourceFile?
     var jobs: Set<JobID> = []
+    /// What a person asked and the engine has begun to do.
+    var wish: Wish?
   }
 
   let engine: Engine
@@ -85,6 +87,8 @@ final class EngineLoop: @unchecked Sendable {
   private let startedMs: Int64
   private var nextHeartbeatMs: Int64 = 0
   private var nextProgressMs: Int64 = 0
+  /// When people's wishes are looked for again.
+  var nextControlMs: Int64 = 0
 
   init(engine: Engine) {
     self.engine = engine
@@ -137,6 +141,7 @@ final class EngineLoop: @unchecked Sendable {
 
   /// What is done after every batch of events.
   private func turn() {
+    obeyPeople()
     startSending()
     sendAborts()
     if !isStopping {
@@ -192,7 +197,7 @@ final class EngineLoop: @unchecked Sendable {
 
   /// How long the mailbox may be waited for, in milliseconds.
   private func waitMs() -> Int64 {
-    var wait: Int64 = 1_000
+    var wait = min(1_000, nextControlMs - bootMs)
     if !units.isEmpty { wait = min(wait, unitsSinceMs + Self.gatheringMs - bootMs) }
     if !isStopping && mayClaim { wait = min(wait, nextClaimMs - wallMs) }
     if let opening = scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }

@@ -30,7 +30,7 @@ extension EngineSession {
         remedy: "transfers run", signal: signal)
     }
     guard status != .ok else { return }
-    throw CommandFailure(status, text(status, numbers, failed: failed), remedy: remedy(status, batch))
+    throw CommandFailure(status, text(status, numbers, failed: failed), remedy: remedy(status, numbers, batch))
   }
 
   /// The reasons of failed files, most files first.
@@ -53,8 +53,9 @@ extension EngineSession {
     }
   }
 
-  private func remedy(_ status: ExitCode, _ batch: BatchID?) -> String {
+  private func remedy(_ status: ExitCode, _ numbers: RunNumbers, _ batch: BatchID?) -> String {
     let selector = batch.map { " --batch \($0)" } ?? ""
-    return status == .workLeft ? "transfers run" : "transfers report failures\(selector)"
+    guard status == .workLeft else { return "transfers report failures\(selector)" }
+    return numbers.stoppedBy == .paused ? "transfers resume --state paused\(selector)" : "transfers run"
   }
 }

@@ -45,11 +45,23 @@ struct PushCommand: Command {
     let run = RunOptions(
       storePath: options.storePath, workers: try engine.workers(context), rate: try engine.bytesPerSecond(context),
       argv: RecordedArguments.masked(context.arguments))
+    var numbers: RunNumbers
     do {
-      return RunNumbers(try session.run(run))
+      numbers = RunNumbers(try session.run(run))
     } catch {
       guard error.kind == .locked else { throw CommandFailure(error) }
       return try BatchFollower(session, run, add.batch, context).follow()
     }
+    if numbers.paused > 0 {
+      numbers.leaveOut(pausedElsewhere: numbers.paused - (try paused(add.batch, options.storePath, context)))
+    }
+    return numbers
+  }
+
+  /// How many files of the batch people have paused.
+  private func paused(_ batch: BatchID, _ path: String, _ context: Context) throws(CommandFailure) -> Int {
+    let ledger = try LedgerAccess.open(path, context)
+    defer { ledger.close() }
+    return try LedgerAccess.read(ledger) { try $0.totals(.batch(batch)) }.count(.paused)
   }
 }

@@ -8,6 +8,8 @@ struct RunNumbers: Sendable, Hashable {
   /// Without the mismatched.
   var failed: Int
   var unknown, mismatched, left: Int
+  /// Of those left.
+  var paused: Int
   var bytesAcked, bytesSent: Int64
   var retries: Int
   var wallMs: Int64
@@ -15,9 +17,16 @@ struct RunNumbers: Sendable, Hashable {
 
   init(_ run: RunResult) {
     (done, failed, unknown) = (run.done, run.failed - run.mismatched, run.unknown)
-    (mismatched, left) = (run.mismatched, run.left)
+    (mismatched, left, paused) = (run.mismatched, run.left, run.paused)
     (bytesAcked, bytesSent, retries, wallMs) = (run.bytesAcked, run.bytesSent, run.retries, run.wallMs)
     stoppedBy = run.stoppedBy
+  }
+
+  /// Files of other batches that people paused are not what this command was about.
+  mutating func leaveOut(pausedElsewhere count: Int) {
+    paused -= count
+    left -= count
+    if left == 0 { stoppedBy = nil }
   }
 
   /// Nothing had to be done.
@@ -29,7 +38,8 @@ struct RunNumbers: Sendable, Hashable {
     unknown = totals.count(.unknown)
     mismatched = totals.mismatched
     failed = totals.count(.failed) - totals.mismatched
-    left = totals.left
+    (left, paused) = (totals.left, totals.count(.paused))
+    if left > 0 && left == paused { stoppedBy = .paused }
     (bytesAcked, bytesSent, retries) = (totals.bytesAcked, totals.bytesSent, totals.retries)
     self.wallMs = wallMs
   }
@@ -42,6 +52,7 @@ struct RunNumbers: Sendable, Hashable {
     case .interrupted: "stopped at once"
     case .unreachable: "no destination can be reached"
     case .notDue: "what is left is not due for a long time"
+    case .paused: "paused"
     }
   }
 }

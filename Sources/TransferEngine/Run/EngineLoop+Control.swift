@@ -1,0 +1,55 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// What people ask while the engine runs. It looks at the rows rather than being told: whoever writes them needs to know
+/// nothing of the engine, and a wish is as durable as everything else. The ledger honours a wish in the transaction that
+/// releases the file, so all that is left to do here is to let go.
+extension EngineLoop {
+  /// A quarter of the second within which everything that was asked takes effect.
+  static let controlPeriodMs: Int64 = 250
+
+  func obeyPeople() {
+    guard bootMs >= nextControlMs else { return }
+    nextControlMs = bootMs + Self.controlPeriodMs
+    guard fatal == nil else { return }
+    do throws(TransferError) {
+      let nowMs = wallMs
+      obey(try engine.ledger.read { reader in try reader.controlState(nowMs: nowMs) })
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func obey(_ state: ControlState) {
+    for (file, wish) in state.wishes { obey(wish, file) }
+    // At the end of a run the passes are counted; here the work keeps it alive anyway.
+    if state.hasDueAborts, wish == nil, !works.isEmpty, aborts.isEmpty, abortsRunning.isEmpty, !isClaimingAborts {
+      claimAborts()
+    }
+  }
+
+  private func obey(_ wish: Wish, _ file: FileID) {
+    guard let work = works[file], work.wish != wish else { return }
+    works[file]!.wish = wish
+    letGo(file, notBeforeMs: nil)
+    guard let work = works[file] else { return }
+    let transport = destinations[work.machine.claimed.batch]!.resolved.transport
+    for id in work.jobs {
+      guard let job = jobs[id], job.phase == .sending, job.mayBeCut(by: wish, work.machine.abilities) else { continue }
+      transport.cancel(ExchangeID(rawValue: id))
+    }
+  }
+}
+
+extension EngineLoop.Job {
+  /// A pause never cuts off what is short or what must not be repeated: that would cost more than it stops. Nothing cuts
+  /// off the finish step, because nobody could say then whether the file is there.
+  func mayBeCut(by wish: Wish, _ abilities: ProtocolAbilities) -> Bool {
+    switch wish {
+    case .pause: false
+    case .pauseNow: range != nil && abilities.repeatable
+    case .cancel, .remove: step.step != .finish
+    }
+  }
+}

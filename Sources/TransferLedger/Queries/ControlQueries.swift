@@ -1,0 +1,56 @@
+public import TransferModel
+
+/// What people have asked of the engine, as far as it has to be told.
+public struct ControlState: Sendable, Hashable {
+  /// On files in the hands of an engine.
+  public var wishes: [FileID: Wish] = [:]
+  /// Of the batches that have any.
+  public var limits: [BatchID: BatchLimits] = [:]
+  /// Sessions wait for their abort, and it is due.
+  public var hasDueAborts = false
+
+  public init() {}
+}
+
+/// How a batch is held back.
+public struct BatchLimits: Sendable, Hashable {
+  /// Bytes a second for all its requests together.
+  public var rate: Int64?
+  /// Requests at a time.
+  public var workers: Int?
+  /// Milliseconds since 1970 UTC.
+  public var deadlineMs: Int64?
+
+  public init(rate: Int64? = nil, workers: Int? = nil, deadlineMs: Int64? = nil) {
+    self.rate = rate
+    self.workers = workers
+    self.deadlineMs = deadlineMs
+  }
+}
+
+extension LedgerReader {
+  /// Three looks at indexes that hold only such rows: an engine may ask this several times a second.
+  public func controlState(nowMs: Int64) throws -> ControlState {
+    var state = ControlState()
+    let wishes = try db.rows(Self.wishes) { row throws(SQLiteError) in
+      (row.id(0, FileID.self), try row.named(1, Wish.self))
+    }
+    state.wishes = Dictionary(uniqueKeysWithValues: wishes)
+    let limits = try db.rows(Self.limits) { row in
+      let limits = BatchLimits(rate: row.int64OrNil(1), workers: row.intOrNil(2), deadlineMs: row.int64OrNil(3))
+      return (row.id(0, BatchID.self), limits)
+    }
+    state.limits = Dictionary(uniqueKeysWithValues: limits)
+    state.hasDueAborts = try db.first(Self.dueAbort, .int(nowMs)) { _ in true } ?? false
+    return state
+  }
+
+  static let wishes: StaticString = "SELECT id, wish FROM file WHERE wish IS NOT NULL"
+  static let limits: StaticString = """
+    SELECT id, rate, workers, deadline_at FROM batch
+    WHERE rate IS NOT NULL OR workers IS NOT NULL OR deadline_at IS NOT NULL
+    """
+  static let dueAbort: StaticString = """
+    SELECT 1 FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL AND abort_after <= ? LIMIT 1
+    """
+}

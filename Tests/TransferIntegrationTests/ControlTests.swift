@@ -1,0 +1,93 @@
+import Receiver
+import Testing
+import TransferLedger
+import TransferModel
+import Transfers
+
+/// People change their mind while an engine works; what they ask takes effect within a second. The limits in time here are
+/// wide, because machines are slow: without the effect each transfer would take minutes.
+@Suite struct ControlTests {
+  /// The first time only; a second one goes at full speed.
+  private static let slowOnce = "match PUT */big times=1 : slow=100000\n"
+  private static let tookTooLongMs: Int64 = 20_000
+
+  private static func scene(_ script: String, names: [String] = ["big"], size: Int = 20_000_000) throws -> Scene {
+    let scene = try Scene(script: script)
+    for name in names {
+      try Scene.write([UInt8](repeating: 7, count: size), to: NameBytes("\(scene.root)/source/\(name)"))
+    }
+    return scene
+  }
+
+  @Test func aPauseAtOnceInterruptsAndAResumeFinishes() throws {
+    let scene = try Self.scene(Self.slowOnce)
+    _ = try scene.add()
+    let engine = try RunningEngine(scene)
+    try engine.wait { $0.bytesInFlight > 0 }
+    #expect(try engine.control(.pause(now: true)).asked.count == 1)
+    let (result, tookMs) = try engine.end()
+    #expect(result.stoppedBy == .paused && result.left == 1 && result.paused == 1)
+    #expect(tookMs < Self.tookTooLongMs)
+    #expect(try engine.states() == ["paused"])
+    #expect(try engine.attempts() == ["interrupted"])
+    #expect(try scene.run().stoppedBy == .paused, "nothing to do until it is resumed")
+    #expect(try engine.control(.resume).changed.count == 1)
+    #expect(try scene.run().done == 1)
+    #expect(try engine.ledger.read { try $0.check() } == [])
+  }
+
+  @Test func aPauseLetsFinishWhatRunsAndBeginsNothingMore() throws {
+    let scene = try Self.scene("match PUT * : latency=1200\n", names: ["a", "b", "c", "d"], size: 1_000)
+    _ = try scene.add()
+    let engine = try RunningEngine(scene, workers: 1)
+    try engine.wait { $0.bytesInFlight > 0 }
+    let outcome = try engine.control(.pause(now: false))
+    #expect(outcome.selected == 4)
+    let (result, _) = try engine.end()
+    #expect(result.done == 1 && result.paused == 3 && result.stoppedBy == .paused)
+    #expect(try engine.states() == ["done", "paused", "paused", "paused"])
+    #expect(try scene.commits().count == 1)
+    #expect(try engine.ledger.read { try $0.check() } == [])
+  }
+
+  @Test func aResumeTakesBackAPauseThatTheEngineHasNotDoneYet() throws {
+    let scene = try Self.scene("match PUT * times=1 : latency=1500\n", size: 1_000)
+    _ = try scene.add()
+    let engine = try RunningEngine(scene)
+    try engine.wait { $0.bytesInFlight > 0 }
+    #expect(try engine.control(.pause(now: false)).asked.count == 1)
+    #expect(try engine.control(.resume).changed.count == 1)
+    let (result, _) = try engine.end()
+    #expect(result.done == 1 && result.left == 0 && result.stoppedBy == nil)
+  }
+
+  @Test func aCancelledFileEndsAndTheOthersGoOn() throws {
+    let scene = try Self.scene(Self.slowOnce, names: ["big", "small"])
+    _ = try scene.add()
+    let engine = try RunningEngine(scene)
+    try engine.wait { $0.filesDone == 1 && $0.bytesInFlight > 0 }
+    #expect(try engine.control(.cancel).asked.count == 1)
+    let (result, tookMs) = try engine.end()
+    #expect(result.done == 1 && result.left == 0 && result.failed == 0 && result.stoppedBy == nil)
+    #expect(tookMs < Self.tookTooLongMs)
+    #expect(try engine.states() == ["cancelled policy.cancelled", "done"])
+    #expect(try scene.commits().count == 1)
+    #expect(try engine.ledger.read { try $0.check() } == [])
+  }
+
+  @Test func whatMustNotBeRepeatedIsCancelledWithItsDoubtAndNeverPausedInTheMiddle() throws {
+    let scene = try Self.scene("match POST * : slow=100000\n")
+    _ = try scene.add(scheme: "post+")
+    let engine = try RunningEngine(scene)
+    let asked = try engine.wait { $0.bytesInFlight > 0 }
+    #expect(try engine.control(.pause(now: true)).asked.count == 1)
+    try engine.wait { $0.elapsedMs > asked.elapsedMs + 1_000 }
+    #expect(try engine.states() == ["active"])
+    #expect(try engine.control(.remove).asked.count == 1)
+    let (result, _) = try engine.end()
+    #expect(result.unknown == 0 && result.left == 0)
+    let row = try engine.ledger.read { try $0.files(.states([.cancelled]), after: 0, limit: 1) }
+    #expect(row.map(\.message) == ["a request whose answer was lost may have taken effect"])
+    #expect(try engine.ledger.read { try $0.check() } == [])
+  }
+}

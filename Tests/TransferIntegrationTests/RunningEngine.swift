@@ -1,0 +1,56 @@
+import TransferEngine
+import TransferLedger
+import TransferModel
+import Transfers
+
+/// An engine that runs in a thread of its own, and a person at another connection to its ledger.
+final class RunningEngine {
+  let ledger: Ledger
+  private let finished = Mailbox<Result<RunResult, TransferError>>()
+  private let snapshots = Mailbox<ProgressSnapshot>()
+  private let thread: WorkerThread
+
+  init(_ scene: Scene, workers: Int? = nil) throws {
+    ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: SystemClock())
+    thread = WorkerThread { [path = scene.storePath, finished, snapshots] in
+      do throws(TransferError) {
+        finished.put(.success(try Scene.run(path, workers: workers) { snapshots.put($0) }))
+      } catch {
+        finished.put(.failure(error))
+      }
+      snapshots.close()
+    }
+  }
+
+  /// Returns when the engine has told a state for which `holds` is true.
+  @discardableResult
+  func wait(until holds: (ProgressSnapshot) -> Bool) throws -> ProgressSnapshot {
+    while let told = snapshots.take() {
+      if let found = told.first(where: holds) { return found }
+    }
+    throw Scene.Broken(what: "the engine ended before")
+  }
+
+  /// The end of the run, and how long it took from here.
+  func end() throws -> (result: RunResult, tookMs: Int64) {
+    let startedMs = SystemClock().bootMs
+    guard let result = finished.take()?.first else { throw Scene.Broken(what: "no result") }
+    thread.join()
+    return (try result.get(), SystemClock().bootMs - startedMs)
+  }
+
+  func control(_ verb: ControlVerb, _ filter: RowFilter = RowFilter()) throws -> ControlOutcome {
+    try ledger.write { try $0.control(verb, filter) }
+  }
+
+  /// State and cause of every file, by number.
+  func states() throws -> [String] {
+    try ledger.read { try $0.files(RowFilter(), after: 0, limit: 100) }.map { row in
+      row.cause.map { "\(row.state) \($0)" } ?? row.state
+    }
+  }
+
+  func attempts() throws -> [String] {
+    try ledger.read { try $0.attempts(RowFilter(), after: 0, limit: 100) }.map(\.outcome)
+  }
+}
