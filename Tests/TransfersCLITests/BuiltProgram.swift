@@ -30,11 +30,16 @@ struct BuiltProgram {
   }
 
   /// With `out` standard output goes to that file and is not returned.
-  func run(_ arguments: [[UInt8]], environment: [String: String] = [:], out: String? = nil) throws -> Outcome {
+  /// `input` is what standard input holds.
+  func run(
+    _ arguments: [[UInt8]], environment: [String: String] = [:], out: String? = nil, input: String? = nil
+  ) throws -> Outcome {
+    let inPath = input == nil ? "/dev/null" : folder.path + "/stdin"
+    if let input { try writeFile(inPath, Array(input.utf8)) }
     let outPath = out ?? folder.path + "/stdout"
     let errPath = folder.path + "/stderr"
     let pid = try spawn(arguments, environment) { actions in
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_addopen(&actions, 0, inPath, O_RDONLY, 0)
       posix_spawn_file_actions_addopen(&actions, 1, outPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
       posix_spawn_file_actions_addopen(&actions, 2, errPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     }

@@ -29,7 +29,12 @@ import Testing
     "list files --error http.*", "list files b2", "list files f1-f2 b2", "list attempts --error http.503",
     "status --last",
     "list batches --state pending", "report summary --batch nightly", "list files --limit 2",
-    "list files --state paused",
+    "list files --state paused", "list files --state finished --path b*",
+    "list files --label run=42 --label x=y f3-f5",
+    "list files --dest *bucket?q? --since 2025-11-20 --until 2025-11-21T00:00:00Z",
+    "list files --host bucket --path *.bin",
+    "list chunks c2", "list attempts a3 c2", "list attempts f1 --since 2025-11-20T10:00:01.5Z",
+    "list batches --label lane=1", "list files --state backoff",
   ]
 
   @Test(arguments: commands)
@@ -53,12 +58,51 @@ import Testing
     ("list files f99", "no row f99"), ("list files b9-b12", "no row b9"),
     ("list --batch weekly", #"no batch "weekly""#),
     ("list --state lost", #"no file state "lost""#), ("list files a1", #""a1" selects no files"#),
+    ("list files f1-f2x", #""f1-f2x" is no id"#), ("list files 0badcafe", "no row with the uid 0badcafe…"),
+    ("list chunks a1", #""a1" selects no files"#), ("list chunks c9", "no row c9"), ("list attempts a99", "no row a99"),
+    ("list --error htp.503", #"no error code "htp.503""#), ("list --error zzz.*", "no error code"),
+    ("list --since soon", #"--since "soon" is no time"#), ("list --until 25-01-01", "is no time"),
+    ("list --since 1h --until 2h", "not later than --since"), ("list --label x", "is not key=value"),
+    ("list files --all f1", "--all means everything, and an id does not"),
+    ("list --all --label a=b", "--label does not"),
+    ("list --all --since 1d", "--since does not"), ("status --last --batch nightly", "name different batches"),
     ("retry f1 --state done", "done cannot be retried"), ("retry", "--all would retry 1 file"),
   ])
   func whatIsNotThereIsWrongUse(_ command: String, _ part: String) throws {
     let outcome = try run(command)
     #expect(outcome.code == 64)
     #expect(outcome.err.contains(part), "\(outcome.err)")
+  }
+
+  /// All uids of this ledger begin with the same time.
+  @Test func theBeginningOfAUIDIsAnID() throws {
+    let pattern = /"uid":"([0-9a-f-]{36})"/
+    let uid = try #require(try run("show f2 --json").out.matches(of: pattern).dropLast().last?.output.1)
+    for text in [String(uid), uid.replacing("-", with: ""), uid.uppercased(), String(uid.dropLast())] {
+      #expect(try run("list files \(text)").out == run("list files f2").out)
+    }
+    #expect(try run("show \(uid)").out == run("show f2").out)
+    let ambiguous = try run("list files \(uid.prefix(8))")
+    #expect(ambiguous.code == 64)
+    #expect(
+      ambiguous.err.contains("is that of several rows: b1, b2, f1, f2, …. Try: type more of it"), "\(ambiguous.err)")
+    let attempt = try #require(
+      try run("list attempts a2 --json").out.firstMatch(of: pattern)?.output.1)
+    #expect(try run("show \(attempt)").out == run("show a2").out)
+  }
+
+  @Test func idsComeFromStandardInput() throws {
+    let both = try run("list files f1 f3 --json").out
+    for list in ["f1\nf3\n", " f3  f1", "f1\0f3\0", "f1-f1\r\n\tf3\n"] {
+      #expect(try run("list files - --json", input: list).out.contains("\"id\":\"f3\""))
+      #expect(try run("list files -", input: list).out == run("list files f1 f3").out)
+    }
+    #expect(both.contains("\"id\":\"f1\""))
+    #expect(try run("list files f2 -", input: "f1").out == run("list files f1 f2").out)
+    #expect(try run("list files -", input: "").out == "no rows\n")
+    let bad = try run("list files -", input: "f1 \u{1B}[2J")
+    #expect(bad.code == 64)
+    #expect(bad.err.contains(#""\x1b[2J" is no id"#), "\(bad.err)")
   }
 
   @Test func aHostileNameIsEscaped() throws {
@@ -75,8 +119,9 @@ import Testing
     #expect(outcome.err.isEmpty)
   }
 
-  private func run(_ command: String) throws -> BuiltProgram.Outcome {
+  private func run(_ command: String, input: String? = nil) throws -> BuiltProgram.Outcome {
     try program.run(
-      (command.split(separator: " ").map { Array($0.utf8) }) + [Array("--store".utf8), Array(store.utf8)])
+      (command.split(separator: " ").map { Array($0.utf8) }) + [Array("--store".utf8), Array(store.utf8)],
+      input: input)
   }
 }

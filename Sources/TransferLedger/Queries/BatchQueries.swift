@@ -74,18 +74,22 @@ extension LedgerReader {
 
   /// The first id that the filter names and that is not there, as people type it. Of a range, one row is enough.
   public func firstMissing(_ filter: RowFilter) throws -> String? {
-    for range in filter.files {
-      let found = try db.first(
-        "SELECT 1 FROM file WHERE id BETWEEN ?1 AND ?2 LIMIT 1", .integer(range.lowerBound), .integer(range.upperBound)
-      ) { _ in true }
-      if found == nil { return FileID(rawValue: range.lowerBound).description }
+    for range in filter.files where try isEmpty("SELECT 1 FROM file WHERE id BETWEEN ?1 AND ?2 LIMIT 1", range) {
+      return FileID(rawValue: range.lowerBound).description
     }
-    for range in filter.batches {
-      let found = try db.first(
-        "SELECT 1 FROM batch WHERE id BETWEEN ?1 AND ?2 LIMIT 1", .integer(range.lowerBound), .integer(range.upperBound)
-      ) { _ in true }
-      if found == nil { return BatchID(rawValue: range.lowerBound).description }
+    for range in filter.batches where try isEmpty("SELECT 1 FROM batch WHERE id BETWEEN ?1 AND ?2 LIMIT 1", range) {
+      return BatchID(rawValue: range.lowerBound).description
+    }
+    for range in filter.chunks where try isEmpty("SELECT 1 FROM chunk WHERE id BETWEEN ?1 AND ?2 LIMIT 1", range) {
+      return ChunkID(rawValue: range.lowerBound).description
+    }
+    for range in filter.attempts where try isEmpty("SELECT 1 FROM attempt WHERE id BETWEEN ?1 AND ?2 LIMIT 1", range) {
+      return AttemptID(rawValue: range.lowerBound).description
     }
     return nil
+  }
+
+  private func isEmpty(_ sql: StaticString, _ range: ClosedRange<Int64>) throws -> Bool {
+    try db.first(sql, .integer(range.lowerBound), .integer(range.upperBound)) { _ in false } ?? true
   }
 }

@@ -30,6 +30,13 @@ public struct RowFilter: Sendable, Hashable {
 
   public init() {}
 
+  /// Selects no row.
+  public static var nothing: RowFilter {
+    var filter = RowFilter()
+    filter.withinBatches = []
+    return filter
+  }
+
   public static func batch(_ id: BatchID) -> RowFilter {
     var filter = RowFilter()
     filter.withinBatches = [id.rawValue]
@@ -37,9 +44,8 @@ public struct RowFilter: Sendable, Hashable {
   }
 
   public static func files(_ ids: [FileID]) -> RowFilter {
-    var filter = RowFilter()
+    var filter = ids.isEmpty ? nothing : RowFilter()
     filter.files = ids.map { $0.rawValue...$0.rawValue }
-    if ids.isEmpty { filter.withinBatches = [] }
     return filter
   }
 

@@ -1,3 +1,4 @@
+import TransferLedger
 import TransferModel
 
 /// Ids as people type them: `b12`, `f345`, `c9`, `a77`, and ranges `b12-b15` (both ends included).
@@ -12,13 +13,17 @@ struct RowSelector: Hashable, Sendable {
   let kind: Kind
   let range: ClosedRange<Int64>
 
+  init(_ kind: Kind, _ range: ClosedRange<Int64>) {
+    self.kind = kind
+    self.range = range
+  }
+
   init?(text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count <= 2, let (kind, first) = Self.id(parts[0]) else { return nil }
     guard let (lastKind, last) = parts.count == 2 ? Self.id(parts[1]) : (kind, first), lastKind == kind, first <= last
     else { return nil }
-    self.kind = kind
-    range = first...last
+    self.init(kind, first...last)
   }
 
   /// As people type it.
@@ -34,15 +39,46 @@ struct RowSelector: Hashable, Sendable {
     return (kind, number)
   }
 
-  static func parse(_ texts: [String]) throws(CommandFailure) -> [RowSelector] {
+  /// Refuses what cannot be an id, before a ledger is opened.
+  static func check(_ texts: [String]) throws(CommandFailure) {
+    for text in texts where RowSelector(text: text) == nil && UIDPrefix(text: text) == nil {
+      throw .usage(
+        "\"\(shown(text))\" is no id", remedy: "b12 (batch), f345 (file), c9 (chunk), a77 (attempt) or b12-b15")
+    }
+  }
+
+  /// Reads ids and beginnings of uids; the latter are looked up among batches and files, and attempts where they are
+  /// wanted.
+  static func parse(
+    _ texts: [String], _ ledger: Ledger, findsAttempts: Bool = false
+  ) throws(CommandFailure) -> [RowSelector] {
+    try check(texts)
     var selectors: [RowSelector] = []
     for text in texts {
-      guard let selector = RowSelector(text: text) else {
-        throw .usage(
-          "\"\(printable(text))\" is no id", remedy: "b12 (batch), f345 (file), c9 (chunk), a77 (attempt) or b12-b15")
+      if let selector = RowSelector(text: text) {
+        selectors.append(selector)
+      } else if let prefix = UIDPrefix(text: text) {
+        selectors.append(try find(prefix, text, ledger, findsAttempts))
       }
-      selectors.append(selector)
     }
     return selectors
   }
+
+  private static func find(
+    _ prefix: UIDPrefix, _ text: String, _ ledger: Ledger, _ findsAttempts: Bool
+  ) throws(CommandFailure) -> RowSelector {
+    let found = try LedgerAccess.read(ledger) { try $0.rows(withUID: prefix, limit: 5, findsAttempts: findsAttempts) }
+    let ids = found.map { RowSelector(text: $0) }
+    guard let first = ids.first, let selector = first else {
+      throw .usage("no row with the uid \(shown(text))… in this ledger", remedy: "transfers list --json shows uids")
+    }
+    guard found.count == 1 else {
+      let some = found.prefix(4).joined(separator: ", ") + (found.count > 4 ? ", …" : "")
+      throw .usage("the uid \(shown(text))… is that of several rows: \(some)", remedy: "type more of it, or an id")
+    }
+    return selector
+  }
+
+  /// An argument that may be anything, for one line.
+  private static func shown(_ text: String) -> String { NameBytes(EscapedArgument.decode(text)).description }
 }

@@ -5,9 +5,9 @@ import TransferReports
 /// `transfers help`: a command or a topic.
 struct HelpCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "help", abstract: "Explain a command or a topic (exit-codes, destinations).")
+    commandName: "help", abstract: "Explain a command or a topic (selectors, time, exit-codes, destinations).")
 
-  @Argument(help: ArgumentHelp("A command, exit-codes or destinations.", valueName: "topic"))
+  @Argument(help: ArgumentHelp("A command, selectors, time, exit-codes or destinations.", valueName: "topic"))
   var topic: [String] = []
   @OptionGroup var common: CommonOptions
 
@@ -21,6 +21,8 @@ struct HelpCommand: Command {
     case nil: return RootCommand.helpMessage() + "\n"
     case "exit-codes": return Self.exitCodes
     case "destinations": return Self.destinations
+    case "selectors": return SelectorHelp.selectors
+    case "time": return SelectorHelp.time
     case let name?:
       guard let command = Self.command(topic) else {
         throw .usage("no command or topic \"\(printable(name))\"", remedy: "transfers help")

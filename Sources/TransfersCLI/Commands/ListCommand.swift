@@ -5,7 +5,18 @@ import TransferReports
 
 /// `transfers list`: rows for eyes and scripts.
 struct ListCommand: Command {
-  enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable { case files, batches, chunks, attempts }
+  enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case files, batches, chunks, attempts
+
+    /// The ids that this list knows besides those of batches and files.
+    var extra: Selection.Extra {
+      switch self {
+      case .files, .batches: .none
+      case .chunks: .chunks
+      case .attempts: .attempts
+      }
+    }
+  }
 
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List batches, files, chunks or attempts.", aliases: ["ls"])

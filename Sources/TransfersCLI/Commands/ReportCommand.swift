@@ -40,7 +40,7 @@ struct ReportCommand: Command {
   private func summary(_ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let filter = try selection.filter(ledger)
+    let filter = try selection.filter(ledger, context)
     let figures = try LedgerAccess.read(ledger) { reader in
       try SummaryFigures(
         batches: reader.countBatches(filter), totals: reader.totals(filter), attempts: reader.attemptTotals(filter),
@@ -53,7 +53,7 @@ struct ReportCommand: Command {
   private func failures(_ schema: String, _ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let filter = try selection.filter(ledger)
+    let filter = try selection.filter(ledger, context)
     let rows = try LedgerAccess.read(ledger) { try $0.failures(filter) }.prefix(limit ?? .max)
     var printer = RowPrinter(
       schema: schema, store: try StoreIdentity(ledger), filters: selection.filters, common, context)

@@ -25,7 +25,7 @@ struct RetryCommand: Command {
     let ledger = try dryRun ? LedgerAccess.open(path, context) : LedgerAccess.openForWriting(path, context)
     defer { ledger.close() }
     try refuseEmptySelection(ledger)
-    let filter = try retryable(try selection.filter(ledger))
+    let filter = try retryable(try selection.filter(ledger, context))
     let outcome = try dryRun ? plan(filter, ledger) : retry(filter, ledger)
     let value = RetryOutput(
       files: outcome.changed.count, passedOver: outcome.selected - outcome.changed.count,

@@ -24,7 +24,7 @@ struct RowLister {
   func list(_ kind: ListCommand.Kind) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let filter = try selection.filter(ledger)
+    let filter = try selection.filter(ledger, context, finds: kind.extra)
     switch kind {
     case .batches:
       try pages(ledger, BatchFigures.columns, \.id.rawValue) { try $0.batches(filter, after: $1, limit: $2) }

@@ -8,15 +8,17 @@ struct ShowCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show one batch, file, chunk or attempt with what happened to it.")
 
-  @Argument(help: ArgumentHelp("b12, f345, c9 or a77.", valueName: "id")) var id: String
+  @Argument(help: ArgumentHelp("b12, f345, c9, a77 or the beginning of a uid.", valueName: "id")) var id: String
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
-    guard let selector = try RowSelector.parse([id]).first, selector.range.count == 1 else {
+    if let selector = RowSelector(text: id), selector.range.count > 1 {
       throw .usage("\"\(printable(id))\" is not one row", remedy: "transfers list")
     }
+    try RowSelector.check([id])
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
+    guard let selector = try RowSelector.parse([id], ledger, findsAttempts: true).first else { return }
     let number = selector.range.lowerBound
     let found = try LedgerAccess.read(ledger) { reader in
       switch selector.kind {

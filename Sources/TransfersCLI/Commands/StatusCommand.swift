@@ -15,7 +15,7 @@ struct StatusCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let filter = try selection.filter(ledger)
+    let filter = try selection.filter(ledger, context)
     let value = try LedgerAccess.read(ledger) { reader in
       try StatusOutput(
         engine: EngineStatus(try reader.newestRun(), nowMs: context.clock.wallMs),
@@ -31,7 +31,12 @@ extension RowFilter {
   /// The same rows, but only these states; a selection of states stays as it is.
   func with(states: [FileState]) -> RowFilter {
     var filter = self
-    filter.states = self.states.isEmpty ? states : states.filter { self.states.contains($0) }
-    return filter
+    guard !self.states.isEmpty || isBackingOff else {
+      filter.states = states
+      return filter
+    }
+    filter.states = states.filter { self.states.contains($0) }
+    filter.isBackingOff = false
+    return filter.states.isEmpty ? .nothing : filter
   }
 }

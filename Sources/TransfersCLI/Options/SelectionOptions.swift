@@ -3,22 +3,77 @@ import TransferLedger
 import TransferModel
 import TransferReports
 
-/// Which rows a command is about: one grammar for every command.
+/// Which rows a command is about: one grammar for every command. See ``SelectorHelp``.
 struct SelectionOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("Ids: b12 (batch), f345 (file), or a range b12-b15.", valueName: "id"))
+  @OptionGroup var rows: RowOptions
+
+  @Option(
+    name: .customLong("label"), help: ArgumentHelp("Only batches with this label; repeatable.", valueName: "key=value"))
+  var labels: [String] = []
+
+  private var selection: Selection { rows.selection.with(labels: labels) }
+
+  /// Nothing was selected; not even everything.
+  var isEmpty: Bool { selection.isEmpty }
+
+  /// What was asked for, for the document's `filters`.
+  var filters: [String: Cell] { selection.filters }
+
+  func filter(
+    _ ledger: Ledger, _ context: Context, finds extra: Selection.Extra = .none
+  ) throws(CommandFailure) -> RowFilter {
+    try selection.filter(ledger, context, finds: extra)
+  }
+
+  func validate() throws {
+    if rows.all, !labels.isEmpty { throw ValidationError("--all means everything, and --label does not") }
+    if let bad = labels.first(where: { ($0.firstIndex(of: "=") ?? $0.startIndex) == $0.startIndex }) {
+      throw ValidationError("--label \"\(bad)\" is not key=value")
+    }
+  }
+}
+
+/// The grammar without labels, for `set`, which gives them.
+struct RowOptions: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp(
+      "Ids: b12 (batch), f345 (file), a range b12-b15, the beginning of a uid, or - for ids from standard input.",
+      valueName: "id"))
   var ids: [String] = []
 
   @Option(name: .customLong("batch"), help: ArgumentHelp("Only this batch; repeatable.", valueName: "id or name"))
   var batches: [String] = []
 
   @Option(
+    name: .customLong("dest"),
+    help: ArgumentHelp("Only what goes there: a part of the destination, or a glob for all of it.", valueName: "text"))
+  var destinations: [String] = []
+
+  @Option(name: .customLong("host"), help: ArgumentHelp("Only what goes to this host.", valueName: "glob"))
+  var hosts: [String] = []
+
+  @Option(
+    name: .customLong("path"),
+    help: ArgumentHelp("Only sources with this path, or an end of it; * also matches slashes.", valueName: "glob"))
+  var paths: [NameBytes] = []
+
+  @Option(
     name: .customLong("state"),
     help: ArgumentHelp(
-      "Only files in these states: pending, active, done, failed, unknown …; comma-separated.", valueName: "states"))
+      "Only files in these states: pending, active, done, failed, unknown, backoff, unfinished …; comma-separated.",
+      valueName: "states"))
   var states: [String] = []
 
-  @Option(help: ArgumentHelp("Only what failed like this: net.*, http.503.", valueName: "glob"))
-  var error: String?
+  @Option(
+    name: .customLong("error"),
+    help: ArgumentHelp("Only what failed like this: net.*, http.503; comma-separated.", valueName: "globs"))
+  var errors: [String] = []
+
+  @Option(help: ArgumentHelp("Only from this time on: 24h, today, 2026-11-01, last-run.", valueName: "time"))
+  var since: String?
+
+  @Option(help: ArgumentHelp("Only before this time.", valueName: "time"))
+  var until: String?
 
   @Flag(help: "Everything.")
   var all = false
@@ -26,70 +81,21 @@ struct SelectionOptions: ParsableArguments {
   @Flag(help: "Only the newest batch.")
   var last = false
 
-  /// Nothing was selected; not even everything.
-  var isEmpty: Bool { ids.isEmpty && batches.isEmpty && states.isEmpty && error == nil && !all && !last }
-
-  /// What was asked for, for the document's `filters`.
-  var filters: [String: Cell] {
-    var filters: [String: Cell] = [:]
-    if !ids.isEmpty { filters["ids"] = .text(ids.joined(separator: ",")) }
-    if !batches.isEmpty { filters["batch"] = .text(batches.joined(separator: ",")) }
-    if !states.isEmpty { filters["state"] = .text(states.joined(separator: ",")) }
-    if let error { filters["error"] = .text(error) }
-    if last { filters["last"] = .flag(true) }
-    return filters
+  var selection: Selection {
+    Selection(
+      ids: ids, batches: batches, destinations: destinations, hosts: hosts, labels: [], paths: paths,
+      states: Self.words(states), errors: Self.words(errors), since: since, until: until, all: all, last: last)
   }
 
-  /// Names resolved, ids checked against the ledger: an id or batch that is not there is an error, not an empty result.
-  func filter(_ ledger: Ledger) throws(CommandFailure) -> RowFilter {
-    var filter = RowFilter()
-    for selector in try RowSelector.parse(ids) {
-      switch selector.kind {
-      case .batch: filter.batches.append(selector.range)
-      case .file: filter.files.append(selector.range)
-      case .chunk, .attempt: throw .usage("\"\(selector.text)\" selects no files", remedy: "a batch b12 or a file f345")
-      }
+  /// Combinations that cannot be meant.
+  func validate() throws {
+    if all, let other = selection.narrowing.first {
+      throw ValidationError("--all means everything, and \(other) does not")
     }
-    try checkIDs(filter, ledger)
-    for batch in batches { filter.batches.append(try resolve(batch, ledger)) }
-    if last { filter.batches.append(try newest(ledger)) }
-    filter.states = try parsedStates()
-    filter.errors = error.map { [$0] } ?? []
-    return filter
+    if last, !batches.isEmpty { throw ValidationError("--last and --batch name different batches") }
   }
 
-  private func parsedStates() throws(CommandFailure) -> [FileState] {
-    var parsed: [FileState] = []
-    for word in states.flatMap({ $0.split(separator: ",") }) {
-      guard let state = FileState(rawValue: String(word)) else {
-        let known = FileState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .usage("no file state \"\(printable(String(word)))\"", remedy: known)
-      }
-      parsed.append(state)
-    }
-    return parsed
-  }
-
-  private func checkIDs(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) {
-    let missing = try failing { () throws(TransferError) in try ledger.read { try $0.firstMissing(filter) } }
-    if let missing {
-      throw .usage("no row \(missing) in this ledger", remedy: "transfers list batches")
-    }
-  }
-
-  private func resolve(_ text: String, _ ledger: Ledger) throws(CommandFailure) -> ClosedRange<Int64> {
-    let found = try failing { () throws(TransferError) in try ledger.read { try $0.batch(named: text) } }
-    guard let id = found?.rawValue else {
-      throw .usage("no batch \"\(printable(text))\" in this ledger", remedy: "transfers list batches")
-    }
-    return id...id
-  }
-
-  private func newest(_ ledger: Ledger) throws(CommandFailure) -> ClosedRange<Int64> {
-    guard let id = try failing({ () throws(TransferError) in try ledger.read { try $0.newestBatch() } })?.rawValue
-    else {
-      throw .usage("this ledger has no batch yet", remedy: "transfers push SOURCE DESTINATION")
-    }
-    return id...id
+  private static func words(_ lists: [String]) -> [String] {
+    lists.flatMap { $0.split(separator: ",").map(String.init) }
   }
 }

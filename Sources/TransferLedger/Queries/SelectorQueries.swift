@@ -1,0 +1,99 @@
+import TransferModel
+
+/// The beginning of a uid, as people type it: 8 hexadecimal digits or more, with the dashes or without.
+public struct UIDPrefix: Sendable, Hashable {
+  let lowest, highest: [UInt8]
+
+  /// nil for anything else.
+  public init?(text: String) {
+    let dashes = text.utf8.enumerated().filter { $0.element == 0x2D }.map(\.offset)
+    guard dashes.isEmpty || dashes == Array([8, 13, 18, 23].prefix(dashes.count)) else { return nil }
+    let digits = text.unicodeScalars.filter { $0 != "-" }
+    guard (8...32).contains(digits.count), digits.allSatisfy({ $0.properties.isASCIIHexDigit }) else { return nil }
+    let values = digits.compactMap { Character($0).hexDigitValue }.map(UInt8.init)
+    lowest = Self.bytes(values, filler: 0)
+    highest = Self.bytes(values, filler: 15)
+  }
+
+  private static func bytes(_ digits: [UInt8], filler: UInt8) -> [UInt8] {
+    let all = digits + Array(repeating: filler, count: 32 - digits.count)
+    return stride(from: 0, to: 32, by: 2).map { all[$0] << 4 | all[$0 + 1] }
+  }
+}
+
+/// What people say of batches, apart from their numbers and names. Kinds narrow each other, values of one kind add up.
+public struct BatchTerms: Sendable, Hashable {
+  public var labels: [Label] = []
+  /// Parts of destinations or, with `*`, `?` or `[`, GLOBs for all of it.
+  public var destinations: [String] = []
+  /// GLOBs for the host that is talked to, with its port or without; for S3 without an endpoint the bucket.
+  public var hosts: [String] = []
+
+  public struct Label: Sendable, Hashable, Codable {
+    public var key, value: String
+    public init(key: String, value: String) { (self.key, self.value) = (key, value) }
+  }
+
+  public init() {}
+  public var isEmpty: Bool { labels.isEmpty && destinations.isEmpty && hosts.isEmpty }
+}
+
+extension LedgerReader {
+  /// Ids (`b12`, `f345`, `a77`) of the rows whose uid begins like this, at most `limit`. Only batches have an index for it:
+  /// reads all files, and attempts when they are wanted.
+  public func rows(withUID prefix: UIDPrefix, limit: Int, findsAttempts: Bool) throws -> [String] {
+    try db.rows(
+      """
+      SELECT kind || id FROM (
+        SELECT 'b' kind, id FROM batch WHERE uid BETWEEN ?1 AND ?2
+        UNION ALL SELECT 'f', id FROM file WHERE uid BETWEEN ?1 AND ?2
+        UNION ALL SELECT 'a', id FROM attempt WHERE ?4 AND uid BETWEEN ?1 AND ?2 ORDER BY kind, id LIMIT ?3)
+      """, .blob(prefix.lowest), .blob(prefix.highest), .int(limit), .flag(findsAttempts)
+    ) { $0.text(0) }
+  }
+
+  /// Numbers of the batches of which all of this is true. Reads all batches.
+  public func batches(_ terms: BatchTerms) throws -> [Int64] {
+    try db.rows(
+      """
+      SELECT b.id FROM batch b JOIN destination d ON d.id = b.destination_id
+      WHERE (?1 IS NULL OR EXISTS (SELECT 1 FROM json_each(?1) w, json_each(b.labels) l
+          WHERE l.key = w.value ->> 'key' AND l.value = w.value ->> 'value'))
+        AND (?2 IS NULL OR EXISTS (SELECT 1 FROM json_each(?2) w
+          WHERE CASE WHEN w.value GLOB '*[*?[]*' THEN b.destination GLOB w.value OR d.place GLOB w.value
+            ELSE instr(b.destination, w.value) OR instr(d.place, w.value) END))
+        AND (?3 IS NULL OR coalesce(b.settings ->> 'endpointURL', b.destination) IN (SELECT value FROM json_each(?3)))
+      ORDER BY b.id
+      """, terms.labels.isEmpty ? .null : .text(try jsonText(terms.labels)),
+      terms.destinations.isEmpty ? .null : .text(try jsonText(terms.destinations)),
+      terms.hosts.isEmpty ? .null : .text(try jsonText(try places(onHosts: terms.hosts)))
+    ) { $0.int64(0) }
+  }
+
+  /// Destinations and endpoints, as they were typed, whose host matches.
+  private func places(onHosts globs: [String]) throws -> [String] {
+    let places = try db.rows("SELECT DISTINCT coalesce(settings ->> 'endpointURL', destination) FROM batch") {
+      $0.text(0)
+    }
+    let named = try jsonText(places.map { [$0] + Self.hosts(of: $0) })
+    return try db.rows(
+      """
+      SELECT p.value ->> 0 FROM json_each(?1) p WHERE EXISTS (SELECT 1 FROM json_each(?2) g
+        WHERE p.value ->> 1 GLOB lower(g.value) OR p.value ->> 2 GLOB lower(g.value))
+      """, .text(named), .text(try jsonText(globs))
+    ) { $0.text(0) }
+  }
+
+  /// `up.example` and `up.example:8443` of `https://up.example:8443/in/`.
+  private static func hosts(of place: String) -> [String] {
+    let rest = place.firstRange(of: "://").map { place[$0.upperBound...] } ?? place[...]
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }.lowercased()
+    let port = authority.last == "]" ? nil : authority.lastIndex(of: ":")
+    return [port.map { String(authority[..<$0]) } ?? authority, authority]
+  }
+
+  /// Whether an error code looks like this.
+  public func knowsError(_ glob: String) throws -> Bool {
+    try db.first("SELECT 1 FROM error_code WHERE code GLOB ? LIMIT 1", .text(glob)) { _ in true } ?? false
+  }
+}

@@ -1,0 +1,178 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+
+/// A selection as it was typed, in words; ``Selection/filter(_:_:finds:)`` looks up what they mean in a ledger.
+struct Selection: Hashable, Sendable {
+  var ids: [String] = []
+  var batches: [String] = []
+  var destinations: [String] = []
+  var hosts: [String] = []
+  var labels: [String] = []
+  var paths: [NameBytes] = []
+  var states: [String] = []
+  var errors: [String] = []
+  var since: String?
+  var until: String?
+  var all = false
+  var last = false
+
+  func with(labels: [String]) -> Selection {
+    var selection = self
+    selection.labels = labels
+    return selection
+  }
+
+  /// The options that say less than everything, by name.
+  var narrowing: [String] {
+    let said: [(String, Bool)] = [
+      ("an id", !ids.isEmpty), ("--batch", !batches.isEmpty), ("--dest", !destinations.isEmpty),
+      ("--host", !hosts.isEmpty), ("--label", !labels.isEmpty), ("--path", !paths.isEmpty),
+      ("--state", !states.isEmpty), ("--error", !errors.isEmpty), ("--since", since != nil), ("--until", until != nil),
+      ("--last", last),
+    ]
+    return said.filter(\.1).map(\.0)
+  }
+
+  /// Nothing was selected; not even everything.
+  var isEmpty: Bool { narrowing.isEmpty && !all }
+
+  /// What was asked for, for the document's `filters`.
+  var filters: [String: Cell] {
+    let lists: [(String, [String])] = [
+      ("ids", ids), ("batch", batches), ("dest", destinations), ("host", hosts), ("label", labels),
+      ("path", paths.map { String(decoding: $0.bytes, as: UTF8.self) }), ("state", states), ("error", errors),
+    ]
+    var filters: [String: Cell] = [:]
+    for (name, values) in lists where !values.isEmpty { filters[name] = .text(values.joined(separator: ",")) }
+    if let since { filters["since"] = .text(since) }
+    if let until { filters["until"] = .text(until) }
+    if last { filters["last"] = .flag(true) }
+    return filters
+  }
+
+  /// Which kinds of ids mean something to a command, besides batches and files.
+  enum Extra: Sendable { case none, chunks, attempts }
+
+  /// What the words mean in this ledger. An id, batch, state or error code that is not there is an error, not an empty
+  /// result. Reads standard input when an id is `-`.
+  func filter(_ ledger: Ledger, _ context: Context, finds extra: Extra = .none) throws(CommandFailure) -> RowFilter {
+    var filter = RowFilter()
+    try addStates(to: &filter)
+    try addErrors(to: &filter, ledger)
+    try addTimes(to: &filter, ledger, context)
+    filter.paths = paths.map(Self.wholePath)
+    try addIDs(to: &filter, ledger, extra)
+    filter.withinBatches = intersection([try named(ledger), try described(ledger), filter.withinBatches])
+    return filter
+  }
+
+  private func addStates(to filter: inout RowFilter) throws(CommandFailure) {
+    for word in states {
+      guard let (states, isBackingOff) = StateWord.states(word) else {
+        throw .usage("no file state \"\(printable(word))\"", remedy: StateWord.known)
+      }
+      filter.states += states
+      filter.isBackingOff = filter.isBackingOff || isBackingOff
+    }
+  }
+
+  private func addErrors(to filter: inout RowFilter, _ ledger: Ledger) throws(CommandFailure) {
+    for glob in errors {
+      guard try LedgerAccess.read(ledger, { try $0.knowsError(glob) }) else {
+        throw .usage(
+          "no error code \"\(printable(glob))\"", remedy: "a code or a glob: http.503, net.*; transfers report failures"
+        )
+      }
+    }
+    filter.errors = errors
+  }
+
+  private func addTimes(to filter: inout RowFilter, _ ledger: Ledger, _ context: Context) throws(CommandFailure) {
+    filter.sinceMs = try since.map { (text) throws(CommandFailure) in try time(text, "--since", ledger, context) }
+    filter.untilMs = try until.map { (text) throws(CommandFailure) in try time(text, "--until", ledger, context) }
+    if let since = filter.sinceMs, let until = filter.untilMs, until <= since {
+      throw .usage("--until is not later than --since: nothing can lie between", remedy: "transfers help time")
+    }
+  }
+
+  private func time(
+    _ text: String, _ option: String, _ ledger: Ledger, _ context: Context
+  ) throws(CommandFailure) -> Int64 {
+    guard let moment = Moment(text: text) else {
+      throw .usage(
+        "\(option) \"\(printable(text))\" is no time",
+        remedy: "24h, 7d, today, 2026-11-01, RFC 3339; transfers help time")
+    }
+    let run = moment == .lastRun ? try LedgerAccess.read(ledger, { try $0.newestRun() }) : nil
+    guard let ms = moment.wallMs(context.clock, lastRunMs: run?.startedMs) else {
+      throw .usage("\(option) last-run: no engine has run on this ledger yet", remedy: "transfers run")
+    }
+    return ms
+  }
+
+  /// Without a slash or star in front an end of the path is meant; with a slash at the end what is below.
+  private static func wholePath(_ glob: NameBytes) -> NameBytes {
+    let isWhole = glob.bytes.first == 0x2F || glob.bytes.first == 0x2A
+    let below: [UInt8] = glob.bytes.last == 0x2F ? [0x2A] : []
+    return NameBytes((isWhole ? [] : [0x2A, 0x2F]) + glob.bytes + below)
+  }
+
+  private func addIDs(to filter: inout RowFilter, _ ledger: Ledger, _ extra: Extra) throws(CommandFailure) {
+    var texts = ids.filter { $0 != "-" }
+    if texts.count < ids.count { texts += try StandardInput.words() }
+    if texts.isEmpty && !ids.isEmpty { filter.withinBatches = [] }
+    for selector in try RowSelector.parse(texts, ledger, findsAttempts: extra == .attempts) {
+      switch (selector.kind, extra) {
+      case (.batch, _): filter.batches.append(selector.range)
+      case (.file, _): filter.files.append(selector.range)
+      case (.chunk, .chunks), (.chunk, .attempts): filter.chunks.append(selector.range)
+      case (.attempt, .attempts): filter.attempts.append(selector.range)
+      case (.chunk, .none), (.attempt, .none), (.attempt, .chunks):
+        throw .usage("\"\(selector.text)\" selects no files", remedy: "a batch b12 or a file f345")
+      }
+    }
+    let missing = try LedgerAccess.read(ledger) { [filter] in try $0.firstMissing(filter) }
+    if let missing { throw .usage("no row \(missing) in this ledger", remedy: "transfers list batches") }
+  }
+
+  /// The batches of `--batch` and `--last`; nil when neither was said.
+  private func named(_ ledger: Ledger) throws(CommandFailure) -> [Int64]? {
+    var numbers: [Int64] = []
+    for text in batches {
+      guard let id = try LedgerAccess.read(ledger, { try $0.batch(named: text) }) else {
+        throw .usage("no batch \"\(printable(text))\" in this ledger", remedy: "transfers list batches")
+      }
+      numbers.append(id.rawValue)
+    }
+    if last {
+      guard let id = try LedgerAccess.read(ledger, { try $0.newestBatch() }) else {
+        throw .usage("this ledger has no batch yet", remedy: "transfers push SOURCE DESTINATION")
+      }
+      numbers.append(id.rawValue)
+    }
+    return batches.isEmpty && !last ? nil : numbers
+  }
+
+  /// The batches that labels, destinations and hosts leave; nil when none was said.
+  private func described(_ ledger: Ledger) throws(CommandFailure) -> [Int64]? {
+    var terms = BatchTerms()
+    (terms.destinations, terms.hosts) = (destinations, hosts)
+    for label in labels {
+      let parts = label.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else { continue }
+      terms.labels.append(BatchTerms.Label(key: String(parts[0]), value: String(parts[1])))
+    }
+    return terms.isEmpty ? nil : try LedgerAccess.read(ledger) { [terms] in try $0.batches(terms) }
+  }
+
+  private func intersection(_ sets: [[Int64]?]) -> [Int64]? {
+    let said = sets.compactMap(\.self)
+    guard var result = said.first else { return nil }
+    for set in said.dropFirst() {
+      let allowed = Set(set)
+      result.removeAll { !allowed.contains($0) }
+    }
+    return result
+  }
+}

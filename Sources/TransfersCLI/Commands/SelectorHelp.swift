@@ -1,0 +1,54 @@
+/// The help topics about what a command is told: `selectors` and `time`.
+enum SelectorHelp {
+  static let selectors = """
+    One grammar says which rows a command is about, for status, list, report, follow and every control verb.
+
+      b12  f345  c9  a77      a batch, a file, a chunk, an attempt; ranges b12-b15 with both ends
+      019f3a5b…               the beginning of a uid, 8 hex digits or more
+      -                       ids from standard input, apart by white space or NUL
+      --batch b12|NAME        only what is in this batch
+      --dest TEXT|GLOB        only what goes there: a part of the destination, or a glob for all of it
+      --host GLOB             only what goes to this host: up3.example, *.example, 127.0.0.1:8791
+      --label KEY=VALUE       only batches with this label
+      --path GLOB             only sources with this path; without / or * in front the end of the path is meant
+      --state STATES          settling pending active finishing done paused failed cancelled unknown superseded, or
+                                backoff     pending, but not before a time
+                                running     active, finishing
+                                verifying   finishing
+                                unfinished  settling, pending, active, finishing, paused
+                                finished    done, failed, cancelled, superseded
+      --error GLOB            only what failed like this: net.*, http.503, source.changed
+      --since T  --until T    only what falls into this time; see "transfers help time"
+      --last                  only the newest batch
+      --all                   everything, where nothing at all would be dangerous
+
+    Different kinds narrow each other; several of one kind add up: "--state failed --error 'http.*' --error 'net.*'"
+    are files that failed for either reason. Ids are one kind. A chunk or an attempt is an id for list only.
+    In a glob * stands for any bytes (also /), ? for one character, [a-z] for one of these. Quote it for the shell.
+
+    A verb that changes something refuses an empty selection, and says how many rows --all would touch. With -n it
+    prints the ids that it would change. What is not there (an id, a batch, a state) is wrong use, exit 64; a selection
+    that matches nothing is said and exits 0, or 9 with --fail-if-empty.
+
+      transfers list files --state failed --error 'http.5*' --ids | transfers retry -
+      transfers pause --host up3.example --now
+      transfers cancel --batch nightly --path '*.tmp' -n
+
+    """
+
+  static let time = """
+    --since T and --until T mark a half-open window: what happens at T itself belongs to --since T.
+
+      24h  90m  7d  2w  1d12h           that long ago
+      today  yesterday                  the beginning of that day
+      2026-11-01  "2026-11-01 18:30"    local time, as the tables show it (TZ)
+      2026-11-01T18:30:00Z  …+01:00     RFC 3339
+      last-run                          the start of the newest run of the engine
+      boot                              the start of this machine
+
+    A file or batch is placed by when it came to rest and, while it has not, by when it was added. Attempts are in
+    the window when they overlap it, events when they were recorded in it.
+    A time span (--timeout, --deadline) is written like the first line: 90s, 30m, 8h. A deadline may also be a time.
+
+    """
+}
