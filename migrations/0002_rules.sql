@@ -8,7 +8,7 @@ CREATE TRIGGER engine_run_birth BEFORE INSERT ON engine_run WHEN NEW.ended_at IS
 BEGIN SELECT RAISE(ABORT, 'a run begins without an end'); END;
 
 CREATE TRIGGER file_birth BEFORE INSERT ON file
-WHEN NEW.state NOT IN ('settling', 'pending', 'failed')
+WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed'
   OR EXISTS (SELECT 1 FROM file WHERE id = NEW.id)
   OR NEW.generation <> 1 + max(
     coalesce((SELECT generation FROM file WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1), 0),
@@ -39,7 +39,8 @@ WHEN NEW.outcome <> 'open'
 BEGIN SELECT RAISE(ABORT, 'an attempt begins open, for a file that its run works on and a pending chunk'); END;
 
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
-WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('active', 'finishing', 'unknown'))
+WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'active' OR state = 'finishing'
+  OR state = 'unknown'))
   OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id)
 BEGIN SELECT RAISE(ABORT, 'a receipt is for a file that is being finished'); END;
 
@@ -48,15 +49,18 @@ BEGIN SELECT RAISE(ABORT, 'a receipt is for a file that is being finished'); END
 
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
-  WHEN 'settling' THEN NEW.state IN ('pending', 'cancelled', 'superseded')
-  WHEN 'pending' THEN NEW.state IN ('active', 'paused', 'cancelled', 'failed', 'superseded')
-  WHEN 'active' THEN NEW.state IN ('finishing', 'done', 'pending', 'failed', 'unknown', 'paused', 'cancelled',
-    'superseded')
-  WHEN 'finishing' THEN NEW.state IN ('done', 'pending', 'active', 'failed', 'unknown', 'superseded', 'cancelled')
+  WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
+  WHEN 'pending' THEN NEW.state = 'active' OR NEW.state = 'paused' OR NEW.state = 'cancelled'
+    OR NEW.state = 'failed' OR NEW.state = 'superseded'
+  WHEN 'active' THEN NEW.state = 'finishing' OR NEW.state = 'done' OR NEW.state = 'pending'
+    OR NEW.state = 'failed' OR NEW.state = 'unknown' OR NEW.state = 'paused' OR NEW.state = 'cancelled'
+    OR NEW.state = 'superseded'
+  WHEN 'finishing' THEN NEW.state = 'done' OR NEW.state = 'pending' OR NEW.state = 'active'
+    OR NEW.state = 'failed' OR NEW.state = 'unknown' OR NEW.state = 'superseded' OR NEW.state = 'cancelled'
   WHEN 'paused' THEN NEW.state IN ('pending', 'cancelled')
   WHEN 'failed' THEN NEW.state = 'pending'
   WHEN 'cancelled' THEN NEW.state = 'pending'
-  WHEN 'unknown' THEN NEW.state IN ('pending', 'done', 'cancelled')
+  WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled'
   ELSE 0 END
 BEGIN SELECT RAISE(ABORT, 'illegal transition of a file'); END;
 
@@ -84,8 +88,9 @@ BEGIN SELECT RAISE(ABORT, 'what a file is does not change; a new generation does
 
 CREATE TRIGGER chunk_arrow BEFORE UPDATE OF state ON chunk
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
-  WHEN 'pending' THEN NEW.state IN ('sending', 'done', 'failed')
-  WHEN 'sending' THEN NEW.state IN ('done', 'waiting', 'pending', 'failed', 'unknown')
+  WHEN 'pending' THEN NEW.state = 'sending' OR NEW.state = 'done' OR NEW.state = 'failed'
+  WHEN 'sending' THEN NEW.state = 'done' OR NEW.state = 'waiting' OR NEW.state = 'pending'
+    OR NEW.state = 'failed' OR NEW.state = 'unknown'
   WHEN 'waiting' THEN NEW.state IN ('pending', 'failed')
   WHEN 'done' THEN NEW.state = 'pending'
   WHEN 'failed' THEN NEW.state = 'pending'
@@ -111,8 +116,8 @@ BEGIN SELECT RAISE(ABORT, 'a chunk stays where it is'); END;
 
 CREATE TRIGGER session_arrow BEFORE UPDATE OF state ON session
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
-  WHEN 'intended' THEN NEW.state IN ('open', 'aborted', 'gone')
-  WHEN 'open' THEN NEW.state IN ('completed', 'aborted', 'gone')
+  WHEN 'intended' THEN NEW.state = 'open' OR NEW.state = 'aborted' OR NEW.state = 'gone'
+  WHEN 'open' THEN NEW.state = 'completed' OR NEW.state = 'aborted' OR NEW.state = 'gone'
   ELSE 0 END
 BEGIN SELECT RAISE(ABORT, 'illegal transition of a session'); END;
 
