@@ -7,6 +7,13 @@ extension FileUnit {
   /// beginning. Throws `.leaseLost` at the first transition that does not apply: somebody else owns the rows now.
   func apply(_ tx: LedgerTransaction, run: RunID) throws -> Begun {
     var begun = Begun(file: file)
+    if let plan, case .chunks(let limit)? = begin, ended == nil, changes.isEmpty {
+      guard let chunks = try tx.planAndBegin(file, run, plan, limit: limit, isRepeatable: isRepeatable) else {
+        throw leaseLost("plan", now: nil)
+      }
+      begun.chunks = chunks
+      return begun
+    }
     if let plan { try require(tx.plan(file, run, plan), "plan") }
     if let ended { try require(tx.endAttempt(ended.attempt, run, ended.result), "end attempt \(ended.attempt)") }
     for change in changes { try apply(change, tx, run, &begun) }
@@ -66,8 +73,11 @@ extension FileUnit {
   }
 
   private func require(_ result: TransitionResult, _ what: String) throws {
-    guard case .lost(let state) = result else { return }
-    throw TransferError(
+    if case .lost(let state) = result { throw leaseLost(what, now: state) }
+  }
+
+  private func leaseLost(_ what: String, now state: String?) -> TransferError {
+    TransferError(
       .leaseLost, what, NameBytes(file.description),
       cause: "another process changed it (now: \(state ?? "gone or owned by another run"))",
       remedy: "nothing was lost; run \"transfers run\" again")

@@ -37,11 +37,6 @@ extension LedgerTransaction {
     FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id NOT IN (SELECT value FROM json_each(?))
     ORDER BY priority DESC, id LIMIT ?
     """
-  static let promoteDueChunks: StaticString =
-    "UPDATE chunk SET state = 'pending', not_before = NULL WHERE state = 'waiting' AND not_before <= ?"
-
-  func promoteChunks() throws { try db.run(Self.promoteDueChunks, .int(wallMs)) }
-
   private static func claimed(_ row: SQLRow) -> ClaimedFile {
     ClaimedFile(
       id: row.id(0), uid: row.uid(1), batch: row.id(2), generation: row.int(3), path: row.name(4), key: row.name(5),
@@ -90,19 +85,39 @@ extension LedgerTransaction {
   /// Stores how the file is cut, and its chunks, all pending. Once in the life of a generation: `.lost` when it has a
   /// layout already.
   public func plan(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
+    try planChunks(file, run, layout) == nil ? .lost(to: try stateOf(file, run)) : .applied
+  }
+
+  /// ``plan(_:_:_:)`` and ``beginChunks(_:_:limit:isRepeatable:)`` of a file that has no session yet, without looking for
+  /// what was just written. nil when it has a layout already, or is not with this run.
+  public func planAndBegin(
+    _ file: FileID, _ run: RunID, _ layout: ChunkLayout, limit: Int, isRepeatable: Bool
+  ) throws -> [ClaimedChunk]? {
+    guard let chunks = try planChunks(file, run, layout) else { return nil }
+    return try begin(Array(chunks.prefix(limit)), of: file, run, session: nil, isRepeatable: isRepeatable)
+  }
+
+  private func planChunks(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> [PendingChunk]? {
     let changes = try db.run(
       """
       UPDATE file SET chunk_size = ?, chunk_count = ?
       WHERE id = ? AND state = 'active' AND run_id = ? AND chunk_count IS NULL
       """, .int(layout.chunkSize), .int(layout.count), .id(file), .id(run))
-    guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
-    for seq in 0..<layout.count {
+    guard changes == 1 else { return nil }
+    return try (0..<layout.count).map { seq in
       let range = layout.range(seq)
-      try db.run(
+      let id = try db.insert(
         "INSERT INTO chunk (file_id, seq, offset, length, state) VALUES (?, ?, ?, ?, 'pending')", .id(file), .int(seq),
         .int(range.offset), .int(range.length))
+      return PendingChunk(id: ChunkID(rawValue: id), seq: seq, range: range, failures: 0)
     }
-    return .applied
+  }
+
+  private struct PendingChunk {
+    var id: ChunkID
+    var seq: Int
+    var range: ByteRange
+    var failures: Int
   }
 
   /// Takes up to `limit` chunks of the file that may be sent now, in order, and opens a `part` attempt for each. Empty
@@ -113,13 +128,18 @@ extension LedgerTransaction {
     try promoteChunks()
     let session = try sessionOfWork(file, run)
     let pending = try db.rows(Self.pendingChunks, .id(file), .int(limit)) { row in
-      ClaimedChunk(
-        id: row.id(0), attempt: AttemptID(rawValue: 0), seq: row.int(1),
-        range: ByteRange(offset: row.int64(2), length: row.int64(3)), failures: row.int(4))
+      PendingChunk(
+        id: row.id(0), seq: row.int(1), range: ByteRange(offset: row.int64(2), length: row.int64(3)),
+        failures: row.int(4))
     }
-    return try pending.map { chunk in
-      var chunk = chunk
-      chunk.attempt = AttemptID(
+    return try begin(pending, of: file, run, session: session, isRepeatable: isRepeatable)
+  }
+
+  private func begin(
+    _ chunks: [PendingChunk], of file: FileID, _ run: RunID, session: Int64?, isRepeatable: Bool
+  ) throws -> [ClaimedChunk] {
+    try chunks.map { chunk in
+      let attempt = AttemptID(
         rawValue: try db.insert(
           """
           INSERT INTO attempt (uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at,
@@ -129,7 +149,8 @@ extension LedgerTransaction {
           """, .uid(.make(wallMs: wallMs)), .id(file), .id(chunk.id), .int(session), .id(run), .flag(isRepeatable),
           .int(wallMs)))
       try db.run("UPDATE chunk SET state = 'sending' WHERE id = ? AND state = 'pending'", .id(chunk.id))
-      return chunk
+      return ClaimedChunk(
+        id: chunk.id, attempt: attempt, seq: chunk.seq, range: chunk.range, failures: chunk.failures)
     }
   }
 

@@ -23,35 +23,40 @@ extension LedgerTransaction {
   /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. An open session is
   /// completed with it.
   public func completeFile(_ file: FileID, _ run: RunID, _ r: FileReceipt) throws -> TransitionResult {
-    let receipts = try db.run(
+    let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row in
+      (session: row.int64OrNil(0), isOpen: row.flag(1))
+    }
+    guard let complete else { return .lost(to: try stateOf(file, run)) }
+    try db.run(
       """
       INSERT INTO receipt (file_id, confirmation, digest, remote_digest, etag, version_id, request_id, server_date,
-        location, recorded_at)
-      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM file
-      WHERE id = ?1 AND run_id = ?11 AND state IN ('active', 'finishing')
-        AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = ?1 AND outcome = 'open' AND operation <> 'abort')
-        AND chunk_count = (SELECT count(*) FROM chunk WHERE file_id = ?1 AND state = 'done')
+        location, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .id(file), .raw(r.confirmation), .digest(r.digest), .digest(r.remoteDigest), .text(r.etag),
-      .text(r.versionID), .text(r.requestID), .text(r.serverDate), .text(r.location), .int(wallMs), .id(run))
-    guard receipts == 1 else { return .lost(to: try stateOf(file, run)) }
+      .text(r.versionID), .text(r.requestID), .text(r.serverDate), .text(r.location), .int(wallMs))
     try db.run(
       """
       UPDATE file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0,
         hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?) WHERE id = ?
       """, .int(wallMs), .id(file))
-    try completeSession(of: file)
+    if let session = complete.session { try completeSession(session, isOpen: complete.isOpen, of: file) }
     return .applied
   }
 
-  /// Most files have none, which costs one look. One that was never answered may exist at the server: it is aborted.
-  private func completeSession(of file: FileID) throws {
-    let open = try db.first(
-      "SELECT id FROM session WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL", .id(file)
-    ) { $0.id(0, SessionID.self) }
-    guard let open else { return }
-    let completed = try db.run(
-      "UPDATE session SET state = 'completed', ended_at = ? WHERE id = ? AND state = 'open'", .int(wallMs), .id(open))
-    if completed == 0 { try dropSession(of: file) } else { try watchForOrphan(of: open) }
+  /// The guard of ``completeFile(_:_:_:)``, apart from the insertion: an `INSERT … SELECT` into a table with a trigger goes
+  /// through a temporary table, which costs more than this look. Most files have no session.
+  private static let completeFile: StaticString = """
+    SELECT s.id, s.state = 'open' FROM file f
+    LEFT JOIN session s ON s.file_id = f.id AND s.state IN ('intended', 'open') AND s.abort_after IS NULL
+    WHERE f.id = ?1 AND f.run_id = ?2 AND f.state IN ('active', 'finishing')
+      AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = ?1 AND outcome = 'open' AND operation <> 'abort')
+      AND f.chunk_count = (SELECT count(*) FROM chunk WHERE file_id = ?1 AND state = 'done')
+    """
+
+  /// One that was never answered may exist at the server: it is aborted.
+  private func completeSession(_ session: Int64, isOpen: Bool, of file: FileID) throws {
+    guard isOpen else { return try dropSession(of: file) }
+    try db.run("UPDATE session SET state = 'completed', ended_at = ? WHERE id = ?", .int(wallMs), .integer(session))
+    try watchForOrphan(of: SessionID(rawValue: session))
   }
 
   /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. With

@@ -10,6 +10,29 @@ public struct LedgerTransaction {
   let db: Connection
   /// The wall-clock time of this transaction, in milliseconds since 1970 UTC.
   public let wallMs: Int64
+  private let promotion = Promotion()
+
+  init(db: Connection, wallMs: Int64) {
+    self.db = db
+    self.wallMs = wallMs
+  }
+
+  private final class Promotion {
+    var isDone = false
+  }
+
+  /// waiting → pending for every chunk whose time has come. Time stands still in a transaction, so once is enough. Looks
+  /// first: an UPDATE of any number of rows fills a temporary table even when there are none.
+  func promoteChunks() throws {
+    guard !promotion.isDone else { return }
+    promotion.isDone = true
+    let isDue = try db.first(Self.dueChunk, .int(wallMs)) { _ in true }
+    if isDue == true { try db.run(Self.promoteDueChunks, .int(wallMs)) }
+  }
+
+  static let dueChunk: StaticString = "SELECT 1 FROM chunk WHERE state = 'waiting' AND not_before <= ? LIMIT 1"
+  static let promoteDueChunks: StaticString =
+    "UPDATE chunk SET state = 'pending', not_before = NULL WHERE state = 'waiting' AND not_before <= ?"
 
   /// What a guarded statement did that can only change one row: when it changed none, the state says why.
   func result(_ changes: Int, _ state: () throws -> String?) throws -> TransitionResult {
