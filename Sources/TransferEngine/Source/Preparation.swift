@@ -66,14 +66,16 @@ enum Preparation {
       guard order.checksIdentity || order.range != nil else {
         return .success(Prepared(body: nil, credential: credential))
       }
+      // A descriptor that was open before is looked at again.
       let file: SourceFile
+      let identity: SourceIdentity
       if let open = order.file {
-        file = open
+        (file, identity) = (open, try open.currentIdentity())
       } else {
         file = try SourceFile(path: order.path)
+        identity = file.identity
       }
-      // The name is looked at again even when a descriptor is open: a source that was renamed over must be noticed.
-      if let change = order.admitted.change(to: try file.currentIdentity()) {
+      if let change = order.admitted.change(to: identity) {
         _ = try SourceFile.identityNow(order.path)
         throw change
       }
