@@ -99,8 +99,7 @@ extension EngineLoop {
     let credential = try? destination.resolved.credentials.credential()
     let reply = SecretMask(credential).applied(to: reply)
     let context = RequestContext(wallMs: wallMs, credential: nil, learned: destination.learned)
-    let verdict = unwrap(
-      destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), abort.work.batch)
+    let verdict = unwrap(destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), destination)
     switch verdict {
     case .settled: abort.remaining.removeLast()
     case .orphansListed(let ids, let next):

@@ -56,7 +56,7 @@ extension EngineLoop {
     if let openingMs = longClosed(destination.resolved.host) {
       machine.end(.requeue(notBeforeMs: openingMs, nil, isFailure: false))
     }
-    works[file.id] = Work(machine: machine)
+    works[file.id] = Work(machine: machine, destination: destination)
     if machine.needsSession && machine.ending == nil {
       sessionQueue.append(file.id)
     } else {
@@ -85,7 +85,7 @@ extension EngineLoop {
   /// The file leaves the engine without prejudice as soon as nothing of it is under way.
   func letGo(_ file: FileID, notBeforeMs: Int64?) {
     guard let work = works[file] else { return }
-    works[file]!.machine.end(.requeue(notBeforeMs: notBeforeMs, nil, isFailure: false))
+    work.machine.end(.requeue(notBeforeMs: notBeforeMs, nil, isFailure: false))
     _ = scheduler.takeReady(where: work.jobs.contains)
     for id in work.jobs where jobs[id]?.phase == .ready { interrupt(id, nil) }
     advance(file)
@@ -103,9 +103,10 @@ extension EngineLoop {
 
   /// Gives the files of hosts that stay closed for long (`Retry-After`) back to the ledger until then.
   func releaseLongClosed() {
+    guard scheduler.hasClosedGate(nowMs: bootMs) else { return }
     for host in Set(destinations.values.map(\.resolved.host)) {
       guard let openingMs = longClosed(host) else { continue }
-      let files = works.filter { destinations[$0.value.machine.claimed.batch]?.resolved.host == host }.keys
+      let files = works.filter { $0.value.destination.resolved.host == host }.keys
       for file in files { letGo(file, notBeforeMs: openingMs) }
     }
   }
@@ -157,13 +158,14 @@ extension EngineLoop {
   /// Files whose backoff is over are hungry again; those that only wait, and long, leave until they are due.
   private func wakeWaiting() {
     let now = wallMs
-    for (id, work) in works where !work.machine.waitingUntil.isEmpty {
+    for id in waiting {
+      guard let work = works[id] else { continue }
       if work.machine.waitingUntil.contains(where: { $0 <= now }) {
         markHungry(id)
       } else if work.machine.openCount == 0, let due = work.machine.waitingUntil.min(), due > now + 2_000,
         work.machine.unsentCount == work.machine.waitingUntil.count
       {
-        works[id]!.machine.end(.requeue(notBeforeMs: due, nil, isFailure: false))
+        work.machine.end(.requeue(notBeforeMs: due, nil, isFailure: false))
         advance(id)
       }
     }
@@ -175,15 +177,14 @@ extension EngineLoop {
 
   /// Asks the machine of `file` what is next and adds it to this turn's transaction.
   func advance(_ file: FileID, ended: EndedAttempt? = nil, changes: [FileChange] = []) {
-    guard var work = works[file] else { return }
-    let destination = destinations[work.machine.claimed.batch]!
-    let room = chunkRoom(work, destination)
+    guard let work = works[file] else { return }
+    let room = chunkRoom(work)
     var unit =
-      work.machine.advance(destination.resolved.uploadProtocol, chunkLimit: room, nowMs: wallMs)
+      work.machine.advance(work.destination.resolved.uploadProtocol, chunkLimit: room, nowMs: wallMs)
       ?? FileUnit(file: file, session: work.machine.sessionID)
     unit.ended = ended
     unit.changes = changes + unit.changes
-    works[file] = work.machine.isReleased ? nil : work
+    noteWaiting(work)
     if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
     guard !unit.isEmpty else { return }
     if let begin = unit.begin { beginning += begin.requestCount }
@@ -191,8 +192,13 @@ extension EngineLoop {
     units.append(unit)
   }
 
+  func noteWaiting(_ work: Work) {
+    let id = work.machine.claimed.id
+    if work.machine.waitingUntil.isEmpty || work.machine.isReleased { waiting.remove(id) } else { waiting.insert(id) }
+  }
+
   /// How many more chunks of this file may begin now.
-  private func chunkRoom(_ work: Work, _ destination: Destination) -> Int {
+  private func chunkRoom(_ work: Work) -> Int {
     if isStopping { return 0 }
     let ofFile = engine.configuration.chunksPerFile - work.machine.openCount
     let repeatable = work.machine.abilities.repeatable
@@ -213,6 +219,7 @@ extension EngineLoop {
   /// A file left the engine: counts it and tells people.
   private func released(_ work: Work, _ unit: FileUnit) {
     let machine = work.machine
+    works[machine.claimed.id] = nil
     sessions.remove(machine.claimed.id)
     for change in unit.changes {
       switch change {

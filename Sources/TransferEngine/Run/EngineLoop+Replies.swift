@@ -13,21 +13,19 @@ extension EngineLoop {
       scheduler.jobEnded(host: job.host, .interrupted, nowMs: bootMs)
       return interrupt(id, reply)
     }
-    let destination = destinations[work.machine.claimed.batch]!
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
     let reply = SecretMask(job.prepared?.credential).applied(to: reply)
-    let verdict = judge(job, work, destination, reply)
+    let verdict = judge(job, work, reply)
     scheduler.jobEnded(host: job.host, hostOutcome(reply, verdict), nowMs: bootMs)
     conclude(id, verdict, reply: reply, identityNow: job.identityNow, wasSent: true)
   }
 
-  private func judge(_ job: Job, _ work: Work, _ destination: Destination, _ reply: TransferReply) -> Verdict {
+  private func judge(_ job: Job, _ work: Work, _ reply: TransferReply) -> Verdict {
     if let failure = reply.bodyFailure { return .failed(failure, .permanent) }
-    let proto = destination.resolved.uploadProtocol
+    let proto = job.destination.resolved.uploadProtocol
     guard case .chunk(var chunk) = job.requestStep, let body = job.prepared?.body else {
       return unwrap(
-        proto.judge(reply, to: job.step.step, work.machine.facts, context(job, destination)), work.machine.claimed.batch
-      )
+        proto.judge(reply, to: job.step.step, work.machine.facts, context(job)), job.destination)
     }
     if let sent = body.sentDigest() {
       if let ahead = body.ahead[sent.algorithm], ahead != sent {
@@ -37,16 +35,16 @@ extension EngineLoop {
       chunk.digests[sent.algorithm] = sent
     }
     return unwrap(
-      proto.judge(reply, to: .chunk(chunk), work.machine.facts, context(job, destination)), work.machine.claimed.batch)
+      proto.judge(reply, to: .chunk(chunk), work.machine.facts, context(job)), job.destination)
   }
 
   /// Takes what the answer taught about the destination off the verdict, and sessions that the ledger knows off a list of
   /// orphans: a protocol cannot know that another file for the same key has one.
-  func unwrap(_ verdict: Verdict, _ batch: BatchID) -> Verdict {
+  func unwrap(_ verdict: Verdict, _ destination: Destination) -> Verdict {
     switch verdict {
     case .learned(let learned, let inner):
-      destinations[batch]!.learned = learned
-      return unwrap(inner, batch)
+      destination.learned = learned
+      return unwrap(inner, destination)
     case .orphansListed(let remoteIDs, let next) where !remoteIDs.isEmpty:
       do throws(TransferError) {
         let known = try engine.ledger.read { reader in try reader.knownSessions(remoteIDs) }
@@ -71,7 +69,7 @@ extension EngineLoop {
   func conclude(
     _ id: JobID, _ verdict: Verdict, reply: TransferReply?, identityNow: SourceIdentity?, wasSent: Bool
   ) {
-    guard let job = jobs.removeValue(forKey: id), var work = works[job.file] else { return }
+    guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)
     let retry = decide(job, verdict, identityNow, canWait: true)
     let path = work.machine.claimed.path
@@ -86,28 +84,26 @@ extension EngineLoop {
     }
     if job.range == nil { result.bytesSent = 0 }
     let changes = work.machine.concluded(job.step, verdict, retry)
-    works[job.file] = work
     if work.machine.ending != nil { endOthers(of: job.file) }
     advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
   }
 
   /// We stopped a request, or never sent it.
   func interrupt(_ id: JobID, _ reply: TransferReply?) {
-    guard let job = jobs.removeValue(forKey: id), var work = works[job.file] else { return }
+    guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)
     let mayHaveArrived = reply?.requestMayHaveArrived ?? false
     var result = AttemptResult(outcome: .interrupted, code: .engineInterrupted, message: nil)
     if let reply { result.fill(from: reply) }
     let changes = work.machine.interrupted(job.step, mayHaveArrived: mayHaveArrived)
     if changes.contains(where: { if case .chunkUnknown = $0 { true } else { false } }) { result.outcome = .unknown }
-    works[job.file] = work
     advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
   }
 
   /// The file is to end: its other requests are called off.
   private func endOthers(of file: FileID) {
     guard let work = works[file] else { return }
-    let transport = destinations[work.machine.claimed.batch]!.resolved.transport
+    let transport = work.destination.resolved.transport
     for id in scheduler.takeReady(where: work.jobs.contains) { interrupt(id, nil) }
     for id in work.jobs where jobs[id]?.phase == .sending { transport.cancel(ExchangeID(rawValue: id)) }
   }
@@ -137,7 +133,7 @@ extension EngineLoop {
 
   private func applyRemedy(_ remedy: Remedy, _ work: Work) {
     if remedy == .refreshCredential {
-      destinations[work.machine.claimed.batch]!.resolved.credentials.refresh()
+      work.destination.resolved.credentials.refresh()
     }
   }
 

@@ -5,8 +5,8 @@ import TransferProtocols
 extension EngineLoop {
   /// How long results may wait for others, to share a commit, while the connections have enough to do. A commit costs as
   /// much for one row as for a hundred; so small files are a question of how many share one.
-  static let gatheringMs: Int64 = 3
-  private static let fullBatch = 64
+  static let gatheringMs: Int64 = 8
+  private static let fullBatch = 128
 
   /// Waiting longer would not help, or would leave connections idle.
   var isCommitDue: Bool {
@@ -41,34 +41,34 @@ extension EngineLoop {
 
   private func begun(_ begun: Begun, asked: Int) {
     if let successor = begun.successor { changes[successor] = (changes.removeValue(forKey: begun.file) ?? 0) + 1 }
-    guard works[begun.file] != nil else { return }
-    let wasHeld = works[begun.file]!.machine.awaitsDisowning
-    works[begun.file]!.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
+    guard let work = works[begun.file] else { return }
+    let wasHeld = work.machine.awaitsDisowning
+    work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
+    noteWaiting(work)
     if wasHeld { advance(begun.file) }
     guard works[begun.file] != nil else { return }
-    let claimed = works[begun.file]!.machine.claimed
+    let failuresOfFile = work.machine.claimed.failures
     for chunk in begun.chunks {
-      let failures = works[begun.file]!.machine.isWhole ? claimed.failures : chunk.failures
+      let failures = work.machine.isWhole ? failuresOfFile : chunk.failures
       addJob(
-        begun.file, range: chunk.range,
+        work, range: chunk.range,
         JobStep(
           target: .chunk(chunk.id, chunk.attempt), step: .chunk(ChunkFacts(seq: chunk.seq, range: chunk.range)),
           failures: failures))
     }
     if let control = begun.control {
       addJob(
-        begun.file, range: nil,
-        JobStep(target: .control(control.attempt), step: control.step, failures: claimed.failures))
+        work, range: nil,
+        JobStep(target: .control(control.attempt), step: control.step, failures: failuresOfFile))
     }
   }
 
-  private func addJob(_ file: FileID, range: ByteRange?, _ step: JobStep) {
+  private func addJob(_ work: Work, range: ByteRange?, _ step: JobStep) {
     lastJobID += 1
     let id = lastJobID
-    let work = works[file]!
-    let destination = destinations[work.machine.claimed.batch]!
-    jobs[id] = Job(file: file, step: step, range: range, host: destination.resolved.host)
-    works[file]!.jobs.insert(id)
+    let destination = work.destination
+    jobs[id] = Job(file: work.machine.claimed.id, step: step, range: range, destination: destination)
+    work.jobs.insert(id)
     // What was asked of the ledger before the file's end was known is given back unsent.
     if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
     let order = PreparationOrder(
@@ -83,13 +83,12 @@ extension EngineLoop {
   }
 
   func prepared(_ id: JobID, _ result: Result<Prepared, PreparationFailure>) {
-    guard var job = jobs[id], let work = works[job.file] else { return }
+    guard let job = jobs[id], let work = works[job.file] else { return }
     if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
     switch result {
     case .failure(let failed) where failed.failure.code == .authMissing:
       // Nothing can be sent there at all; the file is not at fault.
       job.phase = .ready
-      jobs[id] = job
       block(
         work.machine.claimed.batch,
         TransferError(
@@ -98,12 +97,9 @@ extension EngineLoop {
       conclude(
         id, .failed(failed.failure, .permanent), reply: nil, identityNow: failed.identityNow, wasSent: false)
     case .success(let prepared):
-      if case .slice(let slice)? = prepared.body?.content, works[job.file]?.machine.isWhole == false {
-        works[job.file]?.source = slice.file
-      }
+      if case .slice(let slice)? = prepared.body?.content, !work.machine.isWhole { work.source = slice.file }
       job.prepared = prepared
       job.phase = .ready
-      jobs[id] = job
       if !isStopping { scheduler.jobIsReady(id, host: job.host, isUrgent: job.range == nil) }
     }
   }
@@ -115,17 +111,15 @@ extension EngineLoop {
   }
 
   private func send(_ id: JobID) {
-    guard var job = jobs[id], let work = works[job.file] else {
+    guard let job = jobs[id], let work = works[job.file] else {
       preconditionFailure("request \(id) was scheduled and is unknown")
     }
-    let destination = destinations[work.machine.claimed.batch]!
+    let destination = job.destination
     do throws(Failure) {
-      var request = try destination.resolved.uploadProtocol.request(
-        job.requestStep, work.machine.facts, context(job, destination))
+      var request = try destination.resolved.uploadProtocol.request(job.requestStep, work.machine.facts, context(job))
       if let body = job.prepared?.body { request.body = body.requestBody }
       request.credentialLabel = destination.resolved.credentials.label
       job.phase = .sending
-      jobs[id] = job
       let mailbox = mailbox
       destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
     } catch {
@@ -134,8 +128,8 @@ extension EngineLoop {
     }
   }
 
-  func context(_ job: Job, _ destination: Destination) -> RequestContext {
-    RequestContext(wallMs: wallMs, credential: job.prepared?.credential, learned: destination.learned)
+  func context(_ job: Job) -> RequestContext {
+    RequestContext(wallMs: wallMs, credential: job.prepared?.credential, learned: job.destination.learned)
   }
 }
 

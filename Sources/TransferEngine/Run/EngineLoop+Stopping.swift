@@ -20,8 +20,8 @@ extension EngineLoop {
     if let fatal, !fatal.leavesLedgerUsable { return cancelSending() }
     for (id, job) in jobs where job.phase == .ready { interrupt(id, nil) }
     _ = scheduler.takeAllReady()
-    for id in works.keys {
-      works[id]!.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+    for (id, work) in works {
+      work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
       advance(id)
     }
     if bootMs >= drainEndsMs { cancelSending() }
@@ -31,7 +31,7 @@ extension EngineLoop {
   func cancelSending() {
     for (id, job) in jobs where job.phase == .sending {
       guard let work = works[job.file] else { continue }
-      destinations[work.machine.claimed.batch]!.resolved.transport.cancel(ExchangeID(rawValue: id))
+      work.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
     }
     for (id, abort) in abortsRunning {
       destinations[abort.work.batch]?.resolved.transport.cancel(ExchangeID(rawValue: id))

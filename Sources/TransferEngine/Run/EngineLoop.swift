@@ -17,29 +17,48 @@ final class EngineLoop: @unchecked Sendable {
   }
   typealias JobID = Scheduler.JobID
 
+  // Objects, because a turn of the loop touches each some ten times: as values their many parts would be counted each time.
+
   /// A request that was begun in the ledger.
-  struct Job: Sendable {
-    var file: FileID
-    var step: JobStep
-    var range: ByteRange?
-    var host: String
+  final class Job {
+    let file: FileID
+    let step: JobStep
+    let range: ByteRange?
+    let destination: Destination
     var phase = Phase.preparing
     var prepared: Prepared?
-    enum Phase: Sendable { case preparing, ready, sending }
+    enum Phase { case preparing, ready, sending }
+
+    init(file: FileID, step: JobStep, range: ByteRange?, destination: Destination) {
+      self.file = file
+      self.step = step
+      self.range = range
+      self.destination = destination
+    }
+
+    var host: String { destination.resolved.host }
   }
 
-  struct Destination: Sendable {
-    var resolved: ResolvedDestination
+  final class Destination {
+    let resolved: ResolvedDestination
     var learned = LearnedFacts()
+
+    init(resolved: ResolvedDestination) { self.resolved = resolved }
   }
 
   /// A file in work with its open descriptor.
-  struct Work: Sendable {
+  final class Work {
     var machine: FileMachine
     var source: SourceFile?
     var jobs: Set<JobID> = []
     /// What a person asked and the engine has begun to do.
     var wish: Wish?
+    let destination: Destination
+
+    init(machine: FileMachine, destination: Destination) {
+      self.machine = machine
+      self.destination = destination
+    }
   }
 
   let engine: Engine
@@ -47,6 +66,8 @@ final class EngineLoop: @unchecked Sendable {
   let pool: PreparingPool
   var scheduler: Scheduler
   var works: [FileID: Work] = [:]
+  /// Those of them with chunks that back off.
+  var waiting: Set<FileID> = []
   var jobs: [JobID: Job] = [:]
   var destinations: [BatchID: Destination] = [:]
   /// Batches for which nothing can be sent in this run, and why.
@@ -99,8 +120,9 @@ final class EngineLoop: @unchecked Sendable {
 
   var wallMs: Int64 { engine.clock.wallMs }
   var bootMs: Int64 { engine.clock.bootMs }
-  /// Begun requests to keep ahead of the connections: a commit takes about as long as a few small uploads.
-  var targetAhead: Int { max(32, engine.configuration.workers * 6) }
+  /// Begun requests to keep ahead of the connections: what is sent while two commits gather and run, so that many files
+  /// share a commit and no connection waits for one.
+  var targetAhead: Int { max(64, engine.configuration.workers * 16) }
   var aheadCount: Int { jobs.count - scheduler.sendingCount + beginning }
   var isStopping: Bool { wish != nil || fatal != nil }
 
@@ -201,9 +223,9 @@ final class EngineLoop: @unchecked Sendable {
     if !units.isEmpty { wait = min(wait, unitsSinceMs + Self.gatheringMs - bootMs) }
     if !isStopping && mayClaim { wait = min(wait, nextClaimMs - wallMs) }
     if let opening = scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }
-    for work in works.values {
+    for id in waiting {
       // One that is due already waits for room, and room comes with an event.
-      for due in work.machine.waitingUntil where due > wallMs { wait = min(wait, due - wallMs) }
+      for due in works[id]?.machine.waitingUntil ?? [] where due > wallMs { wait = min(wait, due - wallMs) }
     }
     if drainEndsMs != .max { wait = min(wait, drainEndsMs - bootMs) }
     return max(1, wait)
@@ -243,7 +265,7 @@ final class EngineLoop: @unchecked Sendable {
     progress.filesFailed = summary.filesFailed + summary.filesUnknown
     progress.bytesAcked = summary.bytesAcked
     progress.active = works.count
-    progress.retrying = works.values.reduce(0) { $0 + $1.machine.waitingUntil.count }
+    progress.retrying = waiting.reduce(0) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }
     progress.elapsedMs = bootMs - startedMs
     progress.bytesInFlight = 0
     var seen: Set<ObjectIdentifier> = []

@@ -86,6 +86,9 @@ struct Scheduler: Sendable {
     !hosts.isEmpty && hosts.values.allSatisfy { $0.gate.opensInARow >= count }
   }
 
+  /// Some host may not be asked at this time.
+  func hasClosedGate(nowMs: Int64) -> Bool { hosts.values.contains { $0.gate.opensAtMs(nowMs: nowMs) != nil } }
+
   func gate(host: String) -> HostGate? { hosts[host]?.gate }
 
   private mutating func addHost(_ name: String) {
