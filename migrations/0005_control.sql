@@ -19,8 +19,7 @@ CREATE INDEX batch_limits ON batch (id)
   WHERE rate IS NOT NULL OR workers IS NOT NULL OR deadline_at IS NOT NULL;
 
 -- A run has to say that paused files are left; it finds them here.
-DROP INDEX file_trouble;
-CREATE INDEX file_trouble ON file (state) WHERE state IN ('failed', 'unknown', 'paused');
+CREATE INDEX file_paused ON file (state) WHERE state = 'paused';
 
 INSERT INTO error_code (code, blame, hint) VALUES
   ('policy.deadline', 'policy', 'the deadline of its batch has passed; "transfers set --deadline" gives another or none');

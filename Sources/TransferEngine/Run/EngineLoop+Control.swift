@@ -31,10 +31,10 @@ extension EngineLoop {
 
   private func obey(_ wish: Wish, _ file: FileID) {
     guard let work = works[file], work.wish != wish else { return }
-    works[file]!.wish = wish
+    work.wish = wish
     letGo(file, notBeforeMs: nil)
-    guard let work = works[file] else { return }
-    let transport = destinations[work.machine.claimed.batch]!.resolved.transport
+    guard works[file] != nil else { return }
+    let transport = work.destination.resolved.transport
     for id in work.jobs {
       guard let job = jobs[id], job.phase == .sending, job.mayBeCut(by: wish, work.machine.abilities) else { continue }
       transport.cancel(ExchangeID(rawValue: id))
