@@ -1,20 +1,19 @@
 /// Sizes, rates and durations as people read them.
 public enum Quantity {
-  /// `0 B`, `999 B`, `3.2 GiB`: IEC units, one decimal below 100, rounded down so that a part never shows as the whole.
-  public static func bytes(_ count: Int64) -> String {
-    let magnitude = count.magnitude
-    if magnitude < 1024 { return "\(count) B" }
-    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-    let step = min((63 - magnitude.leadingZeroBitCount) / 10, units.count)
-    let unit = UInt64(1) << UInt64(10 * step)
-    let sign = count < 0 ? "-" : ""
-    let whole = magnitude / unit
-    if whole >= 100 { return "\(sign)\(whole) \(units[step - 1])" }
-    return "\(sign)\(whole).\(tenths(magnitude % unit, of: unit)) \(units[step - 1])"
+  /// `0 B`, `999 B`, `3.2 GiB`: one decimal below 100, rounded down so that a part never shows as the whole.
+  public static func bytes(_ count: Int64, _ units: ByteUnits = .iec) -> String {
+    let (unit, name) = units.unit(for: count.magnitude)
+    return (count < 0 ? "-" : "") + number(count.magnitude, in: unit) + " " + name
+  }
+
+  /// `1.2 / 2.1 GiB`, `80 / 900 B`: both in the unit of the whole.
+  public static func fraction(_ part: Int64, of whole: Int64, _ units: ByteUnits = .iec) -> String {
+    let (unit, name) = units.unit(for: max(whole, 0).magnitude)
+    return "\(number(max(part, 0).magnitude, in: unit)) / \(number(max(whole, 0).magnitude, in: unit)) \(name)"
   }
 
   /// `34.9 MiB/s`.
-  public static func bytesPerSecond(_ rate: Int64) -> String { bytes(rate) + "/s" }
+  public static func bytesPerSecond(_ rate: Int64, _ units: ByteUnits = .iec) -> String { bytes(rate, units) + "/s" }
 
   /// `340 ms`, `9.4 s`, `1m 34s`, `2h 05m`, `3d 04h`.
   public static func duration(_ ms: Int64) -> String {
@@ -50,9 +49,35 @@ public enum Quantity {
     return overflows ? bytes / ms * 1000 : product / ms
   }
 
+  private static func number(_ count: UInt64, in unit: UInt64) -> String {
+    let whole = count / unit
+    return unit == 1 || whole >= 100 ? "\(whole)" : "\(whole).\(tenths(count % unit, of: unit))"
+  }
+
   private static func tenths(_ rest: UInt64, of unit: UInt64) -> UInt64 {
     unit > 1 << 59 ? (rest / 16) * 10 / (unit / 16) : rest * 10 / unit
   }
 
   private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
+
+/// Names for large numbers of bytes; never bits.
+public enum ByteUnits: Sendable, Hashable {
+  /// KiB, MiB …: powers of 1024.
+  case iec
+  /// kB, MB …: powers of 1000.
+  case si
+
+  /// The largest unit that is not larger than `count`, in bytes, and its name.
+  func unit(for count: UInt64) -> (bytes: UInt64, name: String) {
+    let base: UInt64 = self == .iec ? 1024 : 1000
+    let names = self == .iec ? ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] : ["kB", "MB", "GB", "TB", "PB", "EB"]
+    var unit: UInt64 = 1
+    var step = 0
+    while step < names.count, count / unit >= base {
+      unit *= base
+      step += 1
+    }
+    return (unit, step == 0 ? "B" : names[step - 1])
+  }
 }

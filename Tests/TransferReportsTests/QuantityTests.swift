@@ -11,6 +11,21 @@ import Testing
   func bytesAreRoundedDown(_ count: Int64, _ text: String) { #expect(Quantity.bytes(count) == text) }
 
   @Test(arguments: [
+    (999, "999 B"), (1000, "1.0 kB"), (999_999, "999 kB"), (3_435_973_836, "3.4 GB"), (Int64.max, "9.2 EB"),
+  ])
+  func powersOfAThousand(_ count: Int64, _ text: String) { #expect(Quantity.bytes(count, .si) == text) }
+
+  @Test(
+    arguments: [
+      (0, 0, "0 / 0 B"), (5, 900, "5 / 900 B"), (900 << 10, 2 << 20, "0.8 / 2.0 MiB"),
+      (80 << 20, 900 << 20, "80.0 / 900 MiB"),
+      (-5, 1 << 40, "0.0 / 1.0 TiB"),
+    ] as [(Int64, Int64, String)])
+  func aPartIsShownInTheUnitOfTheWhole(_ part: Int64, _ whole: Int64, _ text: String) {
+    #expect(Quantity.fraction(part, of: whole) == text)
+  }
+
+  @Test(arguments: [
     (0, "0 ms"), (999, "999 ms"), (1000, "1.0 s"), (59_999, "59.9 s"), (94_012, "1m 34s"), (7_500_000, "2h 05m"),
     (273_600_000, "3d 04h"), (-94_012, "-1m 34s"),
   ])

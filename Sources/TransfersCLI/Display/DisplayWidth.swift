@@ -27,13 +27,13 @@ enum DisplayWidth {
     }
   }
 
-  /// The text, or its start and end around `…` when it is wider than `columns`. Never cuts inside a character.
-  static func cutMiddle(_ text: String, to columns: Int) -> String {
+  /// The text, or its start and end around `mark` when it is wider than `columns`. Never cuts inside a character.
+  static func cutMiddle(_ text: String, to columns: Int, mark: String = "…") -> String {
     guard of(text) > columns else { return text }
-    guard columns > 1 else { return columns == 1 ? "…" : "" }
+    guard columns > 1 else { return columns == 1 ? mark : "" }
     let head = prefix(text, columns: (columns - 1) / 2)
     let tail = String(prefix(String(text.reversed()), columns: columns - 1 - of(head)).reversed())
-    return head + "…" + tail
+    return head + mark + tail
   }
 
   private static func prefix(_ text: String, columns: Int) -> String {
