@@ -85,13 +85,16 @@ public struct ClaimedFile: Sendable {
   public var session: ClaimedSession?
   /// Chunks by state, when planned.
   public var doneChunks: Int
+  /// The sum of their lengths.
+  public var doneBytes: Int64
   /// The newest operation of an attempt that ended `crashed`, `interrupted` or `retry` after its request may have
   /// arrived, with no `ok` attempt of that operation since.
   public var lostAnswer: AttemptOperation?
 
   public init(
     id: FileID, uid: UID, batch: BatchID, generation: Int, path: NameBytes, key: NameBytes, identity: SourceIdentity,
-    failures: Int, layout: ChunkLayout?, session: ClaimedSession?, doneChunks: Int, lostAnswer: AttemptOperation?
+    failures: Int, layout: ChunkLayout?, session: ClaimedSession?, doneChunks: Int,
+    doneBytes: Int64 = 0, lostAnswer: AttemptOperation?
   ) {
     self.id = id
     self.uid = uid
@@ -104,6 +107,7 @@ public struct ClaimedFile: Sendable {
     self.layout = layout
     self.session = session
     self.doneChunks = doneChunks
+    self.doneBytes = doneBytes
     self.lostAnswer = lostAnswer
   }
 }

@@ -40,6 +40,8 @@ extension Notice {
     case .recovered(let attempts, let files, let unknown):
       self = .recovered(attempts: attempts, files: files, unknown: unknown)
     case .draining(let requests): self = .draining(requests: requests)
+    case .circuitOpened(let host, let forMs): self = .circuitOpened(host: host, forMs: forMs)
+    case .circuitClosed(let host): self = .circuitClosed(host: host)
     }
   }
 }
@@ -70,20 +72,5 @@ extension StopCause {
     case .notDue: self = .notDue
     case .paused: self = .paused
     }
-  }
-}
-
-extension ProgressSnapshot {
-  init(_ progress: EngineProgress) {
-    self.init()
-    filesTotal = progress.filesTotal
-    filesDone = progress.filesDone
-    filesFailed = progress.filesFailed
-    active = progress.active
-    bytesTotal = progress.bytesTotal
-    bytesAcked = progress.bytesAcked
-    bytesInFlight = progress.bytesInFlight
-    retrying = progress.retrying
-    elapsedMs = progress.elapsedMs
   }
 }

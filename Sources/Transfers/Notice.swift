@@ -11,4 +11,8 @@ public enum Notice: Sendable {
   case planned(path: NameBytes, key: NameBytes, size: Int64, verdict: String)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)
+  /// A host refuses connections: nothing is sent to it for so long.
+  case circuitOpened(host: String, forMs: Int64)
+  /// It answers again.
+  case circuitClosed(host: String)
 }

@@ -6,13 +6,22 @@ public struct RunOptions: Sendable {
   public var workers: Int?
   /// Bytes a second; nil for no limit.
   public var rate: Int64?
+  /// After a drain is asked for, requests that run are given so long, in milliseconds.
+  public var drainMs: Int64
+  /// Between two calls of `progress`, in milliseconds, at least.
+  public var progressEveryMs: Int64
   /// The command line, for the record; the caller has taken secrets out.
   public var argv: [String]
 
-  public init(storePath: String, workers: Int? = nil, rate: Int64? = nil, argv: [String]) {
+  public init(
+    storePath: String, workers: Int? = nil, rate: Int64? = nil, drainMs: Int64 = 30_000,
+    progressEveryMs: Int64 = 100, argv: [String]
+  ) {
     self.storePath = storePath
     self.workers = workers
     self.rate = rate
+    self.drainMs = drainMs
+    self.progressEveryMs = max(1, progressEveryMs)
     self.argv = argv
   }
 }
@@ -63,37 +72,4 @@ public struct RunResult: Sendable, Hashable {
   public var stoppedBy: StopCause?
 
   public init() {}
-}
-
-/// Where a run stands.
-public struct ProgressSnapshot: Sendable, Hashable {
-  public var filesTotal = 0
-  public var filesDone = 0
-  public var filesFailed = 0
-  /// Files in work.
-  public var active = 0
-  public var bytesTotal: Int64 = 0
-  public var bytesAcked: Int64 = 0
-  /// Sent and not acknowledged yet.
-  public var bytesInFlight: Int64 = 0
-  /// Requests that wait for their backoff.
-  public var retrying = 0
-  public var elapsedMs: Int64 = 0
-
-  public init() {}
-
-  public init(
-    filesTotal: Int, filesDone: Int, filesFailed: Int, active: Int, bytesTotal: Int64, bytesAcked: Int64,
-    bytesInFlight: Int64, retrying: Int, elapsedMs: Int64
-  ) {
-    self.filesTotal = filesTotal
-    self.filesDone = filesDone
-    self.filesFailed = filesFailed
-    self.active = active
-    self.bytesTotal = bytesTotal
-    self.bytesAcked = bytesAcked
-    self.bytesInFlight = bytesInFlight
-    self.retrying = retrying
-    self.elapsedMs = elapsedMs
-  }
 }

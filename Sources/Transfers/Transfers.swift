@@ -36,7 +36,7 @@ public enum Transfers {
   /// durable on return.
   /// - Throws: `.locked` when another engine owns the ledger; `.auth`, `.config`; errors of the store.
   public static func run(
-    _ options: RunOptions, progress: @escaping @Sendable (ProgressSnapshot) -> Void,
+    _ options: RunOptions, progress: (@Sendable (ProgressSnapshot) -> Void)?,
     notice: @escaping @Sendable (Notice) -> Void, stop: StopSignal
   ) throws(TransferError) -> RunResult {
     let clock = SystemClock()
@@ -47,12 +47,14 @@ public enum Transfers {
         argv: options.argv, version: version, host: HostFacts.name, bootID: HostFacts.bootID, pid: getpid()))
     var configuration = EngineConfiguration(workers: options.workers ?? 16)
     configuration.rate = options.rate
+    configuration.drainMs = options.drainMs
+    configuration.progressEveryMs = options.progressEveryMs
     configuration.preparingThreads = max(1, HostFacts.coreCount - 1)
     let resolver = CurlDestinations()
     defer { resolver.stop() }
     let engine = Engine(
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
-      observer: EngineObserver(progress: { progress(ProgressSnapshot($0)) }, notice: { notice(Notice($0)) }))
+      observer: EngineObserver(progress: progress, notice: { notice(Notice($0)) }))
     return RunResult(try engine.work(until: stop.inner))
   }
 

@@ -105,7 +105,7 @@ import TransferModel
     let outcome = try running.wait()
     #expect(outcome.code == 5, "\(outcome.err)")
     #expect(outcome.signal == 0)
-    #expect(outcome.err.contains("draining – a second signal stops now"))
+    #expect(outcome.err.contains(" – a second signal stops now; nothing is lost"))
     #expect(outcome.err.contains("transfers: error[work_left]: asked to stop with 2 files left. Try: transfers run\n"))
     #expect(try program.run("run", "--store", store).code == 0)
     #expect(try program.run("store", "check", "--store", store).code == 0)

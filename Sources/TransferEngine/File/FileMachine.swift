@@ -15,6 +15,8 @@ struct FileMachine: Sendable {
   private(set) var sessionID: SessionID?
 
   private var doneCount: Int
+  /// In chunks that are done, in bytes; for display.
+  private(set) var bytesStored: Int64
   /// Chunks with an open attempt, and chunks asked for but not yet begun.
   private(set) var openChunks = 0
   private var askedChunks = 0
@@ -56,6 +58,7 @@ struct FileMachine: Sendable {
     facts.lostAnswer = claimed.lostAnswer
     sessionID = claimed.session?.id
     doneCount = claimed.doneChunks
+    bytesStored = claimed.doneBytes
     facts.isAllStored = doneCount == layout.count
     isPlanned = claimed.layout != nil
   }
@@ -249,6 +252,7 @@ extension FileMachine {
     guard case .chunk(let chunk, let attempt) = job.target else { preconditionFailure("stored a control step") }
     repairsInARow = 0
     doneCount += 1
+    bytesStored += part.length
     let row = StoredPart(etag: part.etag, digest: part.digest, md5: part.md5, confirmation: part.confirmation)
     let change = FileChange.storeChunk(chunk, attempt, row)
     facts.isAllStored = doneCount == facts.layout.count
@@ -294,6 +298,7 @@ extension FileMachine {
   private mutating func disowned(_ count: Int) {
     guard count > 0 else { return }
     doneCount -= count
+    bytesStored = min(bytesStored, Int64(doneCount) * facts.layout.chunkSize)
     facts.isAllStored = false
     facts.parts = []
   }

@@ -20,6 +20,8 @@ public struct EngineConfiguration: Sendable {
   public var patienceMs: Int64
   /// The run ends with work left when every destination has refused connections through so many breaker openings.
   public var breakerOpensBeforeGivingUp: Int
+  /// Between two reports of progress, in milliseconds.
+  public var progressEveryMs: Int64
 
   public init(workers: Int = 16) {
     self.workers = workers
@@ -31,6 +33,7 @@ public struct EngineConfiguration: Sendable {
     drainMs = 30_000
     patienceMs = 600_000
     breakerOpensBeforeGivingUp = 3
+    progressEveryMs = 100
   }
 }
 
@@ -59,11 +62,12 @@ public protocol DestinationResolver: Sendable {
 
 /// What a run tells while it works. Called on the engine's thread: return soon.
 public struct EngineObserver: Sendable {
-  public var progress: @Sendable (EngineProgress) -> Void
+  /// nil when nobody listens; then nothing is counted.
+  public var progress: (@Sendable (ProgressSnapshot) -> Void)?
   public var notice: @Sendable (EngineNotice) -> Void
 
   public init(
-    progress: @escaping @Sendable (EngineProgress) -> Void, notice: @escaping @Sendable (EngineNotice) -> Void
+    progress: (@Sendable (ProgressSnapshot) -> Void)?, notice: @escaping @Sendable (EngineNotice) -> Void
   ) {
     self.progress = progress
     self.notice = notice
@@ -77,24 +81,10 @@ public enum EngineNotice: Sendable {
   case sourceChanged(path: NameBytes)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)
-}
-
-/// Where a run stands.
-public struct EngineProgress: Sendable, Hashable {
-  public var filesTotal = 0
-  public var filesDone = 0
-  public var filesFailed = 0
-  /// Files that the engine holds now.
-  public var active = 0
-  public var bytesTotal: Int64 = 0
-  public var bytesAcked: Int64 = 0
-  /// Sent by running requests and not acknowledged yet.
-  public var bytesInFlight: Int64 = 0
-  /// Requests that wait for their backoff.
-  public var retrying = 0
-  public var elapsedMs: Int64 = 0
-
-  public init() {}
+  /// A host refuses connections: nothing is sent to it for so long.
+  case circuitOpened(host: String, forMs: Int64)
+  /// It answers again.
+  case circuitClosed(host: String)
 }
 
 /// How a run ended.

@@ -221,17 +221,22 @@ extension EngineLoop {
     let machine = work.machine
     works[machine.claimed.id] = nil
     sessions.remove(machine.claimed.id)
+    if work.wish != nil { reporting.mark = nil }
     for change in unit.changes {
       switch change {
-      case .complete: summary.filesDone += 1
+      case .complete:
+        summary.filesDone += 1
+        noteEnd(machine, nil)
       case .fail(let code, let message, _):
         summary.filesFailed += 1
         if code == .integrityMismatch { summary.filesMismatched += 1 }
+        noteEnd(machine, code)
         engine.observer.notice(.failed(path: machine.claimed.path, Failure(code, message)))
       // Called off: the ledger has it as cancelled.
       case .unknown where work.wish == .cancel || work.wish == .remove: break
       case .unknown(let code, let message):
         summary.filesUnknown += 1
+        noteEnd(machine, code)
         engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
       case .requeue(let notBeforeMs, _, _): nextClaimMs = min(nextClaimMs, notBeforeMs ?? wallMs)
       case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))

@@ -10,13 +10,13 @@ extension EngineLoop {
     }
     if job.range != nil { summary.bytesSent += reply.bytesSent }
     if reply.isCancelled && reply.status == 0 {
-      scheduler.jobEnded(host: job.host, .interrupted, nowMs: bootMs)
+      requestEnded(at: job.host, .interrupted)
       return interrupt(id, reply)
     }
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
     let reply = SecretMask(job.prepared?.credential).applied(to: reply)
     let verdict = judge(job, work, reply)
-    scheduler.jobEnded(host: job.host, hostOutcome(reply, verdict), nowMs: bootMs)
+    requestEnded(at: job.host, hostOutcome(reply, verdict))
     conclude(id, verdict, reply: reply, identityNow: job.identityNow, wasSent: true)
   }
 
@@ -57,6 +57,15 @@ extension EngineLoop {
     }
   }
 
+  /// A connection is free. People are told when its host stops or begins to take connections.
+  func requestEnded(at host: String, _ outcome: HostGate.Outcome) {
+    let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
+    scheduler.jobEnded(host: host, outcome, nowMs: bootMs)
+    guard let gate = scheduler.gate(host: host), gate.isOpen != wasOpen else { return }
+    let openMs = (gate.opensAtMs(nowMs: bootMs) ?? bootMs) - bootMs
+    engine.observer.notice(gate.isOpen ? .circuitOpened(host: host, forMs: openMs) : .circuitClosed(host: host))
+  }
+
   private func hostOutcome(_ reply: TransferReply, _ verdict: Verdict) -> HostGate.Outcome {
     if reply.bodyFailure != nil { return .interrupted }
     if reply.status == 0 && !reply.requestMayHaveArrived { return .noConnection }
@@ -72,15 +81,15 @@ extension EngineLoop {
     guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)
     let retry = decide(job, verdict, identityNow, canWait: true)
-    let path = work.machine.claimed.path
     var result = AttemptResult(verdict, reply, retry, wallMs: wallMs)
     if case .failed(let failure, let remedy) = verdict {
       applyRemedy(remedy, work)
-      noteFailure(job, failure, result.outcome, retry, path)
+      noteFailure(job, failure, result.outcome, retry, work.machine)
     }
     if case .stored(let part, _) = verdict {
       result.bytesAcked = part.length
       summary.bytesAcked += part.length
+      reporting.totals.stored(bytes: part.length)
     }
     if job.range == nil { result.bytesSent = 0 }
     let changes = work.machine.concluded(job.step, verdict, retry)
@@ -138,13 +147,15 @@ extension EngineLoop {
   }
 
   private func noteFailure(
-    _ job: Job, _ failure: Failure, _ outcome: AttemptOutcome, _ retry: RetryDecision, _ path: NameBytes
+    _ job: Job, _ failure: Failure, _ outcome: AttemptOutcome, _ retry: RetryDecision,
+    _ machine: FileMachine
   ) {
     guard outcome == .retry else { return }
     summary.retries += 1
-    engine.observer.notice(.retrying(path: path, failure, inMs: max(0, retry.notBeforeMs - wallMs)))
+    noteRetry(machine, failure.code, failures: job.step.failures + 1, dueMs: retry.notBeforeMs)
+    engine.observer.notice(
+      .retrying(path: machine.claimed.path, failure, inMs: max(0, retry.notBeforeMs - wallMs)))
   }
-
 }
 
 extension EngineLoop.Job {

@@ -45,6 +45,7 @@ extension EngineLoop {
     let wasHeld = work.machine.awaitsDisowning
     work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
     noteWaiting(work)
+    if begun.disownedChunks > 0 { reporting.mark = nil }
     if wasHeld { advance(begun.file) }
     guard works[begun.file] != nil else { return }
     let failuresOfFile = work.machine.claimed.failures
@@ -123,7 +124,7 @@ extension EngineLoop {
       let mailbox = mailbox
       destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
     } catch {
-      scheduler.jobEnded(host: job.host, .interrupted, nowMs: bootMs)
+      requestEnded(at: job.host, .interrupted)
       conclude(id, .failed(error, .permanent), reply: nil, identityNow: nil, wasSent: false)
     }
   }

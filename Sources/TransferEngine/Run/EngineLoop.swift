@@ -13,6 +13,7 @@ final class EngineLoop: @unchecked Sendable {
     case abortsClaimed(Result<[AbortWork], TransferError>)
     case abortReplied(JobID, TransferReply)
     case heartbeat(Result<TransitionResult, TransferError>)
+    case counted(Result<WorkSize, TransferError>)
     case stop(StopSignal.Wish)
   }
   typealias JobID = Scheduler.JobID
@@ -75,7 +76,7 @@ final class EngineLoop: @unchecked Sendable {
   /// How often the source of a file changed in this run, by its newest generation.
   var changes: [FileID: Int] = [:]
   var summary = EngineSummary()
-  var progress = EngineProgress()
+  var reporting = Reporting()
 
   /// Units that wait for the next write; one write takes them all.
   var units: [FileUnit] = []
@@ -105,9 +106,8 @@ final class EngineLoop: @unchecked Sendable {
   var drainEndsMs: Int64 = .max
   var fatal: TransferError?
   var dice = SystemRandomNumberGenerator()
-  private let startedMs: Int64
+  let startedMs: Int64
   private var nextHeartbeatMs: Int64 = 0
-  private var nextProgressMs: Int64 = 0
   /// When people's wishes are looked for again.
   var nextControlMs: Int64 = 0
 
@@ -132,9 +132,7 @@ final class EngineLoop: @unchecked Sendable {
       mailbox.close()
       pool.stop()
     }
-    let left = try engine.ledger.read { reader in try reader.workLeft() }
-    progress.filesTotal = left.files
-    progress.bytesTotal = try engine.ledger.read { reader in try reader.bytesLeft() }
+    try countAtStart()
     startAbortPass()
     while true {
       turn()
@@ -157,6 +155,7 @@ final class EngineLoop: @unchecked Sendable {
     case .abortsClaimed(let result): abortsClaimed(result)
     case .abortReplied(let job, let reply): abortReplied(job, reply)
     case .heartbeat(let result): heartbeat(result)
+    case .counted(let result): counted(result)
     case .stop(let wish): stopAsked(wish)
     }
   }
@@ -227,6 +226,7 @@ final class EngineLoop: @unchecked Sendable {
       // One that is due already waits for room, and room comes with an event.
       for due in works[id]?.machine.waitingUntil ?? [] where due > wallMs { wait = min(wait, due - wallMs) }
     }
+    if engine.observer.progress != nil { wait = min(wait, reporting.nextMs - bootMs) }
     if drainEndsMs != .max { wait = min(wait, drainEndsMs - bootMs) }
     return max(1, wait)
   }
@@ -256,23 +256,5 @@ final class EngineLoop: @unchecked Sendable {
     guard fatal == nil else { return }
     fatal = error
     if error.leavesLedgerUsable { stopAsked(.now) }
-  }
-
-  private func report(force: Bool) {
-    guard force || bootMs >= nextProgressMs else { return }
-    nextProgressMs = bootMs + 100
-    progress.filesDone = summary.filesDone
-    progress.filesFailed = summary.filesFailed + summary.filesUnknown
-    progress.bytesAcked = summary.bytesAcked
-    progress.active = works.count
-    progress.retrying = waiting.reduce(0) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }
-    progress.elapsedMs = bootMs - startedMs
-    progress.bytesInFlight = 0
-    var seen: Set<ObjectIdentifier> = []
-    for destination in destinations.values
-    where seen.insert(ObjectIdentifier(destination.resolved.transport as AnyObject)).inserted {
-      progress.bytesInFlight += destination.resolved.transport.bytesInFlight().values.reduce(0, +)
-    }
-    engine.observer.progress(progress)
   }
 }

@@ -60,8 +60,10 @@ extension LedgerTransaction {
       """, .id(file.id)
     ) { ClaimedSession(id: $0.id(0), remoteID: $0.textOrNil(1), intendedAtMs: $0.int64(2)) }
     if file.layout != nil {
-      file.doneChunks =
-        try db.first("SELECT count(*) FROM chunk WHERE file_id = ? AND state = 'done'", .id(file.id)) { $0.int(0) } ?? 0
+      (file.doneChunks, file.doneBytes) =
+        try db.first(
+          "SELECT count(*), coalesce(sum(length), 0) FROM chunk WHERE file_id = ? AND state = 'done'", .id(file.id)
+        ) { ($0.int(0), $0.int64(1)) } ?? (0, 0)
     }
     file.lostAnswer = try lostAnswer(file.id)
     return file

@@ -64,7 +64,8 @@ extension FileTotals {
   func snapshot(elapsedMs: Int64) -> ProgressSnapshot {
     var snapshot = ProgressSnapshot()
     (snapshot.filesTotal, snapshot.filesDone) = (files, count(.done))
-    (snapshot.filesFailed, snapshot.active) = (count(.failed) + count(.unknown), count(.active) + count(.finishing))
+    (snapshot.filesFailed, snapshot.filesUnknown) = (count(.failed), count(.unknown))
+    snapshot.active = count(.active) + count(.finishing)
     (snapshot.bytesTotal, snapshot.bytesAcked, snapshot.elapsedMs) = (bytes, bytesAcked, elapsedMs)
     return snapshot
   }

@@ -12,20 +12,26 @@ import Transfers
 /// One engine run from the command line: progress, signals, the exit code. Made before any other thread is started.
 struct EngineSession {
   let common: CommonOptions
+  private let progress: ProgressOptions
   let context: Context
   let reporter: ProgressReporter
   private let signals = SignalWatch()
 
-  init(_ common: CommonOptions, _ context: Context) {
+  init(_ common: CommonOptions, _ progress: ProgressOptions, title: String, _ context: Context) {
     self.common = common
+    self.progress = progress
     self.context = context
-    reporter = ProgressReporter(context.err, isQuiet: common.quiet)
+    reporter = ProgressReporter(context.err, ProgressLook(progress, common, context), clock: context.clock)
+    reporter.setTitle(title)
+    signals.remark { [reporter] signal in signal == SIGCONT ? reporter.resumed() : reporter.status() }
   }
 
   /// Works until nothing is left or a signal says stop.
   func run(_ options: RunOptions) throws(TransferError) -> RunResult {
     let stop = StopSignal()
     listen(stop)
+    var options = options
+    (options.drainMs, options.progressEveryMs) = (progress.drainTimeout.ms, reporter.everyMs)
     defer { reporter.finish() }
     return try Transfers.run(
       options, progress: { [reporter] in reporter.progress($0) }, notice: { [reporter] in reporter.notice($0) },
@@ -35,9 +41,8 @@ struct EngineSession {
   private func listen(_ stop: StopSignal) {
     signals.handle { [reporter] signal, count in
       if count == 1 {
+        reporter.stopAsked(by: signal)
         stop.drain()
-        let again = signal == SIGINT ? "Ctrl-C again stops now" : "a second signal stops now"
-        reporter.announce("draining – \(again); nothing is lost, \"transfers run\" goes on")
       } else {
         stop.stopNow()
       }

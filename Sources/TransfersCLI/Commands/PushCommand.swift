@@ -20,6 +20,7 @@ struct PushCommand: Command {
 
   @OptionGroup(title: "Batch") var batch: BatchOptions
   @OptionGroup(title: "Engine") var engine: EngineOptions
+  @OptionGroup(title: "Progress") var progress: ProgressOptions
   @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and sends nothing.")
   var dryRun = false
   @OptionGroup var common: CommonOptions
@@ -27,12 +28,13 @@ struct PushCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(common, context)
     if dryRun { return try PlanPrinter(storePath: options.storePath, common, context).run(batch.sources, options) }
-    let session = EngineSession(common, context)
+    let session = EngineSession(common, progress, title: "transfers push", context)
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in
       try Transfers.add(batch.sources, options) { [reporter = session.reporter] in reporter.notice($0) }
     }
     let destination = RecordedArguments.masked([options.settings.destination])[0]
+    session.reporter.setTitle("\(add.batch)  \(printable(destination))")
     if common.format.isForPeople, !common.quiet { context.out.writeLine(AddOutput.line(add, destination: destination)) }
     let numbers = add.added + add.queued == 0 ? .none : try work(session, options, add, context)
     try session.conclude(

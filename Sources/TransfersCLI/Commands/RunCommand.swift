@@ -13,6 +13,7 @@ struct RunCommand: Command {
       """)
 
   @OptionGroup(title: "Engine") var engine: EngineOptions
+  @OptionGroup(title: "Progress") var progress: ProgressOptions
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
@@ -20,7 +21,7 @@ struct RunCommand: Command {
       storePath: try common.storePath(context), workers: try engine.workers(context),
       rate: try engine.bytesPerSecond(context), argv: RecordedArguments.masked(context.arguments))
     try LedgerAccess.check(options.storePath, context)
-    let session = EngineSession(common, context)
+    let session = EngineSession(common, progress, title: "transfers run", context)
     let startedMs = context.clock.wallMs
     let numbers = RunNumbers(try failing { () throws(TransferError) in try session.run(options) })
     try session.conclude(

@@ -38,6 +38,25 @@ final class OutputStream: Sendable {
     return Int(size.ws_col)
   }
 
+  /// Of the terminal at this moment; 0 where it does not know, or is none.
+  var windowSize: (columns: Int, rows: Int) {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return (0, 0) }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// Takes something now, or is broken. A terminal that was stopped with Ctrl-S, and a full pipe, take nothing.
+  var isWritable: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&entry, 1, 0) != 0
+  }
+
+  /// False while this process is in the background of the terminal.
+  var isForeground: Bool {
+    let owner = tcgetpgrp(descriptor)
+    return owner < 0 || owner == getpgrp()
+  }
+
   func write(_ text: String) { write(Array(text.utf8)) }
   func writeLine(_ text: String) { write(text + "\n") }
 

@@ -2,97 +2,174 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// Shows on standard error how a run goes: one rewritten line on a terminal (at most ten times a second), else nothing for
-/// ten seconds and then a line every thirty. Lines for people go above the rewritten one. Any thread.
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Shows on standard error how a run goes: a block on a terminal, lines or records elsewhere, and lines for people above. Any
+/// thread. A terminal or reader that takes nothing at the moment holds up nobody: what it missed is written later.
 final class ProgressReporter: Sendable {
   private struct State {
-    var estimator = RateEstimator()
+    var meter = ProgressMeter()
+    var screen = ProgressScreen()
+    var title = ""
+    var figures: ProgressFigures?
     var lastShownMs: Int64?
-    var shownLine = ""
-    var announcedRetries: Set<ErrorCode> = []
+    var announced: Set<ErrorCode> = []
+    var stopSignal: Int32?
+    /// What could not be written yet.
+    var backlog: [String] = []
   }
 
+  private static let backlogLimit = 1_000
   private let err: OutputStream
-  private let isQuiet: Bool
-  private let isTerminal: Bool
+  private let look: ProgressLook
+  private let clock: any TransferClock
   private let state = Lock(State())
 
-  init(_ err: OutputStream, isQuiet: Bool) {
+  init(_ err: OutputStream, _ look: ProgressLook, clock: any TransferClock = SystemClock()) {
     self.err = err
-    self.isQuiet = isQuiet
-    isTerminal = err.isTerminal
+    self.look = look
+    self.clock = clock
   }
+
+  /// For commands that only have remarks to make.
+  convenience init(_ err: OutputStream, isQuiet: Bool) { self.init(err, ProgressLook(isQuiet: isQuiet)) }
+
+  /// How often ``progress(_:)`` wants to be called, in milliseconds.
+  var everyMs: Int64 { look.everyMs }
+
+  /// What the block is about; safe for a terminal.
+  func setTitle(_ title: String) { state.withLock { $0.title = title } }
 
   func progress(_ now: ProgressSnapshot) {
-    guard !isQuiet else { return }
-    let text = state.withLock { state in
-      state.estimator.record(bytes: now.bytesAcked + now.bytesInFlight, atMs: now.elapsedMs)
-      return frame(&state, now)
+    state.withLock { state in
+      let figures = state.meter.read(now)
+      state.figures = figures
+      show(figures, &state)
     }
-    if let text { err.write(text) }
-  }
-
-  /// What to write now; nil while it is too early or nothing changed.
-  private func frame(_ state: inout State, _ now: ProgressSnapshot) -> String? {
-    let isDue = state.lastShownMs.map { now.elapsedMs - $0 >= (isTerminal ? 100 : 30_000) }
-    guard isDue ?? (isTerminal || now.elapsedMs >= 10_000) else { return nil }
-    let columns = isTerminal ? err.columns.map { $0 - 1 } : nil
-    let line = ProgressText.line(now, bytesPerSecond: state.estimator.bytesPerSecond, columns: columns)
-    guard line != state.shownLine || !isTerminal else { return nil }
-    state.lastShownMs = now.elapsedMs
-    guard isTerminal else { return line + "\n" }
-    state.shownLine = line
-    return "\r\(line)\u{1B}[K"
   }
 
   func notice(_ notice: Notice) {
-    switch notice {
-    case .skipped(let path, let reason): say("skipped \(path): \(printable(reason))")
-    case .failed(let path, let failure): say("failed \(path): \(failure.code.rawValue): \(printable(failure.message))")
-    case .retrying(let path, let failure, let ms): retrying(path, failure, ms)
-    case .unknown(let path, let failure):
-      say("unknown \(path): \(failure.code.rawValue): \(printable(failure.message))")
-    case .sourceChanged(let path): say("changed while it was sent, its new content follows: \(path)")
-    case .recovered(let attempts, let files, let unknown): recovered(attempts, files, unknown)
-    case .draining(let requests):
-      if requests > 0 { say("finishing \(Quantity.count(requests, "request"))") }
-    case .planned: break
+    state.withLock { state in
+      // The first retry for each reason is told; there may be thousands.
+      if case .retrying(_, let failure, _) = notice, !state.announced.insert(failure.code).inserted { return }
+      if case .draining(let requests) = notice, let signal = state.stopSignal {
+        return put(draining(requests, signal), &state)
+      }
+      if !look.isQuiet, let line = NoticeText.line(notice) { put(line, &state) }
     }
   }
 
-  /// What the run before this one left open.
-  private func recovered(_ attempts: Int, _ files: Int, _ unknown: Int) {
-    guard attempts + files + unknown > 0 else { return }
-    let doubt = unknown > 0 ? ", \(Quantity.count(unknown, "file")) now unknown" : ""
-    say(
-      "the last run ended without a word: \(Quantity.count(attempts, "request")) cut off, \(Quantity.count(files, "file")) to go on with\(doubt)"
-    )
-  }
-
-  /// The first retry for each reason is told; more of them are only counted, because there may be thousands.
-  private func retrying(_ path: NameBytes, _ failure: Failure, _ ms: Int64) {
-    guard state.withLock({ $0.announcedRetries.insert(failure.code).inserted }) else { return }
-    let cause = "\(failure.code.rawValue): \(printable(failure.message))"
-    say("retrying \(path) in \(Quantity.duration(ms)): \(cause) (more of these are only counted)")
-  }
-
-  /// One line above the progress line.
+  /// One line above the block.
   func say(_ line: String) {
-    if !isQuiet { announce(line) }
+    if !look.isQuiet { announce(line) }
   }
 
   /// The same, also with `--quiet`: for what a person at the terminal must know now.
-  func announce(_ line: String) {
-    let shown = state.withLock { $0.shownLine }
-    err.write(shown.isEmpty ? line + "\n" : "\r\u{1B}[K\(line)\n\(shown)")
+  func announce(_ line: String) { state.withLock { put(line, &$0) } }
+
+  /// A person asked for a stop by `signal`; the line comes when the engine says what runs.
+  func stopAsked(by signal: Int32) { state.withLock { $0.stopSignal = signal } }
+
+  /// One line that says how far it is, for SIGUSR1; also with `--quiet`.
+  func status() {
+    state.withLock { state in
+      guard let figures = state.figures else { return put("nothing is being sent yet", &state) }
+      if case .records = look.mode { return write(record(figures), &state) }
+      put(ProgressText.line(figures, units: look.units), &state)
+    }
   }
 
-  /// Takes the progress line away, so that what follows starts on an empty line.
+  /// The process went on after it was stopped: the screen is not what it was.
+  func resumed() { state.withLock { $0.screen.forget() } }
+
+  /// Takes the block away, so that what follows starts on an empty line; the last record is written.
   func finish() {
-    let wasShown = state.withLock { state in
-      defer { state.shownLine = "" }
-      return !state.shownLine.isEmpty
+    state.withLock { state in
+      if case .records = look.mode, let figures = state.figures, figures.now.elapsedMs != state.lastShownMs {
+        state.lastShownMs = figures.now.elapsedMs
+        state.backlog.append(record(figures))
+      }
+      err.write(state.screen.clear(columns: size.columns) + state.backlog.joined())
+      state.backlog = []
     }
-    if wasShown { err.write("\r\u{1B}[K") }
+  }
+}
+
+// MARK: - Showing
+
+extension ProgressReporter {
+  private func show(_ figures: ProgressFigures, _ state: inout State) {
+    flush(&state)
+    switch look.mode {
+    case .silent: break
+    case .block: showBlock(figures, &state)
+    case .lines(let firstMs, let everyMs):
+      guard isDue(figures, state, first: firstMs, every: everyMs) else { return }
+      state.lastShownMs = figures.now.elapsedMs
+      write(ProgressText.line(figures, units: look.units) + "\n", &state)
+    case .records(let everyMs):
+      guard isDue(figures, state, first: everyMs, every: everyMs) else { return }
+      state.lastShownMs = figures.now.elapsedMs
+      write(record(figures), &state)
+    }
+  }
+
+  private func isDue(_ figures: ProgressFigures, _ state: State, first: Int64, every: Int64) -> Bool {
+    state.lastShownMs.map { figures.now.elapsedMs - $0 >= every } ?? (figures.now.elapsedMs >= first)
+  }
+
+  private func showBlock(_ figures: ProgressFigures, _ state: inout State) {
+    guard isDue(figures, state, first: 0, every: 100) else { return }
+    // In the background the screen belongs to somebody else.
+    guard err.isForeground else { return state.screen.forget() }
+    guard err.isWritable else { return }
+    let size = size
+    var block = ProgressBlock(columns: size.columns, rows: size.rows, title: state.title)
+    (block.units, block.glyphs) = (look.units, look.glyphs)
+    block.style = TextStyle(columns: nil, usesColour: look.usesColour)
+    guard let text = state.screen.frame(block.lines(figures), columns: size.columns) else { return }
+    state.lastShownMs = figures.now.elapsedMs
+    err.write(text)
+  }
+
+  /// Asked anew for every frame, so that a change needs no signal.
+  private var size: (columns: Int, rows: Int) {
+    let now = err.windowSize
+    return (now.columns > 0 ? now.columns : look.columns, now.rows > 0 ? now.rows : look.rows)
+  }
+
+  /// A line for people in the form that the mode has for it.
+  private func put(_ line: String, _ state: inout State) {
+    if case .records = look.mode {
+      guard let record = try? JSONText.encode(NoticeRecord(line, wallMs: clock.wallMs)) else { return }
+      return write(String(decoding: record, as: UTF8.self) + "\n", &state)
+    }
+    write((look.glyphs == .ascii ? line.replacing("–", with: "-") : line) + "\n", &state)
+  }
+
+  private func record(_ figures: ProgressFigures) -> String {
+    guard let record = try? JSONText.encode(ProgressRecord(figures, wallMs: clock.wallMs)) else { return "" }
+    return String(decoding: record, as: UTF8.self) + "\n"
+  }
+
+  private func write(_ text: String, _ state: inout State) {
+    if state.backlog.count < Self.backlogLimit { state.backlog.append(text) }
+    flush(&state)
+  }
+
+  private func flush(_ state: inout State) {
+    guard !state.backlog.isEmpty, err.isWritable else { return }
+    let text = state.backlog.joined()
+    state.backlog = []
+    err.write(state.screen.above(text, columns: size.columns))
+  }
+
+  private func draining(_ requests: Int, _ signal: Int32) -> String {
+    let again = signal == SIGINT ? "Ctrl-C again stops now" : "a second signal stops now"
+    return "draining \(Quantity.count(requests, "request")) – \(again); nothing is lost, \"transfers run\" goes on"
   }
 }

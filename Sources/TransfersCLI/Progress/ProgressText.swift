@@ -1,33 +1,53 @@
+import TransferModel
 import TransferReports
-import Transfers
 
-/// One line that says how far a run is.
+/// Progress in words.
 enum ProgressText {
-  /// `61 of 118 files  1.6 GiB / 3.2 GiB  50%  34.9 MiB/s  ETA 0:47  2 failed  1 retrying`.
-  /// Parts are left out from the right until it fits `columns`.
-  static func line(_ now: ProgressSnapshot, bytesPerSecond: Int64?, columns: Int?) -> String {
-    let moved = min(now.bytesAcked + max(now.bytesInFlight, 0), now.bytesTotal)
+  /// `61 of 118 files  1.6 / 3.2 GiB  50%  34.9 MiB/s  ETA 0:47  2 failed  1 retrying`: the line for logs.
+  static func line(_ figures: ProgressFigures, units: ByteUnits = .iec) -> String {
+    let now = figures.now
     var parts = ["\(now.filesDone) of \(Quantity.count(now.filesTotal, "file"))"]
-    parts.append("\(Quantity.bytes(moved)) / \(Quantity.bytes(now.bytesTotal))")
-    if now.bytesTotal > 0 { parts.append("\(percent(moved, of: now.bytesTotal))%") }
+    if figures.filesAdded > 0 { parts[0] += " (+\(figures.filesAdded))" }
+    parts.append(size(now, units))
+    parts.append(now.totalIsKnown ? "\(figures.percent)%" : "counting")
+    parts.append(rate(figures.bytesPerSecond, units))
+    parts.append("ETA \(eta(figures.etaMs))")
     if now.filesFailed > 0 { parts.append("\(now.filesFailed) failed") }
+    if now.filesUnknown > 0 { parts.append("\(now.filesUnknown) unknown") }
     if now.retrying > 0 { parts.append("\(now.retrying) retrying") }
-    parts.append(bytesPerSecond.map { Quantity.bytesPerSecond($0) } ?? "- B/s")
-    parts.append("ETA \(eta(now, moved: moved, bytesPerSecond: bytesPerSecond))")
-    guard let columns else { return parts.joined(separator: "  ") }
-    while parts.count > 1, DisplayWidth.of(parts.joined(separator: "  ")) > columns { parts.removeLast() }
-    return DisplayWidth.cutMiddle(parts.joined(separator: "  "), to: columns)
+    return parts.joined(separator: "  ")
   }
+
+  /// Acknowledged and in flight, and the whole where it is known.
+  static func size(_ now: ProgressSnapshot, _ units: ByteUnits) -> String {
+    guard now.totalIsKnown else { return Quantity.bytes(now.bytesAcked + max(now.bytesInFlight, 0), units) }
+    return Quantity.fraction(now.bytesMoved, of: now.bytesTotal, units)
+  }
+
+  static func rate(_ bytesPerSecond: Int64?, _ units: ByteUnits) -> String {
+    bytesPerSecond.map { Quantity.bytesPerSecond($0, units) } ?? "- B/s"
+  }
+
+  static func eta(_ ms: Int64?) -> String { ms.map { Quantity.remaining($0) } ?? "-" }
+
+  /// What stands instead of a bar; nil for a file that is being sent.
+  static func phase(_ phase: FileProgress.Phase) -> (text: String, colour: TextStyle.Colour?)? {
+    switch phase {
+    case .sending: nil
+    case .finishing: ("finishing", nil)
+    case .stalled(let ms): ("stalled \(wait(ms))", .yellow)
+    case .retrying(let ms, let code, let number, let limit):
+      ("retry in \(wait(ms + 999)) (\(code.rawValue), try \(number) of \(limit))", .yellow)
+    case .failed(let code): ("failed (\(code.rawValue))", .red)
+    }
+  }
+
+  /// Whole seconds: `12 s`, `1m 34s`.
+  private static func wait(_ ms: Int64) -> String { ms < 60_000 ? "\(ms / 1000) s" : Quantity.duration(ms) }
 
   /// Rounded down, so that 100 is only said of the whole.
   static func percent(_ part: Int64, of whole: Int64) -> Int {
     guard whole > 0 else { return 100 }
     return Int(Double(max(0, min(part, whole))) / Double(whole) * 100)
-  }
-
-  private static func eta(_ now: ProgressSnapshot, moved: Int64, bytesPerSecond: Int64?) -> String {
-    guard now.elapsedMs >= 3000, let rate = bytesPerSecond, rate > 0 else { return "-" }
-    let seconds = Double(now.bytesTotal - moved) / Double(rate)
-    return Quantity.remaining(Int64(min(seconds * 1000, 1e12)))
   }
 }

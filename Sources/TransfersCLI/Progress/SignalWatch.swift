@@ -6,24 +6,26 @@ import TransferModel
   import Darwin
 #endif
 
-/// Turns SIGINT, SIGTERM and SIGHUP into calls on an ordinary thread. Made before any other thread is started, because
-/// threads inherit the mask. A signal that was ignored when the process began (`nohup`, `&`) stays ignored.
+/// Turns signals into calls on an ordinary thread. Made before any other thread is started, because threads inherit the mask.
+/// A signal that was ignored when the process began (`nohup`, `&`) stays ignored; but SIGTERM always works.
 ///
-/// While nothing is being transferred the first signal ends the process as if it were not caught: what is recorded is
-/// durable, and nothing else needs a farewell.
+/// SIGINT, SIGTERM and SIGHUP ask for a stop. While nothing is being transferred the first of them ends the process as if it
+/// were not caught: what is recorded is durable, and nothing else needs a farewell. So does the third at any time.
+/// SIGUSR1 asks for a line, SIGCONT says that the screen is not what it was; neither ever ends anything.
 final class SignalWatch: Sendable {
   typealias Handler = @Sendable (_ signal: Int32, _ count: Int) -> Void
   private struct State {
     var handler: Handler?
     var count = 0
     var last: Int32?
+    var remark: (@Sendable (_ signal: Int32) -> Void)?
   }
 
   private let state = Lock(State())
 
   init() {
-    let signals = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
-    guard !signals.isEmpty else { return }
+    if Self.isIgnored(SIGTERM) { signal(SIGTERM, SIG_DFL) }
+    let signals = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCONT].filter { !Self.isIgnored($0) }
     var mask = Self.set(signals)
     pthread_sigmask(SIG_BLOCK, &mask, nil)
     _ = WorkerThread { [self] in wait(for: signals) }
@@ -32,7 +34,10 @@ final class SignalWatch: Sendable {
   /// From now on signals are counted and handed to `handler` instead of ending the process.
   func handle(_ handler: @escaping Handler) { state.withLock { $0.handler = handler } }
 
-  /// The signal that came last, and how many came.
+  /// From now on SIGUSR1 and SIGCONT are handed to `remark`.
+  func remark(_ remark: @escaping @Sendable (_ signal: Int32) -> Void) { state.withLock { $0.remark = remark } }
+
+  /// The stop signal that came last, and how many came.
   var received: (signal: Int32?, count: Int) { state.withLock { ($0.last, $0.count) } }
 
   private func wait(for signals: [Int32]) {
@@ -40,12 +45,16 @@ final class SignalWatch: Sendable {
       var mask = Self.set(signals)
       var signal: Int32 = 0
       guard sigwait(&mask, &signal) == 0 else { continue }
+      if signal == SIGUSR1 || signal == SIGCONT {
+        state.withLock { $0.remark }?(signal)
+        continue
+      }
       let (handler, count) = state.withLock { state in
         state.count += 1
         state.last = signal
         return (state.handler, state.count)
       }
-      guard let handler else { Self.die(of: signal) }
+      guard let handler, count < 3 else { Self.die(of: signal) }
       handler(signal, count)
     }
   }

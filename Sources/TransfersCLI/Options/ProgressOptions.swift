@@ -1,0 +1,22 @@
+import ArgumentParser
+import TransferReports
+
+/// What is shown while the engine works, and how long it may take to stop.
+struct ProgressOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "auto: a block on a terminal, else plain; plain[:5s]: a line now and then; json: records on standard error.",
+      valueName: "how"))
+  var progress = ProgressChoice.auto
+
+  @Option(help: ArgumentHelp("After the first Ctrl-C, requests that run may go on so long.", valueName: "time"))
+  var drainTimeout = TimeSpan(ms: 30_000)
+
+  @Flag(name: .customLong("si"), help: "Progress in powers of 1000 (MB) instead of 1024 (MiB).")
+  var usesSI = false
+
+  @Flag(help: "Progress without characters beyond ASCII.")
+  var ascii = false
+
+  var units: ByteUnits { usesSI ? .si : .iec }
+}

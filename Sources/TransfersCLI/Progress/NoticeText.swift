@@ -1,0 +1,33 @@
+import TransferModel
+import TransferReports
+import Transfers
+
+/// What happened, as one line for people, safe for a terminal; nil for what is no news.
+enum NoticeText {
+  static func line(_ notice: Notice) -> String? {
+    switch notice {
+    case .skipped(let path, let reason): "skipped \(path): \(printable(reason))"
+    case .failed(let path, let failure): "failed \(path): \(cause(failure))"
+    case .unknown(let path, let failure): "unknown \(path): \(cause(failure))"
+    case .retrying(let path, let failure, let ms):
+      "retrying \(path) in \(Quantity.duration(ms)): \(cause(failure)) (more of these are only counted)"
+    case .sourceChanged(let path): "changed while it was sent, its new content follows: \(path)"
+    case .recovered(let attempts, let files, let unknown): recovered(attempts, files, unknown)
+    case .draining(let requests): requests > 0 ? "finishing \(Quantity.count(requests, "request"))" : nil
+    case .circuitOpened(let host, let ms):
+      "\(printable(host)) takes no connections: circuit open, next try in \(Quantity.duration(ms))"
+    case .circuitClosed(let host): "\(printable(host)) answers again: circuit closed"
+    case .planned: nil
+    }
+  }
+
+  private static func cause(_ failure: Failure) -> String { "\(failure.code.rawValue): \(printable(failure.message))" }
+
+  /// What the run before this one left open.
+  private static func recovered(_ attempts: Int, _ files: Int, _ unknown: Int) -> String? {
+    guard attempts + files + unknown > 0 else { return nil }
+    let doubt = unknown > 0 ? ", \(Quantity.count(unknown, "file")) now unknown" : ""
+    let cut = Quantity.count(attempts, "request")
+    return "the last run ended without a word: \(cut) cut off, \(Quantity.count(files, "file")) to go on with\(doubt)"
+  }
+}

@@ -1,0 +1,60 @@
+/// What stands at the bottom of a terminal, and the text that changes it: cursor up, erase to the end of the line. The cursor
+/// rests on the line below the block and is never hidden, so that a process that is killed or stopped leaves a usable
+/// terminal. Within a frame, and only there, lines are clipped instead of wrapped: a terminal that just became narrower, or
+/// that takes a character for wider than we do, keeps its lines. A value; it writes nothing itself.
+struct ProgressScreen: Sendable {
+  private var shown: [String] = []
+  private var widths: [Int] = []
+  private var columns = 0
+
+  var isEmpty: Bool { shown.isEmpty }
+
+  /// The block in place of the one before; nil when nothing changed.
+  mutating func frame(_ lines: [String], columns: Int) -> String? {
+    guard lines != shown else { return nil }
+    return text(lines, above: "", columns)
+  }
+
+  /// `text` (with its newline) for good, the block below it.
+  mutating func above(_ text: String, columns: Int) -> String {
+    shown.isEmpty ? text : self.text(shown, above: text, columns)
+  }
+
+  /// Takes the block away.
+  mutating func clear(columns: Int) -> String { shown.isEmpty ? "" : text([], above: "", columns) }
+
+  /// Others have written meanwhile: the next frame begins where the cursor is.
+  mutating func forget() { (shown, widths) = ([], []) }
+
+  private mutating func text(_ lines: [String], above: String, _ columns: Int) -> String {
+    let height = heightNow(columns)
+    var out = "\r" + (height > 0 ? "\u{1B}[\(height)A" : "")
+    // Lines that the terminal has wrapped must not be written over: it would join them when it becomes wider again.
+    if !above.isEmpty || columns != self.columns { out += "\u{1B}[J" }
+    out += above + "\u{1B}[?7l"
+    for line in lines { out += line + "\u{1B}[K\n" }
+    // What the terminal echoed below, and lines that the block does not have any more.
+    out += "\u{1B}[J\u{1B}[?7h"
+    shown = lines
+    widths = lines.map { Self.width($0) }
+    self.columns = columns
+    return out
+  }
+
+  /// Lines of the terminal that the block takes now: after it became narrower it has wrapped them.
+  private func heightNow(_ columns: Int) -> Int {
+    widths.reduce(0) { $0 + max(1, ($1 + columns - 1) / max(1, columns)) }
+  }
+
+  /// Without colours, which are `ESC [ … m`.
+  private static func width(_ line: String) -> Int {
+    var plain = ""
+    var isEscape = false
+    for character in line {
+      if character == "\u{1B}" { isEscape = true }
+      if !isEscape { plain.append(character) }
+      if isEscape, character == "m" { isEscape = false }
+    }
+    return DisplayWidth.of(plain)
+  }
+}
