@@ -166,16 +166,33 @@ import Transfers
   /// Ctrl-S, or a reader that does not read: transfers go on, and what was missed is written later.
   @Test func aFullPipeHoldsUpNobody() throws {
     let pipe = try Channel.pipe()
-    _ = fcntl(pipe.writing, F_SETFL, fcntl(pipe.writing, F_GETFL) | O_NONBLOCK)
+    _ = fcntl(pipe.writing, F_SETFL, O_NONBLOCK)
     let filler = [UInt8](repeating: 0x2E, count: 4096)
     while write(pipe.writing, filler, filler.count) > 0 {}
+    _ = fcntl(pipe.writing, F_SETFL, 0)
     let reporter = reporter(pipe, usual)
     reporter.say("one")
     reporter.progress(snapshot(10_000))
     reporter.say("two")
     _ = pipe.text()
     reporter.progress(snapshot(11_000))
+    reporter.progress(snapshot(12_000))
     #expect(pipe.text().split(separator: "\n").map { $0.prefix(3) } == ["one", "1 o", "two"])
+  }
+
+  /// Nobody reads the other end of this terminal: a frame is written as far as it goes, and no further one is begun.
+  @Test func aTerminalThatTakesNothingHoldsUpNobody() throws {
+    let terminal = try Channel.terminal(columns: 80)
+    let reporter = reporter(terminal, .block)
+    for step in 0..<3_000 { reporter.progress(snapshot(Int64(step) * 100, done: step)) }
+    var screen = terminal.text()
+    reporter.progress(snapshot(400_000, done: 5))
+    screen += terminal.text()
+    #expect(!screen.contains("2999 done"))
+    reporter.progress(snapshot(500_000, done: 7))
+    screen += terminal.text()
+    #expect(screen.contains("7 done"))
+    #expect(screen.ranges(of: "\u{1B}[?7l").count == screen.ranges(of: "\u{1B}[?7h").count)
   }
 
   @Test(arguments: [

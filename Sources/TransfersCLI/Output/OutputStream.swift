@@ -45,12 +45,6 @@ final class OutputStream: Sendable {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Takes something now, or is broken. A terminal that was stopped with Ctrl-S, and a full pipe, take nothing.
-  var isWritable: Bool {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    return poll(&entry, 1, 0) != 0
-  }
-
   /// False while this process is in the background of the terminal.
   var isForeground: Bool {
     let owner = tcgetpgrp(descriptor)

@@ -25,12 +25,14 @@ final class ProgressReporter: Sendable {
 
   private static let backlogLimit = 1_000
   private let err: OutputStream
+  private let display: DisplayStream
   private let look: ProgressLook
   private let clock: any TransferClock
   private let state = Lock(State())
 
   init(_ err: OutputStream, _ look: ProgressLook, clock: any TransferClock = SystemClock()) {
     self.err = err
+    display = DisplayStream(err)
     self.look = look
     self.clock = clock
   }
@@ -93,8 +95,9 @@ final class ProgressReporter: Sendable {
         state.lastShownMs = figures.now.elapsedMs
         state.backlog.append(record(figures))
       }
-      err.write(state.screen.clear(columns: size.columns) + state.backlog.joined())
+      display.write(state.screen.clear(columns: size.columns) + state.backlog.joined())
       state.backlog = []
+      display.drain()
     }
   }
 }
@@ -126,14 +129,14 @@ extension ProgressReporter {
     guard isDue(figures, state, first: 0, every: 100) else { return }
     // In the background the screen belongs to somebody else.
     guard err.isForeground else { return state.screen.forget() }
-    guard err.isWritable else { return }
+    guard display.isReady else { return }
     let size = size
     var block = ProgressBlock(columns: size.columns, rows: size.rows, title: state.title)
     (block.units, block.glyphs) = (look.units, look.glyphs)
     block.style = TextStyle(columns: nil, usesColour: look.usesColour)
     guard let text = state.screen.frame(block.lines(figures), columns: size.columns) else { return }
     state.lastShownMs = figures.now.elapsedMs
-    err.write(text)
+    display.write(text)
   }
 
   /// Asked anew for every frame, so that a change needs no signal.
@@ -162,10 +165,10 @@ extension ProgressReporter {
   }
 
   private func flush(_ state: inout State) {
-    guard !state.backlog.isEmpty, err.isWritable else { return }
+    guard !state.backlog.isEmpty, display.isReady else { return }
     let text = state.backlog.joined()
     state.backlog = []
-    err.write(state.screen.above(text, columns: size.columns))
+    display.write(state.screen.above(text, columns: size.columns))
   }
 
   private func draining(_ requests: Int, _ signal: Int32) -> String {

@@ -1,0 +1,81 @@
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Standard error for things that must not hold up the engine: a terminal that was stopped with Ctrl-S, or a log whose reader
+/// is slow, takes what it takes, and the rest waits here. The flags of the descriptor itself stay as they are, because other
+/// processes share it; a terminal or pipe is opened once more instead. Any thread.
+final class DisplayStream: Sendable {
+  private let out: OutputStream
+  /// Does not block; nil where that is not needed (files) or not possible: then writes wait.
+  private let descriptor: Int32?
+  private let rest = Lock<ArraySlice<UInt8>>([])
+
+  init(_ out: OutputStream) {
+    self.out = out
+    descriptor = Self.reopened(out.descriptor)
+  }
+
+  deinit {
+    if let descriptor { close(descriptor) }
+  }
+
+  /// Nothing waits any more.
+  var isReady: Bool { rest.withLock { push(&$0) } }
+
+  /// Writes what can be written now, and keeps the rest.
+  func write(_ text: String) {
+    rest.withLock { rest in
+      rest += Array(text.utf8)
+      _ = push(&rest)
+    }
+  }
+
+  /// Waits until everything is written.
+  func drain() {
+    rest.withLock { rest in
+      guard !push(&rest) else { return }
+      out.write(Array(rest))
+      rest = []
+    }
+  }
+
+  private func push(_ rest: inout ArraySlice<UInt8>) -> Bool {
+    guard !rest.isEmpty else { return true }
+    guard let descriptor else {
+      out.write(Array(rest))
+      rest = []
+      return true
+    }
+    while !rest.isEmpty {
+      #if canImport(Glibc)
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      #else
+        let count = rest.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
+      #endif
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        return false
+      } else if errno != EINTR {
+        // Nobody reads any more.
+        rest = []
+      }
+    }
+    return true
+  }
+
+  /// Source: proc(5) on `/proc/PID/fd`: opening such a link makes a new open file description.
+  private static func reopened(_ descriptor: Int32) -> Int32? {
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFIFO || isatty(descriptor) == 1 else {
+      return nil
+    }
+    let opened = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    return opened >= 0 ? opened : nil
+  }
+}
