@@ -17,8 +17,11 @@ public enum Program {
 
   /// The exit code of the command in `context.arguments`.
   static func run(_ context: Context) -> Int32 {
+    var context = context
     do throws(CommandFailure) {
-      try execute(context)
+      let line = try ArgumentLine(context)
+      context = context.parsing(line.arguments)
+      try execute(line, context)
       if case .failed(let number) = context.out.state {
         let cause = printable(String(cString: strerror(number)))
         throw CommandFailure(.error, code: "output", "write standard output: \(cause)")
@@ -31,14 +34,15 @@ public enum Program {
     }
   }
 
-  private static func execute(_ context: Context) throws(CommandFailure) {
+  private static func execute(_ line: ArgumentLine, _ context: Context) throws(CommandFailure) {
     let parsed: any ParsableCommand
     do {
-      parsed = try RootCommand.parseAsRoot(context.arguments)
+      parsed = try RootCommand.parseAsRoot(line.arguments)
     } catch {
-      return try finish(parsing: error, context)
+      return try finish(parsing: error, line, context)
     }
-    guard let command = parsed as? any Command else { return try showHelp(parsed, context) }
+    guard let command = parsed as? any Command else { return try showHelp(parsed, line, context) }
+    Remarks(context.err, command.common).aboutSettings(line.environment, context)
     guard let output = command.common.output, output != NameBytes("-") else { return try command.execute(context) }
     try execute(command, into: try OutputFile(output), context)
   }
@@ -58,30 +62,27 @@ public enum Program {
   }
 
   /// What is parsed but is no command of ours is `--help`, or a command that needs a subcommand.
-  private static func showHelp(_ parsed: any ParsableCommand, _ context: Context) throws(CommandFailure) {
+  private static func showHelp(
+    _ parsed: any ParsableCommand, _ line: ArgumentLine, _ context: Context
+  ) throws(CommandFailure) {
     var parsed = parsed
-    do { try parsed.run() } catch { try finish(parsing: error, context) }
+    do { try parsed.run() } catch { try finish(parsing: error, line, context) }
   }
 
   /// `--help` and `--version` end here too: the parser throws them.
-  private static func finish(parsing error: any Error, _ context: Context) throws(CommandFailure) {
+  private static func finish(
+    parsing error: any Error, _ line: ArgumentLine, _ context: Context
+  ) throws(CommandFailure) {
     let status = RootCommand.exitCode(for: error)
     if status.isSuccess { return context.out.writeLine(RootCommand.fullMessage(for: error)) }
     let lines = RootCommand.message(for: error).split(whereSeparator: \.isNewline)
     let message = printable(lines.joined(separator: " "))
-    throw .usage(
-      message.hasSuffix(".") ? String(message.dropLast()) : message,
-      remedy: "transfers \(commandName(context.arguments))--help")
-  }
-
-  private static func commandName(_ arguments: [String]) -> String {
-    guard let first = arguments.first, RootCommand.names.contains(first) else { return "" }
-    return first + " "
+    throw line.failure(message)
   }
 
   private static func report(_ failure: CommandFailure, _ context: Context) {
     context.err.writeLine(failure.line)
-    guard OutputFormat.isJSON(context.arguments) else { return }
+    guard OutputFormat.isJSON(context.parsed) else { return }
     if let record = try? JSONText.encode(ExitRecord(failure)) { context.err.write(record + [0x0A]) }
   }
 }

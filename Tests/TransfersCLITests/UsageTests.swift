@@ -9,7 +9,7 @@ import Testing
   init() throws { program = try BuiltProgram() }
 
   @Test(arguments: [
-    (["nope"], "Unexpected argument 'nope'"), (["status", "--bogus"], "Unknown option '--bogus'"),
+    (["nope"], #"no command \"nope\""#), (["status", "--bogus"], "Unknown option '--bogus'"),
     (["push", "a"], "give at least one source and a destination"),
     (["push", "--workers", "0", "a", "s3://b/"], "1 to 256"),
     (["run", "--workers", "257"], "1 to 256"), (["run", "--rate", "0"], "'0'"),
@@ -19,7 +19,8 @@ import Testing
     (["push", "--auth", "bearer=hunter2", "a", "s3://b/"], "takes a reference, never a secret"),
     (["list", "nothing"], "'nothing'"), (["list", "--limit", "0"], "at least 1"),
     (["report", "summary", "--limit", "3"], "--limit"),
-    (["show", "12"], #""12" is no id"#), (["show", "b1-b3"], "is not one row"), (["store", "nope"], "'nope'"),
+    (["show", "12"], #""12" is no id"#), (["show", "b1-b3"], "is not one row"),
+    (["store", "nope"], #"no command \"nope\""#),
     (["help", "nope"], #"no command or topic "nope""#), (["status", "--color", "blue"], "'blue'"),
     (["--store"], "--store"),
   ])

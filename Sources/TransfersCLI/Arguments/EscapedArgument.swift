@@ -46,6 +46,9 @@ enum EscapedArgument {
     return bytes
   }
 
+  /// Safe to print.
+  static func shown(_ text: String) -> String { NameBytes(decode(text)).description }
+
   /// Whether the argument holds bytes that are not UTF-8.
   static func isEscaped(_ text: String) -> Bool { text.unicodeScalars.contains { escapes.contains($0.value) } }
 

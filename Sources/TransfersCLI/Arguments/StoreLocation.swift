@@ -5,16 +5,27 @@ enum StoreLocation {
   /// `--store`, then `TRANSFERS_STORE`, then `$XDG_STATE_HOME/transfers/transfers.db` (an absolute path, as the XDG Base
   /// Directory Specification asks), then `~/.local/state/transfers/transfers.db`.
   static func path(option: String?, environment: [String: String]) throws(CommandFailure) -> String {
-    func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-    if let option {
-      guard !option.isEmpty, !EscapedArgument.isEscaped(option) else {
-        throw .usage("--store needs a path in UTF-8")
-      }
-      return option
+    try find(option: option, environment: environment).path
+  }
+
+  /// With the name of what decided.
+  static func find(
+    option: String?, environment: [String: String]
+  ) throws(CommandFailure) -> (path: String, origin: String) {
+    guard let (path, origin) = candidate(option, environment) else {
+      throw CommandFailure(.config, "find the ledger: neither HOME nor XDG_STATE_HOME is set", remedy: "--store PATH")
     }
-    if let path = variable("TRANSFERS_STORE") { return path }
-    if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/transfers/transfers.db" }
-    if let home = variable("HOME") { return home + "/.local/state/transfers/transfers.db" }
-    throw CommandFailure(.config, "find the ledger: neither HOME nor XDG_STATE_HOME is set", remedy: "--store PATH")
+    guard !path.isEmpty, !EscapedArgument.isEscaped(path) else { throw .usage("\(origin) needs a path in UTF-8") }
+    return (path, origin)
+  }
+
+  private static func candidate(_ option: String?, _ environment: [String: String]) -> (String, String)? {
+    func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    if let option { return (option, "--store") }
+    if let path = variable("TRANSFERS_STORE") { return (path, "TRANSFERS_STORE") }
+    if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") {
+      return (state + "/transfers/transfers.db", "XDG_STATE_HOME")
+    }
+    return variable("HOME").map { ($0 + "/.local/state/transfers/transfers.db", "HOME") }
   }
 }

@@ -45,7 +45,7 @@ struct PushCommand: Command {
     _ session: EngineSession, _ options: UploadOptions, _ add: AddResult, _ context: Context
   ) throws(CommandFailure) -> RunNumbers {
     let run = RunOptions(
-      storePath: options.storePath, workers: try engine.workers(context), rate: try engine.bytesPerSecond(context),
+      storePath: options.storePath, workers: engine.workers, rate: engine.bytesPerSecond,
       argv: RecordedArguments.masked(context.arguments))
     var numbers: RunNumbers
     do {

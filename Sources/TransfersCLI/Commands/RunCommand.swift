@@ -18,8 +18,8 @@ struct RunCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let options = RunOptions(
-      storePath: try common.storePath(context), workers: try engine.workers(context),
-      rate: try engine.bytesPerSecond(context), argv: RecordedArguments.masked(context.arguments))
+      storePath: try common.storePath(context), workers: engine.workers,
+      rate: engine.bytesPerSecond, argv: RecordedArguments.masked(context.arguments))
     try LedgerAccess.check(options.storePath, context)
     let session = EngineSession(common, progress, title: "transfers run", context)
     let startedMs = context.clock.wallMs

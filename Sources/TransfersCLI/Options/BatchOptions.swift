@@ -82,7 +82,7 @@ struct BatchOptions: ParsableArguments {
   func upload(_ common: CommonOptions, _ context: Context) throws(CommandFailure) -> UploadOptions {
     UploadOptions(
       storePath: try common.storePath(context), settings: try settings(), name: name, labels: labelTable,
-      priority: priority, rules: try OrderedRules.read(context.arguments), followSymlinks: followSymlinks)
+      priority: priority, rules: try OrderedRules.read(context.parsed), followSymlinks: followSymlinks)
   }
 
   private func settings() throws(CommandFailure) -> BatchSettings {

@@ -32,6 +32,9 @@ struct CommonOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "No progress and no remarks; errors and results only.")
   var quiet = false
 
+  @Flag(name: .shortAndLong, help: "Say where the ledger is and what the environment sets.")
+  var verbose = false
+
   @Option(name: .customLong("color"), help: ArgumentHelp("Colour in text.", valueName: "when"))
   var colour = ColourChoice.auto
 
@@ -44,6 +47,7 @@ struct CommonOptions: ParsableArguments {
     if wantsJSON, let chosenFormat, chosenFormat != .json {
       throw ValidationError("--json and --format \(chosenFormat.rawValue) contradict each other; give one of them")
     }
+    if quiet, verbose { throw ValidationError("--quiet and --verbose contradict each other; give one of them") }
     guard let names = chosenColumns else { return }
     if names.isEmpty { throw ValidationError("--columns needs names, a,b") }
     if Set(names).count != names.count { throw ValidationError("--columns has a name twice") }

@@ -31,7 +31,7 @@ struct CommandFailure: Error, Sendable, Hashable {
 
   /// `transfers: error[store.full]: open store "/x/y.db": disk is full. Try: free space and run "transfers run"`.
   var line: String {
-    "transfers: error[\(code)]: \(text)" + (remedy.isEmpty ? "" : ". Try: \(remedy)")
+    "transfers: error[\(code)]: \(text)" + (remedy.isEmpty ? "" : "\(text.hasSuffix("?") ? "" : ".") Try: \(remedy)")
   }
 
   static func usage(_ text: String, remedy: String = "") -> CommandFailure {

@@ -10,6 +10,9 @@ import TransferModel
 struct Context: Sendable {
   /// Without the program's name, in the form of ``EscapedArgument``.
   let arguments: [String]
+  /// What the parser was given: `arguments` with what the environment adds; not for records.
+  private(set) var parsed: [String] = []
+  /// In the form of ``EscapedArgument`` too.
   let environment: [String: String]
   let out: OutputStream
   let err: OutputStream
@@ -21,9 +24,22 @@ struct Context: Sendable {
       err: OutputStream(descriptor: 2), clock: SystemClock())
   }
 
+  init(
+    arguments: [String], environment: [String: String], out: OutputStream, err: OutputStream, clock: any TransferClock
+  ) {
+    (self.arguments, self.environment, self.out, self.err, self.clock) = (arguments, environment, out, err, clock)
+    parsed = arguments
+  }
+
   /// The same, but results go elsewhere.
   func writing(to out: OutputStream) -> Context {
-    Context(arguments: arguments, environment: environment, out: out, err: err, clock: clock)
+    Context(arguments: arguments, environment: environment, out: out, err: err, clock: clock).parsing(parsed)
+  }
+
+  func parsing(_ arguments: [String]) -> Context {
+    var context = self
+    context.parsed = arguments
+    return context
   }
 
   /// An environment variable that is set and not empty.
@@ -36,8 +52,11 @@ struct Context: Sendable {
     var values: [String: String] = [:]
     var cursor = environ
     while let entry = cursor.pointee {
-      let pair = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      if pair.count == 2 { values[String(pair[0])] = String(pair[1]) }
+      let bytes = UnsafeBufferPointer(start: entry, count: strlen(entry)).map { UInt8(bitPattern: $0) }
+      if let equals = bytes.firstIndex(of: 0x3D) {
+        let name = String(decoding: bytes[..<equals], as: UTF8.self)
+        values[name] = EscapedArgument.encode(Array(bytes[(equals + 1)...]))
+      }
       cursor += 1
     }
     return values

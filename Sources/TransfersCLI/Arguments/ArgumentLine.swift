@@ -1,0 +1,76 @@
+import ArgumentParser
+import TransferModel
+
+/// What the parser gets: the arguments as they were typed, global options moved behind the command's words, and what the
+/// environment says in the places where it neither wins over nor adds to what is typed.
+struct ArgumentLine: Sendable {
+  let arguments: [String]
+  /// The same without the environment.
+  let typed: [String]
+  let environment: EnvironmentOptions
+  private let words: [String]
+  private let tail: [String]
+
+  /// Completion scripts and the parser's own questions pass unchanged.
+  init(_ context: Context) throws(CommandFailure) {
+    let raw = context.arguments
+    let path = CommandPath(raw)
+    words = path.words
+    guard raw.first != "---completion", !raw.contains("--generate-completion-script") else {
+      (arguments, typed, tail) = (raw, raw, [])
+      environment = try EnvironmentOptions([:], for: { OptionList(of: CommonOptions.self) }, typed: [])
+      return
+    }
+    if let failure = path.missing() { throw failure }
+    let command = path.command
+    tail = Self.spelledOut(path.options[...]) + Self.spelledOut(path.rest)
+    typed = words + tail
+    let isCommand = command.configuration.subcommands.isEmpty
+    environment = try EnvironmentOptions(
+      isCommand ? context.environment : [:], for: { OptionList(of: command) }, typed: tail)
+    arguments = Self.joined(words, environment.settings, tail)
+  }
+
+  /// With only some settings of the environment.
+  func arguments(with settings: [EnvironmentOptions.Setting]) -> [String] { Self.joined(words, settings, tail) }
+
+  private static func joined(
+    _ words: [String], _ settings: [EnvironmentOptions.Setting], _ tail: [String]
+  ) -> [String] {
+    let options = tail.prefix { $0 != "--" }
+    return words + settings.filter { !$0.isRule }.flatMap(\.arguments) + options
+      + settings.filter(\.isRule).flatMap(\.arguments) + tail[options.endIndex...]
+  }
+
+  /// `--json=a,b` is `--json --columns=a,b`: a flag of the parser takes no value.
+  private static func spelledOut(_ arguments: ArraySlice<String>) -> [String] {
+    let options = arguments.prefix { $0 != "--" }
+    let spelled = options.flatMap { argument in
+      argument.hasPrefix("--json=") ? ["--json", "--columns=" + argument.dropFirst("--json=".count)] : [argument]
+    }
+    return spelled + arguments[options.endIndex...]
+  }
+}
+
+extension ArgumentLine {
+  /// What the parser says about it, with the variable that is to blame when what is typed is right by itself.
+  func failure(_ message: String) -> CommandFailure {
+    let message = message.hasSuffix(".") ? String(message.dropLast()) : message
+    let remedy = (["transfers"] + words + ["--help"]).joined(separator: " ")
+    guard !environment.settings.isEmpty, Self.isRight(typed) else { return .usage(message, remedy: remedy) }
+    let culprit = environment.settings.first { !Self.isRight(arguments(with: [$0])) }
+    let culprits = culprit.map { [$0] } ?? environment.settings
+    return .usage(culprits.map(\.shown).joined(separator: ", ") + ": " + message, remedy: "transfers help environment")
+  }
+
+  private static func isRight(_ arguments: [String]) -> Bool { (try? RootCommand.parseAsRoot(arguments)) != nil }
+}
+
+extension EnvironmentOptions.Setting {
+  /// `TRANSFERS_RATE is "fast"`. A reference to a credential may be a secret in the wrong place.
+  fileprivate var shown: String {
+    guard variable != EnvironmentOptions.variable("auth") else { return "\(variable) is wrong" }
+    let values = RecordedArguments.masked(arguments).map { $0.drop { $0 != "=" }.dropFirst() }.joined(separator: "\n")
+    return "\(variable) is \"\(EscapedArgument.shown(values.isEmpty ? "1" : values))\""
+  }
+}

@@ -1,0 +1,124 @@
+import ArgumentParser
+import TransferModel
+
+/// `TRANSFERS_<FLAG>` for every option of every command: `TRANSFERS_RATE=20M` is `--rate 20M`, unless that is typed.
+/// An empty variable is none. A flag takes 1, true, yes or 0, false, no. An option that may be repeated takes one value a
+/// line. What is read here never becomes part of what the ledger records of the command line.
+struct EnvironmentOptions: Sendable {
+  struct Setting: Sendable, Hashable {
+    let variable: String
+    let arguments: [String]
+    /// Behind what is typed, so that a rule that is typed decides first; else before it, so that what is typed wins.
+    let isRule: Bool
+  }
+
+  static let prefix = "TRANSFERS_"
+
+  /// Must be typed each time: that something means everything is no setting.
+  static let typedOnly: Set<String> = ["all", "help", "version"]
+
+  /// Read where it is used, so that the most frequent variable costs nothing.
+  static let readElsewhere: Set<String> = ["store"]
+
+  /// Options of which at most one makes sense: one that is typed makes the variables of the others void.
+  static let groups: [Set<String>] = [["json", "format"], ["quiet", "verbose"]]
+
+  private(set) var settings: [Setting] = []
+  /// Variables that begin with `TRANSFERS_` and set nothing for this command.
+  private(set) var others: [String] = []
+
+  /// Of the options in `list`, which the command has; `typed` are its arguments.
+  init(_ environment: [String: String], for list: () -> OptionList, typed: [String]) throws(CommandFailure) {
+    let variables = environment.filter { $0.key.hasPrefix(Self.prefix) && !$0.value.isEmpty }.sorted { $0.key < $1.key }
+    let wanted = variables.filter { !Self.readElsewhere.contains(Self.long($0.key)) }
+    guard !wanted.isEmpty else { return }
+    let list = list()
+    let given = Self.longs(of: typed, list)
+    for (variable, value) in wanted {
+      let long = Self.long(variable)
+      guard let option = list.option(long: long), !Self.typedOnly.contains(long) else {
+        others.append(variable)
+        continue
+      }
+      guard !Self.isVoid(long, given) else { continue }
+      let arguments = try Self.arguments(option, variable, value, list)
+      settings.append(Setting(variable: variable, arguments: arguments, isRule: option.isRepeatable))
+    }
+  }
+
+  /// `dry-run` of `TRANSFERS_DRY_RUN`.
+  static func long(_ variable: String) -> String {
+    variable.dropFirst(prefix.count).lowercased().replacing("_", with: "-")
+  }
+
+  /// `TRANSFERS_DRY_RUN` of `dry-run`.
+  static func variable(_ long: String) -> String { prefix + long.uppercased().replacing("-", with: "_") }
+
+  private static func isVoid(_ long: String, _ given: Set<String>) -> Bool {
+    if given.contains(long) { return true }
+    return groups.contains { $0.contains(long) && !$0.isDisjoint(with: given) }
+  }
+
+  /// The options among arguments, by their long names; `-qn` is two.
+  private static func longs(of typed: [String], _ list: OptionList) -> Set<String> {
+    var found: Set<String> = []
+    for argument in typed.prefix(while: { $0 != "--" }) where argument.hasPrefix("-") {
+      if argument.hasPrefix("--") {
+        found.insert(String(argument.dropFirst(2).prefix { $0 != "=" }))
+      } else {
+        for letter in argument.dropFirst() { list.option(named: "-\(letter)").map { _ = found.insert($0.long) } }
+      }
+    }
+    return found
+  }
+
+  private static func arguments(
+    _ option: OptionList.Option, _ variable: String, _ value: String, _ list: OptionList
+  ) throws(CommandFailure) -> [String] {
+    guard option.takesValue else { return try flag(option, variable, value, list) }
+    let values = option.isRepeatable ? value.split(separator: "\n").map(String.init) : [value]
+    return values.map { "--\(option.long)=\($0)" }
+  }
+
+  private static func flag(
+    _ option: OptionList.Option, _ variable: String, _ value: String, _ list: OptionList
+  ) throws(CommandFailure) -> [String] {
+    switch value.lowercased() {
+    case "1", "true", "yes": return ["--\(option.long)"]
+    case "0", "false", "no":
+      let inverse = "no-\(option.long)"
+      return list.option(long: inverse) == nil ? [] : ["--\(inverse)"]
+    default:
+      throw .usage("\(variable) is \"\(EscapedArgument.shown(value))\"", remedy: "1 or 0, true or false, yes or no")
+    }
+  }
+}
+
+extension EnvironmentOptions {
+  /// The first of `others` that is no option of any command but nearly one, with what may have been meant. Names that are
+  /// far from all of ours belong to somebody else.
+  func misspelt() -> (variable: String, meant: String)? {
+    var left = others.filter { !Self.typedOnly.contains(Self.long($0)) }
+    var known: Set<String> = Self.readElsewhere
+    for command in RootCommand.leaves {
+      if left.isEmpty { return nil }
+      known.formUnion(OptionList(of: command).options.map(\.long))
+      left.removeAll { known.contains(Self.long($0)) }
+    }
+    for variable in left {
+      let near = EditDistance.nearest(to: Self.long(variable), in: known.sorted())
+      if let near { return (variable, Self.variable(near)) }
+    }
+    return nil
+  }
+}
+
+extension RootCommand {
+  /// All commands that do something themselves.
+  static var leaves: [any ParsableCommand.Type] { leaves(of: RootCommand.self) }
+
+  private static func leaves(of command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+    let below = command.configuration.subcommands
+    return below.isEmpty ? [command] : below.flatMap { leaves(of: $0) }
+  }
+}

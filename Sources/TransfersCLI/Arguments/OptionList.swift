@@ -1,0 +1,63 @@
+import ArgumentParser
+import FoundationEssentials
+
+/// The options that a command declares, as the parser itself describes them: nothing here can drift from the commands.
+struct OptionList: Sendable {
+  struct Option: Sendable, Hashable {
+    /// Without dashes: `dry-run`.
+    let long: String
+    let shorts: [Character]
+    let takesValue: Bool
+    let isRepeatable: Bool
+    let valueName: String
+    let help: String
+    /// The only values that it takes; empty when there are others.
+    let values: [String]
+  }
+
+  let options: [Option]
+
+  init(of type: any ParsableArguments.Type) {
+    let dump = try? JSONDecoder().decode(Dump.self, from: Data(type._dumpHelp().utf8))
+    options = (dump?.command.arguments ?? []).compactMap(Option.init)
+  }
+
+  func option(long: some StringProtocol) -> Option? { options.first { $0.long == long } }
+
+  /// The option that an argument names: `--rate`, `--rate=5M` or `-q`; nil when it is another, several, or no option.
+  func option(named argument: String) -> Option? {
+    if argument.hasPrefix("--") { return option(long: argument.dropFirst(2).prefix { $0 != "=" }) }
+    guard argument.count == 2, argument.hasPrefix("-"), let letter = argument.last else { return nil }
+    return options.first { $0.shorts.contains(letter) }
+  }
+}
+
+/// The part of the parser's description (`--experimental-dump-help`, serialization version 0) that is read here.
+private struct Dump: Decodable {
+  struct Command: Decodable { let arguments: [Argument]? }
+  struct Name: Decodable { let kind, name: String }
+
+  struct Argument: Decodable {
+    let kind: String
+    let names: [Name]?
+    let isRepeating: Bool
+    let valueName, abstract: String?
+    let allValues: [String]?
+  }
+
+  let command: Command
+}
+
+extension OptionList.Option {
+  /// nil for positional arguments.
+  fileprivate init?(_ argument: Dump.Argument) {
+    guard let long = argument.names?.first(where: { $0.kind == "long" })?.name else { return nil }
+    self.long = long
+    shorts = (argument.names ?? []).filter { $0.kind == "short" }.compactMap(\.name.first)
+    takesValue = argument.kind == "option"
+    isRepeatable = argument.isRepeating
+    valueName = argument.valueName ?? ""
+    help = argument.abstract ?? ""
+    values = argument.allValues ?? []
+  }
+}

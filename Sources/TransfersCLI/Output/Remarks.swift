@@ -1,0 +1,27 @@
+import TransferModel
+
+/// What is said on standard error about how a command was understood.
+struct Remarks {
+  private let err: OutputStream
+  private let common: CommonOptions
+
+  init(_ err: OutputStream, _ common: CommonOptions) { (self.err, self.common) = (err, common) }
+
+  /// A variable with a slip of the pen is said always (it would be believed to work), the rest only with `--verbose`.
+  func aboutSettings(_ settings: EnvironmentOptions, _ context: Context) {
+    guard !common.quiet else { return }
+    if let (variable, meant) = settings.misspelt() {
+      say("\(printable(variable)) sets nothing; did you mean \(meant)? See \"transfers help environment\"")
+    }
+    guard common.verbose else { return }
+    if let (path, origin) = try? StoreLocation.find(option: common.store, environment: context.environment) {
+      say("the ledger is \"\(printable(path))\", by \(origin)")
+    }
+    for setting in settings.settings {
+      let values = RecordedArguments.masked(setting.arguments).map(EscapedArgument.shown)
+      say("\(setting.variable) gives \(values.isEmpty ? "nothing" : values.joined(separator: " "))")
+    }
+  }
+
+  private func say(_ text: String) { err.writeLine("transfers: \(text)") }
+}
