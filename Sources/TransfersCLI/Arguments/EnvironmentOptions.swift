@@ -114,11 +114,16 @@ extension EnvironmentOptions {
 }
 
 extension RootCommand {
-  /// All commands that do something themselves.
-  static var leaves: [any ParsableCommand.Type] { leaves(of: RootCommand.self) }
+  /// All commands that do something themselves, with their names: `push`, `store check`.
+  static var leafNames: [(name: String, command: any ParsableCommand.Type)] { leaves(of: RootCommand.self, []) }
 
-  private static func leaves(of command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+  static var leaves: [any ParsableCommand.Type] { leafNames.map(\.command) }
+
+  private static func leaves(
+    of command: any ParsableCommand.Type, _ path: [String]
+  ) -> [(name: String, command: any ParsableCommand.Type)] {
     let below = command.configuration.subcommands
-    return below.isEmpty ? [command] : below.flatMap { leaves(of: $0) }
+    if below.isEmpty { return [(path.joined(separator: " "), command)] }
+    return below.flatMap { leaves(of: $0, path + [$0.configuration.commandName ?? ""]) }
   }
 }

@@ -5,84 +5,70 @@ import TransferReports
 /// `transfers help`: a command or a topic.
 struct HelpCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "help", abstract: "Explain a command or a topic (selectors, time, exit-codes, destinations).")
+    commandName: "help",
+    abstract: "Explain a command or a topic (\(HelpTopic.all.map(\.name).joined(separator: ", "))).")
 
-  @Argument(help: ArgumentHelp("A command, selectors, time, exit-codes or destinations.", valueName: "topic"))
+  @Argument(
+    help: ArgumentHelp("A command or a topic.", valueName: "topic"),
+    completion: .list(HelpTopic.all.map(\.name) + RootCommand.subcommandNames))
   var topic: [String] = []
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let value = HelpOutput(topic: topic.joined(separator: " "), text: try text())
+    let value = HelpOutput(topic: topic.joined(separator: " "), page: try page())
     try common.print(value, store: StoreIdentity(path: try? common.storePath(context)), context)
   }
 
-  private func text() throws(CommandFailure) -> String {
-    switch topic.first {
-    case nil: return RootCommand.helpMessage() + "\n"
-    case "exit-codes": return Self.exitCodes
-    case "destinations": return Self.destinations
-    case "selectors": return SelectorHelp.selectors
-    case "time": return SelectorHelp.time
-    case let name?:
-      guard let command = Self.command(topic) else {
-        throw .usage("no command or topic \"\(printable(name))\"", remedy: "transfers help")
-      }
-      return RootCommand.helpMessage(for: command) + "\n"
+  private func page() throws(CommandFailure) -> HelpTopic {
+    if topic.isEmpty { return Self.overview }
+    if topic.count == 1, let found = HelpTopic.named(topic[0]) { return found }
+    guard let command = Self.command(topic) else {
+      let known = HelpTopic.all.map(\.name) + RootCommand.subcommandNames
+      let near = EditDistance.nearest(to: topic[0], in: known)
+      throw .usage(
+        "no command or topic \"\(EscapedArgument.shown(topic.joined(separator: " ")))\"",
+        remedy: "transfers help" + (near.map { " \($0)" } ?? ""))
+    }
+    let name = topic.joined(separator: " ")
+    return HelpTopic(name, command.configuration.abstract, table: { OptionHelp.table(command) }) {
+      RootCommand.helpMessage(for: command) + "\n"
+    }
+  }
+
+  /// All commands and topics.
+  private static var overview: HelpTopic {
+    HelpTopic("", "", table: { OptionHelp.overview }) {
+      let topics = TwoColumns.text(HelpTopic.all.map { ($0.name, $0.about) }, indent: 2, columns: 80)
+      return RootCommand.helpMessage() + "\n\nTOPICS: (transfers help <topic>)\n" + topics
     }
   }
 
   private static func command(_ path: [String]) -> (any ParsableCommand.Type)? {
     var found: any ParsableCommand.Type = RootCommand.self
     for name in path {
-      guard let next = found.configuration.subcommands.first(where: { $0.configuration.commandName == name }) else {
-        return nil
-      }
+      guard let next = found.subcommand(named: name) else { return nil }
       found = next
     }
     return found
   }
-
-  /// The table of ``ExitCode`` and the rules around it.
-  static var exitCodes: String {
-    let columns = [
-      Column<ExitCode>("code", "Code") { .integer(Int64($0.rawValue)) },
-      Column("name", "Name") { .text($0.name) },
-      Column("meaning", "Meaning") { .text($0.meaning) },
-    ]
-    var table = Table(.plain)
-    return table.page(FigureTable(columns, ExitCode.allCases)) + """
-
-      When several hold: 1 and 7 win over 8, 8 over 4, 4 over 3, 3 over 5, 5 over 0.
-      An unknown code that is not 0 is a failure. Codes may be added, none changes its meaning.
-      130 and 143 are what a shell shows for a process that ended by SIGINT or SIGTERM.
-
-      Each exit with another code than 0 prints one line on standard error:
-        transfers: error[name]: what, where, why. Try: what to do
-      With --json, standard output holds at most one document, and the last line of standard error is
-        {"type":"exit","code":3,"name":"partial","error":…,"message":…,"remedy":…,"retryable":false}
-
-      """
-  }
-
-  private static let destinations = """
-    s3://bucket/prefix/          Amazon S3 or compatible (--endpoint-url); multipart for large files
-    http(s)://host/path/         PUT to the path
-    post+http(s)://host/path/    POST to the path
-    dav+http(s)://host/path/     PUT, and missing collections are made (WebDAV)
-
-    A final slash means "into": each file goes below it under its own name, a folder with its tree.
-    Without it a single file goes to exactly that name.
-    Credentials come from the environment and files: the AWS variables and profiles for S3, --auth for the others.
-
-    """
 }
 
-/// A page of help.
+/// A page of help. As JSON it has the text and the rows of its table: options, codes, variables, commands.
 struct HelpOutput: OutputValue {
   static let schema = "transfers.help/1"
   /// Empty for the overview.
   let topic: String
   let text: String
+  let rows: FigureTable?
+  var table: FigureTable? { rows }
+
+  private enum CodingKeys: String, CodingKey { case topic, text, rows }
+
+  init(topic: String, page: HelpTopic) {
+    self.topic = topic
+    text = page.text()
+    rows = page.table?()
+  }
 
   func text(_ style: TextStyle) -> String { text }
 }

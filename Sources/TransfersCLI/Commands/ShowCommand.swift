@@ -8,7 +8,9 @@ struct ShowCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show one batch, file, chunk or attempt with what happened to it.")
 
-  @Argument(help: ArgumentHelp("b12, f345, c9, a77 or the beginning of a uid.", valueName: "id")) var id: String
+  @Argument(
+    help: ArgumentHelp("b12, f345, c9, a77 or the beginning of a uid.", valueName: "id"),
+    completion: LedgerCompletion.ids) var id: String
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {

@@ -9,7 +9,7 @@ struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The ledger (default: $TRANSFERS_STORE, else $XDG_STATE_HOME/transfers/transfers.db, else under ~/.local/state).",
-      valueName: "path"))
+      valueName: "path"), completion: .file())
   var store: String?
 
   @Option(
@@ -25,7 +25,9 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("Write the result into this file, whole or not at all; - is standard output.", valueName: "file")
+    help: ArgumentHelp(
+      "Write the result into this file, whole or not at all; - is standard output.", valueName: "file"),
+    completion: .file()
   )
   var output: NameBytes?
 

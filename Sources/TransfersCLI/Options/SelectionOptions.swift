@@ -38,10 +38,12 @@ struct RowOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       "Ids: b12 (batch), f345 (file), a range b12-b15, the beginning of a uid, or - for ids from standard input.",
-      valueName: "id"))
+      valueName: "id"), completion: LedgerCompletion.ids)
   var ids: [String] = []
 
-  @Option(name: .customLong("batch"), help: ArgumentHelp("Only this batch; repeatable.", valueName: "id or name"))
+  @Option(
+    name: .customLong("batch"), help: ArgumentHelp("Only this batch; repeatable.", valueName: "id or name"),
+    completion: LedgerCompletion.batches)
   var batches: [String] = []
 
   @Option(

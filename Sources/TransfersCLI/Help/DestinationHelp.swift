@@ -1,0 +1,14 @@
+/// `transfers help destinations`.
+enum DestinationHelp {
+  static let text = """
+    s3://bucket/prefix/          Amazon S3 or compatible (--endpoint-url); multipart for large files
+    http(s)://host/path/         PUT to the path
+    post+http(s)://host/path/    POST to the path
+    dav+http(s)://host/path/     PUT, and missing collections are made (WebDAV)
+
+    A final slash means "into": each file goes below it under its own name, a folder with its tree.
+    Without it a single file goes to exactly that name.
+    Credentials come from the environment and files: the AWS variables and profiles for S3, --auth for the others.
+
+    """
+}

@@ -1,0 +1,99 @@
+import TransferModel
+import TransferReports
+
+/// `transfers help environment`: what the parser declares, and the few variables that are read elsewhere.
+enum EnvironmentHelp {
+  struct Variable: Sendable {
+    let name: String
+    let option: String
+    let takes: String
+    let commands: [String]
+    let about: String
+  }
+
+  private static let columns = [
+    Column<Variable>("variable", "Variable") { .text($0.name) },
+    Column("option", "Option") { .text($0.option) },
+    Column("takes") { .text($0.takes) },
+    Column("commands") { .text($0.commands.joined(separator: ",")) },
+    Column("about", "Meaning") { .text($0.about) },
+  ]
+
+  static var table: FigureTable { FigureTable(columns, variables) }
+
+  static var text: String {
+    """
+    TRANSFERS_<FLAG> is the flag: TRANSFERS_RATE=20M is --rate 20M, TRANSFERS_DRY_RUN=1 is --dry-run. What is typed wins over
+    the environment, and that over the default. An empty variable is none. A flag takes 1, true, yes or 0, false, no. An
+    option that can be repeated takes one value a line; when it is typed, the variable does not count. A variable is read by
+    the commands that have the option. --all must be typed. No secret is read from these variables.
+
+
+    """
+      + TwoColumns.text(variables.map { ($0.name, $0.about) }, indent: 2, columns: 118) + """
+
+        Also read
+          XDG_STATE_HOME, HOME    where the ledger is when neither --store nor TRANSFERS_STORE says so; XDG_STATE_HOME counts
+                                  only when it is an absolute path
+          NO_COLOR                no colour, unless --color says so; then FORCE_COLOR, CLICOLOR_FORCE: colour; then a terminal
+                                  has colour unless TERM=dumb
+          TZ, LC_ALL, LC_CTYPE, LANG, TERM, COLUMNS
+                                  the zone of times in tables; what the terminal can show
+          AWS_*                   credentials, profile, region and endpoint for S3, as the tools of AWS read them
+          http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY
+                                  as libcurl reads them: in small or capital letters, but http_proxy only in small ones
+
+        """
+  }
+
+  /// One for each option, sorted by name, with the commands that have it.
+  static var variables: [Variable] {
+    var found: [String: (option: OptionList.Option, commands: [String])] = [:]
+    for (name, command) in RootCommand.leafNames {
+      for option in OptionList(of: command).options where !EnvironmentOptions.typedOnly.contains(option.long) {
+        found[option.long, default: (option, [])].commands.append(name)
+      }
+    }
+    return found.values.sorted { $0.option.long < $1.option.long }.map { variable($0.option, $0.commands) }
+  }
+
+  private static func variable(_ option: OptionList.Option, _ commands: [String]) -> Variable {
+    let takes = !option.takesValue ? "flag" : option.isRepeatable ? "lines" : "value"
+    return Variable(
+      name: EnvironmentOptions.variable(option.long),
+      option: "--\(option.long)" + (option.takesValue ? " <\(option.valueName)>" : ""), takes: takes,
+      commands: commands,
+      about: option.help)
+  }
+}
+
+/// Names on the left, text on the right in as many lines as it needs.
+enum TwoColumns {
+  static func text(_ pairs: [(name: String, text: String)], indent: Int, columns: Int) -> String {
+    let margin = String(repeating: " ", count: indent)
+    let width = pairs.map { DisplayWidth.of($0.name) }.max() ?? 0
+    return pairs.map { pair in
+      let lines = wrapped(pair.text, to: max(20, columns - indent - width - 2))
+      let name = DisplayWidth.pad(pair.name, to: width, alignsRight: false)
+      let blank = String(repeating: " ", count: width)
+      return zip([name] + Array(repeating: blank, count: max(0, lines.count - 1)), lines).map { head, line in
+        "\(margin)\(head)  \(line)\n"
+      }.joined()
+    }.joined()
+  }
+
+  private static func wrapped(_ text: String, to columns: Int) -> [String] {
+    var lines = [""]
+    for word in text.split(separator: " ") {
+      let last = lines[lines.count - 1]
+      if last.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if DisplayWidth.of(last) + 1 + DisplayWidth.of(word) <= columns {
+        lines[lines.count - 1] = "\(last) \(word)"
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+}

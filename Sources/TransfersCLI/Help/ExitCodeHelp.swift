@@ -1,0 +1,29 @@
+import TransferReports
+
+/// `transfers help exit-codes`: the table of ``ExitCode`` and the rules around it.
+enum ExitCodeHelp {
+  private static let columns = [
+    Column<ExitCode>("code", "Code") { .integer(Int64($0.rawValue)) },
+    Column("name", "Name") { .text($0.name) },
+    Column("retryable") { .flag($0.isRetryable) },
+    Column("meaning", "Meaning") { .text($0.meaning) },
+  ]
+
+  static var table: FigureTable { FigureTable(columns, ExitCode.allCases) }
+
+  static var text: String {
+    var layout = Table(.plain)
+    return layout.page(table) + """
+
+      When several hold: 1 and 7 win over 8, 8 over 4, 4 over 3, 3 over 5, 5 over 0.
+      An unknown code that is not 0 is a failure. Codes may be added, none changes its meaning.
+      130 and 143 are what a shell shows for a process that ended by SIGINT or SIGTERM.
+
+      Each exit with another code than 0 prints one line on standard error:
+        transfers: error[name]: what, where, why. Try: what to do
+      With --json, standard output holds at most one document, and the last line of standard error is
+        {"type":"exit","code":3,"name":"partial","error":…,"message":…,"remedy":…,"retryable":false}
+
+      """
+  }
+}
