@@ -33,7 +33,7 @@ final class FileSlice: BodySource, @unchecked Sendable {
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Result<Int, Failure> {
     do throws(Failure) {
-      let wanted = Int(min(Int64(buffer.count), range.length - offset))
+      let wanted = aligned(Int(min(Int64(buffer.count), range.length - offset)), buffer, at: range.offset + offset)
       let slice = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
       let count = try file.read(into: slice, at: range.offset + offset)
       if count == 0 || offset + Int64(count) == range.length { try checkIdentity() }
@@ -46,6 +46,17 @@ final class FileSlice: BodySource, @unchecked Sendable {
       return .failure(error)
     }
   }
+
+  /// Cuts a long piece so that the next one begins at the same place of a page in the file as in the buffer, and stays so.
+  /// The buffer of libcurl begins 16 bytes into a page, and AMD EPYC copies into that from a page's beginning four times slower:
+  /// 0.65 s a GiB instead of 0.16, more than all the rest of an upload (measured with pread, Linux 6, 256 KiB pieces).
+  private func aligned(_ wanted: Int, _ buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Int {
+    guard wanted >= 8 * Self.pageSize, let start = buffer.baseAddress else { return wanted }
+    let shift = (Int(bitPattern: start) &- Int(truncatingIfNeeded: position)) & (Self.pageSize - 1)
+    return shift == 0 ? wanted : wanted - ((wanted - shift) & (Self.pageSize - 1))
+  }
+
+  private static let pageSize = 4096
 
   /// The digest of the bytes that were handed over; nil unless all of them were, in order.
   func sentDigest() -> Digest? { digested == range.length ? running.finish() : nil }

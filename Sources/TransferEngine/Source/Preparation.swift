@@ -145,7 +145,7 @@ enum Preparation {
     _ file: SourceFile, _ range: ByteRange, _ algorithms: Set<DigestAlgorithm>
   ) throws(Failure) -> [DigestAlgorithm: Digest] {
     var running = algorithms.map { ($0, RunningDigest($0)) }
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 64)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 4096)
     defer { buffer.deallocate() }
     var done: Int64 = 0
     while done < range.length {

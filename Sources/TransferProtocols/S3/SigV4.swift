@@ -5,21 +5,26 @@ import TransferModel
 /// Signed by us and not by libcurl, whose 7.88.1 neither sends `x-amz-content-sha256` nor leaves `Expect` out
 /// (`reference/protocols.md` section 3.7). Source: "Authenticating Requests: Using the Authorization Header", S3 API reference.
 struct SigV4: Sendable {
-  var accessKey: String
-  var secretKey: String
-  var region: String
-  /// Milliseconds since 1970 UTC, by the server's clock.
-  var wallMs: Int64
+  let accessKey: String
+  let secretKey: String
+  let region: String
+  /// What `x-amz-date` carries.
+  let date: String
+  private let scope: String
+
+  /// `wallMs` is milliseconds since 1970 UTC, by the server's clock.
+  init(accessKey: String, secretKey: String, region: String, wallMs: Int64) {
+    self.accessKey = accessKey
+    self.secretKey = secretKey
+    self.region = region
+    date = CivilTime(wallMs: wallMs).basicText
+    scope = "\(date.prefix(8))/\(region)/s3/aws4_request"
+  }
 
   /// SHA-256 of nothing.
   static let emptyPayload = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
   /// The body is protected by TLS and a checksum field instead.
   static let unsignedPayload = "UNSIGNED-PAYLOAD"
-
-  /// What `x-amz-date` carries.
-  var date: String { CivilTime(wallMs: wallMs).basicText }
-
-  private var scope: String { "\(date.prefix(8))/\(region)/s3/aws4_request" }
 
   /// The value of `Authorization`.
   ///
@@ -38,7 +43,18 @@ struct SigV4: Sendable {
     return "AWS4-HMAC-SHA256 Credential=\(accessKey)/\(scope), SignedHeaders=\(names), Signature=\(signature)"
   }
 
+  /// The key of a day, derived once: four of the five HMACs of a request. Source: "Deriving a signing key", AWS IAM guide.
   private func signingKey() -> [UInt8] {
+    let source = [secretKey, scope]
+    if let last = Self.lastKey.withLock({ $0 }), last.source == source { return last.key }
+    let key = derivedKey()
+    Self.lastKey.withLock { $0 = (source, key) }
+    return key
+  }
+
+  private static let lastKey = Lock<(source: [String], key: [UInt8])?>(nil)
+
+  private func derivedKey() -> [UInt8] {
     var key = Array("AWS4\(secretKey)".utf8)
     for part in [String(date.prefix(8)), region, "s3", "aws4_request"] {
       key = RunningDigest.hmacSHA256(key: key, Array(part.utf8))
