@@ -59,6 +59,11 @@ let package = Package(
     .executableTarget(
       name: "transfers-receiver", dependencies: ["Receiver", "TransferModel", argumentParser], swiftSettings: strict),
 
+    // Not a part of the product: tools/bench measures the ledger with it.
+    .executableTarget(
+      name: "ledger-bench", dependencies: ["TransferLedger", "TransferModel"], path: "tools/benchmarks/ledger",
+      swiftSettings: strict),
+
     tests("CDigestTests", ["CDigest"]),
     tests("CurlTransportTests", ["CurlTransport", "TransferModel", httpTypes]),
     tests("ReceiverTests", ["Receiver", "TransferModel"]),

@@ -58,7 +58,7 @@ def cells(at, works, only):
     for (protocol, line), group in clients.GROUPS.items():
         for work in works:
             names = [f"{protocol}/{line}/{work.name}/{client.name}" for client in group]
-            wanted = [client for client, name in zip(group, names) if fnmatch.fnmatch(name, only)]
+            wanted = [client for client, name in zip(group, names) if fnmatch.fnmatch(name, only) and client.fits(protocol, work)]
             if line in lines and wanted:
                 found += [(protocol, line, client, work) for client in wanted]
     if not found:

@@ -1,0 +1,121 @@
+"""The aims of the design, beside what was measured in this run."""
+
+import dataclasses
+
+
+@dataclasses.dataclass
+class Row:
+    what: str
+    limit: str  # the limit or the best peer, measured in this run
+    aim: str
+    measured: str
+    is_reached: bool | None  # None: not measured in this run
+    is_disturbed: bool = False
+
+    @property
+    def verdict(self):
+        return {None: "not run", True: "ok", False: "MISSED"}[self.is_reached] + (" †" if self.is_disturbed else "")
+
+
+class Figures:
+    """What a run found, by group and client."""
+
+    def __init__(self, document):
+        self.document = document
+        self.cells = {(cell["group"], cell["client"]): cell for cell in document.get("send", [])}
+
+    def ours(self, group):
+        return self.cells.get((group, "transfers"))
+
+    def peers(self, group, field, form="{:.2f}"):
+        found = [(cell[field], client) for (of, client), cell in self.cells.items() if of == group and client != "transfers"]
+        return ", ".join(f"{client} {form.format(value)}" for value, client in sorted(found)) or "–"
+
+    def most(self, what, group, field, aim, unit):
+        ours = self.ours(group)
+        if not ours:
+            return Row(what, "–", f"≤ {aim} {unit}", "–", None)
+        value = ours[field]
+        return Row(what, self.peers(group, field), f"≤ {aim} {unit}", f"{value:.2f} {unit}", value <= aim, ours["disturbed"])
+
+
+def rows(document):
+    f = Figures(document)
+    is_full = not document["options"]["quick"]
+    per_gib, wall = "cpu_s_per_gib", "wall_s"
+    found = [
+        f.most("CPU per GiB, PUT", "put/plain/large", per_gib, 0.45, "s"),
+        f.most("CPU per GiB, PUT, TLS", "put/tls/large", per_gib, 1.2, "s"),
+        f.most("CPU per GiB, S3, payload signed", "s3-signed/plain/large", per_gib, 1.5, "s"),
+        f.most("CPU per GiB, S3, unsigned with CRC-64", "s3-unsigned/plain/large", per_gib, 0.6, "s"),
+    ]
+    if is_full:
+        found += [
+            f.most("2 GiB to S3, signed, wall", "s3-signed/plain/large", wall, 2.3, "s"),
+            f.most("2 GiB to S3, unsigned, wall", "s3-unsigned/plain/large", wall, 1.4, "s"),
+        ]
+    found += [small(f, "s3-signed/plain/small", "signed"), *memory(f)]
+    return found + ledger(document) + commands(document, is_full)
+
+
+def small(f, group, kind):
+    ours, s5cmd = f.ours(group), f.cells.get((group, "s5cmd"))
+    what, aim = f"16 KiB files a second, S3, {kind}", "≥ 4 × s5cmd"
+    if not ours or not s5cmd:
+        return Row(what, "–", aim, "–", None)
+    rates = [cell["files"] / cell["wall_s"] for cell in (ours, s5cmd)]
+    others = {client: cell["files"] / cell["wall_s"] for (of, client), cell in f.cells.items() if of == group and client != "transfers"}
+    peers = ", ".join(f"{client} {rate:,.0f}" for client, rate in others.items())
+    return Row(what, peers, aim, f"{rates[0]:,.0f}, {rates[0] / rates[1]:.1f} ×", rates[0] >= 4 * rates[1], ours["disturbed"] or s5cmd["disturbed"])
+
+
+def memory(f):
+    by_client = {}
+    for (_, client), cell in f.cells.items():
+        by_client[client] = max(by_client.get(client, 0), cell["rss_mib"])
+    ours = by_client.pop("transfers", None)
+    if ours is None:
+        return []
+    peers = ", ".join(f"{client} {mib:.0f}" for client, mib in sorted(by_client.items(), key=lambda pair: pair[1]))
+    return [Row("memory, the most of any run", peers or "–", "≤ 48 MiB", f"{ours:.0f} MiB", ours <= 48)]
+
+
+def ledger(document):
+    found = []
+    if cycles := document.get("ledger"):
+        ours, c = cycles["transfers"], cycles["C"]
+        limit = f"the same statements in C {c['per_s']:,.0f} ({c['cpu_us']:.0f} CPU µs)"
+        measured = f"{ours['per_s']:,.0f} ({ours['cpu_us']:.0f} CPU µs)"
+        found.append(Row("ledger cycles a second, 64 a commit, FULL", limit, "≥ 60,000", measured, ours["per_s"] >= 60_000, ours["other"] > 0.3))
+    if claims := document.get("claims"):
+        costs = [claim["us"] for claim in claims]
+        told = ", ".join(f"{c['pending']:,}{' + %s waiting' % format(c['waiting'], ',') if c['waiting'] else ''}: {c['us']:.0f} µs" for c in claims)
+        found.append(Row("claim of 64", "–", "flat", told, max(costs) <= 2 * min(costs)))
+    return found
+
+
+def commands(document, is_full):
+    found = []
+    if (add := document.get("add")) and is_full:
+        measured = f"{add['wall']:.1f} s, {add['rss_mib']:.0f} MiB"
+        found.append(Row("add of 1,000,000 from a list", "–", "≤ 10 s, ≤ 64 MiB", measured, add["wall"] <= 10 and add["rss_mib"] <= 64, add["other"] > 0.3))
+    if (walk := document.get("walk")) and is_full:
+        ours, find = walk["transfers"], walk["find"]
+        found.append(Row("walk of 200,000 files", f"find {find['wall']:.2f} s", "≤ 0.4 s", f"{ours['wall']:.2f} s", ours["wall"] <= 0.4, ours["other"] > 0.3))
+    if start := document.get("start"):
+        curl = f"curl --version {start['curl --version']['least_ms']:.1f} ms"
+        for name, title, aim in (("status, one file", "start of status", 15), ("status, after add", "status with 1,000,000 files", 100)):
+            if name in start and (is_full or aim == 15):
+                least, middle = start[name]["least_ms"], start[name]["median_ms"]
+                found.append(Row(title, curl, f"≤ {aim} ms", f"{least:.1f} ms (median {middle:.1f})", least <= aim))
+    return found
+
+
+def show(document):
+    table = [("aim of the design", "limit or peer in this run", "aim", "measured", "")]
+    table += [(row.what, row.limit, row.aim, row.measured, row.verdict) for row in rows(document)]
+    widths = [max(len(line[column]) for line in table) for column in range(5)]
+    print("\nWhat was measured on sizes of --quick is for a look, not for the record." if document["options"]["quick"] else "")
+    for line in table:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+    return [dataclasses.asdict(row) for row in rows(document)]
