@@ -20,12 +20,14 @@ public final class CurlTransport: Transport {
   }
 
   private let configuration: CurlConfiguration
-  private let limiter = RateLimiter()
+  private let limiter: RateLimiter
   private let state = Lock(State())
   private static let globalInit = ccurl_global_init()
 
-  public init(_ configuration: CurlConfiguration) {
+  /// With `other` the limit for all bodies together counts those of both transports.
+  public init(_ configuration: CurlConfiguration, sharingRateOf other: CurlTransport? = nil) {
     self.configuration = configuration
+    limiter = other?.limiter ?? RateLimiter()
   }
 
   deinit { stop() }
@@ -58,8 +60,8 @@ public final class CurlTransport: Transport {
     for pool in state.withLock({ Array($0.pools.values) }) { _ = pool.put(.cancel(id)) }
   }
 
-  public func setRate(bytesPerSecond: Int64?) {
-    limiter.setRate(bytesPerSecond: bytesPerSecond)
+  public func setRate(bytesPerSecond: Int64?, of group: RateGroup?) {
+    limiter.setRate(bytesPerSecond: bytesPerSecond, of: group)
     for pool in state.withLock({ Array($0.pools.values) }) { pool.wake() }
   }
 

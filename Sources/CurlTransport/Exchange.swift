@@ -99,7 +99,7 @@ final class Exchange {
   /// How many bytes may be sent now; 0 when the transfer has to wait, which is then noted.
   private func allowance(_ wanted: Int) -> Int {
     let now = csys_boottime_ns()
-    if grant == nil || grant?.bytes == 0 { grant = limiter.reserve(wanted, nowNs: now) }
+    if grant == nil || grant?.bytes == 0 { grant = limiter.reserve(wanted, of: order.request.rateGroup, nowNs: now) }
     guard let grant else { return wanted }
     if grant.readyNs <= now { return min(wanted, grant.bytes) }
     heldUntilNs = grant.readyNs
@@ -116,6 +116,7 @@ final class Exchange {
   /// Drops a permission of an older rate, so that the next bytes are booked under the new one.
   func dropGrant(unlessOf generation: Int) {
     guard let held = grant, held.generation != generation else { return }
+    limiter.giveBack(held)
     grant = nil
   }
 

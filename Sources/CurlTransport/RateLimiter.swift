@@ -1,18 +1,29 @@
 internal import CSys
 internal import TransferModel
 
-/// The one ``TokenBucket`` of a transport, used by the threads of all pools.
+/// The rates of a transport, used by the threads of all pools: one for all bodies together, and one for each group that
+/// has a limit of its own. A body that has both keeps both.
 final class RateLimiter: Sendable {
-  /// A permission to send, bound to the rate under which it was given.
+  /// A permission to send, bound to the rates under which it was given.
   struct Grant {
     var bytes: Int
     var readyNs: Int64
     let generation: Int
+    fileprivate let group: RateGroup?
+    fileprivate let overallStamp: Int?
+    fileprivate let groupStamp: Int?
+  }
+
+  private struct Limit {
+    var bucket: TokenBucket
+    /// The generation in which it was set: what was booked in an older one is not given back to it.
+    let stamp: Int
   }
 
   private struct State {
-    var bucket: TokenBucket?
-    /// Grows with each change of the rate; grants of an older one are void.
+    var overall: Limit?
+    var groups: [RateGroup: Limit] = [:]
+    /// Grows with each change of a rate; grants of an older one are void.
     var generation = 0
   }
 
@@ -20,28 +31,43 @@ final class RateLimiter: Sendable {
 
   var generation: Int { state.withLock { $0.generation } }
 
-  /// nil for no limit.
-  func setRate(bytesPerSecond: Int64?) {
-    state.withLock {
-      $0.bucket = bytesPerSecond.map { TokenBucket(bytesPerSecond: $0, nowNs: csys_boottime_ns()) }
-      $0.generation += 1
+  /// Of all bodies together, or of a group; nil for no limit.
+  func setRate(bytesPerSecond: Int64?, of group: RateGroup?, nowNs: Int64 = csys_boottime_ns()) {
+    state.withLock { state in
+      state.generation += 1
+      let limit = bytesPerSecond.map {
+        Limit(bucket: TokenBucket(bytesPerSecond: $0, nowNs: nowNs), stamp: state.generation)
+      }
+      if let group { state.groups[group] = limit } else { state.overall = limit }
     }
   }
 
   /// Books up to `bytes`; nil when there is no limit.
-  func reserve(_ bytes: Int, nowNs: Int64) -> Grant? {
-    state.withLock {
-      guard let reservation = $0.bucket?.reserve(bytes, nowNs: nowNs) else { return nil }
-      return Grant(bytes: reservation.bytes, readyNs: reservation.readyNs, generation: $0.generation)
+  func reserve(_ bytes: Int, of group: RateGroup?, nowNs: Int64) -> Grant? {
+    state.withLock { state in
+      let isGrouped = group.map { state.groups[$0] != nil } ?? false
+      guard isGrouped || state.overall != nil else { return nil }
+      var (granted, readyNs) = (bytes, Int64.min)
+      if let group, let own = state.groups[group]?.bucket.reserve(granted, nowNs: nowNs) {
+        (granted, readyNs) = (own.bytes, own.readyNs)
+      }
+      if let all = state.overall?.bucket.reserve(granted, nowNs: nowNs) {
+        if let group { state.groups[group]?.bucket.giveBack(granted - all.bytes) }
+        (granted, readyNs) = (all.bytes, max(readyNs, all.readyNs))
+      }
+      return Grant(
+        bytes: granted, readyNs: readyNs, generation: state.generation, group: group,
+        overallStamp: state.overall?.stamp, groupStamp: group.flatMap { state.groups[$0]?.stamp })
     }
   }
 
-  /// Returns what is left of a grant.
+  /// Returns what is left of a grant to those rates that are still the same.
   func giveBack(_ grant: Grant) {
     guard grant.bytes > 0 else { return }
-    state.withLock {
-      guard $0.generation == grant.generation else { return }
-      $0.bucket?.giveBack(grant.bytes)
+    state.withLock { state in
+      if state.overall?.stamp == grant.overallStamp { state.overall?.bucket.giveBack(grant.bytes) }
+      guard let group = grant.group, state.groups[group]?.stamp == grant.groupStamp else { return }
+      state.groups[group]?.bucket.giveBack(grant.bytes)
     }
   }
 }

@@ -14,6 +14,8 @@ public struct TransferRequest: Sendable {
   /// Asks for a new connection: libcurl repeats a request silently on a reused connection that died before the first
   /// byte of the answer (`reference/protocols.md` section 9.2), which a request that must not be doubled cannot allow.
   public var needsFreshConnection: Bool
+  /// The group whose rate limits this body, besides the limit for all.
+  public var rateGroup: RateGroup?
 
   public init(
     method: HTTPRequest.Method, url: String, fields: HTTPFields = [:], body: RequestBody = .none,
@@ -122,16 +124,28 @@ public struct ExchangeID: Hashable, Sendable {
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Performs single requests. It decides nothing: no retry, no redirect, no pacing but the global rate.
+/// Requests that may share a rate limit of their own; a number chosen by the caller.
+public struct RateGroup: Hashable, Sendable {
+  public let rawValue: Int64
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// Performs single requests. It decides nothing: no retry, no redirect, no pacing but the rates.
 public protocol Transport: Sendable {
   /// Starts a request and returns at once. `onReply` is called exactly once, from a thread of the transport; it must not block.
   func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void)
   /// Ends a request within 100 ms; its reply comes with `isCancelled`. Unknown ids are ignored.
   func cancel(_ id: ExchangeID)
-  /// Limits all request bodies together, in bytes a second; nil for no limit. Takes effect at once.
-  func setRate(bytesPerSecond: Int64?)
+  /// Limits the request bodies of a group, or with nil all of them together, in bytes a second; nil for no limit. Both
+  /// hold. Takes effect at once.
+  func setRate(bytesPerSecond: Int64?, of group: RateGroup?)
   /// Body bytes sent so far by each running request. For display.
   func bytesInFlight() -> [ExchangeID: Int64]
   /// Cancels what runs, delivers the replies, ends the threads. Blocks until then; call it from a plain thread.
   func stop()
+}
+
+extension Transport {
+  /// The limit for all request bodies together.
+  public func setRate(bytesPerSecond: Int64?) { setRate(bytesPerSecond: bytesPerSecond, of: nil) }
 }

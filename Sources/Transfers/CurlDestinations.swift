@@ -23,7 +23,9 @@ final class CurlDestinations: DestinationResolver {
   private func transport(caFile: String?) -> CurlTransport {
     transports.withLock { transports in
       if let known = transports[caFile ?? ""] { return known }
-      let made = CurlTransport(CurlConfiguration(userAgent: "transfers/\(Transfers.version)", caFile: caFile))
+      let made = CurlTransport(
+        CurlConfiguration(userAgent: "transfers/\(Transfers.version)", caFile: caFile),
+        sharingRateOf: transports.values.first)
       transports[caFile ?? ""] = made
       return made
     }

@@ -66,7 +66,7 @@ import Transfers
     _ = try scene.add()
     let engine = try RunningEngine(scene)
     try engine.wait { $0.filesDone == 1 && $0.bytesInFlight > 0 }
-    #expect(try engine.control(.cancel).asked.count == 1)
+    #expect(try engine.control(.cancel, .files([FileID(rawValue: 1)])).asked.count == 1)
     let (result, tookMs) = try engine.end()
     #expect(result.done == 1 && result.left == 0 && result.failed == 0 && result.stoppedBy == nil)
     #expect(tookMs < Self.tookTooLongMs)
@@ -89,5 +89,30 @@ import Transfers
     let row = try engine.ledger.read { try $0.files(.states([.cancelled]), after: 0, limit: 1) }
     #expect(row.map(\.message) == ["a request whose answer was lost may have taken effect"])
     #expect(try engine.ledger.read { try $0.check() } == [])
+  }
+
+  @Test func aNewRateOfABatchHoldsForTheRunningEngineAndForNobodyElse() throws {
+    let scene = try Self.scene("")
+    let (slow, free) = (try scene.add(), try scene.add(to: "/other/"))
+    let limit = Self.rate(.to(100_000))
+    let engine = try RunningEngine(scene) { ledger in
+      _ = try ledger.write { try $0.changeBatches(.batch(slow.batch), limit) }
+    }
+    let first = try engine.wait { $0.filesDone == 1 && $0.bytesInFlight > 0 }
+    #expect(first.bytesInFlight < 10_000_000, "20 MB of the other batch are there meanwhile")
+    let lifted = Self.rate(.lifted)
+    _ = try engine.ledger.write { try $0.changeBatches(.batch(slow.batch), lifted) }
+    let (result, tookMs) = try engine.end()
+    #expect(result.done == 2)
+    #expect(tookMs < Self.tookTooLongMs, "three minutes at the old rate")
+    let rows = try engine.ledger.read { try $0.files(RowFilter(), after: 0, limit: 9) }
+    let endOf = Dictionary(uniqueKeysWithValues: rows.map { ($0.batch, $0.finishedMs ?? 0) })
+    #expect(endOf[free.batch]! < endOf[slow.batch]!)
+  }
+
+  private static func rate(_ limit: BatchChange.Limit) -> BatchChange {
+    var change = BatchChange()
+    change.rate = limit
+    return change
   }
 }

@@ -10,8 +10,10 @@ final class RunningEngine {
   private let snapshots = Mailbox<ProgressSnapshot>()
   private let thread: WorkerThread
 
-  init(_ scene: Scene, workers: Int? = nil) throws {
+  /// What `prepare` does is done before the engine starts.
+  init(_ scene: Scene, workers: Int? = nil, prepare: (Ledger) throws -> Void = { _ in }) throws {
     ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: SystemClock())
+    try prepare(ledger)
     thread = WorkerThread { [path = scene.storePath, finished, snapshots] in
       do throws(TransferError) {
         finished.put(.success(try Scene.run(path, workers: workers) { snapshots.put($0) }))

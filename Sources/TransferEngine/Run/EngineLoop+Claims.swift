@@ -131,8 +131,12 @@ extension EngineLoop {
         remedy: "run \"transfers store check\"")
     }
     let destination = Destination(resolved: try engine.resolver.resolve(settings))
-    destination.resolved.transport.setRate(bytesPerSecond: engine.configuration.rate)
     destinations[batch] = destination
+    let transport = destination.resolved.transport
+    if limitedTransports.insert(ObjectIdentifier(transport as AnyObject)).inserted {
+      transport.setRate(bytesPerSecond: engine.configuration.rate)
+    }
+    if let rate = limits[batch]?.rate { setRate(rate, of: batch) }
     return destination
   }
 

@@ -120,6 +120,7 @@ extension EngineLoop {
       var request = try destination.resolved.uploadProtocol.request(job.requestStep, work.machine.facts, context(job))
       if let body = job.prepared?.body { request.body = body.requestBody }
       request.credentialLabel = destination.resolved.credentials.label
+      request.rateGroup = RateGroup(rawValue: work.machine.claimed.batch.rawValue)
       job.phase = .sending
       let mailbox = mailbox
       destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }

@@ -71,6 +71,8 @@ final class EngineLoop: @unchecked Sendable {
   var waiting: Set<FileID> = []
   var jobs: [JobID: Job] = [:]
   var destinations: [BatchID: Destination] = [:]
+  /// Transports that know the rate of this run.
+  var limitedTransports: Set<ObjectIdentifier> = []
   /// Batches for which nothing can be sent in this run, and why.
   var blocked: [BatchID: TransferError] = [:]
   /// How often the source of a file changed in this run, by its newest generation.
@@ -108,6 +110,8 @@ final class EngineLoop: @unchecked Sendable {
   var dice = SystemRandomNumberGenerator()
   let startedMs: Int64
   private var nextHeartbeatMs: Int64 = 0
+  /// How batches are held back, as it was last seen.
+  var limits: [BatchID: BatchLimits] = [:]
   /// When people's wishes are looked for again.
   var nextControlMs: Int64 = 0
 
