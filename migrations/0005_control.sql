@@ -5,10 +5,12 @@
 -- recovery after a crash. Rows without a wish, a limit or a veil enter none of the indexes below.
 
 ALTER TABLE file ADD COLUMN wish TEXT
-  CHECK (wish IS NULL OR (wish IN ('pause', 'pause-now', 'cancel', 'remove') AND state IN ('active', 'finishing')));
+  CHECK (wish IS NULL OR ((wish = 'pause' OR wish = 'pause-now' OR wish = 'cancel' OR wish = 'remove')
+    AND state IN ('active', 'finishing')));
 -- Tidied away: left out where people look at what goes on, never out of reports.
 ALTER TABLE file ADD COLUMN hidden INTEGER
-  CHECK (hidden IS NULL OR (hidden = 1 AND state IN ('done', 'failed', 'cancelled', 'superseded')));
+  CHECK (hidden IS NULL OR (hidden = 1
+    AND (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded')));
 CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL;
 
 ALTER TABLE batch ADD COLUMN rate INTEGER CHECK (rate >= 1);

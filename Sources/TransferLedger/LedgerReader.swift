@@ -12,13 +12,37 @@ public struct LedgerReader {
   }
 
   /// When the next waiting file, chunk or abort is due, in milliseconds since 1970 UTC; nil when nothing waits. It may
-  /// lie in the past until the next claim.
-  public func nextDueMs() throws -> Int64? {
-    let times = [
-      try db.first(Self.nextFile) { $0.int64OrNil(0) }, try db.first(Self.nextChunk) { $0.int64OrNil(0) },
-      try db.first(Self.nextAbort) { $0.int64OrNil(0) },
-    ]
-    return times.compactMap { $0 ?? nil }.min()
+  /// lie in the past until the next claim. Files of the batches in `without` do not count.
+  public func nextDueMs(without: Set<BatchID> = []) throws -> Int64? {
+    let abort = try db.first(Self.nextAbort) { $0.int64OrNil(0) } ?? nil
+    guard without.isEmpty else {
+      return [abort, try nextFileMs(notIn: without)].compactMap(\.self).min()
+    }
+    let file = try db.first(Self.nextFile) { $0.int64OrNil(0) } ?? nil
+    let chunk = try db.first(Self.nextChunk) { $0.int64OrNil(0) } ?? nil
+    return [file, chunk, abort].compactMap(\.self).min()
+  }
+
+  /// Reads every waiting row; only for the end of a run.
+  private func nextFileMs(notIn without: Set<BatchID>) throws -> Int64? {
+    try db.first(
+      """
+      SELECT min(due) FROM (
+        SELECT not_before AS due, batch_id FROM file WHERE state = 'pending' AND not_before IS NOT NULL
+        UNION ALL SELECT c.not_before, f.batch_id FROM chunk c JOIN file f ON f.id = c.file_id WHERE c.state = 'waiting')
+      WHERE batch_id NOT IN (SELECT value FROM json_each(?))
+      """, .text(try jsonText(without.map(\.rawValue)))
+    ) { $0.int64OrNil(0) } ?? nil
+  }
+
+  /// Whether a file may be begun now. With batches in `without` every ready row of theirs is looked at.
+  public func hasReadyFiles(without: Set<BatchID>) throws -> Bool {
+    try db.first(
+      """
+      SELECT 1 FROM file WHERE state = 'pending' AND not_before IS NULL
+        AND batch_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1
+      """, .text(try jsonText(without.map(\.rawValue)))
+    ) { _ in true } ?? false
   }
 
   static let nextFile: StaticString =

@@ -71,6 +71,7 @@ extension StopCause {
     case .unreachable: self = .unreachable
     case .notDue: self = .notDue
     case .paused: self = .paused
+    case .deadline: self = .deadline
     }
   }
 }

@@ -50,6 +50,8 @@ public enum StopCause: String, Sendable, Codable {
   case notDue = "not_due"
   /// What is left was paused by people.
   case paused
+  /// The deadline of what is left has passed.
+  case deadline
 }
 
 /// How a run ended. Counts are files unless they say otherwise.

@@ -94,13 +94,13 @@ import Transfers
   @Test func aNewRateOfABatchHoldsForTheRunningEngineAndForNobodyElse() throws {
     let scene = try Self.scene("")
     let (slow, free) = (try scene.add(), try scene.add(to: "/other/"))
-    let limit = Self.rate(.to(100_000))
+    let limit = Self.change { $0.rate = .to(100_000) }
     let engine = try RunningEngine(scene) { ledger in
       _ = try ledger.write { try $0.changeBatches(.batch(slow.batch), limit) }
     }
     let first = try engine.wait { $0.filesDone == 1 && $0.bytesInFlight > 0 }
     #expect(first.bytesInFlight < 10_000_000, "20 MB of the other batch are there meanwhile")
-    let lifted = Self.rate(.lifted)
+    let lifted = Self.change { $0.rate = .lifted }
     _ = try engine.ledger.write { try $0.changeBatches(.batch(slow.batch), lifted) }
     let (result, tookMs) = try engine.end()
     #expect(result.done == 2)
@@ -110,9 +110,45 @@ import Transfers
     #expect(endOf[free.batch]! < endOf[slow.batch]!)
   }
 
-  private static func rate(_ limit: BatchChange.Limit) -> BatchChange {
+  @Test func aBatchKeepsToItsShareOfTheConnections() throws {
+    let names = (0..<12).map { "f\($0)" }
+    let scene = try Self.scene(
+      "match PUT /one/* : latency=200\nmatch PUT /all/* : latency=200\n", names: names, size: 100)
+    let one = try scene.add(to: "/one/")
+    _ = try scene.add(to: "/all/")
+    let limit = Self.change { $0.workers = .to(1) }
+    let engine = try RunningEngine(scene, workers: 8) { ledger in
+      _ = try ledger.write { try $0.changeBatches(.batch(one.batch), limit) }
+    }
+    #expect(try engine.end().result.done == 24)
+    let attempts = try engine.ledger.read { try $0.attempts(.batch(one.batch), after: 0, limit: 100) }
+    #expect(attempts.count == 12 && attempts.allSatisfy { $0.outcome == "ok" })
+    #expect(try scene.mostAtOnce("one") == 1)
+    #expect(try scene.mostAtOnce("all") > 1)
+  }
+
+  @Test func afterTheDeadlineOfItsBatchWhatRunsIsFinishedAndNothingIsBegun() throws {
+    let scene = try Self.scene("match PUT /late/* : latency=1200\n", names: ["a", "b", "c"], size: 100)
+    let (late, free) = (try scene.add(to: "/late/"), try scene.add(to: "/free/"))
+    let engine = try RunningEngine(scene, workers: 1)
+    try engine.wait { $0.bytesInFlight > 0 }
+    let passed = Self.change { $0.deadlineMs = .to(1) }
+    _ = try engine.ledger.write { try $0.changeBatches(.batch(late.batch), passed) }
+    let (result, _) = try engine.end()
+    #expect(result.stoppedBy == .deadline && result.done == 4 && result.left == 2)
+    #expect(
+      try engine.states() == ["done", "pending policy.deadline", "pending policy.deadline", "done", "done", "done"])
+    #expect(try engine.ledger.read { try $0.totals(.batch(free.batch)) }.left == 0)
+    let lifted = Self.change { $0.deadlineMs = .lifted }
+    _ = try engine.ledger.write { try $0.changeBatches(.batch(late.batch), lifted) }
+    #expect(try engine.states()[1] == "pending")
+    #expect(try scene.run().done == 2)
+    #expect(try engine.ledger.read { try $0.check() } == [])
+  }
+
+  private static func change(_ fill: (inout BatchChange) -> Void) -> BatchChange {
     var change = BatchChange()
-    change.rate = limit
+    fill(&change)
     return change
   }
 }

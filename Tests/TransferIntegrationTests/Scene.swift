@@ -89,6 +89,18 @@ final class Scene {
     try ReceiverRecord.read(path: "\(root)/record.ndjson").filter { if case .commit = $0.kind { true } else { false } }
   }
 
+  /// How many requests below a folder the receiver had at the same time.
+  func mostAtOnce(_ folder: String) throws -> Int {
+    var (now, most) = (0, 0)
+    for event in try ReceiverRecord.read(path: "\(root)/record.ndjson")
+    where event.path.description.split(separator: "/").first == folder[...] {
+      if case .start = event.kind { now += 1 }
+      if case .answer = event.kind { now -= 1 }
+      most = max(most, now)
+    }
+    return most
+  }
+
   static func write(_ bytes: [UInt8], to path: NameBytes) throws {
     let descriptor = path.withPath { open($0, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
     guard descriptor >= 0 else { throw Broken(what: "open \(path): \(errno)") }

@@ -44,7 +44,7 @@ public struct Engine: Sendable {
       let left = try ledger.read { reader in try reader.workLeft() }
       summary.filesLeft = left.files + left.paused
       summary.filesPaused = left.paused
-      if summary.stop == nil && left.files == 0 && left.paused > 0 { summary.stop = .paused }
+      if summary.stop == nil { summary.stop = loop.whyLeft(left) }
       let how = summary.stop?.rawValue ?? "done"
       if let error = loop.blocked.values.first { throw error }
       _ = try ledger.write { tx in try tx.endRun(run, how: how) }

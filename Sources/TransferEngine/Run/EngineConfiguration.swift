@@ -119,6 +119,8 @@ public enum StopCause: String, Sendable, Codable {
   case notDue
   /// What is left was paused by people.
   case paused
+  /// The deadline of what is left has passed.
+  case deadline
 }
 
 /// Tells a running engine to stop; from any thread, any number of times.

@@ -22,7 +22,7 @@ extension EngineLoop {
     let run = engine.run
     let mailbox = mailbox
     let room = targetAhead - aheadCount
-    let without = Set(blocked.keys)
+    let without = restingBatches.union(heldBatches)
     engine.ledger.write(
       { tx in try tx.claimFiles(run, limit: room, without: without) }, then: { mailbox.put(.claimed($0)) })
   }
@@ -56,6 +56,8 @@ extension EngineLoop {
     if let openingMs = longClosed(destination.resolved.host) {
       machine.end(.requeue(notBeforeMs: openingMs, nil, isFailure: false))
     }
+    if overdue.contains(file.batch) { machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false)) }
+    destination.files += 1
     works[file.id] = Work(machine: machine, destination: destination)
     if machine.needsSession && machine.ending == nil {
       sessionQueue.append(file.id)
@@ -83,9 +85,9 @@ extension EngineLoop {
   }
 
   /// The file leaves the engine without prejudice as soon as nothing of it is under way.
-  func letGo(_ file: FileID, notBeforeMs: Int64?) {
+  func letGo(_ file: FileID, notBeforeMs: Int64?, _ code: ErrorCode? = nil) {
     guard let work = works[file] else { return }
-    work.machine.end(.requeue(notBeforeMs: notBeforeMs, nil, isFailure: false))
+    work.machine.end(.requeue(notBeforeMs: notBeforeMs, code, isFailure: false))
     _ = scheduler.takeReady(where: work.jobs.contains)
     for id in work.jobs where jobs[id]?.phase == .ready { interrupt(id, nil) }
     advance(file)
@@ -130,19 +132,20 @@ extension EngineLoop {
         .bug, "read the settings of batch", NameBytes(batch.description), cause: "the row is missing",
         remedy: "run \"transfers store check\"")
     }
-    let destination = Destination(resolved: try engine.resolver.resolve(settings))
+    let destination = Destination(batch: batch, resolved: try engine.resolver.resolve(settings))
     destinations[batch] = destination
     let transport = destination.resolved.transport
     if limitedTransports.insert(ObjectIdentifier(transport as AnyObject)).inserted {
       transport.setRate(bytesPerSecond: engine.configuration.rate)
     }
-    if let rate = limits[batch]?.rate { setRate(rate, of: batch) }
+    if let limits = limits[batch] { hold(destination, to: limits) }
     return destination
   }
 
   /// Lets files begin their upload session while fewer than the configured number have one.
   private func startSessions() {
-    while sessions.count < engine.configuration.sessionsAtOnce, let file = sessionQueue.popFirst() {
+    while sessions.count < engine.configuration.sessionsAtOnce, let file = sessionQueue.popFirst(where: mayHaveSession)
+    {
       guard works[file] != nil else { continue }
       sessions.insert(file)
       advance(file)
@@ -191,7 +194,10 @@ extension EngineLoop {
     noteWaiting(work)
     if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
     guard !unit.isEmpty else { return }
-    if let begin = unit.begin { beginning += begin.requestCount }
+    if let begin = unit.begin {
+      beginning += begin.requestCount
+      work.destination.requests += begin.requestCount
+    }
     if units.isEmpty { unitsSinceMs = bootMs }
     units.append(unit)
   }
@@ -209,7 +215,8 @@ extension EngineLoop {
     // What must not be repeated is begun only when a connection is free: a crash then leaves no doubt about requests
     // that were never sent.
     let overall = repeatable ? targetAhead - aheadCount : engine.configuration.workers - jobs.count - beginning
-    return max(0, min(ofFile, max(overall, repeatable && work.machine.openCount == 0 ? 1 : 0)))
+    let ofBatch = work.destination.share.map { (repeatable ? $0 * Self.aheadOfShare : $0) - work.destination.requests }
+    return max(repeatable && work.machine.openCount == 0 ? 1 : 0, min(ofFile, overall, ofBatch ?? .max))
   }
 
   private func noteHunger(_ work: Work) {
@@ -224,6 +231,7 @@ extension EngineLoop {
   private func released(_ work: Work, _ unit: FileUnit) {
     let machine = work.machine
     works[machine.claimed.id] = nil
+    work.destination.files -= 1
     sessions.remove(machine.claimed.id)
     if work.wish != nil { reporting.mark = nil }
     for change in unit.changes {

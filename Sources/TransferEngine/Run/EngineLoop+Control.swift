@@ -24,6 +24,7 @@ extension EngineLoop {
   private func obey(_ state: ControlState) {
     for (file, wish) in state.wishes { obey(wish, file) }
     if state.limits != limits { obey(state.limits) }
+    noteDeadlines()
     // At the end of a run the passes are counted; here the work keeps it alive anyway.
     if state.hasDueAborts, wish == nil, !works.isEmpty, aborts.isEmpty, abortsRunning.isEmpty, !isClaimingAborts {
       claimAborts()
@@ -33,15 +34,9 @@ extension EngineLoop {
   private func obey(_ new: [BatchID: BatchLimits]) {
     let old = limits
     limits = new
-    for batch in Set(old.keys).union(new.keys) where old[batch]?.rate != new[batch]?.rate {
-      setRate(new[batch]?.rate, of: batch)
+    for batch in Set(old.keys).union(new.keys) where old[batch] != new[batch] {
+      if let destination = destinations[batch] { hold(destination, to: new[batch]) }
     }
-  }
-
-  /// Batches whose first file is still to come get theirs with their destination.
-  func setRate(_ bytesPerSecond: Int64?, of batch: BatchID) {
-    let group = RateGroup(rawValue: batch.rawValue)
-    destinations[batch]?.resolved.transport.setRate(bytesPerSecond: bytesPerSecond, of: group)
   }
 
   private func obey(_ wish: Wish, _ file: FileID) {

@@ -10,13 +10,13 @@ extension EngineLoop {
     }
     if job.range != nil { summary.bytesSent += reply.bytesSent }
     if reply.isCancelled && reply.status == 0 {
-      requestEnded(at: job.host, .interrupted)
+      requestEnded(job, .interrupted)
       return interrupt(id, reply)
     }
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
     let reply = SecretMask(job.prepared?.credential).applied(to: reply)
     let verdict = judge(job, work, reply)
-    requestEnded(at: job.host, hostOutcome(reply, verdict))
+    requestEnded(job, hostOutcome(reply, verdict))
     conclude(id, verdict, reply: reply, identityNow: job.identityNow, wasSent: true)
   }
 
@@ -58,9 +58,10 @@ extension EngineLoop {
   }
 
   /// A connection is free. People are told when its host stops or begins to take connections.
-  func requestEnded(at host: String, _ outcome: HostGate.Outcome) {
+  func requestEnded(_ job: Job, _ outcome: HostGate.Outcome) {
+    let host = job.host
     let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
-    scheduler.jobEnded(host: host, outcome, nowMs: bootMs)
+    scheduler.jobEnded(host: host, batch: job.batch, outcome, nowMs: bootMs)
     guard let gate = scheduler.gate(host: host), gate.isOpen != wasOpen else { return }
     let openMs = (gate.opensAtMs(nowMs: bootMs) ?? bootMs) - bootMs
     engine.observer.notice(gate.isOpen ? .circuitOpened(host: host, forMs: openMs) : .circuitClosed(host: host))
@@ -80,6 +81,7 @@ extension EngineLoop {
   ) {
     guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)
+    work.destination.requests -= 1
     let retry = decide(job, verdict, identityNow, canWait: true)
     var result = AttemptResult(verdict, reply, retry, wallMs: wallMs)
     if case .failed(let failure, let remedy) = verdict {
@@ -101,6 +103,7 @@ extension EngineLoop {
   func interrupt(_ id: JobID, _ reply: TransferReply?) {
     guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)
+    work.destination.requests -= 1
     let mayHaveArrived = reply?.requestMayHaveArrived ?? false
     var result = AttemptResult(outcome: .interrupted, code: .engineInterrupted, message: nil)
     if let reply { result.fill(from: reply) }

@@ -44,6 +44,7 @@ extension EngineLoop {
     guard let work = works[begun.file] else { return }
     let wasHeld = work.machine.awaitsDisowning
     work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
+    work.destination.requests -= asked - begun.chunks.count - (begun.control == nil ? 0 : 1)
     noteWaiting(work)
     if begun.disownedChunks > 0 { reporting.mark = nil }
     if wasHeld { advance(begun.file) }
@@ -101,7 +102,7 @@ extension EngineLoop {
       if case .slice(let slice)? = prepared.body?.content, !work.machine.isWhole { work.source = slice.file }
       job.prepared = prepared
       job.phase = .ready
-      if !isStopping { scheduler.jobIsReady(id, host: job.host, isUrgent: job.range == nil) }
+      if !isStopping { scheduler.jobIsReady(id, host: job.host, batch: job.batch, isUrgent: job.range == nil) }
     }
   }
 
@@ -125,7 +126,7 @@ extension EngineLoop {
       let mailbox = mailbox
       destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
     } catch {
-      requestEnded(at: job.host, .interrupted)
+      requestEnded(job, .interrupted)
       conclude(id, .failed(error, .permanent), reply: nil, identityNow: nil, wasSent: false)
     }
   }

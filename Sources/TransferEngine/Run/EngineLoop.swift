@@ -14,6 +14,7 @@ final class EngineLoop: @unchecked Sendable {
     case abortReplied(JobID, TransferReply)
     case heartbeat(Result<TransitionResult, TransferError>)
     case counted(Result<WorkSize, TransferError>)
+    case markedOverdue(Result<Int, TransferError>)
     case stop(StopSignal.Wish)
   }
   typealias JobID = Scheduler.JobID
@@ -38,13 +39,26 @@ final class EngineLoop: @unchecked Sendable {
     }
 
     var host: String { destination.resolved.host }
+    var batch: BatchID { destination.batch }
   }
 
+  /// A batch of this run and where it goes.
   final class Destination {
+    let batch: BatchID
     let resolved: ResolvedDestination
     var learned = LearnedFacts()
+    /// Its files in work, and its requests that were asked of the ledger and have not ended.
+    var files = 0
+    var requests = 0
+    /// Requests at a time, when that is fewer than the engine may have.
+    var share: Int?
+    /// Bytes a second, when it has a limit of its own.
+    var rate: Int64?
 
-    init(resolved: ResolvedDestination) { self.resolved = resolved }
+    init(batch: BatchID, resolved: ResolvedDestination) {
+      self.batch = batch
+      self.resolved = resolved
+    }
   }
 
   /// A file in work with its open descriptor.
@@ -112,6 +126,10 @@ final class EngineLoop: @unchecked Sendable {
   private var nextHeartbeatMs: Int64 = 0
   /// How batches are held back, as it was last seen.
   var limits: [BatchID: BatchLimits] = [:]
+  /// Batches whose deadline has passed.
+  var overdue: Set<BatchID> = []
+  /// Those with a share of the connections.
+  var sharing: [Destination] = []
   /// When people's wishes are looked for again.
   var nextControlMs: Int64 = 0
 
@@ -127,7 +145,7 @@ final class EngineLoop: @unchecked Sendable {
   /// Begun requests to keep ahead of the connections: what is sent while two commits gather and run, so that many files
   /// share a commit and no connection waits for one.
   var targetAhead: Int { max(64, engine.configuration.workers * 16) }
-  var aheadCount: Int { jobs.count - scheduler.sendingCount + beginning }
+  var aheadCount: Int { jobs.count - scheduler.sendingCount + beginning - heldCount }
   var isStopping: Bool { wish != nil || fatal != nil }
 
   /// Runs until there is nothing more to do, or a stop is complete.
@@ -160,6 +178,7 @@ final class EngineLoop: @unchecked Sendable {
     case .abortReplied(let job, let reply): abortReplied(job, reply)
     case .heartbeat(let result): heartbeat(result)
     case .counted(let result): counted(result)
+    case .markedOverdue(let result): markedOverdue(result)
     case .stop(let wish): stopAsked(wish)
     }
   }
@@ -201,8 +220,11 @@ final class EngineLoop: @unchecked Sendable {
     guard works.isEmpty, jobs.isEmpty, units.isEmpty, aborts.isEmpty, isQuiet else { return false }
     if wish != nil { return true }
     guard nextClaimMs > wallMs else { return false }
-    let (left, next) = try engine.ledger.read { reader in (try reader.workLeft(), try reader.nextDueMs()) }
-    if left.ready > 0 && blocked.isEmpty {
+    let without = restingBatches
+    let (left, isReady, next) = try engine.ledger.read { reader in
+      (try reader.workLeft(), try reader.hasReadyFiles(without: without), try reader.nextDueMs(without: without))
+    }
+    if isReady {
       // Added since the last claim came back empty.
       nextClaimMs = wallMs
       return false

@@ -1,14 +1,26 @@
 import TransferModel
 
 /// Decides which begun request is sent next: fair across hosts, urgent (control) requests first, then in the order of
-/// the claims (which is by priority). A value; it holds no bodies and does no I/O.
+/// the claims (which is by priority). A batch that may have only so many requests at a time is passed over while it has
+/// them. A value; it holds no bodies and does no I/O.
 struct Scheduler: Sendable {
   typealias JobID = UInt64
 
+  private struct Waiting: Sendable {
+    let job: JobID
+    let batch: BatchID
+  }
+
   private struct Host: Sendable {
     var gate: HostGate
-    var urgent = FIFO<JobID>()
-    var ready = FIFO<JobID>()
+    var urgent = FIFO<Waiting>()
+    var ready = FIFO<Waiting>()
+  }
+
+  /// Of a batch that is held back.
+  private struct Share: Sendable {
+    var limit: Int
+    var sending: Int
   }
 
   let workers: Int
@@ -16,16 +28,23 @@ struct Scheduler: Sendable {
   /// Order in which hosts take turns.
   private var turn: [String] = []
   private var nextTurn = 0
+  private var shares: [BatchID: Share] = [:]
   private(set) var sendingCount = 0
   private(set) var readyCount = 0
 
   init(workers: Int) { self.workers = max(1, workers) }
 
   /// A request is prepared and waits for a connection.
-  mutating func jobIsReady(_ job: JobID, host: String, isUrgent: Bool) {
+  mutating func jobIsReady(_ job: JobID, host: String, batch: BatchID, isUrgent: Bool) {
     addHost(host)
     readyCount += 1
-    if isUrgent { hosts[host]!.urgent.append(job) } else { hosts[host]!.ready.append(job) }
+    let waiting = Waiting(job: job, batch: batch)
+    if isUrgent { hosts[host]!.urgent.append(waiting) } else { hosts[host]!.ready.append(waiting) }
+  }
+
+  /// How many requests a batch may have at a time; nil for no limit of its own. `sending` are those that run already.
+  mutating func setLimit(_ limit: Int?, of batch: BatchID, sending: Int) {
+    shares[batch] = limit.map { Share(limit: max(1, $0), sending: sending) }
   }
 
   /// The next request that may be sent now, taken off its queue; call until nil.
@@ -45,29 +64,28 @@ struct Scheduler: Sendable {
   }
 
   /// A request that was taken has ended; its connection is free.
-  mutating func jobEnded(host: String, _ outcome: HostGate.Outcome, nowMs: Int64) {
+  mutating func jobEnded(host: String, batch: BatchID, _ outcome: HostGate.Outcome, nowMs: Int64) {
     sendingCount -= 1
+    if !shares.isEmpty { shares[batch]?.sending -= 1 }
     hosts[host]?.gate.ended(outcome, nowMs: nowMs)
   }
 
   /// All requests that wait, taken off the queues: nothing more will be sent.
   mutating func takeAllReady() -> [JobID] {
-    var all: [JobID] = []
-    for name in turn {
-      while let job = popJob(name) { all.append(job) }
-    }
+    var all: [Waiting] = []
+    for name in turn { all += hosts[name]!.urgent.removeAll { _ in true } + hosts[name]!.ready.removeAll { _ in true } }
     readyCount = 0
-    return all
+    return all.map(\.job)
   }
 
   /// Waiting requests for which `belongs` is true, taken off the queues.
   mutating func takeReady(where belongs: (JobID) -> Bool) -> [JobID] {
-    var taken: [JobID] = []
+    var taken: [Waiting] = []
     for name in turn {
-      taken += hosts[name]!.urgent.removeAll(where: belongs) + hosts[name]!.ready.removeAll(where: belongs)
+      taken += hosts[name]!.urgent.removeAll { belongs($0.job) } + hosts[name]!.ready.removeAll { belongs($0.job) }
     }
     readyCount -= taken.count
-    return taken
+    return taken.map(\.job)
   }
 
   mutating func chargeRetry(host: String, isThrottled: Bool) -> Int64 {
@@ -98,7 +116,12 @@ struct Scheduler: Sendable {
   }
 
   private mutating func popJob(_ name: String) -> JobID? {
-    hosts[name]!.urgent.popFirst() ?? hosts[name]!.ready.popFirst()
+    guard !shares.isEmpty else { return (hosts[name]!.urgent.popFirst() ?? hosts[name]!.ready.popFirst())?.job }
+    let shares = shares
+    let mayGo = { (waiting: Waiting) in shares[waiting.batch].map { $0.sending < $0.limit } ?? true }
+    let next = hosts[name]!.urgent.popFirst(where: mayGo) ?? hosts[name]!.ready.popFirst(where: mayGo)
+    if let next { self.shares[next.batch]?.sending += 1 }
+    return next?.job
   }
 }
 
@@ -122,6 +145,12 @@ struct FIFO<Element: Sendable>: Sendable {
       }
     }
     return elements[head]
+  }
+
+  /// The first element for which `fits` is true; the others keep their order.
+  mutating func popFirst(where fits: (Element) -> Bool) -> Element? {
+    guard let index = elements[head...].firstIndex(where: fits) else { return nil }
+    return index == head ? popFirst() : elements.remove(at: index)
   }
 
   /// Removes and returns the elements for which `belongs` is true; the others keep their order.

@@ -13,6 +13,18 @@ extension LedgerTransaction {
     return BatchOutcome(batches, change)
   }
 
+  /// pending files of a batch whose deadline has passed are given that as their cause; returns how many. They stay pending:
+  /// another deadline, or none, lets them go on.
+  public func markOverdue(_ batch: BatchID) throws -> Int {
+    let count = try db.run(
+      """
+      UPDATE file SET cause = 'policy.deadline'
+      WHERE batch_id = ? AND state = 'pending' AND cause IS NOT 'policy.deadline'
+      """, .id(batch))
+    if count > 0 { try recordEvent("overdue", batch: batch, file: nil, detail: "\(count) files are not begun") }
+    return count
+  }
+
   private func replace(_ old: BatchStanding, by new: BatchStanding) throws {
     try db.run(
       "UPDATE batch SET priority = ?, rate = ?, workers = ?, deadline_at = ?, labels = ? WHERE id = ?",

@@ -16,6 +16,7 @@ extension LedgerTransaction {
       UPDATE file SET state = 'paused', not_before = NULL
       WHERE id IN (SELECT id FROM temp.chosen) AND state = 'pending'
       """)
+    try wakeChunksOfChosen()
   }
 
   /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort.

@@ -56,6 +56,6 @@ extension EngineSession {
   private func remedy(_ status: ExitCode, _ numbers: RunNumbers, _ batch: BatchID?) -> String {
     let selector = batch.map { " --batch \($0)" } ?? ""
     guard status == .workLeft else { return "transfers report failures\(selector)" }
-    return numbers.stoppedBy == .paused ? "transfers resume --state paused\(selector)" : "transfers run"
+    return numbers.wayOn(selector)
   }
 }

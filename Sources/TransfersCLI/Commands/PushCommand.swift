@@ -54,16 +54,13 @@ struct PushCommand: Command {
       guard error.kind == .locked else { throw CommandFailure(error) }
       return try BatchFollower(session, run, add.batch, context).follow()
     }
-    if numbers.paused > 0 {
-      numbers.leaveOut(pausedElsewhere: numbers.paused - (try paused(add.batch, options.storePath, context)))
-    }
+    if numbers.left > 0 { numbers.keepLeft(of: try totals(add.batch, options.storePath, context)) }
     return numbers
   }
 
-  /// How many files of the batch people have paused.
-  private func paused(_ batch: BatchID, _ path: String, _ context: Context) throws(CommandFailure) -> Int {
+  private func totals(_ batch: BatchID, _ path: String, _ context: Context) throws(CommandFailure) -> FileTotals {
     let ledger = try LedgerAccess.open(path, context)
     defer { ledger.close() }
-    return try LedgerAccess.read(ledger) { try $0.totals(.batch(batch)) }.count(.paused)
+    return try LedgerAccess.read(ledger) { try $0.totals(.batch(batch)) }
   }
 }

@@ -22,11 +22,11 @@ struct RunNumbers: Sendable, Hashable {
     stoppedBy = run.stoppedBy
   }
 
-  /// Files of other batches that people paused are not what this command was about.
-  mutating func leaveOut(pausedElsewhere count: Int) {
-    paused -= count
-    left -= count
-    if left == 0 { stoppedBy = nil }
+  /// Keeps what is left of one batch: that people hold others back is not what the command was about.
+  mutating func keepLeft(of batch: FileTotals) {
+    guard stoppedBy == .paused || stoppedBy == .deadline else { return }
+    (left, paused) = (batch.left, batch.count(.paused))
+    stoppedBy = left == 0 ? nil : left == paused ? .paused : .deadline
   }
 
   /// Nothing had to be done.
@@ -53,6 +53,16 @@ struct RunNumbers: Sendable, Hashable {
     case .unreachable: "no destination can be reached"
     case .notDue: "what is left is not due for a long time"
     case .paused: "paused"
+    case .deadline: "the deadline has passed"
+    }
+  }
+
+  /// The command that lets what is left go on.
+  func wayOn(_ selector: String) -> String {
+    switch stoppedBy {
+    case .paused: "transfers resume --state paused\(selector)"
+    case .deadline: "transfers set --deadline none\(selector.isEmpty ? " --all" : selector)"
+    case nil, .drained, .interrupted, .unreachable, .notDue: "transfers run"
     }
   }
 }

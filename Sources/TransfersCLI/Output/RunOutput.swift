@@ -73,10 +73,7 @@ struct RunOutput: OutputValue {
   private var next: String? {
     let selector = batch == .none ? "" : " --batch \(batch.text)"
     var commands: [String] = []
-    if files.left > 0 {
-      let resume = numbers.stoppedBy == .paused ? "transfers resume --state paused\(selector)" : nil
-      commands.append(resume ?? "transfers run")
-    }
+    if files.left > 0 { commands.append(numbers.wayOn(selector)) }
     if files.failed + files.unknown + files.mismatched > 0 {
       commands.append("transfers report failures\(selector)")
       let states = [files.failed + files.mismatched > 0 ? "failed" : nil, files.unknown > 0 ? "unknown" : nil]

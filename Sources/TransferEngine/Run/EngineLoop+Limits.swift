@@ -1,0 +1,71 @@
+import TransferLedger
+import TransferModel
+
+/// Batches that may not have all that the engine has: their rate, their requests at a time, their deadline.
+extension EngineLoop {
+  /// Begun requests of a batch for each that it may have at a time: enough that its share is never idle.
+  static let aheadOfShare = 6
+
+  /// Batches whose files are not begun in this run, or not any more.
+  var restingBatches: Set<BatchID> { overdue.union(blocked.keys) }
+
+  /// Batches that have enough files in work for their share: others are claimed before more of theirs.
+  var heldBatches: [BatchID] {
+    sharing.filter { $0.files >= ($0.share ?? .max / Self.aheadOfShare) * Self.aheadOfShare }.map(\.batch)
+  }
+
+  /// Requests that no connection may have yet because their batches have their share: no reason to begin fewer of others.
+  var heldCount: Int {
+    sharing.isEmpty ? 0 : sharing.reduce(0) { $0 + max(0, $1.requests - ($1.share ?? .max)) }
+  }
+
+  /// Upload sessions are few: a batch may have as many as it may have requests.
+  func mayHaveSession(_ file: FileID) -> Bool {
+    guard let destination = works[file]?.destination, let share = destination.share else { return true }
+    return sessions.count { works[$0]?.destination === destination } < share
+  }
+
+  /// Batches whose first file is still to come get theirs with their destination.
+  func hold(_ destination: Destination, to limits: BatchLimits?) {
+    if destination.rate != limits?.rate {
+      destination.rate = limits?.rate
+      let group = RateGroup(rawValue: destination.batch.rawValue)
+      destination.resolved.transport.setRate(bytesPerSecond: limits?.rate, of: group)
+    }
+    let share = limits?.workers.flatMap { $0 < engine.configuration.workers ? $0 : nil }
+    guard share != destination.share else { return }
+    destination.share = share
+    let sending = jobs.values.count { $0.phase == .sending && $0.destination === destination }
+    scheduler.setLimit(share, of: destination.batch, sending: sending)
+    sharing.removeAll { $0 === destination }
+    if share != nil { sharing.append(destination) }
+  }
+
+  /// Deadlines that have passed since the last look, and those that were moved away.
+  func noteDeadlines() {
+    let nowMs = wallMs
+    let passed = Set(limits.filter { ($0.value.deadlineMs ?? .max) <= nowMs }.keys)
+    guard passed != overdue else { return }
+    let new = passed.subtracting(overdue)
+    overdue = passed
+    nextClaimMs = min(nextClaimMs, nowMs)
+    for batch in new { stopBeginning(batch) }
+  }
+
+  /// What runs is finished; everything else of the batch goes back to the ledger.
+  private func stopBeginning(_ batch: BatchID) {
+    for (file, work) in works where work.destination.batch == batch { letGo(file, notBeforeMs: nil, .policyDeadline) }
+    let mailbox = mailbox
+    engine.ledger.write({ tx in try tx.markOverdue(batch) }, then: { mailbox.put(.markedOverdue($0)) })
+  }
+
+  func markedOverdue(_ result: Result<Int, TransferError>) {
+    if case .failure(let error) = result { fail(error) }
+  }
+
+  /// Why a run that came to its end by itself leaves files.
+  func whyLeft(_ left: WorkLeft) -> StopCause? {
+    if left.files > 0 { return overdue.isEmpty ? nil : .deadline }
+    return left.paused > 0 ? .paused : nil
+  }
+}
