@@ -44,7 +44,7 @@ public enum Program {
     guard let command = parsed as? any Command else { return try showHelp(parsed, line, context) }
     Remarks(context.err, command.common).aboutSettings(line.environment, context)
     guard let output = command.common.output, output != NameBytes("-") else { return try command.execute(context) }
-    try execute(command, into: try OutputFile(output), context)
+    try execute(command, into: try OutputFile(output, store: try? command.common.storePath(context)), context)
   }
 
   /// A command that fails after its result is complete (files failed, say) leaves the result; any other failure leaves

@@ -76,6 +76,19 @@ import Testing
     #expect(entries().isEmpty)
   }
 
+  @Test func theLedgerIsNeverReplaced() throws {
+    let own = program.folder.path + "/ledger.db"
+    _ = try FilledLedger(in: program.folder)
+    let before = try readText(own)
+    #expect(symlink("ledger.db", target) == 0)
+    for output in [own, target, own + "-wal", own + ".gate"] where access(output, F_OK) == 0 {
+      let outcome = try program.run("list", "--store", own, "-o", output)
+      #expect(outcome.code == 64)
+      #expect(outcome.err.contains("is a file of the ledger"), "\(outcome.err)")
+    }
+    #expect(try readText(own) == before)
+  }
+
   @Test func aPlaceThatIsNotThereIsAnError() throws {
     let outcome = try list(program.folder.path + "/no/such/out")
     #expect(outcome.code == 1)

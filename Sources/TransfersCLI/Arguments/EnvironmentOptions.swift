@@ -21,7 +21,7 @@ struct EnvironmentOptions: Sendable {
   static let readElsewhere: Set<String> = ["store"]
 
   /// Options of which at most one makes sense: one that is typed makes the variables of the others void.
-  static let groups: [Set<String>] = [["json", "format"], ["quiet", "verbose"]]
+  static let groups: [Set<String>] = [["json", "format"], ["quiet", "verbose"], ["files-from", "files-from0"]]
 
   private(set) var settings: [Setting] = []
   /// Variables that begin with `TRANSFERS_` and set nothing for this command.

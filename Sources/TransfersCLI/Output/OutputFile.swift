@@ -14,12 +14,16 @@ struct OutputFile {
   /// nil when it is written directly.
   private let temporary: [CChar]?
 
-  init(_ path: NameBytes) throws(CommandFailure) {
+  /// `store` is the ledger of the command; its files are refused.
+  init(_ path: NameBytes, store: String?) throws(CommandFailure) {
     guard !path.isEmpty, path.bytes.last != 0x2F else {
       throw .usage("--output \"\(path)\" is no name of a file", remedy: "--output FILE, or - for standard output")
     }
     let target = Self.resolved(path)
     self.path = path
+    if let store, Self.isLedger(target, store) {
+      throw .usage("--output \"\(path)\" is a file of the ledger", remedy: "another --output")
+    }
     switch Self.kind(target) {
     case S_IFDIR:
       throw .usage("--output \"\(path)\" is a directory", remedy: "--output \(path)/FILE")
@@ -68,6 +72,16 @@ struct OutputFile {
   private static func failure(_ operation: String, _ path: NameBytes, _ number: Int32) -> CommandFailure {
     let cause = printable(String(cString: strerror(number)))
     return CommandFailure(.error, code: "output", "\(operation) \"\(path)\": \(cause)", remedy: "another --output")
+  }
+
+  /// Whether it is the database or what SQLite and we keep beside it.
+  private static func isLedger(_ path: [CChar], _ store: String) -> Bool {
+    var own = stat()
+    guard stat(path, &own) == 0 else { return false }
+    return ["", "-wal", "-shm", "-journal", ".lock", ".gate"].contains { suffix in
+      var other = stat()
+      return stat(store + suffix, &other) == 0 && other.st_dev == own.st_dev && other.st_ino == own.st_ino
+    }
   }
 
   /// The file type bits; nil when nothing is there.
