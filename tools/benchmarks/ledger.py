@@ -75,9 +75,9 @@ def claims(at, options):
     if options.long:
         lengths.append((10_000_000, 200_000))
     for pending, waiting in lengths:
-        need = 700 * (pending + waiting)
-        if shutil.disk_usage(at.disk).free < 3 * need:
-            sys.exit(f"bench: {pending:,} rows need {3 * need >> 30} GiB of free disk at {at.disk}")
+        need = 300 * (pending + waiting)
+        if shutil.disk_usage(at.disk).free < 2 * need:
+            sys.exit(f"bench: {pending:,} rows need {(2 * need >> 30) + 1} GiB of free disk at {at.disk}")
         path = f"{at.disk}/queue/transfers.db"
         shutil.rmtree(os.path.dirname(path), ignore_errors=True)
         os.makedirs(os.path.dirname(path))
