@@ -59,6 +59,7 @@ struct FileMachine: Sendable {
     sessionID = claimed.session?.id
     doneCount = claimed.doneChunks
     bytesStored = claimed.doneBytes
+    waitingUntil = claimed.waitingUntil
     facts.isAllStored = doneCount == layout.count
     isPlanned = claimed.layout != nil
   }

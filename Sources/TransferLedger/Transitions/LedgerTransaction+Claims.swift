@@ -64,6 +64,9 @@ extension LedgerTransaction {
         try db.first(
           "SELECT count(*), coalesce(sum(length), 0) FROM chunk WHERE file_id = ? AND state = 'done'", .id(file.id)
         ) { ($0.int(0), $0.int64(1)) } ?? (0, 0)
+      file.waitingUntil = try db.rows(
+        "SELECT not_before FROM chunk WHERE file_id = ? AND state = 'waiting'", .id(file.id)
+      ) { $0.int64(0) }
     }
     file.lostAnswer = try lostAnswer(file.id)
     return file
