@@ -12,6 +12,8 @@ ALTER TABLE file ADD COLUMN hidden INTEGER
   CHECK (hidden IS NULL OR (hidden = 1
     AND (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded')));
 CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL;
+-- Whether anything is hidden has to be known before each look; mostly nothing is.
+CREATE INDEX file_hidden ON file (hidden) WHERE hidden IS NOT NULL;
 
 ALTER TABLE batch ADD COLUMN rate INTEGER CHECK (rate >= 1);
 ALTER TABLE batch ADD COLUMN workers INTEGER CHECK (workers >= 1);

@@ -253,6 +253,49 @@ import Testing
       ])
   }
 
+  @Test func aFileIsClaimedWithTheTimesOfItsChunksThatBackOff() throws {
+    let f = try LedgerFixture()
+    let file = try f.add("a", size: 20, to: f.makeBatch())
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      for chunk in try tx.beginChunks(file, run, limit: 2, isRepeatable: true) {
+        _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+        _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: 1 << 60)
+      }
+      _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
+    }
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 1) }.map(\.waitingUntil) == [[1 << 60, 1 << 60]])
+  }
+
+  @Test func aBatchAfterItsDeadlineSaysSoAndIsNoReasonToWait() throws {
+    let f = try LedgerFixture()
+    let (late, free) = (try f.makeBatch(), try f.makeBatch())
+    _ = try [f.add("a", to: late), f.add("b", to: late), f.add("c", to: free)]
+    let passed = Self.change { $0.deadlineMs = .to(5) }
+    _ = try f.ledger.write { try $0.changeBatches(.batch(late), passed) }
+    #expect(try f.ledger.write { try $0.markOverdue(late) } == 2)
+    #expect(try f.ledger.write { try $0.markOverdue(late) } == 0)
+    #expect(
+      try f.texts("SELECT state, cause FROM file") == [
+        "pending policy.deadline", "pending policy.deadline", "pending -",
+      ])
+    #expect(try f.ledger.read { try $0.overdueBatches(RowFilter(), nowMs: 4) } == [])
+    #expect(
+      try f.ledger.read { try $0.overdueBatches(RowFilter(), nowMs: 5) } == [
+        OverdueBatch(id: late, deadlineMs: 5, files: 2)
+      ])
+    #expect(try f.ledger.read { try $0.overdueBatches(.batch(free), nowMs: 5) } == [])
+    let state = try f.ledger.read { try $0.controlState(nowMs: 0) }
+    #expect(state.limits == [late: BatchLimits(deadlineMs: 5)] && state.wishes.isEmpty && !state.hasDueAborts)
+    #expect(try f.ledger.read { try $0.hasReadyFiles(without: [late]) })
+    #expect(try !f.ledger.read { try $0.hasReadyFiles(without: [late, free]) })
+    try f.shell("UPDATE file SET not_before = 7 WHERE batch_id = 1; UPDATE file SET not_before = 9 WHERE batch_id = 2")
+    #expect(try f.ledger.read { try $0.nextDueMs() } == 7)
+    #expect(try f.ledger.read { try $0.nextDueMs(without: [late]) } == 9)
+    #expect(try f.ledger.read { try $0.nextDueMs(without: [late, free]) } == nil)
+  }
+
   private static func change(_ fill: (inout BatchChange) -> Void) -> BatchChange {
     var change = BatchChange()
     fill(&change)

@@ -78,6 +78,9 @@ import TransferModel
           "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
         ]
       ),
+      (LedgerReader.wishes, ["SEARCH file USING COVERING INDEX file_wish (wish>?)"]),
+      (LedgerReader.limits, ["SCAN batch USING INDEX batch_limits"]),
+      (LedgerReader.dueAbort, ["SEARCH session USING INDEX session_abort (abort_after>? AND abort_after<?)"]),
       (LedgerTransaction.lostAnswers, ["SEARCH attempt USING INDEX attempt_file (file_id=?)"]),
     ] as [(StaticString, [String])])
   func hotStatementsUseTheirIndex(sql: StaticString, plan: [String]) throws {

@@ -15,6 +15,7 @@ public struct BatchRow: Sendable, Hashable {
   /// Start of the first and end of the last attempt; nil before.
   public var startedMs: Int64?
   public var finishedMs: Int64?
+  public var limits: BatchLimits
   public var totals: FileTotals
 
   /// `done`, `failed`, `partial`, `active` or `pending`, by its files.
@@ -30,7 +31,8 @@ extension LedgerReader {
   public func batches(_ filter: RowFilter, after: Int64, limit: Int) throws -> [BatchRow] {
     let rows = try db.rows(
       """
-      SELECT b.id, b.uid, b.name, b.destination, b.protocol, b.labels, b.priority, b.created_at
+      SELECT b.id, b.uid, b.name, b.destination, b.protocol, b.labels, b.priority, b.created_at, b.rate,
+        b.workers, b.deadline_at
       FROM v_batches b
       WHERE b.id > ?1 AND {batches}
       ORDER BY b.id LIMIT ?2
@@ -41,6 +43,7 @@ extension LedgerReader {
         id: row.id(0), uid: row.text(1), name: row.textOrNil(2), destination: row.text(3), protocolName: row.text(4),
         labels: Self.labels(row.text(5)), priority: row.int64(6), createdMs: row.int64(7), startedMs: nil,
         finishedMs: nil,
+        limits: BatchLimits(rate: row.int64OrNil(8), workers: row.intOrNil(9), deadlineMs: row.int64OrNil(10)),
         totals: FileTotals())
     }
     return try withTotals(rows)

@@ -28,7 +28,28 @@ public struct BatchLimits: Sendable, Hashable {
   }
 }
 
+/// A batch whose deadline has passed before all of its files were begun.
+public struct OverdueBatch: Sendable, Hashable {
+  public var id: BatchID
+  /// Milliseconds since 1970 UTC.
+  public var deadlineMs: Int64
+  /// Its pending files.
+  public var files: Int
+}
+
 extension LedgerReader {
+  /// Of the batches that the filter names, or that have a file which it selects.
+  public func overdueBatches(_ filter: RowFilter, nowMs: Int64) throws -> [OverdueBatch] {
+    try db.rows(
+      """
+      SELECT id, deadline_at, files FROM (
+        SELECT b.id, b.deadline_at, (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state = 'pending') files
+        FROM batch b WHERE b.deadline_at IS NOT NULL AND b.deadline_at <= ?1 AND {batches})
+      WHERE files > 0 ORDER BY id
+      """, filter, .integer(nowMs)
+    ) { OverdueBatch(id: $0.id(0), deadlineMs: $0.int64(1), files: $0.int(2)) }
+  }
+
   /// Three looks at indexes that hold only such rows: an engine may ask this several times a second.
   public func controlState(nowMs: Int64) throws -> ControlState {
     var state = ControlState()

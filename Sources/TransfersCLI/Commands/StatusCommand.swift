@@ -21,7 +21,7 @@ struct StatusCommand: Command {
         engine: EngineStatus(try reader.newestRun(), nowMs: context.clock.wallMs),
         totals: reader.totals(filter), nextDueMs: reader.nextDueMs(),
         active: reader.files(filter.with(states: [.active, .finishing]), after: 0, limit: 20),
-        problems: reader.failures(filter))
+        problems: reader.failures(filter), overdue: reader.overdueBatches(filter, nowMs: context.clock.wallMs))
     }
     try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
   }

@@ -52,14 +52,29 @@ struct StatusOutput: OutputValue {
   let nextDueAt: Cell
   let active: FigureTable
   let failures: FigureTable
+  let overdue: [Overdue]
   private let totals: FileTotals
   private let problems: [FailureRow]
 
   private enum CodingKeys: String, CodingKey {
-    case engine, files, filesTotal, filesLeft, bytes, bytesAcked, bytesSent, nextDueAt, active, failures
+    case engine, files, filesTotal, filesLeft, bytes, bytesAcked, bytesSent, nextDueAt, active, failures, overdue
   }
 
-  init(engine: EngineStatus, totals: FileTotals, nextDueMs: Int64?, active: [FileRow], problems: [FailureRow]) {
+  /// A batch that waits for a person because its deadline has passed.
+  struct Overdue: Encodable, Sendable {
+    let batch: String
+    let deadlineAt: Cell
+    let files: Int
+
+    var line: String {
+      "\(batch): its deadline passed \(deadlineAt.text); \(Quantity.count(files, "file")) not begun: transfers set \(batch) --deadline none"
+    }
+  }
+
+  init(
+    engine: EngineStatus, totals: FileTotals, nextDueMs: Int64?, active: [FileRow], problems: [FailureRow],
+    overdue: [OverdueBatch]
+  ) {
     self.engine = engine
     let pairs = FileState.allCases.map { ($0.rawValue, totals.count($0)) }
     files = Dictionary(uniqueKeysWithValues: pairs).filter { $0.value > 0 }
@@ -69,6 +84,9 @@ struct StatusOutput: OutputValue {
     nextDueAt = Cell(time: nextDueMs)
     self.active = FigureTable(FileFigures.columns, active)
     self.failures = FigureTable(FailureFigures.columns, problems)
+    self.overdue = overdue.map {
+      Overdue(batch: $0.id.description, deadlineAt: .time($0.deadlineMs), files: $0.files)
+    }
     self.totals = totals
     self.problems = problems
   }
@@ -83,6 +101,7 @@ struct StatusOutput: OutputValue {
     let percent = ProgressText.percent(totals.bytesAcked, of: totals.bytes)
     out += "files: \(counts.joined(separator: ", "))\n"
     out += "bytes: \(Quantity.bytes(totals.bytesAcked)) of \(Quantity.bytes(totals.bytes)) acknowledged (\(percent)%)\n"
+    out += overdue.map { $0.line + "\n" }.joined()
     if nextDueAt != .none { out += "next retry: \(nextDueAt.text)\n" }
     if !active.rows.isEmpty {
       var table = Table(style, indent: 2)
