@@ -100,6 +100,7 @@ import Transfers
     }
     let first = try engine.wait { $0.filesDone == 1 && $0.bytesInFlight > 0 }
     #expect(first.bytesInFlight < 10_000_000, "20 MB of the other batch are there meanwhile")
+    #expect(first.rateLimit == 100_000)
     let lifted = Self.change { $0.rate = .lifted }
     _ = try engine.ledger.write { try $0.changeBatches(.batch(slow.batch), lifted) }
     let (result, tookMs) = try engine.end()

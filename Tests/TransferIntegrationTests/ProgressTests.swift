@@ -1,5 +1,6 @@
 import Receiver
 import Testing
+import TransferLedger
 import TransferModel
 import Transfers
 
@@ -84,6 +85,18 @@ import Transfers
     let last = try #require(log.all.last)
     #expect((last.filesTotal, last.filesDone, result.done) == (12, 12, 12))
     #expect(last.bytesAcked == last.bytesTotal)
+  }
+
+  @Test func filesThatArePausedMeanwhileLeaveTheTotal() throws {
+    let scene = try Scene(script: "match PUT * : latency=3000\n")
+    _ = try scene.makeTree(seed: 5, count: 6)
+    _ = try add(scene)
+    let engine = try RunningEngine(scene, workers: 1)
+    let first = try engine.wait { $0.sending == 1 }
+    #expect(first.filesTotal == 6)
+    _ = try engine.control(.pause(now: false))
+    try engine.wait { $0.filesTotal == 1 && $0.bytesTotal < first.bytesTotal }
+    #expect(try engine.end().result.paused == 5)
   }
 
   @Test func nobodyWhoListensCostsNothing() throws {

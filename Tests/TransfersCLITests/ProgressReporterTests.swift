@@ -139,11 +139,13 @@ import Transfers
     reporter.notice(.skipped(path: NameBytes("/fifo"), reason: "not a regular file"))
     reporter.stopAsked(by: SIGINT)
     reporter.notice(.draining(requests: 4))
+    reporter.notice(.draining(requests: 0))
     reporter.status()
     #expect(
       pipe.text() == """
         nothing is being sent yet
         draining 4 requests – Ctrl-C again stops now; nothing is lost, "transfers run" goes on
+        stopping – Ctrl-C again stops now; nothing is lost, "transfers run" goes on
         1 of 10 files  100 / 1000 B  10%  - B/s  ETA -
 
         """)

@@ -116,7 +116,7 @@ import TransferModel
     let running = try program.start("push", source, receiver.url + "/in/", "--store", store)
     try waitUntilActive()
     running.signal(SIGINT)
-    while !(try readText(folder + "/stderr-0").contains("draining")) { sched_yield() }
+    while !(try readText(folder + "/stderr-0").contains("nothing is lost")) { sched_yield() }
     running.signal(SIGINT)
     let outcome = try running.wait()
     #expect(outcome.signal == SIGINT)

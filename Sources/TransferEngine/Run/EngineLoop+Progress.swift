@@ -49,10 +49,20 @@ extension EngineLoop {
     snapshot.sending = scheduler.sendingCount
     snapshot.retrying = waiting.reduce(look.waitingOutside) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }
     snapshot.bytesInFlight = look.bytesInFlight
-    snapshot.rateLimit = engine.configuration.rate
+    snapshot.rateLimit = rateLimit
     snapshot.elapsedMs = bootMs - startedMs
     snapshot.files = look.files
     return snapshot
+  }
+
+  /// Of all that is in work together: batches may have rates of their own.
+  private var rateLimit: Int64? {
+    var sum: Int64 = 0
+    for destination in destinations.values where destination.files > 0 {
+      guard let rate = destination.rate else { return engine.configuration.rate }
+      sum += rate
+    }
+    return sum == 0 ? engine.configuration.rate : min(sum, engine.configuration.rate ?? sum)
   }
 
   /// The files with a request that runs, or that wait for a backoff.

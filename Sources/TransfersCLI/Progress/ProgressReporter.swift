@@ -173,6 +173,7 @@ extension ProgressReporter {
 
   private func draining(_ requests: Int, _ signal: Int32) -> String {
     let again = signal == SIGINT ? "Ctrl-C again stops now" : "a second signal stops now"
-    return "draining \(Quantity.count(requests, "request")) – \(again); nothing is lost, \"transfers run\" goes on"
+    let what = requests > 0 ? "draining \(Quantity.count(requests, "request"))" : "stopping"
+    return "\(what) – \(again); nothing is lost, \"transfers run\" goes on"
   }
 }
