@@ -33,6 +33,11 @@ import Testing
     #expect(try complete(line, ReadingTests.shared.get().store) == expected)
   }
 
+  @Test func bashOffersFilesWhereNothingElseFits() throws {
+    let last = try program.run("completions", "bash").out.split(separator: "\n").last
+    #expect(last == "complete -o default -o filenames -F _transfers transfers")
+  }
+
   /// Completion asks for nothing that would make a ledger, and says nothing when there is none.
   @Test func withoutALedgerNothingIsOfferedAndNothingMade() throws {
     let store = program.folder.path + "/none.db"

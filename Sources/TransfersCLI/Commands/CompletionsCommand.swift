@@ -28,8 +28,13 @@ struct CompletionsCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let script = Self.withoutSecondHelp(RootCommand.completionScript(for: shell.parserShell))
-    let value = CompletionsOutput(shell: shell.rawValue, script: script + "\n")
+    let value = CompletionsOutput(shell: shell.rawValue, script: Self.withFiles(script) + "\n")
     try common.print(value, store: StoreIdentity(path: try? common.storePath(context)), context)
+  }
+
+  /// Where bash is offered nothing else, it offers files: most arguments are some.
+  private static func withFiles(_ script: String) -> String {
+    script.replacing("\ncomplete -o filenames -F ", with: "\ncomplete -o default -o filenames -F ")
   }
 
   /// The parser adds a `help` of its own behind ours, which shells would then offer and define twice.
