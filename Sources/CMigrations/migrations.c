@@ -18,6 +18,9 @@ static const unsigned char m0004[] = {
 static const unsigned char m0005[] = {
 #embed "../../migrations/0005_control.sql"
 };
+static const unsigned char m0006[] = {
+#embed "../../migrations/0006_reading.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -26,6 +29,7 @@ static const cmigration all[] = {
     {"0003_errors", m0003, sizeof m0003},
     {"0004_views", m0004, sizeof m0004},
     {"0005_control", m0005, sizeof m0005},
+    {"0006_reading", m0006, sizeof m0006},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -59,7 +59,8 @@ public struct LedgerReader {
       SELECT (SELECT count(*) FROM file WHERE state = 'pending' AND not_before IS NULL),
         (SELECT count(*) FROM file WHERE state = 'pending' AND not_before IS NOT NULL),
         (SELECT count(*) FROM file WHERE state IN ('active', 'finishing')),
-        (SELECT count(*) FROM file WHERE state = 'paused'),
+        (SELECT count(*) FROM file WHERE state = 'paused'
+          AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing'),
         (SELECT count(*) FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL)
       """
     ) { WorkLeft(ready: $0.int(0), waiting: $0.int(1), active: $0.int(2), paused: $0.int(3), aborts: $0.int(4)) }

@@ -16,6 +16,7 @@ public struct BatchRow: Sendable, Hashable {
   public var startedMs: Int64?
   public var finishedMs: Int64?
   public var limits: BatchLimits
+  /// Without `unverified`.
   public var totals: FileTotals
 
   /// `done`, `failed`, `partial`, `active` or `pending`, by its files.
@@ -27,8 +28,11 @@ public struct BatchRow: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Batches by number, after number `after`, that the filter names, or that have a file which it selects.
-  public func batches(_ filter: RowFilter, after: Int64, limit: Int) throws -> [BatchRow] {
+  /// Batches by number, after number `after`, that the filter names, or that have a file which it selects. Their times, sent
+  /// bytes and retries are only there `withAttempts`, which reads all attempts of them.
+  public func batches(
+    _ filter: RowFilter, after: Int64, limit: Int, withAttempts: Bool = true
+  ) throws -> [BatchRow] {
     let rows = try db.rows(
       """
       SELECT b.id, b.uid, b.name, b.destination, b.protocol, b.labels, b.priority, b.created_at, b.rate,
@@ -46,7 +50,7 @@ extension LedgerReader {
         limits: BatchLimits(rate: row.int64OrNil(8), workers: row.intOrNil(9), deadlineMs: row.int64OrNil(10)),
         totals: FileTotals())
     }
-    return try withTotals(rows)
+    return try withTotals(rows, withAttempts: withAttempts)
   }
 
   /// Only a damaged file holds something else than an object of strings.

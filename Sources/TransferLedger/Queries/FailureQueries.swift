@@ -35,11 +35,13 @@ public struct FailureRow: Sendable, Hashable {
 extension LedgerReader {
   /// What went wrong with the files that the filter selects, by error code: most files first, then most attempts.
   public func failures(_ filter: RowFilter) throws -> [FailureRow] {
-    try db.rows(
+    if filter.isEverything { return try allFailures() }
+    return try db.rows(
       """
       WITH ended AS (
         SELECT f.cause code, count(*) files, max(f.id) example, min(f.finished_at) first, max(f.finished_at) last
         FROM file f WHERE f.state IN ('failed', 'unknown')
+          AND f.state <> 'done' AND f.state <> 'active' AND f.state <> 'pending' AND f.state <> 'finishing'
           AND {files}
           AND (?1 IS NULL OR f.finished_at >= ?1 OR f.state = 'unknown')
         GROUP BY f.cause),
@@ -61,12 +63,13 @@ extension LedgerReader {
         LEFT JOIN file one ON one.id = ended.example
       WHERE ended.code IS NOT NULL OR met.code IS NOT NULL
       ORDER BY 4 DESC, 5 DESC, 1
-      """, filter, .int(filter.finishedSinceMs)
-    ) { row in
-      FailureRow(
-        code: row.text(0), blame: row.text(1), hint: row.text(2), files: row.int64(3), attempts: row.int64(4),
-        firstMs: row.int64OrNil(5), lastMs: row.int64OrNil(6), examplePath: row.bytesOrNil(7).map { NameBytes($0) },
-        exampleMessage: row.textOrNil(8))
-    }
+      """, filter, .int(filter.finishedSinceMs), row: Self.failure)
+  }
+
+  static func failure(_ row: SQLRow) -> FailureRow {
+    FailureRow(
+      code: row.text(0), blame: row.text(1), hint: row.text(2), files: row.int64(3), attempts: row.int64(4),
+      firstMs: row.int64OrNil(5), lastMs: row.int64OrNil(6), examplePath: row.bytesOrNil(7).map { NameBytes($0) },
+      exampleMessage: row.textOrNil(8))
   }
 }

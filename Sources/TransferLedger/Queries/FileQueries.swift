@@ -48,6 +48,18 @@ extension LedgerReader {
     ) { $0.int(0) } ?? 0
   }
 
+  /// Files in the hands of an engine, by number. The cost grows with them, not with the ledger.
+  public func runningFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
+    try db.rows(
+      """
+      SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
+        f.attempts, f.bytes_acked, f.bytes_sent, f.confirmed_by, f.digest, f.started_at, f.finished_at
+      FROM v_files f WHERE f.id IN (SELECT id FROM file WHERE state IN ('active', 'finishing'))
+        AND {files}
+      ORDER BY f.id LIMIT ?1
+      """, filter, .int(limit), row: Self.file)
+  }
+
   /// Files that came to rest, the longest first.
   public func slowestFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
     try db.rows(

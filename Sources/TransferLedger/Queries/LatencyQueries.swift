@@ -28,6 +28,7 @@ public struct LatencyFigures: Sendable, Hashable {
 extension LedgerReader {
   /// Figures over the attempts for the files that the filter selects.
   public func attemptTotals(_ filter: RowFilter) throws -> AttemptTotals {
+    if filter.isEverything { return try allAttemptTotals() }
     var totals = AttemptTotals()
     try addOutcomes(to: &totals, filter)
     totals.activeMs = try activeMs(filter)
@@ -80,12 +81,14 @@ extension LedgerReader {
       SELECT coalesce(max(n), 0), min(CASE WHEN s * 100 >= 50 * n THEN x END),
         min(CASE WHEN s * 100 >= 95 * n THEN x END), min(CASE WHEN s * 100 >= 99 * n THEN x END), max(x) FROM c
       """, filter
-    ) { row in
-      var figures = LatencyFigures()
-      figures.n = row.int64(0)
-      (figures.p50, figures.p95) = (row.int64OrNil(1), row.int64OrNil(2))
-      (figures.p99, figures.max) = (row.int64OrNil(3), row.int64OrNil(4))
-      return figures
-    } ?? LatencyFigures()
+    ) { Self.latencyFigures($0) } ?? LatencyFigures()
+  }
+
+  static func latencyFigures(_ row: SQLRow) -> LatencyFigures {
+    var figures = LatencyFigures()
+    figures.n = row.int64(0)
+    (figures.p50, figures.p95) = (row.int64OrNil(1), row.int64OrNil(2))
+    (figures.p99, figures.max) = (row.int64OrNil(3), row.int64OrNil(4))
+    return figures
   }
 }

@@ -27,6 +27,7 @@ final class Connection {
       throw error
     }
     db = handle
+    try check(csqlite_add_tally(db))
   }
 
   /// Once a process, before its first connection. When another user of SQLite in the process was first, things only are a

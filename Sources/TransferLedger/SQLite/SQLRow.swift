@@ -24,6 +24,13 @@ struct SQLRow {
   func name(_ i: Int32) -> NameBytes { NameBytes(bytes(i)) }
   func digest(_ i: Int32) -> Digest? { Digest(text: text(i)) }
 
+  /// What `tally(x)` gives: the number of rows and the sum of x.
+  func tally(_ i: Int32) -> (count: Int, sum: Int64) {
+    guard let start = sqlite3_column_blob(statement, i), sqlite3_column_bytes(statement, i) == 16 else { return (0, 0) }
+    let tally = start.loadUnaligned(as: csqlite_tally.self)
+    return (Int(tally.count), tally.sum)
+  }
+
   func uid(_ i: Int32) -> UID {
     var words: [UInt64] = [0, 0]
     for (n, byte) in bytes(i).prefix(16).enumerated() { words[n / 8] = words[n / 8] << 8 | UInt64(byte) }

@@ -27,7 +27,9 @@ struct RowLister {
     let filter = try selection.filter(ledger, context, finds: kind.extra)
     switch kind {
     case .batches:
-      try pages(ledger, BatchFigures.columns, \.id.rawValue) { try $0.batches(filter, after: $1, limit: $2) }
+      try pages(ledger, BatchFigures.columns, \.id.rawValue) {
+        try $0.batches(filter, after: $1, limit: $2, withAttempts: common.needsEveryFigure)
+      }
     case .files:
       try pages(ledger, FileFigures.columns, \.id.rawValue) { try $0.files(filter, after: $1, limit: $2) }
     case .chunks:

@@ -19,8 +19,8 @@ struct StatusCommand: Command {
     let value = try LedgerAccess.read(ledger) { reader in
       try StatusOutput(
         engine: EngineStatus(try reader.newestRun(), nowMs: context.clock.wallMs),
-        totals: reader.totals(filter), nextDueMs: reader.nextDueMs(),
-        active: reader.files(filter.with(states: [.active, .finishing]), after: 0, limit: 20),
+        totals: reader.stateTotals(filter), nextDueMs: reader.nextDueMs(),
+        active: reader.runningFiles(filter, limit: 20),
         problems: reader.failures(filter), overdue: reader.overdueBatches(filter, nowMs: context.clock.wallMs))
     }
     try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)

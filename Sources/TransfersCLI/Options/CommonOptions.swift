@@ -45,6 +45,9 @@ struct CommonOptions: ParsableArguments {
   /// nil means all.
   var chosenColumns: [String]? { columns.map { $0.split(separator: ",").map(String.init) } }
 
+  /// Whether figures are printed that a table for people leaves out.
+  var needsEveryFigure: Bool { format != .table || chosenColumns != nil }
+
   func validate() throws {
     if wantsJSON, let chosenFormat, chosenFormat != .json {
       throw ValidationError("--json and --format \(chosenFormat.rawValue) contradict each other; give one of them")

@@ -44,20 +44,20 @@ struct EngineStatus: Encodable, Sendable {
 
 /// What `status` shows.
 struct StatusOutput: OutputValue {
-  static let schema = "transfers.status/1"
+  static let schema = "transfers.status/2"
   let engine: EngineStatus
   let files: [String: Int]
   let filesTotal, filesLeft: Int
-  let bytes, bytesAcked, bytesSent: Int64
+  let bytes, bytesAcked: Int64
   let nextDueAt: Cell
   let active: FigureTable
   let failures: FigureTable
   let overdue: [Overdue]
-  private let totals: FileTotals
+  private let totals: StateTotals
   private let problems: [FailureRow]
 
   private enum CodingKeys: String, CodingKey {
-    case engine, files, filesTotal, filesLeft, bytes, bytesAcked, bytesSent, nextDueAt, active, failures, overdue
+    case engine, files, filesTotal, filesLeft, bytes, bytesAcked, nextDueAt, active, failures, overdue
   }
 
   /// A batch that waits for a person because its deadline has passed.
@@ -72,7 +72,7 @@ struct StatusOutput: OutputValue {
   }
 
   init(
-    engine: EngineStatus, totals: FileTotals, nextDueMs: Int64?, active: [FileRow], problems: [FailureRow],
+    engine: EngineStatus, totals: StateTotals, nextDueMs: Int64?, active: [FileRow], problems: [FailureRow],
     overdue: [OverdueBatch]
   ) {
     self.engine = engine
@@ -80,7 +80,7 @@ struct StatusOutput: OutputValue {
     files = Dictionary(uniqueKeysWithValues: pairs).filter { $0.value > 0 }
     filesTotal = totals.files
     filesLeft = totals.left
-    (bytes, bytesAcked, bytesSent) = (totals.bytes, totals.bytesAcked, totals.bytesSent)
+    (bytes, bytesAcked) = (totals.bytes, totals.bytesAcked)
     nextDueAt = Cell(time: nextDueMs)
     self.active = FigureTable(FileFigures.columns, active)
     self.failures = FigureTable(FailureFigures.columns, problems)

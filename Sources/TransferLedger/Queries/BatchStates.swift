@@ -1,0 +1,71 @@
+import TransferModel
+
+extension LedgerReader {
+  /// Where the files of some batches stand. The ready ones are what is left of all: their index is in the order of work,
+  /// not of batches.
+  func statesByBatch(_ batches: [Int64]) throws -> [BatchID: StateTotals] {
+    let ids = SQLValue.text("[" + batches.map(String.init).joined(separator: ",") + "]")
+    var ready = [BatchID: Tally](uniqueKeysWithValues: try tallies(Self.batchTallies, ids).map { ($0.batch, $0.tally) })
+    var known: [BatchID: StateTotals] = ready.mapValues { _ in StateTotals() }
+    for sql in [Self.batchDone, Self.batchWaiting, Self.batchRunning, Self.batchRest] {
+      for row in try tallies(sql, ids) {
+        known[row.batch]?.add(row.state, row.tally)
+        known[row.batch]?.mismatched += row.mismatched
+        ready[row.batch]?.count -= row.tally.count
+        ready[row.batch]?.sum -= row.tally.sum
+      }
+    }
+    for (batch, tally) in ready { known[batch]?.add(.pending, tally) }
+    for sql in [Self.batchPartialAcked, Self.batchRunningAcked] {
+      for (batch, bytes) in try db.rows(sql, ids, row: { ($0.id(0, BatchID.self), $0.int64(1)) }) {
+        known[batch]?.bytesAcked += bytes
+      }
+    }
+    return known
+  }
+
+  typealias Tally = (count: Int, sum: Int64)
+
+  private func tallies(
+    _ sql: StaticString, _ ids: SQLValue
+  ) throws -> [(batch: BatchID, state: FileState, tally: Tally, mismatched: Int)] {
+    try db.rows(sql, ids) { row throws(SQLiteError) in
+      (row.id(0, BatchID.self), try row.named(1, FileState.self), row.tally(2), row.int(3))
+    }
+  }
+
+  static let batchTallies: StaticString = """
+    SELECT batch_id, 'pending', tally(size), 0 FROM file
+    WHERE batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
+    """
+  static let batchDone: StaticString = """
+    SELECT batch_id, 'done', tally(size), 0 FROM file
+    WHERE state = 'done' AND batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
+    """
+  static let batchWaiting: StaticString = """
+    SELECT batch_id, 'pending', tally(size), 0 FROM file INDEXED BY file_waiting
+    WHERE state = 'pending' AND not_before IS NOT NULL AND batch_id IN (SELECT value FROM json_each(?1))
+    GROUP BY batch_id
+    """
+  static let batchRunning: StaticString = """
+    SELECT batch_id, state, tally(size), 0 FROM file INDEXED BY file_running
+    WHERE state IN ('active', 'finishing') AND batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id, state
+    """
+  static let batchRest: StaticString = """
+    SELECT batch_id, state, tally(size), sum(cause = 'integrity.mismatch' AND state = 'failed') FROM file
+    WHERE state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing'
+      AND state IN ('settling', 'paused', 'failed', 'cancelled', 'unknown', 'superseded')
+      AND batch_id IN (SELECT value FROM json_each(?1))
+    GROUP BY state, batch_id
+    """
+  static let batchPartialAcked: StaticString = """
+    SELECT f.batch_id, sum(c.length) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
+    WHERE f.chunk_count IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
+      AND f.batch_id IN (SELECT value FROM json_each(?1)) AND c.state = 'done' GROUP BY f.batch_id
+    """
+  static let batchRunningAcked: StaticString = """
+    SELECT f.batch_id, sum(c.length) FROM file f INDEXED BY file_running CROSS JOIN chunk c ON c.file_id = f.id
+    WHERE f.state IN ('active', 'finishing') AND f.batch_id IN (SELECT value FROM json_each(?1)) AND c.state = 'done'
+    GROUP BY f.batch_id
+    """
+}

@@ -1,0 +1,114 @@
+public import TransferModel
+
+/// Where files stand: what `status` and lists of batches add up. Counted from the indexes that separate the states, which
+/// hold the sizes too; no row of a table is read but for files that are in work or were cut off.
+public struct StateTotals: Sendable, Hashable {
+  /// Files by state, without those that a newer generation replaced.
+  public var byState: [FileState: Int] = [:]
+  /// Sum of their sizes.
+  public var bytes: Int64 = 0
+  /// Sum of the lengths of stored chunks; those of a done file are its size.
+  public var bytesAcked: Int64 = 0
+  /// Failed files whose cause is `integrity.mismatch`.
+  public var mismatched = 0
+
+  public init() {}
+
+  public func count(_ state: FileState) -> Int { byState[state] ?? 0 }
+  public var files: Int { byState.values.reduce(0, +) }
+  /// Files that an engine still has to bring to an end.
+  public var left: Int { FileTotals(self).left }
+}
+
+extension FileTotals {
+  init(_ states: StateTotals) {
+    self.init(
+      byState: states.byState, bytes: states.bytes, bytesAcked: states.bytesAcked, mismatched: states.mismatched)
+  }
+}
+
+extension StateTotals {
+  init(_ totals: FileTotals) {
+    (byState, bytes) = (totals.byState, totals.bytes)
+    (bytesAcked, mismatched) = (totals.bytesAcked, totals.mismatched)
+  }
+
+  mutating func add(_ state: FileState, _ tally: (count: Int, sum: Int64)) {
+    guard tally.count > 0, state != .superseded else { return }
+    byState[state, default: 0] += tally.count
+    bytes += tally.sum
+    if state == .done { bytesAcked += tally.sum }
+  }
+}
+
+extension LedgerReader {
+  /// Where the files stand that the filter selects. For everything, and for whole batches, by indexes alone: about 50 ns
+  /// a file.
+  public func stateTotals(_ filter: RowFilter) throws -> StateTotals {
+    if filter.isEverything { return try allStates() }
+    guard let batches = filter.wholeBatches else { return StateTotals(try totals(filter)) }
+    return try statesByBatch(batches).values.reduce(into: StateTotals()) { sum, batch in
+      sum.byState.merge(batch.byState, uniquingKeysWith: +)
+      sum.bytes += batch.bytes
+      sum.bytesAcked += batch.bytesAcked
+      sum.mismatched += batch.mismatched
+    }
+  }
+
+  func allStates() throws -> StateTotals {
+    var totals = StateTotals()
+    for (state, sql) in [(FileState.pending, Self.readyTally), (.pending, Self.waitingTally), (.done, Self.doneTally)] {
+      if let tally = try db.first(sql, row: { $0.tally(0) }) { totals.add(state, tally) }
+    }
+    for sql in [Self.runningTallies, Self.restTallies] {
+      let rows = try db.rows(sql) { row throws(SQLiteError) in
+        (try row.named(0, FileState.self), row.tally(1), row.int(2))
+      }
+      for (state, tally, mismatched) in rows {
+        totals.add(state, tally)
+        totals.mismatched += mismatched
+      }
+    }
+    for sql in [Self.partialAcked, Self.runningAcked] {
+      totals.bytesAcked += try db.first(sql) { $0.int64(0) } ?? 0
+    }
+    return totals
+  }
+
+  static let readyTally: StaticString =
+    "SELECT tally(size) FROM file WHERE state = 'pending' AND not_before IS NULL"
+  static let waitingTally: StaticString =
+    "SELECT tally(size) FROM file WHERE state = 'pending' AND not_before IS NOT NULL"
+  static let doneTally: StaticString = "SELECT tally(size) FROM file WHERE state = 'done'"
+  static let runningTallies: StaticString = """
+    SELECT state, tally(size), 0 FROM file WHERE state IN ('active', 'finishing') GROUP BY state
+    """
+  static let restTallies: StaticString = """
+    SELECT state, tally(size), sum(cause = 'integrity.mismatch' AND state = 'failed') FROM file
+    WHERE state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing' GROUP BY state
+    """
+  static let partialAcked: StaticString = """
+    SELECT coalesce(sum(c.length), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
+    WHERE f.chunk_count IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
+      AND c.state = 'done'
+    """
+  static let runningAcked: StaticString = """
+    SELECT coalesce(sum(c.length), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
+    WHERE f.state IN ('active', 'finishing') AND c.state = 'done'
+    """
+}
+
+extension RowFilter {
+  /// Nothing is left out.
+  var isEverything: Bool { self == RowFilter() }
+
+  /// The batches, when the filter means all files of some batches and nothing else.
+  var wholeBatches: [Int64]? {
+    var rest = self
+    (rest.batches, rest.withinBatches) = ([], nil)
+    guard rest.isEverything else { return nil }
+    if let withinBatches { return batches.isEmpty ? withinBatches : nil }
+    guard batches.reduce(0, { $0 + min($1.count, 10_000) }) <= 10_000 else { return nil }
+    return Array(Set(batches.flatMap(Array.init)))
+  }
+}
