@@ -1,8 +1,13 @@
 #define _GNU_SOURCE
 #include "CSysStore.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <sys/timex.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -37,3 +42,26 @@ void csys_boot_id(char out[37]) {
   if (read(fd, out, 36) != 36) memset(out, 0, 37);
   close(fd);
 }
+
+// A file system that does not know the flag says EINVAL: then link(2), which never replaces, does the same in two steps.
+int csys_rename_exclusive(const char *from, const char *to) {
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  if (link(from, to) != 0) return -1;
+  return unlink(from);
+}
+
+int64_t csys_free_bytes(const char *path) {
+  struct statvfs s;
+  if (statvfs(path, &s) != 0) return -1;
+  return (int64_t)s.f_bavail * (int64_t)s.f_frsize;
+}
+
+// Source: adjtimex(2); with modes 0 it changes nothing and needs no privilege.
+int csys_clock_is_synchronized(void) {
+  struct timex t = {.modes = 0};
+  int state = adjtimex(&t);
+  return state < 0 ? -1 : state != TIME_ERROR && (t.status & STA_UNSYNC) == 0;
+}
+
+uint64_t csys_device(uint32_t major, uint32_t minor) { return makedev(major, minor); }

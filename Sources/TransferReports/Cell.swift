@@ -9,6 +9,8 @@ public enum Cell: Sendable, Hashable {
   /// A path or key.
   case name(NameBytes)
   case integer(Int64)
+  /// Not a number and the infinities are unknown figures, `null`.
+  case real(Double)
   case flag(Bool)
   /// A size in bytes.
   case bytes(Int64)
@@ -38,6 +40,7 @@ extension Cell: Encodable {
     case .name(let name): try container.encode(String(decoding: name.bytes, as: UTF8.self))
     case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number):
       try container.encode(number)
+    case .real(let number): if number.isFinite { try container.encode(number) } else { try container.encodeNil() }
     case .flag(let flag): try container.encode(flag)
     case .time(let ms): try container.encode(Timestamp.rfc3339(ms))
     case .texts(let texts): try container.encode(texts)

@@ -8,3 +8,15 @@ const char *_Nullable csys_unsafe_filesystem(const char *_Nonnull path);
 
 /// Writes the identifier of this boot (36 characters and a NUL) to `out`; an empty string when there is none.
 void csys_boot_id(char out[_Nonnull 37]);
+
+/// Renames `from` to `to` unless `to` exists (RENAME_NOREPLACE). 0, or -1 with errno, EEXIST for one.
+int csys_rename_exclusive(const char *_Nonnull from, const char *_Nonnull to);
+
+/// Bytes that an ordinary user can still write in the file system of `path`; -1 when it cannot be known.
+int64_t csys_free_bytes(const char *_Nonnull path);
+
+/// Whether the clock of this machine is kept by a time service: 1, 0, or -1 when it cannot be known.
+int csys_clock_is_synchronized(void);
+
+/// The device number of `major` and `minor`, as in st_dev.
+uint64_t csys_device(uint32_t major, uint32_t minor);

@@ -100,7 +100,7 @@ struct StoreFile {
     guard errno == EEXIST else { throw TransferError(errno: errno, "make folder of store", path: path) }
   }
 
-  private static func split(_ path: String) -> (folder: String, name: String) {
+  static func split(_ path: String) -> (folder: String, name: String) {
     let trimmed = path.last == "/" && path != "/" ? String(path.dropLast()) : path
     guard let slash = trimmed.lastIndex(of: "/") else { return (".", trimmed) }
     return (

@@ -7,7 +7,10 @@ import TransferReports
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Look after the ledger itself.",
-    subcommands: [StorePathCommand.self, StoreCheckCommand.self, StoreSchemaCommand.self])
+    subcommands: [
+      StorePathCommand.self, StoreStatusCommand.self, StoreCheckCommand.self, StoreSnapshotCommand.self,
+      StoreBackupCommand.self, StoreSchemaCommand.self, StoreSQLCommand.self,
+    ])
 }
 
 /// `transfers store path`.

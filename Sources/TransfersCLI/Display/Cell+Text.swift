@@ -9,6 +9,7 @@ extension Cell {
     case .text(let text): text.isEmpty ? "-" : printable(text)
     case .name(let name): name.isEmpty ? "-" : name.description
     case .integer(let number): "\(number)"
+    case .real(let number): number.isFinite ? Cell.plain(number) : "-"
     case .flag(let flag): flag ? "yes" : "no"
     case .bytes(let count): Quantity.bytes(count)
     case .milliseconds(let ms): Quantity.duration(ms)
@@ -22,9 +23,14 @@ extension Cell {
     }
   }
 
+  /// The shortest digits that give the same number again; whole numbers without a point, as JSON encoders write them.
+  static func plain(_ number: Double) -> String {
+    number == number.rounded() && number.magnitude < 1e15 ? "\(Int64(number))" : "\(number)"
+  }
+
   var isNumber: Bool {
     switch self {
-    case .integer, .bytes, .milliseconds, .bytesPerSecond: true
+    case .integer, .real, .bytes, .milliseconds, .bytesPerSecond: true
     default: false
     }
   }

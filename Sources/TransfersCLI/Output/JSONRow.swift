@@ -38,6 +38,7 @@ enum JSONRow {
     case .name(let name): append(String(decoding: name.bytes, as: UTF8.self), to: &out)
     case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number):
       out.append(contentsOf: String(number).utf8)
+    case .real(let number): out.append(contentsOf: (number.isFinite ? Cell.plain(number) : "null").utf8)
     case .flag(let flag): out.append(contentsOf: (flag ? "true" : "false").utf8)
     case .time(let ms): append(Timestamp.rfc3339(ms), to: &out)
     case .texts(let texts): append(FigureObject(texts.map { ($0.key, .text($0.value)) }), to: &out)

@@ -90,6 +90,7 @@ struct SeparatedRow: Sendable {
     case .name(let name): String(decoding: name.bytes, as: UTF8.self)
     case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number):
       String(number)
+    case .real(let number): number.isFinite ? Cell.plain(number) : ""
     case .flag(let flag): flag ? "true" : "false"
     case .time(let ms): Timestamp.rfc3339(ms)
     case .texts(let texts): JSONRow.text(texts)

@@ -1,0 +1,92 @@
+import CSys
+import Glibc
+import TransferModel
+
+/// The file that a copy of a ledger becomes. It is written under another name in the same folder and appears under its own
+/// when it is complete and durable; until then nothing that is there is touched.
+struct CopyTarget {
+  let path: String
+  /// Where the copy is made: an empty file with mode 0600.
+  let temporary: String
+  private let folder: String
+  private let replaces: Bool
+
+  /// Refuses what is there already unless `replaces`, folders, and names that would mix with another database.
+  init(_ asked: String, replaces: Bool, ledger: String) throws(TransferError) {
+    let (parent, name) = StoreFile.split(asked)
+    guard !name.isEmpty, name != ".", name != ".." else {
+      throw Self.refusal(asked, "it is not the name of a file")
+    }
+    guard let real = realpath(parent, nil) else { throw Self.missingFolder(asked, errno) }
+    defer { free(real) }
+    folder = String(cString: real)
+    path = (folder == "/" ? "" : folder) + "/" + name
+    temporary = (folder == "/" ? "" : folder) + "/.\(name).\(getpid()).part"
+    self.replaces = replaces
+    try Self.check(path, asked, replaces: replaces, ledger: ledger)
+    let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Self.failure(errno, asked) }
+    close(descriptor)
+  }
+
+  private static func check(
+    _ path: String, _ asked: String, replaces: Bool, ledger: String
+  ) throws(TransferError) {
+    for suffix in ["", "-wal", "-shm", ".lock", ".gate"] where path == ledger + suffix {
+      throw refusal(asked, "it belongs to the ledger itself")
+    }
+    for suffix in ["-wal", "-journal"] where access(path + suffix, F_OK) == 0 {
+      throw refusal(asked, "\"\(NameBytes(path + suffix))\" is there: SQLite would mix it with the copy")
+    }
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    if status.st_mode & S_IFMT == S_IFDIR { throw refusal(asked, "it is a folder") }
+    if !replaces {
+      throw TransferError(
+        .usage, "copy ledger to", NameBytes(asked), cause: "it exists", remedy: "another name, or --force")
+    }
+  }
+
+  /// Makes the copy durable and gives it its name. `mode` is what it is left with.
+  func publish(mode: mode_t) throws(TransferError) {
+    let descriptor = open(temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(errno) }
+    defer { close(descriptor) }
+    guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw failure(errno) }
+    let renamed = replaces ? rename(temporary, path) : csys_rename_exclusive(temporary, path)
+    guard renamed == 0 else {
+      if errno == EEXIST { throw Self.refusal(path, "it has come into being meanwhile") }
+      throw failure(errno)
+    }
+    let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard parent >= 0 else { throw failure(errno) }
+    defer { close(parent) }
+    guard fsync(parent) == 0 else { throw failure(errno) }
+  }
+
+  /// Removes what was begun.
+  func abandon() {
+    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(temporary + suffix) }
+  }
+
+  var size: Int64 {
+    var status = stat()
+    return lstat(path, &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  private func failure(_ code: Int32) -> TransferError { Self.failure(code, path) }
+
+  static func failure(_ code: Int32, _ path: String) -> TransferError {
+    TransferError(errno: code, "copy ledger to", path: path)
+  }
+
+  private static func refusal(_ path: String, _ cause: String) -> TransferError {
+    TransferError(.usage, "copy ledger to", NameBytes(path), cause: cause, remedy: "another name")
+  }
+
+  private static func missingFolder(_ path: String, _ code: Int32) -> TransferError {
+    guard code == ENOENT || code == ENOTDIR else { return failure(code, path) }
+    return TransferError(
+      .usage, "copy ledger to", NameBytes(path), cause: "its folder does not exist", remedy: "make the folder first")
+  }
+}

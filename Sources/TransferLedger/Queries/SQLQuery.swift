@@ -1,0 +1,130 @@
+import CSQLite
+import TransferModel
+
+/// One value of a row that a person asked for in SQL.
+public enum SQLFigure: Sendable, Hashable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+}
+
+/// A column of such rows.
+public struct SQLColumn: Sendable, Hashable {
+  public var name: String
+  /// Declared as BLOB; an expression is not declared.
+  public var isBytes: Bool
+
+  fileprivate init(_ statement: OpaquePointer, _ i: Int32) {
+    name = sqlite3_column_name(statement, i).map { String(cString: $0) } ?? ""
+    isBytes = sqlite3_column_decltype(statement, i).map { String(cString: $0) == "BLOB" } ?? false
+  }
+}
+
+extension LedgerReader {
+  /// Runs one statement that a person wrote and that may only read. `columns` gets names and declared types once, `row` each
+  /// row until it returns false. Nothing is kept in memory but the row.
+  ///
+  /// Throws `.usage` for what is not one reading statement, with the words of SQLite.
+  public func query(
+    _ sql: String, columns: ([SQLColumn]) throws -> Void, row: ([SQLFigure]) throws -> Bool
+  ) throws {
+    let statement = try prepareReading(sql)
+    defer { sqlite3_finalize(statement) }
+    let count = sqlite3_column_count(statement)
+    guard count > 0 else { throw refusal("it yields no columns") }
+    try columns((0..<count).map { SQLColumn(statement, $0) })
+    while true {
+      switch sqlite3_step(statement) {
+      case SQLITE_ROW:
+        guard try row((0..<count).map { SQLRow(statement: statement).figure($0) }) else { return }
+      case SQLITE_DONE: return
+      case let code: throw failure(code)
+      }
+    }
+  }
+
+  private func prepareReading(_ sql: String) throws -> OpaquePointer {
+    sqlite3_set_authorizer(db.db, { _, action, first, second, _, _ in ReadingRules.judge(action, first, second) }, nil)
+    defer { sqlite3_set_authorizer(db.db, nil, nil) }
+    var prepared: OpaquePointer?
+    var rest = ""
+    let code = sql.withCString { text in
+      var tail: UnsafePointer<CChar>?
+      let code = sqlite3_prepare_v2(db.db, text, -1, &prepared, &tail)
+      rest = tail.map { String(cString: $0) } ?? ""
+      return code
+    }
+    guard code == SQLITE_OK else { throw failure(code) }
+    guard let prepared else { throw refusal("there is no statement") }
+    do {
+      guard sqlite3_stmt_readonly(prepared) != 0 else { throw refusal(Self.readsOnly) }
+      guard sqlite3_bind_parameter_count(prepared) == 0 else { throw refusal("parameters cannot be given") }
+      var second: OpaquePointer?
+      defer { sqlite3_finalize(second) }
+      guard sqlite3_prepare_v2(db.db, rest, -1, &second, nil) == SQLITE_OK, second == nil else {
+        throw refusal("it is more than one statement")
+      }
+    } catch {
+      sqlite3_finalize(prepared)
+      throw error
+    }
+    return prepared
+  }
+
+  private static let readsOnly = "only SELECT is allowed: rows are changed by commands, and nothing is attached"
+
+  private func failure(_ code: Int32) -> any Error {
+    let error = SQLiteError(code, on: db.db)
+    switch error.primary {
+    case SQLITE_AUTH: return refusal(Self.readsOnly)
+    case SQLITE_ERROR where error.message == "not authorized": return refusal(Self.readsOnly)
+    case SQLITE_ERROR, SQLITE_TOOBIG, SQLITE_RANGE, SQLITE_MISMATCH: return refusal(error.message)
+    default: return error
+    }
+  }
+
+  private func refusal(_ cause: String) -> TransferError {
+    TransferError(.usage, "run SQL", cause: cause, remedy: "\"transfers store schema\" describes the views")
+  }
+}
+
+/// What a person's statement may do. Source: https://sqlite.org/c3ref/c_alter_table.html
+enum ReadingRules {
+  private static let pragmas: Set<String> = [
+    "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
+    "database_list", "compile_options", "function_list", "integrity_check", "quick_check", "foreign_key_check",
+  ]
+  /// Pragmas that read without a value and would set with one.
+  private static let settings: Set<String> = [
+    "application_id", "user_version", "schema_version", "page_size", "page_count", "freelist_count", "encoding",
+  ]
+
+  static func judge(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> Int32 {
+    switch action {
+    case SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE: return SQLITE_OK
+    // A table-valued function (json_each, pragma_table_info) declares its columns like this when it is first used. A table of
+    // the person's own is refused because the statement is no reading one.
+    case SQLITE_CREATE_TABLE: return SQLITE_OK
+    case SQLITE_INSERT, SQLITE_UPDATE:
+      return first.map { String(cString: $0) } == "sqlite_master" ? SQLITE_OK : SQLITE_DENY
+    case SQLITE_PRAGMA:
+      guard let name = first.map({ String(cString: $0).lowercased() }) else { return SQLITE_DENY }
+      return pragmas.contains(name) || (settings.contains(name) && second == nil) ? SQLITE_OK : SQLITE_DENY
+    default: return SQLITE_DENY
+    }
+  }
+}
+
+extension SQLRow {
+  fileprivate func figure(_ i: Int32) -> SQLFigure {
+    switch sqlite3_column_type(statement, i) {
+    case SQLITE_INTEGER: .integer(int64(i))
+    case SQLITE_FLOAT: .real(sqlite3_column_double(statement, i))
+    case SQLITE_TEXT: .text(text(i))
+    case SQLITE_BLOB: .blob(bytes(i))
+    default: .null
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import CSys
+import Glibc
+
+/// What the file system and the kernel say of a ledger, without opening it as a database: nothing is created or locked.
+public struct StoreCondition: Sendable, Hashable {
+  public enum Lock: Sendable, Hashable {
+    case free
+    /// An engine has it; its process, when the kernel says which.
+    case held(pid: Int32?)
+    case unknown
+  }
+
+  /// Absolute, when its folder exists; else as it was asked for.
+  public var path: String
+  public var exists: Bool
+  /// Permission bits; nil without a file.
+  public var mode: UInt32?
+  /// Whether this user owns the file.
+  public var isOwn: Bool
+  public var folderExists: Bool
+  public var folderIsWritable: Bool
+  public var folderMode: UInt32?
+  /// Bytes in the write-ahead log.
+  public var walBytes: Int64
+  /// Free for an ordinary user in its file system; nil when unknown.
+  public var freeBytes: Int64?
+  /// Name of the file system when a ledger is not safe on it.
+  public var unsafeFileSystem: String?
+  public var lock: Lock
+
+  /// Looks at `path` now.
+  public init(at path: String) {
+    let (parent, name) = StoreFile.split(path)
+    let real = realpath(parent, nil).map { pointer in
+      defer { free(pointer) }
+      return String(cString: pointer)
+    }
+    let folder = real ?? parent
+    self.path = real.map { ($0 == "/" ? "" : $0) + "/" + name } ?? path
+    let file = Self.status(self.path)
+    exists = file.map { $0.st_mode & S_IFMT == S_IFREG } ?? false
+    mode = file.map { UInt32($0.st_mode) & 0o7777 }
+    isOwn = file.map { $0.st_uid == geteuid() } ?? true
+    let place = Self.status(folder)
+    folderExists = place.map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+    folderMode = place.map { UInt32($0.st_mode) & 0o7777 }
+    folderIsWritable = access(folder, W_OK | X_OK) == 0
+    walBytes = Self.status(self.path + "-wal").map { Int64($0.st_size) } ?? 0
+    freeBytes = [csys_free_bytes(folder)].first { $0 >= 0 }
+    unsafeFileSystem = csys_unsafe_filesystem(folder).map { String(cString: $0) }
+    lock = Self.lock(self.path + ".lock")
+  }
+
+  private static func status(_ path: String) -> stat? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status : nil
+  }
+
+  /// Reads the kernel's list instead of trying the lock, so that an engine that starts at this moment gets it.
+  /// Source: proc(5), /proc/locks: `1: FLOCK  ADVISORY  WRITE 4711 fd:01:12345 0 EOF`.
+  private static func lock(_ path: String) -> Lock {
+    guard let file = status(path) else { return .free }
+    guard let text = readAll("/proc/locks") else { return .unknown }
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ", omittingEmptySubsequences: true)
+      guard words.count >= 6, words[1] == "FLOCK", words[3] == "WRITE" else { continue }
+      let place = words[5].split(separator: ":")
+      guard place.count == 3, let inode = UInt64(place[2]), inode == UInt64(file.st_ino),
+        let major = UInt32(place[0], radix: 16), let minor = UInt32(place[1], radix: 16),
+        csys_device(major, minor) == UInt64(file.st_dev)
+      else { continue }
+      return .held(pid: Int32(words[4]).flatMap { $0 > 0 ? $0 : nil })
+    }
+    return .free
+  }
+
+  private static func readAll(_ path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while case let count = read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import TransferLedger
+import TransferModel
+import TransferReports
+
+/// `transfers store snapshot`.
+struct StoreSnapshotCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "snapshot", abstract: "Write a copy for people who look: an auditor, a report, another machine.",
+    discussion: """
+      One consistent state, also while an engine works. It has no free pages and needs no log, so it opens for everybody \
+      who may read the file, on read-only media too: "transfers report --store FILE", sqlite3, Datasette. Mode 0400; \
+      chmod it to hand it over. FILE appears when it is complete and durable. For a copy to go on with see "store backup".
+      """)
+
+  @OptionGroup var target: CopyOptions
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) { try target.copy(as: .snapshot, common, context) }
+}
+
+/// `transfers store backup`.
+struct StoreBackupCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Write a copy that can be used as a ledger again.",
+    discussion: """
+      One consistent state, also while an engine works. The same pages in the same places as in the ledger: quicker than \
+      a snapshot, and two backups differ only where the ledger did, which suits tools that store differences. Mode 0600. \
+      To go on with it: "transfers run --store FILE"; never with the old ledger too, both would send the same files.
+      """)
+
+  @OptionGroup var target: CopyOptions
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) { try target.copy(as: .backup, common, context) }
+}
+
+/// Where a copy goes.
+struct CopyOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("The file to make.", valueName: "file")) var file: String
+  @Flag(name: .shortAndLong, help: "Replace the file when it exists.") var force = false
+
+  func copy(as kind: LedgerCopy, _ common: CommonOptions, _ context: Context) throws(CommandFailure) {
+    guard !file.isEmpty, !EscapedArgument.isEscaped(file) else { throw .usage("the file needs a name in UTF-8") }
+    let signals = SignalWatch()
+    signals.handle { _, _ in }
+    let path = try common.storePath(context)
+    let size: Int64
+    do {
+      size = try Ledger.copy(
+        path, as: kind, to: file, replacing: force, isCancelled: { signals.received.count > 0 })
+    } catch {
+      var failure = CommandFailure(error)
+      if error.kind == .interrupted { failure.signal = signals.received.signal }
+      throw failure
+    }
+    let value = StoreCopyOutput(kind: kind.rawValue, file: .name(NameBytes(file)), bytes: .bytes(size))
+    try common.print(value, store: StoreIdentity.read(path, context), context)
+  }
+}
+
+/// What `store snapshot` and `store backup` made.
+struct StoreCopyOutput: OutputValue {
+  static let schema = "transfers.store.copy/1"
+  let kind: String
+  let file, bytes: Cell
+
+  func text(_ style: TextStyle) -> String { "\(kind) \(file.text): \(bytes.text)\n" }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import TransferLedger
+import TransferModel
+import TransferReports
+
+/// `transfers store sql`.
+struct StoreSQLCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "sql", abstract: "Run one SELECT over the ledger's views.",
+    discussion: """
+      Reads only, whatever the statement says; other databases cannot be attached. "transfers store schema" describes the \
+      views, which keep their columns; the tables below them may change. path and key are bytes: names that are not \
+      UTF-8 are escaped in text, and JSON has their exact bytes in base64. Ctrl-C ends it at once.
+
+      Examples:
+        transfers store sql "SELECT state, count(*) FROM v_files GROUP BY state"
+        transfers store sql --json "SELECT path, digest FROM v_files WHERE state = 'done'"
+      """)
+
+  @Argument(help: ArgumentHelp("The statement.", valueName: "select")) var statement: String
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    guard !EscapedArgument.isEscaped(statement) else { throw .usage("the statement is not UTF-8") }
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    let pages = SQLPages(
+      RowPrinter(
+        schema: "transfers.store.sql/1", rowType: "row", store: try StoreIdentity(ledger),
+        filters: ["sql": .text(statement)], common,
+        context))
+    try LedgerAccess.read(ledger) { reader in
+      try reader.query(statement, columns: { try pages.begin($0) }, row: { pages.take($0) })
+    }
+    try pages.finish()
+  }
+}
+
+/// Rows with columns that are only known at run time, printed a page at a time.
+private final class SQLPages {
+  private var printer: RowPrinter
+  private var headings: [FigureTable.Heading] = []
+  private var rows: [[Cell]] = []
+  private var printed = 0
+  private static let pageSize = 500
+
+  init(_ printer: RowPrinter) { self.printer = printer }
+
+  /// Columns of one name are told apart: an object of JSON has each key once. A ledger that could not be locked and was
+  /// written meanwhile is read again from the start, which comes too late once rows were printed.
+  func begin(_ columns: [SQLColumn]) throws {
+    guard printed == 0 else {
+      throw TransferError(.storeBusy, "run SQL", cause: "the ledger changed while it was read", remedy: "try again")
+    }
+    (headings, rows) = ([], [])
+    var seen: [String: Int] = [:]
+    for column in columns {
+      let count = seen[column.name, default: 0] + 1
+      seen[column.name] = count
+      let name = count == 1 ? column.name : "\(column.name)_\(count)"
+      headings.append(FigureTable.Heading(key: name, title: printable(name), isName: column.isBytes))
+    }
+  }
+
+  /// False when nobody reads any more.
+  func take(_ row: [SQLFigure]) -> Bool {
+    rows.append(row.map(Cell.init))
+    if rows.count == Self.pageSize { flush() }
+    return !printer.isClosed
+  }
+
+  private func flush() {
+    printer.print(FigureTable(headings, rows))
+    printed += rows.count
+    rows = []
+  }
+
+  func finish() throws(CommandFailure) {
+    flush()
+    try printer.finish(empty: "no rows")
+  }
+}
+
+extension Cell {
+  fileprivate init(_ figure: SQLFigure) {
+    self =
+      switch figure {
+      case .null: .none
+      case .integer(let number): .integer(number)
+      case .real(let number): .real(number)
+      case .text(let text): .text(text)
+      case .blob(let bytes): .name(NameBytes(bytes))
+      }
+  }
+}

@@ -1,0 +1,133 @@
+import Glibc
+import Testing
+import TransferModel
+
+@testable import TransferLedger
+
+/// Copies of a ledger: what they hold, how they are left, and that nothing that is there is harmed.
+@Suite struct CopyTests {
+  let f: LedgerFixture
+  private var target: String { f.folder + "/copy.db" }
+
+  init() throws {
+    f = try LedgerFixture()
+    try RulesTests.fill(f)
+  }
+
+  @discardableResult
+  private func copy(
+    _ kind: LedgerCopy, to target: String? = nil, replacing: Bool = false, isCancelled: @escaping () -> Bool = { false }
+  ) throws(TransferError) -> Int64 {
+    try Ledger.copy(f.path, as: kind, to: target ?? self.target, replacing: replacing, isCancelled: isCancelled)
+  }
+
+  private func refusal(_ body: () throws(TransferError) -> Void) -> TransferError? {
+    do throws(TransferError) { try body() } catch { return error }
+    return nil
+  }
+
+  private func mode(_ path: String) -> mode_t {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+  }
+
+  @Test(arguments: LedgerCopy.allCases) func aCopyHoldsWhatTheLedgerHolds(_ kind: LedgerCopy) throws {
+    let size = try copy(kind)
+    let copied = try Ledger.open(at: target, mode: .readOnly, clock: f.clock)
+    defer { copied.close() }
+    #expect(try copied.read { try $0.check() } == f.ledger.read { try $0.check() })
+    #expect(try copied.read { try $0.integrityProblems() }.isEmpty)
+    #expect(try copied.read { try $0.totals(RowFilter()) } == f.ledger.read { try $0.totals(RowFilter()) })
+    #expect(try copied.read { try $0.storeFacts() } == f.ledger.read { try $0.storeFacts() })
+    #expect(try Int64(fileBytes(target).count) == size)
+  }
+
+  @Test func aSnapshotNeedsNoLogAndABackupHasOne() throws {
+    try copy(.snapshot)
+    #expect(try fileBytes(target)[18...19] == [1, 1], "rollback journal: sqlite.org/fileformat.html section 1.3")
+    #expect(mode(target) == 0o400)
+    let backup = f.folder + "/backup.db"
+    try copy(.backup, to: backup)
+    #expect(try fileBytes(backup)[18...19] == [2, 2])
+    #expect(mode(backup) == 0o600)
+    #expect(try fileNames(in: f.folder).filter { $0.contains("copy") || $0.contains("part") } == ["copy.db"])
+  }
+
+  @Test(arguments: LedgerCopy.allCases) func oneCanGoOnWithACopy(_ kind: LedgerCopy) throws {
+    try copy(kind)
+    chmod(target, 0o600)
+    let copied = try Ledger.open(at: target, mode: .existing, clock: f.clock)
+    defer { copied.close() }
+    _ = try copied.startRun(NewRun(argv: ["run"], version: "1", host: "h", bootID: "b", pid: 1))
+    #expect(try copied.read { try $0.newestRun() }?.pid == 1)
+  }
+
+  @Test(arguments: LedgerCopy.allCases) func whatIsWrittenMeanwhileIsNotHalfThere(_ kind: LedgerCopy) throws {
+    let batch = BatchID(rawValue: 1)
+    var asked = 0
+    let ledger = f.ledger
+    // Each question comes in the middle of the copying; a transaction of another connection is made then.
+    try copy(kind) {
+      asked += 1
+      if asked <= 3 {
+        let name = "late-\(asked)"
+        _ = try? ledger.write { try $0.admit(LedgerFixture.source(name), to: batch) }
+      }
+      return false
+    }
+    let copied = try Ledger.open(at: target, mode: .readOnly, clock: f.clock)
+    defer { copied.close() }
+    #expect(try copied.read { try $0.check() } == f.ledger.read { try $0.check() })
+    if kind == .backup { #expect(asked >= 1) }
+  }
+
+  @Test(arguments: LedgerCopy.allCases) func whatIsThereStays(_ kind: LedgerCopy) throws {
+    try f.write(target, "precious")
+    let refused = refusal { () throws(TransferError) in try copy(kind) }
+    #expect(refused?.kind == .usage && refused?.cause == "it exists")
+    #expect(try fileBytes(target) == Array("precious".utf8))
+    try copy(kind, replacing: true)
+    #expect(try fileBytes(target).starts(with: Array("SQLite format 3".utf8)))
+  }
+
+  @Test func namesThatWouldDoHarmAreRefused() throws {
+    try f.write(f.folder + "/old.db-wal", "log")
+    mkdir(f.folder + "/folder", 0o700)
+    defer { rmdir(f.folder + "/folder") }
+    for (name, part) in [
+      ("transfers.db", "belongs to the ledger"), ("transfers.db-wal", "belongs to the ledger"),
+      ("transfers.db.lock", "belongs to the ledger"), ("old.db", "would mix"), ("folder", "folder"),
+      ("none/x.db", "folder does not exist"), ("..", "not the name"),
+    ] {
+      let refused = refusal { () throws(TransferError) in
+        try copy(.snapshot, to: f.folder + "/" + name, replacing: true)
+      }
+      #expect(refused?.kind == .usage, "\(name)")
+      #expect(refused?.cause.contains(part) == true, "\(name): \(refused?.cause ?? "copied")")
+    }
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aCopyThatIsStoppedLeavesNothing() throws {
+    let names = try fileNames(in: f.folder)
+    let stopped = refusal { () throws(TransferError) in try copy(.backup) { true } }
+    #expect(stopped?.kind == .interrupted)
+    #expect(try fileNames(in: f.folder) == names)
+  }
+
+  @Test func noLedgerNoCopy() throws {
+    let missing = refusal { () throws(TransferError) in
+      _ = try Ledger.copy(f.folder + "/none.db", as: .backup, to: target, replacing: false, isCancelled: { false })
+    }
+    #expect(missing?.kind == .storeMissing)
+    #expect(access(target, F_OK) != 0)
+  }
+}
+
+extension LedgerFixture {
+  func write(_ path: String, _ text: String) throws {
+    guard let file = fopen(path, "w") else { throw Surprise("open \(path)") }
+    defer { fclose(file) }
+    fputs(text, file)
+  }
+}
