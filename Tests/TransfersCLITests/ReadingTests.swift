@@ -29,7 +29,7 @@ import Testing
     "list files --error http.*", "list files b2", "list files f1-f2 b2", "list attempts --error http.503",
     "status --last",
     "list batches --state pending", "report summary --batch nightly", "list files --limit 2",
-    "list files --state paused", "list files --state finished --path b*",
+    "list files --state paused", "report throughput", "list files --state finished --path b*",
     "list files --label run=42 --label x=y f3-f5",
     "list files --dest *bucket?q? --since 2025-11-20 --until 2025-11-21T00:00:00Z",
     "list files --host bucket --path *.bin",

@@ -5,7 +5,9 @@ import TransferReports
 
 /// `transfers report`: history, audit, statistics.
 struct ReportCommand: Command {
-  enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable { case summary, files, attempts, failures }
+  enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case summary, files, attempts, failures, throughput
+  }
 
   static let configuration = CommandConfiguration(
     commandName: "report", abstract: "Report what was sent, how it was confirmed, and what failed.",
@@ -14,16 +16,25 @@ struct ReportCommand: Command {
       is the difference. Goodput is acked bytes over the time from first start to last end (wall), or over the time in \
       which anything was in flight (active). Percentiles are nearest rank over successful part attempts. \
       A report that could be printed exits 0.
+
+      throughput spreads the bytes of each attempt evenly over the time that it took. Its stretches of time begin at \
+      multiples of --bucket in UTC; an attempt counts where it began, an error where it ended; Workers is the mean number \
+      of attempts at a time. --since and --until cut the window.
       """)
 
   @Argument(help: "Which report.") var kind = Kind.summary
   @OptionGroup(title: "Selection") var selection: SelectionOptions
   @Option(help: ArgumentHelp("Stop after this many rows.", valueName: "n")) var limit: Int?
+  @Option(help: ArgumentHelp("For throughput: 1m, 5m, 1h, 1d or auto, at most 120 rows.", valueName: "time"))
+  var bucket: ThroughputBucket?
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
+    if bucket != nil, kind != .throughput { throw ValidationError("--bucket is for throughput") }
     if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
-    if limit != nil, kind == .summary { throw ValidationError("--limit is for files, attempts and failures") }
+    if limit != nil, kind == .summary || kind == .throughput {
+      throw ValidationError("--limit is for files, attempts and failures")
+    }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
@@ -34,6 +45,7 @@ struct ReportCommand: Command {
     case .attempts: try lister.list(.attempts)
     case .failures: try failures(schema, context)
     case .summary: try summary(context)
+    case .throughput: try ThroughputReport(selection, bucket ?? .auto, common).print(schema, context)
     }
   }
 

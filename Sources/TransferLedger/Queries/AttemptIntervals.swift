@@ -1,0 +1,64 @@
+import TransferModel
+
+/// When an attempt ran and what it moved.
+public struct AttemptInterval: Sendable, Hashable {
+  /// Milliseconds since 1970 UTC.
+  public var startedMs: Int64
+  /// nil while it is open.
+  public var endedMs: Int64?
+  public var bytesSent: Int64
+  public var bytesAcked: Int64
+  /// It ended with retry, fatal, unknown or crashed.
+  public var isError: Bool
+
+  public init(startedMs: Int64, endedMs: Int64?, bytesSent: Int64, bytesAcked: Int64, isError: Bool) {
+    (self.startedMs, self.endedMs) = (startedMs, endedMs)
+    (self.bytesSent, self.bytesAcked, self.isError) = (bytesSent, bytesAcked, isError)
+  }
+}
+
+extension LedgerReader {
+  /// The start of the first and the end of the last attempt that the filter selects, open ones taken to `nowMs`; nil without
+  /// any.
+  public func attemptSpan(_ filter: RowFilter, nowMs: Int64) throws -> (fromMs: Int64, toMs: Int64)? {
+    let read = { (row: SQLRow) in (row.int64OrNil(0), row.int64OrNil(1)) }
+    let found =
+      if filter.isEverything {
+        try db.first(
+          "SELECT min(started_at), max(max(started_at, coalesce(ended_at, ?1))) FROM attempt", .integer(nowMs),
+          row: read)
+      } else {
+        try db.first(
+          """
+          SELECT min(a.started_at), max(max(a.started_at, coalesce(a.ended_at, ?1)))
+          FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}
+          """, filter, .integer(nowMs), row: read)
+      }
+    guard let from = found?.0, let to = found?.1 else { return nil }
+    return (from, to)
+  }
+
+  /// Hands each attempt that the filter selects to `each`, in the order of their numbers; keeps none.
+  public func attemptIntervals(_ filter: RowFilter, each: (AttemptInterval) -> Void) throws {
+    let take = { (row: SQLRow) in
+      each(
+        AttemptInterval(
+          startedMs: row.int64(0), endedMs: row.int64OrNil(1), bytesSent: row.int64(2), bytesAcked: row.int64(3),
+          isError: row.flag(4)))
+    }
+    if filter.isEverything {
+      _ = try db.rows(
+        """
+        SELECT started_at, ended_at, bytes_sent, bytes_acked,
+          outcome <> 'ok' AND outcome <> 'open' AND outcome <> 'interrupted' FROM attempt
+        """, row: take)
+    } else {
+      _ = try db.rows(
+        """
+        SELECT a.started_at, a.ended_at, a.bytes_sent, a.bytes_acked,
+          a.outcome <> 'ok' AND a.outcome <> 'open' AND a.outcome <> 'interrupted'
+        FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}
+        """, filter, row: take)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+public import TransferLedger
+
+/// What moved in one stretch of time.
+public struct ThroughputRow: Sendable, Hashable {
+  /// Milliseconds since 1970 UTC.
+  public var fromMs: Int64
+  /// Length in milliseconds; the first and the last one may be cut by the window.
+  public var lengthMs: Int64
+  public var bytesAcked: Int64
+  /// Body bytes of all attempts.
+  public var bytesSent: Int64
+  /// Sum of the time of all attempts in it, in milliseconds.
+  public var busyMs: Int64
+  /// Attempts that began in it.
+  public var attempts: Int64
+  /// Attempts that ended in it without success.
+  public var errors: Int64
+
+  /// Acknowledged bytes a second.
+  public var bps: Int64? { Quantity.rate(bytes: bytesAcked, ms: lengthMs) }
+  /// Attempts at a time, on average; two decimals.
+  public var workers: Double? {
+    lengthMs > 0 ? (Double(busyMs) / Double(lengthMs) * 100).rounded() / 100 : nil
+  }
+}
+
+/// Attempts spread over stretches of equal length. The bytes of an attempt are spread evenly over the time that it took:
+/// all of them at its end would draw peaks that never were. The shares of one attempt add up to exactly its bytes.
+public struct ThroughputSeries: Sendable {
+  public static let steps: [(name: String, ms: Int64)] = [
+    ("1m", 60_000), ("5m", 300_000), ("1h", 3_600_000), ("1d", 86_400_000),
+  ]
+  /// More stretches are refused: nobody reads them.
+  public static let limit = 100_000
+
+  public private(set) var rows: [ThroughputRow] = []
+  private let fromMs, toMs, stepMs, baseMs: Int64
+
+  /// The window is half-open. Stretches begin at multiples of their length since 1970 UTC, so days are days of UTC. nil when
+  /// the window holds more than ``limit`` of them.
+  public init?(fromMs: Int64, toMs: Int64, stepMs: Int64) {
+    let toMs = max(toMs, fromMs + 1)
+    let first = Self.floorDivide(fromMs, stepMs)
+    let last = Self.floorDivide(toMs - 1, stepMs)
+    guard last - first < Self.limit else { return nil }
+    (self.fromMs, self.toMs, self.stepMs, baseMs) = (fromMs, toMs, stepMs, first * stepMs)
+    rows = (first...last).map { index in
+      let start = max(index * stepMs, fromMs)
+      return ThroughputRow(
+        fromMs: start, lengthMs: min((index + 1) * stepMs, toMs) - start, bytesAcked: 0, bytesSent: 0, busyMs: 0,
+        attempts: 0, errors: 0)
+    }
+  }
+
+  /// The shortest step that gives at most 120 stretches.
+  public static func automaticStepMs(_ spanMs: Int64) -> Int64 {
+    steps.first { spanMs / $0.ms < 120 }?.ms ?? 86_400_000
+  }
+
+  /// An open attempt is taken to last until `nowMs`.
+  public mutating func add(_ attempt: AttemptInterval, nowMs: Int64) {
+    let start = attempt.startedMs
+    let end = max(start, attempt.endedMs ?? nowMs)
+    if let index = index(start) { rows[index].attempts += 1 }
+    if attempt.isError, let index = index(end) { rows[index].errors += 1 }
+    guard end > start else {
+      guard let index = index(start) else { return }
+      rows[index].bytesAcked += attempt.bytesAcked
+      return rows[index].bytesSent += attempt.bytesSent
+    }
+    var from = max(start, fromMs)
+    let to = min(end, toMs)
+    while from < to {
+      let index = Int((from - baseMs) / stepMs)
+      let next = min(to, baseMs + Int64(index + 1) * stepMs)
+      rows[index].busyMs += next - from
+      rows[index].bytesAcked += Self.share(attempt.bytesAcked, from - start, next - start, of: end - start)
+      rows[index].bytesSent += Self.share(attempt.bytesSent, from - start, next - start, of: end - start)
+      from = next
+    }
+  }
+
+  private func index(_ ms: Int64) -> Int? { ms >= fromMs && ms < toMs ? Int((ms - baseMs) / stepMs) : nil }
+
+  /// What of `bytes` falls between two moments; a difference of two floors, so that neighbours add up.
+  private static func share(_ bytes: Int64, _ from: Int64, _ to: Int64, of length: Int64) -> Int64 {
+    part(bytes, to, length) - part(bytes, from, length)
+  }
+
+  private static func part(_ bytes: Int64, _ moment: Int64, _ length: Int64) -> Int64 {
+    let product = UInt64(max(0, bytes)).multipliedFullWidth(by: UInt64(moment))
+    return Int64(UInt64(length).dividingFullWidth(product).quotient)
+  }
+
+  private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
+}
+
+/// The columns of `report throughput`.
+public enum ThroughputFigures {
+  public static let columns: [Column<ThroughputRow>] = [
+    Column("from", "From") { .time($0.fromMs) },
+    Column("length_ms", "Length") { .milliseconds($0.lengthMs) },
+    Column("bytes_acked", "Acked") { .bytes($0.bytesAcked) },
+    Column("bytes_sent", "Sent") { .bytes($0.bytesSent) },
+    Column("bps", "Goodput") { Cell(bytesPerSecond: $0.bps) },
+    Column("workers", "Workers") { $0.workers.map(Cell.real) ?? .none },
+    Column("attempts", "Attempts") { .integer($0.attempts) },
+    Column("errors", "Errors") { .integer($0.errors) },
+  ]
+}
