@@ -55,7 +55,7 @@ extension Exchange {
   static func withoutSecrets(_ message: String, otherwise general: String, _ request: TransferRequest) -> String {
     var secrets = request.fields.filter { $0.name.canonicalName != "host" }.map(\.value)
     if let query = request.url.firstIndex(of: "?") { secrets.append(String(request.url[query...].dropFirst())) }
-    let quotes = secrets.contains { $0.utf8.count >= 6 && message.contains($0) }
+    let quotes = secrets.contains { $0.utf8.count >= 6 && message.contains($0) } || ProxySecrets.areQuoted(in: message)
     let text = quotes ? general : message
     return printable(String(text.prefix(300)))
   }

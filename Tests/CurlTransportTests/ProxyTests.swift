@@ -1,0 +1,97 @@
+import CurlTransport
+import HTTPTypes
+import Testing
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Proxies of the environment. Each test is a process of its own: the environment belongs to all threads. `up.example`
+/// resolves nowhere (RFC 2606), so whatever is answered came through the proxy.
+@Suite struct ProxyTests {
+  @Test func plainRequestsGoThroughTheProxy() async {
+    await #expect(processExitsWith: .success) {
+      let heads = Mailbox<String>()
+      let proxy = ScriptedServer { connection in
+        while let request = connection.readRequest() {
+          heads.put(request.head)
+          guard connection.send(answer("201 Created")) else { return }
+        }
+      }
+      setenv("http_proxy", "http://user:s3cret-word@127.0.0.1:\(proxy.port)", 1)
+      let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+      let body = RequestBody.source(PatternBody(70_000))
+      let reply = await transport.perform(TransferRequest(method: .put, url: "http://up.example/in/x", body: body))
+      try check(reply.status == 201, "\(reply)")
+      try check(!"\(reply)".contains("s3cret-word"), "the reply tells the secret")
+      let head = heads.take()?.first ?? ""
+      try check(head.hasPrefix("PUT http://up.example/in/x HTTP/1.1\r\n"), head)
+      try check(head.contains("Proxy-Authorization: Basic dXNlcjpzM2NyZXQtd29yZA==\r\n"), head)
+    }
+  }
+
+  @Test func namesInNoProxyAreAskedDirectly() async {
+    await #expect(processExitsWith: .success) {
+      let proxy = ScriptedServer(answeringAll(answer("500 Proxy")))
+      let server = ScriptedServer(answeringAll(answer("204 No Content")))
+      setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+      setenv("no_proxy", "other.example,127.0.0.1", 1)
+      let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+      let reply = await transport.perform(TransferRequest(method: .get, url: server.url))
+      try check(reply.status == 204 && proxy.accepted == 0, "\(reply)")
+    }
+  }
+
+  @Test func overTLSTheProxySeesAddressAndNothingElse() async {
+    await #expect(processExitsWith: .success) {
+      let heads = Mailbox<String>()
+      let proxy = ScriptedServer { connection in
+        if let request = connection.readRequest() { heads.put(request.head) }
+        _ = connection.send(answer("407 Proxy Authentication Required"))
+      }
+      setenv("HTTPS_PROXY", "http://user:s3cret-word@127.0.0.1:\(proxy.port)", 1)
+      let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+      var request = TransferRequest(method: .get, url: "https://up.example/in/x")
+      request.fields[.authorization] = "Bearer not-for-proxies"
+      let reply = await transport.perform(request)
+      try check(reply.status == 0 && reply.curlCode != 0, "\(reply)")
+      try check(!"\(reply)".contains("s3cret-word"), "the reply tells the secret")
+      let head = heads.take()?.first ?? ""
+      try check(head.hasPrefix("CONNECT up.example:443 HTTP/1.1\r\n"), head)
+      try check(!head.contains("not-for-proxies") && !head.contains("/in/x"), head)
+    }
+  }
+
+  /// A web server may set HTTP_PROXY from a field of a request ("httpoxy"), so it does not count.
+  @Test func httpProxyInCapitalsIsNotUsed() async {
+    await #expect(processExitsWith: .success) {
+      let proxy = ScriptedServer(answeringAll(answer("201 Created")))
+      setenv("HTTP_PROXY", "http://127.0.0.1:\(proxy.port)", 1)
+      let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+      let reply = await transport.perform(TransferRequest(method: .get, url: "http://up.example/"))
+      try check(reply.status == 0 && proxy.accepted == 0, "\(reply)")
+    }
+  }
+
+  /// libcurl quotes a proxy that it cannot read; user and password are in it.
+  @Test(arguments: [0, 1, 2]) func noErrorTellsTheSecret(_ n: Int) async {
+    await #expect(processExitsWith: .success) { [n] in
+      let proxies = [
+        "http://user:s3cret-word@127.0.0.1:1", "nonsense://user:s3cret-word@127.0.0.1:1",
+        "http://user:s3cret-word@[127.0.0.1:1",
+      ]
+      setenv("http_proxy", proxies[n], 1)
+      let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+      let reply = await transport.perform(TransferRequest(method: .get, url: "http://up.example/"))
+      try check(reply.curlCode != 0, "\(reply)")
+      try check(!"\(reply)".contains("s3cret-word"), "\(reply)")
+    }
+  }
+}
+
+private struct Unexpected: Error { let text: String }
+
+private func check(_ condition: Bool, _ text: String) throws {
+  if !condition { throw Unexpected(text: text) }
+}
