@@ -92,3 +92,19 @@ static inline CURL *ccurl_next_done(CURLM *multi, CURLcode *result) {
 static inline const char *ccurl_library_version(void) { return curl_version_info(CURLVERSION_NOW)->version; }
 /// For example `OpenSSL/3.0.17`; NULL without TLS.
 static inline const char *ccurl_tls_version(void) { return curl_version_info(CURLVERSION_NOW)->ssl_version; }
+
+/// The names of what libcurl was built with, ended by NULL; NULL when it is too old to tell (7.87.0).
+static inline const char *const *ccurl_feature_names(void) {
+  curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+  return info->age >= CURLVERSION_ELEVENTH ? info->feature_names : NULL;
+}
+/// The file of certificate authorities that is used when none is named; NULL without one.
+static inline const char *ccurl_default_ca_file(void) {
+  curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+  return info->age >= CURLVERSION_SEVENTH ? info->cainfo : NULL;
+}
+/// The same for a directory.
+static inline const char *ccurl_default_ca_path(void) {
+  curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+  return info->age >= CURLVERSION_SEVENTH ? info->capath : NULL;
+}

@@ -32,11 +32,6 @@ public final class CurlTransport: Transport {
 
   deinit { stop() }
 
-  /// Of the libraries that are linked: `7.88.1`, `OpenSSL/3.0.17`.
-  public static var versions: (libcurl: String, tls: String) {
-    (String(cString: ccurl_library_version()), ccurl_tls_version().map { String(cString: $0) } ?? "none")
-  }
-
   /// After ``stop()`` the reply comes at once, from the caller's own thread, as cancelled.
   public func start(
     _ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void

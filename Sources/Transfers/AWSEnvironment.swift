@@ -30,6 +30,20 @@ struct AWSEnvironment: Sendable {
       ? profile?.credential ?? environment.credential : environment.credential ?? profile?.credential
   }
 
+  /// Where the keys are found, by name.
+  var origin: String {
+    environment.credential != nil ? "the environment (AWS_ACCESS_KEY_ID)" : "the profile \"\(profileName)\""
+  }
+
+  /// A key without its other half; nil when both or none are there.
+  var problem: String? {
+    switch (environment.accessKey, environment.secretKey) {
+    case (.some, nil): "AWS_ACCESS_KEY_ID is set, AWS_SECRET_ACCESS_KEY is not"
+    case (nil, .some): "AWS_SECRET_ACCESS_KEY is set, AWS_ACCESS_KEY_ID is not"
+    default: nil
+    }
+  }
+
   /// Endpoint and region that a batch keeps: flags win over the environment, which wins over the profile.
   func completing(_ asked: BatchSettings) -> BatchSettings {
     var settings = asked

@@ -12,8 +12,14 @@ final class CurlDestinations: DestinationResolver {
     let origin = try AllProtocols.origin(settings, credentialsRegion: nil)
     return ResolvedDestination(
       uploadProtocol: uploadProtocol, credentials: try Self.credentials(settings, uploadProtocol),
-      transport: transport(caFile: settings.caFile), host: origin.description)
+      transport: transport(caFile: settings.caFile ?? Self.trustedFile), host: origin.description)
   }
+
+  /// What OpenSSL's own programs use for the same purpose; libcurl by itself does not look at it.
+  static let trustVariable = "SSL_CERT_FILE"
+
+  /// Certificate authorities for batches that name none; nil for libcurl's default.
+  static var trustedFile: String? { Environment.value(trustVariable) }
 
   /// Ends all connections. Blocks until the last thread has gone.
   func stop() {

@@ -18,7 +18,8 @@ struct RootCommand: ParsableCommand {
     version: Transfers.version,
     subcommands: [
       PushCommand.self, AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
-      RetryCommand.self, ReportCommand.self, StoreCommand.self, CompletionsCommand.self, HelpCommand.self,
+      RetryCommand.self, ReportCommand.self, StoreCommand.self, DoctorCommand.self, CompletionsCommand.self,
+      HelpCommand.self,
     ])
 
   static var names: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }

@@ -55,7 +55,10 @@ import TransferModel
   }
 
   @Test func versionsAreKnown() {
-    #expect(CurlTransport.versions.libcurl.split(separator: ".").count >= 3)
-    #expect(CurlTransport.versions.tls != "none")
+    let library = CurlLibrary.current
+    #expect(library.version.split(separator: ".").count >= 3)
+    #expect(library.tls?.isEmpty == false)
+    #expect(library.features.contains("SSL"))
+    #expect(library.caFile != nil || library.caPath != nil)
   }
 }

@@ -5,5 +5,10 @@ public import TransferModel
 public struct SystemClock: TransferClock {
   public init() {}
   public var wallMs: Int64 { csys_realtime_ns() / 1_000_000 }
+  /// Whether a time service keeps the wall clock; nil when that cannot be known.
+  public static var isSynchronized: Bool? {
+    let answer = csys_clock_is_synchronized()
+    return answer < 0 ? nil : answer == 1
+  }
   public var bootMs: Int64 { csys_boottime_ns() / 1_000_000 }
 }

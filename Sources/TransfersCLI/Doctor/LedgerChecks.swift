@@ -1,0 +1,114 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The ledger: where it is, who may touch it, whether it is whole, and who works on it.
+struct LedgerChecks {
+  private let condition: StoreCondition
+  private let context: Context
+
+  init(_ path: String, _ context: Context) {
+    condition = StoreCondition(at: path)
+    self.context = context
+  }
+
+  func all() -> [DoctorFinding] {
+    var findings = [place()]
+    findings += [fileSystem(), disk()].compactMap(\.self)
+    guard condition.exists else { return findings }
+    findings += [permissions(), log()]
+    return findings + content()
+  }
+
+  private func place() -> DoctorFinding {
+    let path = "\(NameBytes(condition.path))"
+    if condition.exists { return .ok("ledger.place", path) }
+    if condition.folderExists, !condition.folderIsWritable {
+      return .fail(
+        "ledger.place", "\(path): there is none, and its folder cannot be written", "another place with --store")
+    }
+    return .ok("ledger.place", "\(path): none yet, the first push makes it")
+  }
+
+  private func fileSystem() -> DoctorFinding? {
+    guard condition.folderExists else { return nil }
+    guard let name = condition.unsafeFileSystem else { return .ok("ledger.filesystem", "local: its locks hold") }
+    return .fail(
+      "ledger.filesystem", "\(name): its locks are not safe for a ledger", "put the ledger on a local disk with --store"
+    )
+  }
+
+  private func disk() -> DoctorFinding? {
+    guard condition.folderExists else { return nil }
+    guard let free = condition.freeBytes else { return .warn("disk.free", "free space is unknown", "df shows it") }
+    let text = "\(Quantity.bytes(free)) free where the ledger is"
+    if free < 64 << 20 { return .fail("disk.free", text, "free some space: a run stops when the ledger cannot grow") }
+    return free < 1 << 30 ? .warn("disk.free", text, "a million files take about 1 GiB") : .ok("disk.free", text)
+  }
+
+  private func permissions() -> DoctorFinding {
+    let mode = condition.mode ?? 0
+    let text = "mode \(Octal.text(mode))" + (condition.isOwn ? "" : ", owned by somebody else")
+    if mode & 0o022 != 0 {
+      return .fail("ledger.mode", "\(text): others may write it", "chmod 600 \(NameBytes(condition.path))")
+    }
+    if mode & 0o177 != 0 {
+      return .warn(
+        "ledger.mode", "\(text): others may read names and results", "chmod 600 \(NameBytes(condition.path))")
+    }
+    if condition.folderMode.map({ $0 & 0o022 != 0 && $0 & 0o1000 == 0 }) ?? false {
+      return .warn("ledger.mode", "\(text), but others may rename files in its folder", "chmod go-w on the folder")
+    }
+    return condition.isOwn ? .ok("ledger.mode", text) : .warn("ledger.mode", text, "run as its owner")
+  }
+
+  private func log() -> DoctorFinding {
+    let text = "write-ahead log \(Quantity.bytes(condition.walBytes))"
+    return condition.walBytes > 256 << 20
+      ? .warn("ledger.log", text, "a long reader keeps it from being emptied; \"transfers run\" empties it")
+      : .ok("ledger.log", text)
+  }
+
+  /// What only reading it shows.
+  private func content() -> [DoctorFinding] {
+    do throws(CommandFailure) {
+      let ledger = try LedgerAccess.open(condition.path, context)
+      defer { ledger.close() }
+      let (facts, problems, run, newest) = try LedgerAccess.read(ledger) { reader in
+        (try reader.storeFacts(), try reader.quickProblems(limit: 5), try reader.newestRun(), try reader.newestMs())
+      }
+      let whole =
+        problems.isEmpty
+        ? DoctorFinding.ok("ledger.integrity", "well formed, schema \(facts.schemaVersion)")
+        : .fail(
+          "ledger.integrity", problems.map(printable).joined(separator: "; "),
+          "keep a copy of the file and its -wal; \"transfers store check\" tells more")
+      return [whole, engine(EngineStatus(run, nowMs: context.clock.wallMs))]
+        + (newest.map { [MachineChecks.clock(context.clock.wallMs, newestMs: $0)] } ?? [])
+    } catch {
+      return [.fail("ledger.open", error.text, error.remedy)]
+    }
+  }
+
+  private func engine(_ engine: EngineStatus) -> DoctorFinding {
+    let text = String(engine.line.dropFirst("engine: ".count))
+    switch condition.lock {
+    case .held(let pid):
+      let holder = pid.map { "process \($0)" } ?? "a process"
+      return engine.alive
+        ? .ok("engine.lock", text)
+        : .warn(
+          "engine.lock", "\(holder) holds the lock without a sign of life for a minute", "look whether it is stuck")
+    case .unknown: return .ok("engine.lock", text)
+    case .free:
+      return engine.run != .none && engine.endedAt == .none
+        ? .warn("engine.lock", text, "\"transfers run\" recovers what it had in hand") : .ok("engine.lock", text)
+    }
+  }
+}
