@@ -5,7 +5,7 @@ import TransferModel
 extension Exchange {
   /// Sends the answer. Its record is written first, so that no client knows more than the record.
   func finish(_ answer: Answer) throws(ExchangeEnd) -> Bool {
-    if let ending = effect.ending { return try spoil(answer, ending) }
+    if let ending = effect.ending, ending != .wrongDigest { return try spoil(answer, ending) }
     let mustClose = settleBody()
     try note(.answer(status: answer.status))
     log(answer.status, "")
@@ -50,7 +50,7 @@ extension Exchange {
     try note(.lost(status: answer.status, cause: ending.rawValue))
     log(answer.status, " \(ending.rawValue)")
     switch ending {
-    case .loseAnswer: break
+    case .loseAnswer, .wrongDigest: break
     case .garbage: try socket.send(garbage())
     case .truncateAnswer: try sendHalf(answer)
     }

@@ -97,7 +97,7 @@ final class Upload {
     guard let checksum else { return [] }
     return [
       Answer.Field("ETag", objectETag(crc32c: checksum, size: exchange.body.received)),
-      Answer.Field("Repr-Digest", reprDigest(checksum)),
+      Answer.Field("Repr-Digest", reprDigest(exchange.effect.ending == .wrongDigest ? ~checksum : checksum)),
     ]
   }
 

@@ -65,6 +65,7 @@ struct FaultEffect: Sendable, Equatable {
     case loseAnswer = "lose-answer"
     case garbage
     case truncateAnswer = "truncate-answer"
+    case wrongDigest = "wrong-digest"
   }
 
   struct Stall: Sendable, Equatable {

@@ -30,6 +30,7 @@ public import TransferModel
 ///     lose-answer           does what was asked, then closes without an answer
 ///     truncate-answer       does what was asked, sends half of the answer, closes
 ///     garbage               does what was asked, answers bytes that are not HTTP, closes
+///     wrong-digest          does what was asked, answers with the Repr-Digest of other bytes
 ///
 /// The body is that of the request; for GET it is that of the answer.
 public struct FaultScript: Sendable {

@@ -24,7 +24,7 @@ enum ReceiverHelp {
 
       latency=MS  status=CODE  early-status=CODE  retry-after=TEXT  redirect=URL
       cut-after=N  reset-after=N  stall=N,SECONDS  slow=BYTES_PER_S
-      lose-answer  truncate-answer  garbage
+      lose-answer  truncate-answer  garbage  wrong-digest
 
       N counts body bytes (of the answer for GET); cut and reset keep nothing of the body; lose-answer stores, then
       closes without an answer. METHOD and PATH may be *; PATH is compared as sent, percent-encoded.
