@@ -18,6 +18,8 @@ public struct TransferError: Error, Sendable, Hashable {
     case leaseLost = "store.lease_lost"
     case usage
     case noSource = "no_source"
+    /// A list of files that cannot be what was meant.
+    case badList = "bad_list"
     case auth
     case config
     case interrupted

@@ -46,9 +46,29 @@ public struct Destination: Sendable, Hashable {
   /// The key of a file: where it is put below the bucket or origin. `path` is relative to the source that was named;
   /// `isSingleFile` says that this source was the file itself.
   public func key(forRelativePath path: NameBytes, isSingleFile: Bool) -> NameBytes {
-    if case .web(let web) = place, web.template != nil { return path }
-    if isInto { return NameBytes(prefix.bytes + path.bytes) }
-    return isSingleFile ? prefix : NameBytes(prefix.bytes + [0x2F] + path.bytes)
+    var key: [UInt8] = []
+    path.bytes.withUnsafeBytes { appendKey(forRelativePath: $0, isSingleFile: isSingleFile, to: &key) }
+    return NameBytes(key)
+  }
+
+  /// The same for bytes in place.
+  public func appendKey(
+    forRelativePath path: UnsafeRawBufferPointer, isSingleFile: Bool, to key: inout [UInt8]
+  ) {
+    if case .web(let web) = place, let template = web.template {
+      let start = template.usesPath ? nil : path.lastIndex(of: 0x2F).map { $0 + 1 }
+      return key.append(contentsOf: path[(start ?? 0)...])
+    }
+    key.append(contentsOf: prefix.bytes)
+    if isInto { return key.append(contentsOf: path) }
+    guard !isSingleFile else { return }
+    key.append(0x2F)
+    key.append(contentsOf: path)
+  }
+
+  /// Files of different paths can have the same key: only their names tell them apart there.
+  public var mayJoinPaths: Bool {
+    if case .web(let web) = place, let template = web.template { !template.usesPath } else { false }
   }
 
   // MARK: - Parsing

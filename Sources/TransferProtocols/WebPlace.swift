@@ -64,6 +64,11 @@ public struct URLTemplate: Sendable, Hashable {
     self.pieces = pieces
   }
 
+  /// Whether objects are told apart by the whole path; else only by the name.
+  var usesPath: Bool {
+    pieces.contains { piece in if case .path = piece { true } else { false } }
+  }
+
   func filled(_ key: NameBytes) -> String {
     var out = ""
     for piece in pieces {

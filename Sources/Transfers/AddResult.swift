@@ -2,13 +2,16 @@ public import TransferModel
 
 /// What an `add` recorded; counts are files.
 public struct AddResult: Sendable, Hashable {
-  public var batch: BatchID
+  /// nil when nothing had to be recorded: everything is there already.
+  public var batch: BatchID?
   public var added = 0
   /// Of the added: newer versions of what was sent before.
   public var changed = 0
   public var unchanged = 0
   /// Already waiting, from an earlier batch.
   public var queued = 0
+  /// Named more than once; taken once.
+  public var repeated = 0
   public var unknown = 0
   public var failed = 0
   /// Links, FIFOs, sockets, devices.
@@ -17,7 +20,7 @@ public struct AddResult: Sendable, Hashable {
   /// Of the added, in bytes.
   public var bytes: Int64 = 0
 
-  public init(batch: BatchID) { self.batch = batch }
+  public init(batch: BatchID?) { self.batch = batch }
 }
 
 /// What an `add` would record, and what sending it would take.
@@ -26,7 +29,13 @@ public struct PlanResult: Sendable, Hashable {
   public var unchanged = 0
   public var changed = 0
   public var queued = 0
+  /// The outcome of their last upload is unknown: they are not sent again by themselves.
+  public var unknown = 0
+  /// Named more than once; counted once above.
+  public var repeated = 0
   public var excluded = 0
+  /// The excluded by the rule that left them out, most files first. A folder that is not entered counts as one.
+  public var excludedBy: [ExcludedFiles] = []
   public var special = 0
   public var failed = 0
   public var chunks = 0
@@ -35,4 +44,16 @@ public struct PlanResult: Sendable, Hashable {
   public var bytes: Int64 = 0
 
   public init() {}
+}
+
+/// Files that one rule leaves out.
+public struct ExcludedFiles: Sendable, Hashable {
+  /// As typed: `--exclude *.tmp`.
+  public var rule: String
+  public var files: Int
+
+  public init(rule: String, files: Int) {
+    self.rule = rule
+    self.files = files
+  }
 }

@@ -5,15 +5,24 @@ extension UploadOptions {
   var pathRules: PathRules {
     PathRules(rules.map { PathRules.Rule($0.kind == .include ? .include : .exclude, $0.pattern) })
   }
+
+  func selection(_ sources: [NameBytes]) -> SourceSelection {
+    let list = list.map {
+      FileList(path: $0.path, separator: $0.isNULSeparated ? .nul : .newline, skipsMissing: $0.skipsMissing)
+    }
+    return SourceSelection(
+      sources, list: list, base: base, rules: pathRules, followsSymlinks: followSymlinks)
+  }
 }
 
 extension AddResult {
-  init(_ batch: BatchID, _ counts: SourceAdmitter.Counts) {
-    self.init(batch: batch)
+  init(_ counts: SourceAdmitter.Counts) {
+    self.init(batch: counts.batch)
     added = counts.added
     changed = counts.changed
     unchanged = counts.unchanged
     queued = counts.queued
+    repeated = counts.repeated
     unknown = counts.unknown
     failed = counts.failed
     special = counts.special
@@ -28,6 +37,7 @@ extension Notice {
     case .excluded(let path, let rule): self = .planned(path: path, key: path, size: 0, verdict: "excluded: \(rule)")
     case .skipped(let path, let reason): self = .skipped(path: path, reason: reason)
     case .failed(let path, let failure): self = .failed(path: path, failure)
+    case .remark(let text): self = .remark(text)
     }
   }
 

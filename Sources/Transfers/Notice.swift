@@ -3,6 +3,8 @@ public import TransferModel
 /// What people are told while something happens.
 public enum Notice: Sendable {
   case skipped(path: NameBytes, reason: String)
+  /// About the sources as a whole.
+  case remark(String)
   case failed(path: NameBytes, Failure)
   case unknown(path: NameBytes, Failure)
   case retrying(path: NameBytes, Failure, inMs: Int64)

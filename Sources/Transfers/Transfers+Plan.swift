@@ -6,28 +6,33 @@ import TransferProtocols
 extension Transfers {
   /// Says what ``add(_:_:notice:)`` would record and what sending it would take; every file comes as `Notice.planned`.
   /// Reads sources and ledger; writes nothing and touches no network. A ledger that does not exist counts as empty.
-  /// - Throws: `.usage`, `.config`, `.noSource`; errors of the store but `.storeMissing`.
+  /// - Throws: `.usage`, `.config`, `.noSource`, `.badList`; errors of the store but `.storeMissing`.
   public static func plan(
     _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> PlanResult {
     let target = try UploadTarget(options.settings)
-    try checkExistence(sources)
+    let found = try options.selection(sources).resolve()
     let ledger = try openForReading(options.storePath)
     defer { ledger?.close() }
     let plan = Lock(PlanResult())
-    let ownFiles = LedgerFiles(options.storePath)
-    for source in sources {
-      let scanner = SourceScanner(rules: options.pathRules, followsSymlinks: options.followSymlinks) {
-        finding throws(TransferError) in
-        if case .file(let path, _, let identity, _) = finding, ownFiles.contains(identity) {
-          plan.withLock { $0.special += 1 }
-          return notice(.skipped(path: path, reason: "it belongs to the ledger of this upload"))
-        }
-        try note(finding, source, target, ledger, plan, notice)
+    let place = target.uploadProtocol.location(ofKey: NameBytes(""))
+    let admitter = SourceAdmitter(
+      found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(options.storePath),
+      notice: { notice(Notice($0)) })
+    let seen = try admitter.examine { page throws(TransferError) in
+      let standings = try ledger?.read { reader in
+        try page.map { try reader.standing(place: place, key: $0.key, identity: $0.identity) }
       }
-      try scanner.scan(source)
+      for (index, file) in page.enumerated() {
+        let standing = standings?[index] ?? .new
+        notice(.planned(path: file.path, key: file.key, size: file.identity.size, verdict: standing.rawValue))
+        let layout = try target.uploadProtocol.layout(size: file.identity.size)
+        plan.withLock { $0.count(standing, layout) }
+      }
     }
-    return plan.withLock { $0 }
+    var result = plan.withLock { $0 }
+    result.add(seen)
+    return result
   }
 
   private static func openForReading(_ path: String) throws(TransferError) -> Ledger? {
@@ -38,36 +43,6 @@ extension Transfers {
       throw error
     }
   }
-
-  private static func note(
-    _ finding: SourceScanner.Finding, _ source: NameBytes, _ target: UploadTarget, _ ledger: Ledger?,
-    _ plan: Lock<PlanResult>, _ notice: (Notice) -> Void
-  ) throws(TransferError) {
-    switch finding {
-    case .file(let path, let relative, let identity, _):
-      let key = target.key(relative, path == SourceScanner.absolute(source))
-      if let failure = target.uploadProtocol.refusal(ofKey: key) {
-        plan.withLock { $0.failed += 1 }
-        return notice(.failed(path: path, failure))
-      }
-      let place = target.uploadProtocol.location(ofKey: NameBytes(""))
-      let standing = try ledger?.read { reader in
-        try reader.standing(place: place, key: key, identity: identity)
-      }
-      notice(.planned(path: path, key: key, size: identity.size, verdict: (standing ?? .new).rawValue))
-      let layout = try target.uploadProtocol.layout(size: identity.size)
-      plan.withLock { $0.count(standing ?? .new, layout) }
-    case .excluded(let path, let rule):
-      plan.withLock { $0.excluded += 1 }
-      notice(.planned(path: path, key: NameBytes(""), size: 0, verdict: "excluded: \(rule)"))
-    case .special(let path, let kind):
-      plan.withLock { $0.special += 1 }
-      notice(.skipped(path: path, reason: "\(kind) is not sent"))
-    case .unreadable(let path, _, let failure):
-      plan.withLock { $0.failed += 1 }
-      notice(.failed(path: path, failure))
-    }
-  }
 }
 
 extension PlanResult {
@@ -76,12 +51,22 @@ extension PlanResult {
     case .new: new += 1
     case .changed: changed += 1
     case .unchanged: unchanged += 1
-    case .queued, .unknown: queued += 1
+    case .queued: queued += 1
+    case .unknown: unknown += 1
     }
     guard standing == .new || standing == .changed else { return }
     bytes += layout.size
     chunks += layout.count
     // One request a chunk; a session costs its create and its finish.
     requests += layout.count + (layout.count > 1 ? 2 : 0)
+  }
+
+  fileprivate mutating func add(_ seen: SourceAdmitter.Counts) {
+    repeated = seen.repeated
+    failed = seen.failed
+    special = seen.special
+    excluded = seen.excluded
+    excludedBy = seen.excludedBy.map { ExcludedFiles(rule: $0.key, files: $0.value) }
+      .sorted { ($1.files, $0.rule) < ($0.files, $1.rule) }
   }
 }

@@ -14,22 +14,27 @@ import TransferProtocols
 public enum Transfers {
   public static let version = "0.1.0"
 
-  /// Records the files below `sources` for the destination in `options`; touches no network. Durable on return; adding
-  /// the same again records nothing twice.
-  /// - Throws: `.usage`, `.config` and `.noSource` before anything is recorded; errors of the store.
+  /// Records the files below `sources`, or of the list in `options`, for the destination there; touches no network. Durable
+  /// on return; adding the same again records nothing, not even a batch.
+  /// - Throws: `.usage`, `.config`, `.noSource` and `.badList` before anything is recorded; errors of the store.
   public static func add(
     _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> AddResult {
     let target = try UploadTarget(options.settings)
-    try checkExistence(sources)
-    let ledger = try Ledger.open(at: options.storePath, mode: .create, clock: SystemClock())
-    defer { ledger.close() }
-    let batch = try createBatch(options, target, in: ledger)
-    let counts = try SourceAdmitter(
-      ledger: ledger, batch: batch, uploadProtocol: target.uploadProtocol, key: target.key,
-      notice: { notice(Notice($0)) }
-    ).admit(sources, rules: options.pathRules, followsSymlinks: options.followSymlinks)
-    return AddResult(batch, counts)
+    let found = try options.selection(sources).resolve()
+    let clock = SystemClock()
+    let admitter = SourceAdmitter(
+      found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(options.storePath),
+      notice: { notice(Notice($0)) })
+    let opened = Lock<Ledger?>(nil)
+    defer { opened.withLock { $0 }?.close() }
+    let counts = try admitter.admit { () throws(TransferError) in
+      let ledger = try Ledger.open(at: options.storePath, mode: .create, clock: clock)
+      opened.withLock { $0 = ledger }
+      let lastFile = try ledger.read { reader in try reader.lastFile() }
+      return (ledger, AdmissionTarget(target.batch(options), lastFile: lastFile, wallMs: clock.wallMs))
+    }
+    return AddResult(counts)
   }
 
   /// Works until nothing is left, `stop` is asked for, or no destination can be reached. Everything that `result` counts is
@@ -56,38 +61,5 @@ public enum Transfers {
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
       observer: EngineObserver(progress: progress, notice: { notice(Notice($0)) }))
     return RunResult(try engine.work(until: stop.inner))
-  }
-
-  private static func createBatch(
-    _ options: UploadOptions, _ target: UploadTarget, in ledger: Ledger
-  ) throws(TransferError) -> BatchID {
-    let batch = NewBatch(
-      name: options.name, settings: target.settings, protocolName: target.uploadProtocol.name,
-      destination: target.settings.destination, place: target.uploadProtocol.location(ofKey: NameBytes("")),
-      labels: options.labels, priority: options.priority)
-    switch try ledger.write({ tx in try tx.createBatch(batch) }) {
-    case .created(let id): return id
-    case .exists(let id):
-      let stored = try ledger.read { reader in try reader.batchSettings(id) }
-      guard stored == target.settings else {
-        throw TransferError(
-          .usage, "add to batch", NameBytes(options.name ?? ""),
-          cause: "batch \(id) of this name has another destination or other settings", remedy: "choose another --name")
-      }
-      return id
-    }
-  }
-
-  /// Every source is there, before a ledger is made or a row is written.
-  static func checkExistence(_ sources: [NameBytes]) throws(TransferError) {
-    for source in sources {
-      let missing = (source.bytes + [0]).withUnsafeBytes {
-        access($0.baseAddress!.assumingMemoryBound(to: CChar.self), F_OK) != 0
-      }
-      guard missing else { continue }
-      throw TransferError(
-        .noSource, "read source", source, cause: String(cString: strerror(errno)).lowercased(),
-        remedy: "check the path")
-    }
   }
 }

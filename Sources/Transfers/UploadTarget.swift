@@ -1,3 +1,4 @@
+import TransferLedger
 import TransferModel
 import TransferProtocols
 
@@ -18,8 +19,10 @@ struct UploadTarget: Sendable {
     uploadProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
   }
 
-  /// The key for a path relative to its source.
-  @Sendable func key(_ relative: NameBytes, _ isSingle: Bool) -> NameBytes {
-    destination.key(forRelativePath: relative, isSingleFile: isSingle)
+  /// The batch that an `add` with these options makes.
+  func batch(_ options: UploadOptions) -> NewBatch {
+    NewBatch(
+      name: options.name, settings: settings, protocolName: uploadProtocol.name, destination: settings.destination,
+      place: uploadProtocol.location(ofKey: NameBytes("")), labels: options.labels, priority: options.priority)
   }
 }

@@ -83,18 +83,20 @@ import TransferModel
     _ source: NameBytes, rules: PathRules = PathRules(), follows: Bool = false
   ) throws(TransferError) -> Found {
     let box = Lock(Found())
-    try SourceScanner(rules: rules, followsSymlinks: follows) { finding throws(TransferError) in
+    let selection = SourceSelection([source], rules: rules, followsSymlinks: follows)
+    try selection.resolve().scan { finding throws(TransferError) in
       box.withLock { found in
         switch finding {
         case .file(let path, let relative, _, _):
-          found.files.append(relative)
-          found.paths.append(path)
+          found.files.append(NameBytes(Array(relative)))
+          found.paths.append(NameBytes(Array(path)))
         case .special(_, let kind): found.special.append(kind)
         case .unreadable(_, let relative, _): found.unreadable.append(relative)
         case .excluded(_, let rule): found.excluded.append(rule)
+        case .remark: break
         }
       }
-    }.scan(source)
+    }
     return box.withLock { $0 }
   }
 }

@@ -96,19 +96,19 @@ import Transfers
     let (slow, free) = (try scene.add(), try scene.add(to: "/other/"))
     let limit = Self.change { $0.rate = .to(100_000) }
     let engine = try RunningEngine(scene) { ledger in
-      _ = try ledger.write { try $0.changeBatches(.batch(slow.batch), limit) }
+      _ = try ledger.write { try $0.changeBatches(.batch(slow.batch!), limit) }
     }
     let first = try engine.wait { $0.filesDone == 1 && $0.bytesInFlight > 0 }
     #expect(first.bytesInFlight < 10_000_000, "20 MB of the other batch are there meanwhile")
     #expect(first.rateLimit == 100_000)
     let lifted = Self.change { $0.rate = .lifted }
-    _ = try engine.ledger.write { try $0.changeBatches(.batch(slow.batch), lifted) }
+    _ = try engine.ledger.write { try $0.changeBatches(.batch(slow.batch!), lifted) }
     let (result, tookMs) = try engine.end()
     #expect(result.done == 2)
     #expect(tookMs < Self.tookTooLongMs, "three minutes at the old rate")
     let rows = try engine.ledger.read { try $0.files(RowFilter(), after: 0, limit: 9) }
     let endOf = Dictionary(uniqueKeysWithValues: rows.map { ($0.batch, $0.finishedMs ?? 0) })
-    #expect(endOf[free.batch]! < endOf[slow.batch]!)
+    #expect(endOf[free.batch!]! < endOf[slow.batch!]!)
   }
 
   @Test func aBatchKeepsToItsShareOfTheConnections() throws {
@@ -119,10 +119,10 @@ import Transfers
     _ = try scene.add(to: "/all/")
     let limit = Self.change { $0.workers = .to(1) }
     let engine = try RunningEngine(scene, workers: 8) { ledger in
-      _ = try ledger.write { try $0.changeBatches(.batch(one.batch), limit) }
+      _ = try ledger.write { try $0.changeBatches(.batch(one.batch!), limit) }
     }
     #expect(try engine.end().result.done == 24)
-    let attempts = try engine.ledger.read { try $0.attempts(.batch(one.batch), after: 0, limit: 100) }
+    let attempts = try engine.ledger.read { try $0.attempts(.batch(one.batch!), after: 0, limit: 100) }
     #expect(attempts.count == 12 && attempts.allSatisfy { $0.outcome == "ok" })
     #expect(try scene.mostAtOnce("one") == 1)
     #expect(try scene.mostAtOnce("all") > 1)
@@ -134,14 +134,14 @@ import Transfers
     let engine = try RunningEngine(scene, workers: 1)
     try engine.wait { $0.bytesInFlight > 0 }
     let passed = Self.change { $0.deadlineMs = .to(1) }
-    _ = try engine.ledger.write { try $0.changeBatches(.batch(late.batch), passed) }
+    _ = try engine.ledger.write { try $0.changeBatches(.batch(late.batch!), passed) }
     let (result, _) = try engine.end()
     #expect(result.stoppedBy == .deadline && result.done == 4 && result.left == 2)
     #expect(
       try engine.states() == ["done", "pending policy.deadline", "pending policy.deadline", "done", "done", "done"])
-    #expect(try engine.ledger.read { try $0.totals(.batch(free.batch)) }.left == 0)
+    #expect(try engine.ledger.read { try $0.totals(.batch(free.batch!)) }.left == 0)
     let lifted = Self.change { $0.deadlineMs = .lifted }
-    _ = try engine.ledger.write { try $0.changeBatches(.batch(late.batch), lifted) }
+    _ = try engine.ledger.write { try $0.changeBatches(.batch(late.batch!), lifted) }
     #expect(try engine.states()[1] == "pending")
     #expect(try scene.run().done == 2)
     #expect(try engine.ledger.read { try $0.check() } == [])

@@ -134,6 +134,70 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  @Test func aBatchIsMadeWithTheFirstFileThatNeedsARow() throws {
+    let f = try LedgerFixture()
+    let first = f.target()
+    #expect(try f.ledger.write { try $0.admit(AdmissionPage(), to: first) } == PageAdmission())
+    #expect(try f.texts("SELECT count(*) FROM batch") == ["0"])
+    let page = f.page(["a", "b"])
+    let admitted = try f.ledger.write { try $0.admit(page, to: first) }
+    #expect(admitted.added == 2 && admitted.batch == BatchID(rawValue: 1) && admitted.bytes == 20)
+    let more = f.page(["c"])
+    #expect(try f.ledger.write { try $0.admit(more, to: first) }.batch == admitted.batch)
+    let again = f.target()
+    let queued = try f.ledger.write { try $0.admit(page, to: again) }
+    #expect(queued.queued == 2 && queued.batch == nil)
+    #expect(try f.texts("SELECT count(*), (SELECT count(*) FROM file) FROM batch") == ["1 3"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aNamedBatchIsFoundAgainAndGoesNowhereElse() throws {
+    let f = try LedgerFixture()
+    let (one, two) = (f.page(["a"]), f.page(["b"]))
+    let (first, again) = (f.target(name: "nightly"), f.target(name: "nightly"))
+    let made = try f.ledger.write { try $0.admit(one, to: first) }
+    #expect(try f.ledger.write { try $0.admit(two, to: again) }.batch == made.batch)
+    let elsewhere = f.target("put:elsewhere", name: "nightly")
+    #expect(throws: TransferError.self) { try f.ledger.write { try $0.admit(two, to: elsewhere) } }
+    #expect(try f.texts("SELECT count(*) FROM file") == ["2"])
+  }
+
+  @Test func theSameFileTwiceIsTakenOnceAndTwoFilesWithOneKeyAreRefused() throws {
+    let f = try LedgerFixture()
+    let target = f.target()
+    let twice = f.page(["a", "b", "a"])
+    let admitted = try f.ledger.write { try $0.admit(twice, to: target) }
+    #expect(admitted.added == 2 && admitted.repeated == 1)
+    var colliding = f.page(["c"])
+    colliding.append(LedgerFixture.source("a"), path: "/src/other")
+    let page = colliding
+    let error = #expect(throws: TransferError.self) { try f.ledger.write { try $0.admit(page, to: target) } }
+    #expect(error?.kind == .usage)
+    #expect(error?.cause.contains("\"/src/a\"") == true)
+    #expect(try f.texts("SELECT path FROM file WHERE key = CAST('c' AS BLOB)") == [])
+  }
+
+  @Test func theSameFailureAgainAddsNoRow() throws {
+    let f = try LedgerFixture()
+    var denied = AdmissionPage()
+    denied.append(path: NameBytes("/src/a"), key: NameBytes("a"), Failure(.sourceDenied, "permission denied"))
+    var gone = AdmissionPage()
+    gone.append(path: NameBytes("/src/a"), key: NameBytes("a"), Failure(.sourceMissing, "no such file"))
+    let readable = f.page(["a"])
+    for page in [denied, denied, gone, denied, readable, denied, denied] {
+      let target = f.target()
+      let admitted = try f.ledger.write { try $0.admit(page, to: target) }
+      #expect(admitted.failed == (page.count - admitted.added))
+    }
+    #expect(
+      try f.texts("SELECT generation, state, cause FROM v_files") == [
+        "1 failed source.denied", "2 failed source.missing", "3 failed source.denied", "4 pending -",
+        "5 failed source.denied",
+      ])
+    #expect(try f.texts("SELECT count(*) FROM batch") == ["5"])
+    #expect(try f.findings() == [])
+  }
+
   @Test func batchesCanBePassedOver() throws {
     let f = try LedgerFixture()
     let first = try f.makeBatch("put:a")

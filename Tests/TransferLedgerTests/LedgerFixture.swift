@@ -56,6 +56,20 @@ final class LedgerFixture {
       identity: SourceIdentity(size: size, mtimeNs: version, ctimeNs: version, inode: UInt64.max, device: 3))
   }
 
+  /// The goal of a new `add`.
+  func target(_ place: String = "put:there", name: String? = nil) -> AdmissionTarget {
+    let batch = NewBatch(
+      name: name, settings: BatchSettings(destination: place), protocolName: "put", destination: place)
+    let last = try? ledger.read { try $0.lastFile() }
+    return AdmissionTarget(batch, lastFile: last ?? nil, wallMs: clock.wallMs)
+  }
+
+  func page(_ names: [String]) -> AdmissionPage {
+    var page = AdmissionPage()
+    for name in names { page.append(Self.source(name)) }
+    return page
+  }
+
   func admit(_ name: String, size: Int64 = 10, version: Int64 = 1, to batch: BatchID) throws -> Admission {
     let file = Self.source(name, size: size, version: version)
     return try ledger.write { try $0.admit(file, to: batch) }
@@ -128,6 +142,15 @@ let part = StoredPart(etag: "\"e\"", digest: Digest(crc32c: 7), md5: nil, confir
 let proof = FileReceipt(
   confirmation: .digest, digest: Digest(crc32c: 7), remoteDigest: Digest(crc32c: 7), etag: "\"e\"", versionID: "",
   requestID: "r1", serverDate: "", location: "put:there/a")
+
+extension AdmissionPage {
+  mutating func append(_ file: NewFile, path: String? = nil) {
+    let path = path.map { NameBytes($0) } ?? file.path
+    path.bytes.withUnsafeBytes { path in
+      file.key.bytes.withUnsafeBytes { append(path: path, key: $0, file.identity, mode: file.mode) }
+    }
+  }
+}
 
 extension LedgerTransaction {
   /// Claims the first ready file and cuts it into chunks of `chunkSize`.

@@ -63,7 +63,7 @@ import TransferModel
       (LedgerTransaction.readyFiles, ["SCAN file USING INDEX file_ready"]),
       (LedgerTransaction.promoteDueChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before<?)"]),
       (LedgerTransaction.pendingChunks, ["SEARCH chunk USING INDEX chunk_pending (file_id=?)"]),
-      (LedgerTransaction.liveFileQuery, ["SEARCH file USING INDEX file_live (destination_id=? AND key=?)"]),
+      (Admitter.liveQuery, ["SEARCH file USING INDEX file_live (destination_id=? AND key=?)"]),
       (
         LedgerTransaction.pastGenerationQuery,
         ["SEARCH file USING INDEX file_past (destination_id=? AND key=?)"]

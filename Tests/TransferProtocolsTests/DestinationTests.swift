@@ -24,6 +24,7 @@ import TransferModel
     ("s3://bucket/p//", "b", true, "p//b"), ("s3://bucket/a?b#c%20@d/", "e", false, "a?b#c%20@d/e"),
     ("http://h/in/", "a/b", false, "in/a/b"), ("http://h", "b", true, "b"), ("https://h/x%20y", "b", true, "x y"),
     ("http://h/p?x=1", "b", true, "p"), ("post+http://h/u?n={path}", "a/b", false, "a/b"),
+    ("post+http://h/u?n={name}", "a/b", false, "b"), ("http://h/{name}/{path}", "a/b", false, "a/b"),
     ("dav+https://h/d/", "a/b", false, "d/a/b"),
     ("http://h/@home/", "a", true, "@home/a"),
   ])

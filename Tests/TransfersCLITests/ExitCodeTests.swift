@@ -19,8 +19,9 @@ import TransferModel
     #expect(
       codes == [
         "bug 1", "locked 6", "store.missing 7", "store.corrupt 7", "store.newer 7", "store.read_only 7", "store.full 7",
-        "store.busy 7", "store.unsuitable 7", "store.io 7", "store.lease_lost 6", "usage 64", "no_source 66", "auth 77",
-        "config 78", "interrupted 5",
+        "store.busy 7", "store.unsuitable 7", "store.io 7", "store.lease_lost 6", "usage 64", "no_source 66",
+        "bad_list 65",
+        "auth 77", "config 78", "interrupted 5",
       ])
   }
 

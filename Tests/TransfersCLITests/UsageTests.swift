@@ -41,7 +41,7 @@ import Testing
 
   @Test(arguments: [
     ["--help"], ["-h"], ["help"], ["--version"], ["help", "exit-codes"], ["help", "destinations"],
-    ["help", "selectors"], ["help", "time"], ["help", "push"],
+    ["help", "selectors"], ["help", "time"], ["help", "sources"], ["help", "push"],
     ["push", "--help"], ["store", "--help"], ["store", "check", "-h"], ["help", "store", "schema"], [], ["store"],
   ])
   func helpExits0OnStandardOutput(_ arguments: [String]) throws {

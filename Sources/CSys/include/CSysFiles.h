@@ -27,5 +27,32 @@ int csys_open_source(const char *_Nonnull path);
 /// Opens a directory below `dirfd` for listing. A descriptor, or -1 with errno.
 int csys_open_directory(int dirfd, const char *_Nonnull name, int follows);
 
+/// One name of a directory.
+typedef struct {
+  /// Where it begins in the names of its listing.
+  uint32_t start;
+  uint16_t length;
+  /// A DT_ constant of readdir(3); DT_UNKNOWN where the file system does not say.
+  uint8_t type;
+} csys_entry;
+
+/// The names in one directory but "." and "..", in the order of their bytes.
+typedef struct {
+  /// Each with a NUL behind it.
+  char *_Nullable names;
+  csys_entry *_Nullable entries;
+  size_t count;
+} csys_listing;
+
+/// Lists the directory that is open as `fd`, from its beginning. 0, or -1 with errno; what was read until then is in
+/// `out` in any case. The caller ends it with csys_free_listing.
+int csys_list_directory(int fd, csys_listing *_Nonnull out);
+
+void csys_free_listing(csys_listing *_Nonnull listing);
+
+/// Makes a file without a name in the directory `folder`, for reading and writing by this process alone. A descriptor, or
+/// -1 with errno.
+int csys_open_unnamed(const char *_Nonnull folder);
+
 /// Asks the kernel to read a range ahead. Advice only.
 void csys_will_need(int fd, int64_t offset, int64_t length);

@@ -43,7 +43,7 @@ extension TransferError {
   /// The rows can still be put in order before the run ends.
   var leavesLedgerUsable: Bool {
     switch kind {
-    case .auth, .config, .usage, .noSource, .interrupted: true
+    case .auth, .config, .usage, .noSource, .badList, .interrupted: true
     case .bug, .locked, .storeMissing, .storeCorrupt, .storeNewer, .storeReadOnly, .storeFull, .storeBusy,
       .storeUnsuitable, .storeIO, .leaseLost:
       false

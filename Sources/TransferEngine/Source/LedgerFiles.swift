@@ -10,20 +10,19 @@ public import TransferModel
 /// The files of a ledger, by device and inode: a ledger inside of a source tree must not be sent by itself, because sending
 /// changes it.
 public struct LedgerFiles: Sendable {
-  private struct ID: Hashable, Sendable {
+  private struct ID: Equatable, Sendable {
     let device: UInt64
     let inode: UInt64
   }
-  private let ids: Set<ID>
+  private let ids: [ID]
 
   /// Looks at the database at `path` and what SQLite and we keep beside it. Blocking.
   public init(_ path: String) {
-    ids = Set(
-      ["", "-wal", "-shm", "-journal", ".lock", ".gate"].compactMap { suffix in
-        var status = csys_file_status()
-        guard csys_status_at(AT_FDCWD, path + suffix, 1, &status) == 0 else { return nil }
-        return ID(device: status.device, inode: status.inode)
-      })
+    ids = ["", "-wal", "-shm", "-journal", ".lock", ".gate"].compactMap { suffix in
+      var status = csys_file_status()
+      guard csys_status_at(AT_FDCWD, path + suffix, 1, &status) == 0 else { return nil }
+      return ID(device: status.device, inode: status.inode)
+    }
   }
 
   public func contains(_ identity: SourceIdentity) -> Bool {

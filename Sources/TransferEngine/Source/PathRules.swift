@@ -17,10 +17,13 @@ public struct PathRules: Sendable {
     let pattern: [UInt8]
     let matchesWholePath: Bool
     let matchesDirectoriesOnly: Bool
+    /// `--exclude *.tmp`, as people are told.
+    let label: String
 
     public init(_ kind: Kind, _ text: String) {
       self.kind = kind
       self.text = text
+      label = "--\(kind.rawValue) \(text)"
       var pattern = Array(text.utf8)[...]
       matchesDirectoriesOnly = pattern.last == 0x2F && pattern.count > 1
       if matchesDirectoriesOnly { pattern = pattern.dropLast() }
@@ -33,6 +36,8 @@ public struct PathRules: Sendable {
       guard isDirectory || !matchesDirectoriesOnly else { return false }
       return globMatches(pattern[...], (matchesWholePath ? path : path.lastComponent).bytes[...])
     }
+
+    var problem: String? { globProblem(pattern) }
   }
 
   public let rules: [Rule]
@@ -43,12 +48,27 @@ public struct PathRules: Sendable {
     hasInclude = rules.contains { $0.kind == .include }
   }
 
-  /// What is done with a file at `path`, relative to its source; nil takes it, else the text says which rule left it out.
+  /// What is wrong with the first rule that is no pattern; nil when all are.
+  public var problem: (text: String, cause: String)? {
+    for rule in rules { if let cause = rule.problem { return (rule.label, cause) } }
+    return nil
+  }
+
+  /// The same as ``exclusion(ofFile:)-(NameBytes)`` for bytes in place.
+  func exclusion(ofFile path: BorrowedName) -> String? {
+    rules.isEmpty ? nil : exclusion(ofFile: NameBytes(Array(path)))
+  }
+
+  func exclusion(ofDirectory path: BorrowedName) -> String? {
+    rules.isEmpty ? nil : exclusion(ofDirectory: NameBytes(Array(path)))
+  }
+
+  /// What is done with a file at `path`, relative to the base; nil takes it, else the text says which rule left it out.
   public func exclusion(ofFile path: NameBytes) -> String? {
     guard let rule = rules.first(where: { $0.matches(path, isDirectory: false) }) else {
       return hasInclude ? "no --include matches" : nil
     }
-    return rule.kind == .include ? nil : "--exclude \(rule.text)"
+    return rule.kind == .include ? nil : rule.label
   }
 
   /// The rule by which a directory is not entered; nil when it is.
@@ -56,7 +76,7 @@ public struct PathRules: Sendable {
     guard let rule = rules.first(where: { $0.matches(path, isDirectory: true) }), rule.kind == .exclude else {
       return nil
     }
-    return "--exclude \(rule.text)"
+    return rule.label
   }
 }
 
@@ -86,6 +106,21 @@ func globMatches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Boo
       return false
     }
   }
+}
+
+/// Why a pattern cannot be what was meant; nil when it can.
+func globProblem(_ pattern: [UInt8]) -> String? {
+  var rest = pattern[...]
+  while let byte = rest.popFirst() {
+    if byte == 0x5C && rest.popFirst() == nil {
+      return "a backslash at the end takes the next character as it is, and there is none"
+    }
+    guard byte == 0x5B else { continue }
+    let isNegated = rest.first == 0x21 || rest.first == 0x5E
+    guard let close = rest.dropFirst(isNegated ? 2 : 1).firstIndex(of: 0x5D) else { return "\"[\" without \"]\"" }
+    rest = rest[(close + 1)...]
+  }
+  return nil
 }
 
 /// Matches one byte of text with the front of a pattern that is not a star; the rest of the pattern, or nil.

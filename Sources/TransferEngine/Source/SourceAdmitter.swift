@@ -2,152 +2,163 @@ public import TransferLedger
 public import TransferModel
 public import TransferProtocols
 
-/// Records what a scan of sources finds as files of one batch, a page at a time. Blocking.
-public struct SourceAdmitter: Sendable {
-  /// What was recorded.
+/// Records what a scan of sources finds as files of one batch. Blocking.
+public struct SourceAdmitter {
+  /// What was recorded; counts are files.
   public struct Counts: Sendable, Hashable {
+    /// nil when nothing had to be recorded.
+    public var batch: BatchID?
     public var added = 0
     /// Of the added: those that take the place of an older version.
     public var changed = 0
     public var unchanged = 0
     /// Already waiting or in work, from an earlier batch.
     public var queued = 0
+    /// Named more than once; taken once.
+    public var repeated = 0
     public var unknown = 0
     /// Could not be read or cannot be expressed at the destination; recorded as failed.
     public var failed = 0
     /// Not regular files.
     public var special = 0
     public var excluded = 0
+    /// The excluded by the rule that left them out.
+    public var excludedBy: [String: Int] = [:]
     /// Of the added, in bytes.
     public var bytes: Int64 = 0
 
     public init() {}
   }
 
-  /// Files in one transaction: large enough that a million of them take seconds, small enough for a flat memory.
-  private static let pageSize = 1_000
-
-  let ledger: Ledger
-  let batch: BatchID
+  let sources: ResolvedSources
+  let destination: Destination
   let uploadProtocol: any UploadProtocol
-  let key: @Sendable (_ relative: NameBytes, _ isSingle: Bool) -> NameBytes
+  let ownFiles: LedgerFiles
   let notice: @Sendable (SourceNotice) -> Void
-  private let ownFiles: LedgerFiles
 
-  /// - Parameter key: the key at the destination for a path relative to its source.
+  /// - Parameter ownFiles: of the ledger, which is not sent when it lies among the sources.
   public init(
-    ledger: Ledger, batch: BatchID, uploadProtocol: any UploadProtocol,
-    key: @escaping @Sendable (_ relative: NameBytes, _ isSingle: Bool) -> NameBytes,
-    notice: @escaping @Sendable (SourceNotice) -> Void
+    _ sources: ResolvedSources, to destination: Destination, _ uploadProtocol: any UploadProtocol,
+    ownFiles: LedgerFiles, notice: @escaping @Sendable (SourceNotice) -> Void
   ) {
-    self.ledger = ledger
-    self.batch = batch
+    self.sources = sources
+    self.destination = destination
     self.uploadProtocol = uploadProtocol
-    self.key = key
+    self.ownFiles = ownFiles
     self.notice = notice
-    ownFiles = LedgerFiles(ledger.path)
   }
 
-  /// Scans `sources` and records every file. Durable on return. When it throws, what was recorded before stays, and
+  /// Scans and records every file, in the ledger that `open` gives. Durable on return. What makes the request as a whole
+  /// wrong is found before `open` is called. When the store fails in the middle, what was recorded before stays, and
   /// adding again goes on where it stopped.
-  /// - Throws: `.noSource` for a source that is not there, `.usage` when two sources have the same key; errors of the store.
+  /// - Throws: `.usage` when two files have the same key; `.noSource` and `.badList`; errors of the store.
   public func admit(
-    _ sources: [NameBytes], rules: PathRules, followsSymlinks: Bool
+    open: () throws(TransferError) -> (ledger: Ledger, target: AdmissionTarget)
   ) throws(TransferError) -> Counts {
-    try checkSources(sources, rules, followsSymlinks)
-    let page = Page()
-    for source in sources {
-      let scanner = SourceScanner(rules: rules, followsSymlinks: followsSymlinks) { finding throws(TransferError) in
-        take(finding, source, page)
-        if page.count >= Self.pageSize { try write(page) }
+    guard sources.canBeRefused || destination.mayJoinPaths else {
+      let (ledger, target) = try open()
+      let writer = PageWriter(ledger, target, notice: notice)
+      let seen = try scan(into: writer)
+      return try writer.finish().adding(seen)
+    }
+    let (spool, seen) = try spool()
+    let (ledger, target) = try open()
+    let writer = PageWriter(ledger, target, notice: notice)
+    try spool.replay(into: writer)
+    return try writer.finish().adding(seen)
+  }
+
+  /// Scans without recording anything, and gives every file that would be sent, a page at a time, each only once.
+  /// - Throws: as ``admit(open:)``, and what `body` throws.
+  /// - Returns: what would not be recorded as work.
+  public func examine(
+    _ body: @escaping ([SourceCandidate]) throws(TransferError) -> Void
+  ) throws(TransferError) -> Counts {
+    let examiner = SourceExaminer(watchesKeys: sources.mayRepeat, notice: notice, body)
+    let seen: Counts
+    if sources.canBeRefused || destination.mayJoinPaths {
+      let spooled = try spool()
+      seen = spooled.seen
+      try spooled.spool.replay(into: examiner)
+    } else {
+      seen = try scan(into: examiner)
+    }
+    return try examiner.finish().adding(seen)
+  }
+
+  private func spool() throws(TransferError) -> (spool: SourceSpool, seen: Counts) {
+    let spool = try SourceSpool(watchesKeys: destination.mayJoinPaths)
+    let seen = try scan(into: spool)
+    try spool.check()
+    return (spool, seen)
+  }
+
+  /// - Returns: what was seen and does not go into the sink.
+  private func scan(into sink: some FileSink) throws(TransferError) -> Counts {
+    let intake = SourceIntake(sink, self)
+    try sources.scan { finding throws(TransferError) in try intake.take(finding) }
+    return intake.seen
+  }
+
+  private final class SourceIntake<Sink: FileSink> {
+    private let sink: Sink
+    private let admitter: SourceAdmitter
+    private let isSingleFile: Bool
+    /// Kept, so that its memory is used again for each file.
+    private var key = NameBytes("")
+    private(set) var seen = Counts()
+
+    init(_ sink: Sink, _ admitter: SourceAdmitter) {
+      self.sink = sink
+      self.admitter = admitter
+      isSingleFile = admitter.sources.isSingleFile
+    }
+
+    func take(_ finding: SourceScanner.Finding) throws(TransferError) {
+      switch finding {
+      case .file(let path, let relative, let identity, let mode):
+        try take(path, relative, identity, mode)
+      case .excluded(let path, let rule):
+        seen.excluded += 1
+        seen.excludedBy[rule, default: 0] += 1
+        admitter.notice(.excluded(path: path, rule: rule))
+      case .special(let path, let kind):
+        seen.special += 1
+        admitter.notice(.skipped(path: path, reason: "\(kind) is not sent"))
+      case .unreadable(let path, let relative, let failure):
+        let key = admitter.destination.key(forRelativePath: relative, isSingleFile: false)
+        try sink.refuse(path: path, key: key, failure)
+      case .remark(let text): admitter.notice(.remark(text))
       }
-      try scanner.scan(source)
     }
-    try write(page)
-    return page.counts
-  }
 
-  private final class Page {
-    var files: [NewFile] = []
-    var refused: [(path: NameBytes, key: NameBytes, failure: Failure)] = []
-    var counts = Counts()
-    var count: Int { files.count + refused.count }
-  }
-
-  private func take(_ finding: SourceScanner.Finding, _ source: NameBytes, _ page: Page) {
-    switch finding {
-    case .file(let path, _, let identity, _) where ownFiles.contains(identity):
-      page.counts.special += 1
-      notice(.skipped(path: path, reason: "it belongs to the ledger of this upload"))
-    case .file(let path, let relative, let identity, let mode):
-      let key = key(relative, path == SourceScanner.absolute(source))
-      if let failure = uploadProtocol.refusal(ofKey: key) {
-        page.refused.append((path, key, failure))
-      } else {
-        page.files.append(NewFile(path: path, key: key, identity: identity, mode: mode))
+    private func take(
+      _ path: BorrowedName, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32
+    ) throws(TransferError) {
+      if admitter.ownFiles.contains(identity) {
+        seen.special += 1
+        return admitter.notice(
+          .skipped(path: NameBytes(Array(path)), reason: "it belongs to the ledger of this upload"))
       }
-    case .excluded(let path, let rule):
-      page.counts.excluded += 1
-      notice(.excluded(path: path, rule: rule))
-    case .special(let path, let kind):
-      page.counts.special += 1
-      notice(.skipped(path: path, reason: "\(kind) is not sent"))
-    case .unreadable(let path, let relative, let failure):
-      page.refused.append((path, key(relative, false), failure))
-    }
-  }
-
-  private func write(_ page: Page) throws(TransferError) {
-    guard page.count > 0 else { return }
-    let (files, refused, batch) = (page.files, page.refused, batch)
-    let admissions = try ledger.write { tx in
-      for entry in refused {
-        _ = try tx.admitFailed(
-          path: entry.path, key: entry.key, code: entry.failure.code, message: entry.failure.message, to: batch)
+      key.bytes.removeAll(keepingCapacity: true)
+      admitter.destination.appendKey(forRelativePath: relative, isSingleFile: isSingleFile, to: &key.bytes)
+      if let failure = admitter.uploadProtocol.refusal(ofKey: key) {
+        return try sink.refuse(path: NameBytes(Array(path)), key: key, failure)
       }
-      return try files.map { try tx.admit($0, to: batch) }
-    }
-    for (file, admission) in zip(files, admissions) { count(file, admission, &page.counts) }
-    for entry in refused { notice(.failed(path: entry.path, entry.failure)) }
-    page.counts.failed += refused.count
-    page.files = []
-    page.refused = []
-  }
-
-  private func count(_ file: NewFile, _ admission: Admission, _ counts: inout Counts) {
-    switch admission {
-    case .added(_, let superseded):
-      counts.added += 1
-      counts.bytes += file.identity.size
-      if superseded != nil { counts.changed += 1 }
-    case .unchanged: counts.unchanged += 1
-    case .queued: counts.queued += 1
-    case .unknown:
-      counts.unknown += 1
-      notice(.skipped(path: file.path, reason: "its last upload is unknown; see \"transfers report failures\""))
-    case .busy:
-      counts.queued += 1
-      notice(.skipped(path: file.path, reason: "an older version is being sent right now; push again later"))
-    }
-  }
-
-  /// Every source exists, and no two of them give the same key: an error before anything is recorded.
-  private func checkSources(
-    _ sources: [NameBytes], _ rules: PathRules, _ followsSymlinks: Bool
-  ) throws(TransferError) {
-    guard sources.count > 1 else { return }
-    var owners: [NameBytes: NameBytes] = [:]
-    for source in sources {
-      let scanner = SourceScanner(rules: rules, followsSymlinks: followsSymlinks) { finding throws(TransferError) in
-        guard case .file(let path, let relative, _, _) = finding else { return }
-        let key = key(relative, path == SourceScanner.absolute(source))
-        guard let other = owners.updateValue(path, forKey: key), other != path else { return }
-        throw TransferError(
-          .usage, "add", path, cause: "it has the same key \"\(key)\" as \"\(other)\"",
-          remedy: "push the sources one by one to different prefixes")
+      try key.bytes.withUnsafeBufferPointer { key throws(TransferError) in
+        try sink.take(path: path, key: UnsafeRawBufferPointer(key), identity, mode: mode)
       }
-      try scanner.scan(source)
     }
+  }
+}
+
+extension SourceAdmitter.Counts {
+  fileprivate func adding(_ seen: SourceAdmitter.Counts) -> SourceAdmitter.Counts {
+    var counts = self
+    counts.special += seen.special
+    counts.excluded += seen.excluded
+    counts.excludedBy = seen.excludedBy
+    return counts
   }
 }
 
@@ -156,4 +167,5 @@ public enum SourceNotice: Sendable {
   case excluded(path: NameBytes, rule: String)
   case skipped(path: NameBytes, reason: String)
   case failed(path: NameBytes, Failure)
+  case remark(String)
 }

@@ -147,6 +147,14 @@ final class Connection {
     }
   }
 
+  /// A statement for work row by row; prepared once and kept, like all.
+  func statement(_ sql: StaticString) throws(SQLiteError) -> Statement {
+    let handle = if let kept = statements[sql.utf8Start] { kept } else { try prepare(sql) }
+    return Statement(handle: handle, db: db)
+  }
+
+  var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(db) }
+
   private func ready(_ sql: StaticString, _ values: [SQLValue]) throws(SQLiteError) -> OpaquePointer {
     let statement = if let kept = statements[sql.utf8Start] { kept } else { try prepare(sql) }
     precondition(Int(sqlite3_bind_parameter_count(statement)) == values.count, "parameters of \(sql)")

@@ -3,6 +3,10 @@ public import TransferModel
 extension LedgerTransaction {
   /// Records a batch. With a name that is there already nothing is written, but that it is seen again.
   public func createBatch(_ batch: NewBatch) throws -> BatchCreation {
+    try createBatch(batch, uid: .make(wallMs: wallMs))
+  }
+
+  func createBatch(_ batch: NewBatch, uid: UID) throws -> BatchCreation {
     if let name = batch.name {
       let found = try db.first("SELECT id FROM batch WHERE name = ?", .text(name)) { $0.id(0, BatchID.self) }
       if let found {
@@ -14,7 +18,7 @@ extension LedgerTransaction {
       """
       INSERT INTO batch (uid, name, destination_id, protocol, destination, settings, labels, priority, created_at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, .uid(.make(wallMs: wallMs)), .string(batch.name), .integer(try destination(batch.canonicalPlace)),
+      """, .uid(uid), .string(batch.name), .integer(try destination(batch.canonicalPlace)),
       .text(batch.protocolName), .text(batch.destination), .text(try jsonText(batch.settings)),
       .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs))
     try recordEvent("added", batch: BatchID(rawValue: id), file: nil, detail: batch.destination)
@@ -24,31 +28,6 @@ extension LedgerTransaction {
   private func destination(_ place: String) throws -> Int64 {
     let found = try db.first("SELECT id FROM destination WHERE place = ?", .text(place)) { $0.int64(0) }
     return try found ?? db.insert("INSERT INTO destination (place) VALUES (?)", .text(place))
-  }
-
-  /// Records a file unless the ledger shows that there is nothing to do. The natural key is the destination and the
-  /// remote key: what is done with the same identity is unchanged; another identity is the next generation.
-  public func admit(_ file: NewFile, to batch: BatchID) throws -> Admission {
-    let home = try home(of: batch)
-    guard let current = try liveFile(home.destination, file.key) else {
-      let generation = try nextGeneration(home.destination, file.key)
-      if generation > 1 { try dropSessions(home.destination, file.key) }
-      let id = try insert(file, home, batch, generation: generation, notBeforeMs: nil)
-      return .added(id, superseded: nil)
-    }
-    switch current.state {
-    case .unknown: return .unknown(current.id)
-    case .done where current.identity == file.identity: return .unchanged(current.id)
-    case .pending where current.identity == file.identity: return .queued(current.id)
-    case .settling where current.identity == file.identity: return .queued(current.id)
-    case .paused: return .queued(current.id)
-    case .active, .finishing: return current.identity == file.identity ? .queued(current.id) : .busy(current.id)
-    case .done, .pending, .settling, .failed, .cancelled, .superseded:
-      let generation = try nextGeneration(home.destination, file.key)
-      try replace(current.id, isDone: current.state == .done)
-      let id = try insert(file, home, batch, generation: generation, notBeforeMs: nil)
-      return .added(id, superseded: current.id)
-    }
   }
 
   /// Records a source that was named but cannot be sent (unreadable, vanished, name refused): a `failed` row without
@@ -97,22 +76,9 @@ extension LedgerTransaction {
         .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs)))
   }
 
-  private struct LiveFile {
-    var id: FileID
-    var generation: Int
-    var state: FileState
-    var identity: SourceIdentity
-  }
-
-  private func liveFile(_ destination: Int64, _ key: NameBytes) throws -> LiveFile? {
-    try db.first(Self.liveFileQuery, .integer(destination), .name(key)) { row throws(SQLiteError) in
-      LiveFile(id: row.id(0), generation: row.int(1), state: try row.named(2), identity: row.identity(from: 3))
-    }
-  }
-
   /// One more than every generation of the key so far: the live one, and those that failed or were replaced.
   func nextGeneration(_ destination: Int64, _ key: NameBytes) throws -> Int {
-    let live = try liveFile(destination, key)?.generation ?? 0
+    let live = try db.first(Self.liveGenerationQuery, .integer(destination), .name(key)) { $0.int(0) } ?? 0
     return 1 + max(live, try pastGeneration(destination, key))
   }
 
@@ -120,15 +86,13 @@ extension LedgerTransaction {
     try db.first(Self.pastGenerationQuery, .integer(destination), .name(key)) { $0.int(0) } ?? 0
   }
 
-  static let liveFileQuery: StaticString = """
-    SELECT id, generation, state, size, mtime_ns, ctime_ns, inode, device FROM file
-    WHERE destination_id = ? AND key = ? AND live = 1
-    """
+  private static let liveGenerationQuery: StaticString =
+    "SELECT generation FROM file WHERE destination_id = ? AND key = ? AND live = 1"
   static let pastGenerationQuery: StaticString =
     "SELECT max(generation) FROM file WHERE destination_id = ? AND key = ? AND live IS NULL"
 
   /// The row of a new generation follows; what is done stays done, the rest is superseded.
-  private func replace(_ file: FileID, isDone: Bool) throws {
+  func replace(_ file: FileID, isDone: Bool) throws {
     if isDone {
       try db.run("UPDATE file SET live = NULL WHERE id = ? AND state = 'done'", .id(file))
       return
@@ -142,7 +106,7 @@ extension LedgerTransaction {
   }
 
   /// Sessions that failed or cancelled generations had kept for a retry that will not come.
-  private func dropSessions(_ destination: Int64, _ key: NameBytes) throws {
+  func dropSessions(_ destination: Int64, _ key: NameBytes) throws {
     try db.run(
       """
       UPDATE session SET abort_after = ? WHERE state IN ('intended', 'open') AND abort_after IS NULL AND file_id IN (

@@ -16,10 +16,10 @@ struct AddCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(common, context)
-    if dryRun { return try PlanPrinter(storePath: options.storePath, common, context).run(batch.sources, options) }
+    if dryRun { return try PlanPrinter(options, common, context).run(batch.namedSources) }
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let result = try failing { () throws(TransferError) in
-      try Transfers.add(batch.sources, options) { reporter.notice($0) }
+      try Transfers.add(batch.namedSources, options) { reporter.notice($0) }
     }
     let value = AddOutput(result: result, destination: options.settings.destination)
     try common.print(value, store: StoreIdentity.read(options.storePath, context), context)
@@ -32,7 +32,8 @@ struct AddCommand: Command {
     let succeeded = result.added + result.unchanged + result.queued
     let status = ExitCode(succeeded: succeeded, failed: result.failed + result.unknown, mismatched: 0, left: 0)
     throw CommandFailure(
-      status, AddOutput.problem(result), remedy: "transfers report failures --batch \(result.batch)")
+      status, AddOutput.problem(result),
+      remedy: "transfers report failures\(result.batch.map { " --batch \($0)" } ?? "")")
   }
 }
 
@@ -44,30 +45,34 @@ struct AddOutput: OutputValue {
   let bytes: Cell
   private let summary: String
 
-  struct Counts: Encodable, Sendable { let added, changed, unchanged, queued, unknown, failed, special, excluded: Int }
+  struct Counts: Encodable, Sendable {
+    let added, changed, unchanged, queued, repeated, unknown, failed, special, excluded: Int
+  }
   private enum CodingKeys: String, CodingKey { case batch, files, bytes }
 
   init(result: AddResult, destination: String) {
-    batch = .text(result.batch.description)
+    batch = Cell(result.batch?.description)
     files = Counts(
       added: result.added, changed: result.changed, unchanged: result.unchanged, queued: result.queued,
-      unknown: result.unknown, failed: result.failed, special: result.special, excluded: result.excluded)
+      repeated: result.repeated, unknown: result.unknown, failed: result.failed, special: result.special,
+      excluded: result.excluded)
     bytes = .bytes(result.bytes)
     summary = Self.line(result, destination: destination)
   }
 
   func text(_ style: TextStyle) -> String { summary + "\n" }
 
-  /// `b412  118 files, 3.2 GiB → s3://bucket/runs/`, or what makes it less.
+  /// `b412  118 new, 0 unchanged · 3.2 GiB → s3://bucket/runs/`; without a batch when nothing had to be recorded.
   static func line(_ result: AddResult, destination: String) -> String {
     var parts = [new(result), "\(result.unchanged) unchanged"]
     if result.queued > 0 { parts.append("\(result.queued) already queued") }
+    if result.repeated > 0 { parts.append("\(result.repeated) named again") }
     if result.unknown > 0 { parts.append("\(result.unknown) unknown") }
     if result.failed > 0 { parts.append("\(result.failed) failed") }
     if result.special > 0 { parts.append("\(result.special) skipped") }
     if result.excluded > 0 { parts.append("\(result.excluded) excluded") }
-    return
-      "\(result.batch)  \(parts.joined(separator: ", ")) · \(Quantity.bytes(result.bytes)) → \(printable(destination))"
+    let batch = result.batch.map { "\($0)  " } ?? ""
+    return "\(batch)\(parts.joined(separator: ", ")) · \(Quantity.bytes(result.bytes)) → \(printable(destination))"
   }
 
   /// `118 new`, or `118 new (3 of them newer versions)`.

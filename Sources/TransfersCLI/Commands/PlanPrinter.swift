@@ -30,19 +30,26 @@ final class PlanPrinter: Sendable {
 
   private let state: Lock<State>
   private let isForPeople: Bool
+  private let isVerbose: Bool
+  private let isQuiet: Bool
+  private let options: UploadOptions
   private let context: Context
   private let reporter: ProgressReporter
 
-  init(storePath: String, _ common: CommonOptions, _ context: Context) {
+  /// With `--verbose` what is unchanged or left out gets its row, too; with `--quiet` nothing does.
+  init(_ options: UploadOptions, _ common: CommonOptions, _ context: Context) {
     let printer = RowPrinter(
-      schema: "transfers.plan/1", store: StoreIdentity(path: storePath), common, context)
+      schema: "transfers.plan/1", store: StoreIdentity(path: options.storePath), common, context)
+    self.options = options
+    isVerbose = common.verbose
+    isQuiet = common.quiet
     state = Lock(State(printer: printer))
     isForPeople = common.format.isForPeople
     self.context = context
     reporter = ProgressReporter(context.err, isQuiet: common.quiet)
   }
 
-  func run(_ sources: [NameBytes], _ options: UploadOptions) throws(CommandFailure) {
+  func run(_ sources: [NameBytes]) throws(CommandFailure) {
     let result = try failing { () throws(TransferError) in
       try Transfers.plan(sources, options) { [self] in take($0) }
     }
@@ -50,12 +57,14 @@ final class PlanPrinter: Sendable {
       state.flush()
       return state.printer
     }
-    try printer.finish(empty: "no files", summary: Self.summary(result))
+    try printer.finish(empty: "nothing to send", summary: Self.summary(result))
     if isForPeople { context.out.writeLine(Self.line(result)) }
   }
 
   private func take(_ notice: Notice) {
     guard case .planned(let path, let key, let size, let verdict) = notice else { return reporter.notice(notice) }
+    guard !isQuiet else { return }
+    guard isVerbose || !(verdict == "unchanged" || verdict.hasPrefix("excluded")) else { return }
     state.withLock { state in
       state.page.append(Entry(path: path, key: key, size: size, verdict: verdict))
       if state.page.count >= 200 { state.flush() }
@@ -65,17 +74,27 @@ final class PlanPrinter: Sendable {
   private static func summary(_ result: PlanResult) -> FigureObject {
     FigureObject([
       ("new", Cell(result.new)), ("unchanged", Cell(result.unchanged)), ("changed", Cell(result.changed)),
-      ("queued", Cell(result.queued)), ("special", Cell(result.special)), ("failed", Cell(result.failed)),
-      ("excluded", Cell(result.excluded)), ("chunks", Cell(result.chunks)), ("bytes", .bytes(result.bytes)),
-      ("requests", Cell(result.requests)),
+      ("queued", Cell(result.queued)), ("unknown", Cell(result.unknown)), ("repeated", Cell(result.repeated)),
+      ("special", Cell(result.special)), ("failed", Cell(result.failed)), ("excluded", Cell(result.excluded)),
+      ("excluded_by", .texts(Dictionary(uniqueKeysWithValues: result.excludedBy.map { ($0.rule, "\($0.files)") }))),
+      ("chunks", Cell(result.chunks)), ("bytes", .bytes(result.bytes)), ("requests", Cell(result.requests)),
     ])
   }
 
-  /// `would send 3 files (2 new, 1 changed), 4.1 MiB in 3 chunks, 3 requests; 116 unchanged, 1 excluded`.
+  /// `would send 3 files (2 new, 1 changed), 4.1 MiB in 3 chunks, 3 requests; 116 unchanged, 1 excluded (--exclude *.tmp)`.
   static func line(_ result: PlanResult) -> String {
     let sent = Quantity.count(result.new + result.changed, "file")
+    var rest = ["\(result.unchanged) unchanged"]
+    if result.queued > 0 { rest.append("\(result.queued) already queued") }
+    if result.unknown > 0 { rest.append("\(result.unknown) unknown") }
+    if result.repeated > 0 { rest.append("\(result.repeated) named again") }
+    if result.failed > 0 { rest.append("\(result.failed) failed") }
+    if result.special > 0 { rest.append("\(result.special) skipped") }
+    let rules = result.excludedBy.prefix(5).map { "\($0.files) by \(printable($0.rule))" }
+    let more = result.excludedBy.count > 5 ? ", …" : ""
+    rest.append("\(result.excluded) excluded" + (rules.isEmpty ? "" : " (\(rules.joined(separator: ", "))\(more))"))
     return "would send \(sent) (\(result.new) new, \(result.changed) changed), \(Quantity.bytes(result.bytes)) in "
       + "\(Quantity.count(result.chunks, "chunk")), \(Quantity.count(result.requests, "request")); "
-      + "\(result.unchanged) unchanged, \(result.excluded) excluded"
+      + rest.joined(separator: ", ")
   }
 }

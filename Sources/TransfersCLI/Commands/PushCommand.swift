@@ -27,14 +27,15 @@ struct PushCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(common, context)
-    if dryRun { return try PlanPrinter(storePath: options.storePath, common, context).run(batch.sources, options) }
+    if dryRun { return try PlanPrinter(options, common, context).run(batch.namedSources) }
     let session = EngineSession(common, progress, title: "transfers push", context)
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in
-      try Transfers.add(batch.sources, options) { [reporter = session.reporter] in reporter.notice($0) }
+      try Transfers.add(batch.namedSources, options) { [reporter = session.reporter] in reporter.notice($0) }
     }
     let destination = RecordedArguments.masked([options.settings.destination])[0]
-    session.reporter.setTitle("\(add.batch)  \(printable(destination))")
+    let batchName = add.batch.map { "\($0)  " } ?? ""
+    session.reporter.setTitle(batchName + printable(destination))
     if common.format.isForPeople, !common.quiet { context.out.writeLine(AddOutput.line(add, destination: destination)) }
     let numbers = add.added + add.queued == 0 ? .none : try work(session, options, add, context)
     try session.conclude(
@@ -52,9 +53,16 @@ struct PushCommand: Command {
       numbers = RunNumbers(try session.run(run))
     } catch {
       guard error.kind == .locked else { throw CommandFailure(error) }
-      return try BatchFollower(session, run, add.batch, context).follow()
+      guard let batch = add.batch else {
+        session.reporter.say("another engine owns the ledger; it sends what an earlier batch has queued")
+        return .none
+      }
+      return try BatchFollower(session, run, batch, context).follow()
     }
-    if numbers.left > 0 { numbers.keepLeft(of: try totals(add.batch, options.storePath, context)) }
+    if numbers.left > 0 {
+      let own = try add.batch.map { batch throws(CommandFailure) in try totals(batch, options.storePath, context) }
+      numbers.keepLeft(of: own ?? FileTotals())
+    }
     return numbers
   }
 

@@ -23,6 +23,7 @@ struct HelpTopic: Sendable {
     HelpTopic("formats", "table, json, ndjson, csv and tsv, and --output") { FormatHelp.formats },
     HelpTopic("json", "the documents and records for programs") { FormatHelp.json },
     HelpTopic("selectors", "how to say which rows a command is about") { SelectorHelp.selectors },
+    HelpTopic("sources", "what is sent, and which key each file gets") { SourcesHelp.text },
     HelpTopic("time", "how times and spans are written") { SelectorHelp.time },
   ]
 

@@ -4,8 +4,13 @@ import Transfers
 
 /// What a batch is told at its beginning and keeps.
 struct BatchOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("Files and folders, then the destination; see \"transfers help destinations\"."))
+  @Argument(
+    help: ArgumentHelp(
+      "Files, folders and patterns, or - for a list on standard input; then the destination. See \"transfers help sources\" and \"transfers help destinations\"."
+    ))
   var places: [NameBytes] = []
+
+  @OptionGroup var sourceOptions: SourceOptions
 
   @Option(help: ArgumentHelp("Name of the batch; naming it again adds nothing twice.", valueName: "name"))
   var name: String?
@@ -16,17 +21,6 @@ struct BatchOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("Higher goes first.", valueName: "n"))
   var priority = 0
-
-  @Option(
-    help: ArgumentHelp(
-      "Take only paths that match; * ? [] and ** for folders. The first rule that matches decides.", valueName: "glob"))
-  var include: [String] = []
-
-  @Option(help: ArgumentHelp("Leave out paths that match.", valueName: "glob"))
-  var exclude: [String] = []
-
-  @Flag(help: "Follow symbolic links instead of skipping them.")
-  var followSymlinks = false
 
   @Option(
     name: .customLong("endpoint-url"),
@@ -65,7 +59,7 @@ struct BatchOptions: ParsableArguments {
   var expectContinue = false
 
   func validate() throws {
-    guard places.count >= 2 else { throw ValidationError("give at least one source and a destination") }
+    try sourceOptions.check(sources, hasDestination: !places.isEmpty)
     if let bad = labels.first(where: { ($0.firstIndex(of: "=") ?? $0.startIndex) == $0.startIndex }) {
       throw ValidationError("--label \"\(bad)\" is not key=value")
     }
@@ -76,13 +70,17 @@ struct BatchOptions: ParsableArguments {
     }
   }
 
-  var sources: [NameBytes] { Array(places.dropLast()) }
+  private var sources: [NameBytes] { Array(places.dropLast()) }
+
+  /// What is named on the command line; empty when a list says it.
+  var namedSources: [NameBytes] { sourceOptions.list(sources) == nil ? sources : [] }
 
   /// What the library is asked to do.
   func upload(_ common: CommonOptions, _ context: Context) throws(CommandFailure) -> UploadOptions {
     UploadOptions(
       storePath: try common.storePath(context), settings: try settings(), name: name, labels: labelTable,
-      priority: priority, rules: try OrderedRules.read(context.parsed), followSymlinks: followSymlinks)
+      priority: priority, rules: try OrderedRules.read(context.parsed),
+      followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
   }
 
   private func settings() throws(CommandFailure) -> BatchSettings {

@@ -13,6 +13,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case store = 7
   case mismatch = 8
   case usage = 64
+  case badData = 65
   case noSource = 66
   case auth = 77
   case config = 78
@@ -31,6 +32,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .store: "store"
     case .mismatch: "mismatch"
     case .usage: "usage"
+    case .badData: "bad_data"
     case .noSource: "no_source"
     case .auth: "auth"
     case .config: "config"
@@ -50,7 +52,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .store: "the ledger is missing, corrupt, newer, read-only, on a full disk, or breaks an invariant"
     case .mismatch: "an integrity check failed: the server has other bytes than we sent"
     case .usage: "wrong command, option or argument; nothing was started"
-    case .noSource: "no such source; nothing was started"
+    case .badData: "a list of files is wrong; nothing was started"
+    case .noSource: "no such source, or a list names files that are not there; nothing was started"
     case .auth: "no usable credentials, or refused before anything was sent"
     case .config: "the destination or a setting cannot work; nothing was started"
     case .interrupted: "second Ctrl-C: stopped at once, the state is saved"
@@ -75,6 +78,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
       self = .store
     case .usage: self = .usage
     case .noSource: self = .noSource
+    case .badList: self = .badData
     case .auth: self = .auth
     case .config: self = .config
     case .interrupted: self = .workLeft

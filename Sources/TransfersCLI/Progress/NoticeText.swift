@@ -7,6 +7,7 @@ enum NoticeText {
   static func line(_ notice: Notice) -> String? {
     switch notice {
     case .skipped(let path, let reason): "skipped \(path): \(printable(reason))"
+    case .remark(let text): printable(text)
     case .failed(let path, let failure): "failed \(path): \(cause(failure))"
     case .unknown(let path, let failure): "unknown \(path): \(cause(failure))"
     case .retrying(let path, let failure, let ms):

@@ -72,3 +72,47 @@ expect "a file that changes while it is sent: the next run sends it as it is" 0 
 check "a file that changes while it is sent: one version arrived" cmp "$work/changes/grows" "$server/data/changes/grows"
 check "a file that changes while it is sent: the first generation is not done" is \
   "$(count "SELECT count(*) FROM v_files WHERE state = 'done' AND size = 40000000")" 0
+
+# Lists and patterns.
+serve lists
+make_files "$work/listed"
+mkdir "$work/listed/folder"
+list() { printf '%b' "$2" >"$work/list-$1"; }
+no_ledger() { [[ ! -e $TRANSFERS_STORE ]]; }
+# refused NAME CODE PATTERN LIST-TEXT: the whole list, before anything is made.
+refused() {
+  list "$1" "$4"
+  store "list-$1"
+  expect "list: $1" "$2" "$3" "$transfers" push --base "$work/listed" --files-from "$work/list-$1" "$url/$1/"
+  check "list: $1: no ledger was made" no_ledger
+}
+refused missing 66 'is not there \(line 2\), first "gone"' 'file-1\ngone\nfile-3\n'
+refused folder 65 'line 2: "folder" is a folder' 'file-1\nfolder\n'
+refused nul 65 'line 2: it holds a NUL.*--files-from0' 'file-1\nfile\0-2\n'
+refused upwards 65 'line 1: "../x" leads upwards' '../x\n'
+refused mixed-base 65 'line 2: ".*" is not below the base' 'file-1\n/etc/passwd\n'
+refused endless-line 65 'line 1: it is longer than any path' "$(head -c 100000 /dev/zero | tr '\0' x)"
+refused hostile 66 'first "\\x1b\[31mgone"' '\033[31mgone\n'
+store list-none
+expect "list: it is not there" 66 'no such file' "$transfers" push --files-from "$work/no-list" "$url/none/"
+expect "list: it is a folder" 66 'is a directory.*without --files-from' "$transfers" push --files-from "$work/listed" "$url/none/"
+check "list: it is not there: no ledger was made" no_ledger
+list unreadable 'file-1\n'
+chmod 000 "$work/list-unreadable"
+expect "list: it cannot be read" 66 'permission denied' "${nobody[@]}" "$transfers" push --files-from "$work/list-unreadable" "$url/none/"
+list empty ''
+expect "list: it is empty" 0 '0 new, 0 unchanged' "$transfers" push --files-from "$work/list-empty" "$url/none/"
+list dos 'file-1\r\nfile-2\r\n\r\nfile-1\r\nfile-3\r\n'
+store list-dos
+expect "list: CRLF and a name twice" 0 '3 new, 0 unchanged, 1 named again' "$transfers" push --base "$work/listed" --files-from "$work/list-dos" "$url/dos/"
+check "list: CRLF and a name twice: all arrived" is "$(find "$server/data/dos" -type f | wc -l)" 3
+list some 'file-1\ngone\nfile-3\n'
+store list-some
+expect "list: --missing skip sends the others" 3 'source.missing' "$transfers" push --missing skip --base "$work/listed" --files-from "$work/list-some" "$url/some/"
+check "list: --missing skip: two done, one failed" is "$(in_state 'done')-$(in_state failed)" 2-1
+store patterns
+expect "a pattern that matches nothing" 66 'none matches it' "$transfers" push "$work/listed/*.none" "$url/p/"
+expect "a broken rule" 64 'without' "$transfers" push --exclude '[' "$work/listed" "$url/p/"
+expect "two files for one object" 64 'the same key "file-1"' "$transfers" push "$work/listed" "$work/unreadable" "$url/p?n={name}"
+check "two files for one object: no ledger was made" no_ledger
+expect "a list and sources" 64 'not both' "$transfers" push --files-from "$work/list-dos" "$work/listed" "$url/p/"

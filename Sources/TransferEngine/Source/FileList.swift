@@ -1,0 +1,110 @@
+public import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A list of file names.
+public struct FileList: Sendable, Hashable {
+  public enum Separator: UInt8, Sendable, Hashable {
+    case newline = 0x0A
+    case nul = 0
+  }
+
+  /// nil for standard input.
+  public var path: NameBytes?
+  public var separator: Separator
+  /// What is listed and not there is recorded as failed; without it the whole list is refused.
+  public var skipsMissing: Bool
+
+  public init(path: NameBytes?, separator: Separator = .newline, skipsMissing: Bool = false) {
+    self.path = path
+    self.separator = separator
+    self.skipsMissing = skipsMissing
+  }
+
+  var name: NameBytes { path ?? NameBytes("standard input") }
+}
+
+/// Reads the names of a list one after the other: any length, memory for one block. Blocking.
+final class OpenList {
+  let list: FileList
+  /// Of the entry that ``next()`` gave, from 1.
+  private(set) var line = 0
+  private let descriptor: Int32
+  private var block: UnsafeMutableRawBufferPointer
+  private var unread: Range<Int> = 0..<0
+  private var isAtEnd = false
+
+  /// No path is longer, and no list of paths has a longer line.
+  static let longestEntry = 64 << 10
+
+  /// - Throws: `.noSource` when it cannot be opened or is no file that can be read.
+  init(_ list: FileList) throws(TransferError) {
+    self.list = list
+    block = .allocate(byteCount: 4 * Self.longestEntry, alignment: 16)
+    descriptor = list.path?.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY) } ?? 0
+    if descriptor < 0 { throw unreadable(errno) }
+  }
+
+  deinit {
+    if list.path != nil && descriptor >= 0 { close(descriptor) }
+    block.deallocate()
+  }
+
+  /// The next entry without its separator; valid until the next call. nil at the end.
+  func next() throws(TransferError) -> BorrowedName? {
+    while true {
+      let rest = UnsafeRawBufferPointer(rebasing: block[unread])
+      if let end = Self.position(of: list.separator.rawValue, in: rest) {
+        unread = unread.lowerBound + end + 1..<unread.upperBound
+        line += 1
+        return UnsafeRawBufferPointer(rebasing: rest[..<end])
+      }
+      if isAtEnd {
+        guard !rest.isEmpty else { return nil }
+        unread = unread.upperBound..<unread.upperBound
+        line += 1
+        return rest
+      }
+      guard rest.count < Self.longestEntry else {
+        line += 1
+        throw wrong("it is longer than any path; is it a list with other separators?")
+      }
+      try fill(rest)
+    }
+  }
+
+  /// The list is wrong at the line that was read last.
+  func wrong(_ cause: String, _ remedy: String = "correct the list") -> TransferError {
+    TransferError(
+      .badList, "read list", list.name, cause: "line \(line): \(cause)", remedy: remedy + "; nothing was recorded")
+  }
+
+  private func fill(_ rest: UnsafeRawBufferPointer) throws(TransferError) {
+    if unread.lowerBound > 0 {
+      if let start = rest.baseAddress, let to = block.baseAddress { memmove(to, start, rest.count) }
+      unread = 0..<rest.count
+    }
+    while true {
+      let count = read(descriptor, block.baseAddress! + unread.upperBound, block.count - unread.upperBound)
+      if count > 0 { unread = 0..<unread.upperBound + count }
+      if count == 0 { isAtEnd = true }
+      if count >= 0 { return }
+      guard errno == EINTR else { throw unreadable(errno) }
+    }
+  }
+
+  private func unreadable(_ code: Int32) -> TransferError {
+    TransferError(
+      .noSource, "read list", list.name, cause: systemText(code),
+      remedy: code == EISDIR ? "push the folder itself, without --files-from" : "check the path")
+  }
+
+  static func position(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
+    guard let start = bytes.baseAddress, let found = memchr(start, Int32(byte), bytes.count) else { return nil }
+    return UnsafeRawPointer(found) - start
+  }
+}

@@ -1,0 +1,102 @@
+import CSys
+import TransferLedger
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Takes the files of a scan, one by one.
+protocol FileSink: AnyObject {
+  func take(
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32
+  ) throws(TransferError)
+  func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError)
+}
+
+/// Hands files to the ledger, a page in a transaction, while the scan goes on. Used by one thread.
+final class PageWriter: FileSink {
+  /// Files in one transaction: large enough that a million of them take seconds, small enough that an engine which
+  /// shares the ledger hardly waits, and for a flat memory.
+  private static let pageSize = 2_000
+  private static let pageBytes = 1 << 20
+  /// Pages that are filled or written while the next is being filled.
+  private static let inFlightLimit = 3
+
+  private let ledger: Ledger
+  private let target: AdmissionTarget
+  private let notice: @Sendable (SourceNotice) -> Void
+  private let answers = Mailbox<(AdmissionPage, Result<PageAdmission, TransferError>)>()
+  private var page = AdmissionPage()
+  private var inFlight = 0
+  private var counts = SourceAdmitter.Counts()
+
+  init(_ ledger: Ledger, _ target: AdmissionTarget, notice: @escaping @Sendable (SourceNotice) -> Void) {
+    self.ledger = ledger
+    self.target = target
+    self.notice = notice
+  }
+
+  func take(
+    path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32
+  ) throws(TransferError) {
+    page.append(path: path, key: key, identity, mode: mode)
+    if page.count >= Self.pageSize || page.byteCount >= Self.pageBytes { try submit() }
+  }
+
+  func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError) {
+    notice(.failed(path: path, failure))
+    page.append(path: path, key: key, failure)
+    if page.count >= Self.pageSize { try submit() }
+  }
+
+  /// What all of them came to; durable on return.
+  func finish() throws(TransferError) -> SourceAdmitter.Counts {
+    if page.count > 0 { try submit() }
+    while inFlight > 0 { try collect() }
+    return counts
+  }
+
+  private func submit() throws(TransferError) {
+    let (page, target, answers) = (page, target, answers)
+    self.page = AdmissionPage()
+    inFlight += 1
+    let startedNs = csys_boottime_ns()
+    ledger.write({ tx in try tx.admit(page, to: target) }, then: { answers.put((page, $0)) })
+    guard try ledger.read({ reader in try reader.newestRun() }).map({ $0.endedMs == nil }) ?? false else {
+      while inFlight >= Self.inFlightLimit { try collect() }
+      return
+    }
+    // An engine waits for the ledger, and SQLite serves who asks at the right moment: it gets a quarter of the time.
+    while inFlight > 0 { try collect() }
+    usleep(UInt32(min(500_000, max(1_000, (csys_boottime_ns() - startedNs) / 4_000))))
+  }
+
+  private func collect() throws(TransferError) {
+    for (page, result) in answers.take() ?? [] {
+      inFlight -= 1
+      count(page, try result.get())
+    }
+  }
+
+  private func count(_ page: AdmissionPage, _ done: PageAdmission) {
+    counts.batch = done.batch ?? counts.batch
+    counts.added += done.added
+    counts.changed += done.changed
+    counts.unchanged += done.unchanged
+    counts.queued += done.queued + done.busy.count
+    counts.repeated += done.repeated
+    counts.unknown += done.unknown.count
+    counts.failed += done.failed
+    counts.bytes += done.bytes
+    for index in done.unknown {
+      notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))
+    }
+    for index in done.busy {
+      notice(
+        .skipped(path: page.path(index), reason: "an older version is being sent right now; push again later"))
+    }
+  }
+}

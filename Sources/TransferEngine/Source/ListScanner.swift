@@ -1,0 +1,155 @@
+import CSys
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Looks at every file of a list. Names are taken as they are: blank ones are passed over, nothing is a comment. A carriage
+/// return at the end, or a byte order mark in front, belongs to the name if there is such a file, else it is dropped.
+final class ListScanner {
+  private let list: OpenList
+  private let base: NameBytes?
+  private let scanner: SourceScanner
+  private let here: NameBytes
+  private let path = PathBuffer()
+  private var missing = 0
+  private var missingLines: [Int] = []
+  private var firstMissing = NameBytes("")
+  private var toldAboutEnds = false
+  /// Whether names begin at the root, once that is known: their keys could meet those of the others.
+  private var isAbsolute: Bool?
+
+  init(_ list: OpenList, base: NameBytes?, _ scanner: SourceScanner) {
+    self.list = list
+    self.base = base
+    self.scanner = scanner
+    here = base ?? SourceFound.absolute(NameBytes("."))
+  }
+
+  func scan() throws(TransferError) {
+    while let entry = try list.next() {
+      if !entry.isEmpty { try look(entry) }
+    }
+    guard missing > 0, !list.list.skipsMissing else { return }
+    let lines = missingLines.map(String.init).joined(separator: ", ") + (missing > missingLines.count ? ", …" : "")
+    throw TransferError(
+      .noSource, "read list", list.list.name,
+      cause:
+        "\(missing) of its files \(missing == 1 ? "is" : "are") not there (line \(lines)), first \"\(firstMissing.text)\"",
+      remedy: "correct the list, or --missing skip to go on without them; nothing was recorded")
+  }
+
+  private func look(_ entry: BorrowedName) throws(TransferError) {
+    if list.list.separator == .newline, OpenList.position(of: 0, in: entry) != nil {
+      throw list.wrong("it holds a NUL", "give lists with NUL separators to --files-from0")
+    }
+    let start = try place(entry)
+    var status = csys_file_status()
+    var code = self.status(&status)
+    if code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG, let plain = Self.withoutMarks(entry, list.line) {
+      if plain.isEmpty { return }
+      _ = try place(plain)
+      let again = self.status(&status)
+      if again == 0 { try tellAboutEnds() } else { _ = try place(entry) }
+      code = again == 0 ? 0 : code
+    }
+    try take(start, status, code)
+  }
+
+  private func take(_ start: Int, _ status: csys_file_status, _ code: Int32) throws(TransferError) {
+    switch code {
+    case 0: break
+    case ENOENT, ENOTDIR, ENAMETOOLONG:
+      return try isMissing(start)
+    default:
+      return try scanner.unreadable(path, start, sourceFailure(code))
+    }
+    switch status.mode & S_IFMT {
+    case S_IFREG: try scanner.take(path, start, status, mayBeLink: scanner.followsSymlinks)
+    case S_IFDIR:
+      throw list.wrong(
+        "\"\(NameBytes(Array(path.suffix(from: start))).text)\" is a folder, and lists name files",
+        "push the folder itself, or list its files with find -type f")
+    default: try scanner.special(path, start, status.mode)
+    }
+  }
+
+  private func status(_ status: inout csys_file_status) -> Int32 {
+    csys_status_at(AT_FDCWD, path.cString, scanner.followsSymlinks ? 1 : 0, &status) == 0 ? 0 : errno
+  }
+
+  private func isMissing(_ start: Int) throws(TransferError) {
+    missing += 1
+    if missing == 1 { firstMissing = NameBytes(Array(path.suffix(from: start))) }
+    if missingLines.count < 5 { missingLines.append(list.line) }
+    guard list.list.skipsMissing else { return }
+    try scanner.unreadable(path, start, sourceFailure(ENOENT))
+  }
+
+  /// Puts the path of an entry into the buffer, without `.` and empty components; returns where its key begins.
+  private func place(_ entry: BorrowedName) throws(TransferError) -> Int {
+    let isRooted = entry.first == 0x2F
+    try checkKind(isRooted)
+    path.truncate(to: 0)
+    if !isRooted { here.bytes.withUnsafeBytes { path.append($0) } }
+    var rest = entry[...]
+    while !rest.isEmpty {
+      let part = rest.prefix { $0 != 0x2F }
+      rest = rest.dropFirst(part.count + 1)
+      if part.isEmpty || part.elementsEqual([0x2E]) { continue }
+      if part.elementsEqual([0x2E, 0x2E]) {
+        throw list.wrong("\"\(NameBytes(Array(entry)).text)\" leads upwards", "give paths without \"..\", or --base")
+      }
+      path.appendComponent(UnsafeRawBufferPointer(rebasing: part))
+    }
+    if !isRooted { return here.bytes == [0x2F] ? 1 : here.bytes.count + 1 }
+    guard let base else { return 1 }
+    return try start(below: base)
+  }
+
+  private func start(below base: NameBytes) throws(TransferError) -> Int {
+    let start = base.bytes == [0x2F] ? 1 : base.bytes.count + 1
+    let isBelow = path.count > start && path.bytes.starts(with: base.bytes) && path.bytes[start - 1] == 0x2F
+    guard isBelow else {
+      throw list.wrong(
+        "\"\(NameBytes(Array(path.bytes)).text)\" is not below the base \"\(base.text)\"",
+        "give --base a folder that holds all")
+    }
+    return start
+  }
+
+  private func checkKind(_ isRooted: Bool) throws(TransferError) {
+    guard base == nil, let isAbsolute, isAbsolute != isRooted else {
+      isAbsolute = isRooted
+      return
+    }
+    throw list.wrong(
+      "paths from the root and relative ones are mixed, so that two could become one object",
+      "give --base, the folder that all of them are below")
+  }
+
+  /// The entry without a carriage return at its end and, on the first line, a byte order mark in front; nil when it has neither.
+  private static func withoutMarks(_ entry: BorrowedName, _ line: Int) -> BorrowedName? {
+    var plain = entry[...]
+    if plain.last == 0x0D { plain = plain.dropLast() }
+    if line == 1, plain.starts(with: [0xEF, 0xBB, 0xBF]) { plain = plain.dropFirst(3) }
+    return plain.count < entry.count ? UnsafeRawBufferPointer(rebasing: plain) : nil
+  }
+
+  private func tellAboutEnds() throws(TransferError) {
+    guard !toldAboutEnds else { return }
+    toldAboutEnds = true
+    try scanner.visit(
+      .remark(
+        "\(list.list.name.text) was written on Windows: line ends (CRLF) and a byte order mark are not part of the names"
+      ))
+  }
+}
+
+extension NameBytes {
+  /// For the cause of an error, which is escaped as a whole when it is shown.
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,155 @@
+import CSys
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What one argument names: a file or a directory, or, when nothing has that very name and it holds `*`, `?` or `[`,
+/// everything that it matches.
+struct SourceFound {
+  /// Absolute, in byte order.
+  var paths: [NameBytes]
+  /// The folder that the argument itself lies in; of a pattern, the folder before its first wildcard.
+  var home: NameBytes
+  var isPattern = false
+
+  /// - Throws: `.noSource`.
+  init(_ source: NameBytes) throws(TransferError) {
+    var status = csys_file_status()
+    if !source.isEmpty, source.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 {
+      let path = Self.absolute(source)
+      paths = [path]
+      home = Self.parent(path)
+      return
+    }
+    let code = source.isEmpty ? ENOENT : errno
+    guard SourcePattern.isOne(source) else { throw noSource(source, code) }
+    let pattern = SourcePattern(source)
+    home = Self.absolute(pattern.folder)
+    paths = pattern.matches().map(Self.absolute)
+    isPattern = true
+    guard !paths.isEmpty else {
+      throw TransferError(
+        .noSource, "read source", source, cause: "no file has this name, and none matches it as a pattern",
+        remedy: "check the path")
+    }
+  }
+
+  private static func parent(_ path: NameBytes) -> NameBytes {
+    guard let slash = path.bytes.lastIndex(of: 0x2F), slash > 0 else { return NameBytes("/") }
+    return NameBytes(Array(path.bytes[..<slash]))
+  }
+
+  /// The path from the root: what the ledger stores, so that a later run finds the file from any working directory.
+  /// Symbolic links are not resolved, unless `..` may lead out of one.
+  static func absolute(_ path: NameBytes) -> NameBytes {
+    var parts = path.bytes.split(separator: 0x2F).filter { $0 != [0x2E] }
+    if parts.dropLast().contains([0x2E, 0x2E]) || parts.last == [0x2E, 0x2E] {
+      let last = parts.last == [0x2E, 0x2E] ? nil : parts.popLast()
+      let isRooted = path.bytes.first == 0x2F
+      let folder = NameBytes((isRooted ? [0x2F] : []) + Array(parts.joined(separator: [0x2F])))
+      if let real = folder.withCString({ realpath($0, nil) }) {
+        defer { free(real) }
+        let folder = NameBytes(Array(UnsafeRawBufferPointer(start: real, count: strlen(real))))
+        return last.map { folder.appending(NameBytes(Array($0))) } ?? folder
+      }
+      if let last { parts.append(last) }
+    }
+    let joined = Array(parts.joined(separator: [0x2F]))
+    if path.bytes.first == 0x2F { return NameBytes([0x2F] + joined) }
+    guard let pointer = getcwd(nil, 0) else { return NameBytes(joined) }
+    defer { free(pointer) }
+    let here = NameBytes(Array(UnsafeRawBufferPointer(start: pointer, count: strlen(pointer))))
+    return here.appending(NameBytes(joined))
+  }
+}
+
+/// A pattern for paths, as a shell would expand it: `*`, `?`, `[a-z]` inside of a component, `**` for any number of folders.
+/// Names that begin with a dot are only matched by patterns that do.
+struct SourcePattern {
+  /// Before the first component with a wildcard; empty for the working directory.
+  let folder: NameBytes
+  private let components: [[UInt8]]
+  private let takesOnlyFolders: Bool
+
+  static func isOne(_ text: NameBytes) -> Bool {
+    text.bytes.contains { $0 == 0x2A || $0 == 0x3F || $0 == 0x5B } && globProblem(text.bytes) == nil
+  }
+
+  init(_ text: NameBytes) {
+    let parts = text.bytes.split(separator: 0x2F).map(Array.init)
+    let plain = parts.prefix { !Self.isWild($0) }
+    folder = NameBytes(
+      (text.bytes.first == 0x2F ? [0x2F] : []) + Array(plain.map(Self.unescaped).joined(separator: [0x2F])))
+    components = Array(parts.dropFirst(plain.count))
+    takesOnlyFolders = text.bytes.last == 0x2F
+  }
+
+  /// What it matches, in byte order. Blocking.
+  func matches() -> [NameBytes] {
+    var found: [NameBytes] = []
+    expand(folder, components[...], &found)
+    return Set(found).sorted()
+  }
+
+  private func expand(_ folder: NameBytes, _ rest: ArraySlice<[UInt8]>, _ found: inout [NameBytes]) {
+    guard let component = rest.first else { return }
+    let isLast = rest.count == 1
+    guard Self.isWild(component) else {
+      let path = folder.appending(NameBytes(Self.unescaped(component)))
+      if !isLast { return expand(path, rest.dropFirst(), &found) }
+      if let kind = Self.kind(path), kind == S_IFDIR || !takesOnlyFolders { found.append(path) }
+      return
+    }
+    let crosses = component == [0x2A, 0x2A]
+    if crosses && !isLast { expand(folder, rest.dropFirst(), &found) }
+    for name in Self.names(folder) where Self.matches(component, name) {
+      let path = folder.appending(name)
+      let kind = Self.kind(path)
+      if isLast && (kind == S_IFDIR ? !crosses || takesOnlyFolders : !takesOnlyFolders) { found.append(path) }
+      if kind == S_IFDIR && crosses && !Self.isLink(path) { expand(path, rest, &found) }
+      if kind == S_IFDIR && !crosses && !isLast { expand(path, rest.dropFirst(), &found) }
+    }
+  }
+
+  private static func isWild(_ part: [UInt8]) -> Bool { part.contains { $0 == 0x2A || $0 == 0x3F || $0 == 0x5B } }
+
+  private static func matches(_ pattern: [UInt8], _ name: NameBytes) -> Bool {
+    (name.bytes.first != 0x2E || pattern.first == 0x2E) && globMatches(pattern[...], name.bytes[...])
+  }
+
+  private static func unescaped(_ part: [UInt8]) -> [UInt8] {
+    var out: [UInt8] = []
+    var rest = part[...]
+    while let byte = rest.popFirst() { out.append(byte == 0x5C ? rest.popFirst() ?? byte : byte) }
+    return out
+  }
+
+  /// The file type that a path leads to; nil when there is nothing.
+  private static func kind(_ path: NameBytes) -> UInt32? {
+    var status = csys_file_status()
+    guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 else { return nil }
+    return status.mode & S_IFMT
+  }
+
+  private static func isLink(_ path: NameBytes) -> Bool {
+    var status = csys_file_status()
+    return path.withCString { csys_status_at(AT_FDCWD, $0, 0, &status) } == 0 && status.mode & S_IFMT == S_IFLNK
+  }
+
+  private static func names(_ folder: NameBytes) -> [NameBytes] {
+    let descriptor = (folder.isEmpty ? NameBytes(".") : folder).withCString { csys_open_directory(AT_FDCWD, $0, 1) }
+    guard descriptor >= 0 else { return [] }
+    defer { close(descriptor) }
+    var listing = csys_listing()
+    defer { csys_free_listing(&listing) }
+    _ = csys_list_directory(descriptor, &listing)
+    guard let names = listing.names, let entries = listing.entries else { return [] }
+    return UnsafeBufferPointer(start: entries, count: listing.count).map { entry in
+      NameBytes(Array(UnsafeRawBufferPointer(start: names + Int(entry.start), count: Int(entry.length))))
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import CSys
+public import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A file or directory that is taken, and which part of its path is told apart from all others: what comes behind
+/// `relativeStart` becomes the key.
+public struct SourcePlace: Sendable, Hashable {
+  /// Absolute.
+  public var path: NameBytes
+  public var relativeStart: Int
+
+  public init(path: NameBytes, relativeStart: Int) {
+    self.path = path
+    self.relativeStart = relativeStart
+  }
+}
+
+/// What somebody asked to take, as typed.
+public struct SourceSelection: Sendable {
+  /// Files, directories and patterns; empty when there is a list.
+  public var sources: [NameBytes]
+  public var list: FileList?
+  /// The directory that paths at the destination are relative to; nil takes the one that the sources share.
+  public var base: NameBytes?
+  public var rules: PathRules
+  public var followsSymlinks: Bool
+
+  public init(
+    _ sources: [NameBytes], list: FileList? = nil, base: NameBytes? = nil, rules: PathRules = PathRules(),
+    followsSymlinks: Bool = false
+  ) {
+    self.sources = sources
+    self.list = list
+    self.base = base
+    self.rules = rules
+    self.followsSymlinks = followsSymlinks
+  }
+
+  /// Finds every named source, before anything is made or recorded. Blocking.
+  /// - Throws: `.noSource` for what is not there, `.usage` for a source outside of the base or a broken rule.
+  public func resolve() throws(TransferError) -> ResolvedSources {
+    if let problem = rules.problem {
+      throw TransferError(
+        .usage, "read rule", NameBytes(problem.text), cause: problem.cause, remedy: "write [[] for the character")
+    }
+    let base = try base.map { base throws(TransferError) in try Self.directory(base) }
+    if let list { return ResolvedSources(self, .list(try OpenList(list), base: base)) }
+    var found: [SourceFound] = []
+    var named: Set<NameBytes> = []
+    for source in sources {
+      let one = try SourceFound(source)
+      if one.isPattern || one.paths.contains(where: { named.insert($0).inserted }) { found.append(one) }
+    }
+    let only = found.count == 1 && !found[0].isPattern ? found[0].paths.first : nil
+    let isFolder = only.map(Self.isDirectory) ?? false
+    let shared = base ?? (isFolder ? only : nil) ?? Self.shared(found.map(\.home))
+    var seen: Set<NameBytes> = []
+    var places: [SourcePlace] = []
+    for path in found.flatMap(\.paths) where seen.insert(path).inserted {
+      places.append(SourcePlace(path: path, relativeStart: try Self.relativeStart(path, below: shared)))
+    }
+    return ResolvedSources(self, .places(places, isSingleFile: only != nil && !isFolder))
+  }
+
+  /// Where the part of `path` below `base` begins.
+  static func relativeStart(_ path: NameBytes, below base: NameBytes) throws(TransferError) -> Int {
+    let start = base.bytes == [0x2F] ? 1 : base.bytes.count + 1
+    let isBelow = path.bytes.starts(with: base.bytes) && (path == base || path.bytes[start - 1] == 0x2F)
+    guard isBelow else {
+      throw TransferError(
+        .usage, "add", path, cause: "it is not below the base \"\(base.text)\"",
+        remedy: "give --base a folder that holds all")
+    }
+    return start
+  }
+
+  /// The deepest folder that holds all of `folders`, which are absolute.
+  static func shared(_ folders: [NameBytes]) -> NameBytes {
+    var shared = folders.first?.bytes.split(separator: 0x2F)[...] ?? []
+    for folder in folders.dropFirst() {
+      shared = shared.prefix(zip(shared, folder.bytes.split(separator: 0x2F)).prefix { $0 == $1 }.count)
+    }
+    return NameBytes([0x2F] + Array(shared.joined(separator: [0x2F])))
+  }
+
+  private static func directory(_ path: NameBytes) throws(TransferError) -> NameBytes {
+    let absolute = SourceFound.absolute(path)
+    guard isDirectory(absolute) else {
+      throw TransferError(.noSource, "read base", path, cause: "there is no such folder", remedy: "check --base")
+    }
+    return absolute
+  }
+
+  private static func isDirectory(_ path: NameBytes) -> Bool {
+    var status = csys_file_status()
+    return path.withCString { csys_status_at(AT_FDCWD, $0, 1, &status) } == 0 && status.mode & S_IFMT == S_IFDIR
+  }
+}
+
+/// Sources that were found to be there.
+public struct ResolvedSources {
+  enum Kind {
+    case places([SourcePlace], isSingleFile: Bool)
+    case list(OpenList, base: NameBytes?)
+  }
+
+  let selection: SourceSelection
+  let kind: Kind
+
+  init(_ selection: SourceSelection, _ kind: Kind) {
+    self.selection = selection
+    self.kind = kind
+  }
+
+  /// The one source is a file: a destination without a final slash names its object.
+  public var isSingleFile: Bool {
+    if case .places(_, let isSingleFile) = kind { isSingleFile } else { false }
+  }
+
+  /// Whether a file can come more than once.
+  var mayRepeat: Bool {
+    if case .places(let places, _) = kind { places.count > 1 } else { true }
+  }
+
+  /// Whether the scan can find out late that the request is wrong, so that nothing may be recorded before its end.
+  var canBeRefused: Bool { if case .list = kind { true } else { false } }
+
+  /// Tells every finding. Blocking. Once: a list may be a pipe.
+  /// - Throws: what `visit` throws; `.noSource` and `.badList` for a list that is wrong.
+  public func scan(_ visit: @escaping (SourceScanner.Finding) throws(TransferError) -> Void) throws(TransferError) {
+    let scanner = SourceScanner(
+      rules: selection.rules, followsSymlinks: selection.followsSymlinks, visit: visit)
+    switch kind {
+    case .places(let places, _): for place in places { try scanner.scan(place) }
+    case .list(let list, let base): try ListScanner(list, base: base, scanner).scan()
+    }
+  }
+}

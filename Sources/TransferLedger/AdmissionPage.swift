@@ -1,0 +1,114 @@
+public import TransferModel
+
+/// Source files that are recorded together: their names lie in one buffer, because there may be millions of them.
+public struct AdmissionPage: Sendable {
+  struct Entry: Sendable {
+    var start: Int
+    var pathCount: Int
+    var keyCount: Int
+    /// nil for a source that cannot be sent; its reason is the next of ``AdmissionPage/failures``.
+    var identity: SourceIdentity?
+    var mode: UInt32
+  }
+
+  private(set) var entries: [Entry] = []
+  private(set) var failures: [Failure] = []
+  private var bytes: [UInt8] = []
+
+  public init() {}
+
+  public var count: Int { entries.count }
+  /// Length of all names.
+  public var byteCount: Int { bytes.count }
+
+  public mutating func append(
+    path: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ identity: SourceIdentity, mode: UInt32
+  ) {
+    append(path, key, identity, mode)
+  }
+
+  /// A source that was named but cannot be sent: it is recorded as `failed`.
+  public mutating func append(path: NameBytes, key: NameBytes, _ failure: Failure) {
+    failures.append(failure)
+    path.bytes.withUnsafeBytes { path in key.bytes.withUnsafeBytes { append(path, $0, nil, 0) } }
+  }
+
+  private mutating func append(
+    _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity?, _ mode: UInt32
+  ) {
+    entries.append(
+      Entry(start: bytes.count, pathCount: path.count, keyCount: key.count, identity: identity, mode: mode))
+    bytes.append(contentsOf: path)
+    bytes.append(contentsOf: key)
+  }
+
+  public mutating func removeAll() {
+    entries.removeAll(keepingCapacity: true)
+    failures.removeAll(keepingCapacity: true)
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  public func path(_ index: Int) -> NameBytes {
+    let entry = entries[index]
+    return NameBytes(Array(bytes[entry.start..<entry.start + entry.pathCount]))
+  }
+
+  public func key(_ index: Int) -> NameBytes {
+    let start = entries[index].start + entries[index].pathCount
+    return NameBytes(Array(bytes[start..<start + entries[index].keyCount]))
+  }
+
+  /// Calls `body` for every entry with its position, path and key.
+  func forEach(
+    _ body: (Int, Entry, _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> Void
+  ) rethrows {
+    try bytes.withUnsafeBytes { bytes in
+      for (index, entry) in entries.enumerated() {
+        let middle = entry.start + entry.pathCount
+        try body(
+          index, entry, UnsafeRawBufferPointer(rebasing: bytes[entry.start..<middle]),
+          UnsafeRawBufferPointer(rebasing: bytes[middle..<middle + entry.keyCount]))
+      }
+    }
+  }
+}
+
+/// The batch that files are recorded for. It is made with the first file that has to be recorded, in the same
+/// transaction, so that nothing new leaves no empty batch behind.
+public struct AdmissionTarget: Sendable {
+  let batch: NewBatch
+  let uid: UID
+  /// Rows after this one belong to the same `add`.
+  let lastFile: Int64
+
+  /// For one `add`: pages that are admitted to the same value go into the same batch.
+  /// - Parameter lastFile: ``LedgerReader/lastFile()`` before the first page.
+  public init(_ batch: NewBatch, lastFile: FileID?, wallMs: Int64) {
+    self.batch = batch
+    self.lastFile = lastFile?.rawValue ?? 0
+    uid = .make(wallMs: wallMs)
+  }
+}
+
+/// What was done with the files of one page; counts are files.
+public struct PageAdmission: Sendable, Hashable {
+  /// nil when nothing had to be recorded and the batch is not there.
+  public var batch: BatchID?
+  public var added = 0
+  /// Of the added: those that take the place of an older version.
+  public var changed = 0
+  public var unchanged = 0
+  /// The same file is already waiting, active or paused, in an earlier batch.
+  public var queued = 0
+  /// Taken before, in the same `add`.
+  public var repeated = 0
+  public var failed = 0
+  /// Of the added, in bytes.
+  public var bytes: Int64 = 0
+  /// Positions in the page: the outcome of the last upload is unknown.
+  public var unknown: [Int] = []
+  /// Positions in the page: an older version is being sent right now.
+  public var busy: [Int] = []
+
+  public init() {}
+}

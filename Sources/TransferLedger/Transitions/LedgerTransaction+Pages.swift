@@ -1,0 +1,102 @@
+public import TransferModel
+
+extension LedgerTransaction {
+  /// Records a file unless the ledger shows that there is nothing to do. The natural key is the destination and the
+  /// remote key: what is done with the same identity is unchanged; another identity is the next generation.
+  public func admit(_ file: NewFile, to batch: BatchID) throws -> Admission {
+    let home = try home(of: batch)
+    var admitter = try Admitter(self, destination: home.destination, batch: batch, priority: home.priority)
+    return try file.path.bytes.withUnsafeBytes { path in
+      try file.key.bytes.withUnsafeBytes { try admitter.admit(path, $0, file.identity, file.mode) }
+    }
+  }
+
+  /// Records the files of `page`, each as ``admit(_:to:)`` does, and their batch with the first that needs a row.
+  /// A source that cannot be sent gets its `failed` row unless the newest row of its key says the same already, so that a
+  /// job that runs every minute does not pile them up.
+  /// - Throws: `.usage` when two sources of one `add` have the same key, or the named batch goes elsewhere.
+  public func admit(_ page: AdmissionPage, to target: AdmissionTarget) throws -> PageAdmission {
+    var admitter = try Admitter(self, target, batch: try batch(of: target))
+    var failures = page.failures.makeIterator()
+    var result = PageAdmission()
+    try page.forEach { index, entry, path, key in
+      if let identity = entry.identity {
+        result.count(try admitter.admit(path, key, identity, entry.mode), index, identity.size)
+      } else if let failure = failures.next() {
+        try admitter.fail(path, key, failure)
+        result.failed += 1
+      }
+    }
+    result.batch = admitter.batch
+    if result.added > 0, let batch = admitter.batch {
+      try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(batch))
+    }
+    return result
+  }
+}
+
+extension PageAdmission {
+  fileprivate mutating func count(_ admission: Admission, _ index: Int, _ size: Int64) {
+    switch admission {
+    case .added(_, let superseded):
+      added += 1
+      bytes += size
+      if superseded != nil { changed += 1 }
+    case .unchanged: unchanged += 1
+    case .queued: queued += 1
+    case .repeated: repeated += 1
+    case .unknown: unknown.append(index)
+    case .busy: busy.append(index)
+    }
+  }
+}
+
+extension LedgerTransaction {
+  /// The batch of an `add`, when it is there already: made by an earlier page, or of the same name.
+  func batch(of target: AdmissionTarget) throws -> BatchID? {
+    if let name = target.batch.name {
+      let named = try db.first("SELECT id, settings FROM batch WHERE name = ?", .text(name)) { row in
+        (id: row.id(0, BatchID.self), settings: row.text(1))
+      }
+      guard let named else { return nil }
+      guard try named.settings == jsonText(target.batch.settings) else {
+        throw TransferError.otherBatch(name, named.id)
+      }
+      return named.id
+    }
+    return try db.first("SELECT id FROM batch WHERE uid = ?", .uid(target.uid)) { $0.id(0) }
+  }
+
+  /// Whether the newest row of a key, and no live one, records that its source could not be sent for the same reason.
+  func isLastFailure(
+    _ destination: Int64, _ path: NameBytes, _ key: NameBytes, _ failure: Failure
+  ) throws -> Bool {
+    try db.first(
+      """
+      SELECT size IS NULL AND state = 'failed' AND path = ?3 AND cause = ?4 AND message = ?5
+        AND NOT EXISTS (SELECT 1 FROM file l
+          WHERE l.destination_id = ?1 AND l.key = ?2 AND l.live = 1 AND l.generation > file.generation)
+      FROM file WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
+      """, .integer(destination), .name(key), .name(path), .raw(failure.code), .text(failure.message)
+    ) { $0.flag(0) } ?? false
+  }
+}
+
+extension TransferError {
+  /// Two sources of one `add` would be the same object at the destination.
+  public static func sameKey(_ path: NameBytes, _ other: NameBytes, _ key: NameBytes) -> TransferError {
+    TransferError(
+      .usage, "add", path,
+      cause: "it has the same key \"\(String(decoding: key.bytes, as: UTF8.self))\" as "
+        + "\"\(String(decoding: other.bytes, as: UTF8.self))\"",
+      remedy: "push them one by one to different prefixes, or give --base")
+  }
+
+  /// The name of a batch belongs to other work.
+  public static func otherBatch(_ name: String, _ batch: BatchID) -> TransferError {
+    TransferError(
+      .usage, "add to batch", NameBytes(name),
+      cause: "batch \(batch) of this name has another destination or other settings",
+      remedy: "choose another --name")
+  }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import TransferModel
+import Transfers
+
+enum MissingChoice: String, ExpressibleByArgument, CaseIterable, Sendable { case fail, skip }
+
+/// Which files a batch takes.
+struct SourceOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Take the files that this list names, one a line; - is standard input.", valueName: "file"))
+  var filesFrom: NameBytes?
+
+  @Option(
+    name: .customLong("files-from0"),
+    help: ArgumentHelp("The same with a NUL behind each name, as find -print0 writes.", valueName: "file"))
+  var filesFromNUL: NameBytes?
+
+  @Option(
+    help: ArgumentHelp(
+      "What is listed and not there: fail (nothing is recorded) or skip (recorded as failed, the others are sent).",
+      valueName: "what"))
+  var missing = MissingChoice.fail
+
+  @Option(
+    help: ArgumentHelp(
+      "The folder that paths at the destination are relative to (default: the one that all sources share).",
+      valueName: "folder"))
+  var base: NameBytes?
+
+  @Option(
+    help: ArgumentHelp(
+      "Take only paths that match; * ? [] and ** for folders. The first rule that matches decides.", valueName: "glob"))
+  var include: [String] = []
+
+  @Option(help: ArgumentHelp("Leave out paths that match.", valueName: "glob"))
+  var exclude: [String] = []
+
+  @Flag(help: "Follow symbolic links instead of skipping them.")
+  var followSymlinks = false
+
+  /// - Parameter sources: what stands before the destination.
+  func check(_ sources: [NameBytes], hasDestination: Bool) throws {
+    if filesFrom != nil && filesFromNUL != nil {
+      throw ValidationError("--files-from and --files-from0 contradict each other; give one of them")
+    }
+    let isListed = filesFrom != nil || filesFromNUL != nil
+    guard hasDestination, isListed || !sources.isEmpty else {
+      throw ValidationError("give at least one source and a destination")
+    }
+    if isListed && !sources.isEmpty {
+      throw ValidationError("give a list or sources, not both; a list may name all of them")
+    }
+    if sources.contains(Self.dash) && sources.count > 1 {
+      throw ValidationError("- is a list on standard input and stands alone; a file of this name is ./-")
+    }
+    if missing == .skip && list(sources) == nil {
+      throw ValidationError("--missing is for lists; give --files-from, --files-from0 or -")
+    }
+  }
+
+  /// nil when the sources are named on the command line.
+  func list(_ sources: [NameBytes]) -> SourceList? {
+    guard let path = filesFromNUL ?? filesFrom ?? (sources == [Self.dash] ? Self.dash : nil) else { return nil }
+    return SourceList(
+      path: path == Self.dash ? nil : path, isNULSeparated: filesFromNUL != nil, skipsMissing: missing == .skip)
+  }
+
+  private static let dash = NameBytes("-")
+}
