@@ -44,6 +44,8 @@ import TransferModel
     Row(code: .usage, error: "usage", command: "list files f9999", before: ["add SRC URL/in/"]),
     Row(code: .usage, error: "usage", command: "store sql DELETE", before: ["add SRC URL/in/"]),
     Row(code: .noSource, error: "no_source", command: "push SRC/none URL/in/"),
+    Row(code: .noSource, error: "no_source", command: "push --files-from SRC/a URL/in/"),
+    Row(code: .badData, error: "bad_list", command: "push --base FOLDER --files-from FOLDER/list URL/in/"),
     Row(code: .auth, error: "auth", command: "push --endpoint-url URL SRC s3://bucket/in/"),
     Row(code: .config, error: "config", command: "status", environment: ["HOME": ""], hasStore: false),
     Row(code: .config, error: "doctor", command: "doctor", environment: ["SSL_CERT_FILE": "/none.pem"]),
@@ -58,6 +60,7 @@ import TransferModel
     program = try BuiltProgram()
     mkdir(source, 0o700)
     for name in ["a", "b", "c"] { try writeFile("\(source)/\(name)", Array("content of \(name)".utf8)) }
+    try writeFile(folder + "/list", Array("src\n".utf8))
   }
 
   @Test(arguments: rows) func theCodeItsLineAndItsRecord(_ row: Row) throws {
