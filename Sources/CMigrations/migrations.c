@@ -21,6 +21,9 @@ static const unsigned char m0005[] = {
 static const unsigned char m0006[] = {
 #embed "../../migrations/0006_reading.sql"
 };
+static const unsigned char m0007[] = {
+#embed "../../migrations/0007_hidden.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -30,6 +33,7 @@ static const cmigration all[] = {
     {"0004_views", m0004, sizeof m0004},
     {"0005_control", m0005, sizeof m0005},
     {"0006_reading", m0006, sizeof m0006},
+    {"0007_hidden", m0007, sizeof m0007},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -75,6 +75,12 @@ public final class Ledger: Sendable {
   /// that this user may not lock, `body` runs again when somebody wrote meanwhile.
   public func read<T>(_ body: (LedgerReader) throws -> T) throws(TransferError) -> T { try reader.read(body) }
 
+  /// Differs from an earlier mark when another connection has changed the ledger meanwhile; costs no look at a row. Reads
+  /// of what may have changed belong after it.
+  public func changeMark() throws(TransferError) -> LedgerMark {
+    LedgerMark(version: try read { try $0.dataVersion() }, stamp: reader.stamp)
+  }
+
   /// Commits what is queued, empties the WAL through the gate, gives up the lock of ``startRun(_:)`` and closes.
   /// Idempotent.
   public func close() {
@@ -129,4 +135,11 @@ public final class Ledger: Sendable {
   private var readOnlyError: TransferError {
     TransferError(.storeReadOnly, "write to store", NameBytes(path), cause: "it was opened for reading")
   }
+}
+
+/// A moment in the life of a ledger; see ``Ledger/changeMark()``.
+public struct LedgerMark: Sendable, Hashable {
+  let version: Int64
+  /// For a file that can only be read without locks, where SQLite does not notice changes.
+  let stamp: [Int]
 }

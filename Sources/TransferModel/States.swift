@@ -21,6 +21,14 @@ public enum FileState: String, Sendable, CaseIterable, Codable {
   case unknown
   /// A newer generation of the same source took its place. Terminal.
   case superseded
+
+  /// Ended, until a person asks for more.
+  public var isAtRest: Bool {
+    switch self {
+    case .done, .failed, .cancelled, .unknown, .superseded: true
+    case .settling, .pending, .active, .finishing, .paused: false
+    }
+  }
 }
 
 /// Where a byte range of a file is.

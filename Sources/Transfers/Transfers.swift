@@ -1,6 +1,6 @@
 import CurlTransport
 import TransferEngine
-import TransferLedger
+public import TransferLedger
 public import TransferModel
 import TransferProtocols
 
@@ -47,9 +47,7 @@ public enum Transfers {
     let clock = SystemClock()
     let ledger = try Ledger.open(at: options.storePath, mode: .existing, clock: clock)
     defer { ledger.close() }
-    let run = try ledger.startRun(
-      NewRun(
-        argv: options.argv, version: version, host: HostFacts.name, bootID: HostFacts.bootID, pid: getpid()))
+    let run = try ledger.startRun(newRun(options.argv))
     var configuration = EngineConfiguration(workers: options.workers ?? 16)
     configuration.rate = options.rate
     configuration.drainMs = options.drainMs
@@ -61,5 +59,15 @@ public enum Transfers {
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
       observer: EngineObserver(progress: progress, notice: { notice(Notice($0)) }))
     return RunResult(try engine.work(until: stop.inner))
+  }
+
+  /// When no engine is alive: puts right what a dead one left, so that what was asked of its files is done now. nil when
+  /// there is nothing to do, or an engine is alive. `argv` is recorded. Durable on return; errors of the store.
+  public static func recoverIfIdle(_ ledger: Ledger, argv: [String]) throws(TransferError) -> Recovery? {
+    try ledger.recoverIfIdle(newRun(argv))
+  }
+
+  private static func newRun(_ argv: [String]) -> NewRun {
+    NewRun(argv: argv, version: version, host: HostFacts.name, bootID: HostFacts.bootID, pid: getpid())
   }
 }

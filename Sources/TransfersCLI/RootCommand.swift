@@ -18,8 +18,9 @@ struct RootCommand: ParsableCommand {
     version: Transfers.version,
     subcommands: [
       PushCommand.self, AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
-      RetryCommand.self, ReportCommand.self, StoreCommand.self, DoctorCommand.self, CompletionsCommand.self,
-      HelpCommand.self,
+      FollowCommand.self, PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self,
+      RemoveCommand.self, CleanCommand.self, SetCommand.self, WaitCommand.self, ReportCommand.self, StoreCommand.self,
+      DoctorCommand.self, CompletionsCommand.self, HelpCommand.self,
     ])
 
   static var names: [String] { configuration.subcommands.compactMap { $0.configuration.commandName } }

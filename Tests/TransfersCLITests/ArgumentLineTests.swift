@@ -50,7 +50,7 @@ import TransferModel
         let given = try EnvironmentOptions(
           [EnvironmentOptions.variable(option.long): option.takesValue ? "7" : "yes"], for: { OptionList(of: command) },
           typed: [])
-        let isRead = !EnvironmentOptions.typedOnly.union(EnvironmentOptions.readElsewhere).contains(option.long)
+        let isRead = !option.mustBeTyped && !EnvironmentOptions.readElsewhere.contains(option.long)
         #expect(
           given.settings.flatMap(\.arguments) == (isRead ? ["--\(option.long)" + (option.takesValue ? "=7" : "")] : []))
       }
@@ -61,7 +61,9 @@ import TransferModel
     ("run", ["TRANSFERS_RATE": "5M"], "run --rate=5M"), ("run", ["TRANSFERS_RATE": ""], "run"),
     ("run --rate 1M", ["TRANSFERS_RATE": "5M"], "run --rate 1M"),
     ("run --rate=1M", ["TRANSFERS_RATE": "5M"], "run --rate=1M"),
-    ("list", ["TRANSFERS_RATE": "5M"], "list"), ("run", ["TRANSFERS_QUIET": "1"], "run --quiet"),
+    ("list", ["TRANSFERS_RATE": "5M"], "list"), ("list", ["TRANSFERS_LAST": "1"], "list --last"),
+    ("cancel", ["TRANSFERS_LAST": "1"], "cancel"), ("set --last", ["TRANSFERS_RATE": "5M"], "set --last"),
+    ("pause f1", ["TRANSFERS_DRY_RUN": "1"], "pause --dry-run f1"), ("run", ["TRANSFERS_QUIET": "1"], "run --quiet"),
     ("run", ["TRANSFERS_QUIET": "No"], "run"), ("run -v", ["TRANSFERS_QUIET": "1"], "run -v"),
     ("list --json", ["TRANSFERS_FORMAT": "csv"], "list --json"),
     ("list --format=csv", ["TRANSFERS_JSON": "1"], "list --format=csv"),

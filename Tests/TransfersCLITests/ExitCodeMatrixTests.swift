@@ -43,6 +43,8 @@ import TransferModel
     Row(code: .usage, error: "usage", command: "explode"),
     Row(code: .usage, error: "usage", command: "list files f9999", before: ["add SRC URL/in/"]),
     Row(code: .usage, error: "usage", command: "store sql DELETE", before: ["add SRC URL/in/"]),
+    Row(code: .empty, error: "empty", command: "pause --host none --fail-if-empty", before: ["add SRC URL/in/"]),
+    Row(code: .timeout, error: "timeout", command: "wait --last --timeout 1ms", before: ["add SRC URL/in/"]),
     Row(code: .noSource, error: "no_source", command: "push SRC/none URL/in/"),
     Row(code: .noSource, error: "no_source", command: "push --files-from SRC/a URL/in/"),
     Row(code: .badData, error: "bad_list", command: "push --base FOLDER --files-from FOLDER/list URL/in/"),

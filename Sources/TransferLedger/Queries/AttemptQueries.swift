@@ -66,7 +66,7 @@ extension LedgerReader {
       """, .id(file), .id(chunk), .int(limit), row: Self.attempt)
   }
 
-  private static func attempt(_ row: SQLRow) -> AttemptRow {
+  static func attempt(_ row: SQLRow) -> AttemptRow {
     AttemptRow(
       id: row.id(0), uid: row.text(1), file: row.id(2), chunk: row.idOrNil(3), run: row.id(4), operation: row.text(5),
       n: row.int64(6), startedMs: row.int64(7), endedMs: row.int64OrNil(8), outcome: row.text(9),

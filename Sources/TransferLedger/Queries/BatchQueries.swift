@@ -67,6 +67,11 @@ extension LedgerReader {
     ) { $0.int(0) } ?? 0
   }
 
+  /// The numbers of the batches that the filter names, or that have a file which it selects, at most `limit`.
+  public func batchIDs(_ filter: RowFilter, limit: Int) throws -> [BatchID] {
+    try db.rows("SELECT b.id FROM batch b WHERE {batches} ORDER BY b.id LIMIT ?1", filter, .int(limit)) { $0.id(0) }
+  }
+
   /// By number (`b12`) or by name; a name wins.
   public func batch(named text: String) throws -> BatchID? {
     let number = text.first == BatchID.letter ? BatchID(text: text) : nil

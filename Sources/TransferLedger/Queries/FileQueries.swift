@@ -60,6 +60,11 @@ extension LedgerReader {
       """, filter, .int(limit), row: Self.file)
   }
 
+  /// The numbers of the files that the filter selects: 8 bytes each.
+  public func fileIDs(_ filter: RowFilter) throws -> [FileID] {
+    try db.rows("SELECT f.id FROM file f WHERE {files} ORDER BY f.id", filter) { $0.id(0) }
+  }
+
   /// Files that came to rest, the longest first.
   public func slowestFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
     try db.rows(

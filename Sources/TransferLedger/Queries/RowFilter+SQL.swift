@@ -21,9 +21,11 @@ extension RowFilter {
   /// - `{attempts}`: for an attempt `a` of a file `f`, whose error and time are the attempt's own.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
+  /// - `{events}`: for an event `e` about a file `f`, about a batch or, with NULL, about neither; by its own time.
   var parts: [(name: String, text: String)] {
     [
-      ("batches", Self.ofBatch), ("chunks", "{inner} AND {owned} AND \(Self.ofFile) AND \(Self.ofChunk)"),
+      ("batches", Self.ofBatch), ("events", Self.ofEvent),
+      ("chunks", "{inner} AND {owned} AND \(Self.ofFile) AND \(Self.ofChunk)"),
       ("attempts", "{inner} AND {owned} AND \(Self.ofAttempt)"),
       ("files", "{search} AND {owned} AND \(Self.ofFile)"),
       ("inner", scope == .batch ? "+f.batch_id = ?105" : search), ("search", search), ("owned", Self.owned),
@@ -47,6 +49,7 @@ extension RowFilter {
     AND (?106 IS NULL OR +f.batch_id IN (SELECT value FROM json_each(?106)))
     AND (?107 IS NULL OR f.state IN (SELECT value FROM json_each(?107))
       OR (?108 AND f.state = 'pending' AND f.not_before IS NOT NULL))
+    AND (NOT ?119 OR f.hidden IS NULL)
     AND (?109 IS NULL OR EXISTS (SELECT 1 FROM json_each(CAST(?109 AS TEXT)) p WHERE CAST(f.path AS TEXT) GLOB p.value))
     """
 
@@ -73,10 +76,21 @@ extension RowFilter {
   /// A batch that is named as a whole also counts without a file; its time is then that of its beginning.
   private static let ofBatch = """
     (?106 IS NULL OR b.id IN (SELECT value FROM json_each(?106)))
+    AND (NOT ?119 OR b.hidden IS NULL)
     AND (NOT ?114 AND (?111 IS NULL OR b.created_at >= ?111) AND (?112 IS NULL OR b.created_at < ?112)
         AND (coalesce(?103, ?104) IS NULL OR EXISTS (SELECT 1 FROM json_each(?104) r
           WHERE r.value ->> 0 = 'b' AND b.id BETWEEN r.value ->> 1 AND r.value ->> 2))
       OR EXISTS (SELECT 1 FROM file f WHERE f.batch_id = b.id AND +f.id BETWEEN ?101 AND ?102 AND {owned} AND \(ofFile)))
+    """
+
+  private static let ofEvent = """
+    (?111 IS NULL OR e.at >= ?111) AND (?112 IS NULL OR e.at < ?112)
+    AND (e.file_id IS NOT NULL AND {owned}
+        AND (?110 IS NULL OR EXISTS (SELECT 1 FROM json_each(?110) w WHERE f.cause GLOB w.value))
+      OR e.file_id IS NULL AND NOT ?114
+        AND (?106 IS NULL OR e.batch_id IN (SELECT value FROM json_each(?106)))
+        AND (coalesce(?103, ?104) IS NULL OR EXISTS (SELECT 1 FROM json_each(?104) r
+          WHERE r.value ->> 0 = 'b' AND e.batch_id BETWEEN r.value ->> 1 AND r.value ->> 2)))
     """
 
   /// The values of ?101 and up.
@@ -86,6 +100,7 @@ extension RowFilter {
       stateNames, .flag(isBackingOff), pathGlobs, Self.texts(errors), .int(sinceMs), .int(untilMs),
       json(chunks.map { ("c", $0) } + attempts.map { ("a", $0) }), .flag(narrowsFiles),
     ] + Self.bounds(chunks.isEmpty ? attempts : []) + Self.bounds(attempts.isEmpty ? chunks : [])
+      + [.flag(leavesOutHidden)]
   }
 
   private static func bounds(_ ranges: [ClosedRange<Int64>]) -> [SQLValue] {

@@ -25,6 +25,8 @@ public struct RowFilter: Sendable, Hashable {
   /// while it has not, when it was added; attempts are in it when they overlap it.
   public var sinceMs: Int64?
   public var untilMs: Int64?
+  /// Without what people tidied away.
+  public var leavesOutHidden = false
   /// For failures: only files that ended at this time or later, and unknown ones.
   public var finishedSinceMs: Int64?
 
@@ -52,6 +54,13 @@ public struct RowFilter: Sendable, Hashable {
   public static func states(_ states: [FileState]) -> RowFilter {
     var filter = RowFilter()
     filter.states = states
+    return filter
+  }
+
+  /// The same, also of what people tidied away.
+  public var withHidden: RowFilter {
+    var filter = self
+    filter.leavesOutHidden = false
     return filter
   }
 

@@ -35,6 +35,9 @@ final class SnapshotReader: @unchecked Sendable {
     }
   }
 
+  /// Of the file: changes at a checkpoint.
+  var stamp: [Int] { file.stamp }
+
   func close() { source.withLock { $0 = nil } }
 
   private static func snapshot<T>(_ connection: Connection, _ body: (LedgerReader) throws -> T) throws -> T {

@@ -36,7 +36,7 @@ struct EnvironmentOptions: Sendable {
     let given = Self.longs(of: typed, list)
     for (variable, value) in wanted {
       let long = Self.long(variable)
-      guard let option = list.option(long: long), !Self.typedOnly.contains(long) else {
+      guard let option = list.option(long: long), !option.mustBeTyped else {
         others.append(variable)
         continue
       }

@@ -13,13 +13,26 @@ struct OptionList: Sendable {
     let help: String
     /// The only values that it takes; empty when there are others.
     let values: [String]
+    /// No variable sets it: what is meant is said each time.
+    var mustBeTyped: Bool
   }
 
   let options: [Option]
 
   init(of type: any ParsableArguments.Type) {
     let dump = try? JSONDecoder().decode(Dump.self, from: Data(type._dumpHelp().utf8))
-    options = (dump?.command.arguments ?? []).compactMap(Option.init)
+    options = Self.marked((dump?.command.arguments ?? []).compactMap(Option.init), type)
+  }
+
+  /// What a verb changes, and how, is typed; how it speaks may come from anywhere.
+  private static func marked(_ options: [Option], _ type: any ParsableArguments.Type) -> [Option] {
+    guard type is any ChangesRows.Type else { return options }
+    let common = Set(OptionList(of: CommonOptions.self).options.map(\.long)).union(["dry-run", "fail-if-empty"])
+    return options.map { option in
+      var option = option
+      option.mustBeTyped = option.mustBeTyped || !common.contains(option.long)
+      return option
+    }
   }
 
   func option(long: some StringProtocol) -> Option? { options.first { $0.long == long } }
@@ -59,5 +72,6 @@ extension OptionList.Option {
     valueName = argument.valueName ?? ""
     help = argument.abstract ?? ""
     values = argument.allValues ?? []
+    mustBeTyped = EnvironmentOptions.typedOnly.contains(long)
   }
 }

@@ -16,6 +16,7 @@ struct Selection: Hashable, Sendable {
   var until: String?
   var all = false
   var last = false
+  var hidden = false
 
   func with(labels: [String]) -> Selection {
     var selection = self
@@ -34,6 +35,8 @@ struct Selection: Hashable, Sendable {
     return said.filter(\.1).map(\.0)
   }
 
+  var saysWhatChanges: Bool { !states.isEmpty || !errors.isEmpty || since != nil || until != nil }
+
   /// Nothing was selected; not even everything.
   var isEmpty: Bool { narrowing.isEmpty && !all }
 
@@ -48,6 +51,7 @@ struct Selection: Hashable, Sendable {
     if let since { filters["since"] = .text(since) }
     if let until { filters["until"] = .text(until) }
     if last { filters["last"] = .flag(true) }
+    if hidden { filters["hidden"] = .flag(true) }
     return filters
   }
 
@@ -63,6 +67,7 @@ struct Selection: Hashable, Sendable {
     try addTimes(to: &filter, ledger, context)
     filter.paths = paths.map(Self.wholePath)
     try addIDs(to: &filter, ledger, extra)
+    if !hidden, ids.isEmpty { filter.leavesOutHidden = try LedgerAccess.read(ledger) { try $0.hasHiddenRows() } }
     filter.withinBatches = intersection([try named(ledger), try described(ledger), filter.withinBatches])
     return filter
   }
@@ -174,5 +179,35 @@ struct Selection: Hashable, Sendable {
       result.removeAll { !allowed.contains($0) }
     }
     return result
+  }
+}
+
+extension Selection {
+  /// The same selection for another command line, with a space in front; empty for an empty one.
+  var words: String {
+    var words = ids.map(Self.quoted)
+    func add(_ option: String, _ values: [String]) { for value in values { words += [option, Self.quoted(value)] } }
+    add("--batch", batches)
+    add("--dest", destinations)
+    add("--host", hosts)
+    add("--label", labels)
+    add("--path", paths.map(\.description))
+    if !states.isEmpty { add("--state", [states.joined(separator: ",")]) }
+    if !errors.isEmpty { add("--error", [errors.joined(separator: ",")]) }
+    add("--since", [since].compactMap(\.self))
+    add("--until", [until].compactMap(\.self))
+    for (option, isSaid) in [("--all", all), ("--last", last), ("--hidden", hidden)] where isSaid {
+      words.append(option)
+    }
+    return words.map { " " + $0 }.joined()
+  }
+
+  /// For a shell.
+  private static func quoted(_ word: String) -> String {
+    let isPlain = word.unicodeScalars.allSatisfy {
+      $0.isASCII
+        && ($0.properties.isAlphabetic || $0.properties.numericType != nil || "_@%+=:,./-".unicodeScalars.contains($0))
+    }
+    return isPlain && !word.isEmpty ? word : "'" + printable(word).replacing("'", with: #"'\''"#) + "'"
   }
 }

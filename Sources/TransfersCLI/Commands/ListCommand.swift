@@ -6,12 +6,15 @@ import TransferReports
 /// `transfers list`: rows for eyes and scripts.
 struct ListCommand: Command {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case files, batches, chunks, attempts
+    case files, batches, chunks, attempts, events
+
+    /// What happened stays, whatever was tidied away.
+    var isHistory: Bool { self != .files && self != .batches }
 
     /// The ids that this list knows besides those of batches and files.
     var extra: Selection.Extra {
       switch self {
-      case .files, .batches: .none
+      case .files, .batches, .events: .none
       case .chunks: .chunks
       case .attempts: .attempts
       }
@@ -19,18 +22,26 @@ struct ListCommand: Command {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List batches, files, chunks or attempts.", aliases: ["ls"])
+    commandName: "list", abstract: "List batches, files, chunks, attempts or events.", aliases: ["ls"])
 
   @Argument(help: "What to list.") var kind = Kind.files
   @OptionGroup(title: "Selection") var selection: SelectionOptions
   @Option(help: ArgumentHelp("Stop after this many rows.", valueName: "n")) var limit: Int?
+  @Flag(help: "Print only ids, one a line, for another command's -.") var ids = false
+  @Flag(help: "The same, with a NUL after each.") var print0 = false
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+    guard ids || print0 else { return }
+    if common.format != .table || common.columns != nil {
+      throw ValidationError("--ids and --print0 print nothing but ids; leave out --format, --json and --columns")
+    }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    try RowLister(schema: "transfers.list.\(kind.rawValue)/1", selection, limit, common, context).list(kind)
+    let schema = "transfers.list.\(kind.rawValue)/1"
+    let end: UInt8? = print0 ? 0 : ids ? 0x0A : nil
+    try RowLister(schema: schema, selection, limit, common, context, bareIDsEndWith: end).list(kind)
   }
 }

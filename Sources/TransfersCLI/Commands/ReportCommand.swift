@@ -39,7 +39,7 @@ struct ReportCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let schema = "transfers.report.\(kind.rawValue)/1"
-    let lister = RowLister(schema: schema, selection, limit, common, context)
+    let lister = RowLister(schema: schema, selection, limit, common, context, showsHidden: true)
     switch kind {
     case .files: try lister.list(.files)
     case .attempts: try lister.list(.attempts)
@@ -52,7 +52,7 @@ struct ReportCommand: Command {
   private func summary(_ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let filter = try selection.filter(ledger, context)
+    let filter = try selection.filter(ledger, context).withHidden
     let figures = try LedgerAccess.read(ledger) { reader in
       try SummaryFigures(
         batches: reader.countBatches(filter), totals: reader.totals(filter), attempts: reader.attemptTotals(filter),
@@ -65,7 +65,7 @@ struct ReportCommand: Command {
   private func failures(_ schema: String, _ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let filter = try selection.filter(ledger, context)
+    let filter = try selection.filter(ledger, context).withHidden
     let rows = try LedgerAccess.read(ledger) { try $0.failures(filter) }.prefix(limit ?? .max)
     var printer = RowPrinter(
       schema: schema, store: try StoreIdentity(ledger), filters: selection.filters, common, context)

@@ -21,6 +21,7 @@ enum SelectorHelp {
       --since T  --until T    only what falls into this time; see "transfers help time"
       --last                  only the newest batch
       --all                   everything, where nothing at all would be dangerous
+      --hidden                also what clean and rm have hidden; ids and reports always have it
 
     Different kinds narrow each other; several of one kind add up: "--state failed --error 'http.*' --error 'net.*'"
     are files that failed for either reason. Ids are one kind. A chunk or an attempt is an id for list only.

@@ -42,7 +42,7 @@ struct ThroughputReport {
   func print(_ schema: String, _ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let filter = try selection.filter(ledger, context)
+    let filter = try selection.filter(ledger, context).withHidden
     let rows = try LedgerAccess.read(ledger) { try series($0, filter, context.clock.wallMs) }
     var printer = RowPrinter(
       schema: schema, rowType: "bucket", store: try StoreIdentity(ledger), filters: selection.filters, common, context)

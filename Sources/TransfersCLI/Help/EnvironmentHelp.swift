@@ -50,7 +50,7 @@ enum EnvironmentHelp {
   static var variables: [Variable] {
     var found: [String: (option: OptionList.Option, commands: [String])] = [:]
     for (name, command) in RootCommand.leafNames {
-      for option in OptionList(of: command).options where !EnvironmentOptions.typedOnly.contains(option.long) {
+      for option in OptionList(of: command).options where !option.mustBeTyped {
         found[option.long, default: (option, [])].commands.append(name)
       }
     }

@@ -9,7 +9,7 @@ enum OptionHelp {
     Column("value", "Value") { Cell($0.takesValue ? $0.valueName : nil) },
     Column("repeatable") { .flag($0.isRepeatable) },
     Column("variable", "Variable") { option in
-      EnvironmentOptions.typedOnly.contains(option.long) ? .none : .text(EnvironmentOptions.variable(option.long))
+      option.mustBeTyped ? .none : .text(EnvironmentOptions.variable(option.long))
     },
     Column("about", "Meaning") { .text($0.help) },
   ]

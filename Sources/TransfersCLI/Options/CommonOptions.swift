@@ -42,6 +42,13 @@ struct CommonOptions: ParsableArguments {
 
   var format: OutputFormat { wantsJSON ? .json : chosenFormat ?? .table }
 
+  /// The same for a command that prints what happens: one JSON record a line, because it has no end.
+  var streaming: CommonOptions {
+    var options = self
+    if format == .json { (options.wantsJSON, options.chosenFormat) = (false, .ndjson) }
+    return options
+  }
+
   /// nil means all.
   var chosenColumns: [String]? { columns.map { $0.split(separator: ",").map(String.init) } }
 

@@ -19,6 +19,15 @@ struct SelectionOptions: ParsableArguments {
   /// What was asked for, for the document's `filters`.
   var filters: [String: Cell] { selection.filters }
 
+  /// The options that say less than everything, by name.
+  var narrowing: [String] { selection.narrowing }
+
+  /// Whether rows are selected by something that changes while a file is worked on.
+  var saysWhatChanges: Bool { selection.saysWhatChanges }
+
+  /// The same rows for another command line.
+  var words: String { selection.words }
+
   func filter(
     _ ledger: Ledger, _ context: Context, finds extra: Selection.Extra = .none
   ) throws(CommandFailure) -> RowFilter {
@@ -83,10 +92,14 @@ struct RowOptions: ParsableArguments {
   @Flag(help: "Only the newest batch.")
   var last = false
 
+  @Flag(help: "Also what clean and rm have hidden.")
+  var hidden = false
+
   var selection: Selection {
     Selection(
       ids: ids, batches: batches, destinations: destinations, hosts: hosts, labels: [], paths: paths,
-      states: Self.words(states), errors: Self.words(errors), since: since, until: until, all: all, last: last)
+      states: Self.words(states), errors: Self.words(errors), since: since, until: until, all: all, last: last,
+      hidden: hidden)
   }
 
   /// Combinations that cannot be meant.

@@ -12,11 +12,13 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case locked = 6
   case store = 7
   case mismatch = 8
+  case empty = 9
   case usage = 64
   case badData = 65
   case noSource = 66
   case auth = 77
   case config = 78
+  case timeout = 124
   case interrupted = 130
   case terminated = 143
 
@@ -31,11 +33,13 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .locked: "locked"
     case .store: "store"
     case .mismatch: "mismatch"
+    case .empty: "empty"
     case .usage: "usage"
     case .badData: "bad_data"
     case .noSource: "no_source"
     case .auth: "auth"
     case .config: "config"
+    case .timeout: "timeout"
     case .interrupted: "interrupted"
     case .terminated: "terminated"
     }
@@ -51,11 +55,13 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .locked: "another engine owns the ledger"
     case .store: "the ledger is missing, corrupt, newer, read-only, on a full disk, or breaks an invariant"
     case .mismatch: "an integrity check failed: the server has other bytes than we sent"
+    case .empty: "nothing matched, only with --fail-if-empty"
     case .usage: "wrong command, option or argument; nothing was started"
     case .badData: "a list of files is wrong; nothing was started"
     case .noSource: "no such source, or a list names files that are not there; nothing was started"
     case .auth: "no usable credentials, or refused before anything was sent"
     case .config: "the destination or a setting cannot work; nothing was started"
+    case .timeout: "the time of wait --timeout is over; nothing was stopped"
     case .interrupted: "second Ctrl-C: stopped at once, the state is saved"
     case .terminated: "second SIGTERM: stopped at once, the state is saved"
     }
@@ -64,7 +70,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   /// Whether the same command again can succeed without anybody changing anything.
   var isRetryable: Bool {
     switch self {
-    case .workLeft, .locked, .interrupted, .terminated: true
+    case .workLeft, .locked, .timeout, .interrupted, .terminated: true
     default: false
     }
   }

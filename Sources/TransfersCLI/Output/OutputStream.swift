@@ -76,6 +76,12 @@ final class OutputStream: Sendable {
     }
   }
 
+  /// Whether a pipe has no reader any more, without a write.
+  var lostItsReader: Bool {
+    var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+    return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLERR | POLLNVAL) != 0
+  }
+
   private func waitUntilWritable() {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     _ = poll(&entry, 1, -1)

@@ -1,0 +1,92 @@
+public import TransferModel
+
+/// One row of `v_events`, with the path of its file.
+public struct EventRow: Sendable, Hashable {
+  public var id: Int64
+  public var atMs: Int64
+  public var verb: String
+  public var batch: BatchID?
+  public var file: FileID?
+  public var path: NameBytes?
+  public var detail: String
+}
+
+/// An attempt as people follow it: with its file.
+public struct FollowedAttempt: Sendable, Hashable {
+  public var attempt: AttemptRow
+  public var batch: BatchID
+  public var path: NameBytes
+  /// Where the file is now.
+  public var fileState: String
+}
+
+extension LedgerReader {
+  /// Events by number, after number `after`, about the files and batches that the filter selects.
+  public func events(_ filter: RowFilter, after: Int64, limit: Int) throws -> [EventRow] {
+    try db.rows(
+      """
+      SELECT e.id, e.at, e.verb, coalesce(e.batch_id, f.batch_id), e.file_id, f.path, e.detail
+      FROM event e LEFT JOIN file f ON f.id = e.file_id
+      WHERE e.id > ?1 AND {events} ORDER BY e.id LIMIT ?2
+      """, filter, .integer(after), .int(limit)
+    ) { row in
+      EventRow(
+        id: row.int64(0), atMs: row.int64(1), verb: row.text(2), batch: row.idOrNil(3), file: row.idOrNil(4),
+        path: row.bytesOrNil(5).map { NameBytes($0) }, detail: row.text(6))
+    }
+  }
+
+  /// Attempts by number, after number `after`, open ones too.
+  public func attemptsToFollow(_ filter: RowFilter, after: Int64, limit: Int) throws -> [FollowedAttempt] {
+    try db.rows(
+      """
+      SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, f.batch_id, f.path, f.state
+      FROM v_attempts a JOIN file f ON f.id = a.file_id
+      WHERE a.id > ?1 AND {attempts} ORDER BY a.id LIMIT ?2
+      """, filter, .integer(after), .int(limit), row: Self.followed)
+  }
+
+  /// Those of these attempts that have ended.
+  public func endedAttempts(among ids: [AttemptID]) throws -> [FollowedAttempt] {
+    try db.rows(
+      """
+      SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, f.batch_id, f.path, f.state
+      FROM v_attempts a JOIN file f ON f.id = a.file_id
+      WHERE a.id IN (SELECT value FROM json_each(?1)) AND a.outcome <> 'open' ORDER BY a.id
+      """, .text(try jsonText(ids.map(\.rawValue))), row: Self.followed)
+  }
+
+  private static func followed(_ row: SQLRow) -> FollowedAttempt {
+    FollowedAttempt(attempt: attempt(row), batch: row.id(22), path: row.name(23), fileState: row.text(24))
+  }
+
+  /// The numbers of the newest event and attempt; 0 where there is none.
+  public func newestNumbers() throws -> (event: Int64, attempt: Int64) {
+    let numbers = try db.first("SELECT (SELECT max(id) FROM event), (SELECT max(id) FROM attempt)") {
+      ($0.int64(0), $0.int64(1))
+    }
+    return numbers ?? (0, 0)
+  }
+
+  /// Attempts that have no end yet: what one who begins to follow now still has to hear of.
+  public func openAttempts(_ filter: RowFilter) throws -> [AttemptID] {
+    try db.rows(
+      "SELECT a.id FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.outcome = 'open' AND {attempts}", filter
+    ) { $0.id(0) }
+  }
+
+  /// Whether anything was tidied away.
+  public func hasHiddenRows() throws -> Bool {
+    try db.first("SELECT EXISTS (SELECT 1 FROM file WHERE hidden = 1) OR EXISTS (SELECT 1 FROM batch WHERE hidden = 1)")
+    {
+      $0.flag(0)
+    } ?? false
+  }
+
+  /// Changes whenever another connection has committed something to the ledger.
+  func dataVersion() throws -> Int64 { try db.first("PRAGMA data_version") { $0.int64(0) } ?? 0 }
+}

@@ -1,0 +1,79 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+import Transfers
+
+/// A command that changes the rows that it is pointed at. What it is pointed at, and what it changes, is typed each time:
+/// no variable of the environment says it.
+protocol ChangesRows {}
+
+/// What all control verbs do alike: select, change in one transaction, ask the engine, tell.
+struct ControlRunner {
+  let verb: ControlVerb
+  let words: ControlWords
+  let options: ControlOptions
+  let context: Context
+  /// An empty selection means everything, because the verb itself is harmless.
+  var takesEverything = false
+  /// What the verb makes of the selection.
+  var narrow: (RowFilter) throws(CommandFailure) -> RowFilter = { (filter) throws(CommandFailure) in filter }
+
+  func run() throws(CommandFailure) {
+    let path = try options.common.storePath(context)
+    let ledger = try options.dryRun ? LedgerAccess.open(path, context) : LedgerAccess.openForWriting(path, context)
+    defer { ledger.close() }
+    if !takesEverything { try refuseEmptySelection(ledger) }
+    let filter = try narrow(try options.selection.filter(ledger, context))
+    let outcome = try options.dryRun ? plan(filter, ledger) : change(filter, ledger)
+    let recovery = try recover(outcome, ledger)
+    let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
+    let value = ControlOutput(
+      words, outcome, dryRun: options.dryRun,
+      engineRuns: EngineStatus(run, nowMs: context.clock.wallMs).alive, recovery: recovery)
+    let isEmpty = outcome.selected == 0
+    if !isEmpty || !options.common.format.isForPeople {
+      try options.common.print(
+        value, store: StoreIdentity(ledger), filters: options.selection.filters, context)
+    }
+    if isEmpty { try EmptySelection.tell(options.failIfEmpty, options.common, context) }
+  }
+
+  private func plan(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> ControlOutcome {
+    try LedgerAccess.read(ledger) { try $0.outcome(of: verb, filter) }
+  }
+
+  private func change(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> ControlOutcome {
+    try failing { () throws(TransferError) in
+      try ledger.write { [verb] transaction in try transaction.control(verb, filter) }
+    }
+  }
+
+  /// What was asked of a dead engine is done now.
+  private func recover(_ outcome: ControlOutcome, _ ledger: Ledger) throws(CommandFailure) -> Recovery? {
+    guard !options.dryRun, !outcome.asked.isEmpty else { return nil }
+    return try failing { () throws(TransferError) in
+      try Transfers.recoverIfIdle(ledger, argv: RecordedArguments.masked(context.arguments))
+    }
+  }
+
+  private func refuseEmptySelection(_ ledger: Ledger) throws(CommandFailure) {
+    guard options.selection.isEmpty else { return }
+    let everything = try narrow(try options.selection.filter(ledger, context))
+    let outcome = try plan(everything, ledger)
+    let count = Quantity.count(outcome.changed.count + outcome.asked.count, "file")
+    throw .usage(
+      "\(words.verb) needs to know which files; --all would \(words.phrase ?? words.verb) \(count)",
+      remedy: "transfers \(words.verb) --last, or --all; transfers help selectors")
+  }
+}
+
+/// Nothing was selected: a remark, or with `--fail-if-empty` an end of its own.
+enum EmptySelection {
+  static func tell(_ fails: Bool, _ common: CommonOptions, _ context: Context) throws(CommandFailure) {
+    if fails {
+      throw CommandFailure(
+        .empty, "nothing matched", remedy: "look with \"transfers list files\" and the same selection")
+    }
+    if !common.quiet { context.err.writeLine("nothing matched") }
+  }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import TransferLedger
+import TransferModel
+import TransferReports
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// `transfers follow`: what happens, as it is recorded.
+struct FollowCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "follow", abstract: "Print events and ends of requests as they are recorded, like tail -f.",
+    discussion: """
+      Begins with what comes next; with --since with what is recorded from then on. --json prints a record a line. Ends \
+      with Ctrl-C, when nobody reads any more, or with --until-idle when no engine runs.
+      """)
+
+  @OptionGroup(title: "Selection") var selection: SelectionOptions
+  @Flag(help: "End when no engine runs.") var untilIdle = false
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    if selection.rows.until != nil { throw ValidationError("follow has no end but --until-idle; leave out --until") }
+  }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    let filter = try selection.filter(ledger, context, finds: .attempts).withHidden
+    var printer = try FollowPrinter(StoreIdentity(ledger), selection.filters, common, context)
+    var follower = try LedgerFollower(ledger, filter)
+    var seen: LedgerMark?
+    while true {
+      let mark = try failing { () throws(TransferError) in try ledger.changeMark() }
+      // Before the rows are read: what the last engine wrote at its end is then among them.
+      let isIdle = untilIdle ? try !engineRuns(ledger, context) : false
+      if mark != seen { try follower.advance { printer.print($0) } }
+      seen = mark
+      if isIdle || printer.isClosed || context.out.lostItsReader { break }
+      usleep(200_000)
+    }
+    try printer.finish()
+  }
+
+  private func engineRuns(_ ledger: Ledger, _ context: Context) throws(CommandFailure) -> Bool {
+    let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
+    return EngineStatus(run, nowMs: context.clock.wallMs).alive
+  }
+}
+
+/// Something that was recorded.
+enum FollowedRow: Sendable {
+  case event(EventRow)
+  case attempt(FollowedAttempt)
+
+  var atMs: Int64 {
+    switch self {
+    case .event(let event): event.atMs
+    case .attempt(let followed): followed.attempt.endedMs ?? followed.attempt.startedMs
+    }
+  }
+}
+
+/// Knows what was told already: each event once, and each attempt once when it has ended.
+struct LedgerFollower {
+  private let ledger: Ledger
+  private let filter: RowFilter
+  private var lastEvent: Int64 = 0
+  private var lastAttempt: Int64 = 0
+  private var open: [AttemptID] = []
+  private static let pageSize = 500
+
+  /// Begins at `filter.sinceMs`, or with what comes next.
+  init(_ ledger: Ledger, _ filter: RowFilter) throws(CommandFailure) {
+    self.ledger = ledger
+    self.filter = filter
+    guard filter.sinceMs == nil else { return }
+    let begin = try LedgerAccess.read(ledger) { (try $0.newestNumbers(), try $0.openAttempts(filter)) }
+    (lastEvent, lastAttempt, open) = (begin.0.event, begin.0.attempt, begin.1)
+  }
+
+  /// Hands over what is new, oldest first, in pages of one snapshot each.
+  mutating func advance(_ tell: ([FollowedRow]) -> Void) throws(CommandFailure) {
+    var isMore = true
+    while isMore {
+      let (events, ended, attempts) = try LedgerAccess.read(ledger) { [self] reader in
+        (
+          try reader.events(filter, after: lastEvent, limit: Self.pageSize),
+          open.isEmpty ? [] : try reader.endedAttempts(among: open),
+          try reader.attemptsToFollow(filter, after: lastAttempt, limit: Self.pageSize)
+        )
+      }
+      let over = Set(ended.map(\.attempt.id))
+      open.removeAll { over.contains($0) }
+      open += attempts.filter { $0.attempt.endedMs == nil }.map(\.attempt.id)
+      lastEvent = events.last?.id ?? lastEvent
+      lastAttempt = attempts.last?.attempt.id.rawValue ?? lastAttempt
+      let closed = ended + attempts.filter { $0.attempt.endedMs != nil }
+      let rows = events.map(FollowedRow.event) + closed.map(FollowedRow.attempt)
+      if !rows.isEmpty { tell(rows.enumerated().sorted { ($0.1.atMs, $0.0) < ($1.1.atMs, $1.0) }.map(\.1)) }
+      isMore = events.count == Self.pageSize || attempts.count == Self.pageSize
+    }
+  }
+}

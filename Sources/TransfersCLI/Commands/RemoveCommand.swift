@@ -1,0 +1,20 @@
+import ArgumentParser
+import TransferLedger
+
+/// `transfers rm`: out of sight.
+struct RemoveCommand: Command, ChangesRows {
+  static let configuration = CommandConfiguration(
+    commandName: "rm", abstract: "Call files off where they are not at rest, and hide them.",
+    discussion: """
+      Nothing is deleted, here or at the destination: reports still have them, and --hidden shows them again.
+      """, aliases: ["delete"])
+
+  @OptionGroup var control: ControlOptions
+
+  var common: CommonOptions { control.common }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let words = ControlWords(verb: "rm", phrase: "remove", done: "removed from sight; reports still have them")
+    try ControlRunner(verb: .remove, words: words, options: control, context: context).run()
+  }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+import TransferLedger
+import TransferModel
+
+/// `transfers resume`: paused files go on.
+struct ResumeCommand: Command, ChangesRows {
+  static let configuration = CommandConfiguration(
+    commandName: "resume", abstract: "Let paused files go on.",
+    discussion: "A running engine picks them up within a second; else the next \"transfers run\" does.")
+
+  @OptionGroup var control: ControlOptions
+
+  var common: CommonOptions { control.common }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let words = ControlWords(
+      verb: "resume", done: "resumed", goal: .pending, next: "transfers run", nextNeedsNoEngine: true)
+    try ControlRunner(verb: .resume, words: words, options: control, context: context).run()
+  }
+}

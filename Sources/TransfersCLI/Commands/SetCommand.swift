@@ -1,0 +1,195 @@
+import ArgumentParser
+import TransferLedger
+import TransferModel
+import TransferReports
+
+/// `transfers set`: changes what a batch was told.
+struct SetCommand: Command, ChangesRows {
+  static let configuration = CommandConfiguration(
+    commandName: "set", abstract: "Change priority, limits, deadline or labels of batches; also while they run.",
+    discussion: """
+      A running engine follows within a second. What is selected by anything else than ids of files is resolved to its \
+      batches. --label gives a label here; it does not select.
+
+      Examples:
+        transfers set --last --rate 20M
+        transfers set b12 --workers 4 --deadline 8h
+        transfers set --batch nightly --rate none --label run=42 --label lane=
+      """)
+
+  @OptionGroup(title: "Selection") var rows: RowOptions
+  @OptionGroup(title: "Changes") var changes: ChangeOptions
+
+  @Flag(name: [.customShort("n"), .long], help: "Only print the ids that would change; changes nothing.")
+  var dryRun = false
+
+  @Flag(help: "Exit with 9 when nothing matches.")
+  var failIfEmpty = false
+
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let change = try changes.change(context)
+    let path = try common.storePath(context)
+    let ledger = try dryRun ? LedgerAccess.open(path, context) : LedgerAccess.openForWriting(path, context)
+    defer { ledger.close() }
+    let selection = rows.selection
+    let filter = try selection.filter(ledger, context)
+    if selection.isEmpty { try refuseEmptySelection(filter, change, ledger) }
+    if !filter.files.isEmpty, filter.batches.isEmpty { try refuseFiles(filter, ledger) }
+    let outcome = try dryRun ? plan(filter, change, ledger) : apply(filter, change, ledger)
+    let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
+    let value = SetOutput(
+      outcome, dryRun: dryRun, engineRuns: EngineStatus(run, nowMs: context.clock.wallMs).alive)
+    let isEmpty = outcome.changed.isEmpty && outcome.unaffected.isEmpty
+    if !isEmpty || !common.format.isForPeople {
+      try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
+    }
+    if isEmpty { try EmptySelection.tell(failIfEmpty, common, context) }
+  }
+
+  private func plan(_ filter: RowFilter, _ change: BatchChange, _ ledger: Ledger) throws(CommandFailure) -> BatchOutcome
+  {
+    try LedgerAccess.read(ledger) { try $0.outcome(of: change, filter) }
+  }
+
+  private func apply(_ filter: RowFilter, _ change: BatchChange, _ ledger: Ledger) throws(CommandFailure)
+    -> BatchOutcome
+  {
+    try failing { () throws(TransferError) in try ledger.write { try $0.changeBatches(filter, change) } }
+  }
+
+  private func refuseEmptySelection(
+    _ filter: RowFilter, _ change: BatchChange, _ ledger: Ledger
+  ) throws(CommandFailure) {
+    let count = Quantity.count(try plan(filter, change, ledger).changed.count, "batch")
+    throw .usage(
+      "set needs to know which batches; --all would change \(count)",
+      remedy: "transfers set --last …, or --all; transfers help selectors")
+  }
+
+  /// Every setting is one of a batch; a file that is named would change all of its batch unasked.
+  private func refuseFiles(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) {
+    let batches = try LedgerAccess.read(ledger) { try $0.batchIDs(filter, limit: 4) }.map(\.description)
+    let some = batches.prefix(3).joined(separator: " ") + (batches.count > 3 ? " …" : "")
+    throw .usage("what set changes belongs to a batch, and only files are named", remedy: "transfers set \(some) …")
+  }
+}
+
+/// What `set` can change.
+struct ChangeOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Higher goes first.", valueName: "n"))
+  var priority: Int64?
+
+  @Option(help: ArgumentHelp("Limit for each of these batches: 20M, 20MB/s, or none.", valueName: "bytes/s"))
+  var rate: Limit<ByteRate>?
+
+  @Option(help: ArgumentHelp("Requests at once for each of these batches, 1 to 256, or none.", valueName: "n"))
+  var workers: Limit<WorkerCount>?
+
+  @Option(
+    help: ArgumentHelp("Nothing is begun after it: 8h from now, 2026-11-22T06:00, or none.", valueName: "time"))
+  var deadline: String?
+
+  @Option(
+    name: .customLong("label"),
+    help: ArgumentHelp("Give a label; key= takes it away; repeatable.", valueName: "key=value"))
+  var labels: [String] = []
+
+  func validate() throws {
+    if priority == nil, rate == nil, workers == nil, deadline == nil, labels.isEmpty {
+      throw ValidationError("set needs something to change: --priority, --rate, --workers, --deadline or --label")
+    }
+    if let bad = labels.first(where: { ($0.firstIndex(of: "=") ?? $0.startIndex) == $0.startIndex }) {
+      throw ValidationError("--label \"\(bad)\" is not key=value")
+    }
+  }
+
+  func change(_ context: Context) throws(CommandFailure) -> BatchChange {
+    var change = BatchChange()
+    change.priority = priority
+    change.rate = rate?.mapped(\.bytesPerSecond)
+    change.workers = workers?.mapped(\.count)
+    change.deadlineMs = try deadline.map { (text) throws(CommandFailure) in try Self.deadline(text, context) }
+    for label in labels {
+      let parts = label.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      change.labels.updateValue(parts[1].isEmpty ? nil : parts[1], forKey: parts[0])
+    }
+    return change
+  }
+
+  private static func deadline(_ text: String, _ context: Context) throws(CommandFailure) -> BatchChange.Limit {
+    if text == "none" { return .lifted }
+    guard let ms = Moment(text: text)?.wallMs(context.clock, lastRunMs: 0, spansGoForward: true) else {
+      throw .usage("--deadline \"\(printable(text))\" is no time", remedy: "8h, 2026-11-22T06:00 or none")
+    }
+    guard ms > context.clock.wallMs else {
+      throw .usage("--deadline \"\(printable(text))\" is past", remedy: "a time to come, or \"transfers pause\"")
+    }
+    return .to(ms)
+  }
+}
+
+/// A limit as it is typed: a value, or `none`.
+enum Limit<Value: ExpressibleByArgument & Sendable>: ExpressibleByArgument, Sendable {
+  case none
+  case to(Value)
+
+  init?(argument: String) {
+    if argument == "none" {
+      self = .none
+    } else {
+      guard let value = Value(argument: argument) else { return nil }
+      self = .to(value)
+    }
+  }
+
+  func mapped(_ number: (Value) -> Int64) -> BatchChange.Limit {
+    switch self {
+    case .none: .lifted
+    case .to(let value): .to(number(value))
+    }
+  }
+}
+
+/// How many requests at once: 1 to 256.
+struct WorkerCount: ExpressibleByArgument, Sendable {
+  let count: Int64
+
+  init?(argument: String) {
+    guard let count = Int64(argument), (1...256).contains(count) else { return nil }
+    self.count = count
+  }
+}
+
+/// What `set` did, or with `-n` would do.
+struct SetOutput: OutputValue {
+  static let schema = "transfers.set/1"
+  let dryRun: Bool
+  let changed, unaffected: Int
+  /// Of the changed batches.
+  let ids: [String]
+  let engineRuns: Bool
+
+  init(_ outcome: BatchOutcome, dryRun: Bool, engineRuns: Bool) {
+    self.dryRun = dryRun
+    (changed, unaffected) = (outcome.changed.count, outcome.unaffected.count)
+    ids = outcome.changed.map(\.description)
+    self.engineRuns = engineRuns
+  }
+
+  var table: FigureTable? { FigureTable([Column("id", "Id") { (id: String) in .text(id) }], ids) }
+
+  func text(_ style: TextStyle) -> String {
+    var out = ""
+    if dryRun {
+      out = "would change \(Quantity.count(changed, "batch"))\n" + ids.map { "  \($0)\n" }.joined()
+    } else if changed > 0 {
+      out = "\(Quantity.count(changed, "batch")) changed\(engineRuns ? "; the running engine follows" : "")\n"
+    }
+    if unaffected > 0 {
+      out += "left alone: \(Quantity.count(unaffected, "batch")) that \(unaffected == 1 ? "is" : "are") so already\n"
+    }
+    return out
+  }
+}

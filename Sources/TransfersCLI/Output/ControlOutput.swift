@@ -1,0 +1,105 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+
+/// How a control verb speaks of what it did.
+struct ControlWords: Sendable {
+  /// `pause`.
+  let verb: String
+  /// `remove`, where the command has another name.
+  var phrase: String?
+  /// `paused`.
+  let done: String
+  /// The state in which there is nothing to do, because it is so already.
+  var goal: FileState?
+  /// The command that follows, with the selection; nil when nothing does.
+  var next: String?
+  /// `next` is for when no engine runs.
+  var nextNeedsNoEngine = false
+}
+
+/// What a control verb did, or with `-n` would do.
+struct ControlOutput: OutputValue {
+  static let schema = "transfers.control/1"
+  static let idLimit = 1000
+
+  /// Where the engine is that had some of the files.
+  enum Engine: String, Encodable, Sendable { case none, running, recovered }
+
+  let verb: String
+  let dryRun: Bool
+  /// Files: at once; by the engine, within a second; left alone.
+  let changed, asked, unaffected: Int
+  let unaffectedByState: [String: Int]
+  /// Of the unaffected of a retry: they must be pushed again.
+  let mustBePushed: Int
+  /// Of the changed and asked ones; only the first thousand when something was changed.
+  let ids: [String]
+  let engine: Engine
+  let next: Cell
+  private let words: ControlWords
+  private let recovery: Recovery?
+
+  private enum CodingKeys: String, CodingKey {
+    case verb, dryRun, changed, asked, unaffected, unaffectedByState, mustBePushed, ids, engine, next
+  }
+
+  init(
+    _ words: ControlWords, _ outcome: ControlOutcome, dryRun: Bool, engineRuns: Bool, recovery: Recovery?
+  ) {
+    self.words = words
+    self.recovery = recovery
+    self.dryRun = dryRun
+    verb = words.verb
+    (changed, asked) = (outcome.changed.count, outcome.asked.count)
+    unaffected = outcome.unaffected.values.reduce(0, +)
+    unaffectedByState = Dictionary(uniqueKeysWithValues: outcome.unaffected.map { ($0.key.rawValue, $0.value) })
+    mustBePushed = outcome.unrepeatable
+    let all = (outcome.changed + outcome.asked).sorted()
+    ids = all.prefix(dryRun ? .max : Self.idLimit).map(\.description)
+    engine = recovery != nil ? .recovered : engineRuns ? .running : .none
+    let isDone = dryRun || changed + asked == 0 || words.nextNeedsNoEngine && engineRuns
+    next = isDone ? .none : Cell(words.next)
+  }
+
+  var table: FigureTable? {
+    FigureTable([Column("id", "Id") { (id: String) in .text(id) }], ids)
+  }
+
+  func text(_ style: TextStyle) -> String {
+    var lines: [String] = []
+    if dryRun {
+      lines = ["would \(words.phrase ?? words.verb) \(Quantity.count(changed + asked, "file"))"] + ids.map { "  \($0)" }
+    } else {
+      if changed > 0 { lines.append("\(Quantity.count(changed, "file")) \(words.done)") }
+      if let asking { lines.append(asking) }
+      if changed + asked == 0, unaffected > 0 { lines.append("nothing to \(words.phrase ?? words.verb)") }
+    }
+    if unaffected > 0 { lines.append("left alone: \(reasons)") }
+    if mustBePushed > 0 {
+      lines.append("\(Quantity.count(mustBePushed, "file")) passed over: push again what was never read or is replaced")
+    }
+    if case .text(let command) = next { lines.append("Next: \(command)") }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private var asking: String? {
+    guard asked > 0 else { return nil }
+    let files = Quantity.count(asked, "file")
+    guard let recovery else { return "asked the running engine to \(words.phrase ?? words.verb) \(files)" }
+    var parts: [String] = []
+    if recovery.pausedFiles > 0 { parts.append("\(recovery.pausedFiles) paused") }
+    if recovery.cancelledFiles > 0 { parts.append("\(recovery.cancelledFiles) cancelled") }
+    if recovery.requeuedFiles > 0 { parts.append("\(recovery.requeuedFiles) to go on with") }
+    if recovery.unknownFiles > 0 { parts.append("\(recovery.unknownFiles) now unknown") }
+    let what = parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
+    return "the engine that had \(files) ended without a word; its files are put right\(what)"
+  }
+
+  /// `4 done, 1 paused already`.
+  private var reasons: String {
+    FileState.allCases.compactMap { state in
+      unaffectedByState[state.rawValue].map { "\($0) \(state.rawValue)\(state == words.goal ? " already" : "")" }
+    }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,107 @@
+import TransferLedger
+import TransferModel
+import TransferReports
+
+/// Prints what is followed: a line each for people, rows for programs.
+struct FollowPrinter {
+  private let common: CommonOptions
+  private let context: Context
+  private let style: TextStyle
+  private var rows: RowPrinter?
+
+  init(_ store: StoreIdentity, _ filters: [String: Cell], _ common: CommonOptions, _ context: Context)
+    throws(CommandFailure)
+  {
+    self.common = common
+    self.context = context
+    style = common.style(context)
+    guard !common.format.isForPeople || common.chosenColumns != nil else { return }
+    rows = RowPrinter(
+      schema: "transfers.follow/1", rowType: "followed", store: store, filters: filters, common.streaming, context)
+  }
+
+  var isClosed: Bool { rows?.isClosed ?? (context.out.state != .open) }
+
+  mutating func print(_ page: [FollowedRow]) {
+    guard rows == nil else { rows?.print(FigureTable(FollowFigures.columns, page)); return }
+    for row in page { context.out.writeLine(line(row)) }
+  }
+
+  func finish() throws(CommandFailure) {
+    if let rows { return try rows.finish(empty: "nothing happened") }
+    context.out.markComplete()
+  }
+
+  /// `11:02:07  f3   part c9 ok        8.0 MiB in 250 ms  /data/x.bam`.
+  private func line(_ row: FollowedRow) -> String {
+    switch row {
+    case .event(let event):
+      let about = event.file?.description ?? event.batch?.description ?? "-"
+      let rest = [event.path?.description, event.detail.isEmpty ? nil : printable(event.detail)].compactMap(\.self)
+      return
+        "\(Self.clock(event.atMs))  \(Self.padded(about, 6)) \(printable(event.verb))  \(rest.joined(separator: "  "))"
+    case .attempt(let followed):
+      let attempt = followed.attempt
+      let part = attempt.chunk.map { " \($0)" } ?? ""
+      let outcome = AttemptOutcome(rawValue: attempt.outcome)
+      let word = style.paint(attempt.outcome, outcome == .ok ? .green : outcome == .retry ? .yellow : .red)
+      let why = [attempt.errorCode, attempt.message.map(printable)].compactMap(\.self).joined(separator: ": ")
+      var parts = ["\(attempt.operation)\(part) \(word)"]
+      if !why.isEmpty { parts.append(why) }
+      if attempt.bytesSent > 0 { parts.append(Quantity.bytes(attempt.bytesSent)) }
+      if let ms = attempt.totalMs { parts.append(Quantity.duration(ms)) }
+      let state = FileState(rawValue: followed.fileState)?.isAtRest == true ? "  \(followed.fileState)" : ""
+      return
+        "\(Self.clock(row.atMs))  \(Self.padded(attempt.file.description, 6)) \(parts.joined(separator: " · "))  \(followed.path)\(state)"
+    }
+  }
+
+  private static func clock(_ ms: Int64) -> String { Timestamp.local(ms) }
+  private static func padded(_ text: String, _ width: Int) -> String {
+    DisplayWidth.pad(text, to: width, alignsRight: false)
+  }
+}
+
+/// The columns of `follow`.
+enum FollowFigures {
+  static let columns: [Column<FollowedRow>] = [
+    Column("at", "At") { .time($0.atMs) },
+    Column("what", "What") { row in .text(row.event == nil ? "attempt" : "event") },
+    Column("id", "Id") { row in .text(row.event.map { "e\($0.id)" } ?? row.attempt?.id.description ?? "") },
+    Column("verb", "Verb") { row in Cell(row.event?.verb ?? row.attempt?.operation) },
+    Column("outcome", "Outcome") { Cell($0.attempt?.outcome) },
+    Column("batch", "Batch") { Cell($0.batch?.description) },
+    Column("file", "File") { row in Cell((row.event?.file ?? row.attempt?.file)?.description) },
+    Column("chunk") { Cell($0.attempt?.chunk?.description) },
+    Column("file_state") { Cell($0.fileState) },
+    Column("error_code", "Error") { Cell($0.attempt?.errorCode) },
+    Column("message") { row in Cell(row.attempt?.message) },
+    Column("http_status", "HTTP") { Cell($0.attempt?.httpStatus) },
+    Column("bytes_sent", "Sent") { Cell(bytes: $0.attempt?.bytesSent) },
+    Column("bytes_acked") { Cell(bytes: $0.attempt?.bytesAcked) },
+    Column("total_ms", "Time") { Cell(ms: $0.attempt?.totalMs) },
+    Column("detail", "Detail") { Cell($0.event?.detail) },
+    Column(name: "path", "Path") { $0.path },
+  ]
+}
+
+extension FollowedRow {
+  var event: EventRow? { if case .event(let event) = self { event } else { nil } }
+  var attempt: AttemptRow? { if case .attempt(let followed) = self { followed.attempt } else { nil } }
+
+  var batch: BatchID? {
+    switch self {
+    case .event(let event): event.batch
+    case .attempt(let followed): followed.batch
+    }
+  }
+
+  var path: NameBytes? {
+    switch self {
+    case .event(let event): event.path
+    case .attempt(let followed): followed.path
+    }
+  }
+
+  var fileState: String? { if case .attempt(let followed) = self { followed.fileState } else { nil } }
+}

@@ -1,0 +1,80 @@
+import Glibc
+import Testing
+import TransferModel
+
+/// The control verbs while an engine works, and after it was killed: the built program against the bundled server.
+@Suite struct ControlRunningTests {
+  let program: BuiltProgram
+  private let server: RunningReceiver
+  private var store: String { program.folder.path + "/l.db" }
+
+  /// A batch with one file of 3 MiB that the server takes at 100 KiB a second.
+  init() throws {
+    program = try BuiltProgram()
+    server = try RunningReceiver(in: program.folder, script: "match PUT /slow/* : slow=102400")
+    try writeFile(program.folder.path + "/big", Array(repeating: 7, count: 3 << 20))
+    #expect(try run("add \(program.folder.path)/big \(server.url)/slow/").code == 0)
+  }
+
+  private func run(_ command: String) throws -> BuiltProgram.Outcome {
+    try program.run(
+      (command.split(separator: " ").map { Array($0.utf8) }) + [Array("--store".utf8), Array(store.utf8)])
+  }
+
+  /// An engine that has begun to send `file`.
+  private func engine(sending file: String, number: Int = 0) throws -> BuiltProgram.Running {
+    let running = try program.start("run", "--store", store, number: number)
+    while try run("list files \(file) --state running --ids").out.isEmpty {}
+    return running
+  }
+
+  @Test func aRunningEngineIsAskedAndFollows() throws {
+    let first = try engine(sending: "f1")
+    let paused = try run("pause b1 --now")
+    #expect((paused.code, paused.err) == (0, ""))
+    #expect(paused.out == "asked the running engine to pause 1 file\nNext: transfers resume b1\n")
+    let settled = try run("wait b1 --timeout 60s")
+    #expect((settled.code, settled.out.hasPrefix("work left: 1 paused · ")) == (5, true), "\(settled)")
+    #expect(try first.wait().code == 5)
+    #expect(try run("resume b1").out == "1 file resumed\nNext: transfers run\n")
+    let second = try engine(sending: "f1", number: 1)
+    #expect(try run("cancel b1").out == "asked the running engine to cancel 1 file\n")
+    #expect(try run("wait b1 --timeout 60s").code == 4)
+    _ = try second.wait()
+    #expect(try run("list files --state cancelled --ids").out == "f1\n")
+    #expect(try run("follow --since 1h --until-idle").out.contains(" interrupted"))
+    #expect(try run("store check").code == 0)
+  }
+
+  /// At 48 KiB a second the file would take a minute, and the waiting half of it.
+  @Test func aNewRateHoldsAtOnce() throws {
+    #expect(try run("cancel b1").code == 0)
+    #expect(try run("add \(program.folder.path)/big \(server.url)/fast/").code == 0)
+    #expect(try run("set b2 --rate 48K").out == "1 batch changed\n")
+    let running = try engine(sending: "f2")
+    #expect(try run("set b2 --rate none").out == "1 batch changed; the running engine follows\n")
+    let done = try run("wait b2 --for done --timeout 30s")
+    #expect(done.code == 0, "\(done)")
+    #expect(try running.wait().code == 0)
+  }
+
+  @Test func aDeadEngineLosesItsFilesToTheVerb() throws {
+    let running = try engine(sending: "f1")
+    running.signal(SIGKILL)
+    #expect(try running.wait().signal == SIGKILL)
+    let paused = try run("pause f1")
+    #expect(
+      paused.out == """
+        the engine that had 1 file ended without a word; its files are put right: 1 paused
+        Next: transfers resume f1
+
+        """, "\(paused)")
+    #expect(try run("wait f1 --timeout 10s").code == 5)
+    #expect(try run("status --json").out.contains(#""how":"recovered""#))
+  }
+
+  @Test func aReaderThatGoesAwayEndsFollow() throws {
+    let outcome = try program.runIntoClosedPipe("follow", "--store", store)
+    #expect((outcome.code, outcome.signal, outcome.err) == (0, 0, ""))
+  }
+}
