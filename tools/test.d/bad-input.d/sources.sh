@@ -113,6 +113,6 @@ check "list: --missing skip: two done, one failed" is "$(in_state 'done')-$(in_s
 store patterns
 expect "a pattern that matches nothing" 66 'none matches it' "$transfers" push "$work/listed/*.none" "$url/p/"
 expect "a broken rule" 64 'without' "$transfers" push --exclude '[' "$work/listed" "$url/p/"
-expect "two files for one object" 64 'the same key "file-1"' "$transfers" push "$work/listed" "$work/unreadable" "$url/p?n={name}"
+expect "two files for one object" 64 'the same key "file-[123]"' "$transfers" push "$work/listed" "$work/unreadable" "$url/p?n={name}"
 check "two files for one object: no ledger was made" no_ledger
 expect "a list and sources" 64 'not both' "$transfers" push --files-from "$work/list-dos" "$work/listed" "$url/p/"
