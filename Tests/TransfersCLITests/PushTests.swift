@@ -135,6 +135,8 @@ import TransferModel
     let run = try program.run("run", "--store", store)
     #expect(run.code == 6, "\(run.err)")
     #expect(run.err.hasPrefix("transfers: error[locked]: "))
+    // All of it is queued by the first: that it will be done is not for this one to say.
+    #expect(try program.run("push", source, receiver.url + "/in/", "--store", store).code == 5)
     try writeFile(source + "/d", [1, 2, 3])
     let second = try program.run("push", source, receiver.url + "/in/", "--store", store)
     #expect(second.code == 0, "\(second.err)")

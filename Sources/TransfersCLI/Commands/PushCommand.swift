@@ -55,7 +55,10 @@ struct PushCommand: Command {
       guard error.kind == .locked else { throw CommandFailure(error) }
       guard let batch = add.batch else {
         session.reporter.say("another engine owns the ledger; it sends what an earlier batch has queued")
-        return .none
+        // Nobody looks how that ends, so it is left as far as this command knows.
+        numbers = .none
+        numbers.left = add.queued
+        return numbers
       }
       return try BatchFollower(session, run, batch, context).follow()
     }
