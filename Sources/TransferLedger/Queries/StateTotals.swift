@@ -45,7 +45,7 @@ extension LedgerReader {
   /// Where the files stand that the filter selects. For everything, and for whole batches, by indexes alone: about 50 ns
   /// a file.
   public func stateTotals(_ filter: RowFilter) throws -> StateTotals {
-    if filter.isEverything { return try allStates() }
+    if filter.withHidden.isEverything { return try allStates(withHidden: !filter.leavesOutHidden) }
     guard let batches = filter.wholeBatches else { return StateTotals(try totals(filter)) }
     return try statesByBatch(batches).values.reduce(into: StateTotals()) { sum, batch in
       sum.byState.merge(batch.byState, uniquingKeysWith: +)
@@ -55,13 +55,14 @@ extension LedgerReader {
     }
   }
 
-  func allStates() throws -> StateTotals {
+  func allStates(withHidden: Bool = true) throws -> StateTotals {
     var totals = StateTotals()
-    for (state, sql) in [(FileState.pending, Self.readyTally), (.pending, Self.waitingTally), (.done, Self.doneTally)] {
+    let done = withHidden ? Self.doneTally : Self.shownDoneTally
+    for (state, sql) in [(FileState.pending, Self.readyTally), (.pending, Self.waitingTally), (.done, done)] {
       if let tally = try db.first(sql, row: { $0.tally(0) }) { totals.add(state, tally) }
     }
     for sql in [Self.runningTallies, Self.restTallies] {
-      let rows = try db.rows(sql) { row throws(SQLiteError) in
+      let rows = try db.rows(sql, .flag(withHidden)) { row throws(SQLiteError) in
         (try row.named(0, FileState.self), row.tally(1), row.int(2))
       }
       for (state, tally, mismatched) in rows {
@@ -70,7 +71,7 @@ extension LedgerReader {
       }
     }
     for sql in [Self.partialAcked, Self.runningAcked] {
-      totals.bytesAcked += try db.first(sql) { $0.int64(0) } ?? 0
+      totals.bytesAcked += try db.first(sql, .flag(withHidden)) { $0.int64(0) } ?? 0
     }
     return totals
   }
@@ -80,21 +81,25 @@ extension LedgerReader {
   static let waitingTally: StaticString =
     "SELECT tally(size) FROM file WHERE state = 'pending' AND not_before IS NOT NULL"
   static let doneTally: StaticString = "SELECT tally(size) FROM file WHERE state = 'done'"
+  static let shownDoneTally: StaticString = "SELECT tally(size) FROM file WHERE state = 'done' AND hidden IS NULL"
+  // ?1: also what people tidied away.
   static let runningTallies: StaticString = """
-    SELECT state, tally(size), 0 FROM file WHERE state IN ('active', 'finishing') GROUP BY state
+    SELECT state, tally(size), 0 FROM file WHERE state IN ('active', 'finishing')
+      AND (?1 OR hidden IS NULL) GROUP BY state
     """
   static let restTallies: StaticString = """
     SELECT state, tally(size), sum(cause = 'integrity.mismatch' AND state = 'failed') FROM file
-    WHERE state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing' GROUP BY state
+    WHERE state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing'
+      AND (?1 OR hidden IS NULL) GROUP BY state
     """
   static let partialAcked: StaticString = """
     SELECT coalesce(sum(c.length), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
     WHERE f.chunk_count IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
-      AND c.state = 'done'
+      AND c.state = 'done' AND (?1 OR f.hidden IS NULL)
     """
   static let runningAcked: StaticString = """
     SELECT coalesce(sum(c.length), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
-    WHERE f.state IN ('active', 'finishing') AND c.state = 'done'
+    WHERE f.state IN ('active', 'finishing') AND c.state = 'done' AND (?1 OR f.hidden IS NULL)
     """
 }
 
