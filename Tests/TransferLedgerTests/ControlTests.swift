@@ -49,6 +49,15 @@ import Testing
     #expect(state + padding + effects.joined(separator: " ") == line)
   }
 
+  @Test func whatIsToBeRemovedIsNotOnlyCancelledInstead() throws {
+    let f = try LedgerFixture()
+    let (file, _) = try TransitionTests.file(in: "active", f)
+    for verb in [ControlVerb.remove, .cancel, .pause(now: true)] {
+      _ = try f.ledger.write { try $0.control(verb, .files([file])) }
+    }
+    #expect(try f.texts("SELECT wish FROM file WHERE id = \(file.rawValue)") == ["remove"])
+  }
+
   private struct Rollback: Error, CustomStringConvertible { let description: String }
 
   private static func row(_ tx: LedgerTransaction, _ file: FileID) throws -> (

@@ -70,11 +70,17 @@ extension ControlVerb {
     switch self {
     case .pause(let now): pauseEffect(target, now)
     case .resume: target.state == .paused || target.wish?.isPause == true ? .change : .none
-    case .cancel: target.state.isCancellable ? .change : target.state.isRunning ? .ask : .none
+    case .cancel: cancelEffect(target)
     case .retry: target.state.isRetryable && target.isRepeatable ? .change : .none
     case .remove: target.state.isRunning ? .ask : target.isHidden ? .none : .change
     case .clean(let failed): cleanEffect(target, failed)
     }
+  }
+
+  /// What is to be removed is cancelled with it, and stays to be removed.
+  private func cancelEffect(_ target: ControlTarget) -> Effect {
+    if target.state.isCancellable { return .change }
+    return target.state.isRunning && target.wish != .remove ? .ask : .none
   }
 
   /// What is to be cancelled is not to be paused instead.
