@@ -96,6 +96,7 @@ public final class Ledger: Sendable {
     try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
       if held == nil { held = try lockForEngine(run) }
     }
+    writer?.waitLong()
     return try write { try $0.beginRun(run) }
   }
 

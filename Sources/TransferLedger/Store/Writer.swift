@@ -10,6 +10,8 @@ final class Writer: @unchecked Sendable {
   private let clock: any TransferClock
   private let jobs = Mailbox<any WriteJob>()
   private let thread = Lock<WorkerThread?>(nil)
+  /// How often a transaction that could not even begin is tried, each time for ``Store/busyTimeoutMs``.
+  private let patience = Lock(1)
   // Only touched by the thread, once it runs.
   private let gate: Gate
   private var connection: Connection?
@@ -23,6 +25,10 @@ final class Writer: @unchecked Sendable {
     self.clock = clock
     thread.withLock { $0 = WorkerThread { [self] in work() } }
   }
+
+  /// For an engine: another program may hold the ledger for long, and an engine that gave up for that would leave its
+  /// files to a recovery. Nothing was written when a transaction does not begin, so that waiting is harmless.
+  func waitLong() { patience.withLock { $0 = 24 } }
 
   func enqueue(_ job: any WriteJob) {
     if !jobs.put(job) {
@@ -88,7 +94,7 @@ final class Writer: @unchecked Sendable {
   }
 
   private func run(_ batch: ArraySlice<any WriteJob>, on connection: Connection) -> Outcome {
-    do { try connection.run("BEGIN IMMEDIATE") } catch { return classify(error) }
+    do { try begin(connection) } catch { return classify(error) }
     do {
       let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs)
       for job in batch {
@@ -108,6 +114,18 @@ final class Writer: @unchecked Sendable {
       rollback(connection)
       return .failed(self.error(error))
     }
+  }
+
+  private func begin(_ connection: Connection) throws(SQLiteError) {
+    for _ in 1..<patience.withLock({ $0 }) {
+      do throws(SQLiteError) {
+        try connection.run("BEGIN IMMEDIATE")
+        return
+      } catch {
+        guard error.primary == SQLITE_BUSY else { throw error }
+      }
+    }
+    try connection.run("BEGIN IMMEDIATE")
   }
 
   private func rollback(_ connection: Connection) {
