@@ -12,9 +12,10 @@ public struct LedgerReader {
   }
 
   /// When the next waiting file, chunk or abort is due, in milliseconds since 1970 UTC; nil when nothing waits. It may
-  /// lie in the past until the next claim. Files of the batches in `without` do not count.
-  public func nextDueMs(without: Set<BatchID> = []) throws -> Int64? {
-    let abort = try db.first(Self.nextAbort) { $0.int64OrNil(0) } ?? nil
+  /// lie in the past until the next claim. Files of the batches in `without` do not count, nor do aborts unless
+  /// `countsAborts`.
+  public func nextDueMs(without: Set<BatchID> = [], countsAborts: Bool = true) throws -> Int64? {
+    let abort = countsAborts ? try db.first(Self.nextAbort) { $0.int64OrNil(0) } ?? nil : nil
     guard without.isEmpty else {
       return [abort, try nextFileMs(notIn: without)].compactMap(\.self).min()
     }

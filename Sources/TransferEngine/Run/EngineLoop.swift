@@ -221,16 +221,19 @@ final class EngineLoop: @unchecked Sendable {
     if wish != nil { return true }
     guard nextClaimMs > wallMs else { return false }
     let without = restingBatches
+    // An abort that failed so often waits for another run; its time must not keep this one awake.
+    let countsAborts = abortPassesLeft > 0
     let (left, isReady, next) = try engine.ledger.read { reader in
-      (try reader.workLeft(), try reader.hasReadyFiles(without: without), try reader.nextDueMs(without: without))
+      let next = try reader.nextDueMs(without: without, countsAborts: countsAborts)
+      return (try reader.workLeft(), try reader.hasReadyFiles(without: without), next)
     }
     if isReady {
       // Added since the last claim came back empty.
       nextClaimMs = wallMs
       return false
     }
-    guard let due = next, left.files > 0 || (left.aborts > 0 && abortPassesLeft > 0) else { return true }
-    if left.aborts > 0 && abortPassesLeft > 0 && due <= wallMs {
+    guard let due = next, left.files > 0 || (left.aborts > 0 && countsAborts) else { return true }
+    if left.aborts > 0 && countsAborts && due <= wallMs {
       startAbortPass()
       return false
     }
