@@ -60,7 +60,8 @@ extension EngineLoop {
     var sum: Int64 = 0
     for destination in destinations.values where destination.files > 0 {
       guard let rate = destination.rate else { return engine.configuration.rate }
-      sum += rate
+      let (more, overflows) = sum.addingReportingOverflow(rate)
+      sum = overflows ? .max : more
     }
     return sum == 0 ? engine.configuration.rate : min(sum, engine.configuration.rate ?? sum)
   }

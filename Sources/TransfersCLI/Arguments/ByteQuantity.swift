@@ -56,7 +56,8 @@ struct ByteRate: Hashable, Sendable, ExpressibleByArgument {
 
   init?(argument: String) {
     let text = argument.hasSuffix("/s") ? String(argument.dropLast(2)) : argument
-    guard let quantity = ByteQuantity(argument: text) else { return nil }
+    // More than a PiB a second is a slip, and rates are added up.
+    guard let quantity = ByteQuantity(argument: text), quantity.bytes <= 1 << 50 else { return nil }
     bytesPerSecond = quantity.bytes
   }
 }
