@@ -43,7 +43,7 @@ struct SeparatedRow: Sendable {
     var field = field
     field.withUTF8 { bytes in
       switch form {
-      case .csv where isForTerminal && bytes.contains { $0 < 0x20 || $0 == 0x7F }:
+      case .csv where isForTerminal && bytes.contains { $0 < 0x20 || $0 >= 0x7F }:
         Self.appendQuoted(Array(Self.harmless(bytes).utf8), to: &out)
       case .csv: Self.appendQuoted(bytes, to: &out)
       case .tsv: Self.appendEscaped(bytes, to: &out)
@@ -66,8 +66,16 @@ struct SeparatedRow: Sendable {
 
   private static func harmless(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
-    let scalars = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : $0 }
+    let scalars = text.unicodeScalars.map { isHarmless($0) ? $0 : "\u{FFFD}" }
     return String(String.UnicodeScalarView(scalars))
+  }
+
+  /// Neither C0 nor C1 controls (U+009B is a CSI), nor what reorders or hides text.
+  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: false
+    default: true
+    }
   }
 
   private static func appendEscaped(_ bytes: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
