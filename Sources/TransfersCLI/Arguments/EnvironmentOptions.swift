@@ -15,7 +15,7 @@ struct EnvironmentOptions: Sendable {
   static let prefix = "TRANSFERS_"
 
   /// Must be typed each time: that something means everything is no setting.
-  static let typedOnly: Set<String> = ["all", "help", "version"]
+  static let typedOnly: Set<String> = ["all", "force", "columns", "help", "version"]
 
   /// Read where it is used, so that the most frequent variable costs nothing.
   static let readElsewhere: Set<String> = ["store"]
