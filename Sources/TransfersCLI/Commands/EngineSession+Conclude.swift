@@ -14,7 +14,7 @@ extension EngineSession {
   func conclude(
     _ numbers: RunNumbers, batch: BatchID?, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
   ) throws(CommandFailure) {
-    let failed = numbers.failed + numbers.unknown + (add?.failed ?? 0) + (add?.unknown ?? 0)
+    let failed = numbers.failed + numbers.unknown + numbers.cancelled + (add?.failed ?? 0) + (add?.unknown ?? 0)
     let succeeded = numbers.done + (add?.unchanged ?? 0)
     let status = ExitCode(
       succeeded: succeeded, failed: failed, mismatched: numbers.mismatched, left: numbers.left)
@@ -45,11 +45,12 @@ extension EngineSession {
 
   private func text(_ status: ExitCode, _ numbers: RunNumbers, failed: Int) -> String {
     let left = numbers.left > 0 ? ", \(numbers.left) left" : ""
+    let bad = numbers.cancelled == 0 ? "failed" : numbers.cancelled == failed ? "cancelled" : "failed or cancelled"
     return switch status {
     case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived with other bytes than were sent"
     case .workLeft: "\(numbers.stopReason ?? "stopped") with \(Quantity.count(numbers.left, "file")) left"
-    case .allFailed: "nothing succeeded: \(Quantity.count(failed, "file")) failed"
-    default: "\(Quantity.count(failed, "file")) failed, \(numbers.done) done\(left)"
+    case .allFailed: "nothing succeeded: \(Quantity.count(failed, "file")) \(bad)"
+    default: "\(Quantity.count(failed, "file")) \(bad), \(numbers.done) done\(left)"
     }
   }
 

@@ -66,7 +66,14 @@ struct PushCommand: Command {
       let own = try add.batch.map { batch throws(CommandFailure) in try totals(batch, options.storePath, context) }
       numbers.keepLeft(of: own ?? FileTotals())
     }
+    if let batch = add.batch { numbers.cancelled = try cancelled(batch, options.storePath, context) }
     return numbers
+  }
+
+  private func cancelled(_ batch: BatchID, _ path: String, _ context: Context) throws(CommandFailure) -> Int {
+    let ledger = try LedgerAccess.open(path, context)
+    defer { ledger.close() }
+    return try LedgerAccess.read(ledger) { try $0.stateTotals(.batch(batch)).count(.cancelled) }
   }
 
   private func totals(_ batch: BatchID, _ path: String, _ context: Context) throws(CommandFailure) -> FileTotals {

@@ -8,6 +8,8 @@ struct RunNumbers: Sendable, Hashable {
   /// Without the mismatched.
   var failed: Int
   var unknown, mismatched, left: Int
+  /// Called off by a person: as far from done as what failed.
+  var cancelled = 0
   /// Of those left.
   var paused: Int
   var bytesAcked, bytesSent: Int64
@@ -38,6 +40,7 @@ struct RunNumbers: Sendable, Hashable {
     unknown = totals.count(.unknown)
     mismatched = totals.mismatched
     failed = totals.count(.failed) - totals.mismatched
+    cancelled = totals.count(.cancelled)
     (left, paused) = (totals.left, totals.count(.paused))
     if left > 0 && left == paused { stoppedBy = .paused }
     (bytesAcked, bytesSent, retries) = (totals.bytesAcked, totals.bytesSent, totals.retries)
