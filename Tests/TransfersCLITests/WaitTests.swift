@@ -28,13 +28,13 @@ import TransferModel
     }
     let steps = Lock(steps.map(Step.init))
     let pauses = Lock<[Int64]>([])
-    let waiter = LedgerWaiter(ledger: ledger, clock: clock) { [clock] ms in
+    let watch = LedgerWatch(ledger: ledger, clock: clock) { [clock] ms in
       clock.advance(ms: ms)
       pauses.withLock { $0.append(ms) }
       guard let step = steps.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
       #expect(throws: Never.self) { try writer.write { try step.body($0) } }
     }
-    let end = try waiter.wait(for: goal, filter, timeoutMs: timeoutMs)
+    let end = try LedgerWaiter(watch: watch).wait(for: goal, filter, timeoutMs: timeoutMs)
     return (WaitOutput(end), pauses.withLock { $0 })
   }
 
@@ -72,6 +72,46 @@ import TransferModel
     let (done, pauses) = try wait(.done, Self.second, [{ _ in }, { _ = try $0.cancelFiles(Self.file) }])
     #expect(pauses.count == 2)
     #expect(done.status == .allFailed)
+  }
+
+  @Test func filesPastTheDeadlineOfTheirBatchAreSettledAndNotDone() throws {
+    let late: (LedgerTransaction) throws -> Void = { [clock] tx in
+      var change = BatchChange()
+      change.deadlineMs = .to(clock.wallMs + 4_000)
+      _ = try tx.changeBatches(Self.second, change)
+    }
+    let (end, pauses) = try wait(.settled, Self.second, [{ _ in }, late])
+    #expect(pauses.reduce(0, +) >= 4_400, "time alone passes a deadline")
+    #expect((end.status, end.files.overdue, end.files.left) == (.workLeft, 1, 1))
+    #expect(end.reason == "1 past the deadline")
+    #expect(try wait(.settled, Self.file).0.status == .workLeft)
+    #expect(try wait(.settled, .batch(BatchID(rawValue: 1))).0.files.overdue == 0)
+    #expect(try wait(.done, Self.second, timeoutMs: 500).0.timedOut)
+    let program = try BuiltProgram()
+    let outcome = try program.run("wait", "f5", "--store", path)
+    #expect(outcome.code == 5)
+    #expect(outcome.err.hasSuffix("1 past the deadline. Try: transfers set --deadline none b2\n"), "\(outcome.err)")
+  }
+
+  @Test func whatDoesNotMatchYetIsToldWhenItDoes() throws {
+    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
+    defer { ledger.close() }
+    let run = try ledger.startRun(NewRun(argv: [], version: "", host: "h", bootID: "b", pid: 1))
+    var errors = RowFilter()
+    errors.errors = ["http.*"]
+    var follower = try LedgerFollower(ledger, errors)
+    let attempts = try ledger.write { tx in
+      _ = try tx.claimFiles(run, limit: 1)
+      _ = try tx.plan(FileID(rawValue: 5), run, ChunkLayout(size: 1 << 30, chunkSize: 1 << 29))
+      return try tx.beginChunks(FileID(rawValue: 5), run, limit: 2, isRepeatable: true).map(\.attempt)
+    }
+    var told: [AttemptID] = []
+    try follower.advance { told += $0.compactMap(\.attempt?.id) }
+    for (attempt, code) in zip(attempts, [ErrorCode.http503, .netReset]) {
+      _ = try ledger.write { try $0.endAttempt(attempt, run, AttemptResult(outcome: .retry, code: code)) }
+    }
+    try follower.advance { told += $0.compactMap(\.attempt?.id) }
+    #expect(told == [attempts[0]])
   }
 
   @Test func doneEndsWithTheFirstThatCannotBe() throws {

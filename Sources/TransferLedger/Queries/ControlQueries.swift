@@ -50,6 +50,19 @@ extension LedgerReader {
     ) { OverdueBatch(id: $0.id(0), deadlineMs: $0.int64(1), files: $0.int(2)) }
   }
 
+  /// Of the files that the filter selects: pending ones whose batch is past its deadline. Costs next to nothing while no
+  /// batch is.
+  public func overdueFiles(_ filter: RowFilter, nowMs: Int64) throws -> Int {
+    let isAny = try db.first(Self.overdueBatch, .integer(nowMs)) { _ in true } ?? false
+    guard isAny else { return 0 }
+    return try db.first(
+      """
+      SELECT count(*) FROM file f
+      WHERE f.state = 'pending' AND f.batch_id IN (SELECT id FROM batch WHERE deadline_at <= ?1) AND {files}
+      """, filter, .integer(nowMs)
+    ) { $0.int(0) } ?? 0
+  }
+
   /// Three looks at indexes that hold only such rows: an engine may ask this several times a second.
   public func controlState(nowMs: Int64) throws -> ControlState {
     var state = ControlState()
@@ -71,6 +84,8 @@ extension LedgerReader {
     SELECT id, rate, workers, deadline_at FROM batch
     WHERE rate IS NOT NULL OR workers IS NOT NULL OR deadline_at IS NOT NULL
     """
+  static let overdueBatch: StaticString =
+    "SELECT 1 FROM batch WHERE deadline_at IS NOT NULL AND deadline_at <= ? LIMIT 1"
   static let dueAbort: StaticString = """
     SELECT 1 FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL AND abort_after <= ? LIMIT 1
     """

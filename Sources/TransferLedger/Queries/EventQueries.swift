@@ -36,28 +36,21 @@ extension LedgerReader {
     }
   }
 
-  /// Attempts by number, after number `after`, open ones too.
-  public func attemptsToFollow(_ filter: RowFilter, after: Int64, limit: Int) throws -> [FollowedAttempt] {
-    try db.rows(
+  /// Attempts that have ended, by number, after number `after`; only those of `ids` when it is given.
+  public func endedAttempts(
+    _ filter: RowFilter, after: Int64, among ids: [AttemptID]? = nil, limit: Int = .max
+  ) throws -> [FollowedAttempt] {
+    if let ids, ids.isEmpty { return [] }
+    let list = try ids.map { SQLValue.text(try jsonText($0.map(\.rawValue))) } ?? .null
+    return try db.rows(
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
         a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
         a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, f.batch_id, f.path, f.state
       FROM v_attempts a JOIN file f ON f.id = a.file_id
-      WHERE a.id > ?1 AND {attempts} ORDER BY a.id LIMIT ?2
-      """, filter, .integer(after), .int(limit), row: Self.followed)
-  }
-
-  /// Those of these attempts that have ended.
-  public func endedAttempts(among ids: [AttemptID]) throws -> [FollowedAttempt] {
-    try db.rows(
-      """
-      SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
-        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
-        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, f.batch_id, f.path, f.state
-      FROM v_attempts a JOIN file f ON f.id = a.file_id
-      WHERE a.id IN (SELECT value FROM json_each(?1)) AND a.outcome <> 'open' ORDER BY a.id
-      """, .text(try jsonText(ids.map(\.rawValue))), row: Self.followed)
+      WHERE a.id > ?1 AND a.outcome <> 'open' AND (?3 IS NULL OR +a.id IN (SELECT value FROM json_each(?3)))
+        AND {attempts} ORDER BY a.id LIMIT ?2
+      """, filter, .integer(max(after, (ids?.min()?.rawValue ?? 1) - 1)), .int(limit), list, row: Self.followed)
   }
 
   private static func followed(_ row: SQLRow) -> FollowedAttempt {
@@ -72,9 +65,12 @@ extension LedgerReader {
     return numbers ?? (0, 0)
   }
 
-  /// Attempts that have no end yet: what one who begins to follow now still has to hear of.
+  /// Attempts that have no end yet: what one who follows still has to hear of. Their errors are to come, and the states of
+  /// their files will change, so that neither is asked for.
   public func openAttempts(_ filter: RowFilter) throws -> [AttemptID] {
-    try db.rows(
+    var filter = filter
+    (filter.errors, filter.states, filter.isBackingOff) = ([], [], false)
+    return try db.rows(
       "SELECT a.id FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.outcome = 'open' AND {attempts}", filter
     ) { $0.id(0) }
   }

@@ -46,7 +46,7 @@ extension LedgerReader {
   /// a file.
   public func stateTotals(_ filter: RowFilter) throws -> StateTotals {
     if filter.withHidden.isEverything { return try allStates(withHidden: !filter.leavesOutHidden) }
-    guard let batches = filter.wholeBatches else { return StateTotals(try totals(filter)) }
+    guard let batches = filter.wholeBatches else { return StateTotals(try fileTotals(filter)) }
     return try statesByBatch(batches).values.reduce(into: StateTotals()) { sum, batch in
       sum.byState.merge(batch.byState, uniquingKeysWith: +)
       sum.bytes += batch.bytes

@@ -4,10 +4,16 @@ extension LedgerReader {
   /// Sums over the files that the filter selects. Generations that were replaced count only with what they sent.
   public func totals(_ filter: RowFilter) throws -> FileTotals {
     if filter.isEverything { return try allTotals() }
+    var totals = try fileTotals(filter)
+    (totals.bytesSent, totals.retries) = try sent(filter)
+    return totals
+  }
+
+  /// The same without a look at attempts.
+  func fileTotals(_ filter: RowFilter) throws -> FileTotals {
     var totals = FileTotals()
     try addFiles(to: &totals, filter)
     totals.bytesAcked = try bytesAcked(filter)
-    (totals.bytesSent, totals.retries) = try sent(filter)
     return totals
   }
 

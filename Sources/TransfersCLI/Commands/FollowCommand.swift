@@ -32,15 +32,12 @@ struct FollowCommand: Command {
     let filter = try selection.filter(ledger, context, finds: .attempts).withHidden
     var printer = try FollowPrinter(StoreIdentity(ledger), selection.filters, common, context)
     var follower = try LedgerFollower(ledger, filter)
-    var seen: LedgerMark?
-    while true {
-      let mark = try failing { () throws(TransferError) in try ledger.changeMark() }
+    let watch = LedgerWatch(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
+    _ = try watch.until { isDue throws(CommandFailure) -> Bool? in
       // Before the rows are read: what the last engine wrote at its end is then among them.
       let isIdle = untilIdle ? try !engineRuns(ledger, context) : false
-      if mark != seen { try follower.advance { printer.print($0) } }
-      seen = mark
-      if isIdle || printer.isClosed || context.out.lostItsReader { break }
-      usleep(200_000)
+      if isDue || isIdle { try follower.advance { printer.print($0) } }
+      return isIdle || printer.isClosed || context.out.lostItsReader ? true : nil
     }
     try printer.finish()
   }
@@ -84,24 +81,34 @@ struct LedgerFollower {
 
   /// Hands over what is new, oldest first, in pages of one snapshot each.
   mutating func advance(_ tell: ([FollowedRow]) -> Void) throws(CommandFailure) {
-    var isMore = true
-    while isMore {
-      let (events, ended, attempts) = try LedgerAccess.read(ledger) { [self] reader in
-        (
-          try reader.events(filter, after: lastEvent, limit: Self.pageSize),
-          open.isEmpty ? [] : try reader.endedAttempts(among: open),
-          try reader.attemptsToFollow(filter, after: lastAttempt, limit: Self.pageSize)
-        )
-      }
-      let over = Set(ended.map(\.attempt.id))
-      open.removeAll { over.contains($0) }
-      open += attempts.filter { $0.attempt.endedMs == nil }.map(\.attempt.id)
-      lastEvent = events.last?.id ?? lastEvent
-      lastAttempt = attempts.last?.attempt.id.rawValue ?? lastAttempt
-      let closed = ended + attempts.filter { $0.attempt.endedMs != nil }
-      let rows = events.map(FollowedRow.event) + closed.map(FollowedRow.attempt)
+    while true {
+      let page = try LedgerAccess.read(ledger) { [self] in try Page($0, self) }
+      // A page that is not full was looked for to the end: what nobody asked for is not read again.
+      let (isLastEvents, isLast) = (page.events.count < Self.pageSize, page.attempts.count < Self.pageSize)
+      lastEvent = isLastEvents ? page.newest.event : page.events.last?.id ?? lastEvent
+      lastAttempt = isLast ? page.newest.attempt : page.attempts.last?.attempt.id.rawValue ?? lastAttempt
+      open = page.open.filter { $0.rawValue <= lastAttempt }
+      let rows = page.events.map(FollowedRow.event) + (page.ended + page.attempts).map(FollowedRow.attempt)
       if !rows.isEmpty { tell(rows.enumerated().sorted { ($0.1.atMs, $0.0) < ($1.1.atMs, $1.0) }.map(\.1)) }
-      isMore = events.count == Self.pageSize || attempts.count == Self.pageSize
+      if isLastEvents, isLast { return }
+    }
+  }
+
+  /// What is new in one snapshot.
+  private struct Page {
+    let newest: (event: Int64, attempt: Int64)
+    let events: [EventRow]
+    /// Those that were known to be open, and others.
+    let ended, attempts: [FollowedAttempt]
+    let open: [AttemptID]
+
+    init(_ reader: LedgerReader, _ follower: LedgerFollower) throws {
+      let filter = follower.filter
+      newest = try reader.newestNumbers()
+      events = try reader.events(filter, after: follower.lastEvent, limit: LedgerFollower.pageSize)
+      ended = try reader.endedAttempts(filter, after: 0, among: follower.open)
+      attempts = try reader.endedAttempts(filter, after: follower.lastAttempt, limit: LedgerFollower.pageSize)
+      open = try reader.openAttempts(filter)
     }
   }
 }

@@ -12,7 +12,7 @@ import TransferReports
 /// `transfers wait`: until something is finished, with its result as the exit code.
 struct WaitCommand: Command {
   enum Goal: String, ExpressibleByArgument, CaseIterable, Sendable {
-    /// Nothing goes on by itself: every file is at rest or paused.
+    /// Nothing goes on by itself: every file is at rest, paused or past the deadline of its batch.
     case settled
     /// Every file is done, or one of them cannot become so by itself. Waits through a pause.
     case done
@@ -22,7 +22,7 @@ struct WaitCommand: Command {
     commandName: "wait", abstract: "Wait until files are finished, and exit with their result.",
     discussion: """
       Needs no engine of its own: it looks at the ledger, whoever works on it. Exits like push: 0 all done, 3 some \
-      failed, 4 nothing succeeded, 5 paused files are left, 8 a mismatch; 124 when the time is over. Called-off files \
+      failed, 4 nothing succeeded, 5 files are left that are paused or past their deadline, 8 a mismatch; 124 when the time is over. Called-off files \
       count as failed. --for settled waits until nothing goes on by itself; --for done until all are done, or one of \
       them cannot be.
       """)
@@ -40,9 +40,9 @@ struct WaitCommand: Command {
       throw .usage(
         "wait needs to know for which files", remedy: "transfers wait --last, or --all; transfers help selectors")
     }
-    let waiter = LedgerWaiter(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
-    let end = try waiter.wait(
-      for: goal, try fixed(try selection.filter(ledger, context).withHidden, ledger), timeoutMs: timeout?.ms)
+    let watch = LedgerWatch(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
+    let filter = try fixed(try selection.filter(ledger, context).withHidden, ledger)
+    let end = try LedgerWaiter(watch: watch).wait(for: goal, filter, timeoutMs: timeout?.ms)
     let value = WaitOutput(end)
     guard end.totals.files > 0 else {
       if !common.format.isForPeople {
@@ -52,10 +52,20 @@ struct WaitCommand: Command {
     }
     try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
     guard value.status != .ok else { return }
-    let isLeft = value.status == .workLeft || value.status == .timeout
-    throw CommandFailure(
-      value.status, value.reason,
-      remedy: isLeft ? "transfers status\(selection.words)" : "transfers report failures\(selection.words)")
+    throw CommandFailure(value.status, value.reason, remedy: try remedy(value, filter, ledger, context))
+  }
+
+  private func remedy(
+    _ value: WaitOutput, _ filter: RowFilter, _ ledger: Ledger, _ context: Context
+  ) throws(CommandFailure) -> String {
+    guard value.status == .workLeft else {
+      return value.status == .timeout
+        ? "transfers status\(selection.words)" : "transfers report failures\(selection.words)"
+    }
+    guard value.files.overdue > 0 else { return "transfers resume\(selection.words)" }
+    let nowMs = context.clock.wallMs
+    let batches = try LedgerAccess.read(ledger) { try $0.overdueBatches(filter, nowMs: nowMs) }
+    return "transfers set --deadline none" + batches.map { " \($0.id)" }.joined()
   }
 
   /// States change while one waits: files that are selected by them are those of this moment.
@@ -65,42 +75,44 @@ struct WaitCommand: Command {
   }
 }
 
-/// Looks at the ledger when it has changed, and decides when the waiting is over.
+/// Decides when the waiting is over.
 struct LedgerWaiter {
   struct End: Sendable {
-    var totals: FileTotals
-    var waitedMs: Int64
-    var isTimeout: Bool
+    var totals = StateTotals()
+    /// Of the pending files: those whose batch is past its deadline.
+    var overdue = 0
+    var waitedMs: Int64 = 0
+    var isTimeout = false
   }
 
-  static let stepMs: Int64 = 200
-  let ledger: Ledger
-  let clock: any TransferClock
-  /// Does nothing for so many milliseconds; tests let the world go on meanwhile.
-  let pause: (_ ms: Int64) -> Void
+  let watch: LedgerWatch
 
   func wait(for goal: WaitCommand.Goal, _ filter: RowFilter, timeoutMs: Int64?) throws(CommandFailure) -> End {
-    let startedMs = clock.bootMs
-    var seen: LedgerMark?
-    var totals = FileTotals()
-    while true {
-      let mark = try failing { () throws(TransferError) in try ledger.changeMark() }
-      if mark != seen {
-        totals = try LedgerAccess.read(ledger) { try $0.totals(filter) }
-        seen = mark
-      }
-      let waitedMs = clock.bootMs - startedMs
-      if Self.isOver(totals, goal) { return End(totals: totals, waitedMs: waitedMs, isTimeout: false) }
-      let restMs = timeoutMs.map { $0 - waitedMs } ?? Self.stepMs
-      guard restMs > 0 else { return End(totals: totals, waitedMs: waitedMs, isTimeout: true) }
-      pause(min(restMs, Self.stepMs))
+    let startedMs = watch.clock.bootMs
+    let end = try watch.until(timeoutMs: timeoutMs) { isDue throws(CommandFailure) -> End? in
+      guard isDue else { return nil }
+      let end = try look(filter)
+      return Self.isOver(end, goal) ? end : nil
+    }
+    var last = if let end { end } else { try look(filter) }
+    last.waitedMs = watch.clock.bootMs - startedMs
+    last.isTimeout = !Self.isOver(last, goal)
+    return last
+  }
+
+  private func look(_ filter: RowFilter) throws(CommandFailure) -> End {
+    let nowMs = watch.clock.wallMs
+    return try LedgerAccess.read(watch.ledger) { reader in
+      End(totals: try reader.stateTotals(filter), overdue: try reader.overdueFiles(filter, nowMs: nowMs))
     }
   }
 
-  static func isOver(_ totals: FileTotals, _ goal: WaitCommand.Goal) -> Bool {
-    switch goal {
-    case .settled: totals.left == totals.count(.paused)
-    case .done: totals.left == 0 || totals.bad + totals.count(.cancelled) > 0
+  static func isOver(_ end: End, _ goal: WaitCommand.Goal) -> Bool {
+    let totals = end.totals
+    return switch goal {
+    case .settled: totals.left == totals.count(.paused) + end.overdue
+    case .done:
+      totals.left == 0 || totals.count(.failed) + totals.count(.unknown) + totals.count(.cancelled) > 0
     }
   }
 }
@@ -108,7 +120,7 @@ struct LedgerWaiter {
 /// How the waiting ended.
 struct WaitOutput: OutputValue {
   static let schema = "transfers.wait/1"
-  struct Counts: Encodable, Sendable { let done, failed, unknown, mismatched, cancelled, paused, left: Int }
+  struct Counts: Encodable, Sendable { let done, failed, unknown, mismatched, cancelled, paused, overdue, left: Int }
 
   let result: String
   let files: Counts
@@ -124,7 +136,7 @@ struct WaitOutput: OutputValue {
     files = Counts(
       done: totals.count(.done), failed: totals.count(.failed) - totals.mismatched, unknown: totals.count(.unknown),
       mismatched: totals.mismatched, cancelled: totals.count(.cancelled), paused: totals.count(.paused),
-      left: totals.left)
+      overdue: end.overdue, left: totals.left)
     bytesAcked = .bytes(totals.bytesAcked)
     waitedMs = .milliseconds(end.waitedMs)
     timedOut = end.isTimeout
@@ -141,7 +153,8 @@ struct WaitOutput: OutputValue {
   private var counts: String {
     let all = [
       ("done", files.done), ("failed", files.failed), ("unknown", files.unknown), ("mismatched", files.mismatched),
-      ("cancelled", files.cancelled), ("paused", files.paused), ("left", files.left - files.paused),
+      ("cancelled", files.cancelled), ("paused", files.paused), ("past the deadline", files.overdue),
+      ("left", files.left - files.paused - files.overdue),
     ]
     return all.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
   }
