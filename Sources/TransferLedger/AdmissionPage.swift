@@ -78,14 +78,13 @@ public struct AdmissionPage: Sendable {
 public struct AdmissionTarget: Sendable {
   let batch: NewBatch
   let uid: UID
-  /// Rows after this one belong to the same `add`.
-  let lastFile: Int64
+  let mark: AddedFiles.Mark
 
   /// For one `add`: pages that are admitted to the same value go into the same batch.
-  /// - Parameter lastFile: ``LedgerReader/lastFile()`` before the first page.
-  public init(_ batch: NewBatch, lastFile: FileID?, wallMs: Int64) {
+  /// - Parameter mark: ``LedgerReader/addedMark()`` before the first page.
+  public init(_ batch: NewBatch, since mark: AddedFiles.Mark, wallMs: Int64) {
     self.batch = batch
-    self.lastFile = lastFile?.rawValue ?? 0
+    self.mark = mark
     uid = .make(wallMs: wallMs)
   }
 }
@@ -100,6 +99,8 @@ public struct PageAdmission: Sendable, Hashable {
   public var unchanged = 0
   /// The same file is already waiting, active or paused, in an earlier batch.
   public var queued = 0
+  /// Those, and the busy ones.
+  public var queuedFiles = QueuedFiles()
   /// Taken before, in the same `add`.
   public var repeated = 0
   public var failed = 0

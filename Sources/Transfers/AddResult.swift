@@ -1,3 +1,4 @@
+public import TransferLedger
 public import TransferModel
 
 /// What an `add` recorded; counts are files.
@@ -20,7 +21,13 @@ public struct AddResult: Sendable, Hashable {
   /// Of the added, in bytes.
   public var bytes: Int64 = 0
 
-  public init(batch: BatchID?) { self.batch = batch }
+  /// The files that were recorded or found queued, to look for later.
+  public var files: AddedFiles
+
+  public init(batch: BatchID?, files: AddedFiles) {
+    self.batch = batch
+    self.files = files
+  }
 }
 
 /// What an `add` would record, and what sending it would take.

@@ -1,4 +1,5 @@
 import TransferEngine
+import TransferLedger
 import TransferModel
 
 extension UploadOptions {
@@ -16,8 +17,9 @@ extension UploadOptions {
 }
 
 extension AddResult {
-  init(_ counts: SourceAdmitter.Counts) {
-    self.init(batch: counts.batch)
+  init(_ counts: SourceAdmitter.Counts, since mark: AddedFiles.Mark) {
+    self.init(
+      batch: counts.batch, files: AddedFiles(since: mark, batch: counts.batch, queued: counts.queuedFiles))
     added = counts.added
     changed = counts.changed
     unchanged = counts.unchanged
@@ -70,6 +72,7 @@ extension RunResult {
     retries = summary.retries
     wallMs = summary.wallMs
     stoppedBy = summary.stop.map(StopCause.init)
+    blocked = summary.blocked
   }
 }
 

@@ -1,4 +1,6 @@
 import TransferEngine
+public import TransferModel
+
 /// How a run of the engine is to work.
 public struct RunOptions: Sendable {
   public var storePath: String
@@ -72,6 +74,8 @@ public struct RunResult: Sendable, Hashable {
   public var retries = 0
   public var wallMs: Int64 = 0
   public var stoppedBy: StopCause?
+  /// Batches of which nothing could be sent, and why: no credentials (`.auth`), settings that cannot work (`.config`).
+  public var blocked: [BatchID: TransferError] = [:]
 
   public init() {}
 }

@@ -26,20 +26,21 @@ public enum Transfers {
     let admitter = SourceAdmitter(
       found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(options.storePath),
       notice: { notice(Notice($0)) })
-    let opened = Lock<Ledger?>(nil)
-    defer { opened.withLock { $0 }?.close() }
+    let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
+    defer { opened.withLock { $0.ledger }?.close() }
     let counts = try admitter.admit { () throws(TransferError) in
       let ledger = try Ledger.open(at: options.storePath, mode: .create, clock: clock)
-      opened.withLock { $0 = ledger }
-      let lastFile = try ledger.read { reader in try reader.lastFile() }
-      return (ledger, AdmissionTarget(target.batch(options), lastFile: lastFile, wallMs: clock.wallMs))
+      opened.withLock { $0.ledger = ledger }
+      let mark = try ledger.read { reader in try reader.addedMark() }
+      opened.withLock { $0.mark = mark }
+      return (ledger, AdmissionTarget(target.batch(options), since: mark, wallMs: clock.wallMs))
     }
-    return AddResult(counts)
+    return AddResult(counts, since: opened.withLock { $0.mark })
   }
 
   /// Works until nothing is left, `stop` is asked for, or no destination can be reached. Everything that `result` counts is
-  /// durable on return.
-  /// - Throws: `.locked` when another engine owns the ledger; `.auth`, `.config`; errors of the store.
+  /// durable on return. A batch that cannot be sent holds up no other: `result` names it with its error.
+  /// - Throws: `.locked` when another engine owns the ledger; errors of the store.
   public static func run(
     _ options: RunOptions, progress: (@Sendable (ProgressSnapshot) -> Void)?,
     notice: @escaping @Sendable (Notice) -> Void, stop: StopSignal

@@ -60,8 +60,8 @@ final class LedgerFixture {
   func target(_ place: String = "put:there", name: String? = nil) -> AdmissionTarget {
     let batch = NewBatch(
       name: name, settings: BatchSettings(destination: place), protocolName: "put", destination: place)
-    let last = try? ledger.read { try $0.lastFile() }
-    return AdmissionTarget(batch, lastFile: last ?? nil, wallMs: clock.wallMs)
+    let mark = try? ledger.read { try $0.addedMark() }
+    return AdmissionTarget(batch, since: mark ?? .beginning, wallMs: clock.wallMs)
   }
 
   func page(_ names: [String]) -> AdmissionPage {

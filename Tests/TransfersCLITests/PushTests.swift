@@ -135,15 +135,33 @@ import TransferModel
     let run = try program.run("run", "--store", store)
     #expect(run.code == 6, "\(run.err)")
     #expect(run.err.hasPrefix("transfers: error[locked]: "))
-    // All of it is queued by the first: that it will be done is not for this one to say.
-    #expect(try program.run("push", source, receiver.url + "/in/", "--store", store).code == 5)
     try writeFile(source + "/d", [1, 2, 3])
-    let second = try program.run("push", source, receiver.url + "/in/", "--store", store)
-    #expect(second.code == 0, "\(second.err)")
-    #expect(second.err.contains("another engine owns the ledger"))
-    #expect(second.out.contains("b2 ok: 1 done"))
+    let second = try program.start("push", source, receiver.url + "/in/", "--store", store, number: 2)
+    let queued = try program.run("push", source + "/a", receiver.url + "/in/", "--store", store)
+    #expect(queued.code == 0, "\(queued.err)")
+    #expect(queued.out.contains("0 new, 0 unchanged, 1 already queued") && queued.out.contains("\nok: 1 done · "))
+    let both = try second.wait()
+    #expect(both.code == 0, "\(both.err)")
+    #expect(both.err.contains("another engine owns the ledger"))
+    #expect(both.out.contains("b2 ok: 4 done · 39 B in "), "the new one and those that the first has queued")
     #expect(try first.wait().code == 0)
     #expect(try readText(receiver.root + "/in/d").utf8.count == 3)
+  }
+
+  @Test func onlyItsOwnFilesCountForAPush() throws {
+    let receiver = try receiver("match PUT /bad/* : status=413\nmatch PUT /in/b : status=413")
+    #expect(try program.run("add", source, receiver.url + "/bad/", "--store", store).code == 0)
+    #expect(
+      try program.run("add", "--endpoint-url", receiver.url, source, "s3://bucket/in/", "--store", store).code == 0)
+    let good = try program.run("push", source + "/a", receiver.url + "/in/", "--store", store)
+    #expect(good.code == 0, "\(good.err)")
+    #expect(good.out.contains("b3 ok: 1 done · 12 B in "))
+    #expect(good.err.contains("nothing of batch b2 could be sent: "))
+    #expect(try program.run("add", source + "/b", source + "/c", receiver.url + "/in/", "--store", store).code == 0)
+    let queued = try program.run("push", source, receiver.url + "/in/", "--store", store)
+    #expect(queued.code == 3)
+    #expect(queued.out.contains("partial: 1 done, 1 failed, 1 unchanged · 12 B in "), "\(queued.out)")
+    #expect(queued.err.hasSuffix("Try: transfers report failures --batch b4\n"), "\(queued.err)")
   }
 
   /// Each look is a process of its own, which is pause enough.

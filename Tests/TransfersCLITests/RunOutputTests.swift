@@ -2,6 +2,7 @@ import Testing
 import TransferLedger
 import TransferModel
 import TransferReports
+import Transfers
 
 @testable import TransfersCLI
 
@@ -20,8 +21,10 @@ import TransferReports
   }
 
   private func output(_ numbers: RunNumbers, _ status: ExitCode, _ problems: [FailureRow] = []) -> RunOutput {
-    RunOutput(
-      numbers, batch: BatchID(rawValue: 412), add: nil, addOutput: nil, status: status, problems: problems)
+    let batch = BatchID(rawValue: 412)
+    let files = AddedFiles(since: .beginning, batch: batch, queued: QueuedFiles())
+    let add = AddResult(batch: batch, files: files)
+    return RunOutput(numbers, add: add, addOutput: nil, status: status, problems: problems)
   }
 
   @Test func whatFailedIsNamedWithTheNextCommand() {

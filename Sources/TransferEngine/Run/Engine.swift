@@ -27,8 +27,8 @@ public struct Engine: Sendable {
 
   /// Recovers what a dead run left, then works until nothing is left, `stop` is asked for, or no destination can be
   /// reached. Blocks. On return every attempt of this run is closed and the run row says how it ended.
-  /// - Throws: errors of the store, `.leaseLost`, `.auth` and `.config` when a batch's destination cannot be used; then
-  ///   attempts may be left open, and the next run recovers them.
+  /// A batch whose destination cannot be used holds up no other: the summary names it.
+  /// - Throws: errors of the store, `.leaseLost`; then attempts may be left open, and the next run recovers them.
   public func work(until stop: StopSignal) throws(TransferError) -> EngineSummary {
     let run = run
     let recovery = try ledger.write { tx in try tx.recover(run) }
@@ -45,8 +45,9 @@ public struct Engine: Sendable {
       summary.filesLeft = left.files + left.paused
       summary.filesPaused = left.paused
       if summary.stop == nil { summary.stop = loop.whyLeft(left) }
-      let how = summary.stop?.rawValue ?? "done"
-      if let error = loop.blocked.values.first { throw error }
+      summary.blocked = loop.blocked
+      let refused = summary.blocked.min { $0.key < $1.key }?.value
+      let how = refused.map { "failed: \($0.kind.rawValue)" } ?? summary.stop?.rawValue ?? "done"
       _ = try ledger.write { tx in try tx.endRun(run, how: how) }
       return summary
     } catch {

@@ -104,6 +104,8 @@ public struct EngineSummary: Sendable, Hashable {
   public var retries = 0
   public var wallMs: Int64 = 0
   public var stop: StopCause?
+  /// Batches of which nothing could be sent, and why.
+  public var blocked: [BatchID: TransferError] = [:]
 
   public init() {}
 }

@@ -14,6 +14,8 @@ public struct SourceAdmitter {
     public var unchanged = 0
     /// Already waiting or in work, from an earlier batch.
     public var queued = 0
+    /// Which ones.
+    public var queuedFiles = QueuedFiles()
     /// Named more than once; taken once.
     public var repeated = 0
     public var unknown = 0

@@ -11,6 +11,8 @@ struct Admitter {
   private let live, past, insert: Statement
   /// Some key of the destination has a generation that is not the live one.
   private var hasPast = false
+  /// Found waiting or in work.
+  private(set) var queued = QueuedFiles()
 
   init(_ tx: LedgerTransaction, destination: Int64, batch: BatchID, priority: Int) throws {
     try self.init(tx, destination, batch, priority, nil)
@@ -49,7 +51,7 @@ struct Admitter {
       if generation > 1, let destination { try tx.dropSessions(destination, NameBytes(Array(key))) }
       return .added(try add(path, key, identity, mode, generation), superseded: nil)
     }
-    if let target, current.batch == batch, current.id.rawValue > target.lastFile {
+    if let target, current.batch == batch, current.id.rawValue > target.mark.file {
       guard current.isSamePath else { throw try collision(path, key, current.id) }
       return .repeated(current.id)
     }
@@ -57,16 +59,21 @@ struct Admitter {
     switch current.state {
     case .unknown: return .unknown(current.id)
     case .done where isSame: return .unchanged(current.id)
-    case .paused: return .queued(current.id)
+    case .paused: return isQueued(current, as: .queued(current.id))
     case .pending where isSame, .settling where isSame, .active where isSame, .finishing where isSame:
-      return .queued(current.id)
-    case .active, .finishing: return .busy(current.id)
+      return isQueued(current, as: .queued(current.id))
+    case .active, .finishing: return isQueued(current, as: .busy(current.id))
     case .done, .pending, .settling, .failed, .cancelled, .superseded:
       let generation = 1 + max(current.generation, try pastGeneration(key))
       try tx.replace(current.id, isDone: current.state == .done)
       hasPast = true
       return .added(try add(path, key, identity, mode, generation), superseded: current.id)
     }
+  }
+
+  private mutating func isQueued(_ file: LiveFile, as admission: Admission) -> Admission {
+    queued.insert(file.id, of: file.batch)
+    return admission
   }
 
   /// Records that a source cannot be sent, unless that is the last thing that is known of it.

@@ -10,18 +10,19 @@ import Transfers
 #endif
 
 extension EngineSession {
-  /// Prints the summary and ends with the exit code that the numbers deserve.
+  /// Prints the summary and ends with the exit code that the numbers deserve. `add` is what a push recorded before; the
+  /// commands that are named as the next ones are then about its batches.
   func conclude(
-    _ numbers: RunNumbers, batch: BatchID?, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
+    _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
   ) throws(CommandFailure) {
     let failed = numbers.failed + numbers.unknown + numbers.cancelled + (add?.failed ?? 0) + (add?.unknown ?? 0)
     let succeeded = numbers.done + (add?.unchanged ?? 0)
     let status = ExitCode(
       succeeded: succeeded, failed: failed, mismatched: numbers.mismatched, left: numbers.left)
-    let problems = status == .ok ? [] : try problems(storePath, batch, sinceMs)
+    let problems = status == .ok ? [] : try problems(storePath, add?.files.batches, sinceMs)
     let value = RunOutput(
-      numbers, batch: batch, add: add, addOutput: add.map { AddOutput(result: $0, destination: destination) },
-      status: status, problems: problems)
+      numbers, add: add, addOutput: add.map { AddOutput(result: $0, destination: destination) }, status: status,
+      problems: problems)
     try common.print(value, store: StoreIdentity.read(storePath, context), context)
     if numbers.left > 0, let signal = stoppingSignal {
       throw CommandFailure(
@@ -30,16 +31,18 @@ extension EngineSession {
         remedy: "transfers run", signal: signal)
     }
     guard status != .ok else { return }
-    throw CommandFailure(status, text(status, numbers, failed: failed), remedy: remedy(status, numbers, batch))
+    throw CommandFailure(status, text(status, numbers, failed: failed), remedy: remedy(status, numbers, add))
   }
 
   /// The reasons of failed files, most files first.
-  private func problems(_ storePath: String, _ batch: BatchID?, _ sinceMs: Int64) throws(CommandFailure) -> [FailureRow]
-  {
+  private func problems(
+    _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64
+  ) throws(CommandFailure) -> [FailureRow] {
     let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }
     var filter = RowFilter()
-    if let batch { filter.batches = [batch.rawValue...batch.rawValue] } else { filter.finishedSinceMs = sinceMs }
+    filter.withinBatches = batches?.map(\.rawValue)
+    filter.finishedSinceMs = sinceMs
     return try failing { () throws(TransferError) in try ledger.read { try $0.failures(filter) } }
   }
 
@@ -54,8 +57,8 @@ extension EngineSession {
     }
   }
 
-  private func remedy(_ status: ExitCode, _ numbers: RunNumbers, _ batch: BatchID?) -> String {
-    let selector = batch.map { " --batch \($0)" } ?? ""
+  private func remedy(_ status: ExitCode, _ numbers: RunNumbers, _ add: AddResult?) -> String {
+    let selector = RunOutput.selector(add)
     guard status == .workLeft else { return "transfers report failures\(selector)" }
     return numbers.wayOn(selector)
   }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import TransferLedger
 import TransferModel
 import Transfers
 
@@ -39,7 +38,7 @@ struct PushCommand: Command {
     if common.format.isForPeople, !common.quiet { context.out.writeLine(AddOutput.line(add, destination: destination)) }
     let numbers = add.added + add.queued == 0 ? .none : try work(session, options, add, context)
     try session.conclude(
-      numbers, batch: add.batch, add: add, destination: destination, storePath: options.storePath, sinceMs: startedMs)
+      numbers, add: add, destination: destination, storePath: options.storePath, sinceMs: startedMs)
   }
 
   private func work(
@@ -48,37 +47,6 @@ struct PushCommand: Command {
     let run = RunOptions(
       storePath: options.storePath, workers: engine.workers, rate: engine.bytesPerSecond,
       argv: RecordedArguments.masked(context.arguments))
-    var numbers: RunNumbers
-    do {
-      numbers = RunNumbers(try session.run(run))
-    } catch {
-      guard error.kind == .locked else { throw CommandFailure(error) }
-      guard let batch = add.batch else {
-        session.reporter.say("another engine owns the ledger; it sends what an earlier batch has queued")
-        // Nobody looks how that ends, so it is left as far as this command knows.
-        numbers = .none
-        numbers.left = add.queued
-        return numbers
-      }
-      return try BatchFollower(session, run, batch, context).follow()
-    }
-    if numbers.left > 0 {
-      let own = try add.batch.map { batch throws(CommandFailure) in try totals(batch, options.storePath, context) }
-      numbers.keepLeft(of: own ?? FileTotals())
-    }
-    if let batch = add.batch { numbers.cancelled = try cancelled(batch, options.storePath, context) }
-    return numbers
-  }
-
-  private func cancelled(_ batch: BatchID, _ path: String, _ context: Context) throws(CommandFailure) -> Int {
-    let ledger = try LedgerAccess.open(path, context)
-    defer { ledger.close() }
-    return try LedgerAccess.read(ledger) { try $0.stateTotals(.batch(batch)).count(.cancelled) }
-  }
-
-  private func totals(_ batch: BatchID, _ path: String, _ context: Context) throws(CommandFailure) -> FileTotals {
-    let ledger = try LedgerAccess.open(path, context)
-    defer { ledger.close() }
-    return try LedgerAccess.read(ledger) { try $0.totals(.batch(batch)) }
+    return try PushWork(session: session, options: run, files: add.files, context: context).finish()
   }
 }

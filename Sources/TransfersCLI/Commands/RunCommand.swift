@@ -23,8 +23,9 @@ struct RunCommand: Command {
     try LedgerAccess.check(options.storePath, context)
     let session = EngineSession(common, progress, title: "transfers run", context)
     let startedMs = context.clock.wallMs
-    let numbers = RunNumbers(try failing { () throws(TransferError) in try session.run(options) })
+    let result = try failing { () throws(TransferError) in try session.run(options) }
+    if let error = result.blocked.min(by: { $0.key < $1.key })?.value { throw CommandFailure(error) }
     try session.conclude(
-      numbers, batch: nil, add: nil, destination: "", storePath: options.storePath, sinceMs: startedMs)
+      RunNumbers(result), add: nil, destination: "", storePath: options.storePath, sinceMs: startedMs)
   }
 }

@@ -24,17 +24,20 @@ struct RunNumbers: Sendable, Hashable {
     stoppedBy = run.stoppedBy
   }
 
-  /// Keeps what is left of one batch: that people hold others back is not what the command was about.
-  mutating func keepLeft(of batch: FileTotals) {
-    guard stoppedBy == .paused || stoppedBy == .deadline else { return }
-    (left, paused) = (batch.left, batch.count(.paused))
-    stoppedBy = left == 0 ? nil : left == paused ? .paused : .deadline
+  /// Of the files of one push. `stop` is why the run ended that sent them; that others are held back is not what the
+  /// command was about.
+  init(_ added: AddedTotals, wallMs: Int64, stop: StopCause?) {
+    self.init(added.files, wallMs: wallMs)
+    bytesAcked = added.bytesAckedSince
+    guard left > 0, left > paused else { return }
+    let others: [StopCause?] = [.paused, .deadline]
+    stoppedBy = left == paused + added.overdue ? .deadline : others.contains(stop) ? nil : stop
   }
 
   /// Nothing had to be done.
   static let none = RunNumbers(FileTotals(), wallMs: 0)
 
-  /// From the rows of a batch that another engine works on.
+  /// From rows.
   init(_ totals: FileTotals, wallMs: Int64) {
     done = totals.count(.done)
     unknown = totals.count(.unknown)

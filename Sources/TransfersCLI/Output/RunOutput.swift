@@ -16,6 +16,7 @@ struct RunOutput: OutputValue {
   let added: AddOutput?
   private let problems: [FailureRow]
   private let numbers: RunNumbers
+  private let selector: String
 
   struct Counts: Encodable, Sendable { let done, failed, unknown, mismatched, cancelled, unchanged, left: Int }
 
@@ -25,9 +26,10 @@ struct RunOutput: OutputValue {
 
   /// `status` is the exit code that the numbers deserve; `problems` what went wrong, worst first.
   init(
-    _ run: RunNumbers, batch: BatchID?, add: AddResult?, addOutput: AddOutput?, status: ExitCode, problems: [FailureRow]
+    _ run: RunNumbers, add: AddResult?, addOutput: AddOutput?, status: ExitCode, problems: [FailureRow]
   ) {
-    self.batch = Cell(batch?.description)
+    batch = Cell(add?.batch?.description)
+    selector = Self.selector(add)
     result = status.name
     files = Counts(
       done: run.done, failed: run.failed + (add?.failed ?? 0), unknown: run.unknown + (add?.unknown ?? 0),
@@ -71,8 +73,10 @@ struct RunOutput: OutputValue {
     return (batch == .none ? "" : "\(batch.text) ") + word + ": " + parts.joined(separator: " · ")
   }
 
+  /// For commands about the files of a push; empty after a run, which was about everything.
+  static func selector(_ add: AddResult?) -> String { (add?.files.batches ?? []).map { " --batch \($0)" }.joined() }
+
   private var next: String? {
-    let selector = batch == .none ? "" : " --batch \(batch.text)"
     var commands: [String] = []
     if files.left > 0 { commands.append(numbers.wayOn(selector)) }
     if files.failed + files.unknown + files.mismatched > 0 {

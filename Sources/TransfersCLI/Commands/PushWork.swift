@@ -1,0 +1,91 @@
+import TransferLedger
+import TransferModel
+import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Brings the files of one push to an end: with an engine of its own, or by waiting for the one that owns the ledger, and
+/// taking over when that ends with some of them unfinished. What came of them is read from the ledger either way, so that
+/// it is the same whoever sent them. Runs on the main thread, which has nothing else to do.
+struct PushWork {
+  let session: EngineSession
+  let options: RunOptions
+  let files: AddedFiles
+  let context: Context
+
+  func finish() throws(CommandFailure) -> RunNumbers {
+    if let result = try run() { return try numbers(result) }
+    session.reporter.say("another engine owns the ledger; it sends these files, waiting for it")
+    let ledger = try LedgerAccess.open(options.storePath, context)
+    defer {
+      ledger.close()
+      session.reporter.finish()
+    }
+    return try follow(ledger)
+  }
+
+  /// nil while another engine holds the lock.
+  private func run() throws(CommandFailure) -> RunResult? {
+    do {
+      return try session.run(options)
+    } catch {
+      guard error.kind == .locked else { throw CommandFailure(error) }
+      return nil
+    }
+  }
+
+  private func follow(_ ledger: Ledger) throws(CommandFailure) -> RunNumbers {
+    let startedMs = context.clock.bootMs
+    session.listenWhileWaiting()
+    let watch = LedgerWatch(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
+    let numbers = try watch.until { isDue throws(CommandFailure) -> RunNumbers? in
+      if isDue || session.isStopping {
+        let totals = try totals(ledger)
+        let elapsedMs = context.clock.bootMs - startedMs
+        session.reporter.progress(totals.files.snapshot(elapsedMs: elapsedMs))
+        if totals.isSettled || session.isStopping { return RunNumbers(totals, wallMs: elapsedMs, stop: nil) }
+      }
+      guard let result = try run() else {
+        session.listenWhileWaiting()
+        return nil
+      }
+      return try self.numbers(result)
+    }
+    return numbers ?? .none
+  }
+
+  /// What came of the files. An error that keeps another batch from being sent is only a remark here.
+  private func numbers(_ result: RunResult) throws(CommandFailure) -> RunNumbers {
+    for (batch, error) in result.blocked.sorted(by: { $0.key < $1.key }) {
+      if files.batches.contains(batch) { throw CommandFailure(error) }
+      session.reporter.say("nothing of batch \(batch) could be sent: \(error)")
+    }
+    let ledger = try LedgerAccess.open(options.storePath, context)
+    defer { ledger.close() }
+    return RunNumbers(try totals(ledger), wallMs: result.wallMs, stop: result.stoppedBy)
+  }
+
+  private func totals(_ ledger: Ledger) throws(CommandFailure) -> AddedTotals {
+    try LedgerAccess.read(ledger) { try $0.totals(of: files, nowMs: context.clock.wallMs) }
+  }
+}
+
+extension AddedTotals {
+  /// Nothing of it goes on by itself.
+  var isSettled: Bool { files.left == files.count(.paused) + overdue }
+}
+
+extension FileTotals {
+  func snapshot(elapsedMs: Int64) -> ProgressSnapshot {
+    var snapshot = ProgressSnapshot()
+    (snapshot.filesTotal, snapshot.filesDone) = (files, count(.done))
+    (snapshot.filesFailed, snapshot.filesUnknown) = (count(.failed), count(.unknown))
+    snapshot.active = count(.active) + count(.finishing)
+    (snapshot.bytesTotal, snapshot.bytesAcked, snapshot.elapsedMs) = (bytes, bytesAcked, elapsedMs)
+    return snapshot
+  }
+}

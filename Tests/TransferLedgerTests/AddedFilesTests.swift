@@ -1,0 +1,99 @@
+import Testing
+import TransferModel
+
+@testable import TransferLedger
+
+/// What came of the files of one `add`, whatever else is in their batches.
+@Suite struct AddedFilesTests {
+  private let f: LedgerFixture
+  init() throws { f = try LedgerFixture() }
+
+  private func add(_ page: AdmissionPage, name: String? = nil) throws -> AddedFiles {
+    let target = f.target(name: name)
+    let mark = try f.ledger.read { try $0.addedMark() }
+    let done = try f.ledger.write { try $0.admit(page, to: target) }
+    return AddedFiles(since: mark, batch: done.batch, queued: done.queuedFiles)
+  }
+
+  private func totals(_ added: AddedFiles) throws -> AddedTotals {
+    try f.ledger.read { [clock = f.clock] in try $0.totals(of: added, nowMs: clock.wallMs) }
+  }
+
+  @Test func filesOfOthersAndOfEarlierTimesDoNotCount() throws {
+    _ = try add(f.page(["old1", "old2", "old3"]), name: "n")
+    let run = try f.startRun()
+    try fail("old1", run)
+    var page = f.page(["a", "b", "old3"])
+    page.append(path: NameBytes("/src/secret"), key: NameBytes("secret"), Failure(.sourceDenied, "no"))
+    let added = try add(page, name: "n")
+    _ = try f.add("foreign", to: f.makeBatch("put:elsewhere"))
+    #expect(added.batches == [BatchID(rawValue: 1)])
+    #expect(try totals(added).files.byState == [.pending: 3], "what could not be read is told by the add")
+    try send("old2", run)
+    try fail("a", run)
+    try send("old3", run)
+    let end = try totals(added)
+    #expect(end.files.byState == [.done: 1, .failed: 1, .pending: 1])
+    #expect((end.files.bytes, end.files.bytesAcked, end.files.retries) == (30, 10, 0))
+    #expect((end.files.bytesSent, end.bytesAckedSince) == (10, 10))
+  }
+
+  @Test func newGenerationsCountInPlaceOfTheOldOnes() throws {
+    let first = try add(f.page(["a"]))
+    let second = try add(f.page(["a"]))
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(run)
+      _ = try tx.supersede(file.id, run, by: LedgerFixture.source("a", version: 2).identity, notBeforeMs: nil)
+    }
+    #expect(second.batches == first.batches)
+    for added in [first, second] { #expect(try totals(added).files.byState == [.pending: 1]) }
+  }
+
+  @Test func longAndShortRangesOfQueuedFilesAreAllFound() throws {
+    _ = try add(f.page((0..<1_500).map { "l\($0)" }))
+    _ = try add(f.page(["x"]))
+    _ = try add(f.page(["s", "t"]))
+    let added = try add(f.page((0..<1_500).map { "l\($0)" } + ["t"]))
+    #expect(added.batches == [BatchID(rawValue: 1), BatchID(rawValue: 3)])
+    let run = try f.startRun()
+    for name in ["l7", "x", "t"] { try send(name, run) }
+    let end = try totals(added)
+    #expect(end.files.byState == [.done: 2, .pending: 1_499])
+    #expect(end.files.bytesSent == 20 && end.overdue == 0)
+    var late = BatchChange()
+    late.deadlineMs = .to(1)
+    let change = late
+    _ = try f.ledger.write { try $0.changeBatches(.batch(BatchID(rawValue: 1)), change) }
+    #expect(try totals(added).overdue == 1_499)
+  }
+
+  private func fail(_ name: String, _ run: RunID) throws {
+    let file = try claim(name, run)
+    _ = try f.ledger.write { try $0.failFile(file, run, code: .http413, message: "m", keepsSession: false) }
+  }
+
+  private func send(_ name: String, _ run: RunID) throws {
+    let file = try claim(name, run)
+    try f.ledger.write { tx in
+      try tx.sendAll(file, run)
+      #expect(try tx.completeFile(file, run, proof).isApplied)
+    }
+  }
+
+  /// Takes this file and puts all others back.
+  private func claim(_ name: String, _ run: RunID) throws -> FileID {
+    try f.ledger.write { tx in
+      var found: FileID?
+      for file in try tx.claimFiles(run, limit: .max) {
+        if file.key == NameBytes(name) {
+          _ = try tx.plan(file.id, run, ChunkLayout(whole: file.identity.size))
+          found = file.id
+        } else {
+          _ = try tx.requeueFile(file.id, run, notBeforeMs: nil, code: nil, isFailure: false)
+        }
+      }
+      return try #require(found)
+    }
+  }
+}
