@@ -1,0 +1,56 @@
+public import TransferModel
+
+/// What a request may be built from besides the facts.
+public struct RequestContext: Sendable {
+  /// Milliseconds since 1970 UTC, by our clock.
+  public var wallMs: Int64
+  public var credential: Credential?
+  public var learned: LearnedFacts
+
+  public init(wallMs: Int64, credential: Credential?, learned: LearnedFacts) {
+    self.wallMs = wallMs
+    self.credential = credential
+    self.learned = learned
+  }
+}
+
+/// A secret in use. Never stored, logged or printed: `description` hides it.
+public enum Credential: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
+  case aws(accessKey: String, secretKey: String, sessionToken: String?)
+  case basic(user: String, password: String)
+  case bearer(token: String)
+
+  public var description: String {
+    switch self {
+    case .aws: "aws credential (hidden)"
+    case .basic: "basic credential (hidden)"
+    case .bearer: "bearer credential (hidden)"
+    }
+  }
+  public var debugDescription: String { description }
+}
+
+/// What answers taught about a destination; kept by the engine for all files of a batch while it runs.
+public struct LearnedFacts: Sendable, Hashable {
+  /// The bucket's real region.
+  public var region: String?
+  /// Server clock minus ours, in milliseconds.
+  public var clockSkewMs: Int64 = 0
+  /// For requests that send a whole object.
+  public var checksums: ChecksumSupport = .untried
+  /// For parts of an upload session: there are servers that confirm the one and not the other.
+  public var partChecksums: ChecksumSupport = .untried
+
+  public enum ChecksumSupport: String, Sendable, Codable {
+    /// Not known yet: send ours and compute what both outcomes need.
+    case untried
+    /// The server answers with our checksum: it checked it.
+    case confirmed
+    /// Accepted without a word: nothing was checked.
+    case ignored
+    /// Refused: send none.
+    case refused
+  }
+
+  public init() {}
+}

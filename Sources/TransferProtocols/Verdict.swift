@@ -1,0 +1,84 @@
+public import TransferModel
+
+/// What an answer means, and therefore what is written. In each case the engine closes the attempt, changes the rows
+/// in one transaction, then updates the facts as told here.
+public enum Verdict: Sendable {
+  /// `create` succeeded: session row → `open`. Clears `lostAnswer`.
+  case sessionOpened(remoteID: String, expiresAtMs: Int64?)
+  /// A page of what the server stored. Chunks that the ledger calls done and the complete listing lacks are pending again.
+  /// With `next == nil` the probe is complete: `isProbed`, and `lostAnswer` is cleared unless it is `finish`.
+  case partsListed([ListedPart], next: String?)
+  /// A page of sessions at the server that can only be lost creates of ours. Complete with `next == nil`: as above.
+  case orphansListed([String], next: String?)
+  /// The chunk is stored. `proof` is present when that was the whole upload (protocols without a finish step).
+  case stored(PartReceipt, proof: FileProof?)
+  /// The finish step, or a `verify` after a lost answer, showed that the object is there.
+  case finished(FileProof)
+  /// `verify`: nothing of ours is there. Sets `isAbsent`, clears `lostAnswer`.
+  case absent
+  /// `abort` or `makeParent` did its work (404 counts for abort).
+  case settled
+  case failed(Failure, Remedy)
+  /// Applied to the destination's ``LearnedFacts`` beside any verdict that carries it.
+  indirect case learned(LearnedFacts, Verdict)
+}
+
+public struct ListedPart: Sendable, Hashable {
+  public var seq: Int
+  public var length: Int64
+  public var etag: String
+
+  public init(seq: Int, length: Int64, etag: String) {
+    self.seq = seq
+    self.length = length
+    self.etag = etag
+  }
+}
+
+/// What can be done about a failure.
+public enum Remedy: Sendable, Hashable {
+  /// The same step again after backoff. The engine sets `lostAnswer` when the request may have arrived.
+  case retry(isThrottled: Bool)
+  /// The same step again at once, because the facts changed (region, clock, checksum support); at most 3 times in a row.
+  case repair
+  /// Missing parent: the next step will make it (WebDAV).
+  case makeParents
+  /// Credentials expired: read them again, once, then the same step.
+  case refreshCredential
+  /// The server forgot the session: session row → `gone`, chunks → pending, start with a new one (verify first when a
+  /// finish may have been done).
+  case sessionGone
+  /// Ask the server first, then go on; counts as an attempt.
+  case probe
+  /// For this file, final.
+  case permanent
+  /// The answer was lost, repeating may double, and nobody can be asked: file → `unknown`.
+  case unknown
+}
+
+/// The proof for a done file; becomes the receipt row.
+public struct FileProof: Sendable, Hashable {
+  public var confirmation: Confirmation
+  /// Of the whole file, computed by us from the bytes sent; nil when the algorithm cannot be combined over chunks.
+  public var digest: Digest?
+  /// As the server reported it, same algorithm; nil when it did not.
+  public var remoteDigest: Digest?
+  public var etag: String
+  public var versionID: String
+  public var requestID: String
+  /// The `Date` of the confirming answer, as received.
+  public var serverDate: String
+
+  public init(
+    confirmation: Confirmation, digest: Digest? = nil, remoteDigest: Digest? = nil, etag: String = "",
+    versionID: String = "", requestID: String = "", serverDate: String = ""
+  ) {
+    self.confirmation = confirmation
+    self.digest = digest
+    self.remoteDigest = remoteDigest
+    self.etag = etag
+    self.versionID = versionID
+    self.requestID = requestID
+    self.serverDate = serverDate
+  }
+}
