@@ -181,8 +181,8 @@ CREATE TABLE attempt (
   chunk_id INTEGER REFERENCES chunk (id),
   session_id INTEGER REFERENCES session (id),
   run_id INTEGER NOT NULL REFERENCES engine_run (id),
-  operation TEXT NOT NULL CHECK (operation = 'create' OR operation = 'probe' OR operation = 'part'
-    OR operation = 'finish' OR operation = 'save' OR operation = 'verify' OR operation = 'abort'
+  operation TEXT NOT NULL CHECK (operation = 'create' OR operation = 'probe' OR operation = 'prepare'
+    OR operation = 'part' OR operation = 'finish' OR operation = 'save' OR operation = 'verify' OR operation = 'abort'
     OR operation = 'get'),
   n INTEGER NOT NULL CHECK (n >= 1),
   is_repeatable INTEGER NOT NULL CHECK (is_repeatable IN (0, 1)),
@@ -210,7 +210,8 @@ CREATE TABLE attempt (
   reply_excerpt BLOB CHECK (length(reply_excerpt) <= 4096),
   may_have_arrived INTEGER NOT NULL DEFAULT 0 CHECK (may_have_arrived IN (0, 1)),
   CHECK ((outcome = 'open') = (ended_at IS NULL)),
-  CHECK ((operation = 'part') = (chunk_id IS NOT NULL)),
+  CHECK (operation <> 'part' OR chunk_id IS NOT NULL),
+  CHECK (operation = 'part' OR operation = 'prepare' OR operation = 'probe' OR chunk_id IS NULL),
   CHECK (ended_at >= started_at)
 ) STRICT;
 CREATE UNIQUE INDEX attempt_file ON attempt (file_id, operation, chunk_id, n);

@@ -24,6 +24,9 @@ static const unsigned char m0006[] = {
 static const unsigned char m0007[] = {
 #embed "../../migrations/0007_hidden.sql"
 };
+static const unsigned char m0008[] = {
+#embed "../../migrations/0008_protocols.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -34,6 +37,7 @@ static const cmigration all[] = {
     {"0005_control", m0005, sizeof m0005},
     {"0006_reading", m0006, sizeof m0006},
     {"0007_hidden", m0007, sizeof m0007},
+    {"0008_protocols", m0008, sizeof m0008},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import TransferModel
 
 /// Puts an answer together from the lines and pieces that libcurl delivers. Bounded whatever a server sends.
 struct AnswerCollector {
@@ -24,8 +25,12 @@ struct AnswerCollector {
   private var blockFields = HTTPFields()
   private var headerBytes = 0
   private var droppedBytes = 0
+  private let onInterim: (@Sendable (InterimReply) -> Void)?
 
-  init(maxBodyBytes: Int) { self.maxBodyBytes = max(0, maxBodyBytes) }
+  init(maxBodyBytes: Int, onInterim: (@Sendable (InterimReply) -> Void)? = nil) {
+    self.maxBodyBytes = max(0, maxBodyBytes)
+    self.onInterim = onInterim
+  }
 
   /// Takes one header line with its line end. False ends the transfer.
   mutating func take(line: UnsafeRawBufferPointer) -> Bool {
@@ -71,6 +76,7 @@ struct AnswerCollector {
   private mutating func endBlock() {
     guard blockStatus >= 200 else {
       phase = .beforeBlock
+      if blockStatus > 100 { onInterim?(InterimReply(status: blockStatus, fields: blockFields)) }
       return
     }
     status = blockStatus

@@ -43,7 +43,8 @@ final class Exchange {
     self.easy = easy
     self.limiter = limiter
     length = order.request.body.length ?? 0
-    answer = AnswerCollector(maxBodyBytes: order.request.limits.maxReplyBytes)
+    answer = AnswerCollector(
+      maxBodyBytes: order.request.limits.maxReplyBytes, onInterim: order.request.onInterim)
     startedNs = csys_boottime_ns()
   }
 

@@ -63,7 +63,7 @@ extension LedgerReader {
       """
       SELECT c.id FROM chunk c LEFT JOIN attempt a ON a.id = c.done_attempt
       WHERE c.state = 'done' AND (a.id IS NULL OR a.outcome <> 'ok'
-        OR (a.chunk_id IS NOT c.id AND NOT (a.operation = 'verify' AND a.file_id = c.file_id)))
+        OR (a.chunk_id IS NOT c.id AND NOT (a.operation IN ('verify', 'probe', 'create') AND a.file_id = c.file_id)))
       """
     ),
     (
@@ -101,7 +101,8 @@ extension LedgerReader {
     (
       "I10 one success for each chunk that was not lost",
       """
-      SELECT a.chunk_id FROM attempt a JOIN chunk c ON c.id = a.chunk_id WHERE a.operation = 'part' AND a.outcome = 'ok'
+      SELECT a.chunk_id FROM attempt a JOIN chunk c ON c.id = a.chunk_id
+      WHERE a.operation = 'part' AND a.outcome = 'ok' AND a.bytes_acked = c.length
       GROUP BY a.chunk_id HAVING count(*) > 1 + c.losses
       """
     ),

@@ -120,11 +120,19 @@ public struct ClaimedSession: Sendable, Hashable {
   public var id: SessionID
   public var remoteID: String?
   public var intendedAtMs: Int64
+  /// Milliseconds since 1970 UTC; nil when the server named none.
+  public var expiresAtMs: Int64?
+  /// What the protocol wanted to remember about it.
+  public var notes: [String: String]
 
-  public init(id: SessionID, remoteID: String?, intendedAtMs: Int64) {
+  public init(
+    id: SessionID, remoteID: String?, intendedAtMs: Int64, expiresAtMs: Int64? = nil, notes: [String: String] = [:]
+  ) {
     self.id = id
     self.remoteID = remoteID
     self.intendedAtMs = intendedAtMs
+    self.expiresAtMs = expiresAtMs
+    self.notes = notes
   }
 }
 
@@ -136,13 +144,28 @@ public struct ClaimedChunk: Sendable, Hashable {
   public var range: ByteRange
   /// Attempts before this one that moved nothing.
   public var failures: Int
+  /// What the attempt is for: `part`, or what has to go ahead of it.
+  public var operation: AttemptOperation
+  /// Bytes from its start that the server holds.
+  public var acked: Int64
+  /// What the server said about it before.
+  public var remote: [String: String]
+  /// A request for it lost its answer, and the server was not asked since.
+  public var isUncertain: Bool
 
-  public init(id: ChunkID, attempt: AttemptID, seq: Int, range: ByteRange, failures: Int) {
+  public init(
+    id: ChunkID, attempt: AttemptID, seq: Int, range: ByteRange, failures: Int, operation: AttemptOperation = .part,
+    acked: Int64 = 0, remote: [String: String] = [:], isUncertain: Bool = false
+  ) {
     self.id = id
     self.attempt = attempt
     self.seq = seq
     self.range = range
     self.failures = failures
+    self.operation = operation
+    self.acked = acked
+    self.remote = remote
+    self.isUncertain = isUncertain
   }
 }
 
@@ -197,8 +220,13 @@ public struct StoredPart: Sendable, Hashable {
   public var digest: Digest?
   public var md5: Digest?
   public var confirmation: Confirmation
+  /// What the protocol keeps about it for its last steps; empty keeps what there was.
+  public var remote: [String: String]
 
-  public init(etag: String, digest: Digest?, md5: Digest?, confirmation: Confirmation) {
+  public init(
+    etag: String, digest: Digest?, md5: Digest?, confirmation: Confirmation, remote: [String: String] = [:]
+  ) {
+    self.remote = remote
     self.etag = etag
     self.digest = digest
     self.md5 = md5

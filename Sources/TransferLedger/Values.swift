@@ -65,6 +65,9 @@ public struct AbortWork: Sendable, Hashable {
   /// nil when the answer to the create call was lost: the server has to be asked for it.
   public var remoteID: String?
   public var intendedAtMs: Int64
+  /// What the protocol wanted to remember about the session, and about each chunk of it in order.
+  public var notes: [String: String] = [:]
+  public var remotes: [[String: String]] = []
 }
 
 /// A stored chunk, as the finish step needs it.
@@ -75,6 +78,8 @@ public struct StoredPartRow: Sendable, Hashable {
   public var digest: Digest?
   public var md5: Digest?
   public var confirmation: Confirmation
+  /// What the protocol kept about it.
+  public var remote: [String: String]
 }
 
 /// Files that are not at rest, by state. Each number is read from an index of just these rows.

@@ -35,10 +35,25 @@ public struct ChunkLayout: Hashable, Sendable {
     count = size == 0 ? 1 : Int((size + chunkSize - 1) / chunkSize)
   }
 
+  /// Chunks of `chunkSize` bytes, of which the last one takes all that is left: less than twice as much for protocols whose
+  /// last chunk absorbs the remainder.
+  public init(size: Int64, chunkSize: Int64, count: Int) {
+    precondition(count >= 1 && chunkSize >= 0 && Int64(count - 1) * chunkSize <= size, "\(count) × \(chunkSize) of \(size)")
+    self.size = size
+    self.chunkSize = chunkSize
+    self.count = count
+  }
+
   /// The range of chunk `seq`, counted from 0.
   public func range(_ seq: Int) -> ByteRange {
     precondition(seq >= 0 && seq < count, "chunk \(seq) of \(count)")
     let offset = Int64(seq) * chunkSize
-    return ByteRange(offset: offset, length: min(chunkSize, size - offset))
+    return ByteRange(offset: offset, length: seq == count - 1 ? size - offset : chunkSize)
+  }
+
+  /// How many chunks lie wholly within the first `offset` bytes.
+  public func chunks(within offset: Int64) -> Int {
+    if offset >= size { return count }
+    return chunkSize == 0 ? 0 : min(count - 1, Int(offset / chunkSize))
   }
 }

@@ -73,7 +73,22 @@ public enum SessionState: String, Sendable, CaseIterable, Codable {
 
 /// What a request was for.
 public enum AttemptOperation: String, Sendable, CaseIterable, Codable {
-  case create, probe, part, finish, save, verify, abort, get
+  case create, probe, prepare, part, finish, save, verify, abort, get
+}
+
+/// What has to go ahead of the body of a chunk, as a request of its own.
+public struct ChunkOpening: Sendable, Hashable {
+  /// `prepare`, while nothing is known of the chunk at the server.
+  public var prepares: Bool
+  /// `probe`, after a request for the chunk whose answer was lost.
+  public var probesUncertain: Bool
+
+  public init(prepares: Bool, probesUncertain: Bool) {
+    self.prepares = prepares
+    self.probesUncertain = probesUncertain
+  }
+
+  public static let none = ChunkOpening(prepares: false, probesUncertain: false)
 }
 
 /// How a done file was proved to be at the server; strongest first.

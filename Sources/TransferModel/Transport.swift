@@ -16,6 +16,11 @@ public struct TransferRequest: Sendable {
   public var needsFreshConnection: Bool
   /// The group whose rate limits this body, besides the limit for all.
   public var rateGroup: RateGroup?
+  /// What stands before and after the source in the body: the frame of a form. Put around it by whoever adds the source.
+  public var envelope: BodyEnvelope?
+  /// Called for each interim answer (1xx but 100) with its fields, on a thread of the transport, before the reply; it must not
+  /// block.
+  public var onInterim: (@Sendable (InterimReply) -> Void)?
 
   public init(
     method: HTTPRequest.Method, url: String, fields: HTTPFields = [:], body: RequestBody = .none,
@@ -28,6 +33,28 @@ public struct TransferRequest: Sendable {
     self.limits = limits
     self.credentialLabel = credentialLabel
     self.needsFreshConnection = needsFreshConnection
+  }
+}
+
+/// Bytes around the source of a body.
+public struct BodyEnvelope: Sendable, Hashable {
+  public var prefix: [UInt8]
+  public var suffix: [UInt8]
+
+  public init(prefix: [UInt8], suffix: [UInt8]) {
+    self.prefix = prefix
+    self.suffix = suffix
+  }
+}
+
+/// A 1xx answer while its request goes on (RFC 9110 section 15.2).
+public struct InterimReply: Sendable, Hashable {
+  public var status: Int
+  public var fields: HTTPFields
+
+  public init(status: Int, fields: HTTPFields) {
+    self.status = status
+    self.fields = fields
   }
 }
 

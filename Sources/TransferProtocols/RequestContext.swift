@@ -6,11 +6,20 @@ public struct RequestContext: Sendable {
   public var wallMs: Int64
   public var credential: Credential?
   public var learned: LearnedFacts
+  /// Attempts of this step before this one that moved nothing.
+  public var failures: Int
+  /// What ``UploadProtocol/fileDigests(for:_:)`` asked for.
+  public var fileDigests: [DigestAlgorithm: Digest]
 
-  public init(wallMs: Int64, credential: Credential?, learned: LearnedFacts) {
+  public init(
+    wallMs: Int64, credential: Credential?, learned: LearnedFacts, failures: Int = 0,
+    fileDigests: [DigestAlgorithm: Digest] = [:]
+  ) {
     self.wallMs = wallMs
     self.credential = credential
     self.learned = learned
+    self.failures = failures
+    self.fileDigests = fileDigests
   }
 }
 
@@ -19,12 +28,15 @@ public enum Credential: Sendable, Hashable, CustomStringConvertible, CustomDebug
   case aws(accessKey: String, secretKey: String, sessionToken: String?)
   case basic(user: String, password: String)
   case bearer(token: String)
+  /// Named secrets of a profile.
+  case inputs([String: String])
 
   public var description: String {
     switch self {
     case .aws: "aws credential (hidden)"
     case .basic: "basic credential (hidden)"
     case .bearer: "bearer credential (hidden)"
+    case .inputs(let values): "inputs \(values.keys.sorted().joined(separator: ", ")) (hidden)"
     }
   }
   public var debugDescription: String { description }
@@ -40,6 +52,8 @@ public struct LearnedFacts: Sendable, Hashable {
   public var checksums: ChecksumSupport = .untried
   /// For parts of an upload session: there are servers that confirm the one and not the other.
   public var partChecksums: ChecksumSupport = .untried
+  /// What a ``StepRequest/discover`` learned, in the protocol's own words; nil until one was answered.
+  public var discovered: [String: String]?
 
   public enum ChecksumSupport: String, Sendable, Codable {
     /// Not known yet: send ours and compute what both outcomes need.

@@ -26,6 +26,8 @@ public struct UploadFacts: Sendable {
   /// An earlier request of this kind, for this file, may have taken effect although its answer never came (lost answer or
   /// crash). Cleared by the engine after a verdict that settles it: see ``Verdict``.
   public var lostAnswer: AttemptOperation?
+  /// The session is older than this claim of the file: what the server holds may have changed since.
+  public var isResumed = false
   /// The server has been asked (`probe`) since the file was claimed.
   public var isProbed = false
   /// Where the next page of a probe begins.
@@ -36,10 +38,16 @@ public struct UploadFacts: Sendable {
   public var isAbsent = false
   /// Every chunk is stored.
   public var isAllStored = false
+  /// The file has a layout in the ledger; until then ``layout`` is a guess of protocols that plan late.
+  public var isPlanned = false
   /// Receipts of all chunks in order; only filled while `isAllStored`.
   public var parts: [PartReceipt] = []
   /// How many missing parents were made; for WebDAV.
   public var parentsMade: Int?
+  /// What answers taught about the destination so far.
+  public var learned = LearnedFacts()
+  /// Milliseconds since 1970 UTC, when the next step is asked for; for what expires.
+  public var wallMs: Int64 = 0
 
   public init(file: FileFacts, layout: ChunkLayout) {
     self.file = file
@@ -52,10 +60,16 @@ public struct SessionFacts: Sendable, Hashable {
   public var remoteID: String?
   /// Milliseconds since 1970 UTC: written before the create call was sent.
   public var intendedAtMs: Int64
+  /// Milliseconds since 1970 UTC; nil when the server named none.
+  public var expiresAtMs: Int64?
+  /// What the protocol wanted to remember about this session (``Verdict/noted(_:_:)``): tokens, how far the last steps are.
+  public var notes: [String: String]
 
-  public init(remoteID: String?, intendedAtMs: Int64) {
+  public init(remoteID: String?, intendedAtMs: Int64, expiresAtMs: Int64? = nil, notes: [String: String] = [:]) {
     self.remoteID = remoteID
     self.intendedAtMs = intendedAtMs
+    self.expiresAtMs = expiresAtMs
+    self.notes = notes
   }
 }
 
@@ -64,15 +78,36 @@ public struct ChunkFacts: Sendable, Hashable {
   /// From 0.
   public var seq: Int
   public var range: ByteRange
-  /// What ``UploadProtocol/digestsAhead(_:)`` asked for; when an answer is judged, also ``UploadProtocol/sentDigest`` of the
-  /// bytes that went out.
+  /// How many bytes from its start the server is known to hold; less than the length of the range.
+  public var acked: Int64
+  /// What the server said about this chunk before: the URL of a partial upload, values of a profile.
+  public var remote: [String: String]
+  /// An earlier request for it may have taken effect although its answer never came, and nobody was asked since.
+  public var isUncertain: Bool
+  /// Attempts before this one that moved nothing.
+  public var failures: Int
+  /// What ``UploadProtocol/digestsAhead(_:)`` asked for, over the body of the request; when an answer is judged, also
+  /// ``UploadProtocol/sentDigest`` of the chunk from its start to the last byte that went out.
   public var digests: [DigestAlgorithm: Digest]
+  /// What the request carries: ``UploadProtocol/bodyRange(of:_:)``. The rest of the chunk until the engine has asked.
+  public var body: ByteRange
 
-  public init(seq: Int, range: ByteRange, digests: [DigestAlgorithm: Digest] = [:]) {
+  public init(
+    seq: Int, range: ByteRange, acked: Int64 = 0, remote: [String: String] = [:], isUncertain: Bool = false,
+    failures: Int = 0, digests: [DigestAlgorithm: Digest] = [:]
+  ) {
     self.seq = seq
     self.range = range
+    self.acked = acked
+    self.remote = remote
+    self.isUncertain = isUncertain
+    self.failures = failures
     self.digests = digests
+    body = ByteRange(offset: range.offset + acked, length: range.length - acked)
   }
+
+  /// What the server lacks of it.
+  public var rest: ByteRange { ByteRange(offset: range.offset + acked, length: range.length - acked) }
 }
 
 /// What the server acknowledged about one chunk.
@@ -86,10 +121,14 @@ public struct PartReceipt: Sendable, Hashable {
   /// MD5 of the bytes that were sent, when it was computed; the ETag rule of S3 needs it beside the digest.
   public var md5: Digest?
   public var confirmation: Confirmation
+  /// What the protocol keeps about it for the last steps; empty for most.
+  public var remote: [String: String]
 
   public init(
-    seq: Int, length: Int64, etag: String, digest: Digest?, md5: Digest? = nil, confirmation: Confirmation
+    seq: Int, length: Int64, etag: String, digest: Digest?, md5: Digest? = nil, confirmation: Confirmation,
+    remote: [String: String] = [:]
   ) {
+    self.remote = remote
     self.seq = seq
     self.length = length
     self.etag = etag

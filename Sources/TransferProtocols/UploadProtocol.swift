@@ -38,26 +38,77 @@ public protocol UploadProtocol: Sendable {
 
   /// Says what an answer means.
   func judge(_ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) -> Verdict
+
+  /// Says what an interim answer (1xx) means while its request goes on; nil for nothing. Asked only with
+  /// ``ProtocolAbilities/hearsInterim``. Only ``Verdict/sessionOpened(remoteID:expiresAtMs:)`` may come of it.
+  func judgeInterim(
+    _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict?
+
+  /// The layout once a session is open, for protocols whose server chooses the size of chunks
+  /// (``ProtocolAbilities/plansLate``).
+  func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout
+
+  /// The bytes of the file that the next request for `chunk` carries: from the first that the server lacks, and shorter than
+  /// the rest of the chunk where a server limits bodies. Within the chunk, and empty only for an empty chunk.
+  func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange
+
+  /// Digests of the whole file that must be known before this request is made; computed once for each time that a file is
+  /// claimed, by reading it.
+  func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm>
+
+  /// What there is to be ended at the server when the upload is given up: ids for ``StepRequest/abort(remoteID:)``.
+  func abortTargets(_ facts: UploadFacts) -> [String]
 }
 
 extension UploadProtocol {
   public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     digestsAhead(learned)
   }
+
+  public func judgeInterim(
+    _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict? { nil }
+
+  public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout { try layout(size: facts.file.size) }
+
+  public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange { chunk.rest }
+
+  public func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm> { [] }
+
+  public func abortTargets(_ facts: UploadFacts) -> [String] { facts.session?.remoteID.map { [$0] } ?? [] }
 }
 
 /// What a protocol can do; printed for people and used by the engine instead of asking for names.
-public struct ProtocolAbilities: Sendable, Hashable, Codable {
-  /// Several chunks of one file at a time.
+public struct ProtocolAbilities: Sendable, Hashable {
+  /// Several chunks of one file at a time; without it they are sent in order, each after the answer to the one before.
   public var parallelChunks: Bool
+  /// How many of them at most; nil for no limit of the protocol's own.
+  public var mostParallel: Int?
   /// The server keeps what it acknowledged, and can be asked.
   public var resumable: Bool
-  /// Sending the same body again is harmless. When false, a lost answer makes the file `unknown`.
-  public var repeatable: Bool
+  /// Requests whose repetition may do harm: one that lost its answer makes the file `unknown`.
+  public var unrepeatable: Set<AttemptOperation>
+  /// What goes ahead of the body of a chunk.
+  public var chunkOpening: ChunkOpening
+  /// ``UploadProtocol/judgeInterim(_:to:_:_:)`` wants to be asked.
+  public var hearsInterim: Bool
+  /// The layout is known once a session is open, not before.
+  public var plansLate: Bool
 
-  public init(parallelChunks: Bool, resumable: Bool, repeatable: Bool) {
+  public init(
+    parallelChunks: Bool, mostParallel: Int? = nil, resumable: Bool, unrepeatable: Set<AttemptOperation> = [],
+    chunkOpening: ChunkOpening = .none, hearsInterim: Bool = false, plansLate: Bool = false
+  ) {
     self.parallelChunks = parallelChunks
+    self.mostParallel = mostParallel
     self.resumable = resumable
-    self.repeatable = repeatable
+    self.unrepeatable = unrepeatable
+    self.chunkOpening = chunkOpening
+    self.hearsInterim = hearsInterim
+    self.plansLate = plansLate
   }
+
+  /// Sending the same body again is harmless.
+  public var repeatable: Bool { !unrepeatable.contains(.part) }
 }

@@ -6,6 +6,13 @@ public enum UploadStep: Sendable, Hashable {
   case control(StepRequest)
   /// Every chunk that is pending may be sent; when ``SessionFacts`` is needed it is there.
   case chunks
+  /// Send the first pending chunk alone; its request opens the session, whose `intended` row is durable before.
+  case chunkThatOpensSession
+  /// A session begins without a request: its name is ours. Durable with the next step.
+  case openSession(remoteID: String, notes: [String: String])
+  /// The session is of no use any more (it expired): its row → `gone`, chunks → pending; counts as a failure of the file,
+  /// and goes on at once.
+  case dropSession(Failure)
   /// The server has everything and said so.
   case complete(FileProof)
   case fail(Failure)
@@ -18,7 +25,15 @@ public enum StepRequest: Sendable, Hashable {
   /// Asks the server what it has; from a marker for the next page.
   case probe(marker: String?)
   case chunk(ChunkFacts)
+  /// Goes ahead of the body of a chunk and gets what it needs: an upload of its own, a URL.
+  case prepareChunk(ChunkFacts)
+  /// Asks what the server has of one chunk.
+  case probeChunk(ChunkFacts)
+  /// Asks what the destination can do, before anything is sent there.
+  case discover
   case finish
+  /// What follows the finish step, with a life of its own: registers the finished object.
+  case save
   /// Asks whether the finished object is there and ours.
   case verify
   /// Ends a session at the server, by its id there.
@@ -29,11 +44,20 @@ public enum StepRequest: Sendable, Hashable {
   public var operation: AttemptOperation {
     switch self {
     case .create, .makeParent: .create
-    case .probe: .probe
+    case .probe, .probeChunk, .discover: .probe
     case .chunk: .part
+    case .prepareChunk: .prepare
     case .finish: .finish
+    case .save: .save
     case .verify: .verify
     case .abort: .abort
+    }
+  }
+  /// The chunk that it is about.
+  public var chunk: ChunkFacts? {
+    switch self {
+    case .chunk(let chunk), .prepareChunk(let chunk), .probeChunk(let chunk): chunk
+    case .create, .probe, .discover, .finish, .save, .verify, .abort, .makeParent: nil
     }
   }
 }

@@ -12,15 +12,32 @@ public enum Verdict: Sendable {
   case orphansListed([String], next: String?)
   /// The chunk is stored. `proof` is present when that was the whole upload (protocols without a finish step).
   case stored(PartReceipt, proof: FileProof?)
+  /// Part of the chunk is stored: the server holds `acked` bytes from its start, more than before and not all. The chunk is
+  /// pending again, with no failure.
+  case advanced(acked: Int64)
+  /// `prepareChunk` got what the chunk needs; its body is next.
+  case chunkPrepared([String: String])
+  /// `probeChunk`: the server holds `acked` bytes from its start, which may be none. All of it is ``stored(_:proof:)``.
+  case chunkProbed(acked: Int64)
+  /// `probe` or `create`: the server holds the first `offset` bytes of the file. Chunks below are done, chunks above are not,
+  /// whatever was known before; the one between has its part. Sets `isProbed`, clears `lostAnswer` unless it is `finish`.
+  case offset(Int64)
   /// The finish step, or a `verify` after a lost answer, showed that the object is there.
   case finished(FileProof)
   /// `verify`: nothing of ours is there. Sets `isAbsent`, clears `lostAnswer`.
   case absent
-  /// `abort` or `makeParent` did its work (404 counts for abort).
+  /// `abort`, `makeParent`, `discover`, `finish` or `save` did its work (404 counts for abort). Clears `lostAnswer` of its kind.
   case settled
+  /// The server is at it: the same step again after so many milliseconds, with no failure. The file leaves the engine meanwhile.
+  case notYet(afterMs: Int64)
   case failed(Failure, Remedy)
   /// Applied to the destination's ``LearnedFacts`` beside any verdict that carries it.
   indirect case learned(LearnedFacts, Verdict)
+  /// To be remembered with the live session, in the same transaction; an empty value forgets the name. Beside any verdict, also
+  /// a failure, while there is a session.
+  indirect case noted([String: String], Verdict)
+  /// The request of ``UploadStep/chunkThatOpensSession`` opened the session, whatever became of its body.
+  indirect case opened(remoteID: String, expiresAtMs: Int64?, Verdict)
 }
 
 public struct ListedPart: Sendable, Hashable {

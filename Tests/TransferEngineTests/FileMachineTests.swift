@@ -265,16 +265,17 @@ private struct Dialogue {
 
   mutating func concluded(_ step: StepRequest, _ verdict: Verdict) -> [FileChange] {
     let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
-    return machine.concluded(job, verdict, RetryDecision(notBeforeMs: 0, isExhausted: false))
+    return machine.concluded(job, Judgement(verdict), RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 
   mutating func stored(_ seq: Int, proof: FileProof? = nil) -> [FileChange] {
     let part = PartReceipt(seq: seq, length: 10, etag: "e", digest: nil, confirmation: .digest)
-    return machine.concluded(job(seq), .stored(part, proof: proof), RetryDecision(notBeforeMs: 0, isExhausted: false))
+    return machine.concluded(
+      job(seq), Judgement(.stored(part, proof: proof)), RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 
   mutating func failed(_ seq: Int, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> [FileChange] {
-    machine.concluded(job(seq), .failed(failure, remedy), retry)
+    machine.concluded(job(seq), Judgement(.failed(failure, remedy)), retry)
   }
 
   mutating func interrupted(_ seq: Int, mayHaveArrived: Bool = false) -> [FileChange] {
@@ -294,7 +295,7 @@ private struct TestProtocol: UploadProtocol {
   let repeatable: Bool
   var name: String { "test" }
   var abilities: ProtocolAbilities {
-    ProtocolAbilities(parallelChunks: true, resumable: true, repeatable: repeatable)
+    ProtocolAbilities(parallelChunks: true, resumable: true, unrepeatable: repeatable ? [] : [.part])
   }
   var sentDigest: DigestAlgorithm { .crc32c }
 

@@ -109,6 +109,14 @@ func text(_ verdict: Verdict) -> String {
   case .finished(let proof): "finished \(proof.confirmation)"
   case .absent: "absent"
   case .settled: "settled"
+  case .advanced(let acked): "advanced to \(acked)"
+  case .chunkPrepared(let remote): "prepared \(remote.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })"
+  case .chunkProbed(let acked): "chunk has \(acked)"
+  case .offset(let offset): "offset \(offset)"
+  case .notYet(let afterMs): "not yet, \(afterMs) ms"
+  case .noted(let notes, let inner):
+    "noted \(notes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }), \(text(inner))"
+  case .opened(let id, _, let inner): "opened \(id), \(text(inner))"
   case .failed(let failure, let remedy): "\(failure.code.rawValue) \(remedy)"
   case .learned(let learned, let inner):
     "learned(\(learned.region ?? "-") \(learned.clockSkewMs) \(learned.checksums) \(learned.partChecksums)) \(text(inner))"

@@ -9,11 +9,19 @@ enum FileChange: Sendable, Hashable {
   case returnChunk(ChunkID, AttemptID)
   case failChunk(ChunkID, AttemptID)
   case chunkUnknown(ChunkID, AttemptID)
+  case advanceChunk(ChunkID, AttemptID, acked: Int64)
+  case prepareChunk(ChunkID, AttemptID, remote: [String: String])
+  case probeChunk(ChunkID, AttemptID, acked: Int64)
   case disownChunks([Int])
+  /// The server holds so many bytes of the file, and what is between and above follows from that.
+  case alignChunks(AttemptID, offset: Int64)
   /// A `verify` showed that the whole file is there although the answer to its body was lost.
   case confirmChunks(AttemptID, Confirmation, etag: String)
   case resetChunks
   case openSession(remoteID: String, expiresAtMs: Int64?)
+  /// A session whose name is ours begins open.
+  case beginOwnSession(remoteID: String, notes: [String: String])
+  case noteSession([String: String])
   case endSession(SessionState)
   case startFinishing
   case resumeSending
@@ -27,8 +35,9 @@ enum FileChange: Sendable, Hashable {
   var isRelease: Bool {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede: true
-    case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .disownChunks, .confirmChunks, .resetChunks,
-      .openSession, .endSession, .startFinishing, .resumeSending:
+    case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
+      .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession,
+      .endSession, .startFinishing, .resumeSending:
       false
     }
   }
@@ -37,6 +46,8 @@ enum FileChange: Sendable, Hashable {
 /// What is to be opened in the ledger before a request may be sent.
 enum Begin: Sendable, Hashable {
   case chunks(limit: Int)
+  /// The first chunk, with a session that its request opens.
+  case chunkThatOpensSession
   case control(StepRequest)
 }
 
@@ -48,7 +59,9 @@ struct FileUnit: Sendable {
   var ended: EndedAttempt?
   var changes: [FileChange] = []
   var begin: Begin?
+  /// May what begins be repeated without harm?
   var isRepeatable = true
+  var opening = ChunkOpening.none
   /// The receipts of all chunks are wanted back.
   var wantsParts = false
 

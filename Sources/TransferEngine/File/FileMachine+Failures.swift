@@ -53,7 +53,7 @@ extension FileMachine {
 
   private mutating func retried(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: true) }
-    guard case .chunk(let chunk, let attempt) = job.target, !isWhole else {
+    guard case .chunk(let chunk, let attempt) = job.target, !isWhole, abilities.parallelChunks else {
       end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
       return returned(job)
     }
@@ -72,7 +72,7 @@ extension FileMachine {
     end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
     // With every chunk stored it may be gone because the server is completing it right now, by a request whose answer was
     // lost: the object is looked for again before anything is sent again.
-    isSessionGone = !(facts.isAllStored && claimed.failures < Self.completionPatience)
+    isSessionGone = !(facts.isAllStored && failures < Self.completionPatience)
     return returned(job)
   }
 

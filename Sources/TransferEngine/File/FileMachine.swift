@@ -12,33 +12,34 @@ struct FileMachine: Sendable {
   let location: String
   let abilities: ProtocolAbilities
   var facts: UploadFacts
-  private(set) var sessionID: SessionID?
+  var sessionID: SessionID?
 
-  private var doneCount: Int
+  var doneCount: Int
   /// In chunks that are done, in bytes; for display.
-  private(set) var bytesStored: Int64
+  var bytesStored: Int64
   /// Chunks with an open attempt, and chunks asked for but not yet begun.
-  private(set) var openChunks = 0
-  private var askedChunks = 0
-  private var isControlOpen = false
+  var openChunks = 0
+  var askedChunks = 0
+  var isControlOpen = false
   /// When the chunks that back off may be sent again, in wall milliseconds.
   var waitingUntil: [Int64] = []
-  private var isPlanned: Bool
-  private var isFinishing = false
+  var isFinishing = false
   /// The server forgot the session; its row ends when the file leaves the engine.
   var isSessionGone = false
+  /// Attempts in a row that moved nothing, as far as is known here.
+  var failures: Int
   /// Consecutive repairs without a stored chunk.
   var repairsInARow = 0
   /// How far the pages of a probe have come: the first chunk that was not listed yet.
-  private var listedThrough = 0
+  var listedThrough = 0
   /// Consecutive askings for chunks that the ledger could not answer.
-  private var emptyBegins = 0
+  var emptyBegins = 0
   private static let emptyBeginLimit = 100
   /// A probe showed that chunks are missing; how many of them the ledger had taken for done comes with the commit, and
   /// nothing can be decided before.
-  private(set) var awaitsDisowning = false
-  private(set) var ending: Ending?
-  private(set) var isReleased = false
+  var awaitsDisowning = false
+  var ending: Ending?
+  var isReleased = false
 
   enum Ending: Sendable, Hashable {
     case fail(Failure, keepsSession: Bool)
@@ -54,14 +55,16 @@ struct FileMachine: Sendable {
     let file = FileFacts(
       uid: claimed.uid, key: claimed.key, size: layout.size, mtimeMs: claimed.identity.mtimeNs / 1_000_000)
     facts = UploadFacts(file: file, layout: layout)
-    facts.session = claimed.session.map { SessionFacts(remoteID: $0.remoteID, intendedAtMs: $0.intendedAtMs) }
+    facts.session = claimed.session.map(SessionFacts.init)
+    facts.isResumed = claimed.session?.remoteID != nil
     facts.lostAnswer = claimed.lostAnswer
     sessionID = claimed.session?.id
     doneCount = claimed.doneChunks
     bytesStored = claimed.doneBytes
     waitingUntil = claimed.waitingUntil
     facts.isAllStored = doneCount == layout.count
-    isPlanned = claimed.layout != nil
+    facts.isPlanned = claimed.layout != nil
+    failures = claimed.failures
   }
 
   var openCount: Int { openChunks + askedChunks + (isControlOpen ? 1 : 0) }
@@ -80,10 +83,9 @@ struct FileMachine: Sendable {
   ) -> FileUnit? {
     var unit = FileUnit(file: claimed.id, session: sessionID)
     unit.isRepeatable = abilities.repeatable
-    if !isPlanned {
-      isPlanned = true
-      unit.plan = facts.layout
-    }
+    unit.opening = abilities.chunkOpening
+    facts.wallMs = nowMs
+    if !facts.isPlanned && !abilities.plansLate { plan(facts.layout, into: &unit) }
     continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
     return unit.isEmpty ? nil : unit
   }
@@ -98,10 +100,23 @@ struct FileMachine: Sendable {
     }
     switch proto.nextStep(facts) {
     case .chunks:
+      guard planLate(proto, into: &unit) else { return continueInto(&unit, proto, chunkLimit: 0, nowMs: nowMs) }
       beginChunks(into: &unit, limit: chunkLimit, nowMs: nowMs)
+    case .chunkThatOpensSession:
+      guard planLate(proto, into: &unit) else { return continueInto(&unit, proto, chunkLimit: 0, nowMs: nowMs) }
+      guard openCount == 0, chunkLimit > 0 else { return }
+      beginChunks(into: &unit, limit: 1, nowMs: nowMs)
+      if unit.begin != nil { unit.begin = .chunkThatOpensSession }
     case .control(let step):
       guard openCount == 0 else { return }
       begin(step, into: &unit)
+    case .openSession(let remoteID, let notes):
+      unit.changes.append(.beginOwnSession(remoteID: remoteID, notes: notes))
+      facts.session = SessionFacts(remoteID: remoteID, intendedAtMs: nowMs, notes: notes)
+      continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
+    case .dropSession(let failure):
+      dropSession(failure, nowMs: nowMs)
+      if openCount == 0 { continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs) }
     case .complete(let proof):
       unit.changes.append(.complete(receipt(proof)))
       isReleased = true
@@ -111,10 +126,40 @@ struct FileMachine: Sendable {
     }
   }
 
+  private mutating func plan(_ layout: ChunkLayout, into unit: inout FileUnit) {
+    facts.layout = layout
+    facts.isPlanned = true
+    facts.isAllStored = false
+    unit.plan = layout
+  }
+
+  /// The layout of a protocol that had to open a session first. False when it cannot be had; the file ends then.
+  private mutating func planLate(_ proto: any UploadProtocol, into unit: inout FileUnit) -> Bool {
+    guard !facts.isPlanned else { return true }
+    do throws(TransferError) {
+      plan(try proto.layout(facts), into: &unit)
+      return true
+    } catch {
+      end(.fail(Failure(.policyLimit, error.cause), keepsSession: false))
+      return false
+    }
+  }
+
+  /// It counts as a failure, so that a server whose sessions expire at once does not keep us busy for ever.
+  private mutating func dropSession(_ failure: Failure, nowMs: Int64) {
+    isSessionGone = true
+    guard failures < Self.dropLimit else { return end(.fail(failure, keepsSession: false)) }
+    let delay: Int64 = failures == 0 ? 0 : 1_000 << Int64(min(failures, 6))
+    end(.requeue(notBeforeMs: nowMs + delay, failure.code, isFailure: true))
+  }
+
+  private static let dropLimit = 10
+
   private mutating func beginChunks(into unit: inout FileUnit, limit: Int, nowMs: Int64) {
     let due = waitingUntil.filter { $0 <= nowMs }.count
     let ready = unsentCount - waitingUntil.count + due
-    let count = min(limit, ready, abilities.parallelChunks ? limit : 1 - openChunks - askedChunks)
+    let most = abilities.parallelChunks ? abilities.mostParallel ?? .max : 1
+    let count = min(limit, ready, most - openChunks - askedChunks)
     guard count > 0 else { return }
     waitingUntil.removeAll { $0 <= nowMs }
     askedChunks += count
@@ -127,6 +172,7 @@ struct FileMachine: Sendable {
       unit.changes.append(.startFinishing)
     }
     unit.wantsParts = doneCount > 0 && step.usesParts
+    unit.isRepeatable = !abilities.unrepeatable.contains(step.operation)
     isControlOpen = true
     unit.begin = .control(step)
   }
@@ -144,7 +190,7 @@ struct FileMachine: Sendable {
     waitingUntil += Array(repeating: nowMs + 20, count: max(0, asked - begun.chunks.count))
     if let session = begun.session {
       sessionID = session.id
-      facts.session = SessionFacts(remoteID: session.remoteID, intendedAtMs: session.intendedAtMs)
+      facts.session = SessionFacts(session)
     }
     if let parts = begun.parts { facts.parts = parts }
     if awaitsDisowning {
@@ -183,165 +229,9 @@ struct FileMachine: Sendable {
     }
   }
 
-  private func receipt(_ proof: FileProof) -> FileReceipt {
+  func receipt(_ proof: FileProof) -> FileReceipt {
     FileReceipt(
       confirmation: proof.confirmation, digest: proof.digest, remoteDigest: proof.remoteDigest, etag: proof.etag,
       versionID: proof.versionID, requestID: proof.requestID, serverDate: proof.serverDate, location: location)
-  }
-}
-
-// MARK: - Answers
-
-extension FileMachine {
-  /// An attempt ended and the protocol said what its answer means. Returns the changes that go with the end of the
-  /// attempt; ``advance(_:chunkLimit:nowMs:)`` says what follows.
-  mutating func concluded(_ job: JobStep, _ verdict: Verdict, _ retry: RetryDecision) -> [FileChange] {
-    close(job)
-    switch verdict {
-    case .learned(_, let inner):
-      preconditionFailure("learned facts are taken off before: \(inner)")
-    case .sessionOpened(let remoteID, let expiresAtMs):
-      facts.lostAnswer = nil
-      facts.session?.remoteID = remoteID
-      return [.openSession(remoteID: remoteID, expiresAtMs: expiresAtMs)]
-    case .partsListed(let parts, let next):
-      return listed(parts, next: next)
-    case .orphansListed(let orphans, let next):
-      facts.orphans += orphans
-      probed(next: next)
-      return []
-    case .stored(let part, let proof):
-      return stored(job, part, proof)
-    case .finished(let proof):
-      isReleased = true
-      // A session whose create call was never answered cannot have been completed by us.
-      let end: SessionState = facts.session?.remoteID == nil ? .gone : .completed
-      let confirmed: [FileChange] =
-        facts.isAllStored ? [] : [.confirmChunks(job.attempt, proof.confirmation, etag: proof.etag)]
-      return confirmed + (sessionID == nil ? [] : [.endSession(end)]) + [.complete(receipt(proof))]
-    case .absent:
-      facts.isAbsent = true
-      facts.lostAnswer = nil
-      return []
-    case .settled:
-      return settled(job)
-    case .failed(let failure, let remedy):
-      return failed(job, failure, remedy, retry)
-    }
-  }
-
-  /// We stopped the request ourselves, or never sent it. Not a failure of the file.
-  mutating func interrupted(_ job: JobStep, mayHaveArrived: Bool) -> [FileChange] {
-    close(job)
-    let failure = Failure(.engineInterrupted, "stopped while its answer was awaited; it may have taken effect")
-    guard case .chunk(let chunk, let attempt) = job.target else { return [] }
-    if mayHaveArrived && !abilities.repeatable {
-      ending = .unknown(failure)
-      return [.chunkUnknown(chunk, attempt)]
-    }
-    return [.returnChunk(chunk, attempt)]
-  }
-
-  private mutating func close(_ job: JobStep) {
-    switch job.target {
-    case .chunk: openChunks -= 1
-    case .control: isControlOpen = false
-    }
-  }
-
-  private mutating func stored(_ job: JobStep, _ part: PartReceipt, _ proof: FileProof?) -> [FileChange] {
-    guard case .chunk(let chunk, let attempt) = job.target else { preconditionFailure("stored a control step") }
-    repairsInARow = 0
-    doneCount += 1
-    bytesStored += part.length
-    let row = StoredPart(etag: part.etag, digest: part.digest, md5: part.md5, confirmation: part.confirmation)
-    let change = FileChange.storeChunk(chunk, attempt, row)
-    facts.isAllStored = doneCount == facts.layout.count
-    if facts.isAllStored { facts.lostAnswer = nil }
-    guard let proof else { return [change] }
-    isReleased = true
-    return [change, .complete(receipt(proof))]
-  }
-
-  private mutating func settled(_ job: JobStep) -> [FileChange] {
-    switch job.step {
-    case .abort(let remoteID): facts.orphans.removeAll { $0 == remoteID }
-    case .makeParent: facts.parentsMade = (facts.parentsMade ?? 0) + 1
-    case .create, .probe, .chunk, .finish, .verify: break
-    }
-    return []
-  }
-
-  private mutating func probed(next: String?) {
-    facts.probeMarker = next
-    guard next == nil else { return }
-    facts.isProbed = true
-    if facts.lostAnswer != .finish { facts.lostAnswer = nil }
-  }
-
-  /// Compares a page of the server's list with the ledger. Chunks that should be in this page and are not, or differ in
-  /// length, are pending again: the server's word is the only truth.
-  private mutating func listed(_ parts: [ListedPart], next: String?) -> [FileChange] {
-    let first = listedThrough
-    let last = next == nil ? facts.layout.count - 1 : (parts.map(\.seq).max() ?? first - 1)
-    listedThrough = last + 1
-    let lengths = Dictionary(parts.map { ($0.seq, $0.length) }, uniquingKeysWith: { _, new in new })
-    let lost = first > last ? [] : (first...last).filter { lengths[$0] != facts.layout.range($0).length }
-    probed(next: next)
-    if next == nil { listedThrough = 0 }
-    guard !lost.isEmpty else { return [] }
-    defer { isFinishing = false }
-    awaitsDisowning = true
-    return (isFinishing ? [.resumeSending] : []) + [.disownChunks(lost)]
-  }
-
-  /// The ledger says how many of the disowned chunks it had taken for done.
-  private mutating func disowned(_ count: Int) {
-    guard count > 0 else { return }
-    doneCount -= count
-    bytesStored = min(bytesStored, Int64(doneCount) * facts.layout.chunkSize)
-    facts.isAllStored = false
-    facts.parts = []
-  }
-}
-
-/// A begun request, as the machine needs to know it.
-struct JobStep: Sendable, Hashable {
-  enum Target: Sendable, Hashable {
-    case chunk(ChunkID, AttemptID)
-    case control(AttemptID)
-  }
-  var target: Target
-  var step: StepRequest
-  /// Attempts of this chunk (or file) before this one that moved nothing.
-  var failures: Int
-}
-
-/// When a failed step may be tried again, drawn by the engine (the machine has neither clock nor dice).
-struct RetryDecision: Sendable, Hashable {
-  var notBeforeMs: Int64
-  /// There were too many attempts without progress.
-  var isExhausted: Bool
-  /// Where the source is now, when the failure says that it changed.
-  var identityNow: SourceIdentity?
-  /// The source changed too often in this run.
-  var isRestless = false
-}
-
-extension StepRequest {
-  /// The protocol compares or sends the receipts of stored chunks.
-  fileprivate var usesParts: Bool {
-    switch self {
-    case .probe, .finish, .verify: true
-    case .create, .chunk, .abort, .makeParent: false
-    }
-  }
-}
-
-extension JobStep {
-  var attempt: AttemptID {
-    switch target {
-    case .chunk(_, let attempt), .control(let attempt): attempt
-    }
   }
 }

@@ -8,9 +8,8 @@ extension FileUnit {
   func apply(_ tx: LedgerTransaction, run: RunID) throws -> Begun {
     var begun = Begun(file: file)
     if let plan, case .chunks(let limit)? = begin, ended == nil, changes.isEmpty {
-      guard let chunks = try tx.planAndBegin(file, run, plan, limit: limit, isRepeatable: isRepeatable) else {
-        throw leaseLost("plan", now: nil)
-      }
+      let chunks = try tx.planAndBegin(file, run, plan, limit: limit, isRepeatable: isRepeatable, opening: opening)
+      guard let chunks else { throw leaseLost("plan", now: nil) }
       begun.chunks = chunks
       return begun
     }
@@ -25,17 +24,21 @@ extension FileUnit {
   private func apply(_ begin: Begin, _ tx: LedgerTransaction, _ run: RunID, _ begun: inout Begun) throws {
     switch begin {
     case .chunks(let limit):
-      begun.chunks = try tx.beginChunks(file, run, limit: limit, isRepeatable: isRepeatable)
+      begun.chunks = try tx.beginChunks(file, run, limit: limit, isRepeatable: isRepeatable, opening: opening)
+    case .chunkThatOpensSession:
+      try intendSession(tx, run, &begun)
+      begun.chunks = try tx.beginChunks(file, run, limit: 1, isRepeatable: isRepeatable)
     case .control(let step):
-      var about = session
-      if step == .create && session == nil {
-        let intended = try tx.intendSession(file, run)
-        about = intended
-        begun.session = ClaimedSession(id: intended, remoteID: nil, intendedAtMs: tx.wallMs)
-      }
-      let attempt = try tx.beginAttempt(file, run, step.operation, session: about, isRepeatable: true)
+      if step == .create { try intendSession(tx, run, &begun) }
+      let attempt = try tx.beginAttempt(
+        file, run, step.operation, session: begun.session?.id ?? session, isRepeatable: isRepeatable)
       begun.control = (step, attempt)
     }
+  }
+
+  private func intendSession(_ tx: LedgerTransaction, _ run: RunID, _ begun: inout Begun) throws {
+    guard session == nil, begun.session == nil else { return }
+    begun.session = ClaimedSession(id: try tx.intendSession(file, run), remoteID: nil, intendedAtMs: tx.wallMs)
   }
 
   private func apply(_ change: FileChange, _ tx: LedgerTransaction, _ run: RunID, _ begun: inout Begun) throws {
@@ -46,6 +49,13 @@ extension FileUnit {
     case .returnChunk(let chunk, let attempt): try require(tx.returnChunk(chunk, attempt), "return chunk")
     case .failChunk(let chunk, let attempt): try require(tx.failChunk(chunk, attempt), "fail chunk")
     case .chunkUnknown(let chunk, let attempt): try require(tx.chunkUnknown(chunk, attempt), "mark chunk unknown")
+    case .advanceChunk(let chunk, let attempt, let acked):
+      try require(tx.advanceChunk(chunk, attempt, acked: acked), "advance chunk")
+    case .prepareChunk(let chunk, let attempt, let remote):
+      try require(tx.prepareChunk(chunk, attempt, remote: remote), "prepare chunk")
+    case .probeChunk(let chunk, let attempt, let acked):
+      try require(tx.probeChunk(chunk, attempt, acked: acked), "probe chunk")
+    case .alignChunks(let attempt, let offset): try tx.alignChunks(file, run, by: attempt, offset: offset)
     case .disownChunks(let seqs): begun.disownedChunks = try tx.disownChunks(file, run, seqs: seqs)
     case .confirmChunks(let attempt, let confirmation, let etag):
       try require(tx.confirmChunks(file, run, by: attempt, confirmation, etag: etag), "confirm chunks")
@@ -53,8 +63,14 @@ extension FileUnit {
     case .openSession(let remoteID, let expiresAtMs):
       guard let session else { preconditionFailure("open a session that was not intended") }
       try require(tx.openSession(session, run, remoteID: remoteID, expiresAtMs: expiresAtMs), "open session")
+    case .beginOwnSession(let remoteID, let notes):
+      let id = try tx.beginOwnSession(file, run, remoteID: remoteID, notes: notes)
+      begun.session = ClaimedSession(id: id, remoteID: remoteID, intendedAtMs: tx.wallMs, notes: notes)
+    case .noteSession(let notes):
+      guard let session = session ?? begun.session?.id else { preconditionFailure("notes without a session") }
+      try require(tx.noteSession(session, run, notes), "note session")
     case .endSession(let state):
-      guard let session else { return }
+      guard let session = session ?? begun.session?.id else { return }
       try require(tx.endSession(session, state), "end session")
     case .startFinishing: try require(tx.startFinishing(file, run), "start finishing")
     case .resumeSending: try require(tx.resumeSending(file, run), "resume sending")
@@ -88,6 +104,6 @@ extension PartReceipt {
   init(_ row: StoredPartRow) {
     self.init(
       seq: row.seq, length: row.length, etag: row.etag, digest: row.digest, md5: row.md5,
-      confirmation: row.confirmation)
+      confirmation: row.confirmation, remote: row.remote)
   }
 }

@@ -11,6 +11,7 @@ extension AttemptResult {
   init(_ verdict: Verdict, _ reply: TransferReply?, _ retry: RetryDecision, wallMs: Int64) {
     self.init(outcome: .ok)
     if let reply { fill(from: reply) }
+    if case .notYet = verdict { outcome = .retry }
     guard case .failed(let failure, let remedy) = verdict else { return }
     outcome = FileMachine.outcome(failure, remedy, retry)
     code = failure.code

@@ -6,14 +6,21 @@ import TransferProtocols
 struct AbortRun: Sendable {
   let work: AbortWork
   /// Ids at the server that are still to be aborted; found by asking when the ledger knows none.
-  var remaining: [String]
+  var remaining: [String] = []
   var isListed: Bool
+  private var isBegun = false
   var marker: String?
 
   init(_ work: AbortWork) {
     self.work = work
-    remaining = work.remoteID.map { [$0] } ?? []
     isListed = work.remoteID != nil
+  }
+
+  /// What the protocol says that there is to be ended.
+  mutating func begin(_ proto: any UploadProtocol) {
+    guard !isBegun else { return }
+    isBegun = true
+    if isListed { remaining = proto.abortTargets(facts) }
   }
 
   /// The next request; nil when the server knows nothing of the session any more.
@@ -26,7 +33,10 @@ struct AbortRun: Sendable {
   var facts: UploadFacts {
     let file = FileFacts(uid: work.uid, key: work.key, size: work.size, mtimeMs: work.mtimeNs / 1_000_000)
     var facts = UploadFacts(file: file, layout: ChunkLayout(whole: work.size))
-    facts.session = SessionFacts(remoteID: work.remoteID, intendedAtMs: work.intendedAtMs)
+    facts.session = SessionFacts(remoteID: work.remoteID, intendedAtMs: work.intendedAtMs, notes: work.notes)
+    facts.parts = work.remotes.enumerated().map { seq, remote in
+      PartReceipt(seq: seq, length: 0, etag: "", digest: nil, confirmation: .none, remote: remote)
+    }
     facts.lostAnswer = work.remoteID == nil ? .create : nil
     return facts
   }
@@ -57,8 +67,9 @@ extension EngineLoop {
 
   /// Sends waiting aborts; those that cannot be sent any more are given back.
   func sendAborts() {
-    while let next = aborts.last, isStopping || abortsRunning.count < Self.abortsAtOnce {
+    while var next = aborts.last, isStopping || abortsRunning.count < Self.abortsAtOnce {
       aborts.removeLast()
+      if !isStopping, let known = try? destination(of: next.work.batch) { next.begin(known.resolved.uploadProtocol) }
       if isStopping {
         endAbort(next.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
       } else if let step = next.step {

@@ -186,6 +186,7 @@ extension EngineLoop {
   func advance(_ file: FileID, ended: EndedAttempt? = nil, changes: [FileChange] = []) {
     guard let work = works[file] else { return }
     let room = chunkRoom(work)
+    work.machine.facts.learned = work.destination.learned
     var unit =
       work.machine.advance(work.destination.resolved.uploadProtocol, chunkLimit: room, nowMs: wallMs)
       ?? FileUnit(file: file, session: work.machine.sessionID)
@@ -252,9 +253,9 @@ extension EngineLoop {
         engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
       case .requeue(let notBeforeMs, _, _): nextClaimMs = min(nextClaimMs, notBeforeMs ?? wallMs)
       case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
-      case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .disownChunks, .confirmChunks,
-        .resetChunks,
-        .openSession, .endSession, .startFinishing, .resumeSending:
+      case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
+        .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession,
+        .endSession, .startFinishing, .resumeSending:
         break
       }
     }
@@ -265,7 +266,7 @@ extension Begin {
   var requestCount: Int {
     switch self {
     case .chunks(let limit): limit
-    case .control: 1
+    case .chunkThatOpensSession, .control: 1
     }
   }
 }

@@ -157,8 +157,8 @@ extension StepRequest {
   /// All bytes are there; what is left is the server's.
   fileprivate var endsFile: Bool {
     switch self {
-    case .finish, .verify: true
-    case .create, .probe, .chunk, .abort, .makeParent: false
+    case .finish, .save, .verify: true
+    case .create, .probe, .chunk, .prepareChunk, .probeChunk, .discover, .abort, .makeParent: false
     }
   }
 }

@@ -13,11 +13,34 @@ extension EngineLoop {
       requestEnded(job, .interrupted)
       return interrupt(id, reply)
     }
+    let mask = SecretMask(job.prepared?.credential)
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
-    let reply = SecretMask(job.prepared?.credential).applied(to: reply)
-    let verdict = judge(job, work, reply)
+    var reply = mask.applied(to: reply)
+    reply.bytesSent = max(0, reply.bytesSent - Int64(job.prefixLength))
+    if job.prefixLength > 0, let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
+    let verdict = masked(judge(job, work, reply), &reply, mask)
     requestEnded(job, hostOutcome(reply, verdict))
     conclude(id, verdict, reply: reply, identityNow: job.identityNow, wasSent: true)
+  }
+
+  /// A failure in the words of a server that answered with success, without secrets.
+  private func masked(_ verdict: Verdict, _ reply: inout TransferReply, _ mask: SecretMask) -> Verdict {
+    guard (200..<300).contains(reply.status), case .failed(var failure, let remedy) = Judgement(verdict).verdict else {
+      return verdict
+    }
+    reply.body = mask.applied(Array(reply.body.prefix(AttemptResult.excerptLimit)))
+    failure.message = mask.applied(failure.message)
+    return Judgement(verdict).with(.failed(failure, remedy))
+  }
+
+  /// An interim answer to a request that goes on: the name of its session is durable as soon as it is known.
+  func heard(_ id: JobID, _ reply: InterimReply) {
+    guard let job = jobs[id], let work = works[job.file] else { return }
+    let verdict = job.destination.resolved.uploadProtocol.judgeInterim(
+      reply, to: job.step.step, work.machine.facts, context(job))
+    guard case .sessionOpened(let remoteID, let expiresAtMs) = verdict else { return }
+    let changes = work.machine.heard(remoteID: remoteID, expiresAtMs: expiresAtMs)
+    if !changes.isEmpty { advance(job.file, changes: changes) }
   }
 
   private func judge(_ job: Job, _ work: Work, _ reply: TransferReply) -> Verdict {
@@ -32,7 +55,7 @@ extension EngineLoop {
         return .failed(
           Failure(.sourceChanged, "the source was written to while it was sent: its digest changed"), .permanent)
       }
-      chunk.digests[sent.algorithm] = sent
+      chunk.digests[sent.algorithm] = body.digestFromStart()
     }
     return unwrap(
       proto.judge(reply, to: .chunk(chunk), work.machine.facts, context(job)), job.destination)
@@ -82,19 +105,25 @@ extension EngineLoop {
     guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)
     work.destination.requests -= 1
-    let retry = decide(job, verdict, identityNow, canWait: true)
-    var result = AttemptResult(verdict, reply, retry, wallMs: wallMs)
-    if case .failed(let failure, let remedy) = verdict {
+    let judgement = Judgement(verdict)
+    let retry = decide(job, judgement.verdict, identityNow, canWait: true)
+    var result = AttemptResult(judgement.verdict, reply, retry, wallMs: wallMs)
+    if case .failed(let failure, let remedy) = judgement.verdict {
       applyRemedy(remedy, work)
       noteFailure(job, failure, result.outcome, retry, work.machine)
     }
-    if case .stored(let part, _) = verdict {
-      result.bytesAcked = part.length
-      summary.bytesAcked += part.length
-      reporting.totals.stored(bytes: part.length)
+    let before = work.machine.bytesStored
+    let changes = work.machine.concluded(job.step, judgement, retry)
+    let acked = work.machine.bytesStored - before
+    reporting.totals.stored(bytes: acked)
+    summary.bytesAcked += acked
+    if let range = job.range {
+      result.bytesAcked = max(0, acked)
+      // The server took less than it was given: what it left comes again.
+      if case .advanced = judgement.verdict, acked < range.length { result.outcome = .retry }
+    } else {
+      result.bytesSent = 0
     }
-    if job.range == nil { result.bytesSent = 0 }
-    let changes = work.machine.concluded(job.step, verdict, retry)
     if work.machine.ending != nil { endOthers(of: job.file) }
     advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
   }

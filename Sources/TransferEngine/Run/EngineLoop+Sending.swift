@@ -49,20 +49,32 @@ extension EngineLoop {
     if begun.disownedChunks > 0 { reporting.mark = nil }
     if wasHeld { advance(begun.file) }
     guard works[begun.file] != nil else { return }
-    let failuresOfFile = work.machine.claimed.failures
-    for chunk in begun.chunks {
-      let failures = work.machine.isWhole ? failuresOfFile : chunk.failures
-      addJob(
-        work, range: chunk.range,
-        JobStep(
-          target: .chunk(chunk.id, chunk.attempt), step: .chunk(ChunkFacts(seq: chunk.seq, range: chunk.range)),
-          failures: failures))
-    }
+    for chunk in begun.chunks { addJob(work, chunk) }
     if let control = begun.control {
       addJob(
         work, range: nil,
-        JobStep(target: .control(control.attempt), step: control.step, failures: failuresOfFile))
+        JobStep(target: .control(control.attempt), step: control.step, failures: work.machine.failures))
     }
+  }
+
+  private func addJob(_ work: Work, _ claimed: ClaimedChunk) {
+    let proto = work.destination.resolved.uploadProtocol
+    // Where chunks do not wait for themselves, it is the file that fails.
+    let isOfFile = work.machine.isWhole || !work.machine.abilities.parallelChunks
+    let failures = isOfFile ? work.machine.failures : claimed.failures
+    var chunk = ChunkFacts(
+      seq: claimed.seq, range: claimed.range, acked: claimed.acked, remote: claimed.remote,
+      isUncertain: claimed.isUncertain, failures: failures)
+    chunk.body = proto.bodyRange(of: chunk, work.machine.facts)
+    let step: StepRequest =
+      switch claimed.operation {
+      case .prepare: .prepareChunk(chunk)
+      case .probe: .probeChunk(chunk)
+      default: .chunk(chunk)
+      }
+    addJob(
+      work, range: claimed.operation == .part ? chunk.body : nil,
+      JobStep(target: .chunk(claimed.id, claimed.attempt), step: step, failures: failures))
   }
 
   private func addJob(_ work: Work, range: ByteRange?, _ step: JobStep) {
@@ -73,13 +85,13 @@ extension EngineLoop {
     work.jobs.insert(id)
     // What was asked of the ledger before the file's end was known is given back unsent.
     if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
+    let proto = destination.resolved.uploadProtocol
     let order = PreparationOrder(
       path: work.machine.claimed.path, admitted: work.machine.claimed.identity, range: range,
-      checksIdentity: step.step == .finish,
-      digestsAhead: range == nil
-        ? [] : destination.resolved.uploadProtocol.digestsAhead(destination.learned, work.machine.facts.layout),
-      sentAlgorithm: destination.resolved.uploadProtocol.sentDigest, file: work.source,
-      credentials: destination.resolved.credentials)
+      head: range == nil ? nil : step.step.chunk?.head, checksIdentity: step.step == .finish,
+      digestsAhead: range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout),
+      digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),
+      sentAlgorithm: proto.sentDigest, file: work.source, credentials: destination.resolved.credentials)
     let mailbox = mailbox
     pool.perform(order) { mailbox.put(.prepared(id, $0)) }
   }
@@ -101,6 +113,7 @@ extension EngineLoop {
     case .success(let prepared):
       if case .slice(let slice)? = prepared.body?.content, !work.machine.isWhole { work.source = slice.file }
       job.prepared = prepared
+      work.fileDigests.merge(prepared.fileDigests) { $1 }
       job.phase = .ready
       if !isStopping { scheduler.jobIsReady(id, host: job.host, batch: job.batch, isUrgent: job.range == nil) }
     }
@@ -118,12 +131,15 @@ extension EngineLoop {
     }
     let destination = job.destination
     do throws(Failure) {
-      var request = try destination.resolved.uploadProtocol.request(job.requestStep, work.machine.facts, context(job))
-      if let body = job.prepared?.body { request.body = body.requestBody }
+      let proto = destination.resolved.uploadProtocol
+      var request = try proto.request(job.requestStep, work.machine.facts, context(job))
+      if let body = job.prepared?.body { request.body = body.requestBody(in: request.envelope) }
+      job.prefixLength = request.envelope?.prefix.count ?? 0
       request.credentialLabel = destination.resolved.credentials.label
       request.rateGroup = RateGroup(rawValue: work.machine.claimed.batch.rawValue)
       job.phase = .sending
       let mailbox = mailbox
+      if proto.abilities.hearsInterim { request.onInterim = { mailbox.put(.heard(id, $0)) } }
       destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
     } catch {
       requestEnded(job, .interrupted)
@@ -132,7 +148,17 @@ extension EngineLoop {
   }
 
   func context(_ job: Job) -> RequestContext {
-    RequestContext(wallMs: wallMs, credential: job.prepared?.credential, learned: job.destination.learned)
+    RequestContext(
+      wallMs: wallMs, credential: job.prepared?.credential, learned: job.destination.learned,
+      failures: job.step.failures, fileDigests: works[job.file]?.fileDigests ?? [:])
+  }
+}
+
+extension ChunkFacts {
+  /// What the server holds of it, when the request brings all the rest; nil for none.
+  fileprivate var head: ByteRange? {
+    guard body.offset > range.offset, body.end == range.end else { return nil }
+    return ByteRange(offset: range.offset, length: body.offset - range.offset)
   }
 }
 

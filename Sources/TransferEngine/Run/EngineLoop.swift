@@ -10,6 +10,7 @@ final class EngineLoop: @unchecked Sendable {
     case committed(Result<[Begun], TransferError>, asked: [Int])
     case prepared(JobID, Result<Prepared, PreparationFailure>)
     case replied(JobID, TransferReply)
+    case heard(JobID, InterimReply)
     case abortsClaimed(Result<[AbortWork], TransferError>)
     case abortReplied(JobID, TransferReply)
     case heartbeat(Result<TransitionResult, TransferError>)
@@ -29,6 +30,8 @@ final class EngineLoop: @unchecked Sendable {
     let destination: Destination
     var phase = Phase.preparing
     var prepared: Prepared?
+    /// Bytes of the body before those of the file.
+    var prefixLength = 0
     enum Phase { case preparing, ready, sending }
 
     init(file: FileID, step: JobStep, range: ByteRange?, destination: Destination) {
@@ -65,6 +68,8 @@ final class EngineLoop: @unchecked Sendable {
   final class Work {
     var machine: FileMachine
     var source: SourceFile?
+    /// Of the whole file, as far as the protocol needed them.
+    var fileDigests: [DigestAlgorithm: Digest] = [:]
     var jobs: Set<JobID> = []
     /// What a person asked and the engine has begun to do.
     var wish: Wish?
@@ -174,6 +179,7 @@ final class EngineLoop: @unchecked Sendable {
     case .committed(let result, let asked): committed(result, asked)
     case .prepared(let job, let result): prepared(job, result)
     case .replied(let job, let reply): replied(job, reply)
+    case .heard(let id, let reply): heard(id, reply)
     case .abortsClaimed(let result): abortsClaimed(result)
     case .abortReplied(let job, let reply): abortReplied(job, reply)
     case .heartbeat(let result): heartbeat(result)

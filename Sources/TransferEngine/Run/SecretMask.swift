@@ -15,21 +15,26 @@ struct SecretMask: Sendable {
       case .aws(_, let secretKey, let sessionToken): [secretKey, sessionToken]
       case .basic(let user, let password): [password, base64(Array("\(user):\(password)".utf8))]
       case .bearer(let token): [token]
+      case .inputs(let values): Array(values.values)
       }
     secrets = texts.compactMap { $0 }.filter { !$0.isEmpty }.map { Array($0.utf8) }
   }
 
-  /// The reply with secrets hidden in its body. A success that is large is a listing, and quotes nothing of the request.
+  /// The reply with secrets hidden in its body. A success is read by the protocol, which may need what only looks like a secret
+  /// (a signed URL): there, our own are hidden. A success that is large is a listing, and quotes nothing of the request.
   func applied(to reply: TransferReply) -> TransferReply {
-    guard !reply.body.isEmpty, reply.status >= 300 || reply.body.count <= 64 << 10 else { return reply }
+    let isSuccess = reply.status < 300
+    guard !reply.body.isEmpty, !isSuccess || (reply.body.count <= 64 << 10 && !secrets.isEmpty) else { return reply }
     var masked = reply
-    masked.body = applied(reply.body)
+    masked.body = applied(reply.body, names: isSuccess ? [] : Self.names)
     return masked
   }
 
   func applied(_ text: String) -> String { String(decoding: applied(Array(text.utf8)), as: UTF8.self) }
 
-  func applied(_ bytes: [UInt8]) -> [UInt8] {
+  func applied(_ bytes: [UInt8]) -> [UInt8] { applied(bytes, names: Self.names) }
+
+  private func applied(_ bytes: [UInt8], names: [String]) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
     var rest = bytes[...]
@@ -37,7 +42,7 @@ struct SecretMask: Sendable {
       if let secret = secrets.first(where: { rest.starts(with: $0) }) {
         out += Self.marker
         rest = rest.dropFirst(secret.count)
-      } else if let name = Self.names.first(where: { rest.starts(with: $0.utf8) }) {
+      } else if let name = names.first(where: { rest.starts(with: $0.utf8) }) {
         out += Array(name.utf8) + Self.marker
         rest = rest.dropFirst(name.utf8.count).drop { !Self.endsValue($0) }
       } else {

@@ -6,6 +6,8 @@ struct Prepared: Sendable {
   /// nil for requests without a source body.
   var body: PreparedBody?
   var credential: Credential?
+  /// Of the whole file, as asked for.
+  var fileDigests: [DigestAlgorithm: Digest] = [:]
 }
 
 /// The body of a chunk, with the digests that go ahead of it.
@@ -17,12 +19,27 @@ struct PreparedBody: Sendable {
   }
   var content: Content
   var ahead: [DigestAlgorithm: Digest]
+  /// Of what the server holds of the chunk already; nil for none.
+  var head: Digest?
 
-  var requestBody: RequestBody {
+  func requestBody(in envelope: BodyEnvelope?) -> RequestBody {
     switch content {
-    case .memory(let bytes, _): .bytes(bytes)
-    case .slice(let slice): .source(slice)
+    case .memory(let bytes, _): .bytes(envelope.map { $0.prefix + bytes + $0.suffix } ?? bytes)
+    case .slice(let slice): .source(envelope.map { EnvelopedBody($0, around: slice) } ?? slice)
     }
+  }
+
+  var length: Int64 {
+    switch content {
+    case .memory(let bytes, _): Int64(bytes.count)
+    case .slice(let slice): slice.length
+    }
+  }
+
+  /// Digest of the chunk from its start to the last byte that was sent.
+  func digestFromStart() -> Digest? {
+    guard let sent = sentDigest() else { return nil }
+    return head.map { RunningDigest.combine($0, sent, secondLength: length) } ?? sent
   }
 
   /// Digest of the bytes that were sent, by the protocol's algorithm; nil when the body did not go out whole.
@@ -40,8 +57,12 @@ struct PreparationOrder: Sendable {
   var admitted: SourceIdentity
   /// nil when only the identity is to be checked (before a finish step) or nothing at all.
   var range: ByteRange?
+  /// Bytes before the range whose digest is wanted too.
+  var head: ByteRange?
   var checksIdentity: Bool
   var digestsAhead: Set<DigestAlgorithm>
+  /// Digests of the whole file; they take a read of it.
+  var digestsOfFile: Set<DigestAlgorithm>
   var sentAlgorithm: DigestAlgorithm
   /// Reuses an open descriptor of the same file, when there is one.
   var file: SourceFile?
@@ -63,7 +84,7 @@ enum Preparation {
   static func perform(_ order: PreparationOrder) -> Result<Prepared, PreparationFailure> {
     do throws(Failure) {
       let credential = try order.credentials.credential()
-      guard order.checksIdentity || order.range != nil else {
+      guard order.checksIdentity || order.range != nil || !order.digestsOfFile.isEmpty else {
         return .success(Prepared(body: nil, credential: credential))
       }
       // A descriptor that was open before is looked at again.
@@ -80,12 +101,23 @@ enum Preparation {
         throw change
       }
       if order.range == nil { try checkName(order) }
-      let body = try order.range.map { range throws(Failure) in try prepareBody(file, range, order) }
-      return .success(Prepared(body: body, credential: credential))
+      var body = try order.range.map { range throws(Failure) in try prepareBody(file, range, order) }
+      if let head = order.head { body?.head = try digest(file, head, [order.sentAlgorithm])[order.sentAlgorithm] }
+      return .success(
+        Prepared(body: body, credential: credential, fileDigests: try digestsOfFile(file, order)))
     } catch {
       let now = error.code == .sourceChanged ? try? SourceFile(path: order.path).identity : nil
       return .failure(PreparationFailure(failure: error, identityNow: now))
     }
+  }
+
+  private static func digestsOfFile(
+    _ file: SourceFile, _ order: PreparationOrder
+  ) throws(Failure) -> [DigestAlgorithm: Digest] {
+    guard !order.digestsOfFile.isEmpty else { return [:] }
+    let digests = try digest(file, ByteRange(offset: 0, length: order.admitted.size), order.digestsOfFile)
+    if let change = order.admitted.change(to: try file.currentIdentity()) { throw change }
+    return digests
   }
 
   private static func checkName(_ order: PreparationOrder) throws(Failure) {

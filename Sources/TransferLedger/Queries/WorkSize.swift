@@ -20,7 +20,7 @@ public struct WorkSize: Sendable, Hashable {
         UNION ALL SELECT id, size, chunk_count FROM file WHERE state = 'pending' AND not_before IS NOT NULL
         UNION ALL SELECT id, size, chunk_count FROM file WHERE state IN ('active', 'finishing'))
       SELECT count(*), coalesce(sum(size), 0), coalesce(sum(CASE WHEN chunk_count IS NOT NULL THEN
-        (SELECT sum(length) FROM chunk WHERE file_id = work.id AND state = 'done') END), 0)
+        (SELECT sum(iif(state = 'done', length, acked)) FROM chunk WHERE file_id = work.id) END), 0)
       FROM work
       """
     ) { WorkSize(files: $0.int(0), bytes: $0.int64(1), bytesAcked: $0.int64(2)) } ?? WorkSize()

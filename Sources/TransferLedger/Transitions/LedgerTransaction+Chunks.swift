@@ -35,9 +35,11 @@ extension LedgerTransaction {
   public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
     let changes = try db.run(
       """
-      UPDATE chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?, failures = 0
+      UPDATE chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?, failures = 0,
+        remote = coalesce(?, remote)
       WHERE id = ? AND state = 'sending'
-      """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt), .id(chunk))
+      """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt),
+      try json(part.remote), .id(chunk))
     guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
     try db.run(
       "UPDATE file SET failures = 0 WHERE id = (SELECT file_id FROM chunk WHERE id = ? AND losses = 0) AND failures > 0",
@@ -65,8 +67,10 @@ extension LedgerTransaction {
     try result(
       db.run(
         """
-        UPDATE chunk SET state = 'waiting', not_before = ?, failures = failures + 1 WHERE id = ? AND state = 'sending'
-          AND EXISTS (SELECT 1 FROM attempt WHERE id = ? AND chunk_id = chunk.id AND outcome <> 'open')
+        UPDATE chunk SET state = 'waiting', not_before = ?1, failures = failures + 1,
+          uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?3))
+        WHERE id = ?2 AND state = 'sending'
+          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome <> 'open')
         """, .int(notBeforeMs), .id(chunk), .id(attempt))
     ) { try stateOf(chunk) }
   }
@@ -76,8 +80,10 @@ extension LedgerTransaction {
     try result(
       db.run(
         """
-        UPDATE chunk SET state = 'pending' WHERE id = ? AND state = 'sending'
-          AND EXISTS (SELECT 1 FROM attempt WHERE id = ? AND chunk_id = chunk.id AND outcome <> 'open')
+        UPDATE chunk SET state = 'pending',
+          uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?2))
+        WHERE id = ?1 AND state = 'sending'
+          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?2 AND chunk_id = chunk.id AND outcome <> 'open')
         """, .id(chunk), .id(attempt))
     ) { try stateOf(chunk) }
   }
@@ -113,7 +119,8 @@ extension LedgerTransaction {
         + db.run(
           """
           UPDATE chunk SET state = 'pending', etag = NULL, digest = NULL, md5 = NULL, confirmation = NULL,
-            done_attempt = NULL, losses = losses + 1 WHERE file_id = ? AND seq = ? AND state = 'done'
+            done_attempt = NULL, losses = losses + 1, acked = 0, remote = NULL, uncertain = 0
+          WHERE file_id = ? AND seq = ? AND state = 'done'
           """, .id(file), .int(seq))
     }
   }
@@ -125,12 +132,13 @@ extension LedgerTransaction {
     return try db.run(
       """
       UPDATE chunk SET losses = losses + (state = 'done'), state = 'pending', etag = NULL, digest = NULL, md5 = NULL,
-        confirmation = NULL, done_attempt = NULL, not_before = NULL
-      WHERE file_id = ? AND state IN ('done', 'waiting', 'failed')
+        confirmation = NULL, done_attempt = NULL, not_before = NULL, acked = 0, remote = NULL, uncertain = 0
+      WHERE file_id = ? AND (state IN ('done', 'waiting', 'failed')
+        OR (state = 'pending' AND (acked > 0 OR remote IS NOT NULL OR uncertain)))
       """, .id(file))
   }
 
-  private func reopenWork(_ file: FileID, _ run: RunID) throws {
+  func reopenWork(_ file: FileID, _ run: RunID) throws {
     try requireWork(file, run)
     try db.run("UPDATE file SET state = 'active' WHERE id = ? AND state = 'finishing'", .id(file))
   }
@@ -139,12 +147,12 @@ extension LedgerTransaction {
   public func parts(of file: FileID) throws -> [StoredPartRow] {
     try db.rows(
       """
-      SELECT seq, length, etag, digest, md5, confirmation FROM chunk WHERE file_id = ? AND state = 'done' ORDER BY seq
+      SELECT seq, length, etag, digest, md5, confirmation, remote FROM chunk WHERE file_id = ? AND state = 'done' ORDER BY seq
       """, .id(file)
     ) { row throws(SQLiteError) in
       StoredPartRow(
         seq: row.int(0), length: row.int64(1), etag: row.text(2), digest: row.digest(3), md5: row.digest(4),
-        confirmation: try row.named(5))
+        confirmation: try row.named(5), remote: values(row.textOrNil(6)))
     }
   }
 }

@@ -44,10 +44,9 @@ extension LedgerTransaction {
       session: nil, doneChunks: 0, lostAnswer: nil)
   }
 
-  /// The stored layout; of one chunk when there is one, because the chunk size of an empty file is 0.
   private static func layout(size: Int64, _ row: SQLRow, _ chunkSize: Int32, count: Int32) -> ChunkLayout? {
     guard let length = row.int64OrNil(chunkSize) else { return nil }
-    return row.int(count) == 1 ? ChunkLayout(whole: size) : ChunkLayout(size: size, chunkSize: length)
+    return ChunkLayout(size: size, chunkSize: length, count: row.int(count))
   }
 
   /// What only a file can have that was claimed before.
@@ -55,14 +54,21 @@ extension LedgerTransaction {
     var file = file
     file.session = try db.first(
       """
-      SELECT id, remote_id, intended_at FROM session
+      SELECT id, remote_id, intended_at, expires_at, notes FROM session
       WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL
       """, .id(file.id)
-    ) { ClaimedSession(id: $0.id(0), remoteID: $0.textOrNil(1), intendedAtMs: $0.int64(2)) }
+    ) { row in
+      ClaimedSession(
+        id: row.id(0), remoteID: row.textOrNil(1), intendedAtMs: row.int64(2), expiresAtMs: row.int64OrNil(3),
+        notes: values(row.textOrNil(4)))
+    }
     if file.layout != nil {
       (file.doneChunks, file.doneBytes) =
         try db.first(
-          "SELECT count(*), coalesce(sum(length), 0) FROM chunk WHERE file_id = ? AND state = 'done'", .id(file.id)
+          """
+          SELECT coalesce(sum(state = 'done'), 0), coalesce(sum(iif(state = 'done', length, acked)), 0) FROM chunk
+          WHERE file_id = ?
+          """, .id(file.id)
         ) { ($0.int(0), $0.int64(1)) } ?? (0, 0)
       file.waitingUntil = try db.rows(
         "SELECT not_before FROM chunk WHERE file_id = ? AND state = 'waiting'", .id(file.id)
@@ -96,10 +102,11 @@ extension LedgerTransaction {
   /// ``plan(_:_:_:)`` and ``beginChunks(_:_:limit:isRepeatable:)`` of a file that has no session yet, without looking for
   /// what was just written. nil when it has a layout already, or is not with this run.
   public func planAndBegin(
-    _ file: FileID, _ run: RunID, _ layout: ChunkLayout, limit: Int, isRepeatable: Bool
+    _ file: FileID, _ run: RunID, _ layout: ChunkLayout, limit: Int, isRepeatable: Bool, opening: ChunkOpening = .none
   ) throws -> [ClaimedChunk]? {
     guard let chunks = try planChunks(file, run, layout) else { return nil }
-    return try begin(Array(chunks.prefix(limit)), of: file, run, session: nil, isRepeatable: isRepeatable)
+    return try begin(
+      Array(chunks.prefix(limit)), of: file, run, session: nil, isRepeatable: isRepeatable, opening: opening)
   }
 
   private func planChunks(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> [PendingChunk]? {
@@ -123,44 +130,58 @@ extension LedgerTransaction {
     var seq: Int
     var range: ByteRange
     var failures: Int
+    var acked: Int64 = 0
+    var remote: [String: String] = [:]
+    var isUncertain = false
+
+    /// What is to be done for it now.
+    func operation(_ opening: ChunkOpening) -> AttemptOperation {
+      if opening.prepares && remote.isEmpty { return .prepare }
+      return opening.probesUncertain && isUncertain ? .probe : .part
+    }
   }
 
-  /// Takes up to `limit` chunks of the file that may be sent now, in order, and opens a `part` attempt for each. Empty
-  /// when none is pending; throws `.leaseLost` when the file is not with this run.
+  /// Takes up to `limit` chunks of the file that may be sent now, in order, and opens an attempt for each: for its body, or for
+  /// what has to go ahead of that (``ChunkOpening``), which may be repeated. Empty when none is pending; throws `.leaseLost` when
+  /// the file is not with this run.
   public func beginChunks(
-    _ file: FileID, _ run: RunID, limit: Int, isRepeatable: Bool
+    _ file: FileID, _ run: RunID, limit: Int, isRepeatable: Bool, opening: ChunkOpening = .none
   ) throws -> [ClaimedChunk] {
     try promoteChunks()
     let session = try sessionOfWork(file, run)
     let pending = try db.rows(Self.pendingChunks, .id(file), .int(limit)) { row in
       PendingChunk(
         id: row.id(0), seq: row.int(1), range: ByteRange(offset: row.int64(2), length: row.int64(3)),
-        failures: row.int(4))
+        failures: row.int(4), acked: row.int64(5), remote: values(row.textOrNil(6)), isUncertain: row.flag(7))
     }
-    return try begin(pending, of: file, run, session: session, isRepeatable: isRepeatable)
+    return try begin(pending, of: file, run, session: session, isRepeatable: isRepeatable, opening: opening)
   }
 
   private func begin(
-    _ chunks: [PendingChunk], of file: FileID, _ run: RunID, session: Int64?, isRepeatable: Bool
+    _ chunks: [PendingChunk], of file: FileID, _ run: RunID, session: Int64?, isRepeatable: Bool,
+    opening: ChunkOpening
   ) throws -> [ClaimedChunk] {
     try chunks.map { chunk in
+      let operation = chunk.operation(opening)
       let attempt = AttemptID(
         rawValue: try db.insert(
           """
           INSERT INTO attempt (uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at,
             outcome)
-          VALUES (?1, ?2, ?3, ?4, ?5, 'part', 1 + coalesce((
-            SELECT max(n) FROM attempt WHERE file_id = ?2 AND operation = 'part' AND chunk_id = ?3), 0), ?6, ?7, 'open')
-          """, .uid(.make(wallMs: wallMs)), .id(file), .id(chunk.id), .int(session), .id(run), .flag(isRepeatable),
-          .int(wallMs)))
+          VALUES (?1, ?2, ?3, ?4, ?5, ?8, 1 + coalesce((
+            SELECT max(n) FROM attempt WHERE file_id = ?2 AND operation = ?8 AND chunk_id = ?3), 0), ?6, ?7, 'open')
+          """, .uid(.make(wallMs: wallMs)), .id(file), .id(chunk.id), .int(session), .id(run),
+          .flag(isRepeatable || operation != .part), .int(wallMs), .raw(operation)))
       try db.run("UPDATE chunk SET state = 'sending' WHERE id = ? AND state = 'pending'", .id(chunk.id))
       return ClaimedChunk(
-        id: chunk.id, attempt: attempt, seq: chunk.seq, range: chunk.range, failures: chunk.failures)
+        id: chunk.id, attempt: attempt, seq: chunk.seq, range: chunk.range, failures: chunk.failures,
+        operation: operation, acked: chunk.acked, remote: chunk.remote, isUncertain: chunk.isUncertain)
     }
   }
 
   static let pendingChunks: StaticString = """
-    SELECT id, seq, offset, length, failures FROM chunk WHERE file_id = ? AND state = 'pending' ORDER BY seq LIMIT ?
+    SELECT id, seq, offset, length, failures, acked, remote, uncertain FROM chunk
+    WHERE file_id = ? AND state = 'pending' ORDER BY seq LIMIT ?
     """
 
   /// The live session of a file that is with this run; throws when the file is not.

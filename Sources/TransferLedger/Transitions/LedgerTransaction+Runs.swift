@@ -110,8 +110,10 @@ extension LedgerTransaction {
   private func releaseChunk(of orphan: Orphan) throws {
     guard let chunk = orphan.chunk else { return }
     try db.run(
-      "UPDATE chunk SET state = iif(?, 'pending', 'unknown') WHERE id = ? AND state = 'sending'",
-      .flag(orphan.isRepeatable), .id(chunk))
+      """
+      UPDATE chunk SET state = iif(?, 'pending', 'unknown'), uncertain = max(uncertain, ?)
+      WHERE id = ? AND state = 'sending'
+      """, .flag(orphan.isRepeatable), .flag(orphan.operation == .part), .id(chunk))
   }
 
   private func orphanFile(_ orphan: Orphan) throws {

@@ -25,6 +25,38 @@ extension LedgerTransaction {
     ) { try stateOf(session) }
   }
 
+  /// A session whose name is ours begins open: nobody has to be asked for it. Throws `.leaseLost` when the file is not with this
+  /// run.
+  public func beginOwnSession(
+    _ file: FileID, _ run: RunID, remoteID: String, notes: [String: String]
+  ) throws -> SessionID {
+    let session = try intendSession(file, run)
+    try db.run(
+      "UPDATE session SET state = 'open', remote_id = ?, opened_at = ?, notes = ? WHERE id = ? AND state = 'intended'",
+      .text(remoteID), .int(wallMs), try json(notes), .id(session))
+    return session
+  }
+
+  /// Replaces what is remembered of a live session, when its file is with this run.
+  public func noteSession(
+    _ session: SessionID, _ run: RunID, _ notes: [String: String]
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE session SET notes = ? WHERE id = ? AND state IN ('intended', 'open')
+          AND EXISTS (SELECT 1 FROM file WHERE id = session.file_id AND run_id = ?)
+        """, try json(notes), .id(session), .id(run))
+    ) { try stateOf(session) }
+  }
+
+  /// What the server said about the chunks of a file, those of which it said something.
+  private func remotes(of file: FileID) throws -> [[String: String]] {
+    try db.rows("SELECT remote FROM chunk WHERE file_id = ? AND remote IS NOT NULL ORDER BY seq", .id(file)) { row in
+      values(row.textOrNil(0))
+    }
+  }
+
   /// intended, open → completed, aborted or gone. Applied too when it is there already.
   public func endSession(_ session: SessionID, _ state: SessionState) throws -> TransitionResult {
     precondition(state != .intended && state != .open, "a session ends in a last state")
@@ -47,10 +79,11 @@ extension LedgerTransaction {
       AbortWork(
         session: row.id(0), attempt: AttemptID(rawValue: 0), file: row.id(1), uid: row.uid(2), key: row.name(3),
         size: row.int64(4), mtimeNs: row.int64(5), batch: row.id(6), remoteID: row.textOrNil(7),
-        intendedAtMs: row.int64(8))
+        intendedAtMs: row.int64(8), notes: values(row.textOrNil(9)))
     }
     return try due.map { work in
       var work = work
+      if !work.notes.isEmpty { work.remotes = try remotes(of: work.file) }
       work.attempt = try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
       try db.run(
         "UPDATE session SET abort_after = ? WHERE id = ?", .int(wallMs + Self.abortPatienceMs), .id(work.session))
@@ -78,7 +111,8 @@ extension LedgerTransaction {
   static let abortPatienceMs: Int64 = 120_000
 
   static let dueAborts: StaticString = """
-    SELECT s.id, f.id, f.uid, f.key, f.size, f.mtime_ns, f.batch_id, s.remote_id, s.intended_at
+    SELECT s.id, f.id, f.uid, f.key, f.size, f.mtime_ns, f.batch_id, s.remote_id, s.intended_at,
+      s.notes
     FROM session s JOIN file f ON f.id = s.file_id
     WHERE s.state IN ('intended', 'open') AND s.abort_after IS NOT NULL AND s.abort_after <= ?
     ORDER BY s.abort_after LIMIT ?

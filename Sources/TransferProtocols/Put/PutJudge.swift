@@ -11,7 +11,7 @@ extension PutProtocol {
     case .makeParent:
       if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
       return judgeParent(reply, context)
-    case .create, .probe, .finish, .verify, .abort:
+    case .create, .probe, .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort:
       return .failed(Failure(.engineBug, "\(name) has no request for \(step.operation)"), .permanent)
     }
   }

@@ -11,7 +11,8 @@ public struct PutProtocol: UploadProtocol {
 
   public var name: String { place.method.rawValue }
   public var abilities: ProtocolAbilities {
-    ProtocolAbilities(parallelChunks: false, resumable: false, repeatable: place.method != .post)
+    ProtocolAbilities(
+      parallelChunks: false, resumable: false, unrepeatable: place.method == .post ? [.part] : [])
   }
   public let sentDigest = DigestAlgorithm.crc32c
 

@@ -12,7 +12,7 @@ extension PutProtocol {
     case .makeParent(let depth):
       return TransferRequest(
         method: HTTPRequest.Method("MKCOL")!, url: collectionURL(facts.file.key, depth), fields: fields)
-    case .create, .probe, .finish, .verify, .abort:
+    case .create, .probe, .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort:
       throw Failure(.engineBug, "\(name) has no request for \(step.operation)")
     }
   }
@@ -49,7 +49,7 @@ extension PutProtocol {
         throw Failure(.authMissing, "the bearer token is empty or holds characters that a header field cannot carry")
       }
       return "Bearer " + token
-    case .aws: throw Failure(.authMissing, "an AWS credential is of no use here; pass --auth")
+    case .aws, .inputs: throw Failure(.authMissing, "this kind of credential is of no use here; pass --auth")
     }
   }
 }

@@ -14,7 +14,8 @@ extension S3Protocol {
     case .finish: return judgeComplete(reply, facts, context)
     case .verify: return judgeVerify(reply, facts, context)
     case .abort: return judgeAbort(reply, facts, context)
-    case .makeParent: return .failed(Failure(.engineBug, "s3 has no parents to make"), .permanent)
+    case .makeParent, .prepareChunk, .probeChunk, .discover, .save:
+      return .failed(Failure(.engineBug, "s3 has no request for \(step.operation)"), .permanent)
     }
   }
 
@@ -130,7 +131,7 @@ extension S3Protocol {
     switch step {
     case .create: \.partChecksums
     case .chunk: facts.layout.count > 1 ? \.partChecksums : \.checksums
-    case .probe, .finish, .verify, .abort, .makeParent: nil
+    case .probe, .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort, .makeParent: nil
     }
   }
 }

@@ -15,7 +15,8 @@ extension S3Protocol {
       return try draft(.head, key, fields: [("x-amz-checksum-mode", "ENABLED")]).signed(settings, context)
     case .abort(let remoteID):
       return try draft(.delete, key, query: [("uploadId", remoteID)]).signed(settings, context)
-    case .makeParent: throw Failure(.engineBug, "s3 has no parents to make")
+    case .makeParent, .prepareChunk, .probeChunk, .discover, .save:
+      throw Failure(.engineBug, "s3 has no request for \(step.operation)")
     }
   }
 

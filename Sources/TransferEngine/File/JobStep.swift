@@ -1,0 +1,51 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// A begun request, as the machine needs to know it.
+struct JobStep: Sendable, Hashable {
+  enum Target: Sendable, Hashable {
+    case chunk(ChunkID, AttemptID)
+    case control(AttemptID)
+  }
+  var target: Target
+  var step: StepRequest
+  /// Attempts of this chunk (or file) before this one that moved nothing.
+  var failures: Int
+}
+
+/// When a failed step may be tried again, drawn by the engine (the machine has neither clock nor dice).
+struct RetryDecision: Sendable, Hashable {
+  var notBeforeMs: Int64
+  /// There were too many attempts without progress.
+  var isExhausted: Bool
+  /// Where the source is now, when the failure says that it changed.
+  var identityNow: SourceIdentity?
+  /// The source changed too often in this run.
+  var isRestless = false
+}
+
+extension StepRequest {
+  /// The protocol compares or sends the receipts of stored chunks.
+  var usesParts: Bool {
+    switch self {
+    case .probe, .finish, .save, .verify: true
+    case .create, .chunk, .prepareChunk, .probeChunk, .discover, .abort, .makeParent: false
+    }
+  }
+}
+
+extension JobStep {
+  var attempt: AttemptID {
+    switch target {
+    case .chunk(_, let attempt), .control(let attempt): attempt
+    }
+  }
+}
+
+extension SessionFacts {
+  init(_ row: ClaimedSession) {
+    self.init(
+      remoteID: row.remoteID, intendedAtMs: row.intendedAtMs, expiresAtMs: row.expiresAtMs, notes: row.notes)
+  }
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+public import TransferModel
+
+/// What becomes of chunks that the server holds in part, or that are spoken about before they are sent.
+extension LedgerTransaction {
+  /// sending → pending: the server holds `acked` bytes from its start, more than before. `attempt` was closed before. The file
+  /// has made progress: its failures are forgotten.
+  public func advanceChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
+    let changes = try db.run(
+      """
+      UPDATE chunk SET state = 'pending', acked = ?1, failures = 0, uncertain = 0
+      WHERE id = ?2 AND state = 'sending' AND acked < ?1 AND ?1 < length
+        AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome <> 'open')
+      """, .int(acked), .id(chunk), .id(attempt))
+    guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
+    try forgetFailures(ofFileWith: chunk)
+    return .applied
+  }
+
+  /// sending → pending: the server said what its body needs. `attempt` was closed before.
+  public func prepareChunk(
+    _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE chunk SET state = 'pending', remote = ?1, uncertain = 0 WHERE id = ?2 AND state = 'sending'
+          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome = 'ok')
+        """, try json(remote), .id(chunk), .id(attempt))
+    ) { try stateOf(chunk) }
+  }
+
+  /// sending → pending: asked, the server said that it holds `acked` bytes from its start. `attempt` was closed before.
+  public func probeChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
+    let more = try db.first("SELECT ? > acked FROM chunk WHERE id = ?", .int(acked), .id(chunk)) { $0.flag(0) }
+    let changes = try db.run(
+      """
+      UPDATE chunk SET state = 'pending', acked = ?1, uncertain = 0 WHERE id = ?2 AND state = 'sending'
+        AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome = 'ok')
+      """, .int(acked), .id(chunk), .id(attempt))
+    guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
+    if more == true { try forgetFailures(ofFileWith: chunk) }
+    return .applied
+  }
+
+  /// The server holds exactly the first `offset` bytes of the file; `attempt`, closed with `ok`, said so. Chunks below are done,
+  /// chunks above are pending (a loss for those that were done), and the one between has its part. None may be sending. A file
+  /// that was finishing and lost something goes back to active. Throws `.leaseLost` when the file is not with this run.
+  public func alignChunks(_ file: FileID, _ run: RunID, by attempt: AttemptID, offset: Int64) throws {
+    let held = try db.first(Self.heldBytes, .id(file)) { $0.int64(0) } ?? 0
+    if offset < held { try reopenWork(file, run) } else { try requireWork(file, run) }
+    try db.run(
+      """
+      UPDATE chunk SET losses = losses + (state = 'done'), state = 'pending', etag = NULL, digest = NULL, md5 = NULL,
+        confirmation = NULL, done_attempt = NULL, not_before = NULL, uncertain = 0, acked = max(0, ?2 - offset)
+      WHERE file_id = ?1 AND offset + length > ?2 AND (state <> 'pending' OR acked <> max(0, ?2 - offset) OR uncertain)
+      """, .id(file), .int(offset))
+    try db.run(
+      """
+      UPDATE chunk SET state = 'pending', not_before = NULL
+      WHERE file_id = ?1 AND offset + length <= ?2 AND state IN ('waiting', 'failed')
+      """, .id(file), .int(offset))
+    try db.run(
+      """
+      UPDATE chunk SET state = 'done', etag = '', confirmation = 'size', done_attempt = ?3, failures = 0, uncertain = 0
+      WHERE file_id = ?1 AND offset + length <= ?2 AND state = 'pending'
+      """, .id(file), .int(offset), .id(attempt))
+    if offset > held { try db.run("UPDATE file SET failures = 0 WHERE id = ? AND failures > 0", .id(file)) }
+  }
+
+  static let heldBytes: StaticString =
+    "SELECT coalesce(sum(iif(state = 'done', length, acked)), 0) FROM chunk WHERE file_id = ?"
+
+  private func forgetFailures(ofFileWith chunk: ChunkID) throws {
+    try db.run(
+      "UPDATE file SET failures = 0 WHERE id = (SELECT file_id FROM chunk WHERE id = ? AND losses = 0) AND failures > 0",
+      .id(chunk))
+  }
+
+  /// Names and values as they are stored: a JSON object, nothing for none.
+  func json(_ values: [String: String]) throws -> SQLValue {
+    values.isEmpty ? .null : .text(try jsonText(values))
+  }
+
+  func values(_ text: String?) -> [String: String] { storedValues(text) }
+}
+
+/// Reads what ``jsonText(_:)`` wrote; only this program writes it.
+func storedValues(_ text: String?) -> [String: String] {
+  guard let text else { return [:] }
+  return (try? JSONDecoder().decode([String: String].self, from: Data(text.utf8))) ?? [:]
+}
