@@ -38,7 +38,8 @@ public struct ChunkLayout: Hashable, Sendable {
   /// Chunks of `chunkSize` bytes, of which the last one takes all that is left: less than twice as much for protocols whose
   /// last chunk absorbs the remainder.
   public init(size: Int64, chunkSize: Int64, count: Int) {
-    precondition(count >= 1 && chunkSize >= 0 && Int64(count - 1) * chunkSize <= size, "\(count) × \(chunkSize) of \(size)")
+    precondition(
+      count >= 1 && chunkSize >= 0 && Int64(count - 1) * chunkSize <= size, "\(count) × \(chunkSize) of \(size)")
     self.size = size
     self.chunkSize = chunkSize
     self.count = count

@@ -17,8 +17,9 @@ import TransferModel
     (
       "I10",
       """
-      INSERT INTO attempt (uid, file_id, chunk_id, run_id, operation, n, is_repeatable, started_at, ended_at, outcome)
-      VALUES (zeroblob(16), 1, 1, 2, 'part', 2, 1, 0, 0, 'ok')
+      INSERT INTO attempt (uid, file_id, chunk_id, run_id, operation, n, is_repeatable, started_at, ended_at, outcome,
+        bytes_acked)
+      SELECT zeroblob(16), 1, 1, 2, 'part', 2, 1, 0, 0, 'ok', length FROM chunk WHERE id = 1
       """
     ),
     (
