@@ -3,8 +3,10 @@ internal import TransferModel
 
 /// Puts an answer together from the lines and pieces that libcurl delivers. Bounded whatever a server sends.
 struct AnswerCollector {
-  /// All header lines of a request together, in bytes. Peers grew to 280 MB on such a server.
+  /// All header lines of an answer together, in bytes. Peers grew to 280 MB on such a server.
   static let maxHeaderBytes = 256 << 10
+  /// Those of all interim answers of a request: servers of resumable uploads tell their progress with them.
+  static let maxInterimBytes = 16 << 20
   /// How much of a too long body is read for the sake of the connection; beyond it a new connection is cheaper.
   static let maxDroppedBytes = 64 << 20
 
@@ -24,6 +26,7 @@ struct AnswerCollector {
   private var blockStatus = 0
   private var blockFields = HTTPFields()
   private var headerBytes = 0
+  private var interimBytes = 0
   private var droppedBytes = 0
   private let onInterim: (@Sendable (InterimReply) -> Void)?
 
@@ -46,7 +49,7 @@ struct AnswerCollector {
     } else if phase == .inBlock {
       content.isEmpty ? endBlock() : takeField(content)
     }
-    return true
+    return refusal == nil
   }
 
   /// Takes a piece of the body. False ends the transfer.
@@ -76,6 +79,11 @@ struct AnswerCollector {
   private mutating func endBlock() {
     guard blockStatus >= 200 else {
       phase = .beforeBlock
+      interimBytes += headerBytes
+      headerBytes = 0
+      if interimBytes > Self.maxInterimBytes {
+        refusal = RequestRefusal(code: 23, message: "the interim answers do not end")
+      }
       if blockStatus > 100 { onInterim?(InterimReply(status: blockStatus, fields: blockFields)) }
       return
     }

@@ -1,4 +1,5 @@
 import CurlTransport
+import Glibc
 import HTTPTypes
 import Testing
 import TransferModel
@@ -79,6 +80,29 @@ import TransferModel
       connection.send("HTTP/1.1 103 Early Hints\r\nX-A: 1\r\n\r\n")
     }
     #expect(reply.status == 0 && reply.fields.isEmpty && reply.transportFailure?.code == .netReset)
+  }
+
+  @Test func interimAnswersAreToldWhileTheBodyIsSent() async {
+    let heard = Lock<[InterimReply]>([])
+    let reply = await reply(to: {
+      var request = TransferRequest(method: .put, url: $0, body: .source(PatternBody(1 << 20)))
+      request.onInterim = { interim in heard.withLock { $0.append(interim) } }
+      return request
+    }) { connection in
+      guard connection.readHead() != nil else { return }
+      connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+      connection.send("HTTP/1.1 104 Upload Resumption Supported\r\nLocation: /u/1\r\n\r\n")
+      // The body is only read when the first one was heard: it comes while the request goes on.
+      while heard.withLock({ $0.isEmpty }) { sched_yield() }
+      connection.send("HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Offset: 7\r\n\r\n")
+      _ = connection.readBody(1 << 20)
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      connection.waitForClose()
+    }
+    #expect(reply.status == 200)
+    #expect(heard.withLock { $0.map(\.status) } == [104, 104])
+    #expect(heard.withLock { $0.first?.fields[.location] } == "/u/1")
+    #expect(heard.withLock { $0.last?.fields[.location] } == nil)
   }
 
   @Test func aBodyThatIsCutShows() async {

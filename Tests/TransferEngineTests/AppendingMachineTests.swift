@@ -1,0 +1,258 @@
+import HTTPTypes
+import Testing
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+@testable import TransferEngine
+
+/// Dialogues with the machine of a file whose server holds parts of chunks.
+@Suite struct AppendingMachineTests {
+  private let soon = RetryDecision(notBeforeMs: 5_000, isExhausted: false)
+
+  @Test func aProbeSetsWhatIsDoneWhateverWasKnown() {
+    var scene = Scene(size: 35, done: 3, session: "u")
+    #expect(scene.advance()?.begin == .control(.probe(marker: nil)))
+    #expect(scene.concluded(.probe(marker: nil), .offset(12)) == [.alignChunks(AttemptID(rawValue: 99), offset: 12)])
+    #expect(scene.machine.bytesStored == 12)
+    #expect(!scene.machine.facts.isAllStored)
+    #expect(scene.advance()?.begin == .chunks(limit: 1))
+    #expect(scene.machine.facts.isProbed)
+  }
+
+  @Test func aFailedChunkOfAnAppendingProtocolTakesTheFileWithIt() {
+    var scene = Scene(size: 35)
+    scene.open()
+    let job = scene.begin(seq: 0)
+    let changes = scene.machine.concluded(
+      job, Judgement(.failed(Failure(.netReset, "cut"), .retry(isThrottled: false))), soon)
+    #expect(changes == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+    #expect(scene.advance()?.changes == [.requeue(notBeforeMs: 5_000, .netReset, isFailure: true)])
+  }
+
+  @Test func aPartlyTakenBodyIsNoFailureAndCounts() {
+    var scene = Scene(size: 35)
+    scene.open()
+    let job = scene.begin(seq: 0)
+    #expect(
+      scene.machine.concluded(job, Judgement(.advanced(acked: 4)), soon)
+        == [.advanceChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1), acked: 4)])
+    #expect(scene.machine.bytesStored == 4)
+    #expect(scene.advance()?.begin == .chunks(limit: 1))
+    let rest = scene.begin(seq: 0, acked: 4)
+    _ = scene.machine.concluded(rest, Judgement(.stored(scene.part(0), proof: nil)), soon)
+    #expect(scene.machine.bytesStored == 10)
+  }
+
+  @Test func theFirstChunkOpensItsSessionEvenWhenItsBodyFails() {
+    var scene = Scene(size: 5, opensWithChunk: true)
+    #expect(scene.advance()?.begin == .chunkThatOpensSession)
+    var begun = Begun(file: FileID(rawValue: 1))
+    begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 1)
+    let job = scene.begin(seq: 0, begun: begun)
+    let verdict = Verdict.opened(
+      remoteID: "/u/1", expiresAtMs: 7, .failed(Failure(.http5xx, "later"), .retry(isThrottled: false)))
+    #expect(
+      scene.machine.concluded(job, Judgement(verdict), soon) == [
+        .openSession(remoteID: "/u/1", expiresAtMs: 7), .returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1)),
+      ])
+    #expect(scene.machine.facts.session?.remoteID == "/u/1")
+    #expect(scene.machine.heard(remoteID: "/u/2", expiresAtMs: nil) == [], "the first name stands")
+  }
+
+  @Test func notesAreMergedAndForgottenByName() {
+    var scene = Scene(size: 35)
+    scene.open()
+    let job = scene.begin(seq: 0)
+    let first = Verdict.noted(["t": "1", "x": "y"], .advanced(acked: 1))
+    #expect(scene.machine.concluded(job, Judgement(first), soon).first == .noteSession(["t": "1", "x": "y"]))
+    let next = scene.begin(seq: 0, acked: 1)
+    let second = Verdict.noted(["t": "2", "x": ""], .failed(Failure(.http5xx, "later"), .retry(isThrottled: true)))
+    #expect(scene.machine.concluded(next, Judgement(second), soon).first == .noteSession(["t": "2"]))
+  }
+
+  @Test func aServerThatIsAtItIsAskedAgainWithoutAFailure() {
+    var scene = Scene(size: 35, done: 4, session: "u")
+    scene.machine.facts.isProbed = true
+    let begun = scene.advance(now: 100)
+    #expect(begun?.begin == .control(.finish))
+    #expect(scene.concluded(.finish, .notYet(afterMs: 2_000)) == [])
+    let released = scene.advance(now: 150)
+    #expect(released?.changes == [.requeue(notBeforeMs: 2_100, nil, isFailure: false)])
+  }
+
+  @Test func aDroppedSessionEndsAndItsFileGoesOnAtOnceButNotForEver() {
+    var scene = Scene(size: 35, session: "old", expiresAtMs: 50)
+    let unit = scene.advance(now: 60)
+    #expect(
+      unit?.changes == [
+        .endSession(.gone), .resetChunks, .requeue(notBeforeMs: 60, .protoSessionGone, isFailure: true),
+      ])
+    var again = Scene(size: 35, session: "old", expiresAtMs: 50, failures: 10)
+    guard case .fail(.protoSessionGone, _, false)? = again.advance(now: 60)?.changes.last else {
+      Issue.record("a server whose sessions expire at once keeps us busy for ever")
+      return
+    }
+  }
+
+  @Test func anAnswerThatWasLostToAnUnrepeatableFinishLeavesADoubt() {
+    var scene = Scene(size: 35, done: 4, session: "u", unrepeatable: [.finish])
+    scene.machine.facts.isProbed = true
+    #expect(scene.advance()?.isRepeatable == false)
+    scene.beginControl(.finish)
+    let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: .finish, failures: 0)
+    #expect(scene.machine.interrupted(job, mayHaveArrived: true) == [])
+    guard case .unknown? = scene.advance()?.changes.last else {
+      Issue.record("it would be repeated silently")
+      return
+    }
+  }
+
+  /// Whatever the order of answers, progress is the sum over the chunks and never goes back.
+  @Test(arguments: 0..<200) func progressIsTheSumOverChunksAndNeverGoesBack(seed: Int) {
+    var dice = SplitMix(seed: UInt64(seed))
+    var scene = Scene(size: 95, isParallel: true, session: "u")
+    scene.machine.facts.isProbed = true
+    var held = [Int64](repeating: 0, count: 10)
+    var isDone = [Bool](repeating: false, count: 10)
+    var open: [Int: JobStep] = [:]
+    while isDone.contains(false) {
+      let before = scene.machine.bytesStored
+      if open.count < 4, let seq = (0..<10).filter({ !isDone[$0] && open[$0] == nil }).randomElement(using: &dice) {
+        open[seq] = scene.begin(seq: seq, acked: held[seq])
+      }
+      guard let seq = open.keys.sorted().randomElement(using: &dice), let job = open.removeValue(forKey: seq) else {
+        continue
+      }
+      let length = scene.machine.facts.layout.range(seq).length
+      switch Int.random(in: 0..<5, using: &dice) {
+      case 0: _ = scene.machine.interrupted(job, mayHaveArrived: true)
+      case 1:
+        let failure = Verdict.failed(Failure(.netReset, "cut"), .repair)
+        scene.machine.repairsInARow = 0
+        _ = scene.machine.concluded(job, Judgement(failure), soon)
+      case 2 where held[seq] + 1 < length:
+        held[seq] = Int64.random(in: held[seq] + 1..<length, using: &dice)
+        _ = scene.machine.concluded(job, Judgement(.advanced(acked: held[seq])), soon)
+      default:
+        (held[seq], isDone[seq]) = (length, true)
+        _ = scene.machine.concluded(job, Judgement(.stored(scene.part(seq), proof: nil)), soon)
+      }
+      #expect(scene.machine.bytesStored == held.reduce(0, +))
+      #expect(scene.machine.bytesStored >= before)
+    }
+    #expect(scene.machine.facts.isAllStored && scene.machine.bytesStored == 95)
+  }
+}
+
+/// Repeatable randomness (Steele, Lea and Flood 2014).
+private struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+/// A machine with an appending protocol and chunks of ten bytes.
+private struct Scene {
+  var machine: FileMachine
+  let proto: AppendingProtocol
+
+  init(
+    size: Int64, isParallel: Bool = false, done: Int = 0, session: String? = nil, expiresAtMs: Int64? = nil,
+    failures: Int = 0, unrepeatable: Set<AttemptOperation> = [], opensWithChunk: Bool = false
+  ) {
+    let layout = ChunkLayout(size: size, chunkSize: 10)
+    let claimed = ClaimedFile(
+      id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,
+      path: NameBytes("/p"), key: NameBytes("k"),
+      identity: SourceIdentity(size: size, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1), failures: failures,
+      layout: layout,
+      session: session.map {
+        ClaimedSession(id: SessionID(rawValue: 1), remoteID: $0, intendedAtMs: 0, expiresAtMs: expiresAtMs)
+      },
+      doneChunks: done, doneBytes: min(size, Int64(done) * 10), lostAnswer: nil)
+    proto = AppendingProtocol(isParallel: isParallel, unrepeatable: unrepeatable, opensWithChunk: opensWithChunk)
+    machine = FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
+  }
+
+  mutating func advance(now: Int64 = 0) -> FileUnit? { machine.advance(proto, chunkLimit: 8, nowMs: now) }
+
+  mutating func open() {
+    _ = advance()
+    var begun = Begun(file: FileID(rawValue: 1))
+    begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 0)
+    begun.control = (.create, AttemptID(rawValue: 99))
+    machine.begun(begun, asked: 0, nowMs: 0)
+    _ = concluded(.create, .sessionOpened(remoteID: "u", expiresAtMs: nil))
+  }
+
+  /// One chunk begins, as the ledger would say it.
+  mutating func begin(seq: Int, acked: Int64 = 0, begun: Begun = Begun(file: FileID(rawValue: 1))) -> JobStep {
+    var begun = begun
+    let range = machine.facts.layout.range(seq)
+    let (chunk, attempt) = (ChunkID(rawValue: Int64(seq) + 1), AttemptID(rawValue: Int64(seq) + 1))
+    begun.chunks = [ClaimedChunk(id: chunk, attempt: attempt, seq: seq, range: range, failures: 0, acked: acked)]
+    machine.begun(begun, asked: machine.openCount - machine.openChunks, nowMs: 0)
+    return JobStep(
+      target: .chunk(chunk, attempt), step: .chunk(ChunkFacts(seq: seq, range: range, acked: acked)), failures: 0)
+  }
+
+  mutating func beginControl(_ step: StepRequest) {
+    var begun = Begun(file: FileID(rawValue: 1))
+    begun.control = (step, AttemptID(rawValue: 99))
+    machine.begun(begun, asked: 0, nowMs: 0)
+  }
+
+  mutating func concluded(_ step: StepRequest, _ verdict: Verdict) -> [FileChange] {
+    let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
+    return machine.concluded(job, Judgement(verdict), RetryDecision(notBeforeMs: 0, isExhausted: false))
+  }
+
+  func part(_ seq: Int) -> PartReceipt {
+    PartReceipt(
+      seq: seq, length: machine.facts.layout.range(seq).length, etag: "", digest: nil, confirmation: .size)
+  }
+}
+
+private struct AppendingProtocol: UploadProtocol {
+  let isParallel: Bool
+  let unrepeatable: Set<AttemptOperation>
+  let opensWithChunk: Bool
+
+  var name: String { "append" }
+  var abilities: ProtocolAbilities {
+    ProtocolAbilities(parallelChunks: isParallel, resumable: true, unrepeatable: unrepeatable)
+  }
+  var sentDigest: DigestAlgorithm { .crc32c }
+
+  func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(size: size, chunkSize: 10) }
+  func refusal(ofKey key: NameBytes) -> Failure? { nil }
+  func location(ofKey key: NameBytes) -> String { "test://\(key)" }
+  func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { [] }
+
+  func nextStep(_ facts: UploadFacts) -> UploadStep {
+    guard let session = facts.session, session.remoteID != nil else {
+      return opensWithChunk ? .chunkThatOpensSession : .control(.create)
+    }
+    if let end = session.expiresAtMs, end < facts.wallMs {
+      return .dropSession(Failure(.protoSessionGone, "it expired"))
+    }
+    if facts.isResumed && !facts.isProbed { return .control(.probe(marker: nil)) }
+    return facts.isAllStored ? .control(.finish) : .chunks
+  }
+
+  func request(
+    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest { TransferRequest(method: .put, url: "http://127.0.0.1/") }
+
+  func judge(
+    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict { .settled }
+}
