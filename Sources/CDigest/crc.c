@@ -30,12 +30,20 @@ static uint64_t run(const crc_tables *t, uint64_t crc, const unsigned char *p, s
   return by_tables(t, crc, p, n);
 }
 
+uint32_t cdigest_crc32(uint32_t crc, const void *bytes, size_t length) {
+  return ~(uint32_t)run(&crc32_tables, (uint32_t)~crc, bytes, length);
+}
+
 uint32_t cdigest_crc32c(uint32_t crc, const void *bytes, size_t length) {
   return ~(uint32_t)run(&crc32c_tables, (uint32_t)~crc, bytes, length);
 }
 
 uint64_t cdigest_crc64nvme(uint64_t crc, const void *bytes, size_t length) {
   return ~run(&crc64nvme_tables, ~crc, bytes, length);
+}
+
+uint32_t cdigest_crc32_portable(uint32_t crc, const void *bytes, size_t length) {
+  return ~(uint32_t)by_tables(&crc32_tables, (uint32_t)~crc, bytes, length);
 }
 
 uint32_t cdigest_crc32c_portable(uint32_t crc, const void *bytes, size_t length) {

@@ -20,7 +20,7 @@ typedef struct crc_tables {
   fold_step by8, by1;
 } crc_tables;
 
-extern crc_tables crc32c_tables, crc64nvme_tables;
+extern crc_tables crc32_tables, crc32c_tables, crc64nvme_tables;
 
 /// Folds `length` (a multiple of 16, at least 128) bytes into 16 that have the same CRC when the register starts at zero.
 void crc_fold(const crc_tables *tables, uint64_t crc, const unsigned char *bytes, size_t length, unsigned char out[16]);

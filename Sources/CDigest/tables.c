@@ -1,12 +1,13 @@
 #include "crc.h"
 
-crc_tables crc32c_tables, crc64nvme_tables;
+crc_tables crc32_tables, crc32c_tables, crc64nvme_tables;
 
 typedef struct polynomial {
   uint64_t reflected;
   int width;
 } polynomial;
 
+static const polynomial ieee = {0xEDB88320u, 32};
 static const polynomial castagnoli = {0x82F63B78u, 32};
 static const polynomial nvme = {0x9A6C9329AC4BC9B5u, 64};
 
@@ -51,6 +52,7 @@ static void fill(crc_tables *t, polynomial p) {
 
 // At load and not on first use: some microseconds, and no lock on the read path.
 __attribute__((constructor)) static void fill_tables(void) {
+  fill(&crc32_tables, ieee);
   fill(&crc32c_tables, castagnoli);
   fill(&crc64nvme_tables, nvme);
 }
@@ -59,6 +61,10 @@ static uint64_t combine(const crc_tables *t, polynomial p, uint64_t a, uint64_t 
   for (int k = 0; length_b != 0; k++, length_b >>= 1)
     if (length_b & 1) a = multiply(p, t->zeros[k], a);
   return a ^ b;
+}
+
+uint32_t cdigest_crc32_combine(uint32_t crc_a, uint32_t crc_b, uint64_t length_b) {
+  return (uint32_t)combine(&crc32_tables, ieee, crc_a, crc_b, length_b);
 }
 
 uint32_t cdigest_crc32c_combine(uint32_t crc_a, uint32_t crc_b, uint64_t length_b) {

@@ -1,11 +1,11 @@
 /// A digest algorithm that the ledger can name.
 public enum DigestAlgorithm: String, Sendable, CaseIterable, Codable {
-  case crc32c, crc64nvme, md5, sha1, sha256
+  case crc32, crc32c, crc64nvme, md5, sha1, sha256
 
   /// Length of the raw digest in bytes.
   public var byteCount: Int {
     switch self {
-    case .crc32c: 4
+    case .crc32, .crc32c: 4
     case .crc64nvme: 8
     case .md5: 16
     case .sha1: 20
@@ -26,6 +26,7 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
     self.bytes = bytes
   }
 
+  public init(crc32 value: UInt32) { self.init(.crc32, bigEndianBytes(value)) }
   public init(crc32c value: UInt32) { self.init(.crc32c, bigEndianBytes(value)) }
   public init(crc64nvme value: UInt64) { self.init(.crc64nvme, bigEndianBytes(value)) }
 

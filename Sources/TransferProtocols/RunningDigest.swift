@@ -3,13 +3,14 @@ public import TransferModel
 
 /// A digest of bytes that come piece by piece. A value: a copy goes on by itself. One thread at a time.
 ///
-/// CRC32C and CRC64NVME cost about a tenth of a second per GiB and may run where bytes are read; MD5 and the SHAs cost more than
+/// The CRCs cost about a tenth of a second per GiB and may run where bytes are read; MD5 and the SHAs cost more than
 /// sending does.
 public struct RunningDigest: Sendable {
   public let algorithm: DigestAlgorithm
   private var state: State
 
   private enum State: Sendable {
+    case crc32(UInt32)
     case crc32c(UInt32)
     case crc64nvme(UInt64)
     case hash(HashContext)
@@ -19,6 +20,7 @@ public struct RunningDigest: Sendable {
     self.algorithm = algorithm
     state =
       switch algorithm {
+      case .crc32: .crc32(0)
       case .crc32c: .crc32c(0)
       case .crc64nvme: .crc64nvme(0)
       case .md5: .hash(HashContext(.md5))
@@ -30,6 +32,7 @@ public struct RunningDigest: Sendable {
   /// Takes in the next bytes.
   public mutating func update(_ bytes: UnsafeRawBufferPointer) {
     switch state {
+    case .crc32(let crc): state = .crc32(cdigest_crc32(crc, bytes.baseAddress, bytes.count))
     case .crc32c(let crc): state = .crc32c(cdigest_crc32c(crc, bytes.baseAddress, bytes.count))
     case .crc64nvme(let crc): state = .crc64nvme(cdigest_crc64nvme(crc, bytes.baseAddress, bytes.count))
     case .hash(var context):
@@ -44,6 +47,7 @@ public struct RunningDigest: Sendable {
   /// The digest of everything so far; more may follow.
   public func finish() -> Digest {
     switch state {
+    case .crc32(let crc): Digest(crc32: crc)
     case .crc32c(let crc): Digest(crc32c: crc)
     case .crc64nvme(let crc): Digest(crc64nvme: crc)
     case .hash(let context): Digest(algorithm, context.copy().finish(algorithm.byteCount))
@@ -63,6 +67,7 @@ public struct RunningDigest: Sendable {
     guard first.algorithm == second.algorithm else { return nil }
     let (a, b, length) = (bigEndian(first.bytes), bigEndian(second.bytes), UInt64(secondLength))
     switch first.algorithm {
+    case .crc32: return Digest(crc32: cdigest_crc32_combine(UInt32(a), UInt32(b), length))
     case .crc32c: return Digest(crc32c: cdigest_crc32c_combine(UInt32(a), UInt32(b), length))
     case .crc64nvme: return Digest(crc64nvme: cdigest_crc64nvme_combine(a, b, length))
     case .md5, .sha1, .sha256: return nil

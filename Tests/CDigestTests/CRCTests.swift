@@ -13,6 +13,7 @@ private func bitwise(_ bytes: some Sequence<UInt8>, polynomial: UInt64, width: U
 }
 
 private func crc32c(_ bytes: some Sequence<UInt8>) -> UInt64 { bitwise(bytes, polynomial: 0x82F6_3B78, width: 32) }
+private func crc32(_ bytes: some Sequence<UInt8>) -> UInt64 { bitwise(bytes, polynomial: 0xEDB8_8320, width: 32) }
 private func crc64(_ bytes: some Sequence<UInt8>) -> UInt64 {
   bitwise(bytes, polynomial: 0x9A6C_9329_AC4B_C9B5, width: 64)
 }
@@ -29,6 +30,7 @@ private func noise(_ count: Int, seed: UInt64) -> [UInt8] {
   let check = Array("123456789".utf8)
 
   @Test func checkValues() {
+    #expect(cdigest_crc32(0, check, 9) == 0xCBF4_3926)
     #expect(cdigest_crc32c(0, check, 9) == 0xE306_9283)
     #expect(cdigest_crc64nvme(0, check, 9) == 0xAE8B_1486_0A79_9888)
     #expect(cdigest_crc32c(0, nil, 0) == 0)
@@ -50,6 +52,8 @@ private func noise(_ count: Int, seed: UInt64) -> [UInt8] {
         let (short, long) = (crc32c(slice), crc64(slice))
         bytes.withUnsafeBytes { raw in
           let p = raw.baseAddress! + start
+          #expect(UInt64(cdigest_crc32(0, p, length)) == crc32(slice), "\(length) at \(start)")
+          #expect(UInt64(cdigest_crc32_portable(0, p, length)) == crc32(slice), "\(length) at \(start)")
           #expect(UInt64(cdigest_crc32c(0, p, length)) == short, "\(length) at \(start)")
           #expect(UInt64(cdigest_crc32c_portable(0, p, length)) == short, "\(length) at \(start)")
           #expect(cdigest_crc64nvme(0, p, length) == long, "\(length) at \(start)")
@@ -80,6 +84,8 @@ private func noise(_ count: Int, seed: UInt64) -> [UInt8] {
       let length = UInt64(b.count)
       let short = cdigest_crc32c_combine(cdigest_crc32c(0, a, a.count), cdigest_crc32c(0, b, b.count), length)
       let long = cdigest_crc64nvme_combine(cdigest_crc64nvme(0, a, a.count), cdigest_crc64nvme(0, b, b.count), length)
+      let zip = cdigest_crc32_combine(cdigest_crc32(0, a, a.count), cdigest_crc32(0, b, b.count), length)
+      #expect(zip == cdigest_crc32(0, a + b, a.count + b.count))
       #expect(short == cdigest_crc32c(0, a + b, a.count + b.count))
       #expect(long == cdigest_crc64nvme(0, a + b, a.count + b.count))
     }

@@ -6,17 +6,22 @@
 // Checksums and digests. Every function may be called from any thread; none blocks, allocates behind the caller's back
 // (but for the hash contexts), or keeps a pointer.
 
+/// CRC-32 (of Ethernet, zip and zlib: reflected EDB88320) of `length` bytes, continued from `crc` (0 to start).
+uint32_t cdigest_crc32(uint32_t crc, const void *_Nullable bytes, size_t length);
 /// CRC-32C (Castagnoli, reflected 82F63B78) of `length` bytes, continued from `crc` (0 to start).
 uint32_t cdigest_crc32c(uint32_t crc, const void *_Nullable bytes, size_t length);
 /// CRC-64/NVME (reflected 9A6C9329AC4BC9B5) of `length` bytes, continued from `crc` (0 to start).
 uint64_t cdigest_crc64nvme(uint64_t crc, const void *_Nullable bytes, size_t length);
 
+/// The CRC-32 of A followed by B, from the CRC of each and the length of B in bytes.
+uint32_t cdigest_crc32_combine(uint32_t crc_a, uint32_t crc_b, uint64_t length_b);
 /// The CRC-32C of A followed by B, from the CRC of each and the length of B in bytes.
 uint32_t cdigest_crc32c_combine(uint32_t crc_a, uint32_t crc_b, uint64_t length_b);
 /// The CRC-64/NVME of A followed by B, from the CRC of each and the length of B in bytes.
 uint64_t cdigest_crc64nvme_combine(uint64_t crc_a, uint64_t crc_b, uint64_t length_b);
 
 /// The same as above without special instructions: what runs on processors that lack them, and the reference of the tests.
+uint32_t cdigest_crc32_portable(uint32_t crc, const void *_Nullable bytes, size_t length);
 uint32_t cdigest_crc32c_portable(uint32_t crc, const void *_Nullable bytes, size_t length);
 uint64_t cdigest_crc64nvme_portable(uint64_t crc, const void *_Nullable bytes, size_t length);
 /// True when the CRCs use carry-less multiplication on this processor.
