@@ -44,13 +44,15 @@ let package = Package(
     room("TransferReports", ["TransferLedger", "TransferModel"]),
     room(
       "TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", httpTypes]),
-    room("TransferProtocols", ["CDigest", "TransferModel", httpTypes]),
+    room("TransferProtocols", ["CDigest", "CYAML", "TransferModel", httpTypes]),
     room("CurlTransport", ["CCurl", "CSys", "TransferModel", httpTypes]),
     room("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferModel"]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    .systemLibrary(
+      name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
     .target(name: "CSys"),
     .target(name: "CDigest", linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CMigrations"),

@@ -70,6 +70,24 @@ extension CivilTime {
   /// `20130524T000000Z`, as SigV4 wants it.
   public var basicText: String { "\(pad(year, 4))\(pad(month))\(pad(day))T\(pad(hour))\(pad(minute))\(pad(second))Z" }
 
+  /// `2013-05-24T00:00:00Z` (RFC 3339).
+  public var rfc3339Text: String {
+    "\(pad(year, 4))-\(pad(month))-\(pad(day))T\(pad(hour)):\(pad(minute)):\(pad(second))Z"
+  }
+
+  /// Milliseconds since 1970 UTC of RFC 3339 with any offset from UTC; a fraction is dropped. nil for anything else.
+  public static func wallMs(rfc3339 text: String) -> Int64? {
+    let text = text.uppercased()
+    guard text.utf8.count > 6, let sign = text.utf8.dropLast(5).last, sign == 0x2B || sign == 0x2D else {
+      return CivilTime(rfc3339: text)?.wallMs
+    }
+    let offset = Array(text.utf8.suffix(5))
+    guard let time = CivilTime(rfc3339: text.dropLast(6) + "Z"), offset[2] == 0x3A, let hours = decimal(offset[..<2]),
+      let minutes = decimal(offset[3...]), hours < 24, minutes < 60
+    else { return nil }
+    return time.wallMs - Int64(sign == 0x2D ? -1 : 1) * Int64(hours * 60 + minutes) * 60_000
+  }
+
   /// Reads RFC 3339 in UTC (`2026-11-21T09:18:35.000Z`); a fraction is dropped. nil for anything else.
   public init?(rfc3339 text: String) {
     let bytes = Array(text.utf8)
@@ -84,7 +102,7 @@ extension CivilTime {
   }
 }
 
-private func pad(_ value: Int, _ width: Int = 2) -> String {
+func pad(_ value: Int, _ width: Int = 2) -> String {
   let digits = String(value)
   return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
 }

@@ -32,4 +32,13 @@ public enum HTTPDate {
     else { return nil }
     return CivilTime(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)?.wallMs
   }
+
+  /// The preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`. `wallMs` (milliseconds since 1970 UTC) lies in the years 1 … 9999.
+  public static func text(wallMs: Int64) -> String {
+    let time = CivilTime(wallMs: wallMs)
+    let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    let day = Int((wallMs / 86_400_000 - (wallMs % 86_400_000 < 0 ? 1 : 0)) % 7)
+    let clock = [time.hour, time.minute, time.second].map { pad($0) }.joined(separator: ":")
+    return "\(days[(day + 7) % 7]), \(pad(time.day)) \(months[time.month - 1]) \(pad(time.year, 4)) \(clock) GMT"
+  }
 }

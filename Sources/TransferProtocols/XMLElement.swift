@@ -22,7 +22,10 @@ struct XMLElement: Hashable {
     self = root
   }
 
-  private init(name: String) { self.name = name }
+  init(name: String, children: [XMLElement] = []) {
+    self.name = name
+    self.children = children
+  }
 
   /// The first child of that name.
   subscript(_ name: String) -> XMLElement? { children.first { $0.name == name } }

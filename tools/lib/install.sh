@@ -57,7 +57,7 @@ need_library() {
 # What the build needs beside the Swift toolchain.
 need_build() {
   need git:git
-  need_library sqlite3:libsqlite3-dev libcurl:libcurl4-openssl-dev libcrypto:libssl-dev
+  need_library sqlite3:libsqlite3-dev libcurl:libcurl4-openssl-dev libcrypto:libssl-dev yaml-0.1:libyaml-dev
   need_swift
 }
 

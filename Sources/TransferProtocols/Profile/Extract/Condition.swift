@@ -1,0 +1,78 @@
+import TransferModel
+
+/// A set of statuses: `[200-299, 404]`.
+struct StatusSet: Sendable, Hashable {
+  var ranges: [ClosedRange<Int>]
+
+  func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
+
+  static let success = StatusSet(ranges: [200...299])
+}
+
+/// A claim about one value of an answer.
+struct Requirement: Sendable, Hashable {
+  enum Test: Sendable, Hashable {
+    case equal(Template)
+    case unequal(Template)
+    case oneOf([Template])
+    case exists(Bool)
+    case matches(BytePattern)
+  }
+
+  var source: Extraction
+  var test: Test
+
+  /// Whether it holds. An answer that cannot be read holds nothing but "does not exist".
+  func holds(_ reply: ReplyReader, _ scope: ProfileScope) throws(RenderFault) -> Bool {
+    let values = (try? source.values(in: reply)) ?? []
+    switch test {
+    case .exists(let isThere): return values.isEmpty != isThere
+    case .matches(let pattern): return values.contains { value in (try? value.bytes()).map(pattern.matches) ?? false }
+    case .equal(let wanted): return try Self.any(values, equals: wanted, scope)
+    case .unequal(let wanted): return try !Self.any(values, equals: wanted, scope)
+    case .oneOf(let list):
+      for wanted in list where try Self.any(values, equals: wanted, scope) { return true }
+      return false
+    }
+  }
+
+  private static func any(
+    _ values: [TemplateValue], equals wanted: Template, _ scope: ProfileScope
+  ) throws(RenderFault) -> Bool {
+    let wanted = TemplateValue.text(try wanted.render(scope))
+    for value in values where try value.equals(wanted) { return true }
+    return false
+  }
+
+  /// For messages: what was looked at, and what it should have been.
+  var words: String {
+    switch test {
+    case .equal: "\(source.place) is not what the profile requires"
+    case .unequal: "\(source.place) is what the profile excludes"
+    case .oneOf: "\(source.place) is none of what the profile allows"
+    case .exists(let isThere): "\(source.place) is \(isThere ? "missing" : "there")"
+    case .matches: "\(source.place) does not match"
+    }
+  }
+}
+
+/// What a rule, a `success` or a `poll` asks of an answer: everything that is named has to hold.
+struct Condition: Sendable, Hashable {
+  var status: StatusSet?
+  var requirements: [Requirement] = []
+  /// CURLcodes; an answer that came whole has code 0.
+  var curl: Set<Int32>?
+  /// One of these was answered before, in an earlier attempt of the same step.
+  var seen: StatusSet?
+
+  var isEmpty: Bool { status == nil && requirements.isEmpty && curl == nil && seen == nil }
+
+  /// `earlier` are the statuses of the attempts of this step before this one.
+  func holds(_ reply: ReplyReader, _ scope: ProfileScope, earlier: Set<Int>) throws(RenderFault) -> Bool {
+    if let status, !status.contains(reply.status) { return false }
+    if let curl, !curl.contains(reply.curlCode) { return false }
+    if let seen, !earlier.contains(where: seen.contains) { return false }
+    for requirement in requirements where !(try requirement.holds(reply, scope)) { return false }
+    return true
+  }
+}

@@ -1,0 +1,173 @@
+import TransferModel
+
+/// A value that is taken out of an answer.
+struct Extraction: Sendable, Hashable {
+  enum Source: Sendable, Hashable {
+    case json(JSONPath)
+    case xml(XMLPath)
+    case header(String)
+    case status
+    /// The whole body as text.
+    case body
+  }
+
+  enum Kind: String, Sendable, CaseIterable {
+    case string, int, time, bool
+  }
+
+  var source: Source
+  /// Applied to the text that was found; its first group is the value.
+  var pattern: BytePattern?
+  /// Resolved against the URL that answered.
+  var resolvesURL = false
+  var plus: Int64 = 0
+  var kind: Kind?
+  var byDefault: TemplateValue?
+  var isRequired = false
+  /// Extracted only when this is so.
+  var when: Expression?
+
+  /// Why a value cannot be taken.
+  struct Fault: Error, Hashable {
+    var message: String
+  }
+
+  /// The value; nil when there is none and none is needed. Paths that find any number of values give a list.
+  func value(in reply: ReplyReader, _ scope: ProfileScope) throws(Fault) -> TemplateValue? {
+    guard try isWanted(scope) else { return nil }
+    let found = try values(in: reply)
+    if isList { return found.isEmpty ? byDefault : .list(found) }
+    if let first = found.first { return first }
+    if let byDefault { return byDefault }
+    guard !isRequired else { throw Fault(message: "the answer has no \(place)") }
+    return nil
+  }
+
+  /// Every value that is there, in order. A body that cannot be read is a fault only when something in it is needed.
+  func values(in reply: ReplyReader) throws(Fault) -> [TemplateValue] {
+    var values: [TemplateValue] = []
+    for raw in try found(in: reply) {
+      if let value = try refined(raw, reply) { values.append(value) }
+    }
+    return values
+  }
+
+  private var isList: Bool {
+    if case .json(let path) = source { path.isMany } else { false }
+  }
+
+  private func isWanted(_ scope: ProfileScope) throws(Fault) -> Bool {
+    do throws(RenderFault) {
+      return try when?.value(scope).isTrue ?? true
+    } catch {
+      throw Fault(message: error.message)
+    }
+  }
+
+  /// As people see where it was looked for.
+  var place: String {
+    switch source {
+    case .json(let path): printable(path.source)
+    case .xml(let path): printable(path.source)
+    case .header(let name): "header \(printable(name))"
+    case .status: "status"
+    case .body: "text that matches"
+    }
+  }
+
+  private func found(in reply: ReplyReader) throws(Fault) -> [TemplateValue] {
+    switch source {
+    case .status: return [.int(Int64(reply.status))]
+    case .body: return [.text(reply.body)]
+    case .header(let name): return reply.field(name).map { [.string($0)] } ?? []
+    case .json(let path):
+      return try document { () throws(ReplyReader.DocumentFault) in
+        path.values(in: try reply.jsonDocument()).compactMap(Self.value)
+      }
+    case .xml(let path):
+      return try document { () throws(ReplyReader.DocumentFault) in
+        path.texts(in: try reply.xmlDocument()).map { .string($0) }
+      }
+    }
+  }
+
+  private func document(
+    _ read: () throws(ReplyReader.DocumentFault) -> [TemplateValue]
+  ) throws(Fault) -> [TemplateValue] {
+    do throws(ReplyReader.DocumentFault) {
+      return try read()
+    } catch {
+      if isRequired { throw Fault(message: error.message) }
+      return []
+    }
+  }
+
+  /// `null` is no value; objects and lists are their own text.
+  private static func value(_ json: JSONValue) -> TemplateValue? {
+    switch json {
+    case .null: nil
+    case .bool(let value): .bool(value)
+    case .int(let value): .int(value)
+    case .number(let text), .string(let text): .string(text)
+    case .array(let values): .list(values.compactMap(value))
+    case .object: .string(JSONText.of(json))
+    }
+  }
+
+  /// nil when the pattern does not match.
+  private func refined(_ raw: TemplateValue, _ reply: ReplyReader) throws(Fault) -> TemplateValue? {
+    var value = raw
+    if let pattern {
+      guard let bytes = try? raw.bytes(), let match = pattern.firstMatch(in: bytes) else { return nil }
+      value = .text(match)
+    }
+    if resolvesURL {
+      guard let text = try? value.text() else { throw Fault(message: "\(place) of the answer is no URL") }
+      value = .string(URLReference.resolve(text, against: reply.url))
+    }
+    value = try typed(value)
+    guard plus != 0 else { return value }
+    guard let number = try? value.integer() else { throw Fault(message: "\(place) of the answer is no whole number") }
+    let (sum, isOverflow) = number.addingReportingOverflow(plus)
+    guard !isOverflow else { throw Fault(message: "\(place) of the answer is too large a number") }
+    return .int(sum)
+  }
+
+  private func typed(_ value: TemplateValue) throws(Fault) -> TemplateValue {
+    switch kind {
+    case nil: return value
+    case .string?:
+      guard let bytes = try? value.bytes() else { throw Fault(message: "\(place) of the answer is \(value.kind)") }
+      return .text(bytes)
+    case .int?:
+      guard let number = try? value.integer() else { throw Fault(message: "\(place) of the answer is no whole number") }
+      return .int(number)
+    case .bool?:
+      guard let isTrue = Self.truth(value) else {
+        throw Fault(message: "\(place) of the answer is neither true nor false")
+      }
+      return .bool(isTrue)
+    case .time?:
+      guard let ms = Self.time(value) else { throw Fault(message: "\(place) of the answer is no time") }
+      return .time(ms)
+    }
+  }
+
+  private static func truth(_ value: TemplateValue) -> Bool? {
+    switch try? value.text() {
+    case "true"?, "1"?: true
+    case "false"?, "0"?: false
+    default: nil
+    }
+  }
+
+  /// Seconds or milliseconds since 1970 UTC (a number above the year 5138 in seconds is one of milliseconds), RFC 3339, or
+  /// a date of HTTP.
+  private static func time(_ value: TemplateValue) -> Int64? {
+    if let number = try? value.integer(), number >= 0 {
+      return number > 99_999_999_999 ? number : number * 1000
+    }
+    guard let text = try? value.text() else { return nil }
+    return CivilTime.wallMs(rfc3339: text) ?? HTTPDate.parse(text)
+  }
+}

@@ -1,0 +1,79 @@
+import TransferModel
+
+/// One answer, as extractions and conditions see it. Documents are read when they are first asked for. Lives as long as one
+/// judgement, on one thread.
+final class ReplyReader {
+  let status: Int
+  let curlCode: Int32
+  /// The URL that answered; references are resolved against it.
+  let url: String
+  let body: [UInt8]
+  private let reply: TransferReply
+  private var json: Result<JSONValue, DocumentFault>?
+  private var xml: Result<XMLElement, DocumentFault>?
+
+  /// Why the body is not the document that the profile expects.
+  struct DocumentFault: Error, Hashable {
+    var message: String
+  }
+
+  init(_ reply: TransferReply, url: String) {
+    self.reply = reply
+    self.url = url
+    status = reply.status
+    curlCode = reply.curlCode
+    body = reply.body
+  }
+
+  func field(_ name: String) -> String? { reply.field(name) }
+
+  func jsonDocument() throws(DocumentFault) -> JSONValue {
+    let result = json ?? readJSON()
+    json = result
+    return try result.get()
+  }
+
+  func xmlDocument() throws(DocumentFault) -> XMLElement {
+    let result = xml ?? readXML()
+    xml = result
+    return try result.get()
+  }
+
+  private func readJSON() -> Result<JSONValue, DocumentFault> {
+    if isHTML { return .failure(DocumentFault(message: "the server answered an HTML page, not JSON")) }
+    if let fault = incomplete("JSON") { return .failure(fault) }
+    do throws(JSONFault) {
+      return .success(try JSONReader.read(body))
+    } catch {
+      switch error {
+      case .tooLarge: return .failure(DocumentFault(message: "the answer is more than 4 MiB of JSON"))
+      case .tooDeep:
+        return .failure(
+          DocumentFault(message: "the JSON of the answer is nested deeper than \(JSONReader.deepest) levels"))
+      case .notUTF8, .syntax: return .failure(DocumentFault(message: "the answer is not JSON"))
+      }
+    }
+  }
+
+  private func readXML() -> Result<XMLElement, DocumentFault> {
+    if isHTML { return .failure(DocumentFault(message: "the server answered an HTML page, not XML")) }
+    if let fault = incomplete("XML") { return .failure(fault) }
+    do throws(XMLFault) {
+      return .success(try XMLElement(document: body))
+    } catch {
+      return .failure(DocumentFault(message: "the answer is not XML that can be read"))
+    }
+  }
+
+  private func incomplete(_ kind: String) -> DocumentFault? {
+    if reply.isBodyTruncated { return DocumentFault(message: "the answer was cut off, and its \(kind) is incomplete") }
+    return body.isEmpty ? DocumentFault(message: "the answer is empty, not \(kind)") : nil
+  }
+
+  /// What proxies, login pages and crashed applications send.
+  private var isHTML: Bool {
+    if let type = field("content-type")?.lowercased(), type.hasPrefix("text/html") { return true }
+    let start = body.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }.prefix(15).map { $0 | 0x20 }
+    return start.starts(with: "<!doctype html".utf8.map { $0 | 0x20 }) || start.starts(with: "<html".utf8)
+  }
+}

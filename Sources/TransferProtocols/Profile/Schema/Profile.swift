@@ -1,0 +1,166 @@
+public import TransferModel
+
+/// A declarative description of an upload protocol: which requests are made, what is taken from the answers, and what their
+/// codes mean. Read and checked as a whole before anything is sent; `transfers help profiles` has the schema.
+public struct Profile: Sendable, Hashable {
+  public let name: String
+  /// The profile without its formatting; reading it gives the same profile. This is what a batch keeps.
+  public let text: String
+  /// SHA-256 of ``text``.
+  public let digest: Digest
+  public let inputs: [ProfileInput]
+  let baseURL: Template?
+  let file: FileRules
+  let chunk: ChunkRules
+  let auth: ProfileAuth
+  /// Sent with every step.
+  let headers: [TemplateField]
+  let session: SessionRules
+  let steps: [StepName: ProfileStep]
+  /// Tried after the rules of the step.
+  let errors: [ProfileRule]
+  let onAmbiguousLast: AmbiguousLast
+
+  /// Reads a profile of at most 1 MiB. `file` names it in messages.
+  /// - Throws: everything that is wrong in it, with lines and columns.
+  public static func read(_ text: [UInt8], file: String) throws(ProfileFaults) -> Profile {
+    let root: YAMLNode
+    do throws(ProfileFault) {
+      root = try YAMLReader.read(text)
+    } catch {
+      throw ProfileFaults(file: file, faults: [error])
+    }
+    var decoder = ProfileDecoder()
+    let profile = decoder.profile(root)
+    guard let profile, decoder.faults.isEmpty else { throw ProfileFaults(file: file, faults: decoder.sortedFaults) }
+    return profile
+  }
+
+  func step(_ name: StepName) -> ProfileStep? { steps[name] }
+}
+
+/// The requests that a profile can describe.
+enum StepName: String, Sendable, Hashable, CaseIterable {
+  /// Opens a session.
+  case begin = "init"
+  /// Asks what the server has of the file.
+  case probe
+  /// Asks whether the server has one chunk.
+  case probeChunk = "probe_chunk"
+  /// Fetches what a chunk needs: a URL, a token.
+  case prepareChunk = "prepare_chunk"
+  /// Sends bytes of the file.
+  case chunk
+  /// Ends the session.
+  case complete
+  /// Registers what was completed: the call that many services name "save".
+  case commit
+  case abort
+  /// Asks whether the finished file is there.
+  case verify
+
+  /// The step is about one chunk.
+  var isOfChunk: Bool { self == .chunk || self == .probeChunk || self == .prepareChunk }
+  /// The step comes when all chunks are stored.
+  var isLast: Bool { self == .complete || self == .commit || self == .verify }
+}
+
+/// What is done when the answer to the last chunk was lost and its repetition is refused.
+enum AmbiguousLast: String, Sendable, Hashable, CaseIterable {
+  case resend, probe, restart, fail
+  case commitAnyway = "commit_anyway"
+}
+
+/// A name and a template: a header, a parameter, a field of a form.
+struct TemplateField: Sendable, Hashable {
+  var name: String
+  var value: Template
+  /// Left out when it renders to nothing.
+  var isOptional: Bool
+}
+
+/// A value that the person or the job gives.
+public struct ProfileInput: Sendable, Hashable {
+  public var name: String
+  /// Given by reference only; never stored, logged or shown.
+  public var isSecret: Bool
+  public var isRequired: Bool
+  public var byDefault: String?
+  /// The environment variable that is read when nothing is given.
+  public var environment: String?
+}
+
+/// Which files the profile takes.
+struct FileRules: Sendable, Hashable {
+  var minSize: Int64 = 0
+  var maxSize: Int64?
+  /// Digests of the whole file that are needed before the first request.
+  var hashes: [ProfileHash] = []
+}
+
+/// How files are cut.
+struct ChunkRules: Sendable, Hashable {
+  enum Mode: String, Sendable, CaseIterable { case sequential, parallel, single }
+  enum Remainder: String, Sendable, CaseIterable {
+    case lastSmall = "last_small"
+    case lastAbsorbs = "last_absorbs"
+  }
+  enum Size: Sendable, Hashable {
+    /// Bytes.
+    case bytes(Int64)
+    /// The server says it when the session is opened: a value of the session.
+    case session(String)
+  }
+
+  var mode = Mode.sequential
+  var size = Size.bytes(8 << 20)
+  /// The person cannot choose another size.
+  var isFixed = false
+  /// Bytes; none of these binds the last chunk downwards.
+  var minSize: Int64 = 1
+  var maxSize: Int64 = 5 << 30
+  var multipleOf: Int64 = 1
+  var maxCount = 10_000
+  var remainder = Remainder.lastSmall
+  /// The number of the first chunk: 0 or 1.
+  var numberBase = 1
+  /// Chunks of one file at a time.
+  var parallel = 4
+  var hashes: [ProfileHash] = []
+  /// The server takes the same chunk twice.
+  var isIdempotent = true
+}
+
+/// A digest that templates can name.
+enum ProfileHash: String, Sendable, Hashable, CaseIterable {
+  case crc32, crc32c, md5, sha1, sha256
+  /// CRC-64/NVME, under both names.
+  case crc64, crc64nvme
+
+  var algorithm: DigestAlgorithm {
+    switch self {
+    case .crc32: .crc32
+    case .crc32c: .crc32c
+    case .crc64, .crc64nvme: .crc64nvme
+    case .md5: .md5
+    case .sha1: .sha1
+    case .sha256: .sha256
+    }
+  }
+}
+
+/// How requests are authorised.
+struct ProfileAuth: Sendable, Hashable {
+  /// Sent with every step that does not say `auth: off`, and only to the servers that the profile names.
+  var headers: [TemplateField] = []
+  /// Fetches new secrets; run by the rule action `refresh_auth`.
+  var refresh: ProfileStep?
+}
+
+/// How long a session can be resumed.
+struct SessionRules: Sendable, Hashable {
+  /// Milliseconds after it was opened; nil for no limit.
+  var ttlMs: Int64?
+  /// A value of the session that holds the time of its end.
+  var ttlFrom: String?
+}

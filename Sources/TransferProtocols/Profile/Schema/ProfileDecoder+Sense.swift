@@ -1,0 +1,54 @@
+/// What is well formed and cannot work: found here, and not by a server.
+extension ProfileDecoder {
+  mutating func check(_ profile: Profile, _ map: Map) {
+    guard let stepsNode = map["steps"], let entries = stepsNode.entries else { return }
+    for entry in entries {
+      guard let name = StepName(rawValue: entry.key), let step = profile.steps[name] else { continue }
+      check(step, name, entry.keyMark)
+      for rule in step.rules { check(rule, name, profile, entry.keyMark) }
+    }
+    for rule in profile.errors { check(rule, nil, profile, map["errors"]?.mark ?? map.mark) }
+    checkChunk(profile, map, stepsNode.mark)
+    if profile.onAmbiguousLast == .probe, profile.step(.probe) == nil, let node = map["on_ambiguous_last"] {
+      fault(node.mark, "there is no step probe that could be asked")
+    }
+  }
+
+  private mutating func check(_ step: ProfileStep, _ name: StepName, _ mark: SourceMark) {
+    if name == .chunk, !step.body.sendsFile {
+      fault(mark, "the step chunk sends no bytes of the file: its body has to be raw, or multipart with a file")
+    }
+    if name != .chunk, step.body.sendsFile { fault(mark, "only the step chunk sends bytes of the file") }
+  }
+
+  private mutating func checkChunk(_ profile: Profile, _ map: Map, _ mark: SourceMark) {
+    if case .session = profile.chunk.size, profile.step(.begin) == nil {
+      fault(mark, "chunk.size comes from the session, and no step init opens one")
+    }
+    if profile.chunk.mode == .parallel, profile.step(.chunk)?.offset != nil {
+      fault(mark, "a chunk step with \"offset\" appends, and chunks that are appended are not parallel")
+    }
+  }
+
+  /// Actions that have nothing to act on, and those that would lead in a circle.
+  private mutating func check(_ rule: ProfileRule, _ name: StepName?, _ profile: Profile, _ mark: SourceMark) {
+    let what = name.map { "a rule of \($0.rawValue)" } ?? "a rule of errors"
+    switch rule.action {
+    case .reprobe:
+      if profile.step(.probe) == nil { fault(mark, "\(what) asks to probe, and there is no step probe") }
+      if name == .probe { fault(mark, "\(what) asks to probe: that is a loop") }
+    case .restartSession:
+      if name == .begin { fault(mark, "\(what) restarts the session that is being opened: that is a loop") }
+    case .prepareAgain:
+      if profile.step(.prepareChunk) == nil {
+        fault(mark, "\(what) prepares again, and there is no step prepare_chunk")
+      }
+      if name == .prepareChunk { fault(mark, "\(what) prepares again: that is a loop") }
+    case .skipChunk, .setOffset, .shrinkChunk:
+      if let name, !name.isOfChunk {
+        fault(mark, "\(what) is about a chunk (\(rule.action.rawValue)), and the step is not")
+      }
+    case .ok, .retry, .retryAfter, .refreshAuth, .fail: break
+    }
+  }
+}

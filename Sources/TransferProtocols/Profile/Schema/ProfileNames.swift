@@ -1,0 +1,91 @@
+/// The names that templates of one profile may use.
+struct ProfileNames {
+  /// Where a template stands.
+  enum Place {
+    /// In headers of every step and the like.
+    case anywhere
+    case chunk
+    /// In the steps that come when all chunks are stored.
+    case last
+    /// In `base_url`: what does not change while a batch runs.
+    case base
+  }
+
+  static let file = ["name", "path", "ext", "size", "mtime", "mime"]
+  static let chunk = [
+    "index", "number", "count", "start", "end", "end_exclusive", "size", "nominal_size", "last", "first",
+  ]
+  /// What `parts` and `it` hold of each chunk beside what the server said.
+  static let part = ["index", "number", "start", "end", "size"]
+  static let predefinedSession = ["id"]
+  static let predefinedInputs = ["url"]
+
+  var fileHashes: [String] = []
+  var chunkHashes: [String] = []
+  var session: Set<String> = []
+  var part: Set<String> = []
+  var result: Set<String> = []
+  var secret: Set<String> = []
+  var inputs: Set<String> = []
+  var secretInputs: Set<String> = []
+
+  /// What is wrong with a variable there; nil when nothing is.
+  func complaint(_ variable: Expression.Variable, _ place: Place, inEach: Bool) -> String? {
+    guard let fields = fields(variable.root, place, inEach: inEach) else {
+      let roots = roots(place, inEach: inEach)
+      if inputs.contains(variable.root) {
+        return "there is no variable \"\(variable.root)\"; write input.\(variable.root)"
+      }
+      return "there is no variable \"\(variable.root)\" here; there are: \(roots.joined(separator: " "))"
+    }
+    guard !fields.isEmpty else { return nil }
+    let field = variable.accesses.lazy.compactMap { access -> String? in
+      if case .field(let field) = access { field } else { nil }
+    }.first
+    guard let field else {
+      if variable.root == "now" || variable.root == "it" || variable.root == "parts" { return nil }
+      return "\"\(variable.root)\" alone is no value; it has: \(fields.sorted().joined(separator: " "))"
+    }
+    return fields.contains(field) ? nil : unknown(field, variable.root, fields)
+  }
+
+  private func unknown(_ field: String, _ root: String, _ fields: [String]) -> String {
+    if ProfileHash(rawValue: field) != nil, root == "chunk" || root == "file" || root == "parts" || root == "it" {
+      let list = root == "file" ? "file.need" : "chunk.hash"
+      return "\(root).\(field) is not computed: add \(field) to \(list)"
+    }
+    switch root {
+    case "session", "part", "result", "secret":
+      return "nothing extracts \(root).\(field)"
+    case "input": return "there is no input \"\(field)\"; declare it in inputs"
+    default: return "there is no \(root).\(field); there are: \(fields.joined(separator: " "))"
+    }
+  }
+
+  private func roots(_ place: Place, inEach: Bool) -> [String] {
+    var roots = ["file", "input", "uuid"]
+    if place != .base { roots += ["session", "result", "now", "attempt"] }
+    if !secret.isEmpty && place != .base { roots.append("secret") }
+    if place == .chunk { roots += ["chunk", "part"] }
+    if place == .last { roots.append("parts") }
+    if inEach { roots.append("it") }
+    return roots
+  }
+
+  /// The fields of a root; empty when it has none, nil when it is not known there.
+  private func fields(_ root: String, _ place: Place, inEach: Bool) -> [String]? {
+    guard roots(place, inEach: inEach).contains(root) else { return nil }
+    switch root {
+    case "file": return Self.file + fileHashes
+    case "chunk": return Self.chunk + chunkHashes
+    case "session": return Self.predefinedSession + session.sorted()
+    case "part": return part.sorted() + [""]
+    case "parts", "it": return Self.part + chunkHashes + part.sorted()
+    case "result": return result.sorted() + [""]
+    case "secret": return secret.sorted()
+    case "input": return Self.predefinedInputs + inputs.sorted()
+    case "now": return ["unix"]
+    default: return []
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// One node of a YAML or JSON document, with its place. Aliases are resolved: the node of an alias is a copy.
+struct YAMLNode: Sendable, Hashable {
+  enum Content: Sendable, Hashable {
+    /// `isPlain` is false for quoted and block scalars, which are always text.
+    case scalar(String, isPlain: Bool)
+    case list([YAMLNode])
+    case map([Entry])
+  }
+
+  struct Entry: Sendable, Hashable {
+    var key: String
+    var keyMark: SourceMark
+    var value: YAMLNode
+  }
+
+  var content: Content
+  var mark: SourceMark
+  /// How many nodes it consists of, itself included.
+  var count: Int
+}
+
+/// What a scalar means: the core schema of YAML 1.2, with the numbers of JSON. `yes`, `off` and `0x10` are text.
+enum YAMLScalar: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  case int(Int64)
+  /// A number of JSON that is no 64-bit integer, as written.
+  case number(String)
+  case text(String)
+}
+
+extension YAMLNode {
+  /// nil for lists and maps.
+  var scalar: YAMLScalar? {
+    guard case .scalar(let text, let isPlain) = content else { return nil }
+    guard isPlain else { return .text(text) }
+    switch text {
+    case "", "~", "null": return .null
+    case "true": return .bool(true)
+    case "false": return .bool(false)
+    default: break
+    }
+    guard JSONNumber.isNumber(text.utf8) else { return .text(text) }
+    return Int64(text).map { .int($0) } ?? .number(text)
+  }
+
+  /// The characters of a scalar, whatever they mean; nil for lists and maps.
+  var text: String? {
+    if case .scalar(let text, _) = content { text } else { nil }
+  }
+
+  var entries: [Entry]? {
+    if case .map(let entries) = content { entries } else { nil }
+  }
+
+  var list: [YAMLNode]? {
+    if case .list(let nodes) = content { nodes } else { nil }
+  }
+
+  /// For messages: what was found.
+  var kind: String {
+    switch content {
+    case .list: return "a list"
+    case .map: return "a map"
+    case .scalar:
+      switch scalar {
+      case .null?: return "nothing"
+      case .bool?: return "true or false"
+      case .int?, .number?: return "a number"
+      case .text?, nil: return "text"
+      }
+    }
+  }
+}

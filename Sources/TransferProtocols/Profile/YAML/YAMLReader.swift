@@ -1,0 +1,117 @@
+/// Reads one YAML document (JSON is YAML too) into a tree that knows where everything stands.
+///
+/// Bounded, since profiles are passed around: at most 1 MiB, 32 levels, 256 aliases, and 20,000 nodes with every alias
+/// written out, so that a small text cannot become a large tree. Keys are unique, tags and further documents are refused.
+struct YAMLReader: ~Copyable {
+  static let largest = 1 << 20
+  static let deepest = 32
+  static let mostAliases = 256
+  static let mostNodes = 20_000
+
+  private var events: YAMLEvents
+  private var anchors: [String: YAMLNode] = [:]
+  private var aliases = 0
+  private var nodes = 0
+
+  static func read(_ bytes: [UInt8]) throws(ProfileFault) -> YAMLNode {
+    guard bytes.count <= largest else {
+      throw ProfileFault(SourceMark(line: 1, column: 1), "it has \(bytes.count) bytes; a profile may have \(largest)")
+    }
+    let result = bytes.withUnsafeBufferPointer { buffer -> Result<YAMLNode, ProfileFault> in
+      do throws(ProfileFault) {
+        var reader = YAMLReader(events: try YAMLEvents(buffer))
+        return .success(try reader.document())
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private init(events: consuming YAMLEvents) { self.events = events }
+
+  private mutating func document() throws(ProfileFault) -> YAMLNode {
+    _ = try events.next()
+    let start = try events.next()
+    if case .streamEnd = start.kind { throw ProfileFault(SourceMark(line: 1, column: 1), "it is empty") }
+    let root = try node(try events.next(), depth: 0)
+    _ = try events.next()
+    let next = try events.next()
+    guard case .streamEnd = next.kind else {
+      throw ProfileFault(next.mark, "a second document begins here; write each profile into a file of its own")
+    }
+    return root
+  }
+
+  private mutating func node(_ event: YAMLEvent, depth: Int) throws(ProfileFault) -> YAMLNode {
+    guard !event.hasTag else { throw ProfileFault(event.mark, "tags (\"!…\") have no meaning here") }
+    guard depth < Self.deepest else {
+      throw ProfileFault(event.mark, "it is nested deeper than \(Self.deepest) levels")
+    }
+    if case .alias(let name) = event.kind { return try alias(name, event.mark) }
+    let content = try content(event, depth)
+    let node = YAMLNode(content: content, mark: event.mark, count: content.count)
+    try charge(1, event.mark)
+    if let anchor = event.anchor { anchors[anchor] = node }
+    return node
+  }
+
+  private mutating func content(_ event: YAMLEvent, _ depth: Int) throws(ProfileFault) -> YAMLNode.Content {
+    switch event.kind {
+    case .scalar(let text, let isPlain): return .scalar(text, isPlain: isPlain)
+    case .listStart: return .list(try list(depth))
+    case .mapStart: return .map(try map(depth))
+    default: throw ProfileFault(event.mark, "no valid YAML")
+    }
+  }
+
+  private mutating func list(_ depth: Int) throws(ProfileFault) -> [YAMLNode] {
+    var list: [YAMLNode] = []
+    while true {
+      let event = try events.next()
+      if case .listEnd = event.kind { return list }
+      list.append(try node(event, depth: depth + 1))
+    }
+  }
+
+  private mutating func map(_ depth: Int) throws(ProfileFault) -> [YAMLNode.Entry] {
+    var entries: [YAMLNode.Entry] = []
+    var known: Set<String> = []
+    while true {
+      let event = try events.next()
+      if case .mapEnd = event.kind { return entries }
+      let key = try node(event, depth: depth + 1)
+      guard let name = key.text else { throw ProfileFault(event.mark, "a key has to be text, and this is \(key.kind)") }
+      guard known.insert(name).inserted else { throw ProfileFault(event.mark, "the key \"\(name)\" stands here twice") }
+      let value = try node(try events.next(), depth: depth + 1)
+      entries.append(YAMLNode.Entry(key: name, keyMark: event.mark, value: value))
+    }
+  }
+
+  /// An anchor is known when its node is complete: a node cannot hold itself.
+  private mutating func alias(_ name: String, _ mark: SourceMark) throws(ProfileFault) -> YAMLNode {
+    guard let node = anchors[name] else { throw ProfileFault(mark, "there is no anchor \"&\(name)\" before this") }
+    aliases += 1
+    guard aliases <= Self.mostAliases else { throw ProfileFault(mark, "it has more than \(Self.mostAliases) aliases") }
+    try charge(node.count, mark)
+    return node
+  }
+
+  private mutating func charge(_ count: Int, _ mark: SourceMark) throws(ProfileFault) {
+    nodes += count
+    guard nodes <= Self.mostNodes else {
+      throw ProfileFault(mark, "it has more than \(Self.mostNodes) values, aliases written out")
+    }
+  }
+}
+
+extension YAMLNode.Content {
+  /// How many nodes a node with this content consists of.
+  fileprivate var count: Int {
+    switch self {
+    case .scalar: 1
+    case .list(let nodes): nodes.reduce(1) { $0 + $1.count }
+    case .map(let entries): entries.reduce(1) { $0 + $1.value.count }
+    }
+  }
+}
