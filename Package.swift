@@ -57,7 +57,8 @@ let package = Package(
     .target(name: "CDigest", linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CMigrations"),
     room("TransferModel", [httpTypes]),
-    room("Receiver", ["TransferModel"]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
+    room("Receiver", ["CCrypto", "TransferModel"]),
     .executableTarget(
       name: "transfers-receiver", dependencies: ["Receiver", "TransferModel", argumentParser], swiftSettings: strict),
 

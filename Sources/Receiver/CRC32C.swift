@@ -8,50 +8,16 @@ struct CRC32C: Sendable {
   /// The checksum of everything that was added.
   var value: UInt32 { ~register }
 
-  mutating func add(_ bytes: UnsafeRawBufferPointer) {
-    register = Self.tables.withUnsafeBufferPointer { tables in
-      var crc = register
-      let wholeWords = bytes.count & ~7
-      var at = 0
-      while at < wholeWords {
-        let word = UnsafeRawPointer(bytes.baseAddress!).loadUnaligned(fromByteOffset: at, as: UInt64.self)
-        crc = Self.step(word.littleEndian, crc, tables)
-        at &+= 8
-      }
-      for i in wholeWords..<bytes.count {
-        crc = tables[Int((crc ^ UInt32(bytes[i])) & 255)] ^ (crc >> 8)
-      }
-      return crc
-    }
-  }
+  mutating func add(_ bytes: UnsafeRawBufferPointer) { register = CRCTables.castagnoli.advance(register, bytes) }
+}
 
-  @inline(__always)
-  private static func step(_ word: UInt64, _ crc: UInt32, _ tables: UnsafeBufferPointer<UInt32>) -> UInt32 {
-    let mixed = word ^ UInt64(crc)
-    let low =
-      tables[1792 &+ Int(truncatingIfNeeded: mixed & 255)] ^ tables[1536 &+ Int(truncatingIfNeeded: mixed >> 8 & 255)]
-    let lowHigh =
-      tables[1280 &+ Int(truncatingIfNeeded: mixed >> 16 & 255)]
-      ^ tables[1024 &+ Int(truncatingIfNeeded: mixed >> 24 & 255)]
-    let highLow =
-      tables[768 &+ Int(truncatingIfNeeded: mixed >> 32 & 255)]
-      ^ tables[512 &+ Int(truncatingIfNeeded: mixed >> 40 & 255)]
-    let high = tables[256 &+ Int(truncatingIfNeeded: mixed >> 48 & 255)] ^ tables[Int(truncatingIfNeeded: mixed >> 56)]
-    return low ^ lowHigh ^ highLow ^ high
-  }
+/// A running CRC-32 as in zip and PNG (reflected polynomial 0xEDB88320). Source: RFC 1952 section 8.
+struct CRC32: Sendable {
+  private var register: UInt32 = .max
 
-  /// Eight tables of 256 entries, one behind the other; table k advances a byte over k further zero bytes.
-  private static let tables: [UInt32] = {
-    var out = [UInt32](repeating: 0, count: 8 * 256)
-    for i in 0..<256 {
-      out[i] = (0..<8).reduce(UInt32(i)) { crc, _ in crc & 1 == 0 ? crc >> 1 : crc >> 1 ^ 0x82F6_3B78 }
-    }
-    for i in 256..<out.count {
-      let previous = out[i - 256]
-      out[i] = out[Int(previous & 255)] ^ (previous >> 8)
-    }
-    return out
-  }()
+  var value: UInt32 { ~register }
+
+  mutating func add(_ bytes: UnsafeRawBufferPointer) { register = CRCTables.ieee.advance(register, bytes) }
 }
 
 extension CRC32C {
@@ -65,6 +31,30 @@ extension CRC32C {
   static func text(_ value: UInt32) -> String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+
+  /// The checksum of A followed by B, from the checksum of each and the length of B in bytes: A's is multiplied by
+  /// x to the power of B's bits, modulo the polynomial.
+  static func combined(_ a: UInt32, _ b: UInt32, lengthB: Int64) -> UInt32 {
+    var power: UInt32 = 1 << 31
+    var square: UInt32 = 1 << 23
+    var rest = lengthB
+    while rest > 0 {
+      if rest & 1 == 1 { power = product(square, power) }
+      square = product(square, square)
+      rest >>= 1
+    }
+    return product(power, a) ^ b
+  }
+
+  /// The product of two polynomials of the field; the highest bit is the coefficient of x⁰.
+  private static func product(_ a: UInt32, _ b: UInt32) -> UInt32 {
+    var (factor, out) = (b, UInt32(0))
+    for bit in (0..<32).reversed() {
+      if a >> UInt32(bit) & 1 == 1 { out ^= factor }
+      factor = factor & 1 == 1 ? factor >> 1 ^ CRCTables.castagnoliPolynomial : factor >> 1
+    }
+    return out
   }
 
   static func bigEndianBytes(_ value: UInt32) -> [UInt8] {

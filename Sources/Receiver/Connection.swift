@@ -23,7 +23,7 @@ struct Connection {
     switch end {
     case .refuse(let refusal): answer = refusal
     case .timedOut: answer = Answer(408, text: "the request head did not come within \(core.settings.timeoutMs) ms")
-    case .cut, .reset, .gone: return
+    case .cut, .reset, .gone, .superseded: return
     }
     let bytes = answer.head(closing: true, nowSeconds: Int(wallMilliseconds() / 1000)) + answer.body
     do throws(ExchangeEnd) { try socket.send(bytes) } catch { return }

@@ -83,7 +83,7 @@ extension Exchange {
     switch end {
     case .refuse(let answer): return answerAtLast(answer)
     case .timedOut: return answerAtLast(Answer(408, text: "nothing came for \(core.settings.timeoutMs) ms"))
-    case .cut, .reset, .gone: return lose(0, because: end)
+    case .cut, .reset, .gone, .superseded: return lose(0, because: end)
     }
   }
 
@@ -106,6 +106,7 @@ extension Exchange {
       switch end {
       case .cut: "cut-after"
       case .reset: "reset-after"
+      case .superseded: "superseded"
       case .timedOut, .gone, .refuse: "disconnected"
       }
     try? note(.lost(status: status, cause: cause))

@@ -5,10 +5,14 @@ extension Exchange {
   private static let methods = "OPTIONS, GET, HEAD, PUT, POST, DELETE, MKCOL"
 
   func carryOut() throws(ExchangeEnd) -> Answer {
-    try authorize()
+    if case .length(let length) = head.framing, let limit = effect.limit, length > limit {
+      throw .refuse(413, "the body is longer than \(limit) bytes")
+    }
     if let expect = head["expect"], expect.lowercased() != "100-continue" {
       throw .refuse(417, "only 100-continue can be expected")
     }
+    if let reserved = Endpoints.reserved(head.path) { return try Endpoints.answer(self, reserved) }
+    try authorize()
     switch head.method {
     case "PUT": return try put()
     case "POST": return try post()
@@ -42,7 +46,8 @@ extension Exchange {
     return Answer(201)
   }
 
-  private func authorize() throws(ExchangeEnd) {
+  /// Refuses with 401 unless the request brings a credential that this receiver demands.
+  func authorize() throws(ExchangeEnd) {
     let settings = core.settings
     if settings.basicCredential == nil && settings.bearerToken == nil { return }
     var expected: [String] = []
@@ -58,6 +63,6 @@ extension Exchange {
 }
 
 /// Compares without telling by its duration where the difference is.
-private func isEqualInConstantTime(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+func isEqualInConstantTime(_ a: [UInt8], _ b: [UInt8]) -> Bool {
   a.count == b.count && zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
 }

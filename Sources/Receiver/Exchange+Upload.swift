@@ -56,7 +56,7 @@ extension Exchange {
     return .replace
   }
 
-  private func checkParents(of path: ObjectPath) throws(ExchangeEnd) {
+  func checkParents(of path: ObjectPath) throws(ExchangeEnd) {
     guard core.settings.strictParents, let store = core.store else { return }
     _ = try store.parent(of: path, creating: false)
   }
@@ -82,7 +82,6 @@ final class Upload {
   private let staged: StagedObject?
   private var crc = CRC32C()
   private let isChecksummed: Bool
-  private var isCommitted = false
 
   init(_ exchange: Exchange) throws(ExchangeEnd) {
     self.exchange = exchange
@@ -103,7 +102,7 @@ final class Upload {
 
   func receive() throws(ExchangeEnd) {
     if isChecksummed {
-      let consume: (UnsafeRawBufferPointer) throws(ExchangeEnd) -> Void = { [self] bytes throws(ExchangeEnd) in
+      let consume: BodyConsumer = { [self] bytes throws(ExchangeEnd) in
         crc.add(bytes)
         try staged?.append(bytes)
       }
@@ -126,18 +125,7 @@ final class Upload {
 
   /// Gives the body its final name and records it; durable on return. True when the name was free.
   func commit(at path: ObjectPath, _ condition: StagedObject.Condition) throws(ExchangeEnd) -> Bool {
-    let exchange = exchange
-    let event = ReceiverEvent.Kind.commit(size: exchange.body.received, crc32c: checksum)
-    defer { exchange.core.count { $0.objects += isCommitted ? 1 : 0 } }
-    guard let staged else {
-      try exchange.note(event)
-      isCommitted = true
-      return true
-    }
-    return try staged.publish(at: path, condition, crc32c: crc.value) { () throws(ExchangeEnd) in
-      isCommitted = true
-      try exchange.note(event)
-    }
+    try exchange.publish(staged, at: path, condition, size: exchange.body.received, crc32c: checksum)
   }
 }
 

@@ -12,6 +12,8 @@ final class Exchange {
   let connection: Int64
   let request: Int64
   let effect: FaultEffect
+  /// Ends this exchange for the sake of another one.
+  let interruption: Interruption
   var body: RequestBody
   var pacer: Pacer
   /// As far as known: the object's path below the folder; the path as sent where it is not valid.
@@ -28,8 +30,10 @@ final class Exchange {
     request = core.nextRequest()
     rule = core.faults.rule(method: head.method, path: head.path)
     effect = rule?.effect ?? FaultEffect()
-    body = RequestBody(head, socket, limit: core.settings.maxBody)
-    pacer = Pacer(effect) { [core] in core.wait(milliseconds: $0) }
+    let interruption = Interruption(socket: socket.number)
+    self.interruption = interruption
+    body = RequestBody(head, socket, limit: min(core.settings.maxBody, effect.limit ?? .max))
+    pacer = Pacer(effect) { [core] in core.wait(milliseconds: $0, interruption) }
     recordedPath = (try? ObjectPath(requestPath: head.path))?.bytes ?? NameBytes(Array(head.path))
     mayContinue = !head.isHTTP10 && head["expect"]?.lowercased() == "100-continue"
   }
@@ -52,7 +56,7 @@ final class Exchange {
       core.count { $0.faults += 1 }
       try note(.fault(line: rule.line, effect: rule.effect.text))
     }
-    if effect.latencyMs > 0, !core.wait(milliseconds: effect.latencyMs) { throw .gone }
+    if effect.latencyMs > 0, !core.wait(milliseconds: effect.latencyMs, interruption) { throw .gone }
   }
 
   private func respond() throws(ExchangeEnd) -> Answer {
@@ -61,11 +65,28 @@ final class Exchange {
       return scripted
     }
     do throws(ExchangeEnd) {
-      return try carryOut()
+      if effect.isHTML { return try htmlPage() }
+      return relocated(try carryOut())
     } catch {
-      if case .refuse(let answer) = error { return answer }
+      if case .refuse(let answer) = error { return relocated(answer) }
       throw error
     }
+  }
+
+  /// What a captive portal or a broken proxy answers.
+  private func htmlPage() throws(ExchangeEnd) -> Answer {
+    try drop()
+    var answer = Answer(200, fields: [Answer.Field("Content-Type", "text/html; charset=utf-8")])
+    answer.body = Array("<!DOCTYPE html>\n<html><title>Sign in</title><p>Please sign in.</p></html>\n".utf8)
+    return answer
+  }
+
+  /// The answer with the Location that the script wants.
+  func relocated(_ answer: Answer) -> Answer {
+    guard let location = effect.location else { return answer }
+    var answer = answer
+    for i in answer.fields.indices where answer.fields[i].name == "Location" { answer.fields[i].value = location }
+    return answer
   }
 
   /// Adds an event about this request to the record.
@@ -88,21 +109,32 @@ final class Exchange {
     try receive(nil, checksum: { nil })
   }
 
-  /// Reads the whole body, piece by piece, and records how much came, complete or not.
+  /// Reads the whole body, piece by piece, and records how much came, complete or not; its first byte is byte `offset` of
+  /// the object.
   func receive(
-    _ consume: ((UnsafeRawBufferPointer) throws(ExchangeEnd) -> Void)?, checksum: () -> UInt32?
+    at offset: Int64 = 0, _ consume: BodyConsumer?, checksum: () -> UInt32?
   ) throws(ExchangeEnd) {
     var end: ExchangeEnd?
+    do throws(ExchangeEnd) { try pump(consume) } catch { end = error }
+    if head.framing != .none {
+      try note(.bytes(ByteRange(offset: offset, length: body.received), crc32c: checksum()))
+    }
+    if let end { throw end }
+  }
+
+  /// Reads the whole body, piece by piece.
+  func pump(_ consume: BodyConsumer?) throws(ExchangeEnd) {
+    let before = body.received
+    defer { core.count { $0.bytesReceived += body.received - before } }
     do throws(ExchangeEnd) {
-      while try body.next(&pacer, consume) {}
+      while try body.next(&pacer, consume) {
+        if interruption.isRaised { throw .superseded }
+      }
       if head.framing != .none { try pacer.finish() }
     } catch {
-      end = error
+      if case .gone = error, interruption.isRaised { throw .superseded }
+      throw error
     }
-    let count = body.received
-    core.count { $0.bytesReceived += count }
-    if head.framing != .none { try note(.bytes(ByteRange(offset: 0, length: count), crc32c: checksum())) }
-    if let end { throw end }
   }
 
   /// Whether the connection has to end after the answer, because bytes of the body are still to come.

@@ -10,6 +10,8 @@ enum ExchangeEnd: Error {
   case reset
   /// The client went away, or the server is being stopped.
   case gone
+  /// A later request took the upload over.
+  case superseded
   /// The client sent nothing for too long.
   case timedOut
 

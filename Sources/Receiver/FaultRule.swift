@@ -88,6 +88,16 @@ struct FaultEffect: Sendable, Equatable {
   /// Bytes a second.
   var slow: Int64?
   var ending: Ending?
+  /// The uploads' own faults, see ``FaultScript``.
+  var forgetsSession = false
+  var regress: Int64?
+  var isOffsetPastEnd = false
+  var isLocked = false
+  var hidesInterim = false
+  var location: String?
+  var isHTML = false
+  var token: String?
+  var limit: Int64?
 
   /// The scripted answer; nil when the request is to be carried out.
   var answer: Answer? {

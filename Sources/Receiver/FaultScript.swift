@@ -32,6 +32,18 @@ public import TransferModel
 ///     garbage               does what was asked, answers bytes that are not HTTP, closes
 ///     wrong-digest          does what was asked, answers with the Repr-Digest of other bytes
 ///
+/// Actions for uploads of several requests (the protocols below `/-/`):
+///
+///     forget-session        the upload that the request names is not known any more, from now on
+///     wrong-offset=N        does what was asked, then forgets the last N bytes of the upload and says so
+///     offset-past-end       announces an offset behind the end of the upload
+///     locked=TIMES          answers 423 to this many requests; a Nextcloud MOVE merges meanwhile
+///     no-104                sends no interim answers
+///     bad-location=URL      sends this as the Location, also in interim answers
+///     html                  answers 200 with a page for people and does nothing
+///     token=TEXT            sends this as the token or id of the upload; \r, \n and \\ are understood
+///     limit=N               answers 413 to bodies of more than N bytes
+///
 /// The body is that of the request; for GET it is that of the answer.
 public struct FaultScript: Sendable {
   var rules: [FaultRule]

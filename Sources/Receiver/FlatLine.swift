@@ -30,17 +30,7 @@ struct FlatLine {
 
   mutating func add(_ key: String, _ text: String) {
     addKey(key)
-    out.append(0x22)
-    for byte in text.utf8 {
-      switch byte {
-      case 0x22, 0x5C:
-        out.append(0x5C)
-        out.append(byte)
-      case 0..<0x20: out += Array("\\u00".utf8) + Array((byte < 16 ? "0" : "").utf8) + String(byte, radix: 16).utf8
-      default: out.append(byte)
-      }
-    }
-    out.append(0x22)
+    appendJSONString(text, to: &out)
   }
 
   private mutating func addKey(_ key: String) {
@@ -96,4 +86,19 @@ struct FlatLine {
     rest = rest.dropFirst(4)
     return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
   }
+}
+
+/// Adds text as a JSON string, its quotes included.
+func appendJSONString(_ text: String, to out: inout [UInt8]) {
+  out.append(0x22)
+  for byte in text.utf8 {
+    switch byte {
+    case 0x22, 0x5C:
+      out.append(0x5C)
+      out.append(byte)
+    case 0..<0x20: out += Array("\\u00".utf8) + Array((byte < 16 ? "0" : "").utf8) + String(byte, radix: 16).utf8
+    default: out.append(byte)
+    }
+  }
+  out.append(0x22)
 }

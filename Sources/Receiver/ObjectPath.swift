@@ -24,6 +24,30 @@ struct ObjectPath: Hashable {
     }
   }
 
+  /// The name of an object in a URL path; as above, and what belongs to the protocols cannot be named.
+  init(objectAt path: ArraySlice<UInt8>) throws(ExchangeEnd) {
+    try self.init(requestPath: path)
+    if components.isEmpty || isCollection { throw .refuse(400, "the object has no name") }
+    try refuseReserved()
+  }
+
+  /// A relative path in plain bytes, as file names arrive in fields of protocols. The same refusals.
+  init(name: [UInt8]) throws(ExchangeEnd) {
+    isCollection = false
+    components = []
+    for piece in name.split(separator: 0x2F, omittingEmptySubsequences: false) {
+      components.append(try Self.checked(Array(piece)))
+    }
+    if components.first == ObjectStore.hiddenName {
+      throw .refuse(403, "\(ObjectStore.hiddenName) is the receiver's own folder")
+    }
+    try refuseReserved()
+  }
+
+  private func refuseReserved() throws(ExchangeEnd) {
+    if components.first == NameBytes("-") { throw .refuse(403, "/-/ belongs to the protocols of the receiver") }
+  }
+
   private init(components: [NameBytes], isCollection: Bool) {
     self.components = components
     self.isCollection = isCollection
@@ -36,6 +60,10 @@ struct ObjectPath: Hashable {
   /// Decodes one percent-encoded component and checks it.
   static func component(_ encoded: ArraySlice<UInt8>) throws(ExchangeEnd) -> NameBytes {
     guard let decoded = percentDecoded(encoded) else { throw .refuse(400, "the path has a broken percent sign") }
+    return try checked(decoded)
+  }
+
+  private static func checked(_ decoded: [UInt8]) throws(ExchangeEnd) -> NameBytes {
     if decoded.isEmpty { throw .refuse(400, "the path has an empty component") }
     if decoded == [0x2E] || decoded == [0x2E, 0x2E] { throw .refuse(400, "the path has a dot component") }
     if decoded.contains(0) || decoded.contains(0x2F) {

@@ -16,6 +16,7 @@ extension ReceiverEvent.Kind {
     switch name {
     case "open", "start", "fault": self.init(beginning: name, fields)
     case "bytes", "commit": self.init(body: name, fields)
+    case "session", "joined": self.init(upload: name, fields)
     case "delete": self = .delete
     case "mkcol": self = .makeCollection
     case "answer", "lost": self.init(ending: name, fields)
@@ -43,6 +44,20 @@ extension ReceiverEvent.Kind {
       offset >= 0, length >= 0
     {
       self = .bytes(ByteRange(offset: offset, length: length), crc32c: crc32c)
+    } else {
+      return nil
+    }
+  }
+
+  private init?(upload name: String, _ fields: [String: FlatLine.Value]) {
+    if name == "session", let spoken = fields["protocol"]?.text, let id = fields["id"]?.text,
+      let state = ReceiverEvent.SessionState(rawValue: fields["state"]?.text ?? "")
+    {
+      self = .session(spoken, id: id, state)
+    } else if name == "joined", let from = bytesFromBase64(fields["from_b64"]?.text ?? ""),
+      let offset = fields["offset"]?.number, let length = fields["length"]?.number, offset >= 0, length >= 0
+    {
+      self = .joined(from: NameBytes(from), ByteRange(offset: offset, length: length))
     } else {
       return nil
     }

@@ -15,9 +15,17 @@ public import TransferModel
 ///     commit  size, crc32c               the object is complete under its final name; durable when an answer follows
 ///     delete                             the object or collection was removed
 ///     mkcol                              the collection was made
+///     session protocol, id, state        an upload of several requests was opened, completed (its object is there), aborted by
+///                                        the client, expired, or forgotten by the script
+///     joined  from_b64, offset, length   bytes that were recorded under another path (a part that did not know its object yet)
+///                                        are now at this place of the object
 ///     answer  status                     this answer is about to be sent
 ///     lost    status, cause              the answer was not or not completely sent: lose-answer, truncate-answer, garbage,
-///                                        or disconnected; status is what would have been answered
+///                                        disconnected, or superseded by a later request on the same upload; status is what
+///                                        would have been answered
+///
+/// The offset of `bytes` is that in the object, and the path is the object's as soon as the request names it or the upload
+/// that it continues does; before, it is that of the request, and the offset counts from the beginning of the part.
 public struct ReceiverEvent: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     case open(pid: Int64, seed: UInt64)
@@ -27,8 +35,15 @@ public struct ReceiverEvent: Sendable, Hashable {
     case commit(size: Int64, crc32c: UInt32?)
     case delete
     case makeCollection
+    case session(String, id: String, SessionState)
+    case joined(from: NameBytes, ByteRange)
     case answer(status: Int)
     case lost(status: Int, cause: String)
+  }
+
+  /// What became of an upload of several requests.
+  public enum SessionState: String, Sendable {
+    case opened, completed, aborted, expired, forgotten
   }
 
   /// Milliseconds since 1970 UTC.
@@ -80,6 +95,14 @@ extension ReceiverEvent {
       if let crc32c { line.add("crc32c", CRC32C.text(crc32c)) }
     case .delete, .makeCollection:
       break
+    case .session(let name, let id, let state):
+      line.add("protocol", name)
+      line.add("id", id)
+      line.add("state", state.rawValue)
+    case .joined(let from, let range):
+      line.add("from_b64", base64(from.bytes))
+      line.add("offset", range.offset)
+      line.add("length", range.length)
     case .answer(let status):
       line.add("status", Int64(status))
     case .lost(let status, let cause):
@@ -99,6 +122,8 @@ extension ReceiverEvent.Kind {
     case .commit: "commit"
     case .delete: "delete"
     case .makeCollection: "mkcol"
+    case .session: "session"
+    case .joined: "joined"
     case .answer: "answer"
     case .lost: "lost"
     }

@@ -78,6 +78,7 @@ public final class ReceiverServer: Sendable {
       if live.running.isEmpty { ended.close() }
     }
     taken.reaper.join()
+    core.uploads.removeAll()
   }
 
   private func acceptAll() {

@@ -56,6 +56,7 @@ final class ReceiverCore: Sendable {
   let store: ObjectStore?
   let record: ReceiverRecord
   let faults: FaultBook
+  let uploads = UploadRegistry()
   private let numbers = Lock<(summary: ReceiverSummary, posted: UInt64)>((ReceiverSummary(), 0))
   private let stopPipe: (reader: Descriptor, writer: Descriptor)
 
@@ -97,14 +98,8 @@ final class ReceiverCore: Sendable {
     _ = write(stopPipe.writer.number, &byte, 1)
   }
 
-  /// Sleeps; false when the receiver is being stopped.
-  func wait(milliseconds: Int64) -> Bool {
-    let deadline = monotonicNanoseconds() + milliseconds * 1_000_000
-    while true {
-      let left = (deadline - monotonicNanoseconds() + 999_999) / 1_000_000
-      if left <= 0 { return true }
-      var stop = pollfd(fd: stopPipe.reader.number, events: Int16(POLLIN), revents: 0)
-      if poll(&stop, 1, Int32(clamping: left)) > 0 { return false }
-    }
+  /// Sleeps; false when the receiver is being stopped or another exchange wants this one to end.
+  func wait(milliseconds: Int64, _ interruption: Interruption) -> Bool {
+    interruption.wait(milliseconds: milliseconds, stop: stopPipe.reader.number)
   }
 }

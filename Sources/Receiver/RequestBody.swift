@@ -1,5 +1,8 @@
 import TransferModel
 
+/// Gets the next bytes of a body; they are valid during the call only.
+typealias BodyConsumer = (UnsafeRawBufferPointer) throws(ExchangeEnd) -> Void
+
 /// The body of one request as it comes in, whatever its framing.
 struct RequestBody {
   private enum State {
@@ -40,7 +43,7 @@ struct RequestBody {
 
   /// Hands the next bytes to `consume`, at most 256 KiB; with nil they are dropped in the kernel. False at the end.
   mutating func next(
-    _ pacer: inout Pacer, _ consume: ((UnsafeRawBufferPointer) throws(ExchangeEnd) -> Void)?
+    _ pacer: inout Pacer, _ consume: BodyConsumer?
   ) throws(ExchangeEnd) -> Bool {
     if case .chunkHead = state { try readChunkHead() }
     guard let left = bytesLeftInPiece else { return false }
@@ -48,8 +51,14 @@ struct RequestBody {
     let count: Int
     if let consume {
       let bytes = try socket.bytes(atMost: allowed)
-      try consume(bytes)
       count = bytes.count
+      do throws(ExchangeEnd) {
+        try consume(bytes)
+      } catch {
+        // They are not counted as received, but they are not in the socket any more either.
+        try advance(by: Int64(count))
+        throw error
+      }
     } else {
       count = try socket.skip(atMost: allowed)
     }

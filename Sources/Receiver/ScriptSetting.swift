@@ -53,13 +53,59 @@ struct ScriptSetting {
     case "reset-after": rule.effect.resetAfter = try number()
     case "stall": rule.effect.stall = try stall()
     case "slow": rule.effect.slow = Int64(try count())
+    default: try actOnUpload(&rule)
+    }
+  }
+
+  private func actOnUpload(_ rule: inout FaultRule) throws(ScriptMistake) {
+    switch key {
+    case "wrong-offset": rule.effect.regress = try number()
+    case "locked": try lock(&rule)
+    case "bad-location": rule.effect.location = try text()
+    case "token": rule.effect.token = try escapedText()
+    case "limit": rule.effect.limit = try number()
+    case "forget-session": rule.effect.forgetsSession = try flag()
+    case "offset-past-end": rule.effect.isOffsetPastEnd = try flag()
+    case "no-104": rule.effect.hidesInterim = try flag()
+    case "html": rule.effect.isHTML = try flag()
     default: try end(&rule)
     }
   }
 
+  private func lock(_ rule: inout FaultRule) throws(ScriptMistake) {
+    if rule.effect.status != nil { throw mistake("locked contradicts status") }
+    if rule.times != nil { throw mistake("locked=TIMES contradicts times") }
+    rule.effect.status = 423
+    rule.effect.isLocked = true
+    rule.times = try count()
+  }
+
+  private func flag() throws(ScriptMistake) -> Bool {
+    if hasValue { throw wrongValue("\"\(key)\" takes no value") }
+    return true
+  }
+
+  /// Text in which `\r`, `\n` and `\\` stand for one byte.
+  private func escapedText() throws(ScriptMistake) -> String {
+    var (out, rest) = ("", try text()[...])
+    while let character = rest.popFirst() {
+      guard character == "\\" else {
+        out.append(character)
+        continue
+      }
+      switch rest.popFirst() {
+      case "r": out += "\r"
+      case "n": out += "\n"
+      case "\\": out += "\\"
+      default: throw wrongValue("only \\r, \\n and \\\\ can follow a backslash")
+      }
+    }
+    return out
+  }
+
   private func end(_ rule: inout FaultRule) throws(ScriptMistake) {
     guard let ending = FaultEffect.Ending(rawValue: key) else { throw mistake("unknown action \"\(key)\"") }
-    if hasValue { throw wrongValue("\"\(key)\" takes no value") }
+    _ = try flag()
     if let other = rule.effect.ending { throw mistake("\"\(key)\" contradicts \"\(other.rawValue)\"") }
     rule.effect.ending = ending
   }

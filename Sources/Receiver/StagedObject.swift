@@ -5,7 +5,7 @@ import TransferModel
 final class StagedObject {
   private let store: ObjectStore
   private let name: NameBytes
-  private let descriptor: Descriptor
+  let descriptor: Descriptor
   private var isStaged = true
   private(set) var size: Int64 = 0
 
@@ -28,7 +28,7 @@ final class StagedObject {
   func append(_ bytes: UnsafeRawBufferPointer) throws(ExchangeEnd) {
     var rest = bytes
     while !rest.isEmpty {
-      let written = write(descriptor.number, rest.baseAddress!, rest.count)
+      let written = Glibc.write(descriptor.number, rest.baseAddress!, rest.count)
       if written < 0 && errno == EINTR { continue }
       guard written > 0 else { throw .systemError(errno, "write part file") }
       rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))

@@ -25,6 +25,20 @@ import TransferModel
     #expect(script.rules[2].pattern == Array("/with blank".utf8) && script.rules[2].effect.cutAfter == 10)
   }
 
+  @Test func readsTheFaultsOfUploads() throws {
+    let script = try FaultScript(
+      text: """
+        match PATCH * : locked=3
+        match HEAD * : wrong-offset=10 offset-past-end forget-session no-104 html limit=5
+        match POST * : bad-location=http://h/x token="a\\r\\nb: \\\\"
+        """)
+    let effects = script.rules.map(\.effect)
+    #expect(effects[0].status == 423 && effects[0].isLocked && script.rules[0].times == 3)
+    #expect(effects[1].regress == 10 && effects[1].isOffsetPastEnd && effects[1].forgetsSession)
+    #expect(effects[1].hidesInterim && effects[1].isHTML && effects[1].limit == 5)
+    #expect(effects[2].location == "http://h/x" && effects[2].token == "a\r\nb: \\")
+  }
+
   @Test(arguments: [
     ("mach PUT * : garbage", 1, "expected \"match\""), ("match put * : garbage", 7, "capitals"),
     ("match PUT", 10, "path pattern"), ("match PUT * garbage", 13, "unknown selector \"garbage\""),
@@ -36,6 +50,8 @@ import TransferModel
     ("match PUT * : cut-after=1 reset-after=1", 40, "contradicts"), ("match PUT * : \"garbage", 15, "not closed"),
     ("match PUT * : slow=5 slow=6", 22, "twice"), ("match PUT * : retry-after=1", 28, "needs a status"),
     ("match PUT * times=1 : garbage times=2", 31, "twice"), ("match PUT * : status=500 early-status=500", 26, "contra"),
+    ("match PUT * : status=500 locked=2", 26, "contra"), ("match PUT * times=2 : locked=2", 23, "contra"),
+    ("match PUT * : html=1", 20, "no value"), ("match PUT * : token=a\\x", 21, "can follow"),
   ])
   func namesLineAndColumnOfAMistake(line: String, column: Int, text: String) {
     #expect { try FaultScript(text: "\n\(line)", name: "s") } throws: { error in

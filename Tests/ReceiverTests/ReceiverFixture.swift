@@ -63,6 +63,15 @@ final class ReceiverFixture {
   /// What is in the hidden folder; empty when nothing is half received.
   var staged: [String] { names(".transfers-receiver") }
 
+  /// Bytes in the files of the hidden folder.
+  var stagedBytes: Int {
+    staged.reduce(0) { sum, name in
+      var found = stat()
+      return stat("\(folder)/.transfers-receiver/\(name)", &found) == 0 && found.st_mode & S_IFMT == S_IFREG
+        ? sum + Int(found.st_size) : sum
+    }
+  }
+
   private static func names(_ path: String) -> [String] {
     rawNames(path).map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
   }
@@ -112,6 +121,8 @@ extension [ReceiverEvent] {
       case .commit(let size, _): "commit \(size)"
       case .delete: "delete"
       case .makeCollection: "mkcol"
+      case .session(let name, _, let state): "session \(name) \(state.rawValue)"
+      case .joined(let from, let range): "joined \(from) \(range.offset)+\(range.length)"
       case .answer(let status): "answer \(status)"
       case .lost(let status, let cause): "lost \(status) \(cause)"
       }

@@ -10,6 +10,8 @@ import TransferModel
     .fault(line: 3, effect: "retry-after=\"a\\b\u{1}\" ü"), .bytes(ByteRange(offset: 4, length: 9), crc32c: 0xA),
     .bytes(ByteRange(offset: 0, length: 0), crc32c: nil), .commit(size: .max, crc32c: .max),
     .commit(size: 0, crc32c: nil), .delete, .makeCollection, .answer(status: 201), .lost(status: 0, cause: "x"),
+    .session("tus", id: "a1", .opened), .session("blocks", id: "\"", .forgotten),
+    .joined(from: NameBytes([0xFE, 0x2F]), ByteRange(offset: 7, length: 1)),
   ]
 
   @Test(arguments: kinds) func everyEventIsReadAsItWasWritten(kind: ReceiverEvent.Kind) {

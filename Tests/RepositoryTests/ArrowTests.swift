@@ -18,7 +18,7 @@ import Testing
     ("CurlTransport", ["CCurl", "CSys", "TransferModel", "HTTPTypes"]),
     ("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferModel"]),
     ("TransferModel", ["HTTPTypes"]),
-    ("Receiver", ["TransferModel"]),
+    ("Receiver", ["CCrypto", "TransferModel"]),
     ("transfers-receiver", ["Receiver", "TransferModel", "ArgumentParser"]),
   ]
 

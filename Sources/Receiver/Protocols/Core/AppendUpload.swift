@@ -1,0 +1,166 @@
+import TransferModel
+
+/// A body that grows at its end over several requests. Used by the one request that holds ``lock``.
+final class AppendUpload: @unchecked Sendable {
+  /// What stays of a body that broke off.
+  enum Keeping {
+    case prefix
+    /// As much of it as makes the offset a multiple.
+    case multiple(of: Int64)
+    case nothing
+  }
+
+  let lock = UploadLock()
+  /// Bytes that are counted; they are on the disk.
+  private(set) var offset: Int64 = 0
+  /// Of the bytes before `offset`; nil when they were not kept and cannot be read again.
+  private(set) var crc32c: UInt32? = 0
+  /// nil when bodies are discarded, and once the object is published.
+  private var staged: StagedObject?
+
+  init(_ core: ReceiverCore) throws(ExchangeEnd) {
+    if let store = core.store { staged = try StagedObject(store) }
+  }
+
+  /// Adds the body of the request, or the file in it where it is a `form`, at most up to the offset `limit`. What counts in ``offset`` is on the disk on return, also
+  /// when this throws. A body with a `check` counts whole or not at all.
+  func append(
+    _ exchange: Exchange, form: FormBody? = nil, upTo limit: Int64, keeping: Keeping, check: BodyCheck? = nil,
+    progress: Progress? = nil
+  ) throws(ExchangeEnd) {
+    let start = offset
+    var (at, piece, end) = (start, CRC32C(), ExchangeEnd?.none)
+    do throws(ExchangeEnd) {
+      let consume: BodyConsumer = { [staged] bytes throws(ExchangeEnd) in
+        if Int64(bytes.count) > limit - at { throw .refuse(413, "the body goes beyond \(limit) bytes") }
+        try staged?.write(bytes, at: at)
+        piece.add(bytes)
+        check?.add(bytes)
+        at += Int64(bytes.count)
+        try progress?.reached(at, staged)
+      }
+      if let form {
+        try form.receive(exchange, begin: { _ in start }, consume, checksum: { piece.value })
+      } else {
+        try exchange.receive(at: start, consume, checksum: { piece.value })
+      }
+      try check?.verify()
+    } catch {
+      end = error
+    }
+    let kept = end == nil ? at : check == nil ? keeping.kept(of: at, since: start) : start
+    try keep(kept, of: at, piece.value)
+    if let end { throw end }
+  }
+
+  private func keep(_ kept: Int64, of received: Int64, _ crc32cOfPiece: UInt32) throws(ExchangeEnd) {
+    let added = ByteRange(offset: offset, length: kept - offset)
+    if kept < received { try staged?.truncate(to: kept) }
+    if added.length > 0 {
+      try staged?.flush()
+      let crc = kept == received ? crc32cOfPiece : try staged?.checksum(of: added)
+      crc32c = crc32c.flatMap { before in crc.map { CRC32C.combined(before, $0, lengthB: added.length) } }
+    }
+    offset = kept
+  }
+
+  /// Forgets the last `count` bytes.
+  func regress(by count: Int64) throws(ExchangeEnd) {
+    let kept = max(0, offset - count)
+    try staged?.truncate(to: kept)
+    crc32c = kept == 0 ? 0 : try staged?.checksum(of: ByteRange(offset: 0, length: kept))
+    offset = kept
+  }
+
+  /// Adds a copy of another upload, whose lock is held too.
+  func append(copyOf other: AppendUpload) throws(ExchangeEnd) {
+    if let staged, let source = other.staged {
+      try staged.copy(ByteRange(offset: 0, length: other.offset), of: source, to: offset)
+    }
+    crc32c = crc32c.flatMap { before in
+      other.crc32c.map { CRC32C.combined(before, $0, lengthB: other.offset) }
+    }
+    offset += other.offset
+  }
+
+  /// The digest of all bytes so far.
+  func digest(_ kind: RunningHash.Kind) throws(ExchangeEnd) -> [UInt8] {
+    let hash = RunningHash(kind)
+    try staged?.read(ByteRange(offset: 0, length: offset)) { bytes throws(ExchangeEnd) in hash.add(bytes) }
+    return hash.finish()
+  }
+
+  /// Makes the bytes an object, durable on return. True when the name was free.
+  func publish(
+    _ exchange: Exchange, at path: ObjectPath, _ condition: StagedObject.Condition = .replace
+  ) throws(ExchangeEnd) -> Bool {
+    let created = try exchange.publish(staged, at: path, condition, size: offset, crc32c: crc32c)
+    staged = nil
+    return created
+  }
+
+  /// Removes the bytes from the disk.
+  func discard() { staged = nil }
+
+  /// Tells every so many bytes how far a body has come; those bytes are on the disk then.
+  struct Progress {
+    let step: Int64
+    let tell: (Int64) throws(ExchangeEnd) -> Void
+    private let next: Box
+
+    private final class Box {
+      var value: Int64
+      init(_ value: Int64) { self.value = value }
+    }
+
+    init(from offset: Int64, step: Int64, _ tell: @escaping (Int64) throws(ExchangeEnd) -> Void) {
+      self.step = step
+      self.tell = tell
+      next = Box(offset + step)
+    }
+
+    fileprivate func reached(_ offset: Int64, _ staged: StagedObject?) throws(ExchangeEnd) {
+      guard offset >= next.value else { return }
+      next.value = offset + step
+      try staged?.flush()
+      try tell(offset)
+    }
+  }
+}
+
+extension AppendUpload.Keeping {
+  fileprivate func kept(of received: Int64, since start: Int64) -> Int64 {
+    switch self {
+    case .prefix: received
+    case .multiple(let unit): max(start, received - received % unit)
+    case .nothing: start
+    }
+  }
+}
+
+/// What a body has to be, found out while it comes in.
+final class BodyCheck {
+  private let hash: RunningHash?
+  private let digest: [UInt8]
+  private let length: Int64?
+  private let refusal: ExchangeEnd
+  private var received: Int64 = 0
+
+  /// `refusal` is thrown when the digest, or the length where one is given, is another one.
+  init(_ expected: (kind: RunningHash.Kind, digest: [UInt8])?, length: Int64? = nil, refusal: ExchangeEnd) {
+    hash = expected.map { RunningHash($0.kind) }
+    digest = expected?.digest ?? []
+    self.length = length
+    self.refusal = refusal
+  }
+
+  func add(_ bytes: UnsafeRawBufferPointer) {
+    hash?.add(bytes)
+    received += Int64(bytes.count)
+  }
+
+  func verify() throws(ExchangeEnd) {
+    if let length, length != received { throw refusal }
+    if let hash, hash.finish() != digest { throw refusal }
+  }
+}

@@ -1,0 +1,98 @@
+import TransferModel
+
+/// What the protocols share.
+extension Exchange {
+  /// Runs `body` as the only request on an upload; refuses with `busy` when the one before does not end.
+  func holding<Result>(
+    _ lock: UploadLock, busy: Answer, _ body: () throws(ExchangeEnd) -> Result
+  ) throws(ExchangeEnd) -> Result {
+    guard let hold = lock.take(interruption) else { throw .refuse(busy) }
+    defer { lock.release(hold) }
+    return try body()
+  }
+
+  /// The upload with this id; nil when it is not known, or the script makes the receiver forget it now.
+  func session<Session: UploadSession>(_ id: String, _ type: Session.Type) throws(ExchangeEnd) -> Session? {
+    guard effect.forgetsSession else { return core.uploads.find(id, type) }
+    core.uploads.forget(id, type)
+    try note(.session(type.protocolName, id: id, .forgotten))
+    return nil
+  }
+
+  func open<Session: UploadSession>(_ session: Session, as id: String? = nil) throws(ExchangeEnd) {
+    core.uploads.add(session, as: id)
+    try note(.session(Session.protocolName, id: session.id, .opened))
+  }
+
+  /// Gives a complete body its final name and records it; durable on return. True when the name was free.
+  func publish(
+    _ staged: StagedObject?, at path: ObjectPath, _ condition: StagedObject.Condition, size: Int64, crc32c: UInt32?
+  ) throws(ExchangeEnd) -> Bool {
+    recordedPath = path.bytes
+    try checkParents(of: path)
+    let event = ReceiverEvent.Kind.commit(size: size, crc32c: crc32c)
+    var isCommitted = false
+    defer { core.count { $0.objects += isCommitted ? 1 : 0 } }
+    guard let staged else {
+      try note(event)
+      isCommitted = true
+      return true
+    }
+    return try staged.publish(at: path, condition, crc32c: crc32c ?? 0) { () throws(ExchangeEnd) in
+      isCommitted = true
+      try note(event)
+    }
+  }
+
+  /// Reads a body that has to fit into memory; 413 when it is longer than 1 MiB.
+  func smallBody() throws(ExchangeEnd) -> [UInt8] {
+    var (out, crc) = ([UInt8](), CRC32C())
+    try invite()
+    try receive(
+      { bytes throws(ExchangeEnd) in
+        if out.count + bytes.count > 1 << 20 { throw .refuse(413, "the message is longer than 1 MiB") }
+        out += bytes
+        crc.add(bytes)
+      }, checksum: { crc.value })
+    return out
+  }
+
+  /// Reads a JSON object; 400 when the body is none.
+  func jsonBody() throws(ExchangeEnd) -> JSON {
+    guard let json = JSON(try smallBody()), case .object = json else {
+      throw .refuse(400, "the body is no JSON object")
+    }
+    return json
+  }
+
+  /// Whether the request has a body with at least a byte, as far as its head tells.
+  var hasBody: Bool { head.framing != .none && head.framing != .length(0) }
+
+  /// A path of this server as a URL that the client can use: absolute with the Host field that it sent.
+  func url(_ path: String, isRelative: Bool = false) -> String {
+    let authority = head["host"] ?? ""
+    let isPlain = authority.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5B, 0x5D, 0x5F: true
+      default: false
+      }
+    }
+    return isRelative || authority.isEmpty || !isPlain ? path : "http://\(authority)\(path)"
+  }
+
+  /// `{"key":…,"size":…,"crc32c":…}` of an object; the checksum is another one where the script says so.
+  func receipt(_ path: ObjectPath, size: Int64, crc32c: UInt32?) -> JSON {
+    let shown = crc32c.map { effect.ending == .wrongDigest ? ~$0 : $0 }
+    return [
+      "key": .text(String(decoding: path.bytes.bytes, as: UTF8.self)), "size": .number(size),
+      "crc32c": shown.map { .text(CRC32C.text($0)) } ?? .null,
+    ]
+  }
+}
+
+extension Answer {
+  init(_ status: Int, json: JSON, fields: [Field] = [], type: String = "application/json") {
+    self.init(status, fields: [Field("Content-Type", type)] + fields)
+    body = json.bytes + [0x0A]
+  }
+}

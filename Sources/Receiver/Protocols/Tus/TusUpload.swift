@@ -1,0 +1,104 @@
+import TransferModel
+
+/// What the query of the creation URL asks of the server, for the life of an upload.
+struct TusOptions {
+  /// Source: tus 1.0.0, section "Protocol Extensions".
+  static let extensions = [
+    "creation", "creation-with-upload", "creation-defer-length", "expiration", "checksum", "termination",
+    "concatenation",
+  ]
+
+  /// `?ext=checksum,termination`: what is offered besides creation; everything by default.
+  let offered: [String]
+  /// `?max-size=N`, bytes.
+  let maxSize: Int64?
+  /// `?max-age=SECONDS` until an unfinished upload expires.
+  let maxAgeMs: Int64
+  /// `?loc=relative`
+  let hasRelativeLocation: Bool
+
+  init(_ query: Query) throws(ExchangeEnd) {
+    let asked = query["ext"].map { $0.split(separator: ",").map(String.init) } ?? Self.extensions
+    offered = Self.extensions.filter { $0 == "creation" || asked.contains($0) }
+    maxSize = try query.number("max-size")
+    maxAgeMs = min(try query.number("max-age") ?? 86_400, 10_000_000_000) * 1000
+    hasRelativeLocation = query["loc"] == "relative"
+  }
+
+  func offers(_ name: String) -> Bool { offered.contains(name) }
+}
+
+/// One upload URL of tus. What is not constant is used under the lock of `body`.
+final class TusUpload: UploadSession, @unchecked Sendable {
+  static let protocolName = "tus"
+
+  /// `Upload-Concat` of the creation; nil for an upload that is neither part nor whole of a concatenation.
+  enum Concatenation: Equatable {
+    case partial
+    case final(String)
+
+    var field: String {
+      switch self {
+      case .partial: "partial"
+      case .final(let urls): "final;\(urls)"
+      }
+    }
+  }
+
+  let id: String
+  let options: TusOptions
+  let body: AppendUpload
+  let concatenation: Concatenation?
+  /// As sent; nil when it was not.
+  let metadata: String?
+  /// Where the object goes; nil for a partial upload.
+  let path: ObjectPath?
+  let expiresAtMs: Int64
+  /// nil while the client has not said.
+  var length: Int64?
+  var isPublished = false
+
+  init(
+    _ id: String, _ body: AppendUpload, _ options: TusOptions, _ concatenation: Concatenation?, metadata: String?,
+    path: ObjectPath?, length: Int64?
+  ) {
+    (self.id, self.body, self.options, self.concatenation) = (id, body, options, concatenation)
+    (self.metadata, self.path, self.length) = (metadata, path, length)
+    expiresAtMs = wallMilliseconds() + options.maxAgeMs
+  }
+
+  var isComplete: Bool { body.offset == length }
+  var isExpired: Bool { !isComplete && options.offers("expiration") && wallMilliseconds() >= expiresAtMs }
+}
+
+/// What the fields of tus hold. Source: tus 1.0.0, sections "Upload-Metadata" and "Checksum".
+enum TusFields {
+  static let checksums: [String: RunningHash.Kind] = ["sha1": .sha1, "sha256": .sha256, "md5": .md5, "crc32": .crc32]
+
+  /// The decoded value of `filename`; nil when there is none. Refuses with 400 what is no metadata at all.
+  static func fileName(in metadata: String?) throws(ExchangeEnd) -> [UInt8]? {
+    guard let metadata, !metadata.isEmpty else { return nil }
+    var (names, found) = (Set<Substring>(), [UInt8]?.none)
+    for pair in metadata.split(separator: ",", omittingEmptySubsequences: false) {
+      let words = pair.split(separator: " ", omittingEmptySubsequences: true)
+      guard let name = words.first, words.count <= 2, names.insert(name).inserted,
+        let value = bytesFromBase64(words.count == 2 ? String(words[1]) : "")
+      else { throw TusEndpoint.refusal(400, "ERR_INVALID_METADATA", "Upload-Metadata is malformed") }
+      if name == "filename", !value.isEmpty { found = value }
+    }
+    return found
+  }
+
+  /// The check that `Upload-Checksum` asks for.
+  static func check(_ field: String?) throws(ExchangeEnd) -> BodyCheck? {
+    guard let field else { return nil }
+    let words = field.split(separator: " ")
+    guard words.count == 2, let kind = checksums[String(words[0])], let digest = bytesFromBase64(String(words[1]))
+    else {
+      throw TusEndpoint.refusal(
+        400, "ERR_INVALID_CHECKSUM", "the checksum is malformed or its algorithm is not offered")
+    }
+    let mismatch = TusEndpoint.refusal(460, "ERR_CHECKSUM_MISMATCH", "the body does not have the checksum")
+    return BodyCheck((kind, digest), refusal: mismatch)
+  }
+}
