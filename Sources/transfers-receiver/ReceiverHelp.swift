@@ -1,6 +1,8 @@
 /// The long part of `--help`.
 enum ReceiverHelp {
-  static let text = """
+  static let text = [plain, protocols, script, record].joined(separator: "\n\n")
+
+  private static let plain = """
     Prints its URL when it is ready; SIGTERM or SIGINT end it. With U=$(the URL):
 
       curl -T a.bin "$U/in/a.bin"                        store: 201 new, 204 replaced, durable then
@@ -15,7 +17,9 @@ enum ReceiverHelp {
       curl -I "$U/in/a.bin"                              HEAD
       curl -X MKCOL "$U/new/"                            collection: 201, 405 taken, 409 no parent
       curl -X DELETE "$U/in/a.bin"                       remove object or empty collection: 204
+    """
 
+  private static let script = """
     Script (--script), one rule a line; the first rule that hits a request is applied:
 
       match METHOD PATH [nth=N | every=N | p=X] [per=path] [times=T] : ACTION...
@@ -25,10 +29,16 @@ enum ReceiverHelp {
       latency=MS  status=CODE  early-status=CODE  retry-after=TEXT  redirect=URL
       cut-after=N  reset-after=N  stall=N,SECONDS  slow=BYTES_PER_S
       lose-answer  truncate-answer  garbage  wrong-digest
+      forget-session  wrong-offset=N  offset-past-end  locked=TIMES  no-104  bad-location=URL  html  token=TEXT  limit=N
 
       N counts body bytes (of the answer for GET); cut and reset keep nothing of the body; lose-answer stores, then
       closes without an answer. METHOD and PATH may be *; PATH is compared as sent, percent-encoded.
+      Protocols that keep the bytes before a break keep them here too. The second line is about uploads of several requests:
+      the upload becomes unknown (404), falls back by N bytes and says so, announces an offset behind its end, answers 423,
+      sends no interim answers, another Location, a page for people, TEXT as token or id, 413 above N bytes.
+    """
 
+  private static let record = """
     Record (--record), one JSON object a line, written before the answer leaves; all have t, at_ms, conn, req, and but for
     open path_b64 (base64 of the decoded path below the folder):
 
@@ -38,6 +48,8 @@ enum ReceiverHelp {
       bytes  offset length [crc32c]  body bytes received, complete or cut
       commit size [crc32c]           complete under its final name
       delete, mkcol                  removed, made
+      session protocol id state      an upload was opened, completed, aborted, expired or forgotten
+      joined from_b64 offset length  bytes recorded under another path are now here in the object
       answer status                  about to be sent
       lost   status cause            not (completely) sent
     """
