@@ -12,6 +12,8 @@ public struct RunOptions: Sendable {
   public var drainMs: Int64
   /// Between two calls of `progress`, in milliseconds, at least.
   public var progressEveryMs: Int64
+  /// Begins no file: only ends upload sessions at their servers that are marked for it.
+  public var onlyEndsSessions = false
   /// The command line, for the record; the caller has taken secrets out.
   public var argv: [String]
 

@@ -51,6 +51,7 @@ public enum Transfers {
     let run = try ledger.startRun(newRun(options.argv))
     var configuration = EngineConfiguration(workers: options.workers ?? 16)
     configuration.rate = options.rate
+    configuration.claimsFiles = !options.onlyEndsSessions
     configuration.drainMs = options.drainMs
     configuration.progressEveryMs = options.progressEveryMs
     configuration.preparingThreads = max(1, HostFacts.coreCount - 1)

@@ -19,7 +19,8 @@ struct RootCommand: ParsableCommand {
     subcommands: [
       PushCommand.self, AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
       FollowCommand.self, PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self,
-      RemoveCommand.self, CleanCommand.self, SetCommand.self, WaitCommand.self, ReportCommand.self, StoreCommand.self,
+      RemoveCommand.self, CleanCommand.self, GcCommand.self, SetCommand.self, WaitCommand.self, ReportCommand.self,
+      StoreCommand.self,
       DoctorCommand.self, CompletionsCommand.self, HelpCommand.self,
     ])
 

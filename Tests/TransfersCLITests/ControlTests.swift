@@ -40,6 +40,7 @@ import Testing
     ("resume", "--all would resume 0 files"), ("cancel", "--all would cancel 2 files"),
     ("rm", "--all would remove 5 files"), ("retry", "--all would retry 1 file"),
     ("set --rate 1M", "--all would change 2 batches"), ("wait", "wait needs to know for which files"),
+    ("gc --end", "gc --end needs to know which sessions; --all would end"),
     ("set b1", "set needs something to change"), ("set f1 --rate 1M", "only files are named. Try: transfers set b1 …"),
     ("set b1 --rate fast", "'fast' is invalid"), ("set b1 --workers 0", "'0' is invalid"),
     ("set b1 --workers 257", "'257' is invalid"), ("set b1 --label =x", "is not key=value"),

@@ -13,7 +13,8 @@ extension EngineLoop {
 
   /// There is room for more files.
   var mayClaim: Bool {
-    !isClaiming && targetAhead - aheadCount >= targetAhead / 4 && works.count < targetAhead * 4
+    engine.configuration.claimsFiles && !isClaiming && targetAhead - aheadCount >= targetAhead / 4
+      && works.count < targetAhead * 4
   }
 
   private func claimMore() {

@@ -224,7 +224,7 @@ final class EngineLoop: @unchecked Sendable {
 
   private func isFinished() throws(TransferError) -> Bool {
     guard works.isEmpty, jobs.isEmpty, units.isEmpty, aborts.isEmpty, isQuiet else { return false }
-    if wish != nil { return true }
+    if wish != nil || !engine.configuration.claimsFiles { return true }
     guard nextClaimMs > wallMs else { return false }
     let without = restingBatches
     // An abort that failed so often waits for another run; its time must not keep this one awake.

@@ -1,0 +1,76 @@
+public import TransferModel
+
+/// An upload session at a server that belongs to no transfer any more.
+public struct OrphanRow: Sendable, Hashable {
+  public var id: SessionID
+  public var file: FileID
+  public var path: NameBytes
+  public var destination: String
+  public var protocolName: String
+  /// `intended` or `open`; the former may not exist at the server.
+  public var state: String
+  public var fileState: String
+  /// Milliseconds since 1970 UTC.
+  public var beganMs: Int64
+  public var expiresMs: Int64?
+  /// The time of the next try to end it; nil when it is kept for a `retry` of its file.
+  public var abortAfterMs: Int64?
+  /// Bytes in it that the server acknowledged.
+  public var bytesAcked: Int64
+  /// Tries to end it, and why the last one failed.
+  public var tries: Int64
+  public var cause: String?
+}
+
+extension LedgerReader {
+  /// Sessions by number, after number `after`, that wait for their end, or whose file is at rest. Read from the indexes of live
+  /// sessions only.
+  public func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
+    try db.rows(Self.orphans, filter, .integer(after), .int(limit)) { row in
+      OrphanRow(
+        id: row.id(0), file: row.id(1), path: row.name(2), destination: row.text(3), protocolName: row.text(4),
+        state: row.text(5), fileState: row.text(6), beganMs: row.int64(7), expiresMs: row.int64OrNil(8),
+        abortAfterMs: row.int64OrNil(9), bytesAcked: row.int64(10), tries: row.int64(11), cause: row.textOrNil(12))
+    }
+  }
+
+  static let orphans: StaticString = """
+    SELECT s.id, s.file_id, f.path, b.destination, b.protocol, s.state, f.state, s.intended_at, s.expires_at,
+      s.abort_after,
+      iif(s.state = 'open', (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c
+        WHERE c.file_id = f.id), 0),
+      (SELECT count(*) FROM attempt a
+        WHERE a.file_id = f.id AND a.operation = 'abort' AND a.session_id = s.id AND a.outcome <> 'open'),
+      (SELECT a.error_code FROM attempt a
+        WHERE a.file_id = f.id AND a.operation = 'abort' AND a.session_id = s.id ORDER BY a.id DESC LIMIT 1)
+    FROM session s JOIN file f ON f.id = s.file_id JOIN batch b ON b.id = f.batch_id
+    WHERE s.id > ?1 AND s.id IN (
+        SELECT id FROM session WHERE state IN ('intended', 'open') AND abort_after IS NULL
+        UNION ALL SELECT id FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL)
+      AND (s.abort_after IS NOT NULL OR f.state IN ('done', 'failed', 'cancelled', 'unknown', 'superseded'))
+      AND {files}
+    ORDER BY s.id LIMIT ?2
+    """
+}
+
+extension LedgerTransaction {
+  /// Marks every session that ``LedgerReader/orphans(_:after:limit:)`` selects for its end at the server, now; returns how many. A
+  /// file that had failed begins anew when it is retried. Recorded as an event.
+  public func giveUpOrphans(_ filter: RowFilter) throws -> Int {
+    let reader = LedgerReader(db: db)
+    var count = 0
+    var last: Int64 = 0
+    while case let page = try reader.orphans(filter, after: last, limit: 500), let final = page.last {
+      for orphan in page {
+        count += try db.run(
+          "UPDATE session SET abort_after = ? WHERE id = ? AND state IN ('intended', 'open')", .int(wallMs),
+          .id(orphan.id))
+      }
+      last = final.id.rawValue
+    }
+    if count > 0 {
+      try recordEvent("sessions given up", batch: nil, file: nil, detail: "\(count) upload sessions are to be ended")
+    }
+    return count
+  }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import TransferLedger
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers gc`: upload sessions that were left at servers.
+struct GcCommand: Command, ChangesRows {
+  static let configuration = CommandConfiguration(
+    commandName: "gc", abstract: "List the upload sessions that we left at servers, and end them.",
+    discussion: """
+      A session is listed when its file is at rest, or when it waits for its end. Those of failed files are kept, so that \
+      "transfers retry" goes on with what the server has; with --end they are given up as well, and a retry begins anew. \
+      Only sessions that this ledger began are ever ended.
+      """)
+
+  @OptionGroup(title: "Selection") var selection: SelectionOptions
+  @Flag(help: "End them at their servers, now.") var end = false
+  @OptionGroup(title: "Progress") var progress: ProgressOptions
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    if end { try endThem(context) }
+    let left = try list(context)
+    guard end, left > 0 else { return }
+    throw CommandFailure(
+      .workLeft, "\(Quantity.count(left, "session")) could not be ended yet",
+      remedy: "look at the causes and run \"transfers gc --end\" again; servers forget sessions after a while too")
+  }
+
+  /// Prints what is there; returns how many.
+  private func list(_ context: Context) throws(CommandFailure) -> Int {
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    let filter = try selection.filter(ledger, context).withHidden
+    var printer = RowPrinter(
+      schema: "transfers.gc/1", rowType: "session", store: try StoreIdentity(ledger), filters: selection.filters,
+      common, context)
+    var (last, count): (Int64, Int) = (0, 0)
+    while !printer.isClosed {
+      let rows = try LedgerAccess.read(ledger) { try $0.orphans(filter, after: last, limit: Self.pageSize) }
+      printer.print(FigureTable(OrphanFigures.columns, rows))
+      count += rows.count
+      guard rows.count == Self.pageSize, let final = rows.last else { break }
+      last = final.id.rawValue
+    }
+    try printer.finish(empty: "no sessions are left at servers")
+    return count
+  }
+
+  private static let pageSize = 500
+
+  private func endThem(_ context: Context) throws(CommandFailure) {
+    let path = try common.storePath(context)
+    let ledger = try LedgerAccess.openForWriting(path, context)
+    defer { ledger.close() }
+    let filter = try selection.filter(ledger, context).withHidden
+    try refuseEmptySelection(filter, ledger)
+    let given = try failing { () throws(TransferError) in try ledger.write { try $0.giveUpOrphans(filter) } }
+    guard given > 0 else { return }
+    let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
+    if EngineStatus(run, nowMs: context.clock.wallMs).alive {
+      return context.err.writeLine("the running engine ends them when it has nothing left to send")
+    }
+    var options = RunOptions(storePath: path, argv: RecordedArguments.masked(context.arguments))
+    options.onlyEndsSessions = true
+    let session = EngineSession(common, progress, title: "transfers gc", context)
+    let result = try failing { () throws(TransferError) in try session.run(options) }
+    if let error = result.blocked.min(by: { $0.key < $1.key })?.value { throw CommandFailure(error) }
+  }
+
+  private func refuseEmptySelection(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) {
+    guard selection.isEmpty else { return }
+    let count = try LedgerAccess.read(ledger) { try $0.orphans(filter, after: 0, limit: .max).count }
+    throw .usage(
+      "gc --end needs to know which sessions; --all would end \(Quantity.count(count, "session"))",
+      remedy: "transfers gc --end --all, or a selection of files; transfers help selectors")
+  }
+}

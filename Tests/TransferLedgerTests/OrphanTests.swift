@@ -1,0 +1,85 @@
+import Testing
+import TransferModel
+
+@testable import TransferLedger
+
+/// Upload sessions that belong to no transfer any more.
+@Suite struct OrphanTests {
+  /// Files a (in work), b (failed, its session kept), c (failed, its session given up), d (paused), each with a session.
+  private func scene() throws -> (LedgerFixture, RunID) {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    for name in ["a", "b", "c", "d"] { _ = try f.add(name, size: 20, to: batch) }
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      for _ in 0..<4 {
+        let file = try tx.claimAndPlan(run)
+        let session = try tx.intendSession(file.id, run)
+        _ = try tx.openSession(session, run, remoteID: "up\(file.id)", expiresAtMs: nil)
+      }
+      let chunk = try tx.beginChunks(FileID(rawValue: 2), run, limit: 1, isRepeatable: true)[0]
+      _ = try tx.endAttempt(chunk.attempt, run, acked(10))
+      _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
+      for (id, keeps) in [(Int64(2), true), (3, false)] {
+        _ = try tx.failFile(FileID(rawValue: id), run, code: .http5xx, message: "no", keepsSession: keeps)
+      }
+      _ = try tx.control(.pause(now: true), .files([FileID(rawValue: 4)]))
+      _ = try tx.requeueFile(FileID(rawValue: 4), run, notBeforeMs: nil, code: nil, isFailure: false)
+    }
+    return (f, run)
+  }
+
+  private func orphans(_ f: LedgerFixture, _ filter: RowFilter = RowFilter()) throws -> [OrphanRow] {
+    try f.ledger.read { try $0.orphans(filter, after: 0, limit: 100) }
+  }
+
+  @Test func onlySessionsOfFilesAtRestAndThoseThatWaitForTheirEndAreListed() throws {
+    let (f, _) = try scene()
+    let rows = try orphans(f)
+    #expect(rows.map(\.file.rawValue) == [2, 3])
+    #expect(rows.map { $0.abortAfterMs != nil } == [false, true])
+    #expect(rows.map(\.bytesAcked) == [10, 0])
+    #expect(try orphans(f, .files([FileID(rawValue: 3)])).map(\.file.rawValue) == [3])
+    #expect(try f.texts("SELECT state FROM file WHERE id = 4") == ["paused"])
+  }
+
+  @Test func whatIsGivenUpIsEndedByTheNextPassAndNothingElse() throws {
+    let (f, run) = try scene()
+    #expect(try f.ledger.write { try $0.giveUpOrphans(RowFilter()) } == 2)
+    let works = try f.ledger.write { try $0.claimAborts(run, limit: 10) }
+    #expect(Set(works.compactMap(\.remoteID)) == ["upf2", "upf3"])
+    #expect(try f.findings() == [])
+    try f.ledger.write { tx in
+      for work in works {
+        _ = try tx.endAttempt(work.attempt, run, result(.retry))
+        _ = try tx.endSession(work.session, work.file.rawValue == 2 ? .aborted : .gone)
+      }
+    }
+    #expect(try orphans(f) == [])
+    #expect(try f.ledger.write { try $0.giveUpOrphans(RowFilter()) } == 0)
+  }
+
+  @Test func aFileWhoseSessionWasGivenUpBeginsAnewWhenItIsRetried() throws {
+    let (f, run) = try scene()
+    let filter = RowFilter.files([FileID(rawValue: 2)])
+    try f.ledger.write { tx in
+      _ = try tx.giveUpOrphans(filter)
+      _ = try tx.retryFiles(filter, startsOver: false)
+      let claimed = try tx.claimFiles(run, limit: 1)[0]
+      #expect(claimed.id.rawValue == 2 && claimed.session == nil && claimed.doneChunks == 0 && claimed.doneBytes == 0)
+    }
+  }
+
+  @Test func theListIsReadFromTheIndexesOfLiveSessions() throws {
+    let (f, _) = try scene()
+    let plan = try f.texts("EXPLAIN QUERY PLAN " + "\(LedgerReader.orphans)".replacingFilter())
+    #expect(plan.contains { $0.contains("session_live") } && plan.contains { $0.contains("session_abort") })
+    #expect(!plan.contains { $0.contains("SCAN s") && !$0.contains("USING") }, "\(plan)")
+  }
+}
+
+extension String {
+  fileprivate func replacingFilter() -> String {
+    split(separator: "{files}", omittingEmptySubsequences: false).joined(separator: "f.id BETWEEN 0 AND 99")
+  }
+}
