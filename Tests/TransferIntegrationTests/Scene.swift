@@ -108,6 +108,13 @@ final class Scene {
     guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Broken(what: "write \(path)") }
   }
 
+  /// What the receiver keeps under a relative path; nil for nothing.
+  func kept(_ path: String) throws -> [UInt8]? {
+    var entry = stat()
+    guard stat("\(root)/kept/\(path)", &entry) == 0 else { return nil }
+    return try Self.read(NameBytes("\(root)/kept/\(path)"))
+  }
+
   private static func read(_ path: NameBytes) throws -> [UInt8] {
     let descriptor = path.withPath { open($0, O_RDONLY) }
     guard descriptor >= 0 else { throw Broken(what: "\(path) is not there") }

@@ -1,0 +1,112 @@
+import Receiver
+import TransferEngine
+import TransferLedger
+import TransferModel
+
+@testable import Transfers
+
+/// One file on its way to a receiver with a fault script, with an engine that does not wait long and a clock that can be set
+/// forward.
+final class ConformanceScene {
+  let subject: ConformanceSubject
+  let scene: Scene
+  private let clock = MovableClock()
+  private(set) var content: [UInt8]
+  /// So many attempts in a row without progress fail a file.
+  var maxAttempts = 8
+
+  /// The source is one file of `size` bytes.
+  init(_ subject: ConformanceSubject, size: Int, script: String = "") throws {
+    self.subject = subject
+    scene = try Scene(script: script)
+    content = []
+    try write(size: size, seed: 1)
+  }
+
+  func write(size: Int, seed: UInt64) throws {
+    var generator = SplitMix(state: seed)
+    content = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    try Scene.write(content, to: NameBytes("\(scene.root)/source/file.bin"))
+  }
+
+  @discardableResult func add(partSize: Int? = nil) throws -> AddResult {
+    var settings = subject.settings(url: scene.url)
+    if let partSize { settings.partSize = Int64(partSize) }
+    let options = UploadOptions(storePath: scene.storePath, settings: settings)
+    return try Transfers.add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
+  }
+
+  @discardableResult func run() throws -> EngineSummary {
+    try withLedger { ledger in
+      let run = try ledger.startRun(
+        NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
+      var configuration = EngineConfiguration(workers: 4)
+      configuration.retry = RetryPolicy(baseMs: 1, throttleBaseMs: 1, capMs: 5, maxAttempts: maxAttempts)
+      configuration.patienceMs = 2_000
+      let resolver = CurlDestinations()
+      defer { resolver.stop() }
+      let engine = Engine(
+        ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
+        observer: EngineObserver(progress: nil, notice: { _ in }))
+      return try engine.work(until: TransferEngine.StopSignal())
+    }
+  }
+
+  func withLedger<Result>(_ body: (Ledger) throws -> Result) throws -> Result {
+    let ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: clock)
+    defer { ledger.close() }
+    return try body(ledger)
+  }
+
+  /// What waits for a far time is due now.
+  func wait(hours: Int64) { clock.advance(ms: hours * 3_600_000) }
+
+  /// State and cause of each file, and what the ledger's own check says.
+  func states() throws -> [String] {
+    try withLedger { ledger in
+      try ledger.read { reader in
+        let files = try reader.files(RowFilter(), after: 0, limit: 10)
+        let findings = try reader.check().map { "\($0.invariant): \($0.detail)" }
+        return files.map { file in file.cause.map { "\(file.state) \($0)" } ?? "\(file.state)" } + findings
+      }
+    }
+  }
+
+  func messages() throws -> [String] {
+    try withLedger { ledger in
+      try ledger.read { try $0.files(RowFilter(), after: 0, limit: 10).compactMap(\.message) }
+    }
+  }
+
+  func kept() throws -> [UInt8]? { try scene.kept(subject.keptIn + "file.bin") }
+
+  func record() throws -> [ReceiverEvent] { try ReceiverRecord.read(path: "\(scene.root)/record.ndjson") }
+
+  var requestCount: Int {
+    get throws { try record().filter { if case .start = $0.kind { true } else { false } }.count }
+  }
+
+  /// The file is done and the receiver keeps exactly what the source holds; nil then, else what is wrong.
+  func complaint() throws -> String? {
+    let states = try states()
+    if states == ["done"] {
+      guard let kept = try kept() else { return "done, and nothing is kept" }
+      return kept == content ? nil : "done, and \(kept.count) other bytes are kept instead of \(content.count)"
+    }
+    guard subject.mayBeUnknown, states.first?.hasPrefix("unknown") == true, states.count == 1 else {
+      return "\(states) \(try messages())"
+    }
+    let before = try requestCount
+    _ = try run()
+    return try requestCount == before ? nil : "it is unknown, and something was sent again"
+  }
+}
+
+/// The system's clock, which can be set forward.
+final class MovableClock: TransferClock {
+  private let offset = Lock<Int64>(0)
+  private let system = SystemClock()
+  var wallMs: Int64 { system.wallMs + offset.withLock { $0 } }
+  var bootMs: Int64 { system.bootMs + offset.withLock { $0 } }
+  func advance(ms: Int64) { offset.withLock { $0 += ms } }
+}

@@ -1,0 +1,40 @@
+import Testing
+import TransferModel
+import Transfers
+
+/// One protocol as the conformance suite sees it: where to send, and what the promise is there.
+struct ConformanceSubject: Sendable, CustomTestStringConvertible {
+  let name: String
+  /// Put before the URL of the receiver, and after it.
+  var scheme = ""
+  var path = "/up/"
+  /// Where the receiver keeps what was sent there, below its folder.
+  var keptIn = "up/"
+  /// Bytes; files of the suite have up to three chunks and a piece.
+  var chunkSize = 64 << 10
+  /// The requests that carry bytes of a file.
+  var dataMethod: String
+  /// There is something at the server that can be forgotten, found again and ended.
+  var hasSession = true
+  /// The server names an offset: it can fall back.
+  var appends = false
+  /// A request whose answer is lost may leave the file unknown, and then nothing is sent again.
+  var mayBeUnknown = false
+  var adjust: @Sendable (inout BatchSettings) -> Void = { _ in }
+
+  var testDescription: String { name }
+
+  func settings(url: String) -> BatchSettings {
+    var settings = BatchSettings(destination: "\(scheme)\(url)\(path)", partSize: hasSession ? Int64(chunkSize) : nil)
+    adjust(&settings)
+    return settings
+  }
+
+  static let all: [ConformanceSubject] = [
+    ConformanceSubject(name: "put", dataMethod: "PUT", hasSession: false),
+    ConformanceSubject(name: "dav", scheme: "dav+", dataMethod: "PUT", hasSession: false),
+  ]
+
+  static let withSession = all.filter(\.hasSession)
+  static let appending = all.filter(\.appends)
+}

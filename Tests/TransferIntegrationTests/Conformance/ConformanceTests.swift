@@ -1,0 +1,144 @@
+import Receiver
+import Testing
+import TransferLedger
+import TransferModel
+import Transfers
+
+/// What every upload protocol has to stand, against the bundled receiver and judged by what that kept: one suite for all.
+/// Every sweep breaks each request of an upload in turn.
+@Suite struct ConformanceTests {
+  typealias Subject = ConformanceSubject
+
+  private static func size(_ subject: Subject) -> Int { 3 * subject.chunkSize + 5 }
+
+  /// How many requests an upload without faults takes.
+  private func requests(_ subject: Subject) throws -> Int {
+    let scene = try ConformanceScene(subject, size: Self.size(subject))
+    try scene.add()
+    try scene.run()
+    #expect(try scene.complaint() == nil)
+    return try scene.requestCount
+  }
+
+  /// Breaks the `n`-th request with `fault`, for each n, and lets the engine go on.
+  private func sweep(_ subject: Subject, _ fault: String) throws {
+    for n in 1...(try requests(subject)) {
+      let scene = try ConformanceScene(subject, size: Self.size(subject), script: "match * * nth=\(n) : \(fault)\n")
+      try scene.add()
+      try scene.run()
+      let complaint = try scene.complaint()
+      #expect(complaint == nil, "\(fault) at request \(n)")
+    }
+  }
+
+  @Test(arguments: Subject.all) func everySizeArrives(subject: Subject) throws {
+    let chunk = subject.chunkSize
+    for size in [0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk, 3 * chunk + 5] {
+      let scene = try ConformanceScene(subject, size: size)
+      try scene.add()
+      try scene.run()
+      let complaint = try scene.complaint()
+      #expect(complaint == nil, "\(size) bytes")
+      #expect(try scene.add().unchanged == 1)
+    }
+  }
+
+  @Test(arguments: Subject.all) func aLostAnswerNeverLosesOrDoublesAnything(subject: Subject) throws {
+    try sweep(subject, "lose-answer")
+  }
+
+  @Test(arguments: Subject.all, ["status=503", "status=429 retry-after=0", "reset-after=0", "truncate-answer"])
+  func aFailureOfAnyRequestIsOvercome(subject: Subject, fault: String) throws { try sweep(subject, fault) }
+
+  @Test(arguments: Subject.all) func aBodyThatIsCutAnywhereGoesOn(subject: Subject) throws {
+    for bytes in [1, subject.chunkSize / 2, subject.chunkSize - 1] {
+      for n in [1, 2] {
+        let scene = try ConformanceScene(
+          subject, size: Self.size(subject),
+          script: "match \(subject.dataMethod) * nth=\(n) : cut-after=\(bytes)\n")
+        try scene.add()
+        try scene.run()
+        let complaint = try scene.complaint()
+        #expect(complaint == nil, "cut after \(bytes) in body \(n)")
+      }
+    }
+  }
+
+  @Test(arguments: Subject.withSession) func aForgottenSessionIsBegunAnew(subject: Subject) throws {
+    try sweep(subject, "forget-session")
+  }
+
+  @Test(arguments: Subject.appending) func aServerThatFallsBackIsTheOnlyTruth(subject: Subject) throws {
+    try sweep(subject, "wrong-offset=1000")
+  }
+
+  /// Stops the upload after its first chunks, with everything that it has at the server, for hours.
+  private func interrupted(_ subject: Subject) throws -> ConformanceScene {
+    let scene = try ConformanceScene(
+      subject, size: Self.size(subject),
+      script: "match \(subject.dataMethod) * nth=2 : status=503 retry-after=7200\n")
+    try scene.add()
+    try scene.run()
+    #expect(try scene.states().first?.hasPrefix("pending") == true)
+    return scene
+  }
+
+  @Test(arguments: Subject.withSession) func otherSettingsDoNotChangeAnUploadThatBegan(subject: Subject) throws {
+    let scene = try interrupted(subject)
+    #expect(try scene.add(partSize: 2 * subject.chunkSize).queued == 1)
+    scene.wait(hours: 3)
+    try scene.run()
+    let complaint = try scene.complaint()
+    #expect(complaint == nil)
+  }
+
+  @Test(arguments: Subject.withSession) func aChangedSourceIsNeverMixed(subject: Subject) throws {
+    let scene = try interrupted(subject)
+    try scene.write(size: Self.size(subject) + 1, seed: 2)
+    #expect(try scene.add().added == 1)
+    scene.wait(hours: 3)
+    try scene.run()
+    #expect(try scene.states() == ["superseded source.changed", "done"])
+    #expect(try scene.kept() == scene.content)
+    let commits = try scene.record().filter { if case .commit = $0.kind { true } else { false } }
+    #expect(commits.count == 1, "the old version was completed, or a mixture")
+  }
+
+  @Test(arguments: Subject.withSession) func aCancelledUploadLeavesNothingBehind(subject: Subject) throws {
+    let scene = try interrupted(subject)
+    _ = try scene.withLedger { ledger in try ledger.write { try $0.control(.cancel, RowFilter()) } }
+    scene.wait(hours: 3)
+    try scene.run()
+    #expect(try scene.states() == ["cancelled policy.cancelled"])
+    let orphans = try scene.withLedger { try $0.read { try $0.orphans(RowFilter(), after: 0, limit: 10) } }
+    #expect(orphans == [])
+    #expect(try scene.kept() == nil)
+    #expect(try scene.openSessions() == [])
+  }
+
+  /// What no upload can be made of ends the file at once, in one line, and without a storm of requests.
+  @Test(arguments: Subject.withSession, ["offset-past-end", "html", "bad-location=http://127.0.0.2:9/x"])
+  func nonsenseOfAServerIsNoStorm(subject: Subject, fault: String) throws {
+    let scene = try ConformanceScene(subject, size: Self.size(subject), script: "match * * : \(fault)\n")
+    scene.maxAttempts = 4
+    try scene.add()
+    try scene.run()
+    let states = try scene.states()
+    #expect(states.count == 1 && (states[0] == "done" || states[0].hasPrefix("failed")), "\(states)")
+    if states == ["done"] { #expect(try scene.kept() == scene.content) }
+    #expect(try scene.requestCount <= 24)
+    #expect(try scene.messages().allSatisfy { !$0.isEmpty && !$0.contains("\n") })
+  }
+}
+
+extension ConformanceScene {
+  /// Uploads that the receiver opened and that neither it nor we ended.
+  func openSessions() throws -> Set<String> {
+    var open: Set<String> = []
+    for event in try record() {
+      guard case .session(_, let id, let state) = event.kind else { continue }
+      if state == .opened { open.insert(id) } else { open.remove(id) }
+    }
+    return open
+  }
+}
