@@ -22,11 +22,14 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var caFile: String?
   /// Waits for `100 Continue` before bodies.
   public var expectContinue: Bool
+  /// For web destinations; nil when nothing was said.
+  public var web: WebSettings?
 
   public init(
     destination: String, endpointURL: String? = nil, region: String? = nil, awsProfile: String? = nil,
     usePathStyle: Bool? = nil, unsignedPayload: Bool = false, partSize: Int64? = nil, ifNoneMatch: Bool = false,
-    auth: String? = nil, caFile: String? = nil, expectContinue: Bool = false
+    auth: String? = nil, caFile: String? = nil, expectContinue: Bool = false,
+    web: WebSettings? = nil
   ) {
     self.destination = destination
     self.endpointURL = endpointURL
@@ -39,5 +42,6 @@ public struct BatchSettings: Sendable, Hashable, Codable {
     self.auth = auth
     self.caFile = caFile
     self.expectContinue = expectContinue
+    self.web = web?.isEmpty == true ? nil : web
   }
 }

@@ -11,16 +11,19 @@ public enum AllProtocols {
   public static func make(
     _ settings: BatchSettings, credentialsRegion: String?
   ) throws(TransferError) -> any UploadProtocol {
-    let destination = try Destination(parsing: settings.destination)
+    let destination = try Destination(settings)
+    try WebOptions.check(settings, destination)
     switch destination.place {
     case .s3(let bucket):
       let s3 = S3Protocol(settings: try S3Settings(bucket: bucket, settings, credentialsRegion: credentialsRegion))
       // Wrong part sizes fail here, once, and not with every file.
       _ = try s3.layout(size: 0)
       return s3
+    case .web(let place) where place.method == .form: return try FormProtocol(place: place, settings)
     case .web(let place):
       return PutProtocol(
-        place: place, ifNoneMatch: settings.ifNoneMatch, expectContinue: settings.expectContinue)
+        place: place, ifNoneMatch: settings.ifNoneMatch, expectContinue: settings.expectContinue,
+        mediaType: try MediaTypeChoice(parsing: settings.web?.contentType ?? MediaType.unknown))
     }
   }
 
@@ -28,7 +31,7 @@ public enum AllProtocols {
   public static func origin(
     _ settings: BatchSettings, credentialsRegion: String?
   ) throws(TransferError) -> WebOrigin {
-    let destination = try Destination(parsing: settings.destination)
+    let destination = try Destination(settings)
     switch destination.place {
     case .s3(let bucket):
       return try S3Settings(bucket: bucket, settings, credentialsRegion: credentialsRegion).origin(learned: nil)

@@ -1,6 +1,7 @@
 public import TransferModel
 
-/// Where a batch goes, as typed: `s3://bucket/prefix/`, `http(s)://…` (PUT), `post+http(s)://…`, `dav+http(s)://…`.
+/// Where a batch goes, as typed: `s3://bucket/prefix/`, `http(s)://…` (PUT), `post+http(s)://…`, `dav+http(s)://…`,
+/// `form+http(s)://…`.
 ///
 /// A trailing slash means "into"; without one the text names the object of a single file. Web destinations may hold
 /// `{path}` (the encoded relative path) and `{name}` (its last component) instead. A destination never holds a secret:
@@ -16,10 +17,13 @@ public struct Destination: Sendable, Hashable {
   public let prefix: NameBytes
   /// Files are put below ``prefix``, under their relative paths.
   public let isInto: Bool
+  /// Files are told apart by their whole paths; else only by their names.
+  private let usesPath: Bool
 
   /// Names of the schemes, for messages and help.
   public static let schemes = [
-    "s3://", "http://", "https://", "post+http://", "post+https://", "dav+http://", "dav+https://",
+    "s3://", "http://", "https://", "post+http://", "post+https://", "dav+http://", "dav+https://", "form+http://",
+    "form+https://",
   ]
 
   /// - Throws: `.usage`, with the remedy. No message quotes what may be a secret.
@@ -39,8 +43,19 @@ public struct Destination: Sendable, Hashable {
     case "post+https": try self.init(web: rest, .post, isTLS: true, text)
     case "dav+http": try self.init(web: rest, .dav, isTLS: false, text)
     case "dav+https": try self.init(web: rest, .dav, isTLS: true, text)
+    case "form+http": try self.init(web: rest, .form, isTLS: false, text)
+    case "form+https": try self.init(web: rest, .form, isTLS: true, text)
     default: throw Self.error(text, cause: "its scheme is unknown", Self.schemesRemedy)
     }
+  }
+
+  /// The destination of a batch, by all of its settings.
+  /// - Throws: `.usage`, with the remedy.
+  public init(_ settings: BatchSettings) throws(TransferError) {
+    let parsed = try Destination(parsing: settings.destination)
+    let isTold = settings.web?.fields?.contains { $0.contains("{path}") } ?? false
+    (place, prefix, isInto) = (parsed.place, parsed.prefix, parsed.isInto)
+    usesPath = parsed.usesPath || isTold
   }
 
   /// The key of a file: where it is put below the bucket or origin. `path` is relative to the source that was named;
@@ -55,8 +70,8 @@ public struct Destination: Sendable, Hashable {
   public func appendKey(
     forRelativePath path: UnsafeRawBufferPointer, isSingleFile: Bool, to key: inout [UInt8]
   ) {
-    if case .web(let web) = place, let template = web.template {
-      let start = template.usesPath ? nil : path.lastIndex(of: 0x2F).map { $0 + 1 }
+    if case .web(let web) = place, web.template != nil {
+      let start = usesPath ? nil : path.lastIndex(of: 0x2F).map { $0 + 1 }
       return key.append(contentsOf: path[(start ?? 0)...])
     }
     key.append(contentsOf: prefix.bytes)
@@ -68,7 +83,7 @@ public struct Destination: Sendable, Hashable {
 
   /// Files of different paths can have the same key: only their names tell them apart there.
   public var mayJoinPaths: Bool {
-    if case .web(let web) = place, let template = web.template { !template.usesPath } else { false }
+    if case .web(let web) = place, web.template != nil { !usesPath } else { false }
   }
 
   // MARK: - Parsing
@@ -82,6 +97,7 @@ public struct Destination: Sendable, Hashable {
         "write s3://BUCKET/PREFIX/ with a bucket of 3 to 255 letters, digits, \"-\", \".\" and \"_\"")
     }
     place = .s3(bucket: bucket)
+    usesPath = true
     prefix = NameBytes(slash.map { String(rest[rest.index(after: $0)...]) } ?? "")
     isInto = prefix.isEmpty || prefix.bytes.last == 0x2F
   }
@@ -102,15 +118,17 @@ public struct Destination: Sendable, Hashable {
     let query = parts.count > 1 ? String(parts[1]) : nil
     if let query { try Self.check(query: query, method, text) }
     let target = path + (query.map { "?" + $0 } ?? "")
-    if target.utf8.contains(0x7B) || target.utf8.contains(0x7D) {
+    if target.utf8.contains(0x7B) || target.utf8.contains(0x7D) || method.isEndpoint {
       let template = try Self.template(target, method, text)
       place = .web(WebPlace(method: method, origin: origin, query: nil, template: template))
       prefix = NameBytes("")
       isInto = true
+      usesPath = template.usesPath
     } else {
       place = .web(WebPlace(method: method, origin: origin, query: query))
       prefix = try Self.webPrefix(path, text)
       isInto = prefix.isEmpty || prefix.bytes.last == 0x2F
+      usesPath = true
     }
   }
 

@@ -1,8 +1,11 @@
 import TransferModel
 
-/// How a body is handed to a plain web server.
+/// How a body is handed to a web server.
 public enum WebMethod: String, Sendable, Hashable, CaseIterable {
-  case put, post, dav
+  case put, post, dav, form
+
+  /// The URL is that of a program that takes files, and the same for all of them; keys are told in another way.
+  var isEndpoint: Bool { self == .form }
 }
 
 /// A web destination: the origin and what is sent to it.
@@ -18,6 +21,21 @@ public struct WebPlace: Sendable, Hashable {
     self.origin = origin
     self.query = query
     self.template = template
+  }
+
+  /// What people see as the place of `key`; of the destination itself when it is empty.
+  func location(_ key: NameBytes) -> String {
+    let url = url(key)
+    return method.isEndpoint && !key.isEmpty ? url + "#" + PercentEncoding.path(key.bytes) : url
+  }
+
+  /// Servers resolve `.` and `..`: the object would get another name, perhaps above the folder that was meant.
+  static func refusal(ofKey key: NameBytes) -> Failure? {
+    if key.isEmpty { return Failure(.sourceName, "the name is empty") }
+    if key.bytes.contains(0) { return Failure(.sourceName, "the name holds a NUL byte") }
+    let components = key.bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
+    let isRelative = components.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
+    return isRelative ? Failure(.sourceName, "the name has a \".\" or \"..\" component") : nil
   }
 
   /// The encoded URL of `key`.

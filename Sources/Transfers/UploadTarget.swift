@@ -10,7 +10,7 @@ struct UploadTarget: Sendable {
 
   /// - Throws: `.usage` for a destination that cannot be understood, `.config` for files that cannot.
   init(_ asked: BatchSettings) throws(TransferError) {
-    destination = try Destination(parsing: asked.destination)
+    destination = try Destination(asked)
     if case .s3 = destination.place {
       settings = try AWSEnvironment(profile: asked.awsProfile).completing(asked)
     } else {

@@ -128,7 +128,7 @@ import TransferModel
   }
 
   @Test func theOneListMakesWhatItNames() throws {
-    let made = try ["s3://bucket/", "http://h/", "post+http://h/", "dav+http://h/"].map {
+    let made = try ["s3://bucket/", "http://h/", "post+http://h/", "dav+http://h/", "form+http://h/"].map {
       try AllProtocols.make(BatchSettings(destination: $0), credentialsRegion: nil).name
     }
     #expect(made == AllProtocols.names)

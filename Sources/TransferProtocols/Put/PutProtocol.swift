@@ -8,6 +8,7 @@ public struct PutProtocol: UploadProtocol {
   let place: WebPlace
   let ifNoneMatch: Bool
   let expectContinue: Bool
+  let mediaType: MediaTypeChoice
 
   public var name: String { place.method.rawValue }
   public var abilities: ProtocolAbilities {
@@ -18,14 +19,7 @@ public struct PutProtocol: UploadProtocol {
 
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
 
-  public func refusal(ofKey key: NameBytes) -> Failure? {
-    if key.isEmpty { return Failure(.sourceName, "the name is empty") }
-    if key.bytes.contains(0) { return Failure(.sourceName, "the name holds a NUL byte") }
-    let components = key.bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
-    // Servers resolve these: the object would get another name, perhaps above the folder that was meant.
-    let isRelative = components.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
-    return isRelative ? Failure(.sourceName, "the name has a \".\" or \"..\" component") : nil
-  }
+  public func refusal(ofKey key: NameBytes) -> Failure? { WebPlace.refusal(ofKey: key) }
 
   public func location(ofKey key: NameBytes) -> String { place.url(key) }
 

@@ -5,6 +5,7 @@ enum DestinationHelp {
     http(s)://host/path/         PUT to the path
     post+http(s)://host/path/    POST to the path
     dav+http(s)://host/path/     PUT, and missing collections are made (WebDAV)
+    form+http(s)://host/path     POST of a form with the file (multipart/form-data), --field, --file-field
 
     A final slash means "into": each file goes below it under its own name, a folder with its tree.
     Without it a single file goes to exactly that name.

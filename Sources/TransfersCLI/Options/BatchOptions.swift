@@ -58,6 +58,8 @@ struct BatchOptions: ParsableArguments {
   @Flag(help: "Wait for \"100 Continue\" before bodies.")
   var expectContinue = false
 
+  @OptionGroup var web: WebUploadOptions
+
   func validate() throws {
     try sourceOptions.check(sources, hasDestination: !places.isEmpty)
     if let bad = labels.first(where: { ($0.firstIndex(of: "=") ?? $0.startIndex) == $0.startIndex }) {
@@ -90,7 +92,7 @@ struct BatchOptions: ParsableArguments {
     return BatchSettings(
       destination: destination, endpointURL: endpointURL, region: region, awsProfile: profile, usePathStyle: pathStyle,
       unsignedPayload: unsignedPayload, partSize: partSize?.bytes, ifNoneMatch: ifNoneMatch, auth: auth,
-      caFile: caFile, expectContinue: expectContinue)
+      caFile: caFile, expectContinue: expectContinue, web: web.settings)
   }
 
   /// The last of equal keys wins.

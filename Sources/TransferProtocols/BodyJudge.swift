@@ -1,0 +1,98 @@
+import TransferModel
+
+/// What an answer means to a request that brought a whole file in its body.
+///
+/// After a lost answer the request is sent again when that is harmless (PUT); else (POST) nobody can say whether it took effect, and
+/// the file is `unknown`.
+struct BodyJudge: Sendable, Hashable {
+  var isRepeatable: Bool
+  var ifNoneMatch = false
+  /// A 409 may say that a collection on the way is missing (WebDAV).
+  var makesParents = false
+  /// `Repr-Digest` in the answer is of what was stored.
+  var readsDigest = true
+  var sentDigest = DigestAlgorithm.crc32c
+
+  func judge(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    if let failure = reply.transportFailure { return lost(failure, reply) }
+    switch StatusClass(reply.status) {
+    case .success: return stored(reply, chunk)
+    case .redirect: return .failed(Failure(redirect: reply), .permanent)
+    case .throttled: return .failed(answer(reply, context), .retry(isThrottled: true))
+    case .retry: return retried(reply, context)
+    case .permanent: return refused(reply, facts, context)
+    }
+  }
+
+  private func lost(_ failure: Failure, _ reply: TransferReply) -> Verdict {
+    let remedy = Remedy(transport: failure)
+    guard !isRepeatable, reply.requestMayHaveArrived, failure.code.blame != .source else {
+      return .failed(failure, remedy)
+    }
+    let text = "the answer to the POST was lost, and it may have taken effect: \(failure.message)"
+    return .failed(Failure(.protoLostAnswer, text), .unknown)
+  }
+
+  private func answer(_ reply: TransferReply, _ context: RequestContext) -> Failure {
+    Failure(answer: reply, wallMs: context.wallMs)
+  }
+
+  /// 200, 201 and 204 say that the object is there; 202 and the others only that the body was taken.
+  private func stored(_ reply: TransferReply, _ chunk: ChunkFacts) -> Verdict {
+    let sent = chunk.digests[sentDigest]
+    let reported = readsDigest ? ReprDigest.crc32c(reply.field("repr-digest")) : nil
+    if let sent, let reported, sent != reported {
+      let text = "the server stored \(reported), and we sent \(sent)"
+      return .failed(Failure(.integrityMismatch, text), isRepeatable ? .retry(isThrottled: false) : .permanent)
+    }
+    let isStored = [200, 201, 204].contains(reply.status)
+    let confirmation: Confirmation = isStored && sent != nil && reported != nil ? .digest : .none
+    let etag = reply.field("etag") ?? ""
+    let part = PartReceipt(
+      seq: chunk.seq, length: chunk.range.length, etag: etag, digest: sent, confirmation: confirmation)
+    let proof = FileProof(
+      confirmation: confirmation, digest: sent, remoteDigest: reported, etag: etag, requestID: reply.serverRequestID,
+      serverDate: reply.field("date") ?? "")
+    return .stored(part, proof: proof)
+  }
+
+  /// A gateway or a crashed handler may have passed a POST on; 408 and 425 say that nothing was processed.
+  private func retried(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+    let failure = answer(reply, context)
+    guard !isRepeatable, reply.status >= 500 else { return .failed(failure, .retry(isThrottled: false)) }
+    return .failed(
+      Failure(failure.code, failure.message + " to a POST, which may have taken effect all the same"), .unknown)
+  }
+
+  private func refused(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    switch reply.status {
+    case 409 where makesParents && facts.parentsMade == nil:
+      return .failed(answer(reply, context), .makeParents)
+    case 412: return exists(facts, reply, context)
+    case 511:
+      return .failed(Failure(answer: reply, detail: "the network asks for a login", wallMs: context.wallMs), .permanent)
+    default: return .failed(answer(reply, context), .permanent)
+    }
+  }
+
+  /// After a lost answer the object that is there may be ours, and the server cannot tell.
+  private func exists(_ facts: UploadFacts, _ reply: TransferReply, _ context: RequestContext) -> Verdict {
+    guard ifNoneMatch else { return .failed(answer(reply, context), .permanent) }
+    guard facts.lostAnswer == .part else {
+      return .failed(Failure(.policyExists, "there is already something at this URL (--if-none-match)"), .permanent)
+    }
+    let text = "there is something at this URL, perhaps from our request whose answer was lost (--if-none-match)"
+    return .failed(Failure(.protoLostAnswer, text), .unknown)
+  }
+}
+
+extension Failure {
+  /// Bodies are not sent to where an answer points: credentials would go along.
+  init(redirect reply: TransferReply) {
+    let origin = reply.redirectOrigin
+    let place = origin.isEmpty ? "another path" : printable(origin)
+    self.init(.httpRedirect, "the server answered \(reply.status) and points to \(place); use that as the destination")
+  }
+}

@@ -1,0 +1,40 @@
+import HTTPTypes
+public import TransferModel
+
+extension FormProtocol {
+  public func request(
+    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest {
+    guard case .chunk = step else { throw Failure(.engineBug, "form has no request for \(step.operation)") }
+    let frame = frame(facts.file)
+    var fields = HTTPFields()
+    fields[.authorization] = try context.credential.authorization
+    fields[.contentType] = frame.contentType
+    if expectContinue { fields[.expect] = "100-continue" }
+    var request = TransferRequest(
+      method: .post, url: place.url(facts.file.key), fields: fields, limits: .body,
+      // libcurl repeats a request silently when a used connection died: the form would be taken twice.
+      needsFreshConnection: true)
+    request.envelope = BodyEnvelope(prefix: frame.prefix, suffix: frame.suffix)
+    return request
+  }
+
+  /// All fields stand before the file: some servers read no further.
+  private func frame(_ file: FileFacts) -> Multipart {
+    var frame = Multipart(uid: file.uid)
+    for field in fields { frame.add(name: Array(field.name.utf8), value: field.filled(file.key)) }
+    frame.addFile(
+      name: Array(fileField.utf8), filename: file.key.lastComponent.bytes,
+      type: Array(mediaType.type(of: file.key).utf8))
+    return frame
+  }
+
+  public func judge(
+    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    guard case .chunk(let chunk) = step else {
+      return .failed(Failure(.engineBug, "form has no request for \(step.operation)"), .permanent)
+    }
+    return BodyJudge(isRepeatable: false, readsDigest: false).judge(reply, chunk, facts, context)
+  }
+}

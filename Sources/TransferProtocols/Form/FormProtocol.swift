@@ -1,0 +1,43 @@
+public import TransferModel
+
+/// One POST of `multipart/form-data` for each file (RFC 7578). The file is streamed between the frame's bytes; the length of all is
+/// known before.
+///
+/// A form has no way to ask: a POST that lost its answer is not repeated, and the file is `unknown` until a person decides.
+public struct FormProtocol: UploadProtocol {
+  let place: WebPlace
+  let fields: [FormField]
+  let fileField: String
+  let mediaType: MediaTypeChoice
+  let expectContinue: Bool
+
+  public let name = "form"
+  public let abilities = ProtocolAbilities(parallelChunks: false, resumable: false, unrepeatable: [.part])
+  public let sentDigest = DigestAlgorithm.crc32c
+
+  /// - Throws: `.usage` for options that say nothing.
+  init(place: WebPlace, _ settings: BatchSettings) throws(TransferError) {
+    let web = settings.web ?? WebSettings()
+    self.place = place
+    fields = try (web.fields ?? []).map { field throws(TransferError) in try FormField(parsing: field) }
+    fileField = web.fileField ?? "file"
+    mediaType = try MediaTypeChoice(parsing: web.contentType ?? "auto")
+    expectContinue = settings.expectContinue
+    guard !fileField.isEmpty else {
+      throw TransferError(.usage, "read --file-field", cause: "the name is empty", remedy: "leave it out for \"file\"")
+    }
+  }
+
+  public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
+
+  public func refusal(ofKey key: NameBytes) -> Failure? { WebPlace.refusal(ofKey: key) }
+
+  public func location(ofKey key: NameBytes) -> String { place.location(key) }
+
+  public func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { [] }
+
+  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+    guard facts.isAllStored else { return .chunks }
+    return .complete(FileProof(confirmation: .none, digest: facts.parts.first?.digest))
+  }
+}

@@ -1,0 +1,43 @@
+import TransferModel
+
+/// Which media type a body is given.
+enum MediaTypeChoice: Sendable, Hashable {
+  /// By the extension of the name.
+  case byName
+  case fixed(String)
+
+  /// - Throws: `.usage` for what is no media type.
+  init(parsing text: String) throws(TransferError) {
+    guard text != "auto" else {
+      self = .byName
+      return
+    }
+    guard Self.isValid(text) else {
+      throw TransferError(
+        .usage, "read --content-type", NameBytes(text), cause: "it is no media type",
+        remedy: "write one as text/csv, or auto to choose by the extension")
+    }
+    self = .fixed(text)
+  }
+
+  func type(of key: NameBytes) -> String {
+    switch self {
+    case .byName: MediaType.of(key.lastComponent.bytes)
+    case .fixed(let type): type
+    }
+  }
+  /// `type/subtype`, perhaps with parameters, that a header field can carry (RFC 9110 section 8.3.1).
+  private static func isValid(_ text: String) -> Bool {
+    let essence = text.prefix { $0 != ";" }.split(separator: "/", omittingEmptySubsequences: false)
+    let areNames = essence.count == 2 && essence.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(isTokenByte) }
+    return areNames && text.utf8.count <= 255 && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  }
+
+  /// RFC 9110 section 5.6.2.
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import TransferModel
+
+/// Options that say something to some protocols only: where they would be ignored they are refused.
+enum WebOptions {
+  /// - Throws: `.usage`, naming the option and the destinations that know it.
+  static func check(_ settings: BatchSettings, _ destination: Destination) throws(TransferError) {
+    let method: WebMethod? = if case .web(let place) = destination.place { place.method } else { nil }
+    let web = settings.web ?? WebSettings()
+    try require(
+      web.fields == nil && web.fileField == nil || method == .form, "--field and --file-field", "form+http(s)")
+    try require(web.contentType == nil || method != nil, "--content-type", "web")
+    try require(
+      !settings.ifNoneMatch || method != .form, "--if-none-match", "s3, http(s), post+http(s) and dav+http(s)")
+  }
+
+  private static func require(_ isUnderstood: Bool, _ option: String, _ where: String) throws(TransferError) {
+    guard !isUnderstood else { return }
+    throw TransferError(
+      .usage, "read \(option)", cause: "this destination does not know it",
+      remedy: "leave it out; it is for \(`where`) destinations")
+  }
+}

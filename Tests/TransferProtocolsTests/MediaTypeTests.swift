@@ -1,0 +1,31 @@
+import HTTPTypes
+import Testing
+import TransferModel
+
+@testable import TransferProtocols
+
+@Suite struct MediaTypeTests {
+  @Test(arguments: [
+    ("a.pdf", "application/pdf"), ("in/A.PDF", "application/pdf"), ("a.tar.gz", "application/gzip"),
+    ("a", "application/octet-stream"), (".pdf", "application/octet-stream"), ("a.", "application/octet-stream"),
+    ("a.pdf/b", "application/octet-stream"), ("a.xyzzy", "application/octet-stream"), ("ü.JPG", "image/jpeg"),
+  ])
+  func byName(_ name: String, _ type: String) {
+    #expect(MediaType.of(NameBytes(name).lastComponent.bytes) == type)
+  }
+
+  @Test func bodiesOfOtherProtocols() throws {
+    func type(_ contentType: String?) throws -> String? {
+      try Scene.web("http://h/") { $0.web = WebSettings(contentType: contentType) }
+        .request(.chunk(Scene.chunk()), Scene.facts(key: "a.csv"), Scene.context(nil)).fields[.contentType]
+    }
+    #expect(try type(nil) == "application/octet-stream")
+    #expect(try type("auto") == "text/csv")
+    #expect(try type("text/plain; charset=utf-8") == "text/plain; charset=utf-8")
+  }
+
+  /// Settings of ledgers that are older than the option, and what is stored without it.
+  @Test func settingsStayAsTheyWere() {
+    #expect(BatchSettings(destination: "http://h/", web: WebSettings()).web == nil)
+  }
+}
