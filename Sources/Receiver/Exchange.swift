@@ -90,10 +90,18 @@ final class Exchange {
   }
 
   /// Adds an event about this request to the record.
-  func note(_ kind: ReceiverEvent.Kind) throws(ExchangeEnd) {
+  func note(_ kind: ReceiverEvent.Kind, of path: ObjectPath? = nil) throws(ExchangeEnd) {
     try core.record.add(
       ReceiverEvent(
-        atMs: wallMilliseconds(), connection: connection, request: request, path: recordedPath, kind: kind))
+        atMs: wallMilliseconds(), connection: connection, request: request, path: path?.bytes ?? recordedPath,
+        kind: kind))
+  }
+
+  /// Sends an interim answer. Source: RFC 9110 section 15.2: not to clients of HTTP/1.0.
+  func sendInterim(_ status: Int, _ fields: [Answer.Field]) throws(ExchangeEnd) {
+    guard !head.isHTTP10, !effect.hidesInterim else { return }
+    let lines = relocated(Answer(status, fields: fields)).fields.map { "\($0.name): \($0.value)\r\n" }
+    try socket.send(Array("HTTP/1.1 \(status) \(Answer.reason(status))\r\n\(lines.joined())\r\n".utf8))
   }
 
   /// Asks the client for the body when it waits to be asked.

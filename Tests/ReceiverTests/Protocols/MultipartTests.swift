@@ -12,7 +12,9 @@ import Testing
       try Array(rest.prefix(step)).withUnsafeBytes { bytes in
         try reader.take(bytes) { event in
           switch event {
-          case .part(let part): out.append((part, []))
+          case .part(let part, let offset):
+            #expect(Array(body.utf8)[..<Int(offset)].suffix(4) == [13, 10, 13, 10])
+            out.append((part, []))
           case .bytes(let bytes): out[out.count - 1].bytes += bytes
           case .partEnd: break
           }

@@ -2,7 +2,7 @@ import TransferModel
 
 /// One upload of ordered blocks. What is not constant is used under the lock of `body`.
 final class BlockUpload: UploadSession, @unchecked Sendable {
-  static let protocolName = "blocks"
+  let protocolName = "blocks"
 
   let id = randomID()
   let body: AppendUpload

@@ -87,9 +87,11 @@ struct BlocksEndpoint: Endpoint {
       }
       if let saved = upload.saved, saved.path != path { throw Self.refusal(.duplicate) }
       if upload.saved == nil {
+        try exchange.note(
+          .joined(from: exchange.recordedPath, ByteRange(offset: 0, length: upload.size)), of: path)
         _ = try upload.body.publish(exchange, at: path)
         upload.saved = (path, exchange.core.nextPosted())
-        try exchange.note(.session(BlockUpload.protocolName, id: upload.id, .completed))
+        try exchange.note(.session(upload.protocolName, id: upload.id, .completed))
       }
       let receipt = exchange.receipt(path, size: upload.size, crc32c: upload.body.crc32c)
       return BlockCode.done.answer(receipt.adding("id", .number(Int64(upload.saved!.number))))
@@ -100,6 +102,7 @@ struct BlocksEndpoint: Endpoint {
     _ token: String, _ body: (BlockUpload) throws(ExchangeEnd) -> Answer
   ) throws(ExchangeEnd) -> Answer {
     guard let upload = try exchange.session(token, BlockUpload.self) else { throw Self.refusal(.noSession) }
+    exchange.recordedPath = NameBytes("-/blocks/\(upload.id)")
     let busy = Answer(423, text: "another request works on the upload")
     return try exchange.holding(upload.body.lock, busy: busy) { () throws(ExchangeEnd) in
       // The token may have been replaced while this request waited.

@@ -83,10 +83,11 @@ final class AppendUpload: @unchecked Sendable {
     offset += other.offset
   }
 
-  /// The digest of all bytes so far.
-  func digest(_ kind: RunningHash.Kind) throws(ExchangeEnd) -> [UInt8] {
+  /// The digest of all bytes so far; nil when they were not kept.
+  func digest(_ kind: RunningHash.Kind) throws(ExchangeEnd) -> [UInt8]? {
+    guard let staged else { return nil }
     let hash = RunningHash(kind)
-    try staged?.read(ByteRange(offset: 0, length: offset)) { bytes throws(ExchangeEnd) in hash.add(bytes) }
+    try staged.read(ByteRange(offset: 0, length: offset)) { bytes throws(ExchangeEnd) in hash.add(bytes) }
     return hash.finish()
   }
 

@@ -39,7 +39,9 @@ struct EndpointTarget {
 
 /// All protocols of the receiver.
 enum Endpoints {
-  static let all: [any (Endpoint & SendableMetatype).Type] = [TusEndpoint.self, FormEndpoint.self, BlocksEndpoint.self]
+  static let all: [any (Endpoint & SendableMetatype).Type] = [
+    TusEndpoint.self, ResumableEndpoint.self, FormEndpoint.self, BlocksEndpoint.self,
+  ]
 
   /// What lies behind `/-/`, however the minus is written; nil for a path of plain objects.
   static func reserved(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {

@@ -13,15 +13,16 @@ extension Exchange {
 
   /// The upload with this id; nil when it is not known, or the script makes the receiver forget it now.
   func session<Session: UploadSession>(_ id: String, _ type: Session.Type) throws(ExchangeEnd) -> Session? {
-    guard effect.forgetsSession else { return core.uploads.find(id, type) }
+    let found = core.uploads.find(id, type)
+    guard effect.forgetsSession else { return found }
     core.uploads.forget(id, type)
-    try note(.session(type.protocolName, id: id, .forgotten))
+    if let found { try note(.session(found.protocolName, id: id, .forgotten)) }
     return nil
   }
 
   func open<Session: UploadSession>(_ session: Session, as id: String? = nil) throws(ExchangeEnd) {
     core.uploads.add(session, as: id)
-    try note(.session(Session.protocolName, id: session.id, .opened))
+    try note(.session(session.protocolName, id: session.id, .opened))
   }
 
   /// Gives a complete body its final name and records it; durable on return. True when the name was free.

@@ -14,6 +14,9 @@ final class FormBody {
   /// The part with the file, once it began.
   private(set) var file: MultipartPart?
   private(set) var fileSize: Int64 = 0
+  /// How long the file is when nothing but the closing delimiter follows it; nil when the body's length is not known.
+  private(set) var expectedSize: Int64?
+  private let closingLength: Int64
 
   /// Refuses with 415 what is no form.
   init(_ exchange: Exchange) throws(ExchangeEnd) {
@@ -21,6 +24,7 @@ final class FormBody {
       throw .refuse(415, "Content-Type has to be multipart/form-data with a boundary")
     }
     reader = MultipartReader(boundary: boundary)
+    closingLength = Int64(boundary.count) + 8
   }
 
   static func isForm(_ exchange: Exchange) -> Bool {
@@ -42,7 +46,11 @@ final class FormBody {
       try exchange.pump { [self] bytes throws(ExchangeEnd) in
         try reader.take(bytes) { event throws(ExchangeEnd) in
           switch event {
-          case .part(let part): if try start(part) { offset = try begin(self) }
+          case .part(let part, let at):
+            if try start(part) {
+              if case .length(let length) = exchange.head.framing { expectedSize = max(0, length - at - closingLength) }
+              offset = try begin(self)
+            }
           case .bytes(let bytes): try take(bytes, consume)
           case .partEnd: finishPart()
           }

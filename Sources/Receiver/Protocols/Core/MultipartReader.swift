@@ -13,7 +13,8 @@ struct MultipartPart: Equatable {
 /// Source: RFC 7578, RFC 2046 section 5.1.
 struct MultipartReader {
   enum Event {
-    case part(MultipartPart)
+    /// Its first byte is at `offset` of the body.
+    case part(MultipartPart, offset: Int64)
     case bytes(UnsafeRawBufferPointer)
     case partEnd
   }
@@ -33,6 +34,8 @@ struct MultipartReader {
   private var state = State.preamble
   /// What may be the beginning of a delimiter, or the part's head so far. The first delimiter has no CRLF before it.
   private var held: [UInt8] = [0x0D, 0x0A]
+  /// Bytes of the body before the ones that are being looked at.
+  private var passed: Int64 = 0
 
   init(boundary: [UInt8]) { delimiter = Array("\r\n--".utf8) + boundary }
 
@@ -50,7 +53,10 @@ struct MultipartReader {
     _ bytes: UnsafeRawBufferPointer, _ handle: (Event) throws(ExchangeEnd) -> Void
   ) throws(ExchangeEnd) {
     var rest = bytes
+    let before = passed
+    defer { passed = before + Int64(bytes.count) }
     while !rest.isEmpty {
+      passed = before + Int64(bytes.count - rest.count)
       switch state {
       case .preamble, .content: rest = try takeContent(rest, handle)
       case .delimiter, .head: rest = try takeHead(rest, handle)
@@ -128,7 +134,7 @@ struct MultipartReader {
         let part = try Self.part(held.dropFirst(2).dropLast(4))
         state = .content
         held = []
-        try handle(.part(part))
+        try handle(.part(part, offset: passed + Int64(at)))
         break
       }
       if held.count > Self.headLimit { throw .refuse(431, "the head of a part is longer than 16 KiB") }

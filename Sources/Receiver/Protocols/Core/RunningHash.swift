@@ -3,13 +3,16 @@ import CCrypto
 /// A digest or checksum that grows with the bytes that come in. Used by one thread.
 final class RunningHash {
   enum Kind: String, CaseIterable {
-    case md5, sha1, sha256, sha512, crc32
+    case md5, sha1, sha256, sha512, crc32, crc32c
   }
 
   private let context: OpaquePointer?
-  private var crc = CRC32()
+  private let kind: Kind
+  private var crc32 = CRC32()
+  private var crc32c = CRC32C()
 
   init(_ kind: Kind) {
+    self.kind = kind
     guard let algorithm = Self.algorithm(kind) else {
       context = nil
       return
@@ -26,18 +29,23 @@ final class RunningHash {
     case .sha1: EVP_sha1()
     case .sha256: EVP_sha256()
     case .sha512: EVP_sha512()
-    case .crc32: nil
+    case .crc32, .crc32c: nil
     }
   }
 
   func add(_ bytes: UnsafeRawBufferPointer) {
-    guard let context else { return crc.add(bytes) }
-    EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+    if let context {
+      EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+    } else if kind == .crc32 {
+      crc32.add(bytes)
+    } else {
+      crc32c.add(bytes)
+    }
   }
 
   /// The raw digest of everything added, most significant byte first; nothing can be added afterwards.
   func finish() -> [UInt8] {
-    guard let context else { return CRC32C.bigEndianBytes(crc.value) }
+    guard let context else { return CRC32C.bigEndianBytes(kind == .crc32 ? crc32.value : crc32c.value) }
     var out = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: UInt32 = 0
     EVP_DigestFinal_ex(context, &out, &length)

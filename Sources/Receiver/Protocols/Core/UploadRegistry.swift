@@ -3,7 +3,7 @@ import TransferModel
 /// What a client comes back to by an id: an upload that is not complete, or what is remembered of one that is.
 protocol UploadSession: AnyObject, Sendable {
   /// `tus`, `resumable`, …: for the record.
-  static var protocolName: String { get }
+  var protocolName: String { get }
   var id: String { get }
   /// Milliseconds since 1970 UTC.
   var expiresAtMs: Int64 { get }
@@ -35,12 +35,14 @@ final class UploadRegistry: Sendable {
   }
 
   /// The session with an id that the client chose, made when there is none; nil when a script made it unknown.
-  func findOrMake<Session: UploadSession>(_ id: String, _ make: () -> Session) -> (session: Session, isNew: Bool)? {
+  func findOrMake<Session: UploadSession>(
+    _ id: String, _ make: () throws(ExchangeEnd) -> Session
+  ) throws(ExchangeEnd) -> (session: Session, isNew: Bool)? {
     let key = Self.key(Session.self, id)
-    return state.withLock { state in
+    return try state.withLock { state throws(ExchangeEnd) in
       if state.forgotten.contains(key) { return nil }
       if let found = state.sessions[key] as? Session { return (found, false) }
-      let made = make()
+      let made = try make()
       state.sessions[key] = made
       return (made, true)
     }
@@ -66,7 +68,7 @@ final class UploadRegistry: Sendable {
   func removeAll() { state.withLock { $0.sessions = [:] } }
 
   private static func key<Session: UploadSession>(_ type: Session.Type, _ id: String) -> String {
-    "\(type.protocolName)/\(id)"
+    "\(type)/\(id)"
   }
 }
 

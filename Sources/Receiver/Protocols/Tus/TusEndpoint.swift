@@ -78,7 +78,7 @@ struct TusEndpoint: Endpoint {
     try exchange.drop()
     exchange.core.uploads.remove(upload.id, TusUpload.self)
     upload.body.discard()
-    try exchange.note(.session(TusUpload.protocolName, id: upload.id, .aborted))
+    try exchange.note(.session(upload.protocolName, id: upload.id, .aborted))
     return Answer(204)
   }
 

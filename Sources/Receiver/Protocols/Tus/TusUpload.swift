@@ -30,7 +30,7 @@ struct TusOptions {
 
 /// One upload URL of tus. What is not constant is used under the lock of `body`.
 final class TusUpload: UploadSession, @unchecked Sendable {
-  static let protocolName = "tus"
+  let protocolName = "tus"
 
   /// `Upload-Concat` of the creation; nil for an upload that is neither part nor whole of a concatenation.
   enum Concatenation: Equatable {

@@ -1,0 +1,116 @@
+import TransferModel
+
+/// Resumable uploads of the IETF: `/-/resumable/PATH` is the target, `/-/resumable-uploads/ID` the upload.
+struct ResumableEndpoint: Endpoint {
+  static let names = ["resumable", "resumable-uploads"]
+  static let mediaType = "application/partial-upload"
+
+  let exchange: Exchange
+  let target: EndpointTarget
+
+  init(_ exchange: Exchange, _ target: EndpointTarget) {
+    self.exchange = exchange
+    self.target = target
+  }
+
+  var head: RequestHead { exchange.head }
+
+  func answer() throws(ExchangeEnd) -> Answer {
+    try exchange.authorize()
+    if target.name == "resumable-uploads" { return try onUpload() }
+    let path = try target.objectPath(from: 0)
+    exchange.recordedPath = path.bytes
+    switch head.method {
+    case "OPTIONS": return try options()
+    case "POST", "PUT", "PATCH": break
+    default: throw .refuse(405, "a target takes OPTIONS, POST, PUT and PATCH; the object is fetched under its own path")
+    }
+    guard let dialect = ResumableDialect(head) else {
+      if head["upload-complete"] == "?0" { throw .refuse(400, "this interop version is not spoken here") }
+      return try exchange.put(at: path)
+    }
+    guard let isComplete = dialect.isCompleting(head) else { return try exchange.put(at: path) }
+    return try create(dialect, path, isComplete: isComplete)
+  }
+
+  /// The version on every answer, and that an answer is the machinery's own where nothing else was said.
+  func completed(_ answer: Answer) -> Answer {
+    guard let dialect = ResumableDialect(head) else { return answer }
+    var answer = answer
+    answer.fields += dialect.versionFields
+    let isResumable = target.name == "resumable-uploads" || dialect.isCompleting(head) != nil
+    let name = dialect.completeness(true).name
+    if isResumable, !answer.fields.contains(where: { $0.name == name }) {
+      answer.fields.append(dialect.completeness(false))
+    }
+    return answer
+  }
+
+  private func options() throws(ExchangeEnd) -> Answer {
+    try exchange.drop()
+    let limits = try ResumableLimits(target.query)
+    var fields = [Answer.Field("Allow", "OPTIONS, POST, PUT, PATCH"), Answer.Field("Accept-Patch", Self.mediaType)]
+    if let dialect = ResumableDialect(head) { fields.append(limits.field(dialect, age: limits.maxAge)) }
+    return Answer(204, fields: fields)
+  }
+
+  private func onUpload() throws(ExchangeEnd) -> Answer {
+    guard let dialect = ResumableDialect(head) else { throw .refuse(400, "this interop version is not spoken here") }
+    guard target.rest.count == 1, let upload = try exchange.session(target.words[0], ResumableUpload.self) else {
+      throw .refuse(404, "the upload is not known")
+    }
+    exchange.recordedPath = upload.path.bytes
+    return try exchange.holding(upload.body.lock, busy: Self.busy) { () throws(ExchangeEnd) in
+      if upload.isExpired {
+        upload.body.discard()
+        throw .refuse(410, "the upload expired")
+      }
+      switch head.method {
+      case "HEAD", "GET": return try look(at: upload, dialect)
+      case "PATCH": return try patch(upload, dialect)
+      case "DELETE": return try cancel(upload)
+      default: throw .refuse(405, "an upload takes HEAD, PATCH and DELETE")
+      }
+    }
+  }
+
+  private func look(at upload: ResumableUpload, _ dialect: ResumableDialect) throws(ExchangeEnd) -> Answer {
+    try exchange.drop()
+    try regress(upload)
+    var fields = [offsetField(upload), dialect.completeness(upload.final != nil)]
+    if let length = upload.length, dialect.tellsLimits { fields.append(Answer.Field("Upload-Length", String(length))) }
+    if dialect.tellsLimits { fields.append(upload.limitField(dialect)) }
+    return Answer(204, fields: fields + [Answer.Field("Cache-Control", "no-store")])
+  }
+
+  private func cancel(_ upload: ResumableUpload) throws(ExchangeEnd) -> Answer {
+    try exchange.drop()
+    exchange.core.uploads.remove(upload.id, ResumableUpload.self)
+    upload.body.discard()
+    try exchange.note(.session(upload.protocolName, id: upload.id, .aborted))
+    return Answer(204)
+  }
+
+  func regress(_ upload: ResumableUpload) throws(ExchangeEnd) {
+    guard let count = exchange.effect.regress, upload.final == nil else { return }
+    try upload.body.regress(by: count)
+  }
+
+  func offsetField(_ upload: ResumableUpload) -> Answer.Field {
+    let pastEnd = (upload.length ?? upload.body.offset) + 1
+    return Answer.Field("Upload-Offset", String(exchange.effect.isOffsetPastEnd ? pastEnd : upload.body.offset))
+  }
+
+  static var busy: Answer {
+    Answer(503, text: "another request works on the upload", fields: [Answer.Field("Retry-After", "1")])
+  }
+
+  /// Source: RFC 9457 section 3.
+  static func problem(_ status: Int, _ type: String, _ title: String, _ more: [(String, Int64)] = []) -> Answer {
+    var json: JSON = ["type": .text(type), "title": .text(title), "status": .number(Int64(status))]
+    for (name, value) in more { json = json.adding(name, .number(value)) }
+    return Answer(status, json: json, type: "application/problem+json")
+  }
+
+  static let problems = "https://iana.org/assignments/http-problem-types#"
+}
