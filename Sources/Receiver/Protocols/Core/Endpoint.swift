@@ -40,7 +40,7 @@ struct EndpointTarget {
 /// All protocols of the receiver.
 enum Endpoints {
   static let all: [any (Endpoint & SendableMetatype).Type] = [
-    TusEndpoint.self, ResumableEndpoint.self, FormEndpoint.self, BlocksEndpoint.self,
+    TusEndpoint.self, ResumableEndpoint.self, FormEndpoint.self, BlocksEndpoint.self, ChunksEndpoint.self,
   ]
 
   /// What lies behind `/-/`, however the minus is written; nil for a path of plain objects.

@@ -1,0 +1,76 @@
+import TransferModel
+
+/// Takes one numbered chunk, as the raw body or as the file of a form.
+struct ChunkReceiver {
+  let exchange: Exchange
+  /// The protocol, for ids and the record.
+  let name: String
+
+  typealias Parameters = ((String) -> String?) throws(ExchangeEnd) -> Chunk
+
+  /// What to record as the path of an upload's bytes before its object has a name.
+  func path(_ id: String) -> NameBytes { NameBytes("-/\(name)/\(id)") }
+
+  /// Stores the chunk; durable on return. `parameters` makes the chunk from the fields that `lookup` knows, and those of the
+  /// form before its file. `prepare` may name the object, or answer at once for an upload that is complete.
+  func receive(
+    lookup: @escaping (String) -> String?, _ parameters: @escaping Parameters,
+    prepare: @escaping (ChunkUpload, FormBody?) throws(ExchangeEnd) -> Void
+  ) throws(ExchangeEnd) -> (upload: ChunkUpload, part: PartUpload.Part, chunk: Chunk) {
+    guard case .length(let length) = exchange.head.framing else { throw .refuse(411, "a chunk needs Content-Length") }
+    var open: Opened?
+    let consume: BodyConsumer = { bytes throws(ExchangeEnd) in try open?.slot.write(bytes) }
+    try exchange.invite()
+    if FormBody.isForm(exchange) {
+      let begin: (FormBody) throws(ExchangeEnd) -> Int64 = { form throws(ExchangeEnd) in
+        let chunk = try parameters { form[$0] ?? lookup($0) }
+        open = try self.open(chunk, size: form.expectedSize ?? 0, form, prepare)
+        return open!.offset
+      }
+      try FormBody(exchange).receive(exchange, begin: begin, consume, checksum: { open?.slot.crc32c })
+    } else {
+      let opened = try self.open(try parameters(lookup), size: length, nil, prepare)
+      open = opened
+      try exchange.receive(at: opened.offset, consume, checksum: { opened.slot.crc32c })
+    }
+    return (open!.upload, try open!.slot.finish(), open!.chunk)
+  }
+
+  private struct Opened {
+    var upload: ChunkUpload
+    var chunk: Chunk
+    var slot: PartSlot
+    var offset: Int64
+  }
+
+  private func open(
+    _ chunk: Chunk, size: Int64, _ form: FormBody?, _ prepare: (ChunkUpload, FormBody?) throws(ExchangeEnd) -> Void
+  ) throws(ExchangeEnd) -> Opened {
+    let place = try chunk.place(size: size)
+    guard let upload = try ChunkUpload.of(chunk, name, exchange) else { throw .refuse(404, "the upload is not known") }
+    guard upload.count == chunk.count, upload.size == chunk.totalSize else {
+      throw .refuse(409, "the upload has \(upload.count) chunks and \(upload.size) bytes")
+    }
+    exchange.recordedPath = path(chunk.id)
+    try prepare(upload, form)
+    guard let slot = upload.parts.slot(chunk.index, preferred: place, size: size) else {
+      throw .refuse(409, "the upload is merged")
+    }
+    return Opened(upload: upload, chunk: chunk, slot: slot, offset: place)
+  }
+
+  /// Joins the chunks of a complete upload under a name. The bytes recorded under the upload's own path are told to be there.
+  func merge(_ upload: ChunkUpload, at path: ObjectPath, joins: Bool, readyAtMs: Int64 = 0, isIdempotent: Bool = true)
+    throws(ExchangeEnd) -> ChunkUpload.Merged
+  {
+    let busy = Answer(409, json: ["error": "a chunk is being received"])
+    let from = exchange.recordedPath
+    let published = try upload.parts.publish(exchange, Array(0..<upload.count), at: path, busy: busy)
+    if joins { try exchange.note(.joined(from: from, ByteRange(offset: 0, length: published.size)), of: path) }
+    try exchange.note(.session(name, id: upload.id, .completed))
+    let merged = ChunkUpload.Merged(
+      path: path, size: published.size, crc32c: published.crc32c, readyAtMs: readyAtMs, isIdempotent: isIdempotent)
+    upload.merged = merged
+    return merged
+  }
+}

@@ -1,0 +1,94 @@
+import TransferModel
+
+/// Numbered chunks of one file under an id that the client chose.
+final class ChunkUpload: UploadSession {
+  /// What became of it.
+  struct Merged: Sendable {
+    var path: ObjectPath
+    var size: Int64
+    var crc32c: UInt32
+    /// Milliseconds since 1970 UTC: before, the merge is told to be running.
+    var readyAtMs: Int64
+    var isIdempotent: Bool
+  }
+
+  private static let lifeMs: Int64 = 86_400_000
+
+  let protocolName: String
+  /// The protocol's name and the client's id: two protocols do not meet.
+  let id: String
+  let count: Int64
+  let size: Int64
+  let parts: PartUpload
+  let merging = UploadLock()
+  let expiresAtMs = wallMilliseconds() + ChunkUpload.lifeMs
+  private let state = Lock<Merged?>(nil)
+
+  private init(_ core: ReceiverCore, _ name: String, _ id: String, _ chunk: Chunk) throws(ExchangeEnd) {
+    (protocolName, self.id, count, size) = (name, id, chunk.count, chunk.totalSize)
+    parts = try PartUpload(core)
+  }
+
+  var merged: Merged? {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+
+  static func key(_ name: String, _ id: String) -> String { "\(name):\(id)" }
+
+  /// The upload that a chunk belongs to, made with its first chunk; nil when the script makes the receiver forget it.
+  static func of(_ chunk: Chunk, _ name: String, _ exchange: Exchange) throws(ExchangeEnd) -> ChunkUpload? {
+    let id = key(name, chunk.id)
+    if exchange.effect.forgetsSession { _ = try exchange.session(id, ChunkUpload.self) }
+    let found = try exchange.core.uploads.findOrMake(id) { () throws(ExchangeEnd) in
+      try ChunkUpload(exchange.core, name, id, chunk)
+    }
+    guard let found else { return nil }
+    if found.isNew { try exchange.note(.session(name, id: id, .opened)) }
+    return found.session
+  }
+
+  /// True when chunks 0 ..< `count` are all there and are as long as the file.
+  var isComplete: Bool {
+    let parts = parts.parts
+    guard Int64(parts.count) == count, (0..<count).allSatisfy({ parts[$0] != nil }) else { return false }
+    return parts.values.reduce(0) { $0 + $1.place.length } == size
+  }
+
+  /// Numbers from 0 of the first chunks that are missing.
+  func missing(upTo limit: Int) -> [Int64] {
+    let parts = parts.parts
+    return Array((0..<count).lazy.filter { parts[$0] == nil }.prefix(limit))
+  }
+}
+
+/// What a request says about the chunk that it brings.
+struct Chunk {
+  var id: String
+  /// From 0, whatever the protocol counts from.
+  var index: Int64
+  var count: Int64
+  var totalSize: Int64
+  /// Of all chunks but the last; nil when the protocol does not say.
+  var nominalSize: Int64?
+  /// Of its first byte in the file; nil when the protocol does not say.
+  var offset: Int64?
+
+  /// Where a chunk of `size` bytes begins: where the client says; the last one at the end of the file; the others behind as
+  /// many as long as themselves. Refuses with 400 what cannot be.
+  func place(size: Int64) throws(ExchangeEnd) -> Int64 {
+    let isLast = index == count - 1
+    let place = offset ?? (isLast ? totalSize - size : index.multipliedClamped(by: nominalSize ?? size))
+    guard index >= 0, index < count, count <= 1_000_000, place >= 0, place <= totalSize - size else {
+      throw .refuse(400, "chunk \(index) of \(count) with \(size) bytes does not fit into \(totalSize) bytes")
+    }
+    return place
+  }
+}
+
+extension Int64 {
+  fileprivate func multipliedClamped(by other: Int64) -> Int64 {
+    let (product, overflow) = multipliedReportingOverflow(by: other)
+    return overflow ? .max : product
+  }
+}
