@@ -3,8 +3,7 @@ import TransferModel
 /// GET and HEAD, whole or one range.
 extension Exchange {
   /// Source: RFC 9110 sections 13.2.2 (order of the conditions) and 14.2.
-  func get() throws(ExchangeEnd) -> Answer {
-    let path = try ObjectPath(requestPath: head.path)
+  func get(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
     try drop()
     guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
     let object = try store.object(at: path)

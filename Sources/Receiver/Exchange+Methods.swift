@@ -16,9 +16,9 @@ extension Exchange {
     switch head.method {
     case "PUT": return try put()
     case "POST": return try post()
-    case "GET", "HEAD": return try get()
-    case "DELETE": return try delete()
-    case "MKCOL": return try makeCollection()
+    case "GET", "HEAD": return try get(try ObjectPath(requestPath: head.path))
+    case "DELETE": return try delete(try ObjectPath(requestPath: head.path))
+    case "MKCOL": return try makeCollection(try ObjectPath(requestPath: head.path))
     case "OPTIONS":
       try drop()
       return Answer(204, fields: [Answer.Field("Allow", Self.methods), Answer.Field("DAV", "1")])
@@ -26,8 +26,7 @@ extension Exchange {
     }
   }
 
-  private func delete() throws(ExchangeEnd) -> Answer {
-    let path = try ObjectPath(requestPath: head.path)
+  func delete(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
     try drop()
     guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
     try store.publishing.withLock { count throws(ExchangeEnd) in
@@ -38,8 +37,7 @@ extension Exchange {
     return Answer(204)
   }
 
-  private func makeCollection() throws(ExchangeEnd) -> Answer {
-    let path = try ObjectPath(requestPath: head.path)
+  func makeCollection(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
     if !body.isComplete { throw .refuse(415, "MKCOL takes no body here") }
     if let store = core.store { try store.makeCollection(path) }
     try note(.makeCollection)

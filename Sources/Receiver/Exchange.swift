@@ -61,6 +61,8 @@ final class Exchange {
 
   private func respond() throws(ExchangeEnd) -> Answer {
     if let scripted = effect.answer {
+      // A server that is locked by its own merge goes on with it.
+      if effect.isLocked, head.method == "MOVE" { _ = try? carryOut() }
       if !effect.isEarly { try drop() }
       return scripted
     }

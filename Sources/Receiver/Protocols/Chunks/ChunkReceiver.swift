@@ -5,6 +5,8 @@ struct ChunkReceiver {
   let exchange: Exchange
   /// The protocol, for ids and the record.
   let name: String
+  /// A chunk of a merged upload begins a new one, as it has to where ids are made from names; refused with 409 otherwise.
+  var startsAnew = false
 
   typealias Parameters = ((String) -> String?) throws(ExchangeEnd) -> Chunk
 
@@ -47,7 +49,9 @@ struct ChunkReceiver {
     _ chunk: Chunk, size: Int64, _ form: FormBody?, _ prepare: (ChunkUpload, FormBody?) throws(ExchangeEnd) -> Void
   ) throws(ExchangeEnd) -> Opened {
     let place = try chunk.place(size: size)
-    guard let upload = try ChunkUpload.of(chunk, name, exchange) else { throw .refuse(404, "the upload is not known") }
+    guard let upload = try ChunkUpload.of(chunk, name, startsAnew: startsAnew, exchange) else {
+      throw .refuse(404, "the upload is not known")
+    }
     guard upload.count == chunk.count, upload.size == chunk.totalSize else {
       throw .refuse(409, "the upload has \(upload.count) chunks and \(upload.size) bytes")
     }
@@ -57,20 +61,5 @@ struct ChunkReceiver {
       throw .refuse(409, "the upload is merged")
     }
     return Opened(upload: upload, chunk: chunk, slot: slot, offset: place)
-  }
-
-  /// Joins the chunks of a complete upload under a name. The bytes recorded under the upload's own path are told to be there.
-  func merge(_ upload: ChunkUpload, at path: ObjectPath, joins: Bool, readyAtMs: Int64 = 0, isIdempotent: Bool = true)
-    throws(ExchangeEnd) -> ChunkUpload.Merged
-  {
-    let busy = Answer(409, json: ["error": "a chunk is being received"])
-    let from = exchange.recordedPath
-    let published = try upload.parts.publish(exchange, Array(0..<upload.count), at: path, busy: busy)
-    if joins { try exchange.note(.joined(from: from, ByteRange(offset: 0, length: published.size)), of: path) }
-    try exchange.note(.session(name, id: upload.id, .completed))
-    let merged = ChunkUpload.Merged(
-      path: path, size: published.size, crc32c: published.crc32c, readyAtMs: readyAtMs, isIdempotent: isIdempotent)
-    upload.merged = merged
-    return merged
   }
 }

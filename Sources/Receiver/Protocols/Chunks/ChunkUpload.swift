@@ -36,11 +36,15 @@ final class ChunkUpload: UploadSession {
 
   static func key(_ name: String, _ id: String) -> String { "\(name):\(id)" }
 
-  /// The upload that a chunk belongs to, made with its first chunk; nil when the script makes the receiver forget it.
-  static func of(_ chunk: Chunk, _ name: String, _ exchange: Exchange) throws(ExchangeEnd) -> ChunkUpload? {
+  /// The upload that a chunk belongs to, made with its first chunk; nil when the script makes the receiver forget it. With
+  /// `startsAnew` a chunk of a merged upload is the first one of another.
+  static func of(
+    _ chunk: Chunk, _ name: String, startsAnew: Bool, _ exchange: Exchange
+  ) throws(ExchangeEnd) -> ChunkUpload? {
     let id = key(name, chunk.id)
     if exchange.effect.forgetsSession { _ = try exchange.session(id, ChunkUpload.self) }
-    let found = try exchange.core.uploads.findOrMake(id) { () throws(ExchangeEnd) in
+    let isUsable: (ChunkUpload) -> Bool = { !startsAnew || $0.merged == nil }
+    let found = try exchange.core.uploads.findOrMake(id, isUsable: isUsable) { () throws(ExchangeEnd) in
       try ChunkUpload(exchange.core, name, id, chunk)
     }
     guard let found else { return nil }

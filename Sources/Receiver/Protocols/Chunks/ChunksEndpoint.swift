@@ -72,50 +72,18 @@ struct ChunksEndpoint: Endpoint {
     guard let id = json["uploadId"]?.text, let name = json["name"]?.text else {
       throw .refuse(400, "uploadId or name is missing")
     }
-    let path = try ObjectPath(name: Array(name.utf8))
-    let upload = try known(id)
-    return try exchange.holding(upload.merging, busy: Answer(423)) { () throws(ExchangeEnd) in
-      if let merged = upload.merged {
-        guard merged.isIdempotent else { throw .refuse(Answer(409, json: ["error": "the upload is merged already"])) }
-        return answer(merged)
-      }
-      guard upload.isComplete, json["count"]?.number ?? upload.count == upload.count,
-        json["size"]?.number ?? upload.size == upload.size
-      else { throw .refuse(incomplete(upload)) }
-      let words = (target.query["merge"] ?? "").split(separator: ",")
-      let seconds = words.first == "slow" ? words.dropFirst().first.flatMap { wholeNumber($0) } ?? 1 : 0
-      return answer(
-        try receiver.merge(
-          upload, at: path, joins: true, readyAtMs: wallMilliseconds() + min(seconds, 86_400) * 1000,
-          isIdempotent: words.contains("idempotent")))
+    let isAsAnnounced: (ChunkUpload) -> Bool = { upload in
+      json["count"]?.number ?? upload.count == upload.count && json["size"]?.number ?? upload.size == upload.size
     }
+    return try receiver.merge(
+      id, at: try ObjectPath(name: Array(name.utf8)), target.query, isAsAnnounced: isAsAnnounced, base: base)
   }
 
   private func mergeStatus() throws(ExchangeEnd) -> Answer {
     try exchange.drop()
-    guard let merged = try known(target.query["uploadId"] ?? "").merged else {
+    guard let merged = try receiver.known(target.query["uploadId"] ?? "").merged else {
       throw .refuse(Answer(404, json: ["error": "the upload is not merged"]))
     }
-    return answer(merged)
-  }
-
-  private func known(_ id: String) throws(ExchangeEnd) -> ChunkUpload {
-    exchange.recordedPath = receiver.path(id)
-    guard let upload = try exchange.session(ChunkUpload.key("chunks", id), ChunkUpload.self) else {
-      throw .refuse(Answer(404, json: ["error": "the upload is not known"]))
-    }
-    return upload
-  }
-
-  private func answer(_ merged: ChunkUpload.Merged) -> Answer {
-    guard wallMilliseconds() >= merged.readyAtMs else {
-      return Answer(202, json: ["state": "merging"], fields: [Answer.Field("Retry-After", "1")])
-    }
-    return Answer(200, json: exchange.receipt(merged.path, size: merged.size, crc32c: merged.crc32c))
-  }
-
-  private func incomplete(_ upload: ChunkUpload) -> Answer {
-    let missing = upload.missing(upTo: 100).map { JSON.number($0 + base) }
-    return Answer(409, json: ["error": "chunks are missing, or count or size is wrong", "missing": .array(missing)])
+    return receiver.answer(merged)
   }
 }

@@ -23,15 +23,21 @@ final class AppendUpload: @unchecked Sendable {
   }
 
   /// Adds the body of the request, or the file in it where it is a `form`, at most up to the offset `limit`. What counts in ``offset`` is on the disk on return, also
-  /// when this throws. A body with a `check` counts whole or not at all.
+  /// when this throws. A body with a `check` counts whole or not at all. The first `known` bytes of the body are there already
+  /// and are passed over.
   func append(
     _ exchange: Exchange, form: FormBody? = nil, upTo limit: Int64, keeping: Keeping, check: BodyCheck? = nil,
-    progress: Progress? = nil
+    progress: Progress? = nil, known: Int64 = 0
   ) throws(ExchangeEnd) {
     let start = offset
-    var (at, piece, end) = (start, CRC32C(), ExchangeEnd?.none)
+    var (at, piece, whole, end) = (start, CRC32C(), CRC32C(), ExchangeEnd?.none)
+    var passing = known
     do throws(ExchangeEnd) {
-      let consume: BodyConsumer = { [staged] bytes throws(ExchangeEnd) in
+      let consume: BodyConsumer = { [staged] body throws(ExchangeEnd) in
+        if known > 0 { whole.add(body) }
+        let passed = min(passing, Int64(body.count))
+        passing -= passed
+        let bytes = UnsafeRawBufferPointer(rebasing: body.dropFirst(Int(passed)))
         if Int64(bytes.count) > limit - at { throw .refuse(413, "the body goes beyond \(limit) bytes") }
         try staged?.write(bytes, at: at)
         piece.add(bytes)
@@ -42,7 +48,7 @@ final class AppendUpload: @unchecked Sendable {
       if let form {
         try form.receive(exchange, begin: { _ in start }, consume, checksum: { piece.value })
       } else {
-        try exchange.receive(at: start, consume, checksum: { piece.value })
+        try exchange.receive(at: start - known, consume, checksum: { known > 0 ? whole.value : piece.value })
       }
       try check?.verify()
     } catch {

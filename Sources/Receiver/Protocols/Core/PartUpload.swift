@@ -83,13 +83,12 @@ final class PartUpload: Sendable {
 
   private func reopen() { state.withLock { $0.isClosed = false } }
 
-  /// Joins the parts with these numbers in this order and publishes them. Durable on return; true when the name was free.
-  /// Refused with `busy` while parts are being received.
+  /// Joins the parts with these numbers in this order and publishes them. Durable on return; `created` when the name was
+  /// free. Nil while parts are being received.
   func publish(
-    _ exchange: Exchange, _ numbers: [Int64], at path: ObjectPath, _ condition: StagedObject.Condition = .replace,
-    busy: Answer
-  ) throws(ExchangeEnd) -> (created: Bool, size: Int64, crc32c: UInt32) {
-    guard close() else { throw .refuse(busy) }
+    _ exchange: Exchange, _ numbers: [Int64], at path: ObjectPath, _ condition: StagedObject.Condition = .replace
+  ) throws(ExchangeEnd) -> (created: Bool, size: Int64, crc32c: UInt32)? {
+    guard close() else { return nil }
     do throws(ExchangeEnd) {
       let ordered = numbers.compactMap { parts[$0] }
       precondition(ordered.count == numbers.count, "parts are joined that are not there")
@@ -103,6 +102,18 @@ final class PartUpload: Sendable {
       reopen()
       throw error
     }
+  }
+
+  /// Copies the parts with these numbers in this order to a file of their own; nil when bodies are discarded.
+  func copy(_ numbers: [Int64], _ core: ReceiverCore) throws(ExchangeEnd) -> StagedObject? {
+    guard let staged = file.staged, let store = core.store else { return nil }
+    let (known, copy) = (parts, try StagedObject(store))
+    var offset: Int64 = 0
+    for place in numbers.compactMap({ known[$0]?.place }) {
+      try copy.copy(place, of: staged, to: offset)
+      offset += place.length
+    }
+    return copy
   }
 
   /// Removes the bytes from the disk.

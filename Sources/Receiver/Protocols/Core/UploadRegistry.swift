@@ -36,12 +36,12 @@ final class UploadRegistry: Sendable {
 
   /// The session with an id that the client chose, made when there is none; nil when a script made it unknown.
   func findOrMake<Session: UploadSession>(
-    _ id: String, _ make: () throws(ExchangeEnd) -> Session
+    _ id: String, isUsable: (Session) -> Bool = { _ in true }, _ make: () throws(ExchangeEnd) -> Session
   ) throws(ExchangeEnd) -> (session: Session, isNew: Bool)? {
     let key = Self.key(Session.self, id)
     return try state.withLock { state throws(ExchangeEnd) in
       if state.forgotten.contains(key) { return nil }
-      if let found = state.sessions[key] as? Session { return (found, false) }
+      if let found = state.sessions[key] as? Session, isUsable(found) { return (found, false) }
       let made = try make()
       state.sessions[key] = made
       return (made, true)

@@ -1,0 +1,65 @@
+import TransferModel
+
+/// The merge of numbered chunks.
+extension ChunkReceiver {
+  /// A merge call. `?merge=idempotent` repeats the answer to a second one, which is 409 otherwise; `?merge=slow,SECONDS`
+  /// answers 202 for so long.
+  func merge(
+    _ id: String, at path: ObjectPath, _ query: Query, isAsAnnounced: (ChunkUpload) -> Bool, base: Int64
+  ) throws(ExchangeEnd) -> Answer {
+    let upload = try known(id)
+    return try exchange.holding(upload.merging, busy: Answer(423)) { () throws(ExchangeEnd) in
+      if let merged = upload.merged {
+        guard merged.isIdempotent else { throw .refuse(Answer(409, json: ["error": "the upload is merged already"])) }
+        return answer(merged)
+      }
+      guard upload.isComplete, isAsAnnounced(upload) else { throw .refuse(incomplete(upload, base)) }
+      let words = (query["merge"] ?? "").split(separator: ",")
+      let seconds = words.first == "slow" ? words.dropFirst().first.flatMap { wholeNumber($0) } ?? 1 : 0
+      let ready = wallMilliseconds() + min(seconds, 86_400) * 1000
+      let isIdempotent = words.contains("idempotent")
+      guard let merged = try join(upload, at: path, readyAtMs: ready, isIdempotent: isIdempotent) else {
+        throw .refuse(Answer(409, json: ["error": "a chunk is being received"]))
+      }
+      return answer(merged)
+    }
+  }
+
+  /// The upload with an id that the client chose; 404 when nobody began it.
+  func known(_ id: String) throws(ExchangeEnd) -> ChunkUpload {
+    exchange.recordedPath = path(id)
+    guard let upload = try exchange.session(ChunkUpload.key(name, id), ChunkUpload.self) else {
+      throw .refuse(Answer(404, json: ["error": "the upload is not known"]))
+    }
+    return upload
+  }
+
+  func answer(_ merged: ChunkUpload.Merged) -> Answer {
+    guard wallMilliseconds() >= merged.readyAtMs else {
+      return Answer(202, json: ["state": "merging"], fields: [Answer.Field("Retry-After", "1")])
+    }
+    return Answer(200, json: exchange.receipt(merged.path, size: merged.size, crc32c: merged.crc32c))
+  }
+
+  private func incomplete(_ upload: ChunkUpload, _ base: Int64) -> Answer {
+    let missing = upload.missing(upTo: 100).map { JSON.number($0 + base) }
+    return Answer(409, json: ["error": "chunks are missing, or count or size is wrong", "missing": .array(missing)])
+  }
+
+  /// Joins the chunks of a complete upload under a name; nil while one is being received. What was recorded under the
+  /// upload's own path is told to be there.
+  func join(
+    _ upload: ChunkUpload, at path: ObjectPath, readyAtMs: Int64 = 0, isIdempotent: Bool = true
+  ) throws(ExchangeEnd) -> ChunkUpload.Merged? {
+    let from = exchange.recordedPath
+    guard let published = try upload.parts.publish(exchange, Array(0..<upload.count), at: path) else { return nil }
+    if from != path.bytes {
+      try exchange.note(.joined(from: from, ByteRange(offset: 0, length: published.size)), of: path)
+    }
+    try exchange.note(.session(name, id: upload.id, .completed))
+    let merged = ChunkUpload.Merged(
+      path: path, size: published.size, crc32c: published.crc32c, readyAtMs: readyAtMs, isIdempotent: isIdempotent)
+    upload.merged = merged
+    return merged
+  }
+}
