@@ -41,7 +41,9 @@ struct EndpointTarget {
 enum Endpoints {
   static let all: [any (Endpoint & SendableMetatype).Type] = [
     TusEndpoint.self, ResumableEndpoint.self, FormEndpoint.self, BlocksEndpoint.self, ChunksEndpoint.self,
-    BrowserChunksEndpoint.self, DropzoneEndpoint.self, QiniuEndpoint.self,
+    BrowserChunksEndpoint.self,
+    DropzoneEndpoint.self, QiniuEndpoint.self, GraphEndpoint.self, DropboxEndpoint.self,
+    GoogleEndpoint.self,
   ]
 
   /// What lies behind `/-/`, however the minus is written; nil for a path of plain objects.
