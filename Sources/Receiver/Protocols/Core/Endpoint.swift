@@ -42,7 +42,7 @@ enum Endpoints {
   static let all: [any (Endpoint & SendableMetatype).Type] = [
     TusEndpoint.self, ResumableEndpoint.self, FormEndpoint.self, BlocksEndpoint.self, ChunksEndpoint.self,
     BrowserChunksEndpoint.self,
-    DropzoneEndpoint.self, QiniuEndpoint.self, GraphEndpoint.self, DropboxEndpoint.self,
+    DropzoneEndpoint.self, QiniuEndpoint.self, GraphEndpoint.self, DropboxEndpoint.self, NextcloudEndpoint.self,
     GoogleEndpoint.self,
   ]
 
