@@ -27,6 +27,9 @@ static const unsigned char m0007[] = {
 static const unsigned char m0008[] = {
 #embed "../../migrations/0008_protocols.sql"
 };
+static const unsigned char m0009[] = {
+#embed "../../migrations/0009_staging.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -38,6 +41,7 @@ static const cmigration all[] = {
     {"0006_reading", m0006, sizeof m0006},
     {"0007_hidden", m0007, sizeof m0007},
     {"0008_protocols", m0008, sizeof m0008},
+    {"0009_staging", m0009, sizeof m0009},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -38,3 +40,34 @@ int csys_open_directory(int dirfd, const char *name, int follows) {
 }
 
 void csys_will_need(int fd, int64_t offset, int64_t length) { posix_fadvise(fd, offset, length, POSIX_FADV_WILLNEED); }
+
+static int copy_through_memory(int from, int to, int64_t done, int64_t length) {
+  char buffer[65536];
+  while (done < length) {
+    size_t wanted = length - done < (int64_t)sizeof buffer ? (size_t)(length - done) : sizeof buffer;
+    ssize_t got = pread(from, buffer, wanted, done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) errno = EIO;
+    if (got <= 0) return -1;
+    for (ssize_t put = 0; put < got;) {
+      ssize_t n = pwrite(to, buffer + put, (size_t)(got - put), done + put);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return -1;
+      put += n;
+    }
+    done += got;
+  }
+  return 0;
+}
+
+int csys_copy_file(int from, int to, int64_t length) {
+  if (ioctl(to, FICLONE, from) == 0) return 0;
+  off_t read_at = 0, write_at = 0;
+  while (read_at < length) {
+    ssize_t n = copy_file_range(from, &read_at, to, &write_at, (size_t)(length - read_at), 0);
+    if (n < 0 && errno == EINTR) continue;
+    // Not between these file systems, or an old kernel: the slow way says what is wrong, if anything is.
+    if (n <= 0) return copy_through_memory(from, to, read_at, length);
+  }
+  return 0;
+}

@@ -94,12 +94,15 @@ public struct ClaimedFile: Sendable {
   /// The newest operation of an attempt that ended `crashed`, `interrupted` or `retry` after its request may have
   /// arrived, with no `ok` attempt of that operation since.
   public var lostAnswer: AttemptOperation?
+  /// Name of the copy that is sent instead of the source.
+  public var staged: String?
 
   public init(
     id: FileID, uid: UID, batch: BatchID, generation: Int, path: NameBytes, key: NameBytes, identity: SourceIdentity,
     failures: Int, layout: ChunkLayout?, session: ClaimedSession?, doneChunks: Int,
-    doneBytes: Int64 = 0, lostAnswer: AttemptOperation?
+    doneBytes: Int64 = 0, lostAnswer: AttemptOperation?, staged: String? = nil
   ) {
+    self.staged = staged
     self.id = id
     self.uid = uid
     self.batch = batch

@@ -24,13 +24,16 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var expectContinue: Bool
   /// For web destinations; nil when nothing was said.
   public var web: WebSettings?
+  /// Sends a copy of the source that is made when it is added; nil for no.
+  public var stage: Bool?
 
   public init(
     destination: String, endpointURL: String? = nil, region: String? = nil, awsProfile: String? = nil,
     usePathStyle: Bool? = nil, unsignedPayload: Bool = false, partSize: Int64? = nil, ifNoneMatch: Bool = false,
-    auth: String? = nil, caFile: String? = nil, expectContinue: Bool = false,
+    auth: String? = nil, caFile: String? = nil, expectContinue: Bool = false, stage: Bool? = nil,
     web: WebSettings? = nil
   ) {
+    self.stage = stage
     self.destination = destination
     self.endpointURL = endpointURL
     self.region = region

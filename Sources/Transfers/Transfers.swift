@@ -35,6 +35,11 @@ public enum Transfers {
       opened.withLock { $0.mark = mark }
       return (ledger, AdmissionTarget(target.batch(options), since: mark, wallMs: clock.wallMs))
     }
+    if options.settings.stage == true, let ledger = opened.withLock({ $0.ledger }) {
+      let copies = StagedCopies(storePath: options.storePath)
+      try copies.settle(ledger, notice: { notice(Notice($0)) })
+      try copies.sweep(ledger)
+    }
     return AddResult(counts, since: opened.withLock { $0.mark })
   }
 
@@ -52,6 +57,10 @@ public enum Transfers {
     var configuration = EngineConfiguration(workers: options.workers ?? 16)
     configuration.rate = options.rate
     configuration.claimsFiles = !options.onlyEndsSessions
+    let copies = StagedCopies(storePath: options.storePath)
+    configuration.copies = copies
+    // An `add` that was cut off may have left files without their copy.
+    try copies.settleLeft(ledger, notice: { notice(Notice($0)) })
     configuration.drainMs = options.drainMs
     configuration.progressEveryMs = options.progressEveryMs
     configuration.preparingThreads = max(1, HostFacts.coreCount - 1)
@@ -60,7 +69,14 @@ public enum Transfers {
     let engine = Engine(
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
       observer: EngineObserver(progress: progress, notice: { notice(Notice($0)) }))
-    return RunResult(try engine.work(until: stop.inner))
+    let summary = try engine.work(until: stop.inner)
+    try copies.sweep(ledger)
+    return RunResult(summary)
+  }
+
+  /// Removes the copies of files that were called off, when no `add` is at work. Errors of the store.
+  public static func sweepCopies(_ ledger: Ledger, storePath: String) throws(TransferError) {
+    try StagedCopies(storePath: storePath).sweep(ledger)
   }
 
   /// When no engine is alive: puts right what a dead one left, so that what was asked of its files is done now. nil when

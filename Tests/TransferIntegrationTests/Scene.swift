@@ -151,7 +151,7 @@ struct SplitMix: RandomNumberGenerator {
 }
 
 extension NameBytes {
-  fileprivate func withPath(_ body: (UnsafePointer<CChar>) -> Int32) -> Int32 {
+  func withPath<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     (bytes + [0]).withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }
 }

@@ -62,6 +62,8 @@ struct FileUnit: Sendable {
   /// May what begins be repeated without harm?
   var isRepeatable = true
   var opening = ChunkOpening.none
+  /// The copy that was sent, which is of no use once the file is done.
+  var staged: String?
   /// The receipts of all chunks are wanted back.
   var wantsParts = false
 
@@ -87,6 +89,8 @@ struct Begun: Sendable {
   var parts: [PartReceipt]?
   /// Chunks that were taken for done and are pending again.
   var disownedChunks = 0
+  /// The copy of a file that is done.
+  var unstaged: String?
   /// The generation that took the place of a changed source.
   var successor: FileID?
 }

@@ -74,7 +74,9 @@ extension FileUnit {
       try require(tx.endSession(session, state), "end session")
     case .startFinishing: try require(tx.startFinishing(file, run), "start finishing")
     case .resumeSending: try require(tx.resumeSending(file, run), "resume sending")
-    case .complete(let receipt): try require(tx.completeFile(file, run, receipt), "complete file")
+    case .complete(let receipt):
+      try require(tx.completeFile(file, run, receipt), "complete file")
+      begun.unstaged = staged
     case .requeue(let notBeforeMs, let code, let isFailure):
       try require(
         tx.requeueFile(file, run, notBeforeMs: notBeforeMs, code: code, isFailure: isFailure), "requeue file")

@@ -10,6 +10,8 @@ public struct EngineConfiguration: Sendable {
   /// Files with an upload session at a time.
   public var sessionsAtOnce: Int
   public var retry: RetryPolicy
+  /// Where copies of sources are kept; nil when no file has one.
+  public var copies: StagedCopies?
   /// False only ends sessions at servers; no file is begun.
   public var claimsFiles = true
   /// Bytes a second over all connections; nil for no limit.

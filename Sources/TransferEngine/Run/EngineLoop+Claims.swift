@@ -193,6 +193,7 @@ extension EngineLoop {
       ?? FileUnit(file: file, session: work.machine.sessionID)
     unit.ended = ended
     unit.changes = changes + unit.changes
+    unit.staged = work.machine.claimed.staged
     noteWaiting(work)
     if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
     guard !unit.isEmpty else { return }

@@ -41,6 +41,7 @@ extension EngineLoop {
 
   private func begun(_ begun: Begun, asked: Int) {
     if let successor = begun.successor { changes[successor] = (changes.removeValue(forKey: begun.file) ?? 0) + 1 }
+    if let staged = begun.unstaged { engine.configuration.copies?.remove(staged) }
     guard let work = works[begun.file] else { return }
     let wasHeld = work.machine.awaitsDisowning
     work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
@@ -87,13 +88,20 @@ extension EngineLoop {
     if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
     let proto = destination.resolved.uploadProtocol
     let order = PreparationOrder(
-      path: work.machine.claimed.path, admitted: work.machine.claimed.identity, range: range,
+      path: path(of: work.machine.claimed), admitted: work.machine.claimed.identity,
+      isStaged: work.machine.claimed.staged != nil, range: range,
       head: range == nil ? nil : step.step.chunk?.head, checksIdentity: step.step == .finish,
       digestsAhead: range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout),
       digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),
       sentAlgorithm: proto.sentDigest, file: work.source, credentials: destination.resolved.credentials)
     let mailbox = mailbox
     pool.perform(order) { mailbox.put(.prepared(id, $0)) }
+  }
+
+  /// Where the bytes of a file are read.
+  private func path(of file: ClaimedFile) -> NameBytes {
+    guard let staged = file.staged, let copies = engine.configuration.copies else { return file.path }
+    return copies.path(staged)
   }
 
   func prepared(_ id: JobID, _ result: Result<Prepared, PreparationFailure>) {

@@ -55,6 +55,8 @@ struct PreparedBody: Sendable {
 struct PreparationOrder: Sendable {
   var path: NameBytes
   var admitted: SourceIdentity
+  /// The path names our own copy: of its identity, size and mtime are those of the source.
+  var isStaged = false
   /// nil when only the identity is to be checked (before a finish step) or nothing at all.
   var range: ByteRange?
   /// Bytes before the range whose digest is wanted too.
@@ -82,6 +84,7 @@ enum Preparation {
 
   /// Opens, checks and digests. Blocking: runs on a preparing thread.
   static func perform(_ order: PreparationOrder) -> Result<Prepared, PreparationFailure> {
+    var order = order
     do throws(Failure) {
       let credential = try order.credentials.credential()
       guard order.checksIdentity || order.range != nil || !order.digestsOfFile.isEmpty else {
@@ -96,6 +99,7 @@ enum Preparation {
         file = try SourceFile(path: order.path)
         identity = file.identity
       }
+      if order.isStaged { order.admitted = try identityOfCopy(identity, order.admitted) }
       if let change = order.admitted.change(to: identity) {
         _ = try SourceFile.identityNow(order.path)
         throw change
@@ -118,6 +122,16 @@ enum Preparation {
     let digests = try digest(file, ByteRange(offset: 0, length: order.admitted.size), order.digestsOfFile)
     if let change = order.admitted.change(to: try file.currentIdentity()) { throw change }
     return digests
+  }
+
+  /// A copy that is not of the source any more was tampered with.
+  private static func identityOfCopy(
+    _ copy: SourceIdentity, _ source: SourceIdentity
+  ) throws(Failure) -> SourceIdentity {
+    guard copy.size == source.size, copy.mtimeNs == source.mtimeNs else {
+      throw Failure(.sourceIO, "the staged copy is not what was added; add it again")
+    }
+    return copy
   }
 
   private static func checkName(_ order: PreparationOrder) throws(Failure) {

@@ -8,6 +8,8 @@ struct Admitter {
   private var destination: Int64?
   private let priority: Int
   private let target: AdmissionTarget?
+  /// Files wait for the copy of their source before they may be sent.
+  private var isStaged: Bool { target?.batch.settings.stage == true }
   private let live, past, insert: Statement
   /// Some key of the destination has a generation that is not the live one.
   private var hasPast = false
@@ -106,6 +108,7 @@ struct Admitter {
       insert.bind(12, Int64(mode))
       insert.bind(13, Int64(priority))
       insert.bind(14, tx.wallMs)
+      insert.bind(15, isStaged ? 1 : 0)
       try insert.run()
     }
     return FileID(rawValue: tx.db.lastInsertedRow)
@@ -164,6 +167,7 @@ struct Admitter {
   private static let insertStatement: StaticString = """
     INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
       device, mode, state, priority, created_at)
-    VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
+    VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
+      iif(?15, 'settling', 'pending'), ?13, ?14)
     """
 }

@@ -28,12 +28,12 @@ extension LedgerTransaction {
     "UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before IS NOT NULL AND not_before <= ?"
   static let readyFiles: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, failures, chunk_size,
-      started_at, chunk_count
+      started_at, chunk_count, staged
     FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
     """
   static let readyFilesWithout: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, failures, chunk_size,
-      started_at, chunk_count
+      started_at, chunk_count, staged
     FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id NOT IN (SELECT value FROM json_each(?))
     ORDER BY priority DESC, id LIMIT ?
     """
@@ -41,7 +41,7 @@ extension LedgerTransaction {
     ClaimedFile(
       id: row.id(0), uid: row.uid(1), batch: row.id(2), generation: row.int(3), path: row.name(4), key: row.name(5),
       identity: row.identity(from: 6), failures: row.int(11), layout: layout(size: row.int64(6), row, 12, count: 14),
-      session: nil, doneChunks: 0, lostAnswer: nil)
+      session: nil, doneChunks: 0, lostAnswer: nil, staged: row.textOrNil(15))
   }
 
   private static func layout(size: Int64, _ row: SQLRow, _ chunkSize: Int32, count: Int32) -> ChunkLayout? {

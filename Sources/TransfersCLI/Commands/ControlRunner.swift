@@ -26,6 +26,9 @@ struct ControlRunner {
     let filter = try narrow(try options.selection.filter(ledger, context))
     let outcome = try options.dryRun ? plan(filter, ledger) : change(filter, ledger)
     let recovery = try recover(outcome, ledger)
+    if !options.dryRun, verb == .cancel || verb == .remove {
+      try failing { () throws(TransferError) in try Transfers.sweepCopies(ledger, storePath: path) }
+    }
     let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
     let value = ControlOutput(
       words, outcome, dryRun: options.dryRun,

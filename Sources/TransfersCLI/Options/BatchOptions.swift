@@ -59,6 +59,10 @@ struct BatchOptions: ParsableArguments {
   var expectContinue = false
 
   @OptionGroup var web: WebUploadOptions
+  @Flag(
+    help:
+      "Copy each file beside the ledger when it is added, and send the copy: the source may change or vanish then.")
+  var stage = false
 
   func validate() throws {
     try sourceOptions.check(sources, hasDestination: !places.isEmpty)
@@ -92,7 +96,7 @@ struct BatchOptions: ParsableArguments {
     return BatchSettings(
       destination: destination, endpointURL: endpointURL, region: region, awsProfile: profile, usePathStyle: pathStyle,
       unsignedPayload: unsignedPayload, partSize: partSize?.bytes, ifNoneMatch: ifNoneMatch, auth: auth,
-      caFile: caFile, expectContinue: expectContinue, web: web.settings)
+      caFile: caFile, expectContinue: expectContinue, stage: stage ? true : nil, web: web.settings)
   }
 
   /// The last of equal keys wins.

@@ -1,0 +1,129 @@
+import CSys
+public import TransferLedger
+public import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The folder beside a ledger with copies of sources that are sent instead of them. Blocking.
+public struct StagedCopies: Sendable {
+  private let folder: String
+
+  /// - Parameter storePath: of the ledger; the folder is made with the first copy.
+  public init(storePath: String) { folder = storePath + ".staged" }
+
+  func path(_ name: String) -> NameBytes { NameBytes("\(folder)/\(name)") }
+
+  /// One unlink; what is left after a crash is swept later.
+  func remove(_ name: String) { unlink("\(folder)/\(name)") }
+
+  /// Copies the source of every file that waits for it, and lets it be sent. Each copy is durable before its file may be
+  /// claimed; a crash in between leaves a copy that nobody knows, which ``sweep(_:)`` removes, and the file waits on. A source
+  /// that changed meanwhile is not copied: the engine finds out and begins its next generation.
+  public func settle(_ ledger: Ledger, notice: (SourceNotice) -> Void) throws(TransferError) {
+    if mkdir(folder, 0o700) != 0, errno != EEXIST { throw unusable("make", errno) }
+    // Held while copies are made that no row names yet.
+    let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard lock >= 0 else { throw unusable("open", errno) }
+    defer { close(lock) }
+    guard flock(lock, LOCK_SH) == 0 else { throw unusable("lock", errno) }
+    var last: Int64 = 0
+    while true {
+      let page = try ledger.read { [last] reader in try reader.settlingFiles(after: last, limit: 500) }
+      guard let final = page.last else { return }
+      for file in page { try settle(file, ledger, notice) }
+      last = final.id.rawValue
+    }
+  }
+
+  /// The same for what an `add` left that was cut off; nothing when one is at work, or none is left.
+  public func settleLeft(_ ledger: Ledger, notice: (SourceNotice) -> Void) throws(TransferError) {
+    guard !(try ledger.read { reader in try reader.settlingFiles(after: 0, limit: 1) }).isEmpty else { return }
+    let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      close(lock)
+      return
+    }
+    if lock >= 0 { close(lock) }
+    try settle(ledger, notice: notice)
+  }
+
+  private func settle(
+    _ file: SettlingFile, _ ledger: Ledger, _ notice: (SourceNotice) -> Void
+  ) throws(TransferError) {
+    let uid = UID.make(wallMs: Int64(csys_realtime_ns() / 1_000_000))
+    let name = hexText([uid.high, uid.low].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
+    var staged: String?
+    do throws(Failure) {
+      if try copy(file, to: name) { staged = name }
+    } catch {
+      unlink("\(folder)/\(name)")
+      guard error.code.isOfSource else {
+        throw TransferError(
+          .storeIO, "copy the source", file.path, cause: error.message,
+          remedy: "free space beside the ledger and add again, which goes on where this stopped")
+      }
+      notice(.failed(path: file.path, error))
+    }
+    let result = try ledger.write { [staged] tx in try tx.settle(file.id, staged: staged) }
+    if !result.isApplied, staged != nil { unlink("\(folder)/\(name)") }
+  }
+
+  /// False when the source is not what was recorded any more.
+  private func copy(_ file: SettlingFile, to name: String) throws(Failure) -> Bool {
+    let source = try SourceFile(path: file.path)
+    guard source.identity == file.identity else { return false }
+    let target = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard target >= 0 else { throw localFailure("make a file in \(folder)") }
+    defer { close(target) }
+    if csys_copy_file(source.descriptor, target, file.identity.size) != 0 { throw localFailure("copy into \(folder)") }
+    let modified = timespec(
+      tv_sec: Int(file.identity.mtimeNs / 1_000_000_000), tv_nsec: Int(file.identity.mtimeNs % 1_000_000_000))
+    var times = [modified, modified]
+    if futimens(target, &times) != 0 || fsync(target) != 0 { throw localFailure("sync the copy in \(folder)") }
+    try syncFolder()
+    return try source.currentIdentity() == file.identity
+  }
+
+  private func syncFolder() throws(Failure) {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw localFailure("open \(folder)") }
+    defer { close(descriptor) }
+    if fsync(descriptor) != 0 { throw localFailure("sync \(folder)") }
+  }
+
+  private func unusable(_ what: String, _ code: Int32) -> TransferError {
+    TransferError(
+      .storeIO, "\(what) the folder for copies", NameBytes(folder), cause: systemText(code),
+      remedy: "put it right, or add without --stage")
+  }
+
+  private func localFailure(_ what: String) -> Failure {
+    Failure(.localIO, "cannot \(what): \(systemText(errno))", systemError: errno)
+  }
+
+  /// Removes copies that are not needed: of files that are done, cancelled, superseded or removed, and such that a crash left
+  /// without a file. Not while an `add` copies.
+  public func sweep(_ ledger: Ledger) throws(TransferError) {
+    guard let directory = opendir(folder) else { return }
+    defer { closedir(directory) }
+    guard flock(dirfd(directory), LOCK_EX | LOCK_NB) == 0 else { return }
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard name.utf8.count == 32, !(try ledger.read { reader in try reader.needsStaged(name) }) else { continue }
+      unlink("\(folder)/\(name)")
+      try ledger.write { tx in try tx.forgetStaged(name) }
+    }
+    rmdir(folder)
+  }
+}
+
+extension ErrorCode {
+  /// The file itself is at fault, not the place for its copy.
+  fileprivate var isOfSource: Bool { rawValue.hasPrefix("source.") }
+}

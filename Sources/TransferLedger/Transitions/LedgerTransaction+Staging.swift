@@ -1,0 +1,47 @@
+public import TransferModel
+
+/// A file that waits for the copy of its source.
+public struct SettlingFile: Sendable, Hashable {
+  public var id: FileID
+  public var path: NameBytes
+  public var identity: SourceIdentity
+}
+
+extension LedgerReader {
+  /// Files after number `after` that wait for the copy of their source.
+  public func settlingFiles(after: Int64, limit: Int) throws -> [SettlingFile] {
+    try db.rows(Self.settlingFiles, .integer(after), .int(limit)) { row in
+      SettlingFile(id: row.id(0), path: row.name(1), identity: row.identity(from: 2))
+    }
+  }
+
+  static let settlingFiles: StaticString = """
+    SELECT id, path, size, mtime_ns, ctime_ns, inode, device FROM file
+    WHERE state = 'settling' AND id > ? ORDER BY id LIMIT ?
+    """
+
+  /// Whether a copy of this name is still needed: its file may be sent, or retried.
+  public func needsStaged(_ name: String) throws -> Bool {
+    try db.first(
+      """
+      SELECT 1 FROM file WHERE staged = ? AND state <> 'done' AND state <> 'cancelled' AND state <> 'superseded'
+        AND hidden IS NULL
+      """, .text(name)
+    ) { _ in true } ?? false
+  }
+}
+
+extension LedgerTransaction {
+  /// settling → pending: what is sent is the copy `staged`, which is durable; nil sends the source itself.
+  public func settle(_ file: FileID, staged: String?) throws -> TransitionResult {
+    let changes = try db.run(
+      "UPDATE file SET state = 'pending', staged = ? WHERE id = ? AND state = 'settling'", .string(staged), .id(file))
+    if changes == 1 { return .applied }
+    return .lost(to: try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) })
+  }
+
+  /// A copy was removed: what has it by name is sent from its source, if it ever is again.
+  public func forgetStaged(_ name: String) throws {
+    try db.run("UPDATE file SET staged = NULL WHERE staged = ?", .text(name))
+  }
+}

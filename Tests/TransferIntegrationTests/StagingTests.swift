@@ -1,0 +1,100 @@
+import Testing
+import TransferLedger
+import TransferModel
+
+@testable import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Copies of sources that are sent instead of them.
+@Suite struct StagingTests {
+  private func staged(_ scene: Scene, script: String = "") throws -> AddResult {
+    let settings = BatchSettings(destination: "\(scene.url)/up/", stage: true)
+    let options = UploadOptions(storePath: scene.storePath, settings: settings)
+    return try Transfers.add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
+  }
+
+  private func copies(_ scene: Scene) -> [String] {
+    guard let directory = opendir(scene.storePath + ".staged") else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      names.append(
+        withUnsafePointer(to: &entry.pointee.d_name) {
+          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        })
+    }
+    return names.filter { $0 != "." && $0 != ".." }
+  }
+
+  private func write<Result: Sendable>(
+    _ scene: Scene, _ body: @escaping @Sendable (LedgerTransaction) throws -> Result
+  ) throws -> Result {
+    let ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: MovableClock())
+    defer { ledger.close() }
+    return try ledger.write(body)
+  }
+
+  @Test func whatWasAddedIsSentWhateverBecomesOfTheSource() throws {
+    let scene = try Scene()
+    let files = try scene.makeTree(seed: 3, count: 8)
+    #expect(try staged(scene).added == files.count)
+    #expect(copies(scene).count == files.count)
+    for (n, name) in files.keys.enumerated() {
+      let path = NameBytes("\(scene.root)/source").appending(name)
+      if n % 2 == 0 { try Scene.write([1, 2, 3], to: path) } else { path.withPath { _ = unlink($0) } }
+    }
+    #expect(try scene.run().done == files.count)
+    try scene.expectSameBytes(files)
+    #expect(copies(scene).isEmpty)
+  }
+
+  @Test func theSameTreeAgainIsUnchangedAndCopiesNothing() throws {
+    let scene = try Scene()
+    let files = try scene.makeTree(seed: 4, count: 4)
+    _ = try staged(scene)
+    #expect(try staged(scene).queued == files.count)
+    #expect(copies(scene).count == files.count)
+    _ = try scene.run()
+    #expect(try staged(scene).unchanged == files.count)
+    #expect(copies(scene).isEmpty)
+  }
+
+  @Test func anAddThatWasCutOffIsCompletedByTheNextRun() throws {
+    let scene = try Scene()
+    let files = try scene.makeTree(seed: 5, count: 3)
+    _ = try staged(scene)
+    // As a crash between the record and the copy leaves it, with a copy that nobody knows.
+    try write(scene) { tx in
+      _ = try tx.control(.cancel, RowFilter())
+      _ = try tx.control(.retry(startsOver: true), RowFilter())
+    }
+    try Scene.write([9], to: NameBytes("\(scene.storePath).staged/0123456789abcdef0123456789abcdef"))
+    #expect(try scene.run().done == files.count)
+    try scene.expectSameBytes(files)
+    #expect(copies(scene).isEmpty)
+  }
+
+  @Test func aCancelledFileLeavesNoCopy() throws {
+    let scene = try Scene()
+    _ = try scene.makeTree(seed: 6, count: 3)
+    _ = try staged(scene)
+    try write(scene) { _ = try $0.control(.cancel, RowFilter()) }
+    let ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: MovableClock())
+    defer { ledger.close() }
+    try Transfers.sweepCopies(ledger, storePath: scene.storePath)
+    #expect(copies(scene).isEmpty)
+  }
+
+  @Test func aCopyThatWasTamperedWithIsNotSent() throws {
+    let scene = try Scene()
+    try Scene.write([1, 2, 3], to: NameBytes("\(scene.root)/source/a"))
+    _ = try staged(scene)
+    let copy = try #require(copies(scene).first)
+    try Scene.write([4, 5, 6], to: NameBytes("\(scene.storePath).staged/\(copy)"))
+    #expect(try scene.run().failed == 1)
+    #expect(try scene.commits().isEmpty)
+  }
+}
