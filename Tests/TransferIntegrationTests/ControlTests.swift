@@ -96,13 +96,13 @@ import Transfers
     let (slow, free) = (try scene.add(), try scene.add(to: "/other/"))
     let limit = Self.change { $0.rate = .to(100_000) }
     let engine = try RunningEngine(scene) { ledger in
-      _ = try ledger.write { try $0.changeBatches(.batch(slow.batch!), limit) }
+      _ = try ledger.changeBatches(.batch(slow.batch!), limit)
     }
     let first = try engine.wait { $0.filesDone == 1 && $0.bytesInFlight > 0 }
     #expect(first.bytesInFlight < 10_000_000, "20 MB of the other batch are there meanwhile")
     #expect(first.rateLimit == 100_000)
     let lifted = Self.change { $0.rate = .lifted }
-    _ = try engine.ledger.write { try $0.changeBatches(.batch(slow.batch!), lifted) }
+    _ = try engine.ledger.changeBatches(.batch(slow.batch!), lifted)
     let (result, tookMs) = try engine.end()
     #expect(result.done == 2)
     #expect(tookMs < Self.tookTooLongMs, "three minutes at the old rate")
@@ -119,7 +119,7 @@ import Transfers
     _ = try scene.add(to: "/all/")
     let limit = Self.change { $0.workers = .to(1) }
     let engine = try RunningEngine(scene, workers: 8) { ledger in
-      _ = try ledger.write { try $0.changeBatches(.batch(one.batch!), limit) }
+      _ = try ledger.changeBatches(.batch(one.batch!), limit)
     }
     #expect(try engine.end().result.done == 24)
     let attempts = try engine.ledger.read { try $0.attempts(.batch(one.batch!), after: 0, limit: 100) }
@@ -134,14 +134,14 @@ import Transfers
     let engine = try RunningEngine(scene, workers: 1)
     try engine.wait { $0.bytesInFlight > 0 }
     let passed = Self.change { $0.deadlineMs = .to(1) }
-    _ = try engine.ledger.write { try $0.changeBatches(.batch(late.batch!), passed) }
+    _ = try engine.ledger.changeBatches(.batch(late.batch!), passed)
     let (result, _) = try engine.end()
     #expect(result.stoppedBy == .deadline && result.done == 4 && result.left == 2)
     #expect(
       try engine.states() == ["done", "pending policy.deadline", "pending policy.deadline", "done", "done", "done"])
     #expect(try engine.ledger.read { try $0.totals(.batch(free.batch!)) }.left == 0)
     let lifted = Self.change { $0.deadlineMs = .lifted }
-    _ = try engine.ledger.write { try $0.changeBatches(.batch(late.batch!), lifted) }
+    _ = try engine.ledger.changeBatches(.batch(late.batch!), lifted)
     #expect(try engine.states()[1] == "pending")
     #expect(try scene.run().done == 2)
     #expect(try engine.ledger.read { try $0.check() } == [])

@@ -64,7 +64,7 @@ import TransferModel
     var late = BatchChange()
     late.deadlineMs = .to(1)
     let change = late
-    _ = try f.ledger.write { try $0.changeBatches(.batch(BatchID(rawValue: 1)), change) }
+    _ = try f.ledger.changeBatches(.batch(BatchID(rawValue: 1)), change)
     #expect(try totals(added).overdue == 1_499)
   }
 

@@ -229,6 +229,111 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  @Test func veryManyFilesAreChangedAPartAtATime() throws {
+    let f = try LedgerFixture()
+    let target = f.target()
+    let pages = [f.page((0..<4_500).map { "f\($0)" })]
+    for page in pages { _ = try f.ledger.write { try $0.admit(page, to: target) } }
+    let other = try Ledger.open(at: f.path, mode: .existing, clock: f.clock)
+    defer { other.close() }
+    var seen: [Int] = []
+    let outcome = try f.ledger.control(.pause(now: false), RowFilter()) {
+      seen.append((try? other.read { try $0.stateTotals(RowFilter()) }.count(.paused)) ?? -1)
+      _ = try? other.write { try $0.control(.cancel, .files([FileID(rawValue: 4_500)])) }
+    }
+    #expect(seen == [2_000, 4_000, 4_499])
+    #expect((outcome.changed.count, outcome.unaffected) == (4_499, [.cancelled: 1]))
+    #expect(
+      try f.texts("SELECT verb, count(*) FROM event WHERE file_id > 0 GROUP BY 1") == ["cancelled 1", "paused 4499"])
+    // A process that died after its first part, and the same command again.
+    var first = RowFilter()
+    first.files = [1...2_000]
+    _ = try f.ledger.control(.remove, first)
+    #expect(try f.texts("SELECT hidden FROM batch") == ["-"])
+    let rest = try f.ledger.control(.remove, .batch(BatchID(rawValue: 1)))
+    #expect((rest.changed.count, rest.unaffected) == (2_500, [.cancelled: 2_000]))
+    #expect(try f.texts("SELECT hidden FROM batch") == ["1"])
+    #expect(try f.texts("SELECT count(*), count(DISTINCT file_id) FROM event WHERE verb = 'removed'") == ["4500 4500"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aPriorityReachesTheFilesAlsoWhenTheFirstCommandDiedBefore() throws {
+    let f = try LedgerFixture()
+    let target = f.target()
+    let page = f.page((0..<2_500).map { "f\($0)" })
+    _ = try f.ledger.write { try $0.admit(page, to: target) }
+    let change = Self.change { $0.priority = 5 }
+    _ = try f.ledger.write { try $0.changeBatches(RowFilter(), change) }
+    #expect(try f.texts("SELECT DISTINCT priority FROM file") == ["0"])
+    var parts = 0
+    #expect(try f.ledger.changeBatches(RowFilter(), change) { parts += 1 }.unaffected.count == 1)
+    #expect(try f.texts("SELECT DISTINCT priority FROM file") == ["5"])
+    #expect(parts == 2)
+  }
+
+  @Test func whatIsRemovedWhileAnEngineHasItTakesItsBatchAlong() throws {
+    let f = try LedgerFixture()
+    let run = try f.startRun()
+    let ends: [@Sendable (LedgerTransaction, FileID) throws -> Void] = [
+      { tx, file in
+        try tx.sendAll(file, run)
+        #expect(try tx.completeFile(file, run, proof).isApplied)
+      },
+      { tx, file in _ = try tx.failFile(file, run, code: .http413, message: "m", keepsSession: false) },
+      { tx, file in _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false) },
+      { tx, file in
+        _ = try tx.supersede(file, run, by: LedgerFixture.source("f3", version: 2).identity, notBeforeMs: nil)
+      },
+    ]
+    for (number, end) in ends.enumerated() {
+      let file = try f.add("f\(number)", to: f.makeBatch())
+      try f.ledger.write { tx in
+        _ = try tx.claimAndPlan(run)
+        #expect(try tx.control(.remove, .files([file])).asked == [file])
+        try end(tx, file)
+      }
+    }
+    #expect(try f.texts("SELECT hidden FROM batch") == ["1", "1", "1", "1"])
+    #expect(
+      try f.texts("SELECT f.id, f.state FROM file f JOIN event e ON e.file_id = f.id AND e.verb = 'removed' ORDER BY 1")
+        == ["1 done", "2 failed", "3 cancelled", "4 superseded", "5 cancelled"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aCleanedBatchIsSeenAgainWithAFileThatCouldNotBeRead() throws {
+    let f = try LedgerFixture()
+    let file = try f.add("a", to: f.makeBatch(name: "nightly"))
+    _ = try f.ledger.write { try $0.control(.remove, .files([file])) }
+    #expect(try f.texts("SELECT hidden FROM batch") == ["1"])
+    let target = f.target(name: "nightly")
+    var page = AdmissionPage()
+    page.append(path: NameBytes("/src/secret"), key: NameBytes("secret"), Failure(.sourceDenied, "no"))
+    for hidden in ["-", "1"] {
+      let once = page
+      _ = try f.ledger.write { try $0.admit(once, to: target) }
+      #expect(try f.texts("SELECT hidden FROM batch") == [hidden])
+      _ = try f.ledger.write { try $0.control(.remove, RowFilter()) }
+    }
+  }
+
+  @Test func theCauseOfADeadlineGoesWithIt() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    let files = try ["a", "b", "c"].map { try f.add($0, to: batch) }
+    let late = Self.change { $0.deadlineMs = .to(5) }
+    _ = try f.ledger.changeBatches(RowFilter(), late)
+    _ = try f.ledger.write { try $0.markOverdue(batch) }
+    _ = try f.ledger.write { try $0.control(.pause(now: false), .files([files[0]])) }
+    #expect(try f.texts("SELECT cause FROM file") == ["-", "policy.deadline", "policy.deadline"])
+    try f.shell("UPDATE batch SET deadline_at = NULL")
+    let run = try f.startRun()
+    _ = try f.ledger.write { try $0.claimFiles(run, limit: 1) }
+    #expect(try f.texts("SELECT cause FROM file") == ["-", "-", "policy.deadline"])
+    let lifted = Self.change { $0.deadlineMs = .lifted }
+    _ = try f.ledger.changeBatches(RowFilter(), lifted)
+    #expect(try f.texts("SELECT cause FROM file") == ["-", "-", "-"])
+  }
+
   @Test func aBatchTakesNewLimitsLabelsAndPriority() throws {
     let f = try LedgerFixture()
     let (low, high) = (try f.makeBatch(), try f.makeBatch())
@@ -239,13 +344,13 @@ import Testing
       change.labels = ["run": "42"]
     }
     #expect(try f.ledger.read { try $0.outcome(of: change, .files([files[1]])) }.changed == [high])
-    #expect(try f.ledger.write { try $0.changeBatches(.files([files[1]]), change) }.changed == [high])
+    #expect(try f.ledger.changeBatches(.files([files[1]]), change).changed == [high])
     #expect(
       try f.texts("SELECT priority, rate, workers, deadline_at, labels FROM v_batches") == [
         "0 - - - {}", "7 1024 2 5 {\"run\":\"42\"}",
       ])
     #expect(try f.texts("SELECT priority FROM file ORDER BY id") == ["0", "7", "0"])
-    let again = try f.ledger.write { try $0.changeBatches(.batch(high), change) }
+    let again = try f.ledger.changeBatches(.batch(high), change)
     #expect(again.changed == [] && again.unaffected == [high])
     let run = try f.startRun()
     #expect(try f.ledger.write { try $0.claimFiles(run, limit: 1) }.map(\.id) == [files[1]])
@@ -253,7 +358,7 @@ import Testing
       (change.rate, change.workers, change.deadlineMs) = (.lifted, .lifted, .lifted)
       change.labels = ["run": nil]
     }
-    _ = try f.ledger.write { try $0.changeBatches(RowFilter(), lifted) }
+    _ = try f.ledger.changeBatches(RowFilter(), lifted)
     #expect(try f.texts("SELECT rate, workers, deadline_at, labels FROM v_batches WHERE id = 2") == ["- - - {}"])
     #expect(
       try f.texts("SELECT detail FROM event WHERE verb = 'set'") == [
@@ -282,7 +387,7 @@ import Testing
     let (late, free) = (try f.makeBatch(), try f.makeBatch())
     _ = try [f.add("a", to: late), f.add("b", to: late), f.add("c", to: free)]
     let passed = Self.change { $0.deadlineMs = .to(5) }
-    _ = try f.ledger.write { try $0.changeBatches(.batch(late), passed) }
+    _ = try f.ledger.changeBatches(.batch(late), passed)
     #expect(try f.ledger.write { try $0.markOverdue(late) } == 2)
     #expect(try f.ledger.write { try $0.markOverdue(late) } == 0)
     #expect(

@@ -53,7 +53,7 @@ import TransferModel
   }
 
   @Test func aChangeIsSeenAtTheNextLook() throws {
-    let (end, pauses) = try wait(.settled, Self.second, [{ _ in }, { _ = try $0.cancelFiles(Self.file) }])
+    let (end, pauses) = try wait(.settled, Self.second, [{ _ in }, { _ = try $0.control(.cancel, Self.file) }])
     #expect(pauses == [200, 200])
     #expect((end.status, end.files.cancelled) == (.allFailed, 1))
   }
@@ -66,22 +66,22 @@ import TransferModel
   }
 
   @Test func pausedFilesAreSettledAndNotDone() throws {
-    let pause: (LedgerTransaction) throws -> Void = { _ = try $0.pauseFiles(Self.file, now: false) }
+    let pause: (LedgerTransaction) throws -> Void = { _ = try $0.control(.pause(now: false), Self.file) }
     let settled = try wait(.settled, Self.second, [pause]).0
     #expect((settled.status, settled.files.paused) == (.workLeft, 1))
-    let (done, pauses) = try wait(.done, Self.second, [{ _ in }, { _ = try $0.cancelFiles(Self.file) }])
+    let (done, pauses) = try wait(.done, Self.second, [{ _ in }, { _ = try $0.control(.cancel, Self.file) }])
     #expect(pauses.count == 2)
     #expect(done.status == .allFailed)
   }
 
   @Test func filesPastTheDeadlineOfTheirBatchAreSettledAndNotDone() throws {
-    let late: (LedgerTransaction) throws -> Void = { [clock] tx in
-      var change = BatchChange()
-      change.deadlineMs = .to(clock.wallMs + 4_000)
-      _ = try tx.changeBatches(Self.second, change)
-    }
-    let (end, pauses) = try wait(.settled, Self.second, [{ _ in }, late])
-    #expect(pauses.reduce(0, +) >= 4_400, "time alone passes a deadline")
+    var change = BatchChange()
+    change.deadlineMs = .to(clock.wallMs + 4_000)
+    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
+    _ = try ledger.changeBatches(Self.second, change)
+    ledger.close()
+    let (end, pauses) = try wait(.settled, Self.second)
+    #expect(pauses.reduce(0, +) >= 4_000, "time alone passes a deadline")
     #expect((end.status, end.files.overdue, end.files.left) == (.workLeft, 1, 1))
     #expect(end.reason == "1 past the deadline")
     #expect(try wait(.settled, Self.file).0.status == .workLeft)

@@ -50,7 +50,7 @@ extension LedgerReader {
     try LedgerSelection(db: db, filter: filter).outcome(of: verb)
   }
 
-  /// What ``LedgerTransaction/changeBatches(_:_:)`` would do.
+  /// What ``Ledger/changeBatches(_:_:between:)`` would do.
   public func outcome(of change: BatchChange, _ filter: RowFilter) throws -> BatchOutcome {
     BatchOutcome(try LedgerSelection(db: db, filter: filter).batches(), change)
   }

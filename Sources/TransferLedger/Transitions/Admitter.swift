@@ -15,6 +15,7 @@ struct Admitter {
   private var hasPast = false
   /// Found waiting or in work.
   private(set) var queued = QueuedFiles()
+  private(set) var hasRecorded = false
 
   init(_ tx: LedgerTransaction, destination: Int64, batch: BatchID, priority: Int) throws {
     try self.init(tx, destination, batch, priority, nil)
@@ -84,7 +85,7 @@ struct Admitter {
     if let destination, try tx.isLastFailure(destination, path, key, failure) { return }
     let batch = try openBatch()
     _ = try tx.admitFailed(path: path, key: key, code: failure.code, message: failure.message, to: batch)
-    hasPast = true
+    (hasPast, hasRecorded) = (true, true)
   }
 
   private mutating func add(
@@ -111,6 +112,7 @@ struct Admitter {
       insert.bind(15, isStaged ? 1 : 0)
       try insert.run()
     }
+    hasRecorded = true
     return FileID(rawValue: tx.db.lastInsertedRow)
   }
 

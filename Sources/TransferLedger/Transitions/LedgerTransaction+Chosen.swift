@@ -13,10 +13,20 @@ extension LedgerTransaction {
     try recordChosen("paused", in: [.pending])
     try db.run(
       """
-      UPDATE file SET state = 'paused', not_before = NULL
+      UPDATE file SET state = 'paused', not_before = NULL, cause = nullif(cause, 'policy.deadline')
       WHERE id IN (SELECT id FROM temp.chosen) AND state = 'pending'
       """)
     try wakeChunksOfChosen()
+  }
+
+  /// paused → pending, without the rest of a backoff; what an engine was asked to pause and still has goes on.
+  func resumeChosen() throws {
+    try db.run(
+      "UPDATE file SET state = 'pending' WHERE id IN (SELECT id FROM temp.chosen) AND state = 'paused'")
+    try db.run(
+      "UPDATE file SET wish = NULL WHERE id IN (SELECT id FROM temp.chosen) AND wish IN ('pause', 'pause-now')")
+    try wakeChunksOfChosen()
+    try recordChosen("resumed")
   }
 
   /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort.
@@ -31,6 +41,24 @@ extension LedgerTransaction {
       """, .int(wallMs))
     try wakeChunksOfChosen()
     try dropSessionsOfChosen(.cancelled)
+  }
+
+  /// Cancels what is not at rest, and hides all of it.
+  func removeChosen() throws {
+    try cancelChosen()
+    try hideChosen()
+    try recordChosen("removed")
+  }
+
+  /// Hides what is at rest, with one event a batch.
+  func cleanChosen() throws {
+    try hideChosen()
+    try db.run(
+      """
+      INSERT INTO event (at, verb, batch_id, detail)
+      SELECT ?, 'cleaned', f.batch_id, count(*) || ' files hidden'
+      FROM temp.chosen c JOIN file f ON f.id = c.id GROUP BY f.batch_id
+      """, .int(wallMs))
   }
 
   /// Hides what is at rest.

@@ -11,8 +11,11 @@ extension LedgerTransaction {
     let ready = try readyFiles(limit, without)
     return try ready.map { (file, isFresh) in
       try db.run(
-        "UPDATE file SET state = 'active', run_id = ?, started_at = coalesce(started_at, ?) WHERE id = ? AND state = 'pending'",
-        .id(run), .int(wallMs), .id(file.id))
+        """
+        UPDATE file SET state = 'active', run_id = ?, started_at = coalesce(started_at, ?),
+          cause = nullif(cause, 'policy.deadline')
+        WHERE id = ? AND state = 'pending'
+        """, .id(run), .int(wallMs), .id(file.id))
       return isFresh ? file : try withHistory(file)
     }
   }

@@ -3,93 +3,82 @@ import TransferModel
 /// What people do to files. Each verb changes at once what no engine has, asks the engine for the rest, and writes events;
 /// all of it is durable on return of the write.
 extension LedgerTransaction {
-  /// Does what the verb says; the named functions below are the same, one by one.
+  /// Does what the verb says to all that the filter selects, in this one transaction: ``Ledger/control(_:_:between:)`` does it
+  /// a part at a time.
   public func control(_ verb: ControlVerb, _ filter: RowFilter) throws -> ControlOutcome {
+    let selection = LedgerSelection(db: db, filter: filter)
+    let (outcome, batches) = try (selection.outcome(of: verb), verb.hides ? selection.batches() : [])
+    try perform(verb, outcome)
+    try hideEmptied(batches.map(\.id))
+    return outcome
+  }
+
+  /// The same of a filter that names each file, where nothing is said of batches.
+  func controlPart(_ verb: ControlVerb, _ filter: RowFilter) throws -> ControlOutcome {
+    let outcome = try LedgerSelection(db: db, filter: filter).outcome(of: verb)
+    try perform(verb, outcome)
+    if verb.hides { try hideEmptied(batches(of: outcome.changed)) }
+    return outcome
+  }
+
+  private func perform(_ verb: ControlVerb, _ outcome: ControlOutcome) throws {
+    try choose(outcome.changed)
     switch verb {
-    case .pause(let now): try pauseFiles(filter, now: now)
-    case .resume: try resumeFiles(filter)
-    case .cancel: try cancelFiles(filter)
-    case .retry(let startsOver): try retryFiles(filter, startsOver: startsOver)
-    case .remove: try hideFiles(filter)
-    case .clean(let failed): try hideFinished(filter, failed: failed)
+    case .pause: try pauseChosen()
+    case .resume: try resumeChosen()
+    case .cancel: try cancelChosen()
+    case .retry(let startsOver): try retryChosen(startsOver: startsOver)
+    case .remove: try removeChosen()
+    case .clean: try cleanChosen()
     }
-  }
-
-  /// pending → paused; files in an engine's hands are asked.
-  public func pauseFiles(_ filter: RowFilter, now: Bool) throws -> ControlOutcome {
-    let outcome = try selection(filter).outcome(of: .pause(now: now))
-    try choose(outcome.changed)
-    try pauseChosen()
+    guard let wish = verb.wish, !outcome.asked.isEmpty else { return }
     try choose(outcome.asked)
-    try askChosen(now ? .pauseNow : .pause)
-    return outcome
+    try askChosen(wish)
   }
 
-  /// paused → pending, without the rest of a backoff; what an engine was asked to pause and still has goes on.
-  public func resumeFiles(_ filter: RowFilter) throws -> ControlOutcome {
-    let outcome = try selection(filter).outcome(of: .resume)
-    try choose(outcome.changed)
-    try db.run(
-      "UPDATE file SET state = 'pending' WHERE id IN (SELECT id FROM temp.chosen) AND state = 'paused'")
-    try db.run(
-      "UPDATE file SET wish = NULL WHERE id IN (SELECT id FROM temp.chosen) AND wish IN ('pause', 'pause-now')")
-    try wakeChunksOfChosen()
-    try recordChosen("resumed")
-    return outcome
+  /// The batches of these files.
+  func batches(of files: [FileID]) throws -> [BatchID] {
+    guard !files.isEmpty else { return [] }
+    try choose(files)
+    return try db.rows("SELECT DISTINCT f.batch_id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id") { $0.id(0) }
   }
 
-  /// settling, pending, paused, unknown → cancelled, their sessions marked for abort; files in an engine's hands are asked.
-  public func cancelFiles(_ filter: RowFilter) throws -> ControlOutcome {
-    let outcome = try selection(filter).outcome(of: .cancel)
-    try choose(outcome.changed)
-    try cancelChosen()
-    try choose(outcome.asked)
-    try askChosen(.cancel)
-    return outcome
-  }
-
-  /// Cancels what is not at rest and hides all of it; a batch that has nothing else goes with its files.
-  public func hideFiles(_ filter: RowFilter) throws -> ControlOutcome {
-    let (outcome, batches) = try (selection(filter).outcome(of: .remove), selection(filter).batches())
-    try choose(outcome.changed)
-    try cancelChosen()
-    try hideChosen()
-    try recordChosen("removed")
-    try hideEmptied(batches)
-    try choose(outcome.asked)
-    try askChosen(.remove)
-    return outcome
-  }
-
-  /// Hides done, cancelled and superseded files, and failed ones when `failed`; batches that have nothing else go with
-  /// them.
-  public func hideFinished(_ filter: RowFilter, failed: Bool) throws -> ControlOutcome {
-    let clean = ControlVerb.clean(failed: failed)
-    let (outcome, batches) = try (selection(filter).outcome(of: clean), selection(filter).batches())
-    try choose(outcome.changed)
-    try hideChosen()
-    try db.run(
-      """
-      INSERT INTO event (at, verb, batch_id, detail)
-      SELECT ?, 'cleaned', f.batch_id, count(*) || ' files hidden'
-      FROM temp.chosen c JOIN file f ON f.id = c.id GROUP BY f.batch_id
-      """, .int(wallMs))
-    try hideEmptied(batches)
-    return outcome
-  }
-
-  private func selection(_ filter: RowFilter) -> LedgerSelection { LedgerSelection(db: db, filter: filter) }
-
-  /// Of these batches, those without a visible file. One that never had a file may still be filling: it counts when it is
-  /// an hour old.
-  private func hideEmptied(_ batches: [BatchStanding]) throws {
+  /// Hides those of these batches that have no visible file. One that never had a file may still be filling: it counts when
+  /// it is an hour old. Files are hidden in the order of their numbers, so that one that is visible is found at the end.
+  func hideEmptied(_ batches: [BatchID]) throws {
     for batch in batches {
       try db.run(
         """
         UPDATE batch SET hidden = 1 WHERE id = ?1 AND hidden IS NULL
-          AND NOT EXISTS (SELECT 1 FROM file WHERE batch_id = ?1 AND hidden IS NULL)
+          AND (SELECT id FROM file WHERE batch_id = ?1 AND hidden IS NULL ORDER BY id DESC LIMIT 1) IS NULL
           AND (created_at < ?2 OR EXISTS (SELECT 1 FROM file WHERE batch_id = ?1))
-        """, .id(batch.id), .int(wallMs - 3_600_000))
+        """, .id(batch), .int(wallMs - 3_600_000))
+    }
+  }
+}
+
+extension LedgerReader {
+  /// The batches that go with their files when the verb hides all of them.
+  func batchesToHide(_ verb: ControlVerb, _ filter: RowFilter) throws -> [BatchID] {
+    verb.hides ? try LedgerSelection(db: db, filter: filter).batches().map(\.id) : []
+  }
+}
+
+extension ControlVerb {
+  var hides: Bool {
+    switch self {
+    case .remove, .clean: true
+    case .pause, .resume, .cancel, .retry: false
+    }
+  }
+
+  /// What an engine is asked for.
+  var wish: Wish? {
+    switch self {
+    case .pause(let now): now ? .pauseNow : .pause
+    case .cancel: .cancel
+    case .remove: .remove
+    case .resume, .retry, .clean: nil
     }
   }
 }

@@ -23,8 +23,8 @@ extension LedgerTransaction {
   /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. An open session is
   /// completed with it.
   public func completeFile(_ file: FileID, _ run: RunID, _ r: FileReceipt) throws -> TransitionResult {
-    let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row in
-      (session: row.int64OrNil(0), isOpen: row.flag(1))
+    let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in
+      (session: row.int64OrNil(0), isOpen: row.flag(1), wish: try row.namedOrNil(2, Wish.self))
     }
     guard let complete else { return .lost(to: try stateOf(file, run)) }
     try db.run(
@@ -33,19 +33,22 @@ extension LedgerTransaction {
         location, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .id(file), .raw(r.confirmation), .digest(r.digest), .digest(r.remoteDigest), .text(r.etag),
       .text(r.versionID), .text(r.requestID), .text(r.serverDate), .text(r.location), .int(wallMs))
-    try db.run(
+    let changes = try db.run(
       """
       UPDATE file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0,
-        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?) WHERE id = ?
-      """, .int(wallMs), .id(file))
+        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?)
+      WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
+      """, .int(wallMs), .id(file), .id(run))
+    guard changes == 1 else { throw Self.changedMeanwhile("file \(file)") }
     if let session = complete.session { try completeSession(session, isOpen: complete.isOpen, of: file) }
+    try honourEnd(complete.wish, of: file)
     return .applied
   }
 
   /// The guard of ``completeFile(_:_:_:)``, apart from the insertion: an `INSERT … SELECT` into a table with a trigger goes
   /// through a temporary table, which costs more than this look. Most files have no session.
   private static let completeFile: StaticString = """
-    SELECT s.id, s.state = 'open' FROM file f
+    SELECT s.id, s.state = 'open', f.wish FROM file f
     LEFT JOIN session s ON s.file_id = f.id AND s.state IN ('intended', 'open') AND s.abort_after IS NULL
     WHERE f.id = ?1 AND f.run_id = ?2 AND f.state IN ('active', 'finishing')
       AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = ?1 AND outcome = 'open' AND operation <> 'abort')
@@ -55,8 +58,18 @@ extension LedgerTransaction {
   /// One that was never answered may exist at the server: it is aborted.
   private func completeSession(_ session: Int64, isOpen: Bool, of file: FileID) throws {
     guard isOpen else { return try dropSession(of: file) }
-    try db.run("UPDATE session SET state = 'completed', ended_at = ? WHERE id = ?", .int(wallMs), .integer(session))
+    let changes = try db.run(
+      "UPDATE session SET state = 'completed', ended_at = ? WHERE id = ? AND file_id = ? AND state = 'open'",
+      .int(wallMs), .integer(session), .id(file))
+    guard changes == 1 else { throw Self.changedMeanwhile("session \(session)") }
     try watchForOrphan(of: SessionID(rawValue: session))
+  }
+
+  /// A row is not where this very transaction has just seen it.
+  private static func changedMeanwhile(_ what: String) -> TransferError {
+    TransferError(
+      .bug, "write to store", NameBytes(what), cause: "it changed inside a transaction",
+      remedy: "run \"transfers store check\"")
   }
 
   /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. With
@@ -82,6 +95,7 @@ extension LedgerTransaction {
   public func failFile(
     _ file: FileID, _ run: RunID, code: ErrorCode, message: String, keepsSession: Bool
   ) throws -> TransitionResult {
+    let wish = try wish(of: file)
     let changes = try db.run(
       """
       UPDATE file SET state = 'failed', live = NULL, run_id = NULL, cause = ?, message = ?,
@@ -92,6 +106,7 @@ extension LedgerTransaction {
     guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
     try endChunks(of: file)
     if !keepsSession { try dropSession(of: file) }
+    try honourEnd(wish, of: file)
     return .applied
   }
 
@@ -145,6 +160,7 @@ extension LedgerTransaction {
     let generation = try nextGeneration(home.destination, old.file.key)
     let next = try insert(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
     try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
+    try honourEnd(wish, of: file)
     try honour(wish, of: next)
     return next
   }

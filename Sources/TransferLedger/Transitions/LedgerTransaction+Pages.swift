@@ -29,7 +29,7 @@ extension LedgerTransaction {
     }
     result.batch = admitter.batch
     result.queuedFiles = admitter.queued
-    if result.added > 0, let batch = admitter.batch {
+    if admitter.hasRecorded, let batch = admitter.batch {
       try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(batch))
     }
     return result

@@ -3,11 +3,9 @@ import TransferModel
 extension LedgerTransaction {
   /// failed, cancelled, unknown → pending, and their failed and unknown chunks with them; their failures are forgotten.
   /// With `startsOver` so is what the server has: chunks that were done are sent again and the session is marked for abort.
-  /// Passed over: rows that never had a source (``admitFailed(path:key:code:message:to:)``) and those with a newer
+  /// Not among the chosen: rows that never had a source (``admitFailed(path:key:code:message:to:)``) and those with a newer
   /// generation, which must both be pushed again.
-  public func retryFiles(_ filter: RowFilter, startsOver: Bool) throws -> ControlOutcome {
-    let outcome = try LedgerSelection(db: db, filter: filter).outcome(of: .retry(startsOver: startsOver))
-    try choose(outcome.changed)
+  func retryChosen(startsOver: Bool) throws {
     try db.run(
       """
       UPDATE file SET state = 'pending', live = 1, hidden = NULL, cause = NULL, message = NULL, finished_at = NULL,
@@ -20,7 +18,6 @@ extension LedgerTransaction {
     if startsOver { try dropSessionsOfChosen(.pending) }
     try reviveChunksOfChosen(startsOver: startsOver)
     try recordChosen("retried")
-    return outcome
   }
 
   /// What was stored in a session that is not live any more is not there any more.

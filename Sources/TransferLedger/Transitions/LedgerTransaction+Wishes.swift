@@ -22,10 +22,17 @@ extension LedgerTransaction {
     case .pause, .pauseNow: try pauseChosen()
     case .cancel: try cancelChosen()
     case .remove:
-      try cancelChosen()
-      try hideChosen()
-      try recordChosen("removed")
+      try removeChosen()
+      try hideEmptied(batches(of: files))
     }
+  }
+
+  /// For a file that has come to its end by itself, and is hidden with it when that was asked.
+  func honourEnd(_ wish: Wish?, of file: FileID) throws {
+    guard wish == .remove else { return }
+    try choose([file])
+    try recordChosen("removed")
+    try hideEmptied(batches(of: [file]))
   }
 
   /// The wishes on files of dead runs.

@@ -37,7 +37,7 @@ struct SetCommand: Command, ChangesRows {
     let filter = try selection.filter(ledger, context)
     if selection.isEmpty { try refuseEmptySelection(filter, change, ledger) }
     if !filter.files.isEmpty, filter.batches.isEmpty { try refuseFiles(filter, ledger) }
-    let outcome = try dryRun ? plan(filter, change, ledger) : apply(filter, change, ledger)
+    let outcome = try dryRun ? plan(filter, change, ledger) : apply(filter, change, ledger, context)
     let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
     let value = SetOutput(
       outcome, dryRun: dryRun, engineRuns: EngineStatus(run, nowMs: context.clock.wallMs).alive)
@@ -53,10 +53,12 @@ struct SetCommand: Command, ChangesRows {
     try LedgerAccess.read(ledger) { try $0.outcome(of: change, filter) }
   }
 
-  private func apply(_ filter: RowFilter, _ change: BatchChange, _ ledger: Ledger) throws(CommandFailure)
-    -> BatchOutcome
-  {
-    try failing { () throws(TransferError) in try ledger.write { try $0.changeBatches(filter, change) } }
+  private func apply(
+    _ filter: RowFilter, _ change: BatchChange, _ ledger: Ledger, _ context: Context
+  ) throws(CommandFailure) -> BatchOutcome {
+    try failing { () throws(TransferError) in
+      try ledger.changeBatches(filter, change, between: TurnTaking(context.clock).rest)
+    }
   }
 
   private func refuseEmptySelection(

@@ -1,0 +1,69 @@
+public import TransferModel
+
+/// What people do to very many files is done a part at a time: an engine that shares the ledger never waits long for it. Each
+/// part is durable by itself and leaves a valid ledger; when the process dies in between, the same command does the rest.
+extension Ledger {
+  /// Files in one transaction.
+  static let filesAtOnce = 2_000
+
+  /// Does what the verb says to the files that the filter selects at this moment. Blocking; durable on return. `between` is
+  /// called after each part.
+  public func control(
+    _ verb: ControlVerb, _ filter: RowFilter, between: () -> Void = {}
+  ) throws(TransferError) -> ControlOutcome {
+    let told = try read { try $0.outcome(of: verb, filter) }
+    let files = (told.changed + told.asked).sorted()
+    guard files.count > Self.filesAtOnce else { return try write { try $0.control(verb, filter) } }
+    let batches = try read { try $0.batchesToHide(verb, filter) }
+    var sum = ControlOutcome()
+    (sum.unaffected, sum.unrepeatable) = (told.unaffected, told.unrepeatable)
+    for part in Self.parts(of: files) {
+      let narrow = filter.narrowed(to: part)
+      sum.add(try write { try $0.controlPart(verb, narrow) })
+      between()
+    }
+    if !batches.isEmpty { try write { try $0.hideEmptied(batches) } }
+    return sum
+  }
+
+  /// Changes the batches that the filter names, or that have a file which it selects; a running engine follows within a
+  /// second. A new priority goes to those of their files that are not at rest, too; a new deadline lifts the old one's
+  /// cause from its pending files. Blocking; durable on return.
+  public func changeBatches(
+    _ filter: RowFilter, _ change: BatchChange, between: () -> Void = {}
+  ) throws(TransferError) -> BatchOutcome {
+    let (outcome, nowMs) = try write { (try $0.changeBatches(filter, change), $0.wallMs) }
+    guard change.priority != nil || change.deadlineMs != nil else { return outcome }
+    // Also of those that are so already: an earlier command may have died before it came to the files.
+    let batches = outcome.changed + outcome.unaffected
+    let files = try read { try $0.filesToFollow(batches, nowMs: nowMs) }
+    for part in Self.parts(of: files) {
+      try write { try $0.followBatch(part) }
+      between()
+    }
+    return outcome
+  }
+
+  private static func parts(of files: [FileID]) -> [[FileID]] {
+    stride(from: 0, to: files.count, by: filesAtOnce).map { Array(files[$0..<min($0 + filesAtOnce, files.count)]) }
+  }
+}
+
+extension RowFilter {
+  /// Of the files that it selected a moment ago, these, as far as it selects them still.
+  fileprivate func narrowed(to files: [FileID]) -> RowFilter {
+    var filter = self
+    filter.files = files.map { $0.rawValue...$0.rawValue }
+    (filter.batches, filter.withinBatches, filter.paths) = ([], nil, [])
+    return filter
+  }
+}
+
+extension ControlOutcome {
+  fileprivate mutating func add(_ other: ControlOutcome) {
+    changed += other.changed
+    asked += other.asked
+    unaffected.merge(other.unaffected, uniquingKeysWith: +)
+    unrepeatable += other.unrepeatable
+  }
+}
