@@ -30,6 +30,9 @@ static const unsigned char m0008[] = {
 static const unsigned char m0009[] = {
 #embed "../../migrations/0009_staging.sql"
 };
+static const unsigned char m0010[] = {
+#embed "../../migrations/0010_claims.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -42,6 +45,7 @@ static const cmigration all[] = {
     {"0007_hidden", m0007, sizeof m0007},
     {"0008_protocols", m0008, sizeof m0008},
     {"0009_staging", m0009, sizeof m0009},
+    {"0010_claims", m0010, sizeof m0010},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

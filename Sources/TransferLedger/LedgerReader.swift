@@ -36,15 +36,8 @@ public struct LedgerReader {
     ) { $0.int64OrNil(0) } ?? nil
   }
 
-  /// Whether a file may be begun now. With batches in `without` every ready row of theirs is looked at.
-  public func hasReadyFiles(without: Set<BatchID>) throws -> Bool {
-    try db.first(
-      """
-      SELECT 1 FROM file WHERE state = 'pending' AND not_before IS NULL
-        AND batch_id NOT IN (SELECT value FROM json_each(?)) LIMIT 1
-      """, .text(try jsonText(without.map(\.rawValue)))
-    ) { _ in true } ?? false
-  }
+  /// Whether a file may be begun now, of another batch than those in `without`.
+  public func hasReadyFiles(without: Set<BatchID>) throws -> Bool { try db.hasReadyFiles(without: without) }
 
   static let nextFile: StaticString =
     "SELECT min(not_before) FROM file WHERE state = 'pending' AND not_before IS NOT NULL"

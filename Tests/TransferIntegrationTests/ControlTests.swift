@@ -128,6 +128,17 @@ import Transfers
     #expect(try scene.mostAtOnce("all") > 1)
   }
 
+  @Test func aBatchWithAShareIsNeverIdleWhileItHasFiles() throws {
+    let scene = try Self.scene("", names: (0..<300).map { "f\($0)" }, size: 1)
+    let batch = try scene.add().batch!
+    let limit = Self.change { $0.workers = .to(1) }
+    let engine = try RunningEngine(scene) { ledger in _ = try ledger.changeBatches(.batch(batch), limit) }
+    #expect(try engine.end().result.done == 300)
+    let starts = try engine.ledger.read { try $0.attempts(RowFilter(), after: 0, limit: 400) }.map(\.startedMs)
+    let pauses = zip(starts, starts.dropFirst()).filter { $1 - $0 > 350 }
+    #expect(pauses.count <= 1, "one after each sixty-fourth file, when an empty claim is waited out")
+  }
+
   @Test func afterTheDeadlineOfItsBatchWhatRunsIsFinishedAndNothingIsBegun() throws {
     let scene = try Self.scene("match PUT /late/* : latency=1200\n", names: ["a", "b", "c"], size: 100)
     let (late, free) = (try scene.add(to: "/late/"), try scene.add(to: "/free/"))

@@ -229,6 +229,22 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  @Test func aClaimPassesOverWholeBatchesAndKeepsTheOrderOfWork() throws {
+    let f = try LedgerFixture()
+    let batches = try (0..<4).map { try f.makeBatch("put:\($0)", priority: $0 == 3 ? 5 : 0) }
+    for name in ["a", "b", "c"] { for batch in batches { _ = try f.add(name, to: batch) } }
+    try f.shell("UPDATE file SET priority = 1 WHERE id = 6")
+    let run = try f.startRun()
+    #expect(try f.ledger.read { try $0.hasReadyFiles(without: Set(batches.dropLast())) })
+    #expect(try !f.ledger.read { try $0.hasReadyFiles(without: Set(batches)) })
+    let claims = try f.ledger.write { tx in
+      try [4, 9].map { limit in try tx.claimFiles(run, limit: limit, without: [batches[0]]).map(\.id.rawValue) }
+    }
+    #expect(claims == [[4, 8, 12, 6], [2, 3, 7, 10, 11]])
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 9, without: [batches[0]]) }.isEmpty)
+    #expect(try f.ledger.write { try $0.claimFiles(run, limit: 2) }.map(\.id.rawValue) == [1, 5])
+  }
+
   @Test func veryManyFilesAreChangedAPartAtATime() throws {
     let f = try LedgerFixture()
     let target = f.target()

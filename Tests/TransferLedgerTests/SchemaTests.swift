@@ -61,6 +61,8 @@ import TransferModel
     arguments: [
       (LedgerTransaction.promoteFiles, ["SEARCH file USING INDEX file_waiting (not_before>? AND not_before<?)"]),
       (LedgerTransaction.readyFiles, ["SCAN file USING INDEX file_ready"]),
+      (Connection.readyHead, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id>?)"]),
+      (Connection.readyOfBatch, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id=?)"]),
       (LedgerTransaction.promoteDueChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before<?)"]),
       (LedgerTransaction.pendingChunks, ["SEARCH chunk USING INDEX chunk_pending (file_id=?)"]),
       (Admitter.liveQuery, ["SEARCH file USING INDEX file_live (destination_id=? AND key=?)"]),

@@ -110,7 +110,7 @@ import TransferModel
   /// Each sum is made from an index, which holds all that it needs: no table of files or attempts is read.
   @Test(
     arguments: [
-      (LedgerReader.readyTally, ["SCAN file USING COVERING INDEX file_ready"]),
+      (LedgerReader.readyTally, ["SCAN file USING COVERING INDEX file_ready_batch"]),
       (LedgerReader.waitingTally, ["SEARCH file USING INDEX file_waiting (not_before>?)"]),
       (LedgerReader.doneTally, ["SCAN file USING COVERING INDEX file_done"]),
       (LedgerReader.shownDoneTally, ["SCAN file USING COVERING INDEX file_done"]),
@@ -123,7 +123,7 @@ import TransferModel
         LedgerReader.runningAcked,
         ["SCAN f USING INDEX file_running", "SEARCH c USING INDEX sqlite_autoindex_chunk_1 (file_id=?)"]
       ),
-      (LedgerReader.batchTallies, ["SEARCH file USING COVERING INDEX file_batch (batch_id=?)"]),
+      (LedgerReader.batchReady, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id=?)"]),
       (LedgerReader.batchDone, ["SEARCH file USING COVERING INDEX file_done (batch_id=?)"]),
       (LedgerReader.batchRest, ["SEARCH file USING COVERING INDEX file_rest (state=? AND batch_id=?)"]),
     ] as [(StaticString, [String])])

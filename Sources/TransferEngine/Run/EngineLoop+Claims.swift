@@ -235,6 +235,7 @@ extension EngineLoop {
     let machine = work.machine
     works[machine.claimed.id] = nil
     work.destination.files -= 1
+    wakeIfBelowShare(work.destination)
     sessions.remove(machine.claimed.id)
     if work.wish != nil { reporting.mark = nil }
     for change in unit.changes {

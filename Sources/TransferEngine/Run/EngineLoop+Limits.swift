@@ -10,8 +10,17 @@ extension EngineLoop {
   var restingBatches: Set<BatchID> { overdue.union(blocked.keys) }
 
   /// Batches that have enough files in work for their share: others are claimed before more of theirs.
-  var heldBatches: [BatchID] {
-    sharing.filter { $0.files >= ($0.share ?? .max / Self.aheadOfShare) * Self.aheadOfShare }.map(\.batch)
+  var heldBatches: [BatchID] { sharing.filter { $0.files >= Self.filesAhead($0) }.map(\.batch) }
+
+  private static func filesAhead(_ destination: Destination) -> Int {
+    (destination.share ?? .max / aheadOfShare) * aheadOfShare
+  }
+
+  /// A claim that came back empty because the batch was held back says nothing any more.
+  func wakeIfBelowShare(_ destination: Destination) {
+    if destination.share != nil, destination.files == Self.filesAhead(destination) - 1 {
+      nextClaimMs = min(nextClaimMs, wallMs)
+    }
   }
 
   /// Requests that no connection may have yet because their batches have their share: no reason to begin fewer of others.
@@ -36,6 +45,7 @@ extension EngineLoop {
     guard share != destination.share else { return }
     destination.share = share
     let sending = jobs.values.count { $0.phase == .sending && $0.destination === destination }
+    nextClaimMs = min(nextClaimMs, wallMs)
     scheduler.setLimit(share, of: destination.batch, sending: sending)
     sharing.removeAll { $0 === destination }
     if share != nil { sharing.append(destination) }

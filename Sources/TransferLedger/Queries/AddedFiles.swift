@@ -114,7 +114,7 @@ extension LedgerReader {
     SELECT state, count(*), sum(size), sum(state = 'failed' AND cause = 'integrity.mismatch'),
       sum(state = 'pending' AND EXISTS (SELECT 1 FROM batch b WHERE b.id = f.batch_id AND b.deadline_at <= ?5)),
       sum(CASE WHEN state = 'done' THEN size WHEN chunk_count IS NULL THEN 0
-        ELSE (SELECT coalesce(sum(length), 0) FROM chunk WHERE file_id = f.id AND state = 'done') END)
+        ELSE (SELECT coalesce(sum(iif(state = 'done', length, acked)), 0) FROM chunk WHERE file_id = f.id) END)
     FROM file f
     WHERE id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR +batch_id IN (SELECT value FROM json_each(?3)))
       AND (?4 IS NULL OR +id IN (SELECT value FROM json_each(?4)))

@@ -1,21 +1,16 @@
 import TransferModel
 
 extension LedgerReader {
-  /// Where the files of some batches stand. The ready ones are what is left of all: their index is in the order of work,
-  /// not of batches.
+  /// Where the files of some batches stand; those without a file are left out.
   func statesByBatch(_ batches: [Int64]) throws -> [BatchID: StateTotals] {
     let ids = SQLValue.text("[" + batches.map(String.init).joined(separator: ",") + "]")
-    var ready = [BatchID: Tally](uniqueKeysWithValues: try tallies(Self.batchTallies, ids).map { ($0.batch, $0.tally) })
-    var known: [BatchID: StateTotals] = ready.mapValues { _ in StateTotals() }
-    for sql in [Self.batchDone, Self.batchWaiting, Self.batchRunning, Self.batchRest] {
+    var known: [BatchID: StateTotals] = [:]
+    for sql in [Self.batchReady, Self.batchDone, Self.batchWaiting, Self.batchRunning, Self.batchRest] {
       for row in try tallies(sql, ids) {
-        known[row.batch]?.add(row.state, row.tally)
+        known[row.batch, default: StateTotals()].add(row.state, row.tally)
         known[row.batch]?.mismatched += row.mismatched
-        ready[row.batch]?.count -= row.tally.count
-        ready[row.batch]?.sum -= row.tally.sum
       }
     }
-    for (batch, tally) in ready { known[batch]?.add(.pending, tally) }
     for sql in [Self.batchPartialAcked, Self.batchRunningAcked] {
       for (batch, bytes) in try db.rows(sql, ids, row: { ($0.id(0, BatchID.self), $0.int64(1)) }) {
         known[batch]?.bytesAcked += bytes
@@ -34,9 +29,9 @@ extension LedgerReader {
     }
   }
 
-  static let batchTallies: StaticString = """
+  static let batchReady: StaticString = """
     SELECT batch_id, 'pending', tally(size), 0 FROM file
-    WHERE batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
+    WHERE state = 'pending' AND not_before IS NULL AND batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
     """
   static let batchDone: StaticString = """
     SELECT batch_id, 'done', tally(size), 0 FROM file

@@ -3,7 +3,7 @@ public import TransferModel
 extension LedgerTransaction {
   /// Gives up to `limit` files to this run, in the order of priority and then of admission. Files and chunks whose time
   /// has come are promoted first. The cost does not grow with the ledger, nor with what waits.
-  /// Files of the batches in `without` are passed over, at the price of a look at each.
+  /// Files of the batches in `without` are passed over, at the price of a look at each batch that has ready files.
   public func claimFiles(_ run: RunID, limit: Int, without: Set<BatchID> = []) throws -> [ClaimedFile] {
     try requireLease(run)
     try db.run(Self.promoteFiles, .int(wallMs))
@@ -23,8 +23,9 @@ extension LedgerTransaction {
   private func readyFiles(_ limit: Int, _ without: Set<BatchID>) throws -> [(ClaimedFile, Bool)] {
     let read = { (row: SQLRow) throws(SQLiteError) in (Self.claimed(row), row.isNull(13)) }
     if without.isEmpty { return try db.rows(Self.readyFiles, .int(limit), row: read) }
-    let batches = "[\(without.map { String($0.rawValue) }.joined(separator: ","))]"
-    return try db.rows(Self.readyFilesWithout, .text(batches), .int(limit), row: read)
+    return try db.readyFiles(without: without, limit: limit).compactMap { file in
+      try db.first(Self.readyFile, .id(file), row: read)
+    }
   }
 
   static let promoteFiles: StaticString =
@@ -34,11 +35,10 @@ extension LedgerTransaction {
       started_at, chunk_count, staged
     FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
     """
-  static let readyFilesWithout: StaticString = """
+  static let readyFile: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, failures, chunk_size,
       started_at, chunk_count, staged
-    FROM file WHERE state = 'pending' AND not_before IS NULL AND batch_id NOT IN (SELECT value FROM json_each(?))
-    ORDER BY priority DESC, id LIMIT ?
+    FROM file WHERE id = ? AND state = 'pending' AND not_before IS NULL
     """
   private static func claimed(_ row: SQLRow) -> ClaimedFile {
     ClaimedFile(
