@@ -63,7 +63,7 @@ public struct SourceAdmitter {
       let seen = try scan(into: writer)
       return try writer.finish().adding(seen)
     }
-    let (spool, seen) = try spool()
+    let (spool, seen) = try spool(watchesKeys: destination.mayJoinPaths)
     let (ledger, target) = try open()
     let writer = PageWriter(ledger, target, notice: notice)
     try spool.replay(into: writer)
@@ -76,20 +76,20 @@ public struct SourceAdmitter {
   public func examine(
     _ body: @escaping ([SourceCandidate]) throws(TransferError) -> Void
   ) throws(TransferError) -> Counts {
-    let examiner = SourceExaminer(watchesKeys: sources.mayRepeat, notice: notice, body)
-    let seen: Counts
-    if sources.canBeRefused || destination.mayJoinPaths {
-      let spooled = try spool()
-      seen = spooled.seen
-      try spooled.spool.replay(into: examiner)
-    } else {
-      seen = try scan(into: examiner)
+    let examiner = SourceExaminer(notice: notice, body)
+    guard sources.mayRepeat || destination.mayJoinPaths else {
+      let seen = try scan(into: examiner)
+      return try examiner.finish().adding(seen)
     }
-    return try examiner.finish().adding(seen)
+    let (spool, seen) = try spool(watchesKeys: true)
+    let again = try spool.replay(into: examiner, repeats: false)
+    var counts = try examiner.finish().adding(seen)
+    counts.repeated = again
+    return counts
   }
 
-  private func spool() throws(TransferError) -> (spool: SourceSpool, seen: Counts) {
-    let spool = try SourceSpool(watchesKeys: destination.mayJoinPaths)
+  private func spool(watchesKeys: Bool) throws(TransferError) -> (spool: SourceSpool, seen: Counts) {
+    let spool = try SourceSpool(watchesKeys: watchesKeys)
     let seen = try scan(into: spool)
     try spool.check()
     return (spool, seen)

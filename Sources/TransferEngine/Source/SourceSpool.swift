@@ -1,4 +1,3 @@
-import CSys
 import TransferLedger
 import TransferModel
 
@@ -18,30 +17,26 @@ final class SourceSpool: FileSink {
     /// Position in ``failures``; -1 for a file that can be sent.
     var failure: Int32
     var identity: SourceIdentity
+
+    static let none = Record(
+      pathCount: 0, keyCount: 0, mode: 0, failure: -1,
+      identity: SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0))
   }
 
-  private struct KeyMark {
-    var hash: Int
-    var offset: UInt64
-  }
-
-  private let folder: NameBytes
   private let file: UnsafeMutablePointer<FILE>
-  private let watchesKeys: Bool
+  /// nil when nothing can be equal.
+  private let keys: KeyLog?
   private var offset: UInt64 = 0
-  private var marks: [KeyMark] = []
+  /// Files, by their number in the scan, that came before with the same path and key; a bit each, none where nothing did.
+  private var repeats: [UInt64] = []
   /// The different ones: a million files are missing for the same reason.
   private var failures: [Failure] = []
   private var failureNumbers: [String: Int32] = [:]
 
-  /// - Parameter watchesKeys: files of different paths can have the same key, which ``check()`` then finds.
+  /// - Parameter watchesKeys: a file can come twice, or files of different paths have the same key: ``check()`` finds both.
   init(watchesKeys: Bool) throws(TransferError) {
-    self.watchesKeys = watchesKeys
-    folder = Self.temporaryFolder()
-    let descriptor = folder.withCString { csys_open_unnamed($0) }
-    guard descriptor >= 0, let stream = fdopen(descriptor, "w+") else { throw Self.failure(folder, errno) }
-    file = stream
-    setvbuf(file, nil, _IOFBF, 256 << 10)
+    keys = watchesKeys ? try KeyLog() : nil
+    file = try Spooling.open()
   }
 
   deinit { fclose(file) }
@@ -49,11 +44,7 @@ final class SourceSpool: FileSink {
   func take(
     path: BorrowedName, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32
   ) throws(TransferError) {
-    if watchesKeys {
-      var hasher = Hasher()
-      hasher.combine(bytes: key)
-      marks.append(KeyMark(hash: hasher.finalize(), offset: offset))
-    }
+    try keys?.append(key, at: offset)
     try write(path, key, mode, -1, identity)
   }
 
@@ -78,7 +69,7 @@ final class SourceSpool: FileSink {
     let size = MemoryLayout<Record>.stride
     let written =
       fwrite(&record, size, 1, file) == 1 && Self.write(path, file) && Self.write(key, file)
-    guard written else { throw Self.failure(folder, errno) }
+    guard written else { throw Spooling.failure(errno) }
     offset += UInt64(size + path.count + key.count)
   }
 
@@ -87,30 +78,62 @@ final class SourceSpool: FileSink {
     return fwrite(start, 1, bytes.count, file) == bytes.count
   }
 
-  /// - Throws: `.usage` when two files have the same key.
+  /// - Throws: `.usage` when two files have the same key: the first that has one of an earlier file.
   func check() throws(TransferError) {
-    marks.sort { ($0.hash, $0.offset) < ($1.hash, $1.offset) }
-    var start = 0
-    for index in marks.indices.dropFirst() {
-      if marks[index].hash != marks[start].hash { start = index }
-      for earlier in start..<index {
-        let (a, b) = (try read(at: marks[earlier].offset), try read(at: marks[index].offset))
-        if a.key == b.key && a.path != b.path { throw .sameKey(b.path, a.path, b.key) }
-      }
+    guard let keys else { return }
+    guard fflush(file) == 0 else { throw Spooling.failure(errno) }
+    var first: (number: UInt64, error: TransferError)?
+    try keys.forEachGroup { group throws(TransferError) in
+      guard let found = try collision(in: group), found.number < first?.number ?? .max else { return }
+      first = found
     }
-    marks = []
+    if let first { throw first.error }
   }
 
-  /// Gives everything to another sink, in the order in which it came.
-  func replay(into sink: some FileSink) throws(TransferError) {
-    guard fseeko(file, 0, SEEK_SET) == 0 else { throw Self.failure(folder, errno) }
+  /// Compares each with the different names before it, which are few: mostly one that comes again.
+  private func collision(
+    in group: ArraySlice<KeyLog.Mark>
+  ) throws(TransferError) -> (number: UInt64, error: TransferError)? {
+    var known: [(path: NameBytes, key: NameBytes)] = []
+    for mark in group {
+      let names = try names(at: mark.offset)
+      guard let same = known.first(where: { $0.key == names.key }) else {
+        known.append(names)
+        continue
+      }
+      if same.path != names.path { return (mark.number, .sameKey(names.path, same.path, names.key)) }
+      markRepeat(Int(mark.number))
+    }
+    return nil
+  }
+
+  private func markRepeat(_ number: Int) {
+    if number / 64 >= repeats.count { repeats += Array(repeating: 0, count: number / 64 + 1 - repeats.count) }
+    repeats[number / 64] |= 1 << UInt64(number % 64)
+  }
+
+  private func isRepeat(_ number: Int) -> Bool {
+    number / 64 < repeats.count && repeats[number / 64] & 1 << UInt64(number % 64) != 0
+  }
+
+  /// Gives everything to another sink, in the order in which it came. Without `repeats` what was there before is left out.
+  /// - Returns: how many files came again.
+  @discardableResult
+  func replay(into sink: some FileSink, repeats keepsRepeats: Bool = true) throws(TransferError) -> Int {
+    guard fseeko(file, 0, SEEK_SET) == 0 else { throw Spooling.failure(errno) }
     var names: [UInt8] = []
+    var (number, again) = (-1, 0)
     while let record = try next(&names) {
       let middle = Int(record.pathCount)
       if record.failure >= 0 {
         let (path, key) = (NameBytes(Array(names[..<middle])), NameBytes(Array(names[middle...])))
         try sink.refuse(path: path, key: key, failures[Int(record.failure)])
         continue
+      }
+      number += 1
+      if isRepeat(number) {
+        again += 1
+        if !keepsRepeats { continue }
       }
       try names.withUnsafeBufferPointer { names throws(TransferError) in
         let bytes = UnsafeRawBufferPointer(names)
@@ -119,42 +142,31 @@ final class SourceSpool: FileSink {
           key: UnsafeRawBufferPointer(rebasing: bytes[middle...]), record.identity, mode: record.mode)
       }
     }
+    return again
   }
 
-  private func read(at offset: UInt64) throws(TransferError) -> (path: NameBytes, key: NameBytes) {
-    var names: [UInt8] = []
-    guard fseeko(file, off_t(offset), SEEK_SET) == 0, let record = try next(&names) else {
-      throw Self.failure(folder, EIO)
-    }
+  private func names(at offset: UInt64) throws(TransferError) -> (path: NameBytes, key: NameBytes) {
+    var record = Record.none
+    let size = MemoryLayout<Record>.stride
+    guard pread(fileno(file), &record, size, off_t(offset)) == size else { throw Spooling.failure(EIO) }
     let middle = Int(record.pathCount)
+    var names = [UInt8](repeating: 0, count: middle + Int(record.keyCount))
+    guard pread(fileno(file), &names, names.count, off_t(offset) + off_t(size)) == names.count else {
+      throw Spooling.failure(EIO)
+    }
     return (NameBytes(Array(names[..<middle])), NameBytes(Array(names[middle...])))
   }
 
   /// nil at the end.
   private func next(_ names: inout [UInt8]) throws(TransferError) -> Record? {
-    var record = Record(
-      pathCount: 0, keyCount: 0, mode: 0, failure: -1,
-      identity: SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0))
+    var record = Record.none
     guard fread(&record, MemoryLayout<Record>.stride, 1, file) == 1 else {
-      if ferror(file) != 0 { throw Self.failure(folder, errno) }
+      if ferror(file) != 0 { throw Spooling.failure(errno) }
       return nil
     }
     let count = Int(record.pathCount) + Int(record.keyCount)
     if names.count != count { names = [UInt8](repeating: 0, count: count) }
-    guard fread(&names, 1, count, file) == count else { throw Self.failure(folder, EIO) }
+    guard fread(&names, 1, count, file) == count else { throw Spooling.failure(EIO) }
     return record
-  }
-
-  /// As SQLite chooses: not /tmp first, which may be memory.
-  private static func temporaryFolder() -> NameBytes {
-    let named = getenv("TMPDIR").map { NameBytes(String(cString: $0)) }
-    let folders = (named.map { [$0] } ?? []) + [NameBytes("/var/tmp"), NameBytes("/tmp")]
-    return folders.first { folder in folder.withCString { access($0, W_OK | X_OK) } == 0 } ?? NameBytes(".")
-  }
-
-  private static func failure(_ folder: NameBytes, _ code: Int32) -> TransferError {
-    TransferError(
-      code == ENOSPC || code == EDQUOT ? .storeFull : .storeIO, "keep the list while it is checked in", folder,
-      cause: systemText(code), remedy: "name another folder with TMPDIR; nothing was recorded")
   }
 }

@@ -1,0 +1,92 @@
+import CSys
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The hash of each key of a scan and where its record is, on disk: what can be equal is found without keeping a million keys,
+/// or even their hashes, in memory.
+final class KeyLog {
+  struct Mark {
+    var hash: UInt64
+    /// Which file of the scan it is, counted from 0.
+    var number: UInt64
+    var offset: UInt64
+  }
+
+  /// Marks in memory at a time: 12 MiB.
+  private static let atOnce = 1 << 19
+
+  private let file: UnsafeMutablePointer<FILE>
+  private(set) var count: UInt64 = 0
+  private let partSize: Int
+
+  init(partSize: Int = KeyLog.atOnce) throws(TransferError) {
+    self.partSize = partSize
+    file = try Spooling.open()
+  }
+
+  deinit { fclose(file) }
+
+  func append(_ key: BorrowedName, at offset: UInt64) throws(TransferError) {
+    var hasher = Hasher()
+    hasher.combine(bytes: key)
+    var mark = Mark(hash: UInt64(bitPattern: Int64(hasher.finalize())), number: count, offset: offset)
+    guard fwrite(&mark, MemoryLayout<Mark>.stride, 1, file) == 1 else { throw Spooling.failure(errno) }
+    count += 1
+  }
+
+  /// Calls `body` for all marks whose hash is not the only one of its kind, each group in the order of the scan. Reads the file
+  /// once for every half million of marks.
+  func forEachGroup(_ body: (ArraySlice<Mark>) throws(TransferError) -> Void) throws(TransferError) {
+    let parts = UInt64(max(1, (Int(count) + partSize - 1) / partSize))
+    for part in 0..<parts {
+      var marks = try marks { $0.hash.multipliedFullWidth(by: parts).high == part }
+      marks.sort { ($0.hash, $0.number) < ($1.hash, $1.number) }
+      var start = 0
+      for index in marks.indices where index + 1 == marks.count || marks[index + 1].hash != marks[start].hash {
+        if index > start { try body(marks[start...index]) }
+        start = index + 1
+      }
+    }
+  }
+
+  private func marks(where belongs: (Mark) -> Bool) throws(TransferError) -> [Mark] {
+    guard fseeko(file, 0, SEEK_SET) == 0 else { throw Spooling.failure(errno) }
+    var found: [Mark] = []
+    var mark = Mark(hash: 0, number: 0, offset: 0)
+    while fread(&mark, MemoryLayout<Mark>.stride, 1, file) == 1 {
+      if belongs(mark) { found.append(mark) }
+    }
+    if ferror(file) != 0 { throw Spooling.failure(errno) }
+    return found
+  }
+}
+
+/// Files without a name, which go with the process.
+enum Spooling {
+  private static let folder = temporaryFolder()
+
+  static func open() throws(TransferError) -> UnsafeMutablePointer<FILE> {
+    let descriptor = folder.withCString { csys_open_unnamed($0) }
+    guard descriptor >= 0, let stream = fdopen(descriptor, "w+") else { throw failure(errno) }
+    setvbuf(stream, nil, _IOFBF, 256 << 10)
+    return stream
+  }
+
+  /// As SQLite chooses: not /tmp first, which may be memory.
+  private static func temporaryFolder() -> NameBytes {
+    let named = getenv("TMPDIR").map { NameBytes(String(cString: $0)) }
+    let folders = (named.map { [$0] } ?? []) + [NameBytes("/var/tmp"), NameBytes("/tmp")]
+    return folders.first { folder in folder.withCString { access($0, W_OK | X_OK) } == 0 } ?? NameBytes(".")
+  }
+
+  static func failure(_ code: Int32) -> TransferError {
+    TransferError(
+      code == ENOSPC || code == EDQUOT ? .storeFull : .storeIO, "keep the list while it is checked in", folder,
+      cause: systemText(code), remedy: "name another folder with TMPDIR; nothing was recorded")
+  }
+}
