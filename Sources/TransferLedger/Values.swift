@@ -39,19 +39,6 @@ public struct Recovery: Sendable, Hashable {
   }
 }
 
-/// What ``LedgerTransaction/createBatch(_:)`` did.
-public enum BatchCreation: Sendable, Hashable {
-  case created(BatchID)
-  /// A batch of this name is there already; nothing was written.
-  case exists(BatchID)
-
-  public var id: BatchID {
-    switch self {
-    case .created(let id), .exists(let id): id
-    }
-  }
-}
-
 /// A session at a server that must be ended there, with the attempt that was opened for it.
 public struct AbortWork: Sendable, Hashable {
   public var session: SessionID

@@ -106,7 +106,7 @@ import Testing
           name: "nightly", settings: BatchSettings(destination: "x"), protocolName: "put", destination: "x",
           labels: ["k": "v"]))
     }
-    #expect(again == .exists(first))
+    #expect(again == first)
     let settings = try f.ledger.read { try $0.batchSettings(first) }
     #expect(settings == BatchSettings(destination: "put:there"))
     #expect(try f.ledger.read { try $0.batchSettings(BatchID(rawValue: 9)) } == nil)

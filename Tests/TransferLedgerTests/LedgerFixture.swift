@@ -45,8 +45,7 @@ final class LedgerFixture {
     let settings = BatchSettings(destination: place)
     return try ledger.write {
       try $0.createBatch(
-        NewBatch(name: name, settings: settings, protocolName: "put", destination: place, priority: priority)
-      ).id
+        NewBatch(name: name, settings: settings, protocolName: "put", destination: place, priority: priority))
     }
   }
 

@@ -29,42 +29,43 @@ struct FilledLedger {
     ledger = try Ledger.open(at: path, mode: .create, clock: clock)
     run = try ledger.startRun(
       NewRun(argv: ["push", "/data"], version: "0.1.0", host: "host.example", bootID: "boot", pid: 4711))
-    let (first, second) = try admit()
+    let first = try admit()
     try upload(first[0])
     try fail(first[1])
     try lose(first[2])
     try end()
-    _ = second
     ledger.close()
   }
 
-  private func admit() throws -> (first: [FileID], second: [FileID]) {
-    try ledger.write { tx in
-      let settings = BatchSettings(destination: "s3://bucket/p/")
-      let first = try tx.createBatch(
-        NewBatch(
-          name: "nightly", settings: settings, protocolName: "s3", destination: "s3://bucket/p/",
-          labels: ["run": "42", "lane": "1"])
-      ).id
-      let sources: [(path: [UInt8], size: Int64)] = [
-        (Array("/data/a.bin".utf8), 10 << 20), (Array("/data/b".utf8) + [0xFF], 5), (Array("/data/日本.txt".utf8), 3),
-      ]
-      var files: [FileID] = []
-      for source in sources {
-        let key = NameBytes(Array("p/".utf8) + source.path.dropFirst(6))
-        let file = NewFile(path: NameBytes(source.path), key: key, identity: Self.identity(source.size), mode: 0o644)
-        if case .added(let id, superseded: nil) = try tx.admit(file, to: first) { files.append(id) }
-      }
-      _ = try tx.admitFailed(
-        path: NameBytes("/data/secret"), key: NameBytes("p/secret"), code: .sourceDenied,
-        message: "open: permission denied", to: first)
-      let second = try tx.createBatch(
-        NewBatch(settings: settings, protocolName: "s3", destination: "s3://bucket/q/")
-      ).id
-      let hostile = NewFile(
-        path: NameBytes("/data/x\u{1B}[2J\ny"), key: NameBytes("q/x"), identity: Self.identity(1 << 30), mode: 0o644)
-      guard case .added(let id, superseded: nil) = try tx.admit(hostile, to: second) else { return (files, []) }
-      return (files, [id])
+  private func admit() throws -> [FileID] {
+    let settings = BatchSettings(destination: "s3://bucket/p/")
+    let first = NewBatch(
+      name: "nightly", settings: settings, protocolName: "s3", destination: "s3://bucket/p/",
+      labels: ["run": "42", "lane": "1"])
+    var page = AdmissionPage()
+    let sources: [(path: [UInt8], size: Int64)] = [
+      (Array("/data/a.bin".utf8), 10 << 20), (Array("/data/b".utf8) + [0xFF], 5), (Array("/data/日本.txt".utf8), 3),
+    ]
+    for source in sources {
+      Self.append(source.path, Array("p/".utf8) + source.path.dropFirst(6), source.size, to: &page)
+    }
+    page.append(
+      path: NameBytes("/data/secret"), key: NameBytes("p/secret"), Failure(.sourceDenied, "open: permission denied"))
+    try admit(page, to: first)
+    var other = AdmissionPage()
+    Self.append(Array("/data/x\u{1B}[2J\ny".utf8), Array("q/x".utf8), 1 << 30, to: &other)
+    try admit(other, to: NewBatch(settings: settings, protocolName: "s3", destination: "s3://bucket/q/"))
+    return (1...3).map { FileID(rawValue: $0) }
+  }
+
+  private func admit(_ page: AdmissionPage, to batch: NewBatch) throws {
+    let target = AdmissionTarget(batch, since: try ledger.read { try $0.addedMark() }, wallMs: clock.wallMs)
+    _ = try ledger.write { try $0.admit(page, to: target) }
+  }
+
+  private static func append(_ path: [UInt8], _ key: [UInt8], _ size: Int64, to page: inout AdmissionPage) {
+    path.withUnsafeBytes { path in
+      key.withUnsafeBytes { page.append(path: path, key: $0, identity(size), mode: 0o644) }
     }
   }
 

@@ -12,31 +12,6 @@ extension LedgerReader {
     return totals
   }
 
-  func allFailures() throws -> [FailureRow] { try db.rows(Self.allFailures, row: Self.failure) }
-
-  static let allFailures: StaticString = """
-    WITH ended AS (
-      SELECT cause code, count(*) files, max(id) example, min(finished_at) first, max(finished_at) last FROM file
-      WHERE state IN ('failed', 'unknown')
-        AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing'
-      GROUP BY cause),
-    met AS (
-      SELECT error_code code, count(*) attempts, max(id) example, min(started_at) first,
-        max(coalesce(ended_at, started_at)) last
-      FROM attempt WHERE error_code IS NOT NULL GROUP BY error_code)
-    SELECT e.code, e.blame, e.hint, coalesce(ended.files, 0), coalesce(met.attempts, 0),
-      coalesce(min(ended.first, met.first), ended.first, met.first),
-      coalesce(max(ended.last, met.last), ended.last, met.last),
-      coalesce(one.path, (SELECT f.path FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.id = met.example)),
-      coalesce(one.message, (SELECT a.message FROM attempt a WHERE a.id = met.example))
-    FROM error_code e
-      LEFT JOIN ended ON ended.code = e.code
-      LEFT JOIN met ON met.code = e.code
-      LEFT JOIN file one ON one.id = ended.example
-    WHERE ended.code IS NOT NULL OR met.code IS NOT NULL
-    ORDER BY 4 DESC, 5 DESC, 1
-    """
-
   func allAttemptTotals() throws -> AttemptTotals {
     var totals = AttemptTotals()
     let outcomes = try db.rows("SELECT outcome, count(*), min(started_at), max(ended_at) FROM attempt GROUP BY outcome")

@@ -35,41 +35,82 @@ public struct FailureRow: Sendable, Hashable {
 extension LedgerReader {
   /// What went wrong with the files that the filter selects, by error code: most files first, then most attempts.
   public func failures(_ filter: RowFilter) throws -> [FailureRow] {
-    if filter.isEverything { return try allFailures() }
-    return try db.rows(
-      """
-      WITH ended AS (
-        SELECT f.cause code, count(*) files, max(f.id) example, min(f.finished_at) first, max(f.finished_at) last
+    let (ended, met) = (try endedByCode(filter), try metByCode(filter))
+    let rows = try Set(ended.keys).union(met.keys).map { code in try failure(code, ended[code], met[code]) }
+    return rows.sorted { ($1.files, $1.attempts, $0.code) < ($0.files, $0.attempts, $1.code) }
+  }
+
+  /// What one code hit: files that ended with it, or attempts that met it.
+  private struct Hits {
+    var count: Int64
+    /// The newest of them.
+    var example: Int64
+    var firstMs, lastMs: Int64?
+  }
+
+  private func endedByCode(_ filter: RowFilter) throws -> [String: Hits] {
+    if filter.isEverything { return byCode(try db.rows(Self.allEnded, row: Self.hits)) }
+    return byCode(
+      try db.rows(
+        """
+        SELECT f.cause, count(*), max(f.id), min(f.finished_at), max(f.finished_at)
         FROM file f WHERE f.state IN ('failed', 'unknown')
           AND f.state <> 'done' AND f.state <> 'active' AND f.state <> 'pending' AND f.state <> 'finishing'
           AND {files}
           AND (?1 IS NULL OR f.finished_at >= ?1 OR f.state = 'unknown')
-        GROUP BY f.cause),
-      met AS (
-        SELECT a.error_code code, count(*) attempts, max(a.id) example, min(a.started_at) first,
-          max(coalesce(a.ended_at, a.started_at)) last
+        GROUP BY f.cause
+        """, filter, .int(filter.finishedSinceMs), row: Self.hits))
+  }
+
+  private func metByCode(_ filter: RowFilter) throws -> [String: Hits] {
+    if filter.isEverything { return byCode(try db.rows(Self.allMet, row: Self.hits)) }
+    return byCode(
+      try db.rows(
+        """
+        SELECT a.error_code, count(*), max(a.id), min(a.started_at), max(coalesce(a.ended_at, a.started_at))
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.error_code IS NOT NULL
           AND {attempts}
           AND (?1 IS NULL OR f.finished_at >= ?1 OR f.state = 'unknown')
-        GROUP BY a.error_code)
-      SELECT e.code, e.blame, e.hint, coalesce(ended.files, 0), coalesce(met.attempts, 0),
-        coalesce(min(ended.first, met.first), ended.first, met.first),
-        coalesce(max(ended.last, met.last), ended.last, met.last),
-        coalesce(one.path, (SELECT f.path FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.id = met.example)),
-        coalesce(one.message, (SELECT a.message FROM attempt a WHERE a.id = met.example))
-      FROM error_code e
-        LEFT JOIN ended ON ended.code = e.code
-        LEFT JOIN met ON met.code = e.code
-        LEFT JOIN file one ON one.id = ended.example
-      WHERE ended.code IS NOT NULL OR met.code IS NOT NULL
-      ORDER BY 4 DESC, 5 DESC, 1
-      """, filter, .int(filter.finishedSinceMs), row: Self.failure)
+        GROUP BY a.error_code
+        """, filter, .int(filter.finishedSinceMs), row: Self.hits))
   }
 
-  static func failure(_ row: SQLRow) -> FailureRow {
-    FailureRow(
-      code: row.text(0), blame: row.text(1), hint: row.text(2), files: row.int64(3), attempts: row.int64(4),
-      firstMs: row.int64OrNil(5), lastMs: row.int64OrNil(6), examplePath: row.bytesOrNil(7).map { NameBytes($0) },
-      exampleMessage: row.textOrNil(8))
+  // Over everything, without a look at the file of each attempt.
+  static let allEnded: StaticString = """
+    SELECT cause, count(*), max(id), min(finished_at), max(finished_at) FROM file
+    WHERE state IN ('failed', 'unknown')
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing'
+    GROUP BY cause
+    """
+  static let allMet: StaticString = """
+    SELECT error_code, count(*), max(id), min(started_at), max(coalesce(ended_at, started_at)) FROM attempt
+    WHERE error_code IS NOT NULL GROUP BY error_code
+    """
+
+  private static func hits(_ row: SQLRow) -> (code: String, hits: Hits) {
+    let hits = Hits(
+      count: row.int64(1), example: row.int64(2), firstMs: row.int64OrNil(3), lastMs: row.int64OrNil(4))
+    return (row.text(0), hits)
+  }
+
+  private func byCode(_ rows: [(code: String, hits: Hits)]) -> [String: Hits] {
+    Dictionary(uniqueKeysWithValues: rows.map { ($0.code, $0.hits) })
+  }
+
+  private func failure(_ code: String, _ ended: Hits?, _ met: Hits?) throws -> FailureRow {
+    let known = try db.first("SELECT blame, hint FROM error_code WHERE code = ?", .text(code)) {
+      ($0.text(0), $0.text(1))
+    }
+    let file = try db.first("SELECT path, message FROM file WHERE id = ?", .int(ended?.example)) {
+      ($0.bytes(0), $0.textOrNil(1))
+    }
+    let attempt = try db.first(
+      "SELECT f.path, a.message FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.id = ?", .int(met?.example)
+    ) { ($0.bytes(0), $0.textOrNil(1)) }
+    return FailureRow(
+      code: code, blame: known?.0 ?? "", hint: known?.1 ?? "", files: ended?.count ?? 0, attempts: met?.count ?? 0,
+      firstMs: [ended?.firstMs, met?.firstMs].compactMap(\.self).min(),
+      lastMs: [ended?.lastMs, met?.lastMs].compactMap(\.self).max(),
+      examplePath: (file?.0 ?? attempt?.0).map { NameBytes($0) }, exampleMessage: file?.1 ?? attempt?.1)
   }
 }

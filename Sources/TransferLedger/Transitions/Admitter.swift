@@ -7,9 +7,9 @@ struct Admitter {
   private(set) var batch: BatchID?
   private var destination: Int64?
   private let priority: Int
-  private let target: AdmissionTarget?
+  private let target: AdmissionTarget
   /// Files wait for the copy of their source before they may be sent.
-  private var isStaged: Bool { target?.batch.settings.stage == true }
+  private var isStaged: Bool { target.batch.settings.stage == true }
   private let live, past, insert: Statement
   /// Some key of the destination has a generation that is not the live one.
   private var hasPast = false
@@ -17,28 +17,17 @@ struct Admitter {
   private(set) var queued = QueuedFiles()
   private(set) var hasRecorded = false
 
-  init(_ tx: LedgerTransaction, destination: Int64, batch: BatchID, priority: Int) throws {
-    try self.init(tx, destination, batch, priority, nil)
-  }
-
+  /// - Parameter batch: when it is there already.
   init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) throws {
-    let place = target.batch.canonicalPlace
-    let destination = try tx.db.first("SELECT id FROM destination WHERE place = ?", .text(place)) { $0.int64(0) }
-    let priority = try batch.map { try tx.home(of: $0).priority } ?? target.batch.priority
-    try self.init(tx, destination, batch, priority, target)
-  }
-
-  private init(
-    _ tx: LedgerTransaction, _ destination: Int64?, _ batch: BatchID?, _ priority: Int, _ target: AdmissionTarget?
-  ) throws {
     self.tx = tx
-    self.destination = destination
     self.batch = batch
-    self.priority = priority
     self.target = target
+    let place = target.batch.canonicalPlace
+    destination = try tx.db.first("SELECT id FROM destination WHERE place = ?", .text(place)) { $0.int64(0) }
+    priority = try batch.map { try tx.home(of: $0).priority } ?? target.batch.priority
     live = try tx.db.statement(Self.liveQuery)
     past = try tx.db.statement(LedgerTransaction.pastGenerationQuery)
-    insert = try tx.db.statement(Self.insertStatement)
+    insert = try tx.db.statement(LedgerTransaction.insertFile)
     if let destination {
       let query: StaticString = "SELECT 1 FROM file WHERE destination_id = ? AND live IS NULL LIMIT 1"
       hasPast = try tx.db.first(query, .integer(destination)) { _ in true } ?? false
@@ -54,7 +43,7 @@ struct Admitter {
       if generation > 1, let destination { try tx.dropSessions(destination, NameBytes(Array(key))) }
       return .added(try add(path, key, identity, mode, generation), superseded: nil)
     }
-    if let target, current.batch == batch, current.id.rawValue > target.mark.file {
+    if current.batch == batch, current.id.rawValue > target.mark.file {
       guard current.isSamePath else { throw try collision(path, key, current.id) }
       return .repeated(current.id)
     }
@@ -108,8 +97,9 @@ struct Admitter {
       insert.bind(11, Int64(bitPattern: identity.device))
       insert.bind(12, Int64(mode))
       insert.bind(13, Int64(priority))
-      insert.bind(14, tx.wallMs)
-      insert.bind(15, isStaged ? 1 : 0)
+      insert.bindNull(14)
+      insert.bind(15, tx.wallMs)
+      insert.bind(16, isStaged ? 1 : 0)
       try insert.run()
     }
     hasRecorded = true
@@ -118,8 +108,7 @@ struct Admitter {
 
   private mutating func openBatch() throws -> BatchID {
     if let batch { return batch }
-    guard let target else { preconditionFailure("no batch to open") }
-    let opened = try tx.createBatch(target.batch, uid: target.uid).id
+    let opened = try tx.createBatch(target.batch, uid: target.uid)
     batch = opened
     destination = try tx.home(of: opened).destination
     return opened
@@ -165,11 +154,5 @@ struct Admitter {
   static let liveQuery: StaticString = """
     SELECT id, batch_id, generation, state, size, mtime_ns, ctime_ns, inode, device, path = ?3 FROM file
     WHERE destination_id = ?1 AND key = ?2 AND live = 1
-    """
-  private static let insertStatement: StaticString = """
-    INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
-      device, mode, state, priority, created_at)
-    VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
-      iif(?15, 'settling', 'pending'), ?13, ?14)
     """
 }

@@ -1,17 +1,13 @@
-public import TransferModel
+import TransferModel
 
 extension LedgerTransaction {
   /// Records a batch. With a name that is there already nothing is written, but that it is seen again.
-  public func createBatch(_ batch: NewBatch) throws -> BatchCreation {
-    try createBatch(batch, uid: .make(wallMs: wallMs))
-  }
-
-  func createBatch(_ batch: NewBatch, uid: UID) throws -> BatchCreation {
+  func createBatch(_ batch: NewBatch, uid: UID) throws -> BatchID {
     if let name = batch.name {
       let found = try db.first("SELECT id FROM batch WHERE name = ?", .text(name)) { $0.id(0, BatchID.self) }
       if let found {
         try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(found))
-        return .exists(found)
+        return found
       }
     }
     let id = try db.insert(
@@ -22,7 +18,7 @@ extension LedgerTransaction {
       .text(batch.protocolName), .text(batch.destination), .text(try jsonText(batch.settings)),
       .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs))
     try recordEvent("added", batch: BatchID(rawValue: id), file: nil, detail: batch.destination)
-    return .created(BatchID(rawValue: id))
+    return BatchID(rawValue: id)
   }
 
   private func destination(_ place: String) throws -> Int64 {
@@ -32,7 +28,7 @@ extension LedgerTransaction {
 
   /// Records a source that was named but cannot be sent (unreadable, vanished, name refused): a `failed` row without
   /// identity, so that the reports have it. Such a row is not retried; the file is pushed again.
-  public func admitFailed(
+  func admitFailed(
     path: NameBytes, key: NameBytes, code: ErrorCode, message: String, to batch: BatchID
   ) throws -> FileID {
     let home = try home(of: batch)
@@ -67,14 +63,18 @@ extension LedgerTransaction {
     let identity = file.identity
     return FileID(
       rawValue: try db.insert(
-        """
-        INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
-          device, mode, state, priority, not_before, created_at)
-        VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)
-        """, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation), .name(file.path),
+        Self.insertFile, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation),
+        .name(file.path),
         .name(file.key), .int(identity.size), .int(identity.mtimeNs), .int(identity.ctimeNs), .bits(identity.inode),
-        .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs)))
+        .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs), .flag(false)))
   }
+
+  /// A file, live from now on: settling when the last value says so, else pending. ``Admitter`` binds it by hand.
+  static let insertFile: StaticString = """
+    INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
+      device, mode, state, priority, not_before, created_at)
+    VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, iif(?16, 'settling', 'pending'), ?13, ?14, ?15)
+    """
 
   /// One more than every generation of the key so far: the live one, and those that failed or were replaced.
   func nextGeneration(_ destination: Int64, _ key: NameBytes) throws -> Int {

@@ -1,17 +1,9 @@
 public import TransferModel
 
 extension LedgerTransaction {
-  /// Records a file unless the ledger shows that there is nothing to do. The natural key is the destination and the
-  /// remote key: what is done with the same identity is unchanged; another identity is the next generation.
-  public func admit(_ file: NewFile, to batch: BatchID) throws -> Admission {
-    let home = try home(of: batch)
-    var admitter = try Admitter(self, destination: home.destination, batch: batch, priority: home.priority)
-    return try file.path.bytes.withUnsafeBytes { path in
-      try file.key.bytes.withUnsafeBytes { try admitter.admit(path, $0, file.identity, file.mode) }
-    }
-  }
-
-  /// Records the files of `page`, each as ``admit(_:to:)`` does, and their batch with the first that needs a row.
+  /// Records each file of `page` unless the ledger shows that there is nothing to do, and their batch with the first that
+  /// needs a row. The natural key is the destination and the remote key: what is done with the same identity is unchanged;
+  /// another identity is the next generation.
   /// A source that cannot be sent gets its `failed` row unless the newest row of its key says the same already, so that a
   /// job that runs every minute does not pile them up.
   /// - Throws: `.usage` when two sources of one `add` have the same key, or the named batch goes elsewhere.

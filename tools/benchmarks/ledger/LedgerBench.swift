@@ -40,23 +40,29 @@ struct LedgerBench {
   // MARK: - fill
 
   private func fill(pending: Int, waiting: Int) throws {
-    let settings = BatchSettings(destination: "http://there/in/")
-    let batch = try ledger.write {
-      try $0.createBatch(NewBatch(settings: settings, protocolName: "put", destination: "http://there/in/")).id
-    }
+    let batch = NewBatch(
+      settings: BatchSettings(destination: "http://there/in/"), protocolName: "put", destination: "http://there/in/")
+    let target = AdmissionTarget(batch, since: try ledger.read { try $0.addedMark() }, wallMs: Clock().wallMs)
     let began = Moment()
     for start in stride(from: 0, to: pending + waiting, by: 1000) {
-      let end = min(start + 1000, pending + waiting)
-      try ledger.write { tx in for n in start..<end { _ = try tx.admit(Self.file(n), to: batch) } }
+      let page = Self.page(start..<min(start + 1000, pending + waiting))
+      _ = try ledger.write { tx in try tx.admit(page, to: target) }
     }
     began.tell("admitted_files", pending + waiting)
     try sendAway(waiting)
   }
 
-  private static func file(_ n: Int) -> NewFile {
-    NewFile(
-      path: NameBytes("/srv/data/run-42/\(n / 1000)/file-\(n).bin"), key: NameBytes("\(n / 1000)/file-\(n).bin"),
-      identity: SourceIdentity(size: 16384, mtimeNs: 1, ctimeNs: 1, inode: UInt64(n), device: 3), mode: 0o100644)
+  private static func page(_ numbers: Range<Int>) -> AdmissionPage {
+    var page = AdmissionPage()
+    for n in numbers {
+      let identity = SourceIdentity(size: 16384, mtimeNs: 1, ctimeNs: 1, inode: UInt64(n), device: 3)
+      Array("/srv/data/run-42/\(n / 1000)/file-\(n).bin".utf8).withUnsafeBytes { path in
+        Array("\(n / 1000)/file-\(n).bin".utf8).withUnsafeBytes {
+          page.append(path: path, key: $0, identity, mode: 0o100644)
+        }
+      }
+    }
+    return page
   }
 
   /// The first files of the ledger back off, as after a server's "not now".
