@@ -31,6 +31,15 @@ public struct CivilTime: Hashable, Sendable {
     second = rest % 60
   }
 
+  /// `2026-11-20T10:00:00Z`. Source: RFC 3339 section 5.6.
+  public var rfc3339: String {
+    func padded(_ number: Int, _ width: Int = 2) -> String {
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+    return "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(padded(hour)):\(padded(minute)):\(padded(second))Z"
+  }
+
   /// Milliseconds since 1970 UTC.
   public var wallMs: Int64 {
     let days = Self.days(year, month, day)

@@ -19,6 +19,7 @@ public enum Cell: Sendable, Hashable {
   case time(Int64)
   case bytesPerSecond(Int64)
   case texts([String: String])
+  case counts([String: Int])
 
   public init(_ text: String?) { self = text.map(Cell.text) ?? .none }
   public init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .none }
@@ -44,6 +45,7 @@ extension Cell: Encodable {
     case .flag(let flag): try container.encode(flag)
     case .time(let ms): try container.encode(Timestamp.rfc3339(ms))
     case .texts(let texts): try container.encode(texts)
+    case .counts(let counts): try container.encode(counts)
     }
   }
 }

@@ -378,7 +378,7 @@ import Testing
     #expect(try f.texts("SELECT rate, workers, deadline_at, labels FROM v_batches WHERE id = 2") == ["- - - {}"])
     #expect(
       try f.texts("SELECT detail FROM event WHERE verb = 'set'") == [
-        "priority 7, rate 1024 bytes/s, workers 2, deadline 5 ms, label run=42",
+        "priority 7, rate 1024 bytes/s, workers 2, deadline 1970-01-01T00:00:00Z, label run=42",
         "rate none, workers none, deadline none, label run=",
       ])
   }

@@ -26,6 +26,8 @@ public struct BatchOutcome: Sendable, Hashable {
   /// They are so already.
   public var unaffected: [BatchID] = []
 
+  public init() {}
+
   init(_ batches: [BatchStanding], _ change: BatchChange) {
     for batch in batches {
       if batch.applying(change) == batch { unaffected.append(batch.id) } else { changed.append(batch.id) }
@@ -64,7 +66,9 @@ struct BatchStanding: Sendable, Hashable {
     if new.priority != priority { parts.append("priority \(new.priority)") }
     if new.rate != rate { parts.append("rate \(new.rate.map { "\($0) bytes/s" } ?? "none")") }
     if new.workers != workers { parts.append("workers \(new.workers.map(String.init) ?? "none")") }
-    if new.deadlineMs != deadlineMs { parts.append("deadline \(new.deadlineMs.map { "\($0) ms" } ?? "none")") }
+    if new.deadlineMs != deadlineMs {
+      parts.append("deadline \(new.deadlineMs.map { CivilTime(wallMs: $0).rfc3339 } ?? "none")")
+    }
     for key in Set(labels.keys).union(new.labels.keys).sorted() where labels[key] != new.labels[key] {
       parts.append("label \(key)=\(new.labels[key] ?? "")")
     }

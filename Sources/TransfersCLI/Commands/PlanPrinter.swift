@@ -76,7 +76,7 @@ final class PlanPrinter: Sendable {
       ("new", Cell(result.new)), ("unchanged", Cell(result.unchanged)), ("changed", Cell(result.changed)),
       ("queued", Cell(result.queued)), ("unknown", Cell(result.unknown)), ("repeated", Cell(result.repeated)),
       ("special", Cell(result.special)), ("failed", Cell(result.failed)), ("excluded", Cell(result.excluded)),
-      ("excluded_by", .texts(Dictionary(uniqueKeysWithValues: result.excludedBy.map { ($0.rule, "\($0.files)") }))),
+      ("excluded_by", .counts(Dictionary(uniqueKeysWithValues: result.excludedBy.map { ($0.rule, $0.files) }))),
       ("chunks", Cell(result.chunks)), ("bytes", .bytes(result.bytes)), ("requests", Cell(result.requests)),
     ])
   }

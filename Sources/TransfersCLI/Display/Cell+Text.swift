@@ -15,6 +15,7 @@ extension Cell {
     case .milliseconds(let ms): Quantity.duration(ms)
     case .time(let ms): Timestamp.local(ms)
     case .bytesPerSecond(let rate): Quantity.bytesPerSecond(rate)
+    case .counts(let counts): Cell.texts(counts.mapValues(String.init)).text
     case .texts(let texts):
       texts.isEmpty
         ? "-"

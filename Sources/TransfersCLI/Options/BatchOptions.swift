@@ -7,7 +7,7 @@ struct BatchOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       "Files, folders and patterns, or - for a list on standard input; then the destination. See \"transfers help sources\" and \"transfers help destinations\"."
-    ))
+    ), completion: .file())
   var places: [NameBytes] = []
 
   @OptionGroup var sourceOptions: SourceOptions
@@ -52,7 +52,7 @@ struct BatchOptions: ParsableArguments {
       valueName: "ref"))
   var auth: String?
 
-  @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"))
+  @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"), completion: .file())
   var caFile: String?
 
   @Flag(help: "Wait for \"100 Continue\" before bodies.")

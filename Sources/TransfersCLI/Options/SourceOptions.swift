@@ -7,12 +7,14 @@ enum MissingChoice: String, ExpressibleByArgument, CaseIterable, Sendable { case
 /// Which files a batch takes.
 struct SourceOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Take the files that this list names, one a line; - is standard input.", valueName: "file"))
+    help: ArgumentHelp("Take the files that this list names, one a line; - is standard input.", valueName: "file"),
+    completion: .file())
   var filesFrom: NameBytes?
 
   @Option(
     name: .customLong("files-from0"),
-    help: ArgumentHelp("The same with a NUL behind each name, as find -print0 writes.", valueName: "file"))
+    help: ArgumentHelp("The same with a NUL behind each name, as find -print0 writes.", valueName: "file"),
+    completion: .file())
   var filesFromNUL: NameBytes?
 
   @Option(
@@ -24,7 +26,7 @@ struct SourceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The folder that paths at the destination are relative to (default: the one that all sources share).",
-      valueName: "folder"))
+      valueName: "folder"), completion: .directory)
   var base: NameBytes?
 
   @Option(

@@ -24,10 +24,10 @@ enum JSONRow {
     out.append(0x7D)
   }
 
-  /// An object of texts by itself.
-  static func text(_ texts: [String: String]) -> String {
+  /// A cell by itself.
+  static func text(_ cell: Cell) -> String {
     var out: [UInt8] = []
-    append(.texts(texts), to: &out)
+    append(cell, to: &out)
     return String(decoding: out, as: UTF8.self)
   }
 
@@ -42,6 +42,7 @@ enum JSONRow {
     case .flag(let flag): out.append(contentsOf: (flag ? "true" : "false").utf8)
     case .time(let ms): append(Timestamp.rfc3339(ms), to: &out)
     case .texts(let texts): append(FigureObject(texts.map { ($0.key, .text($0.value)) }), to: &out)
+    case .counts(let counts): append(FigureObject(counts.map { ($0.key, Cell($0.value)) }), to: &out)
     }
   }
 

@@ -71,7 +71,7 @@ struct SeparatedRow: Sendable {
   }
 
   /// Neither C0 nor C1 controls (U+009B is a CSI), nor what reorders or hides text.
-  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+  static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: false
     default: true
@@ -101,7 +101,7 @@ struct SeparatedRow: Sendable {
     case .real(let number): number.isFinite ? Cell.plain(number) : ""
     case .flag(let flag): flag ? "true" : "false"
     case .time(let ms): Timestamp.rfc3339(ms)
-    case .texts(let texts): JSONRow.text(texts)
+    case .texts, .counts: JSONRow.text(cell)
     }
   }
 
