@@ -34,8 +34,8 @@ public struct ProgressSnapshot: Sendable, Hashable {
 
   public init() {}
 
-  /// Never more than the whole.
-  public var bytesMoved: Int64 { min(bytesAcked + max(bytesInFlight, 0), bytesTotal) }
+  /// Acknowledged and in flight; the whole only when all of it is acknowledged.
+  public var bytesMoved: Int64 { moved(bytesAcked, bytesInFlight, of: bytesTotal) }
   /// What this run still has to send.
   public var bytesLeft: Int64 { max(0, bytesTotal - bytesMoved - bytesGivenUp) }
 }
@@ -72,6 +72,13 @@ public struct FileProgress: Sendable, Hashable {
     self.phase = phase
   }
 
-  /// Never more than the whole.
-  public var bytesMoved: Int64 { min(bytesAcked + max(bytesInFlight, 0), bytesTotal) }
+  /// Acknowledged and in flight; the whole only when all of it is acknowledged.
+  public var bytesMoved: Int64 { moved(bytesAcked, bytesInFlight, of: bytesTotal) }
+}
+
+/// What is in flight may still lie in the buffers of this machine, which take megabytes at once: the last hundredth of what
+/// is not acknowledged is not shown as moved before it is.
+private func moved(_ acked: Int64, _ inFlight: Int64, of total: Int64) -> Int64 {
+  let rest = max(0, total - acked)
+  return min(acked, total) + min(max(inFlight, 0), rest - (rest + 99) / 100)
 }

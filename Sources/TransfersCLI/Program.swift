@@ -12,7 +12,9 @@ public enum Program {
   /// Runs the command of this process and ends it.
   public static func main() -> Never {
     signal(SIGPIPE, SIG_IGN)
-    exit(run(Context.ofProcess()))
+    // Also of commands that show no progress: SIGUSR1 asks for a line, and must end nothing.
+    let signals = SignalWatch(beforeDeath: OutputFile.abandonUnfinished)
+    exit(run(Context.ofProcess().answering(signals)))
   }
 
   /// The exit code of the command in `context.arguments`.
@@ -83,7 +85,7 @@ public enum Program {
   private static func report(_ failure: CommandFailure, _ context: Context) {
     context.err.writeLine(failure.line)
     guard OutputFormat.isJSON(context.parsed) else { return }
-    if let record = try? JSONText.encode(ExitRecord(failure)) { context.err.write(record + [0x0A]) }
+    if let record = try? JSONText.encode(ExitRecord(failure)) { context.err.writeJSON(record + [0x0A]) }
   }
 }
 

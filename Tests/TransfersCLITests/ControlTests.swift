@@ -35,6 +35,18 @@ import Testing
     #expect(try run("store check").code == 0)
   }
 
+  @Test func aRetryOfNothingSaysWhatElseThereIs() throws {
+    #expect(try run("rm f2 f4").code == 0)
+    #expect(
+      try run("retry --all").err
+        == "nothing matched: no failed file, but 1 unknown; those are tried again with --state unknown\n")
+    #expect(try run("cancel f5").code == 0)
+    let outcome = try run("retry --all --fail-if-empty")
+    #expect(outcome.code == 9)
+    #expect(outcome.err.contains("1 cancelled and 1 unknown; those are tried again with --state cancelled,unknown"))
+    #expect(try run("retry --state failed").err == "nothing matched\n")
+  }
+
   @Test(arguments: [
     ("pause", "pause needs to know which files; --all would pause 1 file. Try: transfers pause --last, or --all"),
     ("resume", "--all would resume 0 files"), ("cancel", "--all would cancel 2 files"),
@@ -98,7 +110,7 @@ import Testing
 
   @Test func whatIsHiddenIsNotTakenBySurprise() throws {
     _ = try run("clean --failed")
-    #expect(try run("retry --all").err == "nothing matched\n")
+    #expect(try run("retry --all").err.hasPrefix("nothing matched: no failed file, but 1 unknown; "))
     #expect(try run("retry f2").out == "1 file will be tried again\nNext: transfers run\n")
     #expect(try run("list files").out.contains("f2 "))
   }

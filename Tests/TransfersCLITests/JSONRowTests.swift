@@ -26,6 +26,14 @@ import TransferReports
     #expect(try row(object) == document(object))
   }
 
+  @Test func aTerminalGetsNothingThatDrivesIt() throws {
+    let text = try document(
+      FigureObject([("t", .text("é\u{9B}2J\u{7F}\u{202E}日\u{200B}")), ("n", .counts(["b": 2, "a": 1]))]))
+    let shown = String(decoding: JSONText.harmless(Array(text.utf8)), as: UTF8.self)
+    #expect(shown == #"{"n":{"a":1,"b":2},"t":"é\u009b2J\u007f\u202e日\u200b"}"#)
+    #expect(row(FigureObject([("n", .counts(["b": 2, "a": 1]))])) == #"{"n":{"a":1,"b":2}}"#)
+  }
+
   @Test func everyControlCharacterIsAsTheEncoderWritesIt() throws {
     for value in UInt32(0)..<0xA1 {
       let object = FigureObject([("t", .text("a\(Character(Unicode.Scalar(value)!))b"))])

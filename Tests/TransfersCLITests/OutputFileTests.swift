@@ -89,6 +89,59 @@ import Testing
     #expect(try readText(own) == before)
   }
 
+  @Test func aNameThatSQLiteWouldReadIsRefusedAlsoWhenNothingHasIt() throws {
+    let folder = program.folder.path
+    let own = folder + "/ledger.db"
+    _ = try FilledLedger(in: program.folder)
+    #expect(symlink(folder, folder + "/way") == 0)
+    for output in [own + "-journal", folder + "/way/ledger.db-journal", folder + "/./ledger.db-shm"] {
+      let outcome = try program.run("list", "--store", own, "-o", output)
+      #expect(outcome.code == 64)
+      #expect(outcome.err.contains("is a file of the ledger"), "\(outcome.err)")
+      #expect(access(own + "-journal", F_OK) != 0)
+    }
+    #expect(try program.run("list", "--store", own, "-o", folder + "/way/other.db-journal").code == 0)
+  }
+
+  @Test func aLinkThatLeadsNowhereStays() throws {
+    #expect(symlink("gone", target) == 0)
+    let outcome = try list(target)
+    #expect(outcome.code == 64)
+    #expect(outcome.err.contains("is a link that leads nowhere"), "\(outcome.err)")
+    #expect(entries() == ["out.csv"])
+    var facts = stat()
+    #expect(lstat(target, &facts) == 0 && facts.st_mode & S_IFMT == S_IFLNK)
+  }
+
+  @Test func whatWasFollowedIsKeptAtTheEnd() throws {
+    let running = try program.start("follow", "--since", "2020-01-01", "--json", "--store", store, "-o", target)
+    try waitForTemporary(size: 1)
+    running.signal(SIGUSR1)
+    running.signal(SIGINT)
+    let outcome = try running.wait()
+    #expect((outcome.code, outcome.signal) == (0, 0), "\(outcome.err)")
+    #expect(try readText(target).contains(#""type":"summary""#))
+    #expect(entries().filter { $0.hasPrefix(".") } == [])
+  }
+
+  @Test func aCommandThatASignalEndsLeavesNothing() throws {
+    let running = try program.start("wait", "f5", "--store", store, "-o", target)
+    try waitForTemporary()
+    running.signal(SIGUSR1)
+    running.signal(SIGTERM)
+    #expect(try running.wait().signal == SIGTERM)
+    #expect(entries().filter { !$0.hasPrefix("std") } == [])
+  }
+
+  private func waitForTemporary(size: off_t = 0) throws {
+    var facts = stat()
+    while true {
+      let name = entries().first { $0.hasPrefix(".transfers-") }
+      if let name, stat("\(program.folder.path)/\(name)", &facts) == 0, facts.st_size >= size { return }
+      sched_yield()
+    }
+  }
+
   @Test func aPlaceThatIsNotThereIsAnError() throws {
     let outcome = try list(program.folder.path + "/no/such/out")
     #expect(outcome.code == 1)

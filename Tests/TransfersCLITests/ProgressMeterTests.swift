@@ -47,6 +47,17 @@ import TransferReports
     #expect(ProgressFigures(now: snapshot(0, total: 0)).percent == 51, "empty files count by number")
   }
 
+  @Test func whatIsOnlyInBuffersIsNotTheWhole() throws {
+    let full = figures(snapshot(0, acked: 1 << 20, inFlight: 1 << 30, total: 200 << 20), rate: 1 << 20, count: 9)
+    #expect(full.percent == 99)
+    #expect(try #require(full.etaMs) >= 1_000)
+    #expect(ProgressText.line(full).contains("  198 / 200 MiB  99%"), "\(ProgressText.line(full))")
+    let last = FileProgress(
+      id: FileID(rawValue: 1), path: NameBytes("a"), bytesTotal: 10, bytesAcked: 9, bytesInFlight: 1, phase: .sending)
+    #expect(last.bytesMoved == 9)
+    #expect(ProgressFigures(now: snapshot(0, acked: 200, total: 200)).percent == 100)
+  }
+
   @Test func noTimeToGoInTheFirstSecondsNorWithoutATotal() {
     #expect(figures(snapshot(0), rate: 1 << 20, count: 2).etaMs == nil)
     #expect(figures(snapshot(0), rate: 1 << 20, count: 3).etaMs != nil)

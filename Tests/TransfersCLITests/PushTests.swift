@@ -89,6 +89,33 @@ import TransferModel
     #expect(access(store, F_OK) != 0)
   }
 
+  @Test func wrongColumnsAreFoundOutBeforeAnythingIsDone() throws {
+    for command in ["push", "add"] {
+      for format in ["json", "csv", "table"] {
+        let outcome = try program.run(
+          command, source, "http://127.0.0.1:1/in/", "--store", store, "--columns", "bytes,nothing", "--format", format)
+        #expect(outcome.code == 64)
+        #expect(outcome.err.contains("no column \""), "\(outcome.err)")
+        #expect(access(store, F_OK) != 0)
+      }
+    }
+    let receiver = try receiver()
+    let good = try program.run(
+      "push", source, receiver.url + "/in/", "--store", store, "--json", "--columns",
+      "files.done,added.files.added,failures")
+    #expect(good.code == 0, "\(good.err)")
+    #expect(
+      good.out.contains(#""data":{"added":{"files":{"added":3}},"failures":[],"files":{"done":3}}"#), "\(good.out)")
+    #expect(try program.run("pause", "--all", "--store", store, "--format", "csv", "--columns", "x").code == 64)
+    #expect(try program.run("run", "--store", store, "--columns", "added.files").code == 64)
+  }
+
+  @Test func theRulesOfAPlanAreCountedInNumbers() throws {
+    let outcome = try program.run(
+      "push", "-n", source, "http://127.0.0.1:1/in/", "--store", store, "--exclude", "b", "--json")
+    #expect(outcome.out.contains(#""excluded_by":{"--exclude b":1}"#), "\(outcome.out)")
+  }
+
   @Test func dryRunTouchesNothing() throws {
     let outcome = try program.run(
       "push", "-n", source, "http://127.0.0.1:1/in/", "--store", store, "--exclude", "b", "--include", "*")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import TransferLedger
 import TransferModel
 import TransferReports
 import Transfers
@@ -17,6 +18,7 @@ struct AddCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(common, context)
     if dryRun { return try PlanPrinter(options, common, context).run(batch.namedSources) }
+    try common.checkColumns(of: AddOutput.sample, context)
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let result = try failing { () throws(TransferError) in
       try Transfers.add(batch.namedSources, options) { reporter.notice($0) }
@@ -58,6 +60,12 @@ struct AddOutput: OutputValue {
       excluded: result.excluded)
     bytes = .bytes(result.bytes)
     summary = Self.line(result, destination: destination)
+  }
+
+  /// With every part that such a value can have.
+  static var sample: AddOutput {
+    let files = AddedFiles(since: .beginning, batch: nil, queued: QueuedFiles())
+    return AddOutput(result: AddResult(batch: nil, files: files), destination: "")
   }
 
   func text(_ style: TextStyle) -> String { summary + "\n" }

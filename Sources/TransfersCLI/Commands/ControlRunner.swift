@@ -21,15 +21,20 @@ struct ControlRunner {
   let context: Context
   /// An empty selection means everything, because the verb itself is harmless.
   var takesEverything = false
+  /// When nothing was selected: what would help, if anything does.
+  var hint: (RowFilter, Ledger) throws(CommandFailure) -> String? = { (_, _) throws(CommandFailure) in nil }
   /// What the verb makes of the selection.
   var narrow: (RowFilter) throws(CommandFailure) -> RowFilter = { (filter) throws(CommandFailure) in filter }
 
   func run() throws(CommandFailure) {
     let path = try options.common.storePath(context)
+    let sample = ControlOutput(words, ControlOutcome(), dryRun: false, engineRuns: false, recovery: nil)
+    try options.common.checkColumns(of: sample, context)
     let ledger = try options.dryRun ? LedgerAccess.open(path, context) : LedgerAccess.openForWriting(path, context)
     defer { ledger.close() }
     if !takesEverything { try refuseEmptySelection(ledger) }
-    let filter = try narrow(try options.selection.filter(ledger, context))
+    let asked = try options.selection.filter(ledger, context)
+    let filter = try narrow(asked)
     let outcome = try options.dryRun ? plan(filter, ledger) : change(filter, ledger)
     let recovery = try recover(outcome, ledger)
     if !options.dryRun, verb == .cancel || verb == .remove {
@@ -44,7 +49,7 @@ struct ControlRunner {
       try options.common.print(
         value, store: StoreIdentity(ledger), filters: options.selection.filters, context)
     }
-    if isEmpty { try EmptySelection.tell(options.failIfEmpty, options.common, context) }
+    if isEmpty { try EmptySelection.tell(options.failIfEmpty, options.common, context, hint: try hint(asked, ledger)) }
   }
 
   private func plan(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> ControlOutcome {
@@ -78,12 +83,14 @@ struct ControlRunner {
 
 /// Nothing was selected: a remark, or with `--fail-if-empty` an end of its own.
 enum EmptySelection {
-  static func tell(_ fails: Bool, _ common: CommonOptions, _ context: Context) throws(CommandFailure) {
+  static func tell(
+    _ fails: Bool, _ common: CommonOptions, _ context: Context, hint: String? = nil
+  ) throws(CommandFailure) {
+    let text = "nothing matched" + (hint.map { ": \($0)" } ?? "")
     if fails {
-      throw CommandFailure(
-        .empty, "nothing matched", remedy: "look with \"transfers list files\" and the same selection")
+      throw CommandFailure(.empty, text, remedy: "look with \"transfers list files\" and the same selection")
     }
-    if !common.quiet { context.err.writeLine("nothing matched") }
+    if !common.quiet { context.err.writeLine(text) }
   }
 }
 

@@ -15,12 +15,13 @@ struct EngineSession {
   private let progress: ProgressOptions
   let context: Context
   let reporter: ProgressReporter
-  private let signals = SignalWatch()
+  private let signals: SignalWatch
 
   init(_ common: CommonOptions, _ progress: ProgressOptions, title: String, _ context: Context) {
     self.common = common
     self.progress = progress
     self.context = context
+    signals = context.signals ?? SignalWatch()
     reporter = ProgressReporter(context.err, ProgressLook(progress, common, context), clock: context.clock)
     reporter.setTitle(title)
     signals.remark { [reporter] signal in signal == SIGCONT ? reporter.resumed() : reporter.status() }

@@ -15,7 +15,7 @@ struct FollowCommand: Command {
     commandName: "follow", abstract: "Print events and ends of requests as they are recorded, like tail -f.",
     discussion: """
       Begins with what comes next; with --since with what is recorded from then on. --json prints a record a line. Ends \
-      with Ctrl-C, when nobody reads any more, or with --until-idle when no engine runs.
+      with Ctrl-C or SIGTERM, when nobody reads any more, or with --until-idle when no engine runs.
       """)
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
@@ -32,12 +32,14 @@ struct FollowCommand: Command {
     let filter = try selection.filter(ledger, context, finds: .attempts).withHidden
     var printer = try FollowPrinter(StoreIdentity(ledger), selection.filters, common, context)
     var follower = try LedgerFollower(ledger, filter)
+    let isOver = Lock(false)
+    context.signals?.handle { _, _ in isOver.withLock { $0 = true } }
     let watch = LedgerWatch(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
     _ = try watch.until { isDue throws(CommandFailure) -> Bool? in
       // Before the rows are read: what the last engine wrote at its end is then among them.
       let isIdle = untilIdle ? try !engineRuns(ledger, context) : false
       if isDue || isIdle { try follower.advance { printer.print($0) } }
-      return isIdle || printer.isClosed || context.out.lostItsReader ? true : nil
+      return isIdle || isOver.withLock(\.self) || printer.isClosed || context.out.lostItsReader ? true : nil
     }
     try printer.finish()
   }

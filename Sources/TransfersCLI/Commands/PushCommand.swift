@@ -27,6 +27,7 @@ struct PushCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(common, context)
     if dryRun { return try PlanPrinter(options, common, context).run(batch.namedSources) }
+    try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
     let session = EngineSession(common, progress, title: "transfers push", context)
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in

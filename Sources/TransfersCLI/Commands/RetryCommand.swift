@@ -24,8 +24,22 @@ struct RetryCommand: Command, ChangesRows {
     let words = ControlWords(
       verb: "retry", done: "will be tried again", next: "transfers run", nextNeedsNoEngine: true)
     try ControlRunner(
-      verb: .retry(startsOver: reset), words: words, options: control, context: context, narrow: Self.retryable
+      verb: .retry(startsOver: reset), words: words, options: control, context: context, hint: Self.hint,
+      narrow: Self.retryable
     ).run()
+  }
+
+  /// Failed files are meant where no state is said: others that can be retried are named.
+  private static func hint(_ asked: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> String? {
+    guard asked.states.isEmpty else { return nil }
+    var others = asked
+    others.states = [.cancelled, .unknown]
+    let totals = try LedgerAccess.read(ledger) { [others] in try $0.stateTotals(others) }
+    let found = others.states.filter { totals.count($0) > 0 }
+    guard !found.isEmpty else { return nil }
+    let counts = found.map { "\(totals.count($0)) \($0.rawValue)" }.joined(separator: " and ")
+    let states = found.map(\.rawValue).joined(separator: ",")
+    return "no failed file, but \(counts); those are tried again with --state \(states)"
   }
 
   /// Ids that name files mean those files whatever their state; everything wider means failed ones.

@@ -17,6 +17,7 @@ struct RunCommand: Command {
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
+    try common.checkColumns(of: RunOutput.sample(ofPush: false), context)
     let options = RunOptions(
       storePath: try common.storePath(context), workers: engine.workers,
       rate: engine.bytesPerSecond, argv: RecordedArguments.masked(context.arguments))

@@ -31,6 +31,7 @@ struct SetCommand: Command, ChangesRows {
   func execute(_ context: Context) throws(CommandFailure) {
     let change = try changes.change(context)
     let path = try common.storePath(context)
+    try common.checkColumns(of: SetOutput(BatchOutcome(), dryRun: false, engineRuns: false), context)
     let ledger = try dryRun ? LedgerAccess.open(path, context) : LedgerAccess.openForWriting(path, context)
     defer { ledger.close() }
     let selection = rows.selection

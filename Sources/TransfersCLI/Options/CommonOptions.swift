@@ -82,4 +82,10 @@ struct CommonOptions: ParsableArguments {
   ) throws(CommandFailure) {
     try ValuePrinter(common: self, store: store, filters: filters, context: context).print(value)
   }
+
+  /// For commands that do something before they print: wrong columns must not be found out only then.
+  func checkColumns(of sample: some OutputValue, _ context: Context) throws(CommandFailure) {
+    try ValuePrinter(common: self, store: StoreIdentity(path: nil), filters: [:], context: context)
+      .checkColumns(of: sample)
+  }
 }

@@ -17,6 +17,8 @@ struct Context: Sendable {
   let out: OutputStream
   let err: OutputStream
   let clock: any TransferClock
+  /// Of the process; nil in tests that are one themselves.
+  private(set) var signals: SignalWatch?
 
   static func ofProcess() -> Context {
     Context(
@@ -25,15 +27,25 @@ struct Context: Sendable {
   }
 
   init(
-    arguments: [String], environment: [String: String], out: OutputStream, err: OutputStream, clock: any TransferClock
+    arguments: [String], environment: [String: String], out: OutputStream, err: OutputStream, clock: any TransferClock,
+    signals: SignalWatch? = nil
   ) {
     (self.arguments, self.environment, self.out, self.err, self.clock) = (arguments, environment, out, err, clock)
     parsed = arguments
+    self.signals = signals
+  }
+
+  /// The same, in a process that answers to signals.
+  func answering(_ signals: SignalWatch) -> Context {
+    var context = self
+    context.signals = signals
+    return context
   }
 
   /// The same, but results go elsewhere.
   func writing(to out: OutputStream) -> Context {
-    Context(arguments: arguments, environment: environment, out: out, err: err, clock: clock).parsing(parsed)
+    Context(arguments: arguments, environment: environment, out: out, err: err, clock: clock, signals: signals)
+      .parsing(parsed)
   }
 
   func parsing(_ arguments: [String]) -> Context {

@@ -7,12 +7,14 @@ import TransferModel
 #endif
 
 /// The file of `--output`. A regular file, new or old, gets the whole result at once: a temporary file beside it is
-/// written, synced and renamed, with mode 0600 less the umask. A link is followed. A device or pipe is written directly.
+/// written, synced and renamed, with mode 0600 less the umask. A link is followed, but for one that leads nowhere. A device or pipe is written directly.
 struct OutputFile {
   let stream: OutputStream
   private let path: NameBytes
   /// nil when it is written directly.
   private let temporary: [CChar]?
+  /// Of the one that is being written.
+  private static let unfinished = Lock<[CChar]?>(nil)
 
   /// `store` is the ledger of the command; its files are refused.
   init(_ path: NameBytes, store: String?) throws(CommandFailure) {
@@ -24,6 +26,10 @@ struct OutputFile {
     if let store, Self.isLedger(target, store) {
       throw .usage("--output \"\(path)\" is a file of the ledger", remedy: "another --output")
     }
+    guard Self.kind(target) != nil || !Self.isLink(target) else {
+      throw .usage(
+        "--output \"\(path)\" is a link that leads nowhere", remedy: "make what it leads to, or another --output")
+    }
     switch Self.kind(target) {
     case S_IFDIR:
       throw .usage("--output \"\(path)\" is a directory", remedy: "--output \(path)/FILE")
@@ -31,6 +37,7 @@ struct OutputFile {
       var template = Self.sibling(target)
       stream = OutputStream(descriptor: try Self.opened(path, mkstemp(&template)))
       temporary = template
+      Self.unfinished.withLock { [template] in $0 = template }
     default:
       stream = OutputStream(descriptor: try Self.opened(path, open(target, O_WRONLY | O_CLOEXEC)))
       temporary = nil
@@ -39,7 +46,10 @@ struct OutputFile {
 
   /// Durable under its name when this returns.
   func keep() throws(CommandFailure) {
-    defer { close(stream.descriptor) }
+    defer {
+      close(stream.descriptor)
+      Self.unfinished.withLock { $0 = nil }
+    }
     if case .failed(let number) = stream.state { throw discarded("write", number) }
     guard let temporary else { return }
     let target = Self.resolved(path)
@@ -56,6 +66,12 @@ struct OutputFile {
   func discard() {
     close(stream.descriptor)
     if let temporary { unlink(temporary) }
+    Self.unfinished.withLock { $0 = nil }
+  }
+
+  /// For the end of the process in the middle: what was begun is not left behind.
+  static func abandonUnfinished() {
+    unfinished.withLock { if let path = $0 { unlink(path) } }
   }
 
   private func discarded(_ operation: String, _ number: Int32) -> CommandFailure {
@@ -74,14 +90,33 @@ struct OutputFile {
     return CommandFailure(.error, code: "output", "\(operation) \"\(path)\": \(cause)", remedy: "another --output")
   }
 
-  /// Whether it is the database or what SQLite and we keep beside it.
+  /// Whether it is the database or what SQLite and we keep beside it, also what is not there yet: SQLite would take a file
+  /// with the name of its journal for one.
   private static func isLedger(_ path: [CChar], _ store: String) -> Bool {
-    var own = stat()
-    guard stat(path, &own) == 0 else { return false }
+    let place = place(path)
     return ["", "-wal", "-shm", "-journal", ".lock", ".gate"].contains { suffix in
-      var other = stat()
-      return stat(store + suffix, &other) == 0 && other.st_dev == own.st_dev && other.st_ino == own.st_ino
+      let own = Array((store + suffix).utf8CString)
+      return place == self.place(own) || isSameFile(path, own)
     }
+  }
+
+  private static func isSameFile(_ a: [CChar], _ b: [CChar]) -> Bool {
+    var (first, second) = (stat(), stat())
+    guard stat(a, &first) == 0, stat(b, &second) == 0 else { return false }
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+
+  /// The one name that something has or would have: its folder without links, and its own name.
+  private static func place(_ path: [CChar]) -> [CChar] {
+    let real = resolved(path)
+    guard real == path, let slash = path.lastIndex(of: 0x2F) ?? path.indices.first else { return real }
+    let name = path[slash] == 0x2F ? path[(slash + 1)...] : path[...]
+    return Array(resolved(folder(path)).dropLast()) + [0x2F] + name
+  }
+
+  private static func isLink(_ path: [CChar]) -> Bool {
+    var facts = stat()
+    return lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFLNK
   }
 
   /// The file type bits; nil when nothing is there.
@@ -92,8 +127,11 @@ struct OutputFile {
 
   /// Where the name leads; the name itself when nothing is there.
   private static func resolved(_ path: NameBytes) -> [CChar] {
-    let own = path.bytes.map { CChar(bitPattern: $0) } + [0]
-    guard let real = realpath(own, nil) else { return own }
+    resolved(path.bytes.map { CChar(bitPattern: $0) } + [0])
+  }
+
+  private static func resolved(_ path: [CChar]) -> [CChar] {
+    guard let real = realpath(path, nil) else { return path }
     defer { free(real) }
     return Array(UnsafeBufferPointer(start: real, count: strlen(real) + 1))
   }

@@ -54,26 +54,49 @@ final class OutputStream: Sendable {
   func write(_ text: String) { write(Array(text.utf8)) }
   func writeLine(_ text: String) { write(text + "\n") }
 
+  /// JSON text. A terminal takes some characters beyond ASCII for commands (U+009B begins a sequence), or reorders text by
+  /// them; there they are escaped, which means the same.
+  func writeJSON(_ bytes: [UInt8]) { write(isTerminal ? JSONText.harmless(bytes) : bytes) }
+
   func write(_ bytes: [UInt8]) {
     health.withLock { health in
       guard health == .open else { return }
       var rest = bytes[...]
-      while !rest.isEmpty {
-        #if canImport(Glibc)
-          let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        #else
-          let count = rest.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
-        #endif
-        if count >= 0 {
-          rest = rest.dropFirst(count)
-        } else if errno == EAGAIN {
-          waitUntilWritable()
-        } else if errno != EINTR {
-          health = errno == EPIPE ? .closed : .failed(errno)
-          return
+      while true {
+        switch Self.push(&rest, to: descriptor) {
+        case .done: return
+        case .full: waitUntilWritable()
+        case .failed(let number): return health = number == EPIPE ? .closed : .failed(number)
         }
       }
     }
+  }
+
+  enum Push {
+    case done
+    /// The descriptor takes no more at the moment.
+    case full
+    /// With this `errno`.
+    case failed(Int32)
+  }
+
+  /// Writes what can be written, and takes it off `rest`.
+  static func push(_ rest: inout ArraySlice<UInt8>, to descriptor: Int32) -> Push {
+    while !rest.isEmpty {
+      #if canImport(Glibc)
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      #else
+        let count = rest.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
+      #endif
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        return .full
+      } else if errno != EINTR {
+        return .failed(errno)
+      }
+    }
+    return .done
   }
 
   /// Whether a pipe has no reader any more, without a write.

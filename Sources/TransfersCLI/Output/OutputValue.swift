@@ -42,6 +42,22 @@ struct Envelope<Data: Encodable>: Encodable {
 
 /// JSON text: sorted keys in snake case, numbers as numbers, one line.
 enum JSONText {
+  /// The same document without characters that drive or reorder a terminal. They can only stand inside of strings.
+  static func harmless(_ bytes: [UInt8]) -> [UInt8] {
+    guard bytes.contains(where: { $0 >= 0x7F }) else { return bytes }
+    var out: [UInt8] = []
+    out.reserveCapacity(bytes.count)
+    for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+      if scalar.value < 0x7F || SeparatedRow.isHarmless(scalar) {
+        out.append(contentsOf: UTF8.encode(scalar)!)
+      } else {
+        let hex = String(scalar.value, radix: 16)
+        out.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - hex.count))\(hex)".utf8)
+      }
+    }
+    return out
+  }
+
   static func encode(_ value: some Encodable) throws(CommandFailure) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

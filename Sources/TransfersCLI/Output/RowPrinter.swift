@@ -59,7 +59,7 @@ struct RowPrinter {
       bytes += Array((printed + index == 0 ? "{\"data\":[\n" : ",\n").utf8)
       JSONRow.append(page.object(index), to: &bytes)
     }
-    context.out.write(bytes)
+    context.out.writeJSON(bytes)
   }
 
   private func lines(_ page: FigureTable) {
@@ -68,7 +68,7 @@ struct RowPrinter {
       JSONRow.append(page.object(index).record(type: rowType), to: &bytes)
       bytes.append(0x0A)
     }
-    context.out.write(bytes)
+    context.out.writeJSON(bytes)
   }
 
   private mutating func separated(_ page: FigureTable, _ form: SeparatedRow.Form) {
@@ -96,13 +96,13 @@ struct RowPrinter {
   private func endDocument(_ summary: FigureObject?) throws(CommandFailure) {
     let opening = printed == 0 ? "{\"data\":[" : "\n"
     let tail = try JSONText.encode(tail(summary))
-    context.out.write(Array(opening.utf8) + Array("],".utf8) + tail.dropFirst() + [0x0A])
+    context.out.writeJSON(Array(opening.utf8) + Array("],".utf8) + tail.dropFirst() + [0x0A])
   }
 
   private func endLines(_ summary: FigureObject?) throws(CommandFailure) {
     var record = tail(summary)
     (record.type, record.rows) = ("summary", printed)
-    context.out.write(try JSONText.encode(record) + [0x0A])
+    context.out.writeJSON(try JSONText.encode(record) + [0x0A])
   }
 
   private func tail(_ summary: FigureObject?) -> Tail {

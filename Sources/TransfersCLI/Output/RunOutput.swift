@@ -47,6 +47,12 @@ struct RunOutput: OutputValue {
     numbers = run
   }
 
+  /// With every part that such a value can have.
+  static func sample(ofPush: Bool) -> RunOutput {
+    RunOutput(
+      .none, add: nil, addOutput: ofPush ? AddOutput.sample : nil, status: .ok, problems: [])
+  }
+
   func text(_ style: TextStyle) -> String {
     var lines = [headline(style)]
     for problem in problems.filter({ $0.files > 0 }).prefix(3) { lines.append(FailureFigures.line(problem)) }

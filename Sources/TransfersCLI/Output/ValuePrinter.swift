@@ -19,10 +19,21 @@ struct ValuePrinter {
     context.out.markComplete()
   }
 
+  /// Refuses columns that such a value does not have, before anything is done for it.
+  func checkColumns(of sample: some OutputValue) throws(CommandFailure) {
+    guard let columns = common.chosenColumns else { return }
+    guard common.format != .json, let table = sample.table else {
+      _ = try JSONTree(sample).choosing(columns)
+      return
+    }
+    let known = table.headings.map(\.key)
+    if let wrong = columns.first(where: { !known.contains($0) }) { throw UnknownColumn.failure(wrong, known: known) }
+  }
+
   private func document(_ data: some Encodable, _ schema: String, type: String?) throws(CommandFailure) {
     let document = Envelope(
       schema: schema, generatedAt: .time(context.clock.wallMs), store: store, filters: filters, data: data, type: type)
-    context.out.write(try JSONText.encode(document) + [0x0A])
+    context.out.writeJSON(try JSONText.encode(document) + [0x0A])
   }
 
   private func rows(_ table: FigureTable, _ schema: String) throws(CommandFailure) {

@@ -51,22 +51,14 @@ final class DisplayStream: Sendable {
       rest = []
       return true
     }
-    while !rest.isEmpty {
-      #if canImport(Glibc)
-        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      #else
-        let count = rest.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
-      #endif
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno == EAGAIN {
-        return false
-      } else if errno != EINTR {
-        // Nobody reads any more.
-        rest = []
-      }
+    switch OutputStream.push(&rest, to: descriptor) {
+    case .done: return true
+    case .full: return false
+    case .failed:
+      // Nobody reads any more.
+      rest = []
+      return true
     }
-    return true
   }
 
   /// Source: proc(5) on `/proc/PID/fd`: opening such a link makes a new open file description.

@@ -78,6 +78,7 @@ struct ProgressMeter: Sendable {
   private func time(_ bytes: Int64, _ rate: Int64, _ now: ProgressSnapshot) -> Int64? {
     let rate = min(rate, now.rateLimit ?? .max)
     guard now.elapsedMs >= Self.etaAfterMs, rate > 0 else { return nil }
-    return Int64(min(Double(max(0, bytes)) / Double(rate) * 1000, 1e12))
+    // While anything is to come it is not said that no time is left.
+    return bytes > 0 ? Int64(max(1_000, min(Double(bytes) / Double(rate) * 1000, 1e12))) : 0
   }
 }

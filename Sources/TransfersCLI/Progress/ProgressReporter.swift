@@ -149,14 +149,18 @@ extension ProgressReporter {
   private func put(_ line: String, _ state: inout State) {
     if case .records = look.mode {
       guard let record = try? JSONText.encode(NoticeRecord(line, wallMs: clock.wallMs)) else { return }
-      return write(String(decoding: record, as: UTF8.self) + "\n", &state)
+      return write(text(record), &state)
     }
     write((look.glyphs == .ascii ? line.replacing("–", with: "-") : line) + "\n", &state)
   }
 
   private func record(_ figures: ProgressFigures) -> String {
     guard let record = try? JSONText.encode(ProgressRecord(figures, wallMs: clock.wallMs)) else { return "" }
-    return String(decoding: record, as: UTF8.self) + "\n"
+    return text(record)
+  }
+
+  private func text(_ record: [UInt8]) -> String {
+    String(decoding: err.isTerminal ? JSONText.harmless(record) : record, as: UTF8.self) + "\n"
   }
 
   private func write(_ text: String, _ state: inout State) {

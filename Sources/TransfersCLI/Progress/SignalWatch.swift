@@ -22,8 +22,11 @@ final class SignalWatch: Sendable {
   }
 
   private let state = Lock(State())
+  private let beforeDeath: @Sendable () -> Void
 
-  init() {
+  /// - Parameter beforeDeath: called when a signal is about to end the process, on the watching thread.
+  init(beforeDeath: @escaping @Sendable () -> Void = {}) {
+    self.beforeDeath = beforeDeath
     if Self.isIgnored(SIGTERM) { signal(SIGTERM, SIG_DFL) }
     let signals = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCONT].filter { !Self.isIgnored($0) }
     var mask = Self.set(signals)
@@ -54,7 +57,10 @@ final class SignalWatch: Sendable {
         state.last = signal
         return (state.handler, state.count)
       }
-      guard let handler, count < 3 else { Self.die(of: signal) }
+      guard let handler, count < 3 else {
+        beforeDeath()
+        Self.die(of: signal)
+      }
       handler(signal, count)
     }
   }
