@@ -7,7 +7,7 @@ import TransferModel
 struct BodyJudge: Sendable, Hashable {
   var isRepeatable: Bool
   var ifNoneMatch = false
-  /// A 409 may say that a collection on the way is missing (WebDAV).
+  /// WebDAV: 409 may say that a collection on the way is missing (RFC 4918 9.7.1). Go's server, and so rclone's, says 404.
   var makesParents = false
   /// `Repr-Digest` in the answer is of what was stored.
   var readsDigest = true
@@ -67,8 +67,9 @@ struct BodyJudge: Sendable, Hashable {
   }
 
   private func refused(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    let parentMayBeMissing = makesParents && facts.parentsMade == nil
     switch reply.status {
-    case 409 where makesParents && facts.parentsMade == nil:
+    case 404 where parentMayBeMissing, 409 where parentMayBeMissing:
       return .failed(answer(reply, context), .makeParents)
     case 412: return exists(facts, reply, context)
     case 511:

@@ -125,6 +125,8 @@ import TransferModel
     let dav = try Scene.web("dav+http://h/in/")
     var facts = Scene.facts(key: "in/a b/c")
     #expect(try judge(Scene.reply(409), "dav+http://h/in/", facts: facts) == "http.409 makeParents")
+    #expect(try judge(Scene.reply(404), "dav+http://h/in/", facts: facts) == "http.404 makeParents")
+    #expect(try judge(Scene.reply(404), "http://h/in/", facts: facts) == "http.404 permanent")
     #expect(dav.nextStep(facts) == .chunks)
     facts.parentsMade = 0
     #expect(dav.nextStep(facts) == .control(.makeParent(depth: 1)))
@@ -142,6 +144,7 @@ import TransferModel
     facts.parentsMade = 2
     #expect(dav.nextStep(facts) == .chunks)
     #expect(try judge(Scene.reply(409), "dav+http://h/in/", facts: facts) == "http.409 permanent")
+    #expect(try judge(Scene.reply(404), "dav+http://h/in/", facts: facts) == "http.404 permanent")
   }
 
   @Test func oneChunkWhateverTheSize() throws {
