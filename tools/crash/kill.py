@@ -10,6 +10,7 @@ LEDGER_ONLY = {"SHIM_CLASSES": "file", "SHIM_PATH": "ledger.db"}
 SETTINGS = {
     "before": {"SHIM_KILL_BEFORE": "{}"},
     "after": {"SHIM_KILL_AFTER": "{}"},
+    "net": {"SHIM_KILL_BEFORE": "{}", "SHIM_CLASSES": "net"},
     "power": {"SHIM_KILL_BEFORE": "{}", "SHIM_POWER": "1"},
     "full": {"SHIM_FAIL_FROM": "{}", "SHIM_ERRNO": "28"} | LEDGER_ONLY,
     "eio": {"SHIM_FAIL_AT": "{}", "SHIM_ERRNO": "5"} | LEDGER_ONLY,
@@ -18,7 +19,7 @@ SETTINGS = {
 
 @dataclasses.dataclass(frozen=True)
 class Kill:
-    """`before:17`, `after:17` (the 17th counted call, by the shim), `power:17` (the same with what was not synced taken
+    """`before:17`, `after:17` (the 17th counted call, by the shim), `net:17` (the 17th socket write), `power:17` (the same with what was not synced taken
     back), `ms:34.5` (SIGKILL from outside after that time); and what kills nobody: `full:17` (from the 17th call on the
     ledger's files, each fails with ENOSPC), `eio:17` (that one fails with EIO)."""
 

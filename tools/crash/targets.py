@@ -17,8 +17,14 @@ TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 class Target:
     """One started server. A case is a name that is unique in it."""
 
-    multipart = False
+    server = None  # the kind of tools/servers; None: as the target is called
+    tree = "whole"  # of source.py
     account = None  # the file below the folder in which the server says what it was asked
+    settles = False  # gets time after a kill to finish the requests of the dead program
+    asks = True  # the protocol can ask what the server holds
+    may_be_unknown = False  # it has a request whose lost answer nobody can make good
+    copies_source = False  # keys begin with the name of the case, so each case has a tree of its own
+    random_kills = None  # a share of --kills
 
     def __init__(self, kind, folder, binaries):
         self.marks = {}
@@ -26,7 +32,7 @@ class Target:
         environment = dict(os.environ, TRANSFERS_BIN=binaries)
         # A server lives on, so it must not hold our end of a pipe: output goes through a file.
         with open(folder + ".start", "w+b") as said:
-            subprocess.run([TOOLS + "/servers", "start", kind, folder], check=True, env=environment, stdout=said)
+            subprocess.run([TOOLS + "/servers", "start", self.server or kind, folder], check=True, env=environment, stdout=said)
             said.seek(0)
             self.banner = said.read().decode().strip()
         self.url = open(folder + "/url").read().strip()
@@ -49,7 +55,7 @@ class Target:
     def mark(self, case):
         self.marks[case] = os.path.getsize(self.folder + "/" + self.account)
 
-    def flags(self):
+    def flags(self, case):
         return []
 
     def secrets(self):
@@ -61,6 +67,10 @@ class Target:
 
     def requests(self, case):
         """Counter of (key, part number or 0): requests with a body that the server saw. None when it keeps no account."""
+        return None
+
+    def received(self, case):
+        """Bytes of bodies by name that the server took. None when it keeps no account of them."""
         return None
 
 
@@ -117,7 +127,8 @@ class Receiver(FolderTarget):
 
 
 class S3Target(Target):
-    multipart = True
+    tree = "parts"
+    settles = True
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -130,7 +141,7 @@ class S3Target(Target):
     def destination(self, case):
         return f"s3://{case}/in/"
 
-    def flags(self):
+    def flags(self, case):
         return ["--endpoint-url", self.url, "--part-size", "5M"]
 
     def objects(self, case):
