@@ -55,7 +55,21 @@ def rows(document):
             f.most("2 GiB to S3, unsigned, wall", "s3-unsigned/plain/large", wall, 1.4, "s"),
         ]
     found += [small(f, "s3-signed/plain/small", "signed"), *memory(f)]
-    return found + ledger(document) + commands(document, is_full)
+    return found + protocols(document, is_full) + ledger(document) + commands(document, is_full)
+
+
+def protocols(document, is_full):
+    """The parallel profile beside `curl -T` to the same receiver; tus by itself, as the design has it."""
+    by_name = {(cell["group"], cell["client"]): cell for cell in document.get("protocols", [])}
+    size, found = ("1gib" if is_full else "64mib"), []
+    ours, curl = (by_name.get((f"numbered-chunks/plain/{size}", client)) for client in ("transfers", "curl -T"))
+    if ours and curl:
+        ratio = ours["wall_s"] / max(curl["wall_s"], 0.01)
+        row = Row("1 GiB by a parallel profile", f"curl -T {curl['wall_s']:.2f} s", "≤ 1.2 ×", f"{ratio:.2f} ×", ratio <= 1.2)
+        found.append(dataclasses.replace(row, is_disturbed=ours["disturbed"] or curl["disturbed"]))
+    if tus := by_name.get(("tus/plain/2gib", "transfers")):
+        found.append(Row("2 GiB by tus", "–", "≤ 1.9 s", f"{tus['wall_s']:.2f} s", tus["wall_s"] <= 1.9, tus["disturbed"]))
+    return found
 
 
 def small(f, group, kind):

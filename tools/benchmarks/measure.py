@@ -58,10 +58,12 @@ class Result:
 def run(command, environment, server_pids=()):
     """Runs it once."""
     busy, servers, stalled = machine.busy(), machine.threads(server_pids), machine.io_stalled()
+    server = machine.processes(server_pids)
     result = repeat(1, command, environment)[0]
     after = machine.threads(server_pids)
     spent = [seconds - servers.get(thread, 0.0) for thread, seconds in after.items()]
-    result.server = sum(spent)
+    # Not their sum: a server may end a connection's thread with it.
+    result.server = machine.processes(server_pids) - server
     result.busiest_server_thread = max(spent, default=0.0)
     result.other = max(0.0, machine.busy() - busy - result.cpu - result.server)
     result.io_stalled = machine.io_stalled() - stalled

@@ -72,6 +72,11 @@ def cells(at, works, only):
 def compare(at, works, rounds, only="*"):
     """All rounds; the cells with their runs. A group's clients take turns, and every other round in the reverse order."""
     all_cells = cells(at, works, only)
+    take_turns(at, all_cells, rounds)
+    return all_cells
+
+
+def take_turns(at, all_cells, rounds):
     for number in range(rounds):
         order = sorted(all_cells, key=lambda cell: cell.group)
         for cell in order if number % 2 == 0 else reversed(order):
@@ -81,7 +86,6 @@ def compare(at, works, rounds, only="*"):
                 print(f"{cell.name:32} {cell.run(at)}", flush=True)
             except (servers.Wrong, measure.Failed) as wrong:
                 sys.exit(f"bench: {cell.name}: {wrong}")
-    return all_cells
 
 
 def summary(all_cells):
