@@ -1,6 +1,7 @@
 """awkward_tree.py DIR SEED [LEFT-OUT …]: a source tree, the same for the same seed, of names and sizes that servers and clients
 stumble over. LEFT-OUT says what the server at hand cannot hold, and so is not made: `control` (names with control
-characters), `not-utf8`, `folders` (everything is in one folder), `quotes` (a name with a double quote)."""
+characters), `not-utf8`, `folders` (everything is in one folder), `quotes` (a name with a double
+quote), `backslash`."""
 
 import os
 import random
@@ -8,13 +9,12 @@ import sys
 
 MIB = 1 << 20
 folder, rng, left_out = os.fsencode(sys.argv[1]), random.Random(int(sys.argv[2])), set(sys.argv[3:])
-if unknown := left_out - {"control", "not-utf8", "folders", "quotes"}:
+if unknown := left_out - {"control", "not-utf8", "folders", "quotes", "backslash"}:
     sys.exit(f"awkward_tree: unknown {unknown}")
 
 # Around the read buffer, the upload buffer and the part size that the tests ask for.
 SIZES = [0, 1, 65535, 65536, 65537, MIB // 4, MIB - 1, MIB, MIB + 1, 3 * MIB]
-NAMES = [b"space here", b"percent%41", b"plus+and&amp;", b"single'quote", b"hash#question?", b"semi;colon:comma,", b"back\\slash",
-         "euro-€-smile-😀-e\u0301".encode(), b"-dash-first", b".dot-first", b"brackets[1]{2}<3>", b"x" * 120]  # fmt: skip
+NAMES = [b"space here", b"percent%41", b"plus+and&amp;", b"single'quote", b"hash#question?", b"semi;colon:comma,", "euro-€-smile-😀-e\u0301".encode(), b"-dash-first", b".dot-first", b"brackets[1]{2}<3>", b"x" * 120]  # fmt: skip
 
 
 def put(name, size):
@@ -36,6 +36,8 @@ for name in NAMES:
 put(place(b"a folder % with \xc3\xa9/x y.bin"), 1001)
 if "quotes" not in left_out:
     put(b'a "quoted" name', 1002)
+if "backslash" not in left_out:
+    put(b"back\\slash", 1003)
 if "control" not in left_out:
     put(b"two\nlines\tand\x7f", 1234)
 if "not-utf8" not in left_out:
