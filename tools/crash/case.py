@@ -60,7 +60,8 @@ class Case:
     def prepare(self):
         os.makedirs(self.folder)
         if self.target.copies_source:
-            self.source, self.base = protocols.copy_source(self.source, self.folder, self.name)
+            self.source, self.base = protocols.copy_source(self.source, self.folder, self.name, self.target.left_out)
+            self.content = {name: data for name, data in self.content.items() if name not in self.target.left_out}
         self.target.prepare(self.name)
 
     def perform_kills(self):
@@ -113,7 +114,7 @@ class Case:
         self.perform(["run"])
         if len(self.look().attempts) != before:
             self.problems.append("a file that is unknown was sent again by itself")
-        self.perform(["retry", "--state", "unknown"])
+        self.perform(["retry", "--reset", "--state", "unknown"])
         self.perform(["run"])
 
     def look(self):

@@ -62,12 +62,12 @@ def by_scheme(kind, scheme, path):
     return type(kind, (ByProtocol,), dict(scheme=scheme, path=path, words=("--part-size", "1M")))
 
 
-def by_profile(name, path, inputs=(), secret=None, part="1M", may_be_unknown=False, asks=True):
+def by_profile(name, path, inputs=(), secret=None, part="1M", may_be_unknown=False, asks=True, left_out=()):
     words = ["--via", name]
     for pair in (*inputs, *([f"{secret}=env:TRANSFERS_TEST_SECRET"] if secret else [])):
         words += ["--input", pair]
     words += ["--part-size", part] if part else []
-    return type(name, (ByProtocol,), dict(path=path, words=tuple(words), may_be_unknown=may_be_unknown, asks=asks))
+    return type(name, (ByProtocol,), dict(path=path, words=tuple(words), may_be_unknown=may_be_unknown, asks=asks, left_out=left_out))
 
 
 class TusServer(targets.Target):
@@ -105,9 +105,9 @@ class TusServer(targets.Target):
                 os.unlink(path)
 
 
-def copy_source(source, folder, case):
+def copy_source(source, folder, case, left_out):
     """The tree as CASE/…, and what makes its keys begin so. A copy, because links would change the ctime of the original."""
-    shutil.copytree(source, f"{folder}/source/{case}")
+    shutil.copytree(source, f"{folder}/source/{case}", ignore=shutil.ignore_patterns(*left_out))
     return f"{folder}/source/{case}", ["--base", f"{folder}/source"]
 
 
@@ -119,9 +119,9 @@ PROFILES = {
     "flow": by_profile("flow", "/-/flow"),
     "dropzone": by_profile("dropzone", "/-/dropzone", may_be_unknown=True, asks=False),
     "qiniu-v1": by_profile("qiniu-v1", "/-/qiniu", secret="uptoken", part=None, asks=False),
-    "qiniu-v2": by_profile("qiniu-v2", "/-/qiniu", ("bucket=b",), secret="uptoken", may_be_unknown=True),
-    "graph": by_profile("graph", "/-/graph", ("drive=d",), secret="token", part="960K"),
-    "dropbox": by_profile("dropbox", "/-/dropbox/2/files", secret="token", may_be_unknown=True),
+    "qiniu-v2": by_profile("qiniu-v2", "/-/qiniu", ("bucket=b",), secret="uptoken", may_be_unknown=True, asks=False),
+    "graph": by_profile("graph", "/-/graph", ("drive=d",), secret="token", part="960K", left_out=("empty",)),
+    "dropbox": by_profile("dropbox", "/-/dropbox/2/files", secret="token", may_be_unknown=True, asks=False),
     "nextcloud": by_profile("nextcloud", "/-/nextcloud/remote.php/dav", ("user=u",), secret="login", part=None),
     "google": by_profile("google", "/-/google/upload"),
 }

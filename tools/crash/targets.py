@@ -24,6 +24,7 @@ class Target:
     asks = True  # the protocol can ask what the server holds
     may_be_unknown = False  # it has a request whose lost answer nobody can make good
     copies_source = False  # keys begin with the name of the case, so each case has a tree of its own
+    left_out = ()  # names of the tree that the protocol cannot send
     random_kills = None  # a share of --kills
 
     def __init__(self, kind, folder, binaries):
