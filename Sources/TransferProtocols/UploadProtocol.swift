@@ -11,6 +11,9 @@ public protocol UploadProtocol: Sendable {
   var name: String { get }
   var abilities: ProtocolAbilities { get }
 
+  /// What it can do for one file, where that is not the same for all of them.
+  func abilities(_ facts: UploadFacts) -> ProtocolAbilities
+
   /// Says how a file of `size` bytes is cut. Throws `.usage` when the limits of the protocol cannot hold it.
   func layout(size: Int64) throws(TransferError) -> ChunkLayout
 
@@ -62,6 +65,8 @@ public protocol UploadProtocol: Sendable {
 }
 
 extension UploadProtocol {
+  public func abilities(_ facts: UploadFacts) -> ProtocolAbilities { abilities }
+
   public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     digestsAhead(learned)
   }
@@ -95,10 +100,15 @@ public struct ProtocolAbilities: Sendable, Hashable {
   public var hearsInterim: Bool
   /// The layout is known once a session is open, not before.
   public var plansLate: Bool
+  /// ``UploadFacts/parts`` are wanted as soon as every chunk is stored, also without a step that uses them.
+  public var needsParts: Bool
+  /// Sessions of ours can be looked for at the server when the ledger does not know their names.
+  public var findsOrphans: Bool
 
   public init(
     parallelChunks: Bool, mostParallel: Int? = nil, resumable: Bool, unrepeatable: Set<AttemptOperation> = [],
-    chunkOpening: ChunkOpening = .none, hearsInterim: Bool = false, plansLate: Bool = false
+    chunkOpening: ChunkOpening = .none, hearsInterim: Bool = false, plansLate: Bool = false,
+    needsParts: Bool = false, findsOrphans: Bool = false
   ) {
     self.parallelChunks = parallelChunks
     self.mostParallel = mostParallel
@@ -107,6 +117,8 @@ public struct ProtocolAbilities: Sendable, Hashable {
     self.chunkOpening = chunkOpening
     self.hearsInterim = hearsInterim
     self.plansLate = plansLate
+    self.needsParts = needsParts
+    self.findsOrphans = findsOrphans
   }
 
   /// Sending the same body again is harmless.

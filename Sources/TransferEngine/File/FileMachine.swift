@@ -10,7 +10,8 @@ import TransferProtocols
 struct FileMachine: Sendable {
   let claimed: ClaimedFile
   let location: String
-  let abilities: ProtocolAbilities
+  /// What the protocol can do for this file, as far as is known.
+  private(set) var abilities: ProtocolAbilities
   var facts: UploadFacts
   var sessionID: SessionID?
 
@@ -38,6 +39,10 @@ struct FileMachine: Sendable {
   /// A probe showed that chunks are missing; how many of them the ledger had taken for done comes with the commit, and
   /// nothing can be decided before.
   var awaitsDisowning = false
+  /// The receipts of all chunks come with the commit, for a protocol that proves by them.
+  private var awaitsParts = false
+  /// What a commit brings decides how it goes on.
+  var isHeld: Bool { awaitsDisowning || awaitsParts }
   var ending: Ending?
   var isReleased = false
 
@@ -82,10 +87,12 @@ struct FileMachine: Sendable {
     _ proto: any UploadProtocol, chunkLimit: Int, nowMs: Int64
   ) -> FileUnit? {
     var unit = FileUnit(file: claimed.id, session: sessionID)
+    facts.wallMs = nowMs
+    abilities = proto.abilities(facts)
     unit.isRepeatable = abilities.repeatable
     unit.opening = abilities.chunkOpening
-    facts.wallMs = nowMs
-    if !facts.isPlanned && !abilities.plansLate { plan(facts.layout, into: &unit) }
+    // An empty file has one layout, whatever the server says.
+    if !facts.isPlanned && (!abilities.plansLate || facts.file.size == 0) { plan(facts.layout, into: &unit) }
     continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
     return unit.isEmpty ? nil : unit
   }
@@ -93,9 +100,14 @@ struct FileMachine: Sendable {
   private mutating func continueInto(
     _ unit: inout FileUnit, _ proto: any UploadProtocol, chunkLimit: Int, nowMs: Int64
   ) {
-    guard !isReleased, !isControlOpen, !awaitsDisowning else { return }
+    guard !isReleased, !isControlOpen, !isHeld else { return }
     if let ending {
       if openCount == 0 { release(ending, into: &unit) }
+      return
+    }
+    if abilities.needsParts && facts.isAllStored && facts.parts.isEmpty {
+      unit.wantsParts = true
+      awaitsParts = true
       return
     }
     switch proto.nextStep(facts) {
@@ -193,6 +205,7 @@ struct FileMachine: Sendable {
       facts.session = SessionFacts(session)
     }
     if let parts = begun.parts { facts.parts = parts }
+    awaitsParts = false
     if awaitsDisowning {
       awaitsDisowning = false
       disowned(begun.disownedChunks)

@@ -21,6 +21,8 @@ struct AbortRun: Sendable {
     guard !isBegun else { return }
     isBegun = true
     if isListed { remaining = proto.abortTargets(facts) }
+    // Nobody can be asked what a create made whose answer never came.
+    if !isListed && !proto.abilities.findsOrphans { isListed = true }
   }
 
   /// The next request; nil when the server knows nothing of the session any more.

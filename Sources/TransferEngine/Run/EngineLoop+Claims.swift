@@ -186,6 +186,7 @@ extension EngineLoop {
   /// Asks the machine of `file` what is next and adds it to this turn's transaction.
   func advance(_ file: FileID, ended: EndedAttempt? = nil, changes: [FileChange] = []) {
     guard let work = works[file] else { return }
+    if ended == nil && changes.isEmpty && waitsForDiscovery(work) { return }
     let room = chunkRoom(work)
     work.machine.facts.learned = work.destination.learned
     var unit =
@@ -198,11 +199,32 @@ extension EngineLoop {
     if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
     guard !unit.isEmpty else { return }
     if let begin = unit.begin {
+      if begin == .control(.discover) { work.destination.discoverer = file }
       beginning += begin.requestCount
       work.destination.requests += begin.requestCount
     }
     if units.isEmpty { unitsSinceMs = bootMs }
     units.append(unit)
+  }
+
+  /// One file asks what a destination can do; the others wait for the answer instead of asking too.
+  private func waitsForDiscovery(_ work: Work) -> Bool {
+    let file = work.machine.claimed.id
+    guard let discoverer = work.destination.discoverer, discoverer != file, work.machine.ending == nil else {
+      return false
+    }
+    work.destination.undecided.append(file)
+    return true
+  }
+
+  /// The files that may go on because the request that asked has ended, whatever came of it. To be advanced after its own.
+  func takeUndecided(_ job: Job) -> [FileID] {
+    guard job.step.step == .discover else { return [] }
+    defer {
+      job.destination.discoverer = nil
+      job.destination.undecided = []
+    }
+    return job.destination.undecided
   }
 
   func noteWaiting(_ work: Work) {

@@ -17,7 +17,8 @@ extension EngineLoop {
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
     var reply = mask.applied(to: reply)
     reply.bytesSent = max(0, reply.bytesSent - Int64(job.prefixLength))
-    if job.prefixLength > 0, let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
+    // libcurl may have repeated the request by itself: what counts here is the body.
+    if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
     let verdict = masked(judge(job, work, reply), &reply, mask)
     requestEnded(job, hostOutcome(reply, verdict))
     conclude(id, verdict, reply: reply, identityNow: job.identityNow, wasSent: true)
@@ -125,7 +126,9 @@ extension EngineLoop {
       result.bytesSent = 0
     }
     if work.machine.ending != nil { endOthers(of: job.file) }
+    let undecided = takeUndecided(job)
     advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
+    for file in undecided { advance(file) }
   }
 
   /// We stopped a request, or never sent it.
@@ -138,7 +141,9 @@ extension EngineLoop {
     if let reply { result.fill(from: reply) }
     let changes = work.machine.interrupted(job.step, mayHaveArrived: mayHaveArrived)
     if changes.contains(where: { if case .chunkUnknown = $0 { true } else { false } }) { result.outcome = .unknown }
+    let undecided = takeUndecided(job)
     advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
+    for file in undecided { advance(file) }
   }
 
   /// The file is to end: its other requests are called off.

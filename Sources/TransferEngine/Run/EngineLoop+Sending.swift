@@ -43,7 +43,7 @@ extension EngineLoop {
     if let successor = begun.successor { changes[successor] = (changes.removeValue(forKey: begun.file) ?? 0) + 1 }
     if let staged = begun.unstaged { engine.configuration.copies?.remove(staged) }
     guard let work = works[begun.file] else { return }
-    let wasHeld = work.machine.awaitsDisowning
+    let wasHeld = work.machine.isHeld
     work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
     work.destination.requests -= asked - begun.chunks.count - (begun.control == nil ? 0 : 1)
     noteWaiting(work)

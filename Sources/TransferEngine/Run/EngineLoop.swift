@@ -57,6 +57,9 @@ final class EngineLoop: @unchecked Sendable {
     var share: Int?
     /// Bytes a second, when it has a limit of its own.
     var rate: Int64?
+    /// The file whose request asks what can be done there, and those that wait for what it learns.
+    var discoverer: FileID?
+    var undecided: [FileID] = []
 
     init(batch: BatchID, resolved: ResolvedDestination) {
       self.batch = batch
