@@ -99,7 +99,8 @@ extension LedgerTransaction {
     }
     try db.run(
       """
-      UPDATE file SET state = 'superseded', live = NULL, not_before = NULL, finished_at = max(coalesce(started_at, 0), ?)
+      UPDATE file SET state = 'superseded', live = NULL, not_before = NULL, cause = 'source.changed',
+        finished_at = max(coalesce(started_at, 0), ?)
       WHERE id = ? AND state IN ('pending', 'settling')
       """, .int(wallMs), .id(file))
     try dropSession(of: file)
