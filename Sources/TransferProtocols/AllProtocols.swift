@@ -5,6 +5,11 @@ public enum AllProtocols {
   /// What ``UploadProtocol/name`` can be, in the order in which they are shown.
   public static let names = ["s3"] + WebMethod.allCases.map(\.rawValue)
 
+  /// What they can do, in the same order.
+  public static let descriptions =
+    S3Protocol.descriptions + PutProtocol.descriptions + FormProtocol.descriptions + TusProtocol.descriptions
+    + ResumableProtocol.descriptions
+
   /// The protocol of a batch, from its frozen settings. `credentialsRegion` is the region that environment or profile name,
   /// used when the settings have none.
   /// - Throws: `.usage` or `.config` for what cannot be understood, with the remedy.
@@ -20,6 +25,10 @@ public enum AllProtocols {
       _ = try s3.layout(size: 0)
       return s3
     case .web(let place) where place.method == .form: return try FormProtocol(place: place, settings)
+    case .web(let place) where place.method == .tus:
+      return TusProtocol(endpoint: place, settings: try TusSettings(settings))
+    case .web(let place) where place.method == .resumable:
+      return ResumableProtocol(place: place, settings: try ResumableSettings(settings))
     case .web(let place):
       return PutProtocol(
         place: place, ifNoneMatch: settings.ifNoneMatch, expectContinue: settings.expectContinue,

@@ -1,7 +1,7 @@
 public import TransferModel
 
 /// Where a batch goes, as typed: `s3://bucket/prefix/`, `http(s)://…` (PUT), `post+http(s)://…`, `dav+http(s)://…`,
-/// `form+http(s)://…`.
+/// `form+http(s)://…`, `tus+http(s)://…`, `resumable+http(s)://…`.
 ///
 /// A trailing slash means "into"; without one the text names the object of a single file. Web destinations may hold
 /// `{path}` (the encoded relative path) and `{name}` (its last component) instead. A destination never holds a secret:
@@ -23,7 +23,7 @@ public struct Destination: Sendable, Hashable {
   /// Names of the schemes, for messages and help.
   public static let schemes = [
     "s3://", "http://", "https://", "post+http://", "post+https://", "dav+http://", "dav+https://", "form+http://",
-    "form+https://",
+    "form+https://", "tus+http://", "tus+https://", "resumable+http://", "resumable+https://",
   ]
 
   /// - Throws: `.usage`, with the remedy. No message quotes what may be a secret.
@@ -45,6 +45,10 @@ public struct Destination: Sendable, Hashable {
     case "dav+https": try self.init(web: rest, .dav, isTLS: true, text)
     case "form+http": try self.init(web: rest, .form, isTLS: false, text)
     case "form+https": try self.init(web: rest, .form, isTLS: true, text)
+    case "tus+http": try self.init(web: rest, .tus, isTLS: false, text)
+    case "tus+https": try self.init(web: rest, .tus, isTLS: true, text)
+    case "resumable+http": try self.init(web: rest, .resumable, isTLS: false, text)
+    case "resumable+https": try self.init(web: rest, .resumable, isTLS: true, text)
     default: throw Self.error(text, cause: "its scheme is unknown", Self.schemesRemedy)
     }
   }
@@ -123,7 +127,7 @@ public struct Destination: Sendable, Hashable {
       place = .web(WebPlace(method: method, origin: origin, query: nil, template: template))
       prefix = NameBytes("")
       isInto = true
-      usesPath = template.usesPath
+      usesPath = template.usesPath || method == .tus
     } else {
       place = .web(WebPlace(method: method, origin: origin, query: query))
       prefix = try Self.webPrefix(path, text)
@@ -137,6 +141,9 @@ public struct Destination: Sendable, Hashable {
   ) throws(TransferError) -> URLTemplate {
     guard method != .dav else {
       throw error(text, cause: "WebDAV destinations have no {path} or {name}", "end the URL with a slash")
+    }
+    guard method != .tus || !target.utf8.contains(0x7B) else {
+      throw error(text, cause: "tus destinations have no {path} or {name}", "names go in the metadata of an upload")
     }
     guard let template = URLTemplate(target.hasPrefix("/") ? target : "/" + target) else {
       throw error(

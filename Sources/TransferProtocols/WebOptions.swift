@@ -10,7 +10,14 @@ enum WebOptions {
       web.fields == nil && web.fileField == nil || method == .form, "--field and --file-field", "form+http(s)")
     try require(web.contentType == nil || method != nil, "--content-type", "web")
     try require(
-      !settings.ifNoneMatch || method != .form, "--if-none-match", "s3, http(s), post+http(s) and dav+http(s)")
+      web.digest == nil || method == .tus || method == .resumable, "--digest", "tus+http(s) and resumable+http(s)")
+    try require(
+      web.interop == nil && web.method == nil || method == .resumable, "--interop and --method", "resumable+http(s)")
+    try require(web.isSequential == nil || method == .tus, "--no-parallel", "tus+http(s)")
+    try require(web.overridesMethod == nil || method == .tus, "--method-override", "tus+http(s)")
+    try require(
+      !settings.ifNoneMatch || (method != .form && method != .tus), "--if-none-match",
+      "s3, http(s), post+http(s), dav+http(s) and resumable+http(s)")
   }
 
   private static func require(_ isUnderstood: Bool, _ option: String, _ where: String) throws(TransferError) {

@@ -2,10 +2,10 @@ import TransferModel
 
 /// How a body is handed to a web server.
 public enum WebMethod: String, Sendable, Hashable, CaseIterable {
-  case put, post, dav, form
+  case put, post, dav, form, tus, resumable
 
   /// The URL is that of a program that takes files, and the same for all of them; keys are told in another way.
-  var isEndpoint: Bool { self == .form }
+  var isEndpoint: Bool { self == .form || self == .tus }
 }
 
 /// A web destination: the origin and what is sent to it.

@@ -128,10 +128,23 @@ import TransferModel
   }
 
   @Test func theOneListMakesWhatItNames() throws {
-    let made = try ["s3://bucket/", "http://h/", "post+http://h/", "dav+http://h/", "form+http://h/"].map {
+    let made = try [
+      "s3://bucket/", "http://h/", "post+http://h/", "dav+http://h/", "form+http://h/", "tus+http://h/",
+      "resumable+http://h/",
+    ]
+    .map {
       try AllProtocols.make(BatchSettings(destination: $0), credentialsRegion: nil).name
     }
     #expect(made == AllProtocols.names)
+    #expect(AllProtocols.descriptions.map(\.name) == AllProtocols.names)
+    for description in AllProtocols.descriptions {
+      let scheme = description.destination.replacing("(s)", with: "")
+      let destination = scheme + (scheme == "s3://" ? "bucket/" : "h/")
+      let made = try AllProtocols.make(BatchSettings(destination: destination), credentialsRegion: nil)
+      #expect(made.name == description.name)
+      #expect(made.abilities.resumable == description.isResumable)
+      #expect(made.abilities.repeatable == !description.exactlyOnce.hasPrefix("no"))
+    }
     #expect(throws: TransferError.self) {
       try AllProtocols.make(BatchSettings(destination: "s3://bucket/", partSize: 1), credentialsRegion: nil)
     }

@@ -11,23 +11,11 @@ struct MultipartProof {
 
   /// `parts` in order of `seq`.
   init(_ parts: [PartReceipt]) {
-    checksum = Self.checksum(parts)
+    checksum = parts.first?.digest?.algorithm == .crc64nvme ? parts.combinedDigest : nil
     let md5s = parts.compactMap(\.md5)
     etag =
       md5s.isEmpty || md5s.count != parts.count
       ? nil : hexText(RunningDigest.of(md5s.flatMap(\.bytes), .md5).bytes) + "-\(parts.count)"
-    let order = Confirmation.allCases
-    weakest = parts.map(\.confirmation).max { order.firstIndex(of: $0)! < order.firstIndex(of: $1)! } ?? .none
-  }
-
-  private static func checksum(_ parts: [PartReceipt]) -> Digest? {
-    guard var whole = parts.first?.digest, whole.algorithm == .crc64nvme else { return nil }
-    for part in parts.dropFirst() {
-      guard let next = part.digest,
-        let combined = RunningDigest.combine(whole, next, secondLength: part.length)
-      else { return nil }
-      whole = combined
-    }
-    return whole
+    weakest = parts.weakestConfirmation
   }
 }

@@ -19,7 +19,31 @@ struct WebUploadOptions: ParsableArguments {
       valueName: "type"))
   var contentType: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Digest that goes ahead of bodies: sha-256, for tus also sha-1, md5, crc32 and none (default: in tus what the server announces, else none).",
+      valueName: "name"))
+  var digest: String?
+
+  @Flag(name: .customLong("no-parallel"), help: "tus: one body after the other, also where uploads can be joined.")
+  var isSequential = false
+
+  @Flag(name: .customLong("method-override"), help: "tus: PATCH and DELETE as POST with X-HTTP-Method-Override.")
+  var overridesMethod = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Version of resumable uploads: 9, 8, 6, 5, 3 or final (default: 9, then 8).", valueName: "version"))
+  var interop: String?
+
+  @Option(
+    help: ArgumentHelp("How resumable uploads are made: put or post (default: put).", valueName: "method"))
+  var method: String?
+
   var settings: WebSettings {
-    WebSettings(fields: fields.isEmpty ? nil : fields, fileField: fileField, contentType: contentType)
+    WebSettings(
+      fields: fields.isEmpty ? nil : fields, fileField: fileField, contentType: contentType, digest: digest,
+      isSequential: isSequential ? true : nil, overridesMethod: overridesMethod ? true : nil, interop: interop,
+      method: method)
   }
 }

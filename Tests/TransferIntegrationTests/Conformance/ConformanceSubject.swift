@@ -33,6 +33,23 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
   static let all: [ConformanceSubject] = [
     ConformanceSubject(name: "put", dataMethod: "PUT", hasSession: false),
     ConformanceSubject(name: "dav", scheme: "dav+", dataMethod: "PUT", hasSession: false),
+    ConformanceSubject(
+      name: "form", scheme: "form+", path: "/-/form/", keptIn: "", dataMethod: "POST", hasSession: false,
+      mayBeUnknown: true),
+    ConformanceSubject(
+      name: "tus", scheme: "tus+", path: "/-/tus/?loc=relative", keptIn: "", dataMethod: "PATCH", appends: true,
+      adjust: { $0.web = WebSettings(isSequential: true) }),
+    ConformanceSubject(
+      name: "tus without checksums", scheme: "tus+", path: "/-/tus/?ext=creation,termination", keptIn: "",
+      dataMethod: "PATCH", appends: true),
+    ConformanceSubject(
+      name: "tus joined", scheme: "tus+", path: "/-/tus/", keptIn: "", dataMethod: "PATCH", mayBeUnknown: true),
+    ConformanceSubject(
+      name: "resumable", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PATCH", appends: true,
+      adjust: { $0.web = WebSettings(digest: "sha-256", method: "post") }),
+    ConformanceSubject(
+      name: "resumable, one request", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PUT",
+      hasSession: false, adjust: { $0.web = WebSettings(interop: "5") }),
   ]
 
   static let withSession = all.filter(\.hasSession)

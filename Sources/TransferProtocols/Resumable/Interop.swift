@@ -1,0 +1,37 @@
+import TransferModel
+
+/// What `Upload-Draft-Interop-Version` says, and what differs with it on the wire.
+/// Source: `reference/protocols.md` section 2.1.
+enum Interop: String, Sendable, Hashable, CaseIterable {
+  case v9 = "9"
+  case v8 = "8"
+  case v6 = "6"
+  case v5 = "5"
+  case v3 = "3"
+  /// The RFC to come: no version is named.
+  case final
+
+  /// nil when none is sent.
+  var field: String? { self == .final ? nil : rawValue }
+
+  /// Limits are announced in the answer to OPTIONS, and by that a server is known.
+  var isDiscovered: Bool { self != .v3 && self != .v5 }
+  /// Bodies that are appended have a media type of their own.
+  var hasPartialType: Bool { isDiscovered }
+  /// Proxies are told to pass bytes on as they come.
+  var isIncremental: Bool { self == .v9 || self == .v8 || self == .final }
+
+  /// The field that says whether the body ends the upload.
+  func completeness(_ isComplete: Bool) -> (name: String, value: String) {
+    self == .v3
+      ? (name: "upload-incomplete", value: isComplete ? "?0" : "?1")
+      : (name: "upload-complete", value: isComplete ? "?1" : "?0")
+  }
+
+  /// The same of an answer; nil when it says nothing.
+  func isComplete(_ reply: TransferReply) -> Bool? {
+    self == .v3
+      ? StructuredField.boolean(reply.field("upload-incomplete")).map { !$0 }
+      : StructuredField.boolean(reply.field("upload-complete"))
+  }
+}

@@ -1,0 +1,104 @@
+import TransferModel
+
+/// Answers about uploads as they are, and what all answers share.
+extension ResumableProtocol {
+  /// HEAD: the offset is the truth, also when it is lower than before.
+  func judgeHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    if [404, 410].contains(reply.status) { return gone(facts, mayBeDone: facts.lostAnswer != nil) }
+    guard (200..<300).contains(reply.status) else { return refused(reply, context) }
+    guard let offset = StructuredField.integer(reply.field("upload-offset")) else {
+      return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
+    }
+    let size = facts.file.size
+    if let length = StructuredField.integer(reply.field("upload-length")), length != size {
+      let text = "the upload at the server is of \(length) bytes, and not of \(size)"
+      return .failed(Failure(.protoSessionGone, text), .sessionGone)
+    }
+    guard offset <= size else { return .failed(TusProtocol.pastEnd(offset, size), .permanent) }
+    let verdict = noted(reply, facts, context, .offset(offset))
+    guard interop(facts).isComplete(reply) == true else { return verdict }
+    guard offset == size else {
+      let text = "the server ended the upload at byte \(offset) of \(size)"
+      return .failed(Failure(.protoOffset, text), .permanent)
+    }
+    // What it answered then can perhaps be heard again.
+    return .noted([Self.endedNote: "1"], verdict)
+  }
+
+  /// The answer to the end that was said without a body.
+  func judgeComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    let isEnded = facts.session?.notes[Self.endedNote] != nil
+    switch interop(facts).isComplete(reply) {
+    case true? where !(200..<300).contains(reply.status): return .failed(failure(reply, context), .permanent)
+    case false? where (200..<300).contains(reply.status) && !isEnded:
+      return .failed(Failure(.protoOffset, "the server waits for more than the file has"), .probe)
+    default: break
+    }
+    if (200..<300).contains(reply.status) { return completed(reply, facts, context) }
+    // It was ended before, and the server does not say again how.
+    if isEnded && [400, 404, 409, 410].contains(reply.status) { return completed(reply, facts, context) }
+    switch reply.status {
+    case 409: return .failed(failure(reply, context), .probe)
+    case 404, 410: return gone(facts, mayBeDone: facts.lostAnswer != nil)
+    default: return refused(reply, context)
+    }
+  }
+
+  private func completed(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    if let failure = mismatch(reply, facts, context) { return .failed(failure, .permanent) }
+    let reported = ReprDigest.crc32c(reply.field("repr-digest"))
+    let whole = facts.parts.combinedDigest
+    if let whole, let reported, whole != reported {
+      return .failed(
+        Failure(.integrityMismatch, "the server stored \(reported), and we sent \(whole)"), .permanent)
+    }
+    return .finished(
+      FileProof(
+        confirmation: whole != nil && reported != nil ? .digest : .size, digest: whole, remoteDigest: reported,
+        etag: reply.field("etag") ?? "", requestID: reply.serverRequestID, serverDate: reply.field("date") ?? ""))
+  }
+
+  func judgeDelete(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+    switch reply.status {
+    // Gone, or a server that cannot: then there is nothing that could be done.
+    case 200..<300, 404, 405, 410, 501: .settled
+    default: refused(reply, context)
+    }
+  }
+
+  /// A server may forget an upload as soon as it is complete. Making the object once more is harmless by PUT, and not by POST.
+  func gone(_ facts: UploadFacts, mayBeDone: Bool) -> Verdict {
+    guard settings.isPost && mayBeDone else {
+      return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
+    }
+    let text = "the server does not know the upload any more, which may be complete"
+    return .failed(Failure(.protoLostAnswer, text), .unknown)
+  }
+
+  // MARK: - What all answers share
+
+  func failure(_ reply: TransferReply, _ context: RequestContext) -> Failure {
+    Failure(answer: reply, detail: ProblemDetails.text(reply), wallMs: context.wallMs)
+  }
+
+  func refused(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+    .refused(reply, detail: ProblemDetails.text(reply), context)
+  }
+
+  /// What is to be remembered of the limits in an answer beside what it means.
+  func noted(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext, _ verdict: Verdict) -> Verdict {
+    guard let limit = UploadLimit(reply.field("upload-limit")) else { return verdict }
+    var notes: [String: String] = [:]
+    if let most = limit.maxAppend, most != discovery(facts.learned).limits.maxAppend {
+      notes[Self.appendNote] = "\(most)"
+    }
+    if let expiry = expiry(reply, context) { notes[Self.expiryNote] = "\(expiry)" }
+    return notes.isEmpty ? verdict : .noted(notes, verdict)
+  }
+
+  /// Milliseconds since 1970 UTC, by our clock; the server counts from its answer.
+  func expiry(_ reply: TransferReply, _ context: RequestContext) -> Int64? {
+    guard let seconds = UploadLimit(reply.field("upload-limit"))?.maxAge else { return nil }
+    return context.wallMs + min(seconds, 1 << 32) * 1_000
+  }
+}

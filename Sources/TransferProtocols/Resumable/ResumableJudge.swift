@@ -1,0 +1,207 @@
+public import TransferModel
+
+extension ResumableProtocol {
+  public func judge(
+    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    if case .chunk(let chunk) = step, isCreation(chunk, facts) {
+      return judgeCreateWithBody(reply, chunk, facts, context)
+    }
+    if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    switch step {
+    case .discover: return judgeDiscover(reply, facts, context)
+    case .create: return judgeCreate(reply, facts, context)
+    case .chunk(let chunk): return judgeAppend(reply, chunk, facts, context)
+    case .probe: return judgeHead(reply, facts, context)
+    case .finish: return judgeComplete(reply, facts, context)
+    case .abort: return judgeDelete(reply, context)
+    case .prepareChunk, .probeChunk, .save, .verify, .makeParent:
+      return .failed(Failure(.engineBug, "resumable has no request for \(step.operation)"), .permanent)
+    }
+  }
+
+  /// The request made the upload; a 104 may have named it meanwhile.
+  private func isCreation(_ chunk: ChunkFacts, _ facts: UploadFacts) -> Bool {
+    guard facts.session?.remoteID != nil else { return true }
+    return opensWithBody(facts) && !facts.isResumed && !facts.isProbed && chunk.acked == 0
+  }
+
+  // MARK: - What the server is
+
+  private func judgeDiscover(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    guard case .unasked(let asked) = discovery(facts.learned).finding,
+      case .unasked = discovery(context.learned).finding
+    else { return .settled }
+    if StatusClass(reply.status) == .throttled { return refused(reply, context) }
+    var learned = context.learned
+    learned.discovered = Discovery.values(reply, asked: asked)
+    return .learned(learned, .settled)
+  }
+
+  /// 104 names the upload while its request goes on. One of another version is not for us (section 2.1 of the reference).
+  public func judgeInterim(
+    _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict? {
+    guard reply.status == 104, isMaking(step, facts) else { return nil }
+    var answer = TransferReply()
+    (answer.status, answer.fields) = (reply.status, reply.fields)
+    guard answer.field("upload-draft-interop-version") == interop(facts).field,
+      let url = try? SessionURL.read(answer, place.origin, request: target(facts))
+    else { return nil }
+    return .sessionOpened(remoteID: url, expiresAtMs: expiry(answer, context))
+  }
+
+  private func isMaking(_ step: StepRequest, _ facts: UploadFacts) -> Bool {
+    switch step {
+    case .create: true
+    case .chunk: facts.session != nil && facts.session?.remoteID == nil
+    default: false
+    }
+  }
+
+  // MARK: - Creation
+
+  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    if interop(facts).isComplete(reply) == true {
+      let isSuccess = (200..<300).contains(reply.status)
+      return isSuccess
+        ? .badReply(reply, "it ended the upload before it began", .permanent, context)
+        : .failed(failure(reply, context), .permanent)
+    }
+    guard (200..<300).contains(reply.status) else { return refused(reply, context) }
+    return named(reply, facts, context) { url, expiry in .sessionOpened(remoteID: url, expiresAtMs: expiry) }
+  }
+
+  /// The URL of the upload in a final answer; it has to be the one that a 104 named.
+  private func named(
+    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext, _ verdict: (String, Int64?) -> Verdict
+  ) -> Verdict {
+    let heard = facts.session?.remoteID
+    if let heard, reply.field("location") == nil { return verdict(heard, nil) }
+    do throws(Failure) {
+      let url = try SessionURL.read(reply, place.origin, request: target(facts))
+      guard heard == nil || heard == url else {
+        throw Failure(.protoBadReply, "the server names two places for one upload")
+      }
+      return noted(reply, facts, context, verdict(url, expiry(reply, context)))
+    } catch {
+      return .failed(error, .permanent)
+    }
+  }
+
+  /// The answer to a request that brought the whole file: of an upload, or of a server that never heard of them.
+  private func judgeCreateWithBody(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    let isMade = facts.session?.remoteID != nil
+    if isMade, let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    switch interop(facts).isComplete(reply) {
+    case true?: return ended(reply, chunk, facts, context)
+    case false? where (200..<300).contains(reply.status):
+      let unfinished = Failure(.protoOffset, "the server took the body and waits for more")
+      return named(reply, facts, context) { .opened(remoteID: $0, expiresAtMs: $1, .failed(unfinished, .probe)) }
+    case nil where (200..<300).contains(reply.status): return ended(reply, chunk, facts, context)
+    default: break
+    }
+    if isMade { return refusedAppend(reply, chunk, facts, context) }
+    return BodyJudge(isRepeatable: !settings.isPost, ifNoneMatch: settings.ifNoneMatch)
+      .judge(reply, chunk, facts, context)
+  }
+
+  // MARK: - Bodies
+
+  private func judgeAppend(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    let isLast = chunk.body.end == facts.file.size
+    let complete = interop(facts).isComplete(reply)
+    if complete == true {
+      guard isLast || !(200..<300).contains(reply.status) else {
+        return .badReply(reply, "it ended the upload before all of it was sent", .permanent, context)
+      }
+      return ended(reply, chunk, facts, context)
+    }
+    guard (200..<300).contains(reply.status) else { return refusedAppend(reply, chunk, facts, context) }
+    if reply.isWebPage { return .badReply(reply, "", .permanent, context) }
+    if isLast && complete == nil { return ended(reply, chunk, facts, context) }
+    let offset = StructuredField.integer(reply.field("upload-offset")) ?? chunk.body.end
+    guard offset <= facts.file.size else { return .failed(TusProtocol.pastEnd(offset, facts.file.size), .permanent) }
+    return noted(reply, facts, context, progress(chunk, to: offset - chunk.range.offset))
+  }
+
+  private func progress(_ chunk: ChunkFacts, to acked: Int64) -> Verdict {
+    guard acked > chunk.acked, acked <= chunk.body.end - chunk.range.offset else {
+      let text = "the server is at another place than after the body that was sent"
+      return .failed(Failure(.protoOffset, text), .probe)
+    }
+    guard acked == chunk.range.length else { return .advanced(acked: acked) }
+    let isChecked = settings.sendsDigests && chunk.acked == 0
+    return .stored(part(chunk, isChecked ? .digest : .size), proof: nil)
+  }
+
+  private func part(_ chunk: ChunkFacts, _ confirmation: Confirmation, _ remote: [String: String] = [:]) -> PartReceipt
+  {
+    PartReceipt(
+      seq: chunk.seq, length: chunk.range.length, etag: remote["etag"] ?? "", digest: chunk.digests[sentDigest],
+      confirmation: confirmation, remote: remote)
+  }
+
+  /// The final answer of the program behind the upload, whatever its status: nothing can be resumed after it.
+  private func ended(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    guard (200..<300).contains(reply.status) else { return .failed(failure(reply, context), .permanent) }
+    // 201 with a page is what servers say that store plain files; 200 comes from something in between.
+    if reply.isWebPage && interop(facts).isComplete(reply) == nil && reply.status == 200 {
+      return .badReply(reply, "", .permanent, context)
+    }
+    if chunk.range.length == facts.file.size {
+      return BodyJudge(isRepeatable: !settings.isPost).judge(reply, chunk, facts, context)
+    }
+    if let failure = mismatch(reply, facts, context) { return .failed(failure, .permanent) }
+    var remote = [Self.completeKey: "\(reply.status)"]
+    remote["crc32c"] = ReprDigest.crc32c(reply.field("repr-digest"))?.description
+    for (name, value) in [
+      ("etag", reply.field("etag") ?? ""), ("request", reply.serverRequestID), ("date", reply.field("date") ?? ""),
+    ] where !value.isEmpty { remote[name] = String(value.prefix(256)) }
+    let isChecked = settings.sendsDigests && chunk.acked == 0
+    return .stored(part(chunk, isChecked ? .digest : .size, remote), proof: nil)
+  }
+
+  /// The SHA-256 of the whole as the server reports it is not ours.
+  func mismatch(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Failure? {
+    guard let sent = context.fileDigests[.sha256],
+      let reported = ReprDigest.value(.sha256, "sha-256", reply.field("repr-digest")), sent != reported
+    else { return nil }
+    return Failure(.integrityMismatch, "the server stored \(reported), and we sent \(sent)")
+  }
+
+  func refusedAppend(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    let answer = failure(reply, context)
+    switch reply.status {
+    case 409: return .failed(answer, .probe)
+    case 404, 410: return gone(facts, mayBeDone: facts.lostAnswer != nil && chunk.body.end == facts.file.size)
+    case 413: return tooLong(reply, chunk, facts, answer)
+    // An earlier request ended it: HEAD tells how.
+    case 400 where ProblemDetails(reply)?.isCompleted == true: return .failed(answer, .probe)
+    case 400 where ProblemDetails(reply)?.isDigestMismatch == true:
+      let failure = Failure(.integrityMismatch, answer.message)
+      return .failed(failure, context.failures < 2 ? .retry(isThrottled: false) : .permanent)
+    default: return refused(reply, context)
+    }
+  }
+
+  /// Something in between may limit bodies: shorter ones are tried, down to what the server wants at least.
+  private func tooLong(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ answer: Failure
+  ) -> Verdict {
+    let announced = UploadLimit(reply.field("upload-limit")) ?? discovery(facts.learned).limits
+    let least = max(announced.minAppend ?? 0, min(TusSettings.mebibyte, announced.maxAppend ?? .max))
+    guard chunk.body.length > least else { return .failed(answer, .permanent) }
+    let half = max(1, min(chunk.body.length / 2, TusSettings.defaultPart))
+    let shorter = max(least, min(half, announced.maxAppend ?? .max))
+    return .noted([Self.bodyNote: "\(shorter)"], .failed(answer, .probe))
+  }
+}

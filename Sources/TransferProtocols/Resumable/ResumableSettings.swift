@@ -1,0 +1,62 @@
+import HTTPTypes
+import TransferModel
+
+/// How resumable uploads of one batch are made.
+struct ResumableSettings: Sendable, Hashable {
+  /// Versions to try, in order.
+  var interops: [Interop]
+  var isPost: Bool
+  /// SHA-256 of bodies and of the whole go along.
+  var sendsDigests: Bool
+  var partSize: Int64
+  var ifNoneMatch: Bool
+  var mediaType: MediaTypeChoice
+
+  /// - Throws: `.usage` for what cannot be.
+  init(_ settings: BatchSettings) throws(TransferError) {
+    let web = settings.web ?? WebSettings()
+    interops = try Self.interops(web.interop)
+    isPost = try Self.isPost(web.method)
+    sendsDigests = try Self.sendsDigests(web.digest)
+    partSize = settings.partSize ?? TusSettings.defaultPart
+    ifNoneMatch = settings.ifNoneMatch
+    mediaType = try MediaTypeChoice(parsing: web.contentType ?? MediaType.unknown)
+    guard partSize >= TusSettings.smallestPart else {
+      throw TransferError(
+        .usage, "plan upload", cause: "a part has 16 KiB or more, not \(partSize) bytes",
+        remedy: "choose another --part-size or leave it out")
+    }
+  }
+
+  private static func interops(_ text: String?) throws(TransferError) -> [Interop] {
+    guard let text else { return [.v9, .v8] }
+    guard let interop = Interop(rawValue: text) else {
+      throw TransferError(
+        .usage, "read --interop", NameBytes(text), cause: "no such version is known",
+        remedy: "use one of \(Interop.allCases.map(\.rawValue).joined(separator: ", ")), or leave it out")
+    }
+    return [interop]
+  }
+
+  private static func isPost(_ text: String?) throws(TransferError) -> Bool {
+    switch text?.lowercased() {
+    case nil, "put": return false
+    case "post": return true
+    default:
+      throw TransferError(
+        .usage, "read --method", NameBytes(text ?? ""), cause: "uploads are made by PUT or POST",
+        remedy: "use put or post, or leave it out")
+    }
+  }
+
+  private static func sendsDigests(_ text: String?) throws(TransferError) -> Bool {
+    switch text {
+    case nil, "none": return false
+    case "sha-256": return true
+    default:
+      throw TransferError(
+        .usage, "read --digest", NameBytes(text ?? ""), cause: "resumable uploads send no such digest here",
+        remedy: "use sha-256 or none")
+    }
+  }
+}

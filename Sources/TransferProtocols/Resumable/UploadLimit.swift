@@ -1,0 +1,45 @@
+import TransferModel
+
+/// The limits that a server announces in `Upload-Limit`; nil for those that it does not name.
+/// Source: draft-ietf-httpbis-resumable-upload-12 section 4.1.4.
+struct UploadLimit: Sendable, Hashable {
+  var maxSize: Int64?
+  var minSize: Int64?
+  var maxAppend: Int64?
+  var minAppend: Int64?
+  /// Seconds that an upload is kept from now on.
+  var maxAge: Int64?
+
+  static let names = ["max-size", "min-size", "max-append-size", "min-append-size", "max-age"]
+  private static var parts: [WritableKeyPath<UploadLimit, Int64?>] {
+    [\.maxSize, \.minSize, \.maxAppend, \.minAppend, \.maxAge]
+  }
+
+  init() {}
+
+  /// nil without a field, or when a known limit in it is no number: then the whole field counts for nothing.
+  init?(_ field: String?) {
+    guard let members = StructuredField.dictionary(field) else { return nil }
+    for (name, part) in zip(Self.names, Self.parts) {
+      guard let value = members[name] else { continue }
+      guard let value else { return nil }
+      self[keyPath: part] = value
+    }
+  }
+
+  init(_ values: [String: String]) {
+    for (name, part) in zip(Self.names, Self.parts) { self[keyPath: part] = values[name].flatMap { Int64($0) } }
+  }
+
+  var values: [String: String] {
+    var values: [String: String] = [:]
+    for (name, part) in zip(Self.names, Self.parts) { values[name] = self[keyPath: part].map(String.init) }
+    return values
+  }
+
+  /// Why a file of so many bytes cannot go there; nil when it can.
+  func refusal(size: Int64) -> Failure? {
+    guard let maxSize, size > maxSize else { return nil }
+    return Failure(.policyLimit, "\(size) bytes are more than the server takes: \(maxSize)")
+  }
+}

@@ -1,0 +1,86 @@
+import TransferModel
+
+/// The URL that a server gave an upload in `Location`.
+enum SessionURL {
+  private static let longest = 4096
+
+  /// The absolute URL, as the server wrote it apart from what RFC 3986 section 5 adds to a relative one: ids are never encoded
+  /// again. `request` is the URL that was asked.
+  /// - Throws: `proto.bad_reply`, or `http.redirect` when it lies at another origin: credentials never go there.
+  static func read(_ reply: TransferReply, _ origin: WebOrigin, request: String) throws(Failure) -> String {
+    guard let location = reply.field("location"), !location.isEmpty else {
+      throw Failure(.protoBadReply, "the server answered \(reply.status) without a Location")
+    }
+    let url = URLReference.resolve(location, against: request)
+    guard url.utf8.count <= longest, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+      let found = WebOrigin(url: url)
+    else { throw Failure(.protoBadReply, "the server answered \(reply.status) with a Location that is no URL") }
+    guard found == origin else {
+      throw Failure(
+        .httpRedirect,
+        "the server put the upload at \(found), which is not \(origin); behind a proxy it needs the forwarded host and scheme"
+      )
+    }
+    return url
+  }
+}
+
+extension TransferReply {
+  /// A decimal number of at most 18 digits in a field by its lower-case name; nil for anything else, signs included.
+  func number(_ name: String) -> Int64? {
+    guard let text = field(name), (1...18).contains(text.utf8.count),
+      text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    return Int64(text)
+  }
+
+  /// A page for people: what proxies and login walls answer instead of a server.
+  var isWebPage: Bool {
+    field("content-type").map { $0.lowercased().hasPrefix("text/html") } ?? false
+  }
+}
+
+extension Verdict {
+  /// What an error answer means where a protocol's own rules have said nothing, to a request that may be repeated.
+  /// Source: `reference/protocols.md` section 8.2.
+  static func refused(_ reply: TransferReply, detail: String = "", _ context: RequestContext) -> Verdict {
+    let detail = reply.status == 511 ? "the network asks for a login" : detail
+    let failure = Failure(answer: reply, detail: detail, wallMs: context.wallMs)
+    switch StatusClass(reply.status) {
+    case .success: return badReply(reply, "not what was asked", .retry(isThrottled: false), context)
+    case .redirect: return .failed(Failure(redirect: reply), .permanent)
+    case .throttled: return .failed(failure, .retry(isThrottled: true))
+    case .retry: return .failed(failure, .retry(isThrottled: false))
+    case .permanent: return .failed(failure, .permanent)
+    }
+  }
+
+  /// Success in a shape that means nothing. A page for people comes from something in between, and comes again: final.
+  static func badReply(
+    _ reply: TransferReply, _ what: String, _ remedy: Remedy, _ context: RequestContext
+  ) -> Verdict {
+    let text = reply.isWebPage ? "a web page, not an answer of the protocol" : what
+    let failure = Failure(answer: reply, code: .protoBadReply, detail: text, wallMs: context.wallMs)
+    return .failed(failure, reply.isWebPage && remedy != .unknown ? .permanent : remedy)
+  }
+}
+
+extension [PartReceipt] {
+  /// The digest of the whole, combined from those of the parts in order; nil when one has none or they cannot be combined.
+  var combinedDigest: Digest? {
+    guard var whole = first?.digest else { return nil }
+    for part in dropFirst() {
+      guard let next = part.digest, let sum = RunningDigest.combine(whole, next, secondLength: part.length) else {
+        return nil
+      }
+      whole = sum
+    }
+    return whole
+  }
+
+  /// The weakest confirmation of a part; `none` without parts.
+  var weakestConfirmation: Confirmation {
+    let order = Confirmation.allCases
+    return map(\.confirmation).max { order.firstIndex(of: $0)! < order.firstIndex(of: $1)! } ?? .none
+  }
+}

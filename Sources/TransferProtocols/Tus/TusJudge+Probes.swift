@@ -1,0 +1,128 @@
+import TransferModel
+
+/// Answers about uploads as they are, and about several that are joined.
+extension TusProtocol {
+  /// HEAD of the upload: the offset is the truth, also when it is lower than before.
+  func judgeHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    guard (200..<300).contains(reply.status) else { return unknownUpload(reply, context) }
+    guard let offset = reply.number("upload-offset") else {
+      return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
+    }
+    if let failure = otherLength(reply, facts.file.size) { return .failed(failure, .sessionGone) }
+    guard offset <= facts.file.size else { return .failed(Self.pastEnd(offset, facts.file.size), .permanent) }
+    return .offset(offset)
+  }
+
+  /// 403 without an offset may also say that the upload is gone; whether it is the credential, the next creation tells.
+  private func unknownUpload(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+    guard [403, 404, 410].contains(reply.status) else { return refused(reply, context) }
+    let text = "the server does not know the upload any more (\(reply.status))"
+    return .failed(Failure(.protoSessionGone, text), .sessionGone)
+  }
+
+  private func otherLength(_ reply: TransferReply, _ length: Int64) -> Failure? {
+    guard let announced = reply.number("upload-length"), announced != length else { return nil }
+    return Failure(.protoSessionGone, "the upload at the server is of \(announced) bytes, and not of \(length)")
+  }
+
+  func judgeDelete(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+    switch reply.status {
+    // Gone, or a server that cannot: then there is nothing that could be done.
+    case 200..<300, 404, 405, 410, 501: .settled
+    default: refused(reply, context)
+    }
+  }
+
+  // MARK: - Several uploads that are joined
+
+  func judgePartial(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    if reply.status == 501 || TusError.code(reply).contains("CONCAT") {
+      let failure = Failure(.protoUnsupported, "the server announces concatenation and refuses it")
+      return .learned(context.learned.without("concatenation"), .failed(failure, .sessionGone))
+    }
+    guard (200..<300).contains(reply.status) else { return refusedCreation(reply, context) }
+    do throws(Failure) {
+      let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
+      return .chunkPrepared(["url": url, "ref": reply.field("location") ?? url])
+    } catch {
+      return .failed(error, .permanent)
+    }
+  }
+
+  func judgePartialHead(_ reply: TransferReply, _ chunk: ChunkFacts, _ context: RequestContext) -> Verdict {
+    guard (200..<300).contains(reply.status) else { return unknownUpload(reply, context) }
+    guard let offset = reply.number("upload-offset") else {
+      return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
+    }
+    if let failure = otherLength(reply, chunk.range.length) { return .failed(failure, .sessionGone) }
+    guard offset <= chunk.range.length else { return .failed(Self.pastEnd(offset, chunk.range.length), .permanent) }
+    guard offset == chunk.range.length else { return .chunkProbed(acked: offset) }
+    let part = PartReceipt(
+      seq: chunk.seq, length: offset, etag: "", digest: nil, confirmation: .size, remote: chunk.remote)
+    return .stored(part, proof: nil)
+  }
+
+  /// The answer to joining. An error that may hide a success is as bad as none: nobody can be asked.
+  func judgeJoin(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    switch reply.status {
+    case 200..<300: return joined(reply, facts, context)
+    case 404, 410: return unfinished(reply, context)
+    case 400 where TusError.isAboutParts(reply): return unfinished(reply, context)
+    case 409: return .failed(failure(reply, context), .retry(isThrottled: false))
+    case 500 where TusError.code(reply) == "ERR_LOCK_TIMEOUT": return refused(reply, context)
+    case 500, 502, 504, 520..<528, 598, 599:
+      let failure = failure(reply, context)
+      let text = failure.message + " to joining the uploads, which may have taken effect all the same"
+      return .failed(Failure(failure.code, text), .unknown)
+    default: return refused(reply, context)
+    }
+  }
+
+  private func joined(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    do throws(Failure) {
+      let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
+      return .noted([Self.finalNote: url], .settled)
+    } catch {
+      return .failed(error, .unknown)
+    }
+  }
+
+  private func unfinished(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+    var failure = failure(reply, context)
+    failure.code = .protoSessionGone
+    return .failed(failure, .sessionGone)
+  }
+
+  /// HEAD of what was joined. There are servers that do not show it.
+  func judgeFinal(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    switch reply.status {
+    case 200..<300: break
+    case 403, 404, 405, 410: return .finished(proof(reply, facts, .none))
+    default: return refused(reply, context)
+    }
+    let length = reply.number("upload-length")
+    if let length, length != facts.file.size {
+      let text = "the server joined the uploads to \(length) bytes, and the file has \(facts.file.size)"
+      return .failed(Failure(.integrityMismatch, text), .permanent)
+    }
+    guard let offset = reply.number("upload-offset") else { return merging(reply, facts) }
+    guard offset == facts.file.size else {
+      let text = "the server joined the uploads and holds \(offset) bytes of \(facts.file.size)"
+      return .failed(Failure(.protoOffset, text), .retry(isThrottled: false))
+    }
+    return .finished(proof(reply, facts, .size))
+  }
+
+  /// The server is still at it: asked again, ever more slowly, for about half an hour.
+  private func merging(_ reply: TransferReply, _ facts: UploadFacts) -> Verdict {
+    let polls = facts.session?.notes[Self.pollNote].flatMap { Int64($0) } ?? 0
+    guard polls < 30 else { return .finished(proof(reply, facts, .none)) }
+    return .noted([Self.pollNote: "\(polls + 1)"], .notYet(afterMs: 1_000 << min(polls, 6)))
+  }
+
+  private func proof(_ reply: TransferReply, _ facts: UploadFacts, _ confirmation: Confirmation) -> FileProof {
+    FileProof(
+      confirmation: confirmation, digest: facts.parts.combinedDigest, requestID: reply.serverRequestID,
+      serverDate: reply.field("date") ?? "")
+  }
+}

@@ -1,0 +1,205 @@
+public import TransferModel
+
+extension TusProtocol {
+  public func judge(
+    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    if let failure = reply.transportFailure { return lost(failure, reply, step) }
+    switch step {
+    case .discover: return judgeDiscover(reply, context)
+    case .create: return judgeCreate(reply, facts, context)
+    case .chunk(let chunk):
+      return facts.session?.remoteID == nil
+        ? judgeCreateWithBody(reply, chunk, facts, context) : judgePatch(reply, chunk, facts, context)
+    case .probe: return judgeHead(reply, facts, context)
+    case .prepareChunk: return judgePartial(reply, facts, context)
+    case .probeChunk(let chunk): return judgePartialHead(reply, chunk, context)
+    case .finish: return judgeJoin(reply, facts, context)
+    case .verify: return judgeFinal(reply, facts, context)
+    case .abort: return judgeDelete(reply, context)
+    case .save, .makeParent: return .failed(Failure(.engineBug, "tus has no request for \(step.operation)"), .permanent)
+    }
+  }
+
+  /// No answer came. All but joining can be asked about or does nothing when it is repeated.
+  private func lost(_ failure: Failure, _ reply: TransferReply, _ step: StepRequest) -> Verdict {
+    guard step == .finish, reply.requestMayHaveArrived else { return .failed(failure, Remedy(transport: failure)) }
+    let text = "the answer to joining the uploads was lost, and it may have taken effect: \(failure.message)"
+    return .failed(Failure(.protoLostAnswer, text), .unknown)
+  }
+
+  /// A server that does not answer OPTIONS may still take uploads.
+  private func judgeDiscover(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+    var learned = context.learned
+    switch StatusClass(reply.status) {
+    case .success: learned.discovered = TusFeatures(reply).values
+    case .throttled, .redirect: return refused(reply, context)
+    case .retry, .permanent: learned.discovered = TusFeatures.least.values
+    }
+    return .learned(learned, .settled)
+  }
+
+  // MARK: - Creation
+
+  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+    guard (200..<300).contains(reply.status) else { return refusedCreation(reply, context) }
+    do throws(Failure) {
+      let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
+      let expiry = expiry(reply, context)
+      guard facts.file.size == 0 else { return .sessionOpened(remoteID: url, expiresAtMs: expiry) }
+      // No body follows: the upload is complete as it is.
+      return .opened(remoteID: url, expiresAtMs: expiry, .offset(0))
+    } catch {
+      return .failed(error, .permanent)
+    }
+  }
+
+  private func judgeCreateWithBody(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    guard (200..<300).contains(reply.status) else {
+      return reply.status == 460 ? refused(reply, context) : refusedCreation(reply, context)
+    }
+    do throws(Failure) {
+      let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
+      let expiry = expiry(reply, context)
+      let stored = reply.number("upload-offset") ?? 0
+      guard stored > 0 else {
+        return .learned(
+          context.learned.without("creation-with-upload"),
+          .opened(remoteID: url, expiresAtMs: expiry, .failed(Self.stoodStill(0), .repair)))
+      }
+      return .opened(remoteID: url, expiresAtMs: expiry, progress(chunk, to: stored, isChecked: false, reply))
+    } catch {
+      return .failed(error, .permanent)
+    }
+  }
+
+  /// Nothing was made, so a conflict or a lock passes.
+  func refusedCreation(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+    switch reply.status {
+    case 409: return .failed(failure(reply, context), .retry(isThrottled: false))
+    case 412: return .failed(version(reply), .permanent)
+    default: return refused(reply, context)
+    }
+  }
+
+  // MARK: - Bodies
+
+  /// The answer to a PATCH of the upload, or of the chunk's own.
+  private func judgePatch(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    guard (200..<300).contains(reply.status) else { return refusedPatch(reply, chunk, facts, context) }
+    guard let offset = reply.number("upload-offset") else {
+      return .badReply(reply, "no Upload-Offset that is a number", .probe, context)
+    }
+    let isPartial = isConcatenated(facts)
+    let end = isPartial ? chunk.range.length : facts.file.size
+    guard offset <= end else { return .failed(Self.pastEnd(offset, end), .permanent) }
+    let acked = isPartial ? offset : offset - chunk.range.offset
+    let isChecked = chunk.acked == 0 && checksum(context.learned).map { chunk.digests[$0.algorithm] != nil } == true
+    let verdict = progress(chunk, to: acked, isChecked: isChecked, reply)
+    guard !isPartial, let expiry = expiry(reply, context) else { return verdict }
+    return .noted([Self.expiryNote: "\(expiry)"], verdict)
+  }
+
+  /// The server holds `acked` bytes of the chunk after a body that it took.
+  func progress(_ chunk: ChunkFacts, to acked: Int64, isChecked: Bool, _ reply: TransferReply) -> Verdict {
+    let sent = chunk.body.end - chunk.range.offset
+    guard acked > chunk.acked else { return .failed(Self.stoodStill(acked), .probe) }
+    guard acked <= sent else {
+      let text = "the server says that it holds \(acked) bytes of the chunk after \(sent) were sent"
+      return .failed(Failure(.protoOffset, text), .probe)
+    }
+    guard acked == chunk.range.length else { return .advanced(acked: acked) }
+    let part = PartReceipt(
+      seq: chunk.seq, length: chunk.range.length, etag: "", digest: chunk.digests[sentDigest],
+      confirmation: isChecked ? .digest : .size, remote: chunk.remote)
+    return .stored(part, proof: nil)
+  }
+
+  private func refusedPatch(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    let answer = failure(reply, context)
+    switch reply.status {
+    // Somebody else, or an earlier request of ours, moved the offset.
+    case 409: return .failed(answer, .probe)
+    case 404, 410:
+      return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
+    case 412: return .failed(version(reply), .permanent)
+    case 413: return tooLong(reply, chunk, answer)
+    case 400: return refusedAsWrong(reply, chunk, answer, context)
+    default: return refused(reply, context)
+    }
+  }
+
+  /// A proxy in between may limit bodies: shorter ones are tried down to 1 MiB.
+  private func tooLong(_ reply: TransferReply, _ chunk: ChunkFacts, _ answer: Failure) -> Verdict {
+    let isFinal = TusError.isSize(TusError.code(reply))
+    guard !isFinal, chunk.body.length > TusSettings.mebibyte else { return .failed(answer, .permanent) }
+    let shorter = max(TusSettings.mebibyte, min(chunk.body.length / 2, TusSettings.defaultPart))
+    return .noted([Self.bodyNote: "\(shorter)"], .failed(answer, .probe))
+  }
+
+  /// 400 means many things to tusd, and to others an algorithm that is not known after all: then bodies go without checksum.
+  private func refusedAsWrong(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ answer: Failure, _ context: RequestContext
+  ) -> Verdict {
+    if TusError.passes(reply) { return .failed(answer, .probe) }
+    guard TusError.code(reply).isEmpty, let checksum = checksum(context.learned),
+      chunk.digests[checksum.algorithm] != nil
+    else { return .failed(answer, .permanent) }
+    return .learned(context.learned.without("checksum"), .failed(answer, .repair))
+  }
+
+  // MARK: - What all answers share
+
+  func failure(_ reply: TransferReply, _ context: RequestContext) -> Failure {
+    Failure(answer: reply, detail: TusError.text(reply), wallMs: context.wallMs)
+  }
+
+  /// What an error answer means where no rule of its step has spoken.
+  func refused(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+    // Bytes were damaged on the way: sent again, but not for ever.
+    if reply.status == 460 {
+      let failure = Failure(.integrityMismatch, "the server found another checksum than the one that was sent (460)")
+      return .failed(failure, context.failures < 2 ? .retry(isThrottled: false) : .permanent)
+    }
+    return .refused(reply, detail: TusError.text(reply), context)
+  }
+
+  func version(_ reply: TransferReply) -> Failure {
+    let known = printable(String((reply.field("tus-version") ?? "none named").prefix(60)))
+    return Failure(.protoUnsupported, "the server does not speak tus \(Self.version) (its versions: \(known))")
+  }
+
+  /// Milliseconds since 1970 UTC, by our clock.
+  func expiry(_ reply: TransferReply, _ context: RequestContext) -> Int64? {
+    guard let text = reply.field("upload-expires"), let date = HTTPDate.parse(text, wallMs: context.wallMs) else {
+      return nil
+    }
+    let now = reply.field("date").flatMap { HTTPDate.parse($0, wallMs: context.wallMs) } ?? context.wallMs
+    return context.wallMs + (date - now)
+  }
+
+  static func stoodStill(_ offset: Int64) -> Failure {
+    Failure(.protoOffset, "the server took the body and stored nothing of it (offset \(offset))")
+  }
+
+  static func pastEnd(_ offset: Int64, _ end: Int64) -> Failure {
+    Failure(.protoOffset, "the server says that it holds \(offset) bytes of \(end)")
+  }
+}
+
+extension LearnedFacts {
+  /// The same with an extension that turned out not to work.
+  func without(_ name: String) -> LearnedFacts {
+    var features = discovered.map { TusFeatures($0) } ?? .least
+    features.extensions.remove(name)
+    var learned = self
+    learned.discovered = features.values
+    return learned
+  }
+}

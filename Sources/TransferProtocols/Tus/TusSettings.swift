@@ -1,0 +1,73 @@
+import TransferModel
+
+/// How uploads to one tus endpoint are made.
+struct TusSettings: Sendable, Hashable {
+  enum Checksum: Sendable, Hashable {
+    /// The best that the server announces.
+    case chosen
+    case named(String)
+    case none
+  }
+
+  static let mebibyte: Int64 = 1 << 20
+  /// Bytes of one body, unless told otherwise. The specification would rather have one body for all; this bounds what a server
+  /// that checks, or a proxy that buffers, loses with a broken connection.
+  static let defaultPart = 64 * mebibyte
+  static let smallestPart: Int64 = 16 << 10
+  /// All URLs stand in one header field of the last request.
+  static let mostPartials: Int64 = 16
+  private static let mostChunks: Int64 = 10_000
+
+  var partSize: Int64
+  var isSequential: Bool
+  var overridesMethod: Bool
+  var checksum: Checksum
+  var mediaType: MediaTypeChoice
+  var expectContinue: Bool
+
+  /// - Throws: `.usage` for what cannot be.
+  init(_ settings: BatchSettings) throws(TransferError) {
+    let web = settings.web ?? WebSettings()
+    partSize = settings.partSize ?? Self.defaultPart
+    isSequential = web.isSequential ?? false
+    overridesMethod = web.overridesMethod ?? false
+    checksum = try Self.checksum(web.digest)
+    mediaType = try MediaTypeChoice(parsing: web.contentType ?? "auto")
+    expectContinue = settings.expectContinue
+    guard partSize >= Self.smallestPart else {
+      throw TransferError(
+        .usage, "plan upload", cause: "a part has 16 KiB or more, not \(partSize) bytes",
+        remedy: "choose another --part-size or leave it out")
+    }
+  }
+
+  private static func checksum(_ text: String?) throws(TransferError) -> Checksum {
+    guard let text else { return .chosen }
+    if text == "none" { return .none }
+    let name = text.filter { $0 != "-" }
+    guard TusFeatures.known.contains(where: { $0.name == name }) else {
+      throw TransferError(
+        .usage, "read --digest", NameBytes(text), cause: "tus knows no such checksum here",
+        remedy: "use sha-256, sha-1, md5, crc32 or none")
+    }
+    return .named(name)
+  }
+
+  /// One body after the other.
+  func sequentialLayout(_ size: Int64) -> ChunkLayout {
+    size > partSize
+      ? ChunkLayout(size: size, chunkSize: chunkSize(size, most: Self.mostChunks)) : ChunkLayout(whole: size)
+  }
+
+  /// Uploads side by side, each of one chunk.
+  func parallelLayout(_ size: Int64) -> ChunkLayout {
+    ChunkLayout(size: size, chunkSize: chunkSize(size, most: Self.mostPartials))
+  }
+
+  /// The part size, or whole MiB where that would be more than `most` chunks.
+  private func chunkSize(_ size: Int64, most: Int64) -> Int64 {
+    let least = (size + most - 1) / most
+    guard least > partSize else { return partSize }
+    return (least + Self.mebibyte - 1) / Self.mebibyte * Self.mebibyte
+  }
+}
