@@ -23,7 +23,8 @@ public import TransferModel
 ///     early-status=CODE     answers CODE before the body is read, then closes
 ///     retry-after=TEXT      the Retry-After of that answer, as written
 ///     redirect=URL          the Location of that answer; CODE is 307 without a status
-///     cut-after=N           closes the connection after N body bytes, or at the end of a shorter body, and keeps nothing
+///     cut-after=N           closes the connection after N body bytes, or at the end of a shorter body, and keeps what the
+///                           protocol keeps: nothing, but the bytes so far for tus without a checksum and for resumable uploads
 ///     reset-after=N         the same with a TCP reset
 ///     stall=N,SECONDS       goes silent for SECONDS after N body bytes, or at the end of a shorter body; then goes on
 ///     slow=N                moves N body bytes a second

@@ -31,7 +31,7 @@ enum ReceiverHelp {
       lose-answer  truncate-answer  garbage  wrong-digest
       forget-session  wrong-offset=N  offset-past-end  locked=TIMES  no-104  bad-location=URL  html  token=TEXT  limit=N
 
-      N counts body bytes (of the answer for GET); cut and reset keep nothing of the body; lose-answer stores, then
+      N counts body bytes (of the answer for GET); cut and reset keep nothing of a plain body; lose-answer stores, then
       closes without an answer. METHOD and PATH may be *; PATH is compared as sent, percent-encoded.
       Protocols that keep the bytes before a break keep them here too. The second line is about uploads of several requests:
       the upload becomes unknown (404), falls back by N bytes and says so, announces an offset behind its end, answers 423,

@@ -13,6 +13,14 @@ func printError(_ line: String) {
   _ = bytes.withUnsafeBytes { write(2, $0.baseAddress!, $0.count) }
 }
 
+/// As many open files as this process may have: each connection and each unfinished upload takes one.
+func raiseDescriptorLimit() {
+  var limit = rlimit()
+  guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+  limit.rlim_cur = limit.rlim_max
+  _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+}
+
 /// The first line of a small file. Throws `.config` when there is none.
 func secret(inFile path: String) throws(TransferError) -> String {
   let file = open(path, O_RDONLY | O_CLOEXEC)

@@ -57,6 +57,7 @@ struct TransfersReceiver: ParsableCommand {
     var signals = sigset_t()
     sigemptyset(&signals)
     for signal in [SIGTERM, SIGINT] { sigaddset(&signals, signal) }
+    raiseDescriptorLimit()
     // Before any thread is made, so that all of them inherit it and the signals wait for `sigwait` below.
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     do throws(TransferError) {

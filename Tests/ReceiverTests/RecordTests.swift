@@ -48,6 +48,22 @@ import TransferModel
     }
   }
 
+  @Test func rangesOfAnObjectHoldThoseOfItsParts() {
+    func event(_ path: String, _ kind: ReceiverEvent.Kind) -> ReceiverEvent {
+      ReceiverEvent(atMs: 1, connection: 1, request: 1, path: NameBytes(path), kind: kind)
+    }
+    let (ten, five) = (ByteRange(offset: 0, length: 10), ByteRange(offset: 10, length: 5))
+    let events = [
+      event("part", .bytes(ten, crc32c: nil)), event("other", .bytes(ten, crc32c: nil)),
+      event("part", .bytes(five, crc32c: nil)), event("a", .bytes(five, crc32c: nil)),
+      event("a", .joined(from: NameBytes("part"), ByteRange(offset: 15, length: 15))),
+    ]
+    #expect(
+      events.receivedRanges(of: NameBytes("a")) == [
+        ByteRange(offset: 15, length: 10), ByteRange(offset: 25, length: 5), five,
+      ])
+  }
+
   @Test func theRecordIsThereBeforeTheAnswer() throws {
     let receiver = try ReceiverFixture()
     for i in 0..<20 {

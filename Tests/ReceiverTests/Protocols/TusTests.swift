@@ -123,6 +123,9 @@ import TransferModel
     #expect(receiver.staged == [])
     let expired = TusClient(receiver: receiver, endpoint: "/-/tus/?max-age=0").upload(10)
     #expect(tus.head(expired)?.status == 410)
+    #expect(tus.head(expired)?.status == 410)
+    #expect(try receiver.events().kinds.count { $0 == "session tus expired" } == 1)
+    #expect(receiver.staged == [])
     #expect(try receiver.events().kinds.contains("session tus aborted"))
   }
 
@@ -143,6 +146,8 @@ import TransferModel
     let kinds = try receiver.events().kinds
     #expect(kinds.contains("joined \(parts[1].dropFirst()) 4+4"))
     #expect(kinds.contains("commit 12"))
+    let ranges = try receiver.events().receivedRanges(of: NameBytes("a")).filter { $0.length > 0 }
+    #expect(ranges.map(\.offset) == [0, 4, 8])
   }
 
   @Test func offersWhatTheQuerySays() throws {

@@ -87,11 +87,12 @@ struct BlocksEndpoint: Endpoint {
       }
       if let saved = upload.saved, saved.path != path { throw Self.refusal(.duplicate) }
       if upload.saved == nil {
-        try exchange.note(
-          .joined(from: exchange.recordedPath, ByteRange(offset: 0, length: upload.size)), of: path)
+        let from = exchange.recordedPath
         _ = try upload.body.publish(exchange, at: path)
+        try exchange.note(.joined(from: from, ByteRange(offset: 0, length: upload.size)))
         upload.saved = (path, exchange.core.nextPosted())
-        try exchange.note(.session(upload.protocolName, id: upload.id, .completed))
+        exchange.core.uploads.end(upload.token, BlockUpload.self)
+        try exchange.end(upload, .completed, as: Self.fileKey(upload))
       }
       let receipt = exchange.receipt(path, size: upload.size, crc32c: upload.body.crc32c)
       return BlockCode.done.answer(receipt.adding("id", .number(Int64(upload.saved!.number))))

@@ -56,10 +56,10 @@ extension ChunkReceiver {
     if from != path.bytes {
       try exchange.note(.joined(from: from, ByteRange(offset: 0, length: published.size)), of: path)
     }
-    try exchange.note(.session(name, id: upload.id, .completed))
     let merged = ChunkUpload.Merged(
       path: path, size: published.size, crc32c: published.crc32c, readyAtMs: readyAtMs, isIdempotent: isIdempotent)
     upload.merged = merged
+    try exchange.end(upload, .completed)
     return merged
   }
 }

@@ -17,6 +17,7 @@ final class AppendUpload: @unchecked Sendable {
   private(set) var crc32c: UInt32? = 0
   /// nil when bodies are discarded, and once the object is published.
   private var staged: StagedObject?
+  private var isDiscarded = false
 
   init(_ core: ReceiverCore) throws(ExchangeEnd) {
     if let store = core.store { staged = try StagedObject(store) }
@@ -106,8 +107,12 @@ final class AppendUpload: @unchecked Sendable {
     return created
   }
 
-  /// Removes the bytes from the disk.
-  func discard() { staged = nil }
+  /// Removes the bytes from the disk; false when that was done before.
+  @discardableResult
+  func discard() -> Bool {
+    defer { (staged, isDiscarded) = (nil, true) }
+    return !isDiscarded
+  }
 
   /// Tells every so many bytes how far a body has come; those bytes are on the disk then.
   struct Progress {

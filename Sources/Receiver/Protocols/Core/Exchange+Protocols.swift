@@ -25,6 +25,18 @@ extension Exchange {
     try note(.session(session.protocolName, id: session.id, .opened))
   }
 
+  /// Records what became of a session. A complete one stays known for a while, an aborted one is not known any more.
+  func end<Session: UploadSession>(
+    _ session: Session, _ end: ReceiverEvent.SessionState, as id: String? = nil
+  ) throws(ExchangeEnd) {
+    switch end {
+    case .completed: core.uploads.end(id ?? session.id, Session.self)
+    case .aborted: core.uploads.remove(id ?? session.id, Session.self)
+    case .opened, .expired, .forgotten: break
+    }
+    try note(.session(session.protocolName, id: session.id, end))
+  }
+
   /// Gives a complete body its final name and records it; durable on return. True when the name was free.
   func publish(
     _ staged: StagedObject?, at path: ObjectPath, _ condition: StagedObject.Condition, size: Int64, crc32c: UInt32?

@@ -11,27 +11,45 @@ protocol UploadSession: AnyObject, Sendable {
 
 /// The uploads of one receiver, in memory: a receiver that was started again knows none.
 final class UploadRegistry: Sendable {
+  private struct Entry {
+    var session: any UploadSession
+    /// Milliseconds since 1970 UTC; nil while it goes on.
+    var endedAtMs: Int64?
+  }
+
   private struct State {
-    var sessions: [String: any UploadSession] = [:]
+    var entries: [String: Entry] = [:]
     /// What a script made unknown, for ids that the client chooses and would make again.
     var forgotten: Set<String> = []
+    var nextSweep = UploadRegistry.sweepFrom
   }
 
   /// Expired sessions stay known for this long, so that they can be told from those that never were.
   private static let memoryMs: Int64 = 3_600_000
+  /// Complete ones at least for this long, for a client that lost the last answer.
+  private static let endedMemoryMs: Int64 = 60_000
+  private static let sweepFrom = 10_000
   private let state = Lock(State())
 
-  /// Adds a session, and drops those that expired long ago.
   func add<Session: UploadSession>(_ session: Session, as id: String? = nil) {
-    let oldest = wallMilliseconds() - Self.memoryMs
     state.withLock { state in
-      state.sessions = state.sessions.filter { $0.value.expiresAtMs > oldest }
-      state.sessions[Self.key(Session.self, id ?? session.id)] = session
+      state.entries[Self.key(Session.self, id ?? session.id)] = Entry(session: session)
+      Self.sweep(&state)
     }
   }
 
+  /// Drops what nobody will ask for any more, whenever there is twice as much as the last time.
+  private static func sweep(_ state: inout State) {
+    guard state.entries.count >= state.nextSweep else { return }
+    let now = wallMilliseconds()
+    state.entries = state.entries.filter { _, entry in
+      entry.session.expiresAtMs > now - memoryMs && entry.endedAtMs ?? now > now - endedMemoryMs
+    }
+    state.nextSweep = max(sweepFrom, 2 * state.entries.count)
+  }
+
   func find<Session: UploadSession>(_ id: String, _ type: Session.Type) -> Session? {
-    state.withLock { $0.sessions[Self.key(type, id)] as? Session }
+    state.withLock { $0.entries[Self.key(type, id)]?.session as? Session }
   }
 
   /// The session with an id that the client chose, made when there is none; nil when a script made it unknown.
@@ -41,9 +59,10 @@ final class UploadRegistry: Sendable {
     let key = Self.key(Session.self, id)
     return try state.withLock { state throws(ExchangeEnd) in
       if state.forgotten.contains(key) { return nil }
-      if let found = state.sessions[key] as? Session, isUsable(found) { return (found, false) }
+      if let found = state.entries[key]?.session as? Session, isUsable(found) { return (found, false) }
       let made = try make()
-      state.sessions[key] = made
+      state.entries[key] = Entry(session: made)
+      Self.sweep(&state)
       return (made, true)
     }
   }
@@ -52,20 +71,27 @@ final class UploadRegistry: Sendable {
     state.withLock { $0.forgotten.contains(Self.key(type, id)) }
   }
 
+  /// The session is complete; it stays known for a while.
+  func end<Session: UploadSession>(_ id: String, _ type: Session.Type) {
+    state.withLock { $0.entries[Self.key(type, id)]?.endedAtMs = wallMilliseconds() }
+  }
+
   func remove<Session: UploadSession>(_ id: String, _ type: Session.Type) {
-    state.withLock { state in state.sessions[Self.key(type, id)] = nil }
+    state.withLock { state in state.entries[Self.key(type, id)] = nil }
   }
 
   /// Removes a session for good: an id that the client chose does not come back either.
   func forget<Session: UploadSession>(_ id: String, _ type: Session.Type) {
     state.withLock { state in
-      state.sessions[Self.key(type, id)] = nil
+      state.entries[Self.key(type, id)] = nil
       state.forgotten.insert(Self.key(type, id))
     }
   }
 
   /// Drops everything, and with it the staged files.
-  func removeAll() { state.withLock { $0.sessions = [:] } }
+  func removeAll() { state.withLock { $0.entries = [:] } }
+
+  var count: Int { state.withLock(\.entries.count) }
 
   private static func key<Session: UploadSession>(_ type: Session.Type, _ id: String) -> String {
     "\(type)/\(id)"

@@ -91,7 +91,7 @@ struct DropboxEndpoint: Endpoint {
         throw Self.refusal(["path", "conflict"])
       }
       try exchange.note(.joined(from: upload.path, ByteRange(offset: 0, length: upload.body.offset)), of: path)
-      try exchange.note(.session(upload.protocolName, id: upload.id, .completed))
+      try exchange.end(upload, .completed)
       exchange.core.uploads.remove(upload.id, DropboxUpload.self)
       let json = exchange.receipt(path, size: upload.body.offset, crc32c: upload.body.crc32c)
       let last = String(decoding: path.components.last!.bytes, as: UTF8.self)

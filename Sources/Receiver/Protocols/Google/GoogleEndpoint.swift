@@ -55,9 +55,8 @@ struct GoogleEndpoint: Endpoint {
       case "PUT": return try put(upload)
       case "DELETE":
         try exchange.drop()
-        exchange.core.uploads.remove(upload.id, GoogleUpload.self)
         upload.body.discard()
-        try exchange.note(.session(upload.protocolName, id: upload.id, .aborted))
+        try exchange.end(upload, .aborted)
         return Answer(499)
       default: throw .refuse(405, "a session takes PUT and DELETE")
       }
@@ -83,7 +82,7 @@ struct GoogleEndpoint: Endpoint {
     guard upload.body.offset == upload.total else { return incomplete(upload) }
     _ = try upload.body.publish(exchange, at: upload.path)
     upload.isPublished = true
-    try exchange.note(.session(upload.protocolName, id: upload.id, .completed))
+    try exchange.end(upload, .completed)
     return resource(upload)
   }
 

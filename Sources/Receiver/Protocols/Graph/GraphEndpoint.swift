@@ -118,9 +118,10 @@ struct GraphEndpoint: Endpoint {
     }
   }
 
+  /// Its URL is not known any more, whatever became of it.
   private func end(_ upload: GraphUpload, _ state: ReceiverEvent.SessionState) throws(ExchangeEnd) {
+    try exchange.end(upload, state)
     exchange.core.uploads.remove(upload.id, GraphUpload.self)
-    try exchange.note(.session(upload.protocolName, id: upload.id, state))
   }
 
   private func regress(_ upload: GraphUpload) throws(ExchangeEnd) {

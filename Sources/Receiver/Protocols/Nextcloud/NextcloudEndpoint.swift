@@ -101,10 +101,10 @@ struct NextcloudEndpoint: Endpoint {
       guard let made = try upload.parts.publish(exchange, parts.map(\.key), at: path, condition) else {
         throw .refuse(423, "a chunk is being received")
       }
-      exchange.core.uploads.remove(upload.id, NextcloudUpload.self)
       try PartReceiver(exchange: exchange)
         .noteJoined(parts.map { (upload.path($0.key), $0.value.place.length) }, in: path)
-      try exchange.note(.session(upload.protocolName, id: upload.id, .completed))
+      try exchange.end(upload, .completed)
+      exchange.core.uploads.remove(upload.id, NextcloudUpload.self)
       let tag = objectETag(crc32c: made.crc32c, size: made.size)
       return Answer(made.created ? 201 : 204, fields: [Answer.Field("OC-ETag", tag), Answer.Field("ETag", tag)])
     }
@@ -124,9 +124,8 @@ struct NextcloudEndpoint: Endpoint {
 
   private func abort(_ upload: NextcloudUpload) throws(ExchangeEnd) -> Answer {
     try exchange.drop()
-    exchange.core.uploads.remove(upload.id, NextcloudUpload.self)
     upload.parts.discard()
-    try exchange.note(.session(upload.protocolName, id: upload.id, .aborted))
+    try exchange.end(upload, .aborted)
     return Answer(204)
   }
 

@@ -94,7 +94,7 @@ extension QiniuEndpoint {
     }
     try PartReceiver(exchange: exchange)
       .noteJoined(found.map { (Self.path($0.number), $0.part.place.length) }, in: path)
-    for block in found { try exchange.note(.session("qiniu", id: block.id, .completed)) }
+    for block in found { try exchange.note(.session(block.protocolName, id: block.id, .completed)) }
     return receipt(path, size: size, crc32c: crc32c)
   }
 }

@@ -75,9 +75,8 @@ extension QiniuEndpoint {
 
   func abort(_ upload: QiniuUpload) throws(ExchangeEnd) -> Answer {
     try exchange.drop()
-    exchange.core.uploads.remove(upload.id, QiniuUpload.self)
     upload.parts.discard()
-    try exchange.note(.session(upload.protocolName, id: upload.id, .aborted))
+    try exchange.end(upload, .aborted)
     return Answer(200, json: [:])
   }
 
@@ -93,7 +92,7 @@ extension QiniuEndpoint {
         }
         try PartReceiver(exchange: exchange)
           .noteJoined(numbers.map { (upload.path($0), parts[$0]!.place.length) }, in: path)
-        try exchange.note(.session(upload.protocolName, id: upload.id, .completed))
+        try exchange.end(upload, .completed)
         exchange.core.uploads.remove(upload.id, QiniuUpload.self)
         return receipt(path, size: made.size, crc32c: made.crc32c)
       } catch {

@@ -153,7 +153,7 @@ extension ResumableEndpoint {
       if let found = try upload.body.digest(kind), found != digest { throw .refuse(Self.digestMismatch) }
     }
     let created = try upload.body.publish(exchange, at: upload.path, upload.condition)
-    try exchange.note(.session(upload.protocolName, id: upload.id, .completed))
+    try exchange.end(upload, .completed)
     guard let crc32c = upload.body.crc32c else { return Answer(created ? 201 : 204) }
     let shown = exchange.effect.ending == .wrongDigest ? ~crc32c : crc32c
     return Answer(

@@ -62,7 +62,7 @@ struct ResumableEndpoint: Endpoint {
     exchange.recordedPath = upload.path.bytes
     return try exchange.holding(upload.body.lock, busy: Self.busy) { () throws(ExchangeEnd) in
       if upload.isExpired {
-        upload.body.discard()
+        if upload.body.discard() { try exchange.end(upload, .expired) }
         throw .refuse(410, "the upload expired")
       }
       switch head.method {
@@ -85,9 +85,8 @@ struct ResumableEndpoint: Endpoint {
 
   private func cancel(_ upload: ResumableUpload) throws(ExchangeEnd) -> Answer {
     try exchange.drop()
-    exchange.core.uploads.remove(upload.id, ResumableUpload.self)
     upload.body.discard()
-    try exchange.note(.session(upload.protocolName, id: upload.id, .aborted))
+    try exchange.end(upload, .aborted)
     return Answer(204)
   }
 

@@ -11,7 +11,7 @@ extension TusEndpoint {
     let upload = TusUpload(
       id, try AppendUpload(exchange.core), options, concatenation, metadata: head["upload-metadata"],
       path: concatenation == nil ? try objectPath(id) : nil, length: length)
-    if let path = upload.path { exchange.recordedPath = path.bytes }
+    exchange.recordedPath = upload.path?.bytes ?? NameBytes("-/tus/\(id)")
     try exchange.open(upload)
     return try exchange.holding(upload.body.lock, busy: Answer(423)) { () throws(ExchangeEnd) in
       try takeFirstBytes(upload)
@@ -84,6 +84,7 @@ extension TusEndpoint {
     let path = try objectPath(id)
     let parts = try parts(urls)
     let body = try AppendUpload(exchange.core)
+    var joined: [ReceiverEvent.Kind] = []
     exchange.recordedPath = path.bytes
     for part in parts {
       try exchange.holding(part.body.lock, busy: Answer(423)) { () throws(ExchangeEnd) in
@@ -92,13 +93,14 @@ extension TusEndpoint {
         }
         let range = ByteRange(offset: body.offset, length: part.body.offset)
         try body.append(copyOf: part.body)
-        try exchange.note(.joined(from: NameBytes("-/tus/\(part.id)"), range))
+        joined.append(.joined(from: NameBytes("-/tus/\(part.id)"), range))
       }
     }
     let upload = TusUpload(
       id, body, options, .final(urls), metadata: head["upload-metadata"], path: path, length: body.offset)
     try exchange.open(upload)
     try publishIfComplete(upload)
+    for event in joined { try exchange.note(event) }
     return Answer(201, fields: [location(of: upload)])
   }
 

@@ -69,7 +69,7 @@ extension TusEndpoint {
     guard upload.isComplete, !upload.isPublished, let path = upload.path else { return }
     _ = try upload.body.publish(exchange, at: path)
     upload.isPublished = true
-    try exchange.note(.session(upload.protocolName, id: upload.id, .completed))
+    try exchange.end(upload, .completed)
   }
 
   private func regress(_ upload: TusUpload) throws(ExchangeEnd) {

@@ -62,7 +62,7 @@ struct TusEndpoint: Endpoint {
     if let path = upload.path { exchange.recordedPath = path.bytes }
     return try exchange.holding(upload.body.lock, busy: Self.locked) { () throws(ExchangeEnd) in
       if upload.isExpired {
-        upload.body.discard()
+        if upload.body.discard() { try exchange.end(upload, .expired) }
         throw Self.refusal(410, "ERR_UPLOAD_EXPIRED", "the upload expired")
       }
       switch method {
@@ -76,9 +76,8 @@ struct TusEndpoint: Endpoint {
 
   private func terminate(_ upload: TusUpload) throws(ExchangeEnd) -> Answer {
     try exchange.drop()
-    exchange.core.uploads.remove(upload.id, TusUpload.self)
     upload.body.discard()
-    try exchange.note(.session(upload.protocolName, id: upload.id, .aborted))
+    try exchange.end(upload, .aborted)
     return Answer(204)
   }
 
