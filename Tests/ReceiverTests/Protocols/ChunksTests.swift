@@ -115,6 +115,32 @@ import TransferModel
     #expect(receiver.ask("POST", "/-/chunks/upload", [1, 2, 3, 4], fields: fields)?.status == 400)
   }
 
+  /// Many connections at once, each chunk twice, and then one object.
+  @Test func chunksComeAtTheSameTime() throws {
+    let receiver = try ReceiverFixture()
+    let (size, count, port) = (40_000, 25, receiver.server.port)
+    let bytes = sample(size * count - 7)
+    let threads = (0..<2).flatMap { turn in
+      (0..<count).map { index in
+        WorkerThread {
+          let fields = [
+            "X-Upload-Id: u1", "X-Chunk-Number: \(index + 1)", "X-Chunk-Count: \(count)",
+            "X-Total-Size: \(bytes.count)",
+          ]
+          let piece = Array(bytes[(index * size)..<min(bytes.count, (index + 1) * size)])
+          let client = RawClient(port: port)
+          client.send(ReceiverFixture.request("POST", "/-/chunks/upload", piece, fields: fields))
+          #expect(client.reply()?.status == 200, "chunk \(index), turn \(turn)")
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    let json: JSON = ["uploadId": "u1", "name": "a"]
+    #expect(receiver.ask("POST", "/-/chunks/merge", json.bytes)?.status == 200)
+    #expect(receiver.content("a") == bytes)
+    #expect(try receiver.events().contains { $0.kind == .commit(size: Int64(bytes.count), crc32c: CRC32C.of(bytes)) })
+  }
+
   /// Chunks that do not have the size of the others lie out of order in the staged file, and are copied.
   @Test func chunksOfOtherSizesAreJoinedToo() throws {
     let receiver = try ReceiverFixture()

@@ -13,7 +13,7 @@ import TransferModel
   }
 
   @Test func blocksBecomeAFileInTheOrderOfTheirContexts() throws {
-    let receiver = try ReceiverFixture(script: "match POST *mkfile* nth=3 : forget-session")
+    let receiver = try ReceiverFixture(script: "match POST *mkfile* nth=4 : forget-session")
     let bytes = sample(Self.block + 1000)
     let last = makeBlock(receiver, Array(bytes[Self.block...]))
     let first = makeBlock(receiver, Array(bytes[..<Self.block]))
@@ -26,6 +26,8 @@ import TransferModel
     #expect(made?.status == 200 && json(made)?["key"]?.text == "in/ä?")
     #expect(receiver.content("in/ä?") == bytes)
     #expect(try receiver.events().kinds.contains("joined -/qiniu/block/1 \(Self.block)+1000"))
+    let swapped = Array(contexts.reversed().joined(separator: ",").utf8)
+    #expect(receiver.ask("POST", url, swapped)?.status == 400)
     #expect(receiver.ask("POST", url + "?insert-only=1", Array(contexts.joined(separator: ",").utf8))?.status == 614)
     #expect(receiver.ask("POST", url, Array(contexts.joined(separator: ",").utf8))?.status == 701)
     #expect(receiver.ask("POST", "/-/qiniu/mkfile/5", Array("unknown".utf8))?.status == 400)
