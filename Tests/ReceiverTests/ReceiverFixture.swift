@@ -16,7 +16,13 @@ final class ReceiverFixture {
     settings.script = try FaultScript(text: script)
     settings.seed = seed
     change(&settings)
-    server = try ReceiverServer(settings)
+    do {
+      server = try ReceiverServer(settings)
+    } catch {
+      // A value that was never made has no end.
+      Self.remove(base)
+      throw error
+    }
     server.start()
   }
 
