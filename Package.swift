@@ -44,7 +44,7 @@ let package = Package(
     room("TransferReports", ["TransferLedger", "TransferModel"]),
     room(
       "TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", httpTypes]),
-    room("TransferProtocols", ["CDigest", "CYAML", "TransferModel", httpTypes]),
+    room("TransferProtocols", ["CDigest", "CProfiles", "CYAML", "TransferModel", httpTypes]),
     room("CurlTransport", ["CCurl", "CSys", "TransferModel", httpTypes]),
     room("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferModel"]),
     .systemLibrary(
@@ -56,6 +56,7 @@ let package = Package(
     .target(name: "CSys"),
     .target(name: "CDigest", linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CMigrations"),
+    .target(name: "CProfiles"),
     room("TransferModel", [httpTypes]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
     room("Receiver", ["CCrypto", "TransferModel"]),

@@ -85,7 +85,9 @@ extension LedgerReader {
       """
       SELECT kind, id FROM (
         SELECT 'destination' AS kind, id, place AS text FROM destination
-        UNION ALL SELECT 'batch', id, destination || ' ' || settings FROM batch
+        -- The text of a profile is full of colons and @, and holds templates instead of secrets.
+        UNION ALL SELECT 'batch', id,
+          destination || ' ' || iif(json_valid(settings), json_remove(settings, '$.profile.text'), settings) FROM batch
         UNION ALL SELECT 'receipt', file_id, location FROM receipt
         UNION ALL SELECT 'run', id, argv FROM engine_run)
       WHERE text LIKE '%X-Amz-Signature=%' OR text LIKE '%://%:%@%/%' OR text LIKE '%?sig=%' OR text LIKE '%&sig=%'

@@ -26,12 +26,15 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var web: WebSettings?
   /// Sends a copy of the source that is made when it is added; nil for no.
   public var stage: Bool?
+  /// Speaks the protocol that this profile describes, to the destination as its URL.
+  public var profile: ProfileSettings?
 
   public init(
     destination: String, endpointURL: String? = nil, region: String? = nil, awsProfile: String? = nil,
     usePathStyle: Bool? = nil, unsignedPayload: Bool = false, partSize: Int64? = nil, ifNoneMatch: Bool = false,
     auth: String? = nil, caFile: String? = nil, expectContinue: Bool = false, stage: Bool? = nil,
-    web: WebSettings? = nil
+    web: WebSettings? = nil,
+    profile: ProfileSettings? = nil
   ) {
     self.stage = stage
     self.destination = destination
@@ -46,5 +49,6 @@ public struct BatchSettings: Sendable, Hashable, Codable {
     self.caFile = caFile
     self.expectContinue = expectContinue
     self.web = web?.isEmpty == true ? nil : web
+    self.profile = profile
   }
 }

@@ -3,12 +3,12 @@ public import TransferModel
 /// The one list of upload protocols.
 public enum AllProtocols {
   /// What ``UploadProtocol/name`` can be, in the order in which they are shown.
-  public static let names = ["s3"] + WebMethod.allCases.map(\.rawValue)
+  public static let names = ["s3"] + WebMethod.allCases.map(\.rawValue) + [ProfileProtocol.name]
 
   /// What they can do, in the same order.
   public static let descriptions =
     S3Protocol.descriptions + PutProtocol.descriptions + FormProtocol.descriptions + TusProtocol.descriptions
-    + ResumableProtocol.descriptions
+    + ResumableProtocol.descriptions + ProfileProtocol.descriptions
 
   /// The protocol of a batch, from its frozen settings. `credentialsRegion` is the region that environment or profile name,
   /// used when the settings have none.
@@ -33,6 +33,7 @@ public enum AllProtocols {
       return PutProtocol(
         place: place, ifNoneMatch: settings.ifNoneMatch, expectContinue: settings.expectContinue,
         mediaType: try MediaTypeChoice(parsing: settings.web?.contentType ?? MediaType.unknown))
+    case .endpoint: return try ProfileProtocol(settings)
     }
   }
 
@@ -45,6 +46,7 @@ public enum AllProtocols {
     case .s3(let bucket):
       return try S3Settings(bucket: bucket, settings, credentialsRegion: credentialsRegion).origin(learned: nil)
     case .web(let place): return place.origin
+    case .endpoint(let origin): return origin
     }
   }
 }

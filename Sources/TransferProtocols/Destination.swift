@@ -10,6 +10,8 @@ public struct Destination: Sendable, Hashable {
   public enum Place: Sendable, Hashable {
     case s3(bucket: String)
     case web(WebPlace)
+    /// The server that a profile speaks to; what each file becomes there is the profile's affair.
+    case endpoint(WebOrigin)
   }
 
   public let place: Place
@@ -57,6 +59,10 @@ public struct Destination: Sendable, Hashable {
   /// - Throws: `.usage`, with the remedy.
   public init(_ settings: BatchSettings) throws(TransferError) {
     let parsed = try Destination(parsing: settings.destination)
+    guard settings.profile == nil else {
+      self = try Destination(endpoint: parsed, settings.destination)
+      return
+    }
     let isTold = settings.web?.fields?.contains { $0.contains("{path}") } ?? false
     (place, prefix, isInto) = (parsed.place, parsed.prefix, parsed.isInto)
     usesPath = parsed.usesPath || isTold
@@ -104,6 +110,17 @@ public struct Destination: Sendable, Hashable {
     usesPath = true
     prefix = NameBytes(slash.map { String(rest[rest.index(after: $0)...]) } ?? "")
     isInto = prefix.isEmpty || prefix.bytes.last == 0x2F
+  }
+
+  /// Checked as any web destination is, but its path is the server's: names of files are not put behind it.
+  private init(endpoint web: Destination, _ text: String) throws(TransferError) {
+    guard case .web(let place) = web.place, place.method == .put, place.template == nil else {
+      throw Self.error(text, cause: "a profile (--via) needs an http or https URL without {path} or {name}", "")
+    }
+    self.place = .endpoint(place.origin)
+    prefix = NameBytes("")
+    isInto = true
+    usesPath = true
   }
 
   private init(web rest: String, _ method: WebMethod, isTLS: Bool, _ text: String) throws(TransferError) {

@@ -41,6 +41,7 @@ final class CurlDestinations: DestinationResolver {
     _ settings: BatchSettings, _ uploadProtocol: any UploadProtocol
   ) throws(TransferError) -> any CredentialSource {
     if uploadProtocol.name == "s3" { return AWSCredentials(profile: settings.awsProfile) }
+    if let profile = settings.profile { return try ProfileSecrets(profile) }
     guard let reference = settings.auth else { return NoCredential() }
     return ReferencedCredential(try CredentialReference(parsing: reference))
   }

@@ -14,7 +14,7 @@ import Testing
     ),
     ("TransferReports", ["TransferLedger", "TransferModel"]),
     ("TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", "HTTPTypes"]),
-    ("TransferProtocols", ["CDigest", "CYAML", "TransferModel", "HTTPTypes"]),
+    ("TransferProtocols", ["CDigest", "CProfiles", "CYAML", "TransferModel", "HTTPTypes"]),
     ("CurlTransport", ["CCurl", "CSys", "TransferModel", "HTTPTypes"]),
     ("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferModel"]),
     ("TransferModel", ["HTTPTypes"]),

@@ -135,9 +135,12 @@ import TransferModel
     .map {
       try AllProtocols.make(BatchSettings(destination: $0), credentialsRegion: nil).name
     }
-    #expect(made == AllProtocols.names)
+    let profile = ProfileSettings(name: "x", text: ProfileReadTests.smallest())
+    let last = try AllProtocols.make(BatchSettings(destination: "http://h/", profile: profile), credentialsRegion: nil)
+    #expect(made + [last.name] == AllProtocols.names)
     #expect(AllProtocols.descriptions.map(\.name) == AllProtocols.names)
-    for description in AllProtocols.descriptions {
+    #expect(AllProtocols.profiles.map(\.name) == BuiltinProfile.names)
+    for description in AllProtocols.descriptions.dropLast() {
       let scheme = description.destination.replacing("(s)", with: "")
       let destination = scheme + (scheme == "s3://" ? "bucket/" : "h/")
       let made = try AllProtocols.make(BatchSettings(destination: destination), credentialsRegion: nil)

@@ -77,7 +77,7 @@ extension EngineLoop {
       } else if let step = next.step {
         send(next, step)
       } else {
-        endAbort(next.work, AttemptResult(outcome: .ok), .aborted)
+        endAbort(next.work, AttemptResult(outcome: .ok), next.work.remoteID == nil ? .gone : .aborted)
       }
     }
   }

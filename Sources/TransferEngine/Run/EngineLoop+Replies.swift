@@ -9,16 +9,17 @@ extension EngineLoop {
       preconditionFailure("a reply to request \(id), which is unknown")
     }
     if job.range != nil { summary.bytesSent += reply.bytesSent }
+    var reply = reply
+    reply.bytesSent = max(0, reply.bytesSent - Int64(job.prefixLength))
+    // libcurl may have repeated the request by itself: what counts here is the body.
+    if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
     if reply.isCancelled && reply.status == 0 {
       requestEnded(job, .interrupted)
       return interrupt(id, reply)
     }
     let mask = SecretMask(job.prepared?.credential)
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
-    var reply = mask.applied(to: reply)
-    reply.bytesSent = max(0, reply.bytesSent - Int64(job.prefixLength))
-    // libcurl may have repeated the request by itself: what counts here is the body.
-    if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
+    reply = mask.applied(to: reply)
     let verdict = masked(judge(job, work, reply), &reply, mask)
     requestEnded(job, hostOutcome(reply, verdict))
     conclude(id, verdict, reply: reply, identityNow: job.identityNow, wasSent: true)

@@ -22,6 +22,7 @@ struct HelpTopic: Sendable {
     HelpTopic("exit-codes", "what a command ends with", table: { ExitCodeHelp.table }) { ExitCodeHelp.text },
     HelpTopic("formats", "table, json, ndjson, csv and tsv, and --output") { FormatHelp.formats },
     HelpTopic("json", "the documents and records for programs") { FormatHelp.json },
+    HelpTopic("profiles", "protocols that are described in YAML") { ProfileHelp.text },
     HelpTopic("protocols", "what each protocol can do", table: { ProtocolHelp.table }) { ProtocolHelp.text },
     HelpTopic("selectors", "how to say which rows a command is about") { SelectorHelp.selectors },
     HelpTopic("sources", "what is sent, and which key each file gets") { SourcesHelp.text },

@@ -59,6 +59,8 @@ struct BatchOptions: ParsableArguments {
   var expectContinue = false
 
   @OptionGroup var web: WebUploadOptions
+  @OptionGroup var through: ProfileOptions
+
   @Flag(
     help:
       "Copy each file beside the ledger when it is added, and send the copy: the source may change or vanish then.")
@@ -96,7 +98,8 @@ struct BatchOptions: ParsableArguments {
     return BatchSettings(
       destination: destination, endpointURL: endpointURL, region: region, awsProfile: profile, usePathStyle: pathStyle,
       unsignedPayload: unsignedPayload, partSize: partSize?.bytes, ifNoneMatch: ifNoneMatch, auth: auth,
-      caFile: caFile, expectContinue: expectContinue, stage: stage ? true : nil, web: web.settings)
+      caFile: caFile, expectContinue: expectContinue, stage: stage ? true : nil, web: web.settings,
+      profile: try through.settings())
   }
 
   /// The last of equal keys wins.

@@ -14,8 +14,16 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
   var chunkSize = 64 << 10
   /// The requests that carry bytes of a file.
   var dataMethod: String
+  /// The paths that they go to, as a fault script writes them.
+  var dataPath = "*"
   /// There is something at the server that can be forgotten, found again and ended.
   var hasSession = true
+  /// A cancelled upload is ended at the server.
+  var canAbort = true
+  /// The smallest file that the server takes.
+  var smallestSize = 0
+  /// The size of chunks is the server's and nobody else's.
+  var hasFixedChunks = false
   /// The server names an offset: it can fall back.
   var appends = false
   /// A request whose answer is lost may leave the file unknown, and then nothing is sent again.
@@ -30,28 +38,30 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
     return settings
   }
 
-  static let all: [ConformanceSubject] = [
-    ConformanceSubject(name: "put", dataMethod: "PUT", hasSession: false),
-    ConformanceSubject(name: "dav", scheme: "dav+", dataMethod: "PUT", hasSession: false),
-    ConformanceSubject(
-      name: "form", scheme: "form+", path: "/-/form/", keptIn: "", dataMethod: "POST", hasSession: false,
-      mayBeUnknown: true),
-    ConformanceSubject(
-      name: "tus", scheme: "tus+", path: "/-/tus/?loc=relative", keptIn: "", dataMethod: "PATCH", appends: true,
-      adjust: { $0.web = WebSettings(isSequential: true) }),
-    ConformanceSubject(
-      name: "tus without checksums", scheme: "tus+", path: "/-/tus/?ext=creation,termination", keptIn: "",
-      dataMethod: "PATCH", appends: true),
-    ConformanceSubject(
-      name: "tus joined", scheme: "tus+", path: "/-/tus/", keptIn: "", dataMethod: "PATCH", mayBeUnknown: true),
-    ConformanceSubject(
-      name: "resumable", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PATCH", appends: true,
-      adjust: { $0.web = WebSettings(digest: "sha-256", method: "post") }),
-    ConformanceSubject(
-      name: "resumable, one request", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PUT",
-      hasSession: false, adjust: { $0.web = WebSettings(interop: "5") }),
-  ]
+  static let all: [ConformanceSubject] =
+    [
+      ConformanceSubject(name: "put", dataMethod: "PUT", hasSession: false),
+      ConformanceSubject(name: "dav", scheme: "dav+", dataMethod: "PUT", hasSession: false),
+      ConformanceSubject(
+        name: "form", scheme: "form+", path: "/-/form/", keptIn: "", dataMethod: "POST", hasSession: false,
+        mayBeUnknown: true),
+      ConformanceSubject(
+        name: "tus", scheme: "tus+", path: "/-/tus/?loc=relative", keptIn: "", dataMethod: "PATCH", appends: true,
+        adjust: { $0.web = WebSettings(isSequential: true) }),
+      ConformanceSubject(
+        name: "tus without checksums", scheme: "tus+", path: "/-/tus/?ext=creation,termination", keptIn: "",
+        dataMethod: "PATCH", appends: true),
+      ConformanceSubject(
+        name: "tus joined", scheme: "tus+", path: "/-/tus/", keptIn: "", dataMethod: "PATCH", mayBeUnknown: true),
+      ConformanceSubject(
+        name: "resumable", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PATCH", appends: true,
+        adjust: { $0.web = WebSettings(digest: "sha-256", method: "post") }),
+      ConformanceSubject(
+        name: "resumable, one request", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PUT",
+        hasSession: false, adjust: { $0.web = WebSettings(interop: "5") }),
+    ] + profiles
 
   static let withSession = all.filter(\.hasSession)
+  static let adjustable = withSession.filter { !$0.hasFixedChunks }
   static let appending = all.filter(\.appends)
 }

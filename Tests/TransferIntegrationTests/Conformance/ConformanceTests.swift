@@ -26,6 +26,11 @@ import Transfers
       let scene = try ConformanceScene(subject, size: Self.size(subject), script: "match * * nth=\(n) : \(fault)\n")
       try scene.add()
       try scene.run()
+      // A protocol may have to wait for a server; that is no matter of hours.
+      if try scene.states().first?.hasPrefix("pending") == true {
+        scene.wait(hours: 1)
+        try scene.run()
+      }
       let complaint = try scene.complaint()
       #expect(complaint == nil, "\(fault) at request \(n)")
     }
@@ -33,7 +38,7 @@ import Transfers
 
   @Test(arguments: Subject.all) func everySizeArrives(subject: Subject) throws {
     let chunk = subject.chunkSize
-    for size in [0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk, 3 * chunk + 5] {
+    for size in [0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk, 3 * chunk + 5] where size >= subject.smallestSize {
       let scene = try ConformanceScene(subject, size: size)
       try scene.add()
       try scene.run()
@@ -55,7 +60,7 @@ import Transfers
       for n in [1, 2] {
         let scene = try ConformanceScene(
           subject, size: Self.size(subject),
-          script: "match \(subject.dataMethod) * nth=\(n) : cut-after=\(bytes)\n")
+          script: "match \(subject.dataMethod) \(subject.dataPath) nth=\(n) : cut-after=\(bytes)\n")
         try scene.add()
         try scene.run()
         let complaint = try scene.complaint()
@@ -76,14 +81,14 @@ import Transfers
   private func interrupted(_ subject: Subject) throws -> ConformanceScene {
     let scene = try ConformanceScene(
       subject, size: Self.size(subject),
-      script: "match \(subject.dataMethod) * nth=2 : status=503 retry-after=7200\n")
+      script: "match \(subject.dataMethod) \(subject.dataPath) nth=2 : status=503 retry-after=7200\n")
     try scene.add()
     try scene.run()
     #expect(try scene.states().first?.hasPrefix("pending") == true)
     return scene
   }
 
-  @Test(arguments: Subject.withSession) func otherSettingsDoNotChangeAnUploadThatBegan(subject: Subject) throws {
+  @Test(arguments: Subject.adjustable) func otherSettingsDoNotChangeAnUploadThatBegan(subject: Subject) throws {
     let scene = try interrupted(subject)
     #expect(try scene.add(partSize: 2 * subject.chunkSize).queued == 1)
     scene.wait(hours: 3)
@@ -113,7 +118,7 @@ import Transfers
     let orphans = try scene.withLedger { try $0.read { try $0.orphans(RowFilter(), after: 0, limit: 10) } }
     #expect(orphans == [])
     #expect(try scene.kept() == nil)
-    #expect(try scene.openSessions() == [])
+    if subject.canAbort { #expect(try scene.openSessions() == []) }
   }
 
   /// What no upload can be made of ends the file at once, in one line, and without a storm of requests.

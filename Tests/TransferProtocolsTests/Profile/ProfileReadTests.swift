@@ -57,7 +57,7 @@ import Testing
     #expect(begin.extract.count == 4 && begin.expect == .off)
     let probe = try #require(profile.step(.probe))
     #expect(!probe.usesAuth && probe.have.missing != nil && probe.have.done?.status?.contains(201) == true)
-    #expect(profile.step(.prepareChunk)?.isCached == true)
+    #expect(profile.step(.prepareChunk)?.isIdempotent == false && profile.step(.probe)?.isIdempotent == true)
     #expect(profile.step(.probeChunk)?.have.exists?.status?.contains(200) == true)
     let chunk = try #require(profile.step(.chunk))
     #expect(
@@ -130,7 +130,7 @@ import Testing
     ("", ", extract: {secret.t: {json: $.a}}", "5:64 only auth.refresh has secrets"),
     ("", ", when: \"chunk.lats\"", "5:60 there is no chunk.lats"),
     ("", ", when: \"chunk.last and\"", "5:75 steps.chunk.when: a value is missing"),
-    ("", ", have: {exists: {status: 200}}", "5:60 only probe, probe_chunk and init have"),
+    ("", ", have: {exists: {status: 200}}", "5:60 only probe and probe_chunk have"),
     ("", ", success: {require: [{json: $.code}]}", "5:74 require needs one of eq, ne, in, exists, matches"),
     ("", ", timeout: {total: 5 parsecs}", "5:71 total has to be a time"),
     ("", ", auth: on", "5:60 the auth of a step can only be \"off\""),

@@ -82,7 +82,9 @@ extension RenderedRequest {
       base = try (scope.input["url"] ?? .missing("input.url")).text()
     }
     while base.hasSuffix("/") { base.removeLast() }
-    return path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?") ? base + path : base + "/" + path
+    let url = path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?") ? base + path : base + "/" + path
+    guard !scope.query.isEmpty else { return url }
+    return url + (url.utf8.contains(0x3F) ? "&" : "?") + scope.query
   }
 
   private static func query(

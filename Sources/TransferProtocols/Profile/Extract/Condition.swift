@@ -21,10 +21,16 @@ struct Requirement: Sendable, Hashable {
 
   var source: Extraction
   var test: Test
+  /// Holds also when the answer has no such value.
+  var isOptional = false
+
+  /// The answer has the value.
+  func isPresent(_ reply: ReplyReader) -> Bool { (try? source.values(in: reply))?.isEmpty == false }
 
   /// Whether it holds. An answer that cannot be read holds nothing but "does not exist".
   func holds(_ reply: ReplyReader, _ scope: ProfileScope) throws(RenderFault) -> Bool {
     let values = (try? source.values(in: reply)) ?? []
+    if isOptional && values.isEmpty { return true }
     switch test {
     case .exists(let isThere): return values.isEmpty != isThere
     case .matches(let pattern): return values.contains { value in (try? value.bytes()).map(pattern.matches) ?? false }
@@ -42,6 +48,23 @@ struct Requirement: Sendable, Hashable {
     let wanted = TemplateValue.text(try wanted.render(scope))
     for value in values where try value.equals(wanted) { return true }
     return false
+  }
+
+  private var variables: [Expression.Variable] {
+    switch test {
+    case .equal(let template): template.variables
+    case .unequal, .oneOf, .exists, .matches: []
+    }
+  }
+
+  /// It says that something equals this field of `root`.
+  func names(_ root: String, field: String) -> Bool {
+    variables.contains { $0.root == root && $0.accesses.first == .field(field) }
+  }
+
+  /// It says that something equals a digest of `root`.
+  func namesHash(of root: String) -> Bool {
+    ProfileHash.allCases.contains { names(root, field: $0.rawValue) }
   }
 
   /// For messages: what was looked at, and what it should have been.

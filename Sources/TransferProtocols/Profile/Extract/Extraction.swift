@@ -56,7 +56,7 @@ struct Extraction: Sendable, Hashable {
     if case .json(let path) = source { path.isMany } else { false }
   }
 
-  private func isWanted(_ scope: ProfileScope) throws(Fault) -> Bool {
+  func isWanted(_ scope: ProfileScope) throws(Fault) -> Bool {
     do throws(RenderFault) {
       return try when?.value(scope).isTrue ?? true
     } catch {

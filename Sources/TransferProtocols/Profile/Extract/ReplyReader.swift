@@ -39,6 +39,20 @@ final class ReplyReader {
     return try result.get()
   }
 
+  /// Why what a source needs cannot be read; nil when it can, or needs no document.
+  func documentFault(_ source: Extraction.Source) -> String? {
+    do throws(DocumentFault) {
+      switch source {
+      case .json: _ = try jsonDocument()
+      case .xml: _ = try xmlDocument()
+      case .header, .status, .body: break
+      }
+      return nil
+    } catch {
+      return error.message
+    }
+  }
+
   private func readJSON() -> Result<JSONValue, DocumentFault> {
     if isHTML { return .failure(DocumentFault(message: "the server answered an HTML page, not JSON")) }
     if let fault = incomplete("JSON") { return .failure(fault) }
@@ -71,8 +85,13 @@ final class ReplyReader {
   }
 
   /// What proxies, login pages and crashed applications send.
-  private var isHTML: Bool {
+  var isHTML: Bool {
     if let type = field("content-type")?.lowercased(), type.hasPrefix("text/html") { return true }
+    return isPage
+  }
+
+  /// The body is an HTML document, whatever its type says: scripts that answer a bare word with the type of HTML are common.
+  var isPage: Bool {
     let start = body.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }.prefix(15).map { $0 | 0x20 }
     return start.starts(with: "<!doctype html".utf8.map { $0 | 0x20 }) || start.starts(with: "<html".utf8)
   }

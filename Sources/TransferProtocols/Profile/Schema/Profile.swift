@@ -37,6 +37,15 @@ public struct Profile: Sendable, Hashable {
   }
 
   func step(_ name: StepName) -> ProfileStep? { steps[name] }
+
+  /// How files are cut, for people: `4 parallel chunks`.
+  public var chunkWords: String {
+    switch chunk.mode {
+    case .single: "the whole file"
+    case .sequential: "chunks in order"
+    case .parallel: "\(chunk.parallel) chunks at a time"
+    }
+  }
 }
 
 /// The requests that a profile can describe.

@@ -107,9 +107,9 @@ extension ProfileDecoder {
   private mutating func statusRange(_ node: YAMLNode, _ what: String) -> ClosedRange<Int>? {
     let parts = node.text?.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) } ?? []
     guard (1...2).contains(parts.count), let first = parts[0], let last = parts[parts.count - 1],
-      first >= 100, last <= 599, first <= last
+      first >= 100, last <= 999, first <= last
     else {
-      fault(node.mark, "\(what): a status is a number from 100 to 599, or a range such as 200-299")
+      fault(node.mark, "\(what): a status is a number from 100 to 999, or a range such as 200-299")
       return nil
     }
     return first...last
@@ -174,12 +174,16 @@ extension ProfileDecoder {
 
   /// `{json: $.code, eq: 0}`, `{header: X-State, matches: "^r"}`, `{body_regex: "ok"}`
   mutating func requirement(_ node: YAMLNode, _ place: ProfileNames.Place) -> Requirement? {
-    guard let map = map(node, "require", keys: ["json", "xml", "header", "body_regex"] + Self.tests) else { return nil }
+    guard let map = map(node, "require", keys: ["json", "xml", "header", "body_regex", "if_present"] + Self.tests)
+    else { return nil }
     if let pattern = pattern(map["body_regex"], "body_regex") {
       return Requirement(source: Extraction(source: .body), test: .matches(pattern))
     }
     guard map["body_regex"] == nil, let source = source(map, "require") else { return nil }
-    return test(map, "require", place).map { Requirement(source: Extraction(source: source), test: $0) }
+    let isOptional = bool(map["if_present"], "if_present", false)
+    return test(map, "require", place).map {
+      Requirement(source: Extraction(source: source), test: $0, isOptional: isOptional)
+    }
   }
 
   private mutating func test(_ map: Map, _ what: String, _ place: ProfileNames.Place) -> Requirement.Test? {

@@ -2,7 +2,7 @@
 extension ProfileDecoder {
   private static let stepKeys = [
     "when", "method", "url", "query", "headers", "body", "auth", "expect", "timeout", "success", "extract", "offset",
-    "have", "poll", "rules", "cache",
+    "have", "poll", "rules", "cache", "idempotent",
   ]
 
   mutating func steps(_ node: YAMLNode?, _ mark: SourceMark, _ chunk: ChunkRules) -> [StepName: ProfileStep] {
@@ -25,7 +25,10 @@ extension ProfileDecoder {
     guard let map = map(node, what, keys: Self.stepKeys) else { return nil }
     let place = Self.place(name)
     guard let url = required("url", map, what).flatMap({ template($0, "\(what).url", place) }) else { return nil }
-    var step = ProfileStep(method: method(map, what), url: url)
+    let method = method(map, what)
+    var step = ProfileStep(
+      method: method, url: url,
+      isIdempotent: bool(map["idempotent"], "\(what).idempotent", Self.isIdempotent(method)))
     step.when = expression(map["when"], "\(what).when", place)
     step.query = fields(map["query"], "\(what).query", place)
     step.headers = headers(map["headers"], "\(what).headers", place)
@@ -39,13 +42,14 @@ extension ProfileDecoder {
     step.have = have(map["have"], what, name, place, map.mark)
     step.poll = poll(map["poll"], what, name)
     step.rules = rules(map["rules"], "\(what).rules", name)
-    step.isCached = cache(map["cache"], what, name)
+    checkCache(map["cache"], what, name)
     return step
   }
 
   static func place(_ name: StepName?) -> ProfileNames.Place {
     guard let name else { return .anywhere }
-    return name.isOfChunk ? .chunk : name.isLast ? .last : .anywhere
+    if name == .chunk { return .chunk }
+    return name.isOfChunk ? .chunkAhead : name.isLast ? .last : .anywhere
   }
 
   private mutating func required(_ key: String, _ map: Map, _ what: String) -> YAMLNode? {
@@ -92,23 +96,22 @@ extension ProfileDecoder {
       requirements: list(map["require"], "\(what).success.require").compactMap { requirement($0, place) })
   }
 
-  private mutating func cache(_ node: YAMLNode?, _ what: String, _ name: StepName?) -> Bool {
-    guard let node else { return false }
-    guard name == .prepareChunk else {
-      fault(node.mark, "only prepare_chunk has a cache")
-      return false
-    }
-    guard node.text == "chunk" || node.text == "worker" else {
-      fault(node.mark, "\(what).cache is \"chunk\" or \"worker\"")
-      return false
-    }
-    return node.text == "worker"
+  /// Values of `prepare_chunk` are fetched for each chunk, which is right for both words: `worker` only allows to share them.
+  private mutating func checkCache(_ node: YAMLNode?, _ what: String, _ name: StepName?) {
+    guard let node else { return }
+    if name != .prepareChunk { return fault(node.mark, "only prepare_chunk has a cache") }
+    if node.text != "chunk" && node.text != "worker" { fault(node.mark, "\(what).cache is \"chunk\" or \"worker\"") }
+  }
+
+  /// RFC 9110 section 9.2.2 and RFC 4918; `MOVE` and `COPY` change what the second one finds.
+  private static func isIdempotent(_ method: String) -> Bool {
+    ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PROPFIND", "PROPPATCH", "MKCOL"].contains(method)
   }
 
   private mutating func poll(_ node: YAMLNode?, _ what: String, _ name: StepName?) -> PollRules? {
     guard let node else { return nil }
-    guard name == .complete || name == .commit else {
-      fault(node.mark, "only complete and commit can poll")
+    guard let name, name.isLast else {
+      fault(node.mark, "only complete, commit and verify can poll")
       return nil
     }
     let keys = ["while", "every", "retry_after", "max", "request"]
@@ -149,13 +152,14 @@ extension ProfileDecoder {
       if name == .probe || name == .probeChunk { fault(stepMark, "\(what) needs the key \"have\"") }
       return have
     }
-    guard name == .probe || name == .probeChunk || name == .begin else {
-      fault(node.mark, "only probe, probe_chunk and init have \"have\"")
+    guard name == .probe || name == .probeChunk else {
+      fault(node.mark, "only probe and probe_chunk have \"have\"")
       return have
     }
-    let keys = ["offset", "numbers", "ranges_missing", "exists", "done"]
+    let keys = ["offset", "next", "numbers", "ranges_missing", "exists", "done"]
     guard let map = map(node, "\(what).have", keys: keys) else { return have }
     have.offset = map["offset"].flatMap { extraction($0, "\(what).have.offset", place) }
+    have.next = map["next"].flatMap { extraction($0, "\(what).have.next", place) }
     have.numbers = map["numbers"].flatMap { extraction($0, "\(what).have.numbers", place) }
     have.missing = map["ranges_missing"].flatMap {
       extraction($0, "\(what).have.ranges_missing", place, hasFormat: true)

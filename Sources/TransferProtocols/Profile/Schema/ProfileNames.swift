@@ -5,6 +5,8 @@ struct ProfileNames {
     /// In headers of every step and the like.
     case anywhere
     case chunk
+    /// In the requests that go ahead of a chunk, when its bytes have not been read yet.
+    case chunkAhead
     /// In the steps that come when all chunks are stored.
     case last
     /// In `base_url`: what does not change while a batch runs.
@@ -13,7 +15,7 @@ struct ProfileNames {
 
   static let file = ["name", "path", "ext", "size", "mtime", "mime"]
   static let chunk = [
-    "index", "number", "count", "start", "end", "end_exclusive", "size", "nominal_size", "last", "first",
+    "index", "number", "count", "start", "end", "end_exclusive", "size", "nominal_size", "last", "first", "range",
   ]
   /// What `parts` and `it` hold of each chunk beside what the server said.
   static let part = ["index", "number", "start", "end", "size"]
@@ -51,6 +53,7 @@ struct ProfileNames {
 
   private func unknown(_ field: String, _ root: String, _ fields: [String]) -> String {
     if ProfileHash(rawValue: field) != nil, root == "chunk" || root == "file" || root == "parts" || root == "it" {
+      if root == "chunk", chunkHashes.contains(field) { return "digests of a chunk are known in the step chunk only" }
       let list = root == "file" ? "file.need" : "chunk.hash"
       return "\(root).\(field) is not computed: add \(field) to \(list)"
     }
@@ -64,9 +67,10 @@ struct ProfileNames {
 
   private func roots(_ place: Place, inEach: Bool) -> [String] {
     var roots = ["file", "input", "uuid"]
+    if place == .last { roots.append("chunks") }
     if place != .base { roots += ["session", "result", "now", "attempt"] }
     if !secret.isEmpty && place != .base { roots.append("secret") }
-    if place == .chunk { roots += ["chunk", "part"] }
+    if place == .chunk || place == .chunkAhead { roots += ["chunk", "part"] }
     if place == .last { roots.append("parts") }
     if inEach { roots.append("it") }
     return roots
@@ -76,8 +80,8 @@ struct ProfileNames {
   private func fields(_ root: String, _ place: Place, inEach: Bool) -> [String]? {
     guard roots(place, inEach: inEach).contains(root) else { return nil }
     switch root {
-    case "file": return Self.file + fileHashes
-    case "chunk": return Self.chunk + chunkHashes
+    case "file": return Self.file + fileHashes + (place == .last ? [ProfileHash.crc32c.rawValue] : [])
+    case "chunk": return Self.chunk + (place == .chunk ? chunkHashes : [])
     case "session": return Self.predefinedSession + session.sorted()
     case "part": return part.sorted() + [""]
     case "parts", "it": return Self.part + chunkHashes + part.sorted()

@@ -19,12 +19,17 @@ struct ProfileStep: Sendable, Hashable {
   var have = HaveRules()
   var poll: PollRules?
   var rules: [ProfileRule] = []
-  /// Values that `prepare_chunk` got are used for further chunks too.
-  var isCached = false
+  /// Sending the request twice does no more harm than sending it once.
+  var isIdempotent: Bool
 
   enum Expect: String, Sendable, CaseIterable {
     case on = "100"
     case off, auto
+  }
+
+  /// Every variable in what it sends.
+  var variables: [Expression.Variable] {
+    (query + headers).flatMap(\.value.variables) + url.variables + body.variables
   }
 }
 
@@ -66,6 +71,8 @@ struct HaveRules: Sendable, Hashable {
   var offset: Extraction?
   /// The numbers of the chunks that are there, counted as `chunk.number_base` says.
   var numbers: Extraction?
+  /// The number of the chunk that the server wants next.
+  var next: Extraction?
   /// Ranges that are missing: `start-end` (both inclusive) or `start-`.
   var missing: Extraction?
   /// The chunk is there.
@@ -119,11 +126,28 @@ enum BodyRules: Sendable, Hashable {
     case .none, .empty, .form, .json, .xml, .text: false
     }
   }
+
+  var variables: [Expression.Variable] {
+    switch self {
+    case .none, .empty, .raw: []
+    case .multipart(let items), .form(let items): items.flatMap(\.variables)
+    case .json(let tree), .xml(let tree): tree.variables
+    case .text(let template): template.variables
+    }
+  }
 }
 
 enum FormItem: Sendable, Hashable {
   case field(TemplateField)
   case file(name: Template, filename: Template?, type: Template?)
+
+  var variables: [Expression.Variable] {
+    switch self {
+    case .field(let field): field.value.variables
+    case .file(let name, let filename, let type):
+      name.variables + (filename?.variables ?? []) + (type?.variables ?? [])
+    }
+  }
 }
 
 /// The value of a JSON or XML body, with templates in it.
@@ -141,5 +165,14 @@ indirect enum ValueTree: Sendable, Hashable {
   struct Member: Sendable, Hashable {
     var name: String
     var value: ValueTree
+  }
+  var variables: [Expression.Variable] {
+    switch self {
+    case .null, .bool, .int, .number: []
+    case .text(let template): template.variables
+    case .list(let trees): trees.flatMap(\.variables)
+    case .map(let members): members.flatMap(\.value.variables)
+    case .each(let list, let element): list.variables + element.variables
+    }
   }
 }

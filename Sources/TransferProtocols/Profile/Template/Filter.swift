@@ -10,6 +10,7 @@ struct Filter: Sendable, Hashable {
   enum Name: String, Sendable, CaseIterable {
     case urlencode, pathencode, base64, base64url, hex, raw, upper, lower, json, pad, int, dec, join, basename, ext,
       httpdate
+    case prepend
     case asciiJSON = "ascii_json"
     case byDefault = "default"
     case stripExt = "strip_ext"
@@ -18,7 +19,7 @@ struct Filter: Sendable, Hashable {
 
     fileprivate var argumentCount: Int {
       switch self {
-      case .pad, .join, .byDefault: 1
+      case .pad, .join, .byDefault, .prepend: 1
       default: 0
       }
     }
@@ -45,6 +46,7 @@ struct Filter: Sendable, Hashable {
     if case .missing(let name) = value { throw RenderFault(.missing, "\(name) has no value") }
     switch name {
     case .join: return try joined(value, scope)
+    case .prepend: return .text(try arguments[0].value(scope).bytes() + value.bytes())
     case .pad: return try padded(value, scope)
     case .int: return .int(try value.integer())
     case .dec: return try Self.decimal(value)

@@ -10,10 +10,16 @@ struct ProfileScope: Sendable {
   var part: [String: TemplateValue] = [:]
   /// One record a chunk, in order.
   var parts: [[String: TemplateValue]] = []
+  /// How many chunks the file has.
+  var chunkCount: Int?
   /// The element of an `$each`.
   var item: TemplateValue?
   var result: [String: TemplateValue] = [:]
+  /// What `auth.refresh` fetched.
+  var secret: [String: TemplateValue] = [:]
   var input: [String: TemplateValue] = [:]
+  /// What every relative URL carries behind its question mark.
+  var query = ""
   /// Milliseconds since 1970 UTC.
   var nowMs: Int64 = 0
   var uuid = ""
@@ -29,7 +35,9 @@ struct ProfileScope: Sendable {
     case "part": .record(part)
     case "parts": .list(parts.map { .record($0) })
     case "it": item ?? .missing(name)
+    case "chunks": chunkCount.map { .int(Int64($0)) } ?? .missing(name)
     case "result": .record(result)
+    case "secret": .record(secret)
     case "input": .record(input)
     case "now": .time(nowMs)
     case "uuid": .string(uuid)
@@ -53,6 +61,11 @@ extension ProfileScope {
     return fields
   }
 
+  /// `0-99`, both ends inclusive, and `*` for no byte, as `Content-Range` has it.
+  static func range(of range: ByteRange) -> TemplateValue {
+    .string(range.length == 0 ? "*" : "\(range.offset)-\(range.end - 1)")
+  }
+
   /// The variables of the chunk `seq` (from 0) of `layout`; `base` is the number of the first one.
   static func chunk(
     _ seq: Int, of layout: ChunkLayout, base: Int, hashes: [String: Digest] = [:]
@@ -62,7 +75,7 @@ extension ProfileScope {
       "index": .int(Int64(seq)), "number": .int(Int64(seq + base)), "count": .int(Int64(layout.count)),
       "start": .int(range.offset), "end": .int(range.end - 1), "end_exclusive": .int(range.end),
       "size": .int(range.length), "nominal_size": .int(layout.chunkSize), "last": .bool(seq == layout.count - 1),
-      "first": .bool(seq == 0),
+      "first": .bool(seq == 0), "range": Self.range(of: range),
     ]
     for (algorithm, digest) in hashes { fields[algorithm] = .digest(digest.bytes) }
     return fields

@@ -61,5 +61,10 @@ struct Template: Sendable, Hashable {
     }
   }
 
+  /// Is the same for every file, whatever servers answer.
+  var isStatic: Bool {
+    variables.allSatisfy { $0.root == "input" || $0.root == "file" || $0.root == "chunk" || $0.root == "uuid" }
+  }
+
   var variables: [Expression.Variable] { expressions.flatMap(\.variables) }
 }

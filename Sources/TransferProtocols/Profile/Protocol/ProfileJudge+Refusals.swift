@@ -1,0 +1,158 @@
+import TransferModel
+
+/// What failures mean where no rule speaks.
+extension ProfileJudge {
+  /// No answer came.
+  func lost(_ failure: Failure) -> Verdict {
+    let remedy = Remedy(transport: failure)
+    guard reply.requestMayHaveArrived, case .retry = remedy else { return .failed(failure, remedy) }
+    return uncertain(failure, remedy)
+  }
+
+  /// The request may have taken effect: it is repeated where that is harmless, asked about where there is a way, and else the
+  /// file is unknown.
+  func uncertain(_ failure: Failure, _ remedy: Remedy) -> Verdict {
+    switch step {
+    case .chunk(let chunk): return uncertain(chunk, failure, remedy)
+    case .finish, .save:
+      guard let name, proto.profile.step(name)?.isIdempotent == false else { return .failed(failure, remedy) }
+      return proto.canAskAboutEnd ? .failed(failure, .probe) : unknown(failure)
+    default: return .failed(failure, remedy)
+    }
+  }
+
+  private func uncertain(_ chunk: ChunkFacts, _ failure: Failure, _ remedy: Remedy) -> Verdict {
+    if proto.profile.chunk.isIdempotent { return .failed(failure, remedy) }
+    if proto.profile.step(.probeChunk) != nil { return .failed(failure, .probe) }
+    if proto.canAskAboutChunks { return .noted([SessionNotes.probe: "1"], .failed(failure, .probe)) }
+    guard isLast(chunk) else { return unknown(failure) }
+    return ambiguous(failure) ?? unknown(failure)
+  }
+
+  private func unknown(_ failure: Failure) -> Verdict {
+    let what = name?.rawValue ?? "request"
+    let text = "the answer to the \(what) was lost, and it may have taken effect: \(failure.message)"
+    return .failed(Failure(.protoLostAnswer, text), .unknown)
+  }
+
+  func isLast(_ chunk: ChunkFacts) -> Bool { chunk.seq == facts.layout.count - 1 && chunk.body.end == chunk.range.end }
+
+  /// What the profile wants when the answer to the last chunk was lost and sending it again did not help; nil for nothing
+  /// special.
+  func ambiguous(_ failure: Failure) -> Verdict? {
+    guard let chunk else { return nil }
+    switch proto.profile.onAmbiguousLast {
+    case .resend: return nil
+    case .probe: return .noted([SessionNotes.probe: "1"], .failed(failure, .probe))
+    case .commitAnyway: return .stored(receipt(chunk, [:], nil), proof: nil)
+    case .restart: return sessionGone(failure)
+    case .fail: return unknown(failure)
+    }
+  }
+
+  /// A status that is no success.
+  func refused() -> Verdict {
+    if let chunk, chunk.isUncertain, isLast(chunk), case .chunk = step, StatusClass(reply.status) == .permanent,
+      let verdict = ambiguous(failure())
+    {
+      return verdict
+    }
+    switch StatusClass(reply.status) {
+    case .throttled: return .failed(failure(), .retry(isThrottled: true))
+    // The storage is full: trying again fills no hole.
+    case .retry where reply.status == 507: return permanent()
+    case .retry where reply.status >= 500: return uncertain(failure(), .retry(isThrottled: false))
+    case .retry: return again(failure())
+    case .redirect: return .failed(redirect(), .permanent)
+    case .success: return .failed(failure(.protoBadReply, "the profile does not take that for a success"), .permanent)
+    case .permanent: return refusedForGood()
+    }
+  }
+
+  private func redirect() -> Failure {
+    let origin = reply.redirectOrigin
+    let place = origin.isEmpty ? "another path" : printable(origin)
+    return Failure(
+      .httpRedirect, "the server answered \(reply.status) and points to \(place); the profile has to name it")
+  }
+
+  private func refusedForGood() -> Verdict {
+    switch (reply.status, step) {
+    case (404, .verify), (410, .verify): return .absent
+    case (404, .abort), (410, .abort): return .settled
+    case (401, _): return unauthorised(failure(.authRefused))
+    case (404, _), (410, _):
+      guard case .create = step else { return hasSession ? sessionGone(failure(.protoSessionGone)) : permanent() }
+      return permanent()
+    case (416, .chunk): return reprobe(failure(.protoOffset)) ?? permanent()
+    case (413, .chunk(let chunk)): return .failed(tooLarge(chunk), .permanent)
+    case (511, _): return .failed(failure(nil, "the network asks for a login"), .permanent)
+    default: return permanent()
+    }
+  }
+
+  private func permanent() -> Verdict { .failed(failure(), .permanent) }
+
+  /// The server gave the session its name: it can have forgotten it.
+  private var hasSession: Bool { proto.profile.step(.begin) != nil && facts.session?.remoteID != nil }
+
+  func tooLarge(_ chunk: ChunkFacts) -> Failure {
+    failure(
+      nil, "it does not take chunks of \(chunk.body.length) bytes: push the file again with a smaller --part-size")
+  }
+
+  /// The same again, after a while.
+  func again(_ failure: Failure) -> Verdict { .failed(failure, .retry(isThrottled: false)) }
+
+  /// Asks the server what it has before anything else is sent; nil when it cannot be asked.
+  func reprobe(_ failure: Failure) -> Verdict? {
+    guard proto.profile.step(.probe) != nil else { return nil }
+    return .noted([SessionNotes.probe: "1"], .failed(failure, .probe))
+  }
+
+  /// Secrets may have expired: they are fetched by `auth.refresh`, or read again, once.
+  func unauthorised(_ failure: Failure) -> Verdict {
+    if proto.profile.auth.refresh != nil, name != nil {
+      guard context.learned.discovered?[ProfileProtocol.refreshes(facts.file.uid)] == nil else {
+        return .failed(failure, .permanent)
+      }
+      var learned = context.learned
+      learned.discovered = (learned.discovered ?? [:]).merging(
+        [ProfileProtocol.refreshIsDue: "1", ProfileProtocol.refreshes(facts.file.uid): "1"]) { $1 }
+      return .learned(learned, .failed(failure, .repair))
+    }
+    let isFirst = failures == 0 && proto.profile.inputs.contains(where: \.isSecret)
+    return .failed(failure, isFirst ? .refreshCredential : .permanent)
+  }
+
+  /// Starts anew, twice without progress between.
+  func sessionGone(_ failure: Failure) -> Verdict {
+    var failure = failure
+    if failure.code != .integrityMismatch && failure.code != .protoOffset { failure.code = .protoSessionGone }
+    let key = ProfileProtocol.restarts(facts.file.uid)
+    let count = context.learned.discovered?[key].flatMap { Int($0) } ?? 0
+    guard count < ProfileProtocol.mostRestarts else {
+      let text = "the session was begun anew \(count) times without progress: \(failure.message)"
+      return forgetting([key], .failed(Failure(failure.code, text), .permanent))
+    }
+    var learned = context.learned
+    learned.discovered = (learned.discovered ?? [:]).merging([key: String(count + 1)]) { $1 }
+    return .learned(learned, .failed(failure, .sessionGone))
+  }
+
+  /// What was counted for this file in this run has been settled.
+  func forgetting(_ keys: [String], _ verdict: Verdict) -> Verdict {
+    var learned = context.learned
+    guard var discovered = learned.discovered, keys.contains(where: { discovered[$0] != nil }) else { return verdict }
+    for key in keys { discovered[key] = nil }
+    learned.discovered = discovered
+    return .learned(learned, verdict)
+  }
+}
+
+extension ProfileProtocol {
+  static let mostRestarts = 2
+
+  static func restarts(_ uid: UID) -> String { "restarts.\(uid)" }
+  static func refreshes(_ uid: UID) -> String { "refreshed.\(uid)" }
+}

@@ -1,0 +1,89 @@
+import TransferModel
+
+/// What a rule that holds makes of an answer.
+extension ProfileJudge {
+  func follow(_ rule: ProfileRule, _ index: Int) throws -> Verdict {
+    var failure = reply.transportFailure ?? self.failure(nil, rule.note)
+    if let delayMs = rule.delayMs { failure.retryAfterMs = max(delayMs, failure.retryAfterMs ?? 0) }
+    switch rule.action {
+    case .ok: return try succeeded(isLenient: true)
+    case .fail: return failed(failure)
+    case .retry: return waits(rule, index) ?? again(failure)
+    case .retryAfter: return .failed(failure, .retry(isThrottled: true))
+    case .reprobe: return reprobe(failure) ?? failed(failure)
+    case .skipChunk: return try skipped(failure)
+    case .setOffset: return try moved(rule, failure)
+    case .restartSession: return sessionGone(failure)
+    case .refreshAuth: return unauthorised(Failure(.authExpired, failure.message))
+    case .prepareAgain: return preparedAgain(rule, index, failure)
+    case .shrinkChunk: return .failed(chunk.map(tooLarge) ?? failure, .permanent)
+    }
+  }
+
+  /// A refusal that is meant: of the last chunk, sent again after a lost answer, it may mean that the file is there.
+  private func failed(_ failure: Failure) -> Verdict {
+    if let chunk, chunk.isUncertain, isLast(chunk), case .chunk = step, let verdict = ambiguous(failure) {
+      return verdict
+    }
+    return .failed(failure, .permanent)
+  }
+
+  /// A rule that says how long and how often: the server is at work, and nothing has failed yet.
+  private func waits(_ rule: ProfileRule, _ index: Int) -> Verdict? {
+    guard let delayMs = rule.delayMs, rule.most != nil, chunk == nil, reply.status != 0, facts.session != nil else {
+      return nil
+    }
+    let afterMs = max(delayMs, RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs) ?? 0)
+    return .noted([SessionNotes.count(key, index): String(followed(index) + 1)], .notYet(afterMs: afterMs))
+  }
+
+  /// The server has this chunk. What it did not say again about the last one is missed by the steps behind.
+  private func skipped(_ failure: Failure) throws -> Verdict {
+    guard let chunk else { return .failed(failure, .permanent) }
+    let values = extracted(isLenient: true)
+    if isLast(chunk), case .chunk = step, lacksRequired(values) {
+      return ambiguous(failure)
+        ?? .failed(
+          Failure(.protoLostAnswer, "the server has the last chunk, and does not say again what the next step needs"),
+          .permanent)
+    }
+    return noted(values.notes, .stored(receipt(chunk, values.part, nil), proof: nil))
+  }
+
+  private func lacksRequired(_ values: Extracted) -> Bool {
+    rules.extract.contains { target in
+      guard target.scope == .result, target.extraction.isRequired, (try? target.extraction.isWanted(scope)) != false
+      else {
+        return false
+      }
+      return values.notes[SessionNotes.result(target.name)] == nil
+        && notes.texts[SessionNotes.result(target.name)] == nil
+    }
+  }
+
+  private func moved(_ rule: ProfileRule, _ failure: Failure) throws -> Verdict {
+    guard let chunk, let value = try rule.offset?.value(in: reader, scope), let offset = try? value.integer() else {
+      return misshapen("the answer does not say where to go on")
+    }
+    return place(offset, chunk, values: Extracted(), failure)
+  }
+
+  /// The values of `prepare_chunk` are forgotten, and it runs again.
+  private func preparedAgain(_ rule: ProfileRule, _ index: Int, _ failure: Failure) -> Verdict {
+    guard case .chunk = step, followed(index) < rule.most ?? 3 else { return .failed(failure, .permanent) }
+    return .noted([SessionNotes.count(key, index): String(followed(index) + 1)], .chunkPrepared([:]))
+  }
+
+  // MARK: - Polling
+
+  func polling(_ poll: PollRules) -> Verdict {
+    guard let name else { return .failed(failure(), .permanent) }
+    let since = notes.pollsSinceMs(name) ?? context.wallMs
+    guard context.wallMs - since < poll.maxMs else {
+      let text = "the server was not done after \((context.wallMs - since) / 1000) s"
+      return .failed(Failure(.netTimeout, text), .permanent)
+    }
+    let asked = poll.honoursRetryAfter ? RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs) : nil
+    return .noted([SessionNotes.poll(name): String(since)], .notYet(afterMs: asked ?? poll.everyMs))
+  }
+}

@@ -1,0 +1,196 @@
+import TransferModel
+
+/// What a success means, step by step.
+extension ProfileJudge {
+  /// Values that an answer gave.
+  struct Extracted {
+    /// For the session row, by the names of ``SessionNotes``.
+    var notes: [String: String] = [:]
+    /// For the chunk row.
+    var part: [String: String] = [:]
+    /// In memory only.
+    var secrets: [String: String] = [:]
+  }
+
+  /// With `isLenient` a rule took the answer for a success: what is missing in it is missing.
+  func succeeded(isLenient: Bool = false) throws -> Verdict {
+    let values = isLenient ? extracted(isLenient: true) : try extractedAll()
+    switch step {
+    case .create: return opened(values)
+    case .probe: return noted(values.notes, try probed())
+    case .chunk(let chunk): return try sent(chunk, values)
+    case .prepareChunk(let chunk): return prepared(chunk, values)
+    case .probeChunk(let chunk): return noted(values.notes, .stored(receipt(chunk, values.part, nil), proof: nil))
+    case .discover: return refreshed(values)
+    case .finish, .save: return ended(values)
+    case .verify:
+      return noted(values.notes, .finished(proto.proof(facts, confirmation: proved("file"), reply: reply)))
+    case .abort, .makeParent: return .settled
+    }
+  }
+
+  /// - Throws: ``Extraction/Fault`` when something required is missing or malformed.
+  private func extractedAll() throws -> Extracted {
+    var values = Extracted()
+    for target in rules.extract {
+      if let value = try target.extraction.value(in: reader, scope) { try values.keep(value, target) }
+    }
+    return values
+  }
+
+  func extracted(isLenient: Bool) -> Extracted {
+    var values = Extracted()
+    for target in rules.extract {
+      if let value = try? target.extraction.value(in: reader, scope) { try? values.keep(value, target) }
+    }
+    return values
+  }
+
+  func noted(_ notes: [String: String], _ verdict: Verdict) -> Verdict {
+    notes.isEmpty || facts.session == nil ? verdict : .noted(notes, verdict)
+  }
+
+  // MARK: - Sessions
+
+  private func opened(_ values: Extracted) -> Verdict {
+    let sessionID = values.notes[SessionNotes.session("id")].flatMap(StoredValue.read).flatMap { try? $0.text() }
+    return noted(values.notes, .sessionOpened(remoteID: sessionID ?? scope.uuid, expiresAtMs: expiresAtMs(values)))
+  }
+
+  private func expiresAtMs(_ values: Extracted) -> Int64? {
+    if let named = proto.expiresAtMs(SessionNotes(values.notes)) { return named }
+    return proto.profile.session.ttlMs.map { context.wallMs + $0 }
+  }
+
+  private func refreshed(_ values: Extracted) -> Verdict {
+    var learned = context.learned
+    var discovered = learned.discovered ?? [:]
+    discovered[ProfileProtocol.refreshIsDue] = nil
+    for (name, text) in values.secrets { discovered[ProfileProtocol.secret(name)] = text }
+    learned.discovered = discovered
+    return .learned(learned, .settled)
+  }
+
+  // MARK: - Chunks
+
+  private func prepared(_ chunk: ChunkFacts, _ values: Extracted) -> Verdict {
+    // An empty record would mean that nothing is prepared yet.
+    let part = chunk.remote.merging(values.part) { $1 }
+    return noted(values.notes, .chunkPrepared(part.isEmpty ? ["prepared": "true"] : part))
+  }
+
+  /// What `probe_chunk` says of a chunk that is not there; nil when it is there, or when that cannot be told.
+  func absentChunk() throws -> Verdict? {
+    guard let exists = rules.have.exists, let chunk else { return nil }
+    if try exists.holds(reader, scope, earlier: []) {
+      let values = extracted(isLenient: true)
+      return noted(values.notes, .stored(receipt(chunk, values.part, nil), proof: nil))
+    }
+    switch StatusClass(reply.status) {
+    case .success, .redirect: return .chunkProbed(acked: chunk.acked)
+    case .permanent where reply.status != 401 && reply.status != 403: return .chunkProbed(acked: chunk.acked)
+    case .permanent, .throttled, .retry: return nil
+    }
+  }
+
+  private func sent(_ chunk: ChunkFacts, _ values: Extracted) throws -> Verdict {
+    if let rules = rules.offset, try rules.when?.holds(reader, scope, earlier: []) ?? true {
+      guard let value = try rules.from.value(in: reader, scope), let offset = try? value.integer() else {
+        return misshapen("the answer does not say how much the server has")
+      }
+      return place(offset, chunk, values: values, failure(.protoOffset, "it has \(offset) bytes of the file"))
+    }
+    return stored(chunk, values)
+  }
+
+  private func stored(_ chunk: ChunkFacts, _ values: Extracted) -> Verdict {
+    let part = receipt(chunk, values.part, proved("chunk"))
+    let counted = notes.texts.keys.filter { $0.hasPrefix("count.\(key).") }
+    var notes = values.notes.merging(counted.map { ($0, "") }) { first, _ in first }
+    if let proved = proved("file") { notes[SessionNotes.proved] = proved.rawValue }
+    let keys = [ProfileProtocol.restarts(facts.file.uid), ProfileProtocol.refreshes(facts.file.uid)]
+    return forgetting(keys, noted(notes, .stored(part, proof: wholeProof(part))))
+  }
+
+  /// A file in one chunk is done with it, unless a step follows.
+  private func wholeProof(_ part: PartReceipt) -> FileProof? {
+    guard facts.layout.count == 1, proto.finishName == nil, proto.profile.step(.verify) == nil else { return nil }
+    let confirmation = proved("file") ?? part.confirmation
+    return FileProof(
+      confirmation: confirmation, digest: part.digest, remoteDigest: confirmation == .digest ? part.digest : nil,
+      etag: part.etag, requestID: reply.serverRequestID, serverDate: reply.field("date") ?? "")
+  }
+
+  func receipt(_ chunk: ChunkFacts, _ values: [String: String], _ confirmation: Confirmation?) -> PartReceipt {
+    var remote = chunk.remote.merging(values) { $1 }
+    for hash in proto.partHashes {
+      if let digest = chunk.digests[hash.algorithm] { remote[hash.rawValue] = StoredValue.text(.digest(digest.bytes)) }
+    }
+    let etag = values["etag"].flatMap(StoredValue.read).flatMap { try? $0.text() } ?? reply.field("etag") ?? ""
+    return PartReceipt(
+      seq: chunk.seq, length: chunk.range.length, etag: etag, digest: chunk.digests[proto.sentDigest],
+      confirmation: confirmation == .digest ? .digest : .none, remote: remote)
+  }
+
+  /// The server says that it holds the first `offset` bytes of the file.
+  func place(_ offset: Int64, _ chunk: ChunkFacts, values: Extracted, _ failure: Failure) -> Verdict {
+    var failure = failure
+    failure.code = .protoOffset
+    guard (0...facts.layout.size).contains(offset) else {
+      failure.message = "the server claims \(offset) bytes of a file that has \(facts.layout.size)"
+      return .failed(failure, .permanent)
+    }
+    if offset >= chunk.range.end { return stored(chunk, values) }
+    guard leadsOn(offset) else { return sessionGone(unreachable(offset)) }
+    if offset > chunk.body.offset { return noted(values.notes, .advanced(acked: offset - chunk.range.offset)) }
+    if offset == chunk.body.offset { return noted(values.notes, again(failure)) }
+    return reprobe(failure) ?? sessionGone(failure)
+  }
+
+  /// From there on bodies have the length that the server wants: what is left of the chunk is a multiple too, or the last.
+  func leadsOn(_ offset: Int64) -> Bool {
+    let layout = facts.layout
+    guard proto.profile.chunk.multipleOf > 1, offset < layout.size else { return true }
+    let range = layout.range(layout.chunks(within: offset))
+    return offset == range.offset || range.end == layout.size
+      || (range.end - offset) % proto.profile.chunk.multipleOf == 0
+  }
+
+  func unreachable(_ offset: Int64) -> Failure {
+    let step = proto.profile.chunk.multipleOf
+    return Failure(
+      .protoOffset, "the server is at \(offset), from where no body of a multiple of \(step) bytes leads on")
+  }
+
+  // MARK: - The end
+
+  private func ended(_ values: Extracted) -> Verdict {
+    guard let name else { return .settled }
+    let after = SessionNotes(notes.texts.merging(values.notes) { $1 })
+    let isLast = !proto.remains(after: name, facts, after, isProved: proved("file") != nil)
+    let marks = [SessionNotes.done(name): "1", SessionNotes.poll(name): ""]
+    if isLast {
+      return noted(
+        values.notes.merging(marks) { $1 }, .finished(proto.proof(facts, confirmation: proved("file"), reply: reply)))
+    }
+    return noted(values.notes.merging(marks) { $1 }, .settled)
+  }
+}
+
+extension ProfileJudge.Extracted {
+  /// Texts of a server that are kept are short: they go into each request and into the ledger.
+  static let longestText = 64 << 10
+
+  mutating func keep(_ value: TemplateValue, _ target: ExtractTarget) throws(Extraction.Fault) {
+    let text = StoredValue.text(value)
+    guard text.utf8.count <= Self.longestText else {
+      throw Extraction.Fault(message: "\(target.extraction.place) of the answer is longer than 64 KiB")
+    }
+    switch target.scope {
+    case .session: notes[SessionNotes.session(target.name)] = text
+    case .result: notes[SessionNotes.result(target.name)] = text
+    case .part: part[target.name] = text
+    case .secret: secrets[target.name] = (try? value.text()) ?? ""
+    }
+  }
+}

@@ -1,0 +1,172 @@
+public import TransferModel
+
+extension ProfileProtocol {
+  public func judge(
+    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    guard let (name, described) = described(step) else {
+      return .failed(Failure(.engineBug, "the profile has no step to \(step.operation.rawValue)"), .permanent)
+    }
+    let url = (try? request(step, facts, context).url) ?? inputs["url"] ?? ""
+    let judge = ProfileJudge(
+      proto: self, step: step, name: name, rules: described, reply: reply, reader: ReplyReader(reply, url: url),
+      facts: facts, context: context, scope: scope(facts, context, chunk: step.chunk))
+    return judge.verdict()
+  }
+}
+
+/// One answer to one step of a profile, and everything that its meaning depends on.
+///
+/// Asked in this order: the rules of the step, the common rules, whether no answer came, `poll`, `success`. What nothing speaks
+/// about means what it means for all servers of this kind (`reference/protocols.md` section 8.2).
+struct ProfileJudge {
+  let proto: ProfileProtocol
+  let step: StepRequest
+  /// nil for `auth.refresh`.
+  let name: StepName?
+  let rules: ProfileStep
+  let reply: TransferReply
+  let reader: ReplyReader
+  let facts: UploadFacts
+  let context: RequestContext
+  let scope: ProfileScope
+
+  var notes: SessionNotes { SessionNotes(facts.session?.notes ?? [:]) }
+  var chunk: ChunkFacts? { step.chunk }
+  /// Names the step, and the chunk where there is one, in the notes.
+  var key: String { (name?.rawValue ?? "refresh") + (chunk.map { ".\($0.seq)" } ?? "") }
+  /// Attempts of the same before this one that moved nothing.
+  var failures: Int { chunk?.failures ?? context.failures }
+
+  func verdict() -> Verdict {
+    let verdict: Verdict
+    do {
+      verdict = try meaning()
+    } catch let fault as Extraction.Fault {
+      verdict = misshapen(fault.message)
+    } catch let fault as RenderFault {
+      verdict = .failed(fault.failure, .permanent)
+    } catch {
+      verdict = .failed(Failure(.engineBug, "\(error)"), .permanent)
+    }
+    return remembering(verdict)
+  }
+
+  private func meaning() throws -> Verdict {
+    if let (index, rule) = try matchingRule() { return try follow(rule, index) }
+    if let failure = reply.transportFailure { return lost(failure) }
+    if step.isProbeOfChunk, let verdict = try absentChunk() { return verdict }
+    if let poll = rules.poll, try poll.condition.holds(reader, scope, earlier: []) { return polling(poll) }
+    guard rules.success.status.contains(reply.status) else { return refused() }
+    if let verdict = try unmetRequirement() { return verdict }
+    return try succeeded()
+  }
+
+  /// The first rule that holds and was not followed too often.
+  private func matchingRule() throws -> (Int, ProfileRule)? {
+    let earlier = notes.seen(key)
+    for (index, rule) in (rules.rules + proto.profile.errors).enumerated() {
+      if let most = rule.most, max(followed(index), rule.action.countsAsFailure ? failures : 0) >= most { continue }
+      if try rule.condition.holds(reader, scope, earlier: earlier) { return (index, rule) }
+    }
+    return nil
+  }
+
+  func followed(_ rule: Int) -> Int { notes.count(key, rule) }
+
+  /// Statuses are remembered where a rule asks for earlier ones; a success ends the story.
+  private func remembering(_ verdict: Verdict) -> Verdict {
+    let asks = (rules.rules + proto.profile.errors).contains { $0.condition.seen != nil }
+    guard asks, reply.status != 0, facts.session != nil else { return verdict }
+    let seen = notes.seen(key).union([reply.status]).sorted().map(String.init).joined(separator: ",")
+    return .noted([SessionNotes.seen(key): verdict.goesOn ? seen : ""], verdict)
+  }
+
+  /// A failure in the words of the answer.
+  func failure(_ code: ErrorCode? = nil, _ detail: String = "") -> Failure {
+    Failure(answer: reply, code: code, detail: detail.isEmpty ? excerpt : detail, wallMs: context.wallMs)
+  }
+
+  /// The start of a short text that the server sent with an error.
+  private var excerpt: String {
+    guard reply.status >= 300, reply.body.count <= 4 << 10, !reader.isHTML else { return "" }
+    return String(decoding: reply.body.prefix(200), as: UTF8.self)
+  }
+
+  // MARK: - Success
+
+  /// nil when all requirements hold.
+  private func unmetRequirement() throws -> Verdict? {
+    if reader.isPage, !rules.success.requirements.contains(where: { $0.source.source == .body }) {
+      return misshapen("the server answered an HTML page" + (readsJSON ? ", not JSON" : ""))
+    }
+    for requirement in rules.success.requirements {
+      if requirement.isOptional && !requirement.isPresent(reader) { continue }
+      if let fault = reader.documentFault(requirement.source.source) { return misshapen(fault) }
+      if isUncheckable(requirement) { continue }
+      guard try !requirement.holds(reader, scope) else { continue }
+      if step == .verify { return .absent }
+      let message = "the server answered \(reply.status), but \(requirement.words)"
+      if requirement.namesHash(of: "chunk") { return again(Failure(.integrityMismatch, message)) }
+      // What the server made of the whole file is not the file: it is sent anew.
+      if requirement.namesHash(of: "file") || requirement.names("file", field: "size") {
+        return sessionGone(Failure(.integrityMismatch, message))
+      }
+      return .failed(Failure(.protoBadReply, message), .permanent)
+    }
+    return nil
+  }
+
+  private var readsJSON: Bool {
+    let sources = rules.extract.map(\.extraction.source) + rules.success.requirements.map(\.source.source)
+    return sources.contains { source in
+      if case .json = source { true } else { false }
+    }
+  }
+
+  /// It compares with the digest of the whole file, and that is not known because some chunk was confirmed by an offset.
+  private func isUncheckable(_ requirement: Requirement) -> Bool {
+    guard requirement.namesHash(of: "file"), case .record(let file) = scope.root("file") else { return false }
+    return file[ProfileHash.crc32c.rawValue] == nil && requirement.names("file", field: ProfileHash.crc32c.rawValue)
+  }
+
+  /// What the requirements that held prove about the thing (`chunk` or `file`) that was sent.
+  func proved(_ root: String) -> Confirmation? {
+    let checked = rules.success.requirements.filter { !isUncheckable($0) && $0.isPresent(reader) }
+    if checked.contains(where: { $0.namesHash(of: root) }) { return .digest }
+    return checked.contains { $0.names(root, field: "size") } ? .size : nil
+  }
+
+  /// The body is not what the profile expects: a proxy, a login page, a crash. Taken for a gateway's error.
+  func misshapen(_ message: String) -> Verdict {
+    let failure = Failure(
+      .protoBadReply, "\(message) (status \(reply.status))",
+      retryAfterMs: RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs))
+    return uncertain(failure, .retry(isThrottled: false))
+  }
+}
+
+extension StepRequest {
+  var isProbeOfChunk: Bool { if case .probeChunk = self { true } else { false } }
+}
+
+extension Verdict {
+  /// The same step comes again.
+  fileprivate var goesOn: Bool {
+    switch self {
+    case .failed, .notYet: true
+    case .noted(_, let inner), .learned(_, let inner), .opened(_, _, let inner): inner.goesOn
+    default: false
+    }
+  }
+}
+
+extension ProfileRule.Action {
+  /// The attempt that it is about counts as one that moved nothing.
+  fileprivate var countsAsFailure: Bool {
+    switch self {
+    case .retry, .retryAfter, .reprobe, .restartSession, .setOffset: true
+    case .ok, .skipChunk, .refreshAuth, .prepareAgain, .shrinkChunk, .fail: false
+    }
+  }
+}

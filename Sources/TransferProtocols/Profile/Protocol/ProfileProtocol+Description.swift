@@ -1,0 +1,42 @@
+public import TransferModel
+
+extension ProfileProtocol {
+  /// Of profiles as such; ``AllProtocols/profiles`` has a row for each built-in one.
+  static let descriptions = [
+    ProtocolDescription(
+      name: name, destination: "http(s)://, --via", parallel: "as it says", isResumable: true, probe: "as it says",
+      digest: "as it says", exactlyOnce: "as it says; else unknown")
+  ]
+
+  /// What this profile makes of a server.
+  func description(via name: String) -> ProtocolDescription {
+    let chunks = profile.chunk
+    return ProtocolDescription(
+      name: name, destination: "http(s)://, --via \(name)",
+      parallel: chunks.mode == .parallel ? "\(chunks.parallel) chunks" : "no", isResumable: abilities.resumable,
+      probe: [StepName.probe, .probeChunk, .verify].filter { profile.step($0) != nil }.map(\.rawValue).joined(
+        separator: ", "),
+      digest: comparedDigests.isEmpty ? "none" : comparedDigests.joined(separator: " "),
+      exactlyOnce: unrepeatableSteps.isEmpty
+        ? "yes" : "yes; unknown for \(unrepeatableSteps.joined(separator: ", "))")
+  }
+
+  /// Digests that answers are compared with.
+  private var comparedDigests: [String] {
+    let requirements = profile.steps.values.flatMap(\.success.requirements)
+    let hashes = ProfileHash.allCases.filter { hash in
+      requirements.contains { $0.names("chunk", field: hash.rawValue) || $0.names("file", field: hash.rawValue) }
+    }
+    return hashes.map { $0.rawValue.uppercased() }
+  }
+}
+
+extension AllProtocols {
+  /// What the built-in profiles can do, in their order.
+  public static let profiles: [ProtocolDescription] = BuiltinProfile.names.compactMap { name in
+    guard let text = BuiltinProfile.text(name), let profile = try? Profile.read(text, file: name),
+      let proto = try? ProfileProtocol(profile: profile, url: "https://host", inputs: [:], partSize: nil)
+    else { return nil }
+    return proto.description(via: name)
+  }
+}

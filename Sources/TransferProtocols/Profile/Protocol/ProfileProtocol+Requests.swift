@@ -1,0 +1,203 @@
+import HTTPTypes
+public import TransferModel
+
+extension ProfileProtocol {
+  /// Names in ``LearnedFacts/discovered``: that `auth.refresh` is to run, and what it extracted.
+  static let refreshIsDue = "refresh"
+  static func secret(_ name: String) -> String { "secret.\(name)" }
+
+  public func request(
+    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest {
+    guard let (name, described) = described(step) else {
+      throw Failure(.protoUnsupported, "the profile \"\(profile.name)\" has no step to \(step.operation.rawValue)")
+    }
+    let scope = scope(facts, context, chunk: step.chunk)
+    let source = source(name, described, facts)
+    do throws(RenderFault) {
+      let rendered = try RenderedRequest(source, of: profile, scope, uid: facts.file.uid)
+      try trust(rendered, source, described, scope)
+      return try transferRequest(rendered, name, described)
+    } catch {
+      var failure = error.failure
+      failure.message = "the step \(name?.rawValue ?? "auth.refresh") of the profile cannot be sent: \(failure.message)"
+      throw failure
+    }
+  }
+
+  /// The step of the profile behind one of the engine; its name is nil for `auth.refresh`.
+  func described(_ step: StepRequest) -> (StepName?, ProfileStep)? {
+    let name: StepName? =
+      switch step {
+      case .create: .begin
+      case .probe: .probe
+      case .chunk: .chunk
+      case .prepareChunk: .prepareChunk
+      case .probeChunk: .probeChunk
+      case .finish: finishName
+      case .save: saveName
+      case .verify: .verify
+      case .abort: .abort
+      case .discover: nil
+      case .makeParent: nil
+      }
+    if case .discover = step { return profile.auth.refresh.map { (nil, $0) } }
+    guard let name, let described = profile.step(name) else { return nil }
+    return (name, described)
+  }
+
+  /// A step that polls asks with the request of its `poll`, where it has one.
+  private func source(_ name: StepName?, _ step: ProfileStep, _ facts: UploadFacts) -> RenderedRequest.Source {
+    if let name, let poll = step.poll?.request, SessionNotes(facts.session?.notes ?? [:]).pollsSinceMs(name) != nil {
+      return RenderedRequest.Source(
+        method: poll.method, url: poll.url, query: poll.query, headers: poll.headers, usesAuth: poll.usesAuth)
+    }
+    return RenderedRequest.Source(
+      method: step.method, url: step.url, query: step.query, headers: step.headers, usesAuth: step.usesAuth,
+      body: step.body)
+  }
+
+  private func transferRequest(
+    _ rendered: RenderedRequest, _ name: StepName?, _ step: ProfileStep
+  ) throws(RenderFault) -> TransferRequest {
+    var fields = HTTPFields()
+    for header in rendered.headers {
+      guard let name = HTTPField.Name(header.name) else { throw RenderFault(.value, "\(header.name) is no header") }
+      fields.append(HTTPField(name: name, value: header.value))
+    }
+    if step.expect == .on { fields[.expect] = "100-continue" }
+    guard let method = HTTPRequest.Method(rendered.method) else {
+      throw RenderFault(.value, "\(rendered.method) is no method")
+    }
+    var request = TransferRequest(
+      method: method, url: rendered.url, fields: fields, limits: limits(name, step),
+      // libcurl repeats a request silently when a used connection died.
+      needsFreshConnection: name == .chunk ? !profile.chunk.isIdempotent : !step.isIdempotent)
+    switch rendered.body {
+    case .none: break
+    case .bytes(let bytes): request.body = .bytes(bytes)
+    case .envelope(let prefix, let suffix):
+      if !prefix.isEmpty || !suffix.isEmpty { request.envelope = BodyEnvelope(prefix: prefix, suffix: suffix) }
+    }
+    return request
+  }
+
+  private func limits(_ name: StepName?, _ step: ProfileStep) -> RequestLimits {
+    var limits: RequestLimits =
+      name == .chunk ? .body : name == .complete || name == .commit ? .finish : .control
+    limits.connectMs = step.timeout.connectMs ?? limits.connectMs
+    limits.stallMs = step.timeout.idleMs ?? limits.stallMs
+    limits.totalMs = step.timeout.totalMs ?? limits.totalMs
+    return limits
+  }
+
+  // MARK: - Where requests may go
+
+  /// Bytes and secrets go where the person and the profile say. A URL from an answer may lead to another server only in a
+  /// step that says `auth: off` and carries no secret, and never from TLS to plain text.
+  private func trust(
+    _ request: RenderedRequest, _ source: RenderedRequest.Source, _ step: ProfileStep, _ scope: ProfileScope
+  ) throws(RenderFault) {
+    guard !source.url.isStatic, let there = WebOrigin(url: request.url), !origins(scope).contains(there) else { return }
+    guard !source.usesAuth, !isSecret(step) else {
+      throw RenderFault(
+        .value,
+        "the server points to another server (\(printable(there.description))), where credentials do not go; a step that is meant to go there says auth: off"
+      )
+    }
+    guard there.isTLS || !origin.isTLS else {
+      throw RenderFault(.value, "the server points from https to plain http (\(printable(there.description)))")
+    }
+  }
+
+  /// The servers that the destination and the profile name.
+  private func origins(_ scope: ProfileScope) -> Set<WebOrigin> {
+    var origins: Set<WebOrigin> = [origin]
+    let templates = [profile.baseURL].compactMap { $0 } + profile.steps.values.map(\.url)
+    for template in templates where template.isStatic {
+      if let url = try? template.text(scope), let origin = WebOrigin(url: url) { origins.insert(origin) }
+    }
+    return origins
+  }
+
+  /// Mentions a secret, itself or through the headers of every step.
+  private func isSecret(_ step: ProfileStep) -> Bool {
+    let secrets = Set(profile.inputs.filter(\.isSecret).map(\.name))
+    let variables = step.variables + profile.headers.flatMap(\.value.variables)
+    return variables.contains { variable in
+      guard variable.root == "input", case .field(let name)? = variable.accesses.first else {
+        return variable.root == "secret"
+      }
+      return secrets.contains(name)
+    }
+  }
+
+  // MARK: - Variables
+
+  func scope(_ facts: UploadFacts, _ context: RequestContext?, chunk: ChunkFacts?) -> ProfileScope {
+    let notes = SessionNotes(facts.session?.notes ?? [:])
+    let uuid = notes.texts[SessionNotes.uuid] ?? Self.uuid(facts.file.uid, facts.session?.intendedAtMs ?? facts.wallMs)
+    var scope = ProfileScope()
+    scope.file = ProfileScope.file(
+      path: facts.file.key, size: facts.file.size, mtimeMs: facts.file.mtimeMs, hashes: fileHashes(facts, context))
+    scope.session = ["id": .string(uuid)].merging(notes.sessionValues) { $1 }
+    scope.query = query
+    scope.result = notes.resultValues
+    scope.input = inputs.mapValues { .string($0) }
+    if case .inputs(let secrets)? = context?.credential { scope.input.merge(secrets.mapValues { .string($0) }) { $1 } }
+    scope.secret = Self.secrets(facts.learned)
+    scope.chunkCount = facts.layout.count
+    scope.parts = facts.isAllStored ? facts.parts.map { part($0, facts.layout) } : []
+    scope.nowMs = context?.wallMs ?? facts.wallMs
+    scope.uuid = uuid
+    scope.attempt = (chunk?.failures ?? context?.failures ?? 0) + 1
+    if let chunk {
+      scope.chunk = self.chunk(chunk, facts.layout)
+      scope.part = StoredValue.read(all: chunk.remote)
+    }
+    return scope
+  }
+
+  private static func secrets(_ learned: LearnedFacts) -> [String: TemplateValue] {
+    var secrets: [String: TemplateValue] = [:]
+    for (name, text) in learned.discovered ?? [:] where name.hasPrefix("secret.") {
+      secrets[String(name.dropFirst("secret.".count))] = .string(text)
+    }
+    return secrets
+  }
+
+  /// What was asked for ahead; and at the end the digest of what was sent.
+  private func fileHashes(_ facts: UploadFacts, _ context: RequestContext?) -> [String: Digest] {
+    var hashes: [String: Digest] = [:]
+    if facts.isAllStored, facts.parts.count == facts.layout.count, let digest = combinedDigest(facts.parts) {
+      hashes[ProfileHash.crc32c.rawValue] = digest
+    }
+    for hash in profile.file.hashes {
+      if let digest = context?.fileDigests[hash.algorithm] { hashes[hash.rawValue] = digest }
+    }
+    return hashes
+  }
+
+  /// The bytes that this request carries: all of the chunk, or what the server lacks of it.
+  private func chunk(_ chunk: ChunkFacts, _ layout: ChunkLayout) -> [String: TemplateValue] {
+    var hashes: [String: Digest] = [:]
+    for hash in profile.chunk.hashes { hashes[hash.rawValue] = chunk.digests[hash.algorithm] }
+    var fields = ProfileScope.chunk(chunk.seq, of: layout, base: profile.chunk.numberBase, hashes: hashes)
+    guard chunk.body != chunk.range else { return fields }
+    fields["start"] = .int(chunk.body.offset)
+    fields["end"] = .int(chunk.body.end - 1)
+    fields["end_exclusive"] = .int(chunk.body.end)
+    fields["size"] = .int(chunk.body.length)
+    fields["range"] = ProfileScope.range(of: chunk.body)
+    return fields
+  }
+
+  private func part(_ part: PartReceipt, _ layout: ChunkLayout) -> [String: TemplateValue] {
+    let range = layout.range(part.seq)
+    let fields: [String: TemplateValue] = [
+      "index": .int(Int64(part.seq)), "number": .int(Int64(part.seq + profile.chunk.numberBase)),
+      "start": .int(range.offset), "end": .int(range.end - 1), "size": .int(range.length),
+    ]
+    return fields.merging(StoredValue.read(all: part.remote)) { $1 }
+  }
+}

@@ -1,0 +1,65 @@
+public import TransferModel
+
+extension ProfileProtocol {
+  /// The protocol of a batch, from its frozen settings.
+  /// - Throws: `.config` for a profile that cannot be read, `.usage` for what does not fit to it.
+  public init(_ settings: BatchSettings) throws(TransferError) {
+    guard let frozen = settings.profile else {
+      throw TransferError(.bug, "read the profile of a batch", cause: "it has none")
+    }
+    let profile: Profile
+    do throws(ProfileFaults) {
+      profile = try Profile.read(Array(frozen.text.utf8), file: frozen.name)
+    } catch {
+      throw error.transferError
+    }
+    if settings.ifNoneMatch || settings.auth != nil || settings.expectContinue {
+      throw TransferError(
+        .usage, "use the profile", NameBytes(frozen.name),
+        cause: "--if-none-match, --auth and --expect-continue are not for profiles",
+        remedy: "a profile says what it sends; give it secrets with --input")
+    }
+    try self.init(
+      profile: profile, url: settings.destination, inputs: try Self.values(profile, frozen), partSize: settings.partSize
+    )
+  }
+
+  /// Values of the inputs that are not secret: given ones and defaults.
+  private static func values(
+    _ profile: Profile, _ frozen: ProfileSettings
+  ) throws(TransferError) -> [String: String] {
+    var values: [String: String] = [:]
+    for input in profile.inputs where !input.isSecret {
+      guard let value = frozen.inputs[input.name] ?? input.byDefault else {
+        if input.isRequired { throw missing(input, frozen) }
+        continue
+      }
+      values[input.name] = value
+    }
+    for input in profile.inputs where input.isSecret && input.isRequired && frozen.secrets[input.name] == nil {
+      throw missing(input, frozen)
+    }
+    return values
+  }
+
+  private static func missing(_ input: ProfileInput, _ frozen: ProfileSettings) -> TransferError {
+    let value = input.isSecret ? "env:NAME or file:PATH" : "VALUE"
+    return TransferError(
+      .usage, "use the profile", NameBytes(frozen.name), cause: "its input \"\(input.name)\" is missing",
+      remedy: "pass --input \(input.name)=\(value)")
+  }
+}
+
+extension ProfileFaults {
+  /// In one line: the first fault, and how many there are besides.
+  public var transferError: TransferError {
+    guard let first = faults.first else {
+      return TransferError(.bug, "read profile", NameBytes(file), cause: "no fault")
+    }
+    let more = faults.count > 1 ? " (and \(faults.count - 1) more)" : ""
+    return TransferError(
+      .config, "read profile", NameBytes(file),
+      cause: "line \(first.mark.line), column \(first.mark.column): \(first.message)\(more)",
+      remedy: "\"transfers profile check\" shows all of it")
+  }
+}

@@ -1,0 +1,102 @@
+import TransferModel
+
+extension ProfileProtocol {
+  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+    if facts.learned.discovered?[Self.refreshIsDue] != nil { return .control(.discover) }
+    guard let session = facts.session else { return openingStep(facts) }
+    guard session.remoteID != nil else { return .control(.create) }
+    let notes = SessionNotes(session.notes)
+    if !facts.isAllStored, let failure = expiry(session, notes, facts.wallMs) { return .dropSession(failure) }
+    if wantsProbe(facts, notes) { return .control(.probe(marker: nil)) }
+    return facts.isAllStored ? lastStep(facts, notes) : .chunks
+  }
+
+  /// A lost answer to `init` is not asked about: a second session does no harm, and the first one expires.
+  private func openingStep(_ facts: UploadFacts) -> UploadStep {
+    if let step = profile.step(.begin), isWanted(step, facts) { return .control(.create) }
+    let uuid = Self.uuid(facts.file.uid, facts.wallMs)
+    return .openSession(remoteID: uuid, notes: [SessionNotes.uuid: uuid])
+  }
+
+  /// A UUID (version 8, RFC 9562) that belongs to one session of one file.
+  static func uuid(_ uid: UID, _ ms: Int64) -> String {
+    let hash = RunningDigest.of(Array("session \(uid) \(ms)".utf8), .sha256).bytes
+    let words = [hash[0..<8], hash[8..<16]].map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+    let high = words[0] & ~0xF000 | 0x8000
+    let low = words[1] & ~(3 << 62) | 1 << 63
+    return UID(high: high, low: low).description
+  }
+
+  private func expiry(_ session: SessionFacts, _ notes: SessionNotes, _ wallMs: Int64) -> Failure? {
+    guard let expiresAtMs = expiresAtMs(notes) ?? session.expiresAtMs, expiresAtMs <= wallMs else { return nil }
+    return Failure(.protoSessionGone, "the session at the server has expired")
+  }
+
+  /// The time that answers last named: some servers move it with each chunk.
+  func expiresAtMs(_ notes: SessionNotes) -> Int64? {
+    guard let name = profile.session.ttlFrom, case .time(let ms)? = notes.sessionValues[name] else { return nil }
+    return ms
+  }
+
+  private func wantsProbe(_ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
+    guard let step = profile.step(.probe), isWanted(step, facts) else { return false }
+    if notes.wantsProbe { return true }
+    guard !facts.isProbed, !notes.isComplete else { return false }
+    if facts.isAllStored { return facts.lostAnswer == .finish && step.have.done != nil && profile.step(.verify) == nil }
+    return facts.isResumed || facts.lostAnswer == .part
+  }
+
+  // MARK: - The last steps
+
+  private func lastStep(_ facts: UploadFacts, _ notes: SessionNotes) -> UploadStep {
+    let isPending = { (name: StepName?) -> Bool in
+      guard let name, let step = profile.step(name) else { return false }
+      return !notes.isComplete && !notes.isDone(name) && isWanted(step, facts)
+    }
+    let canVerify = profile.step(.verify).map { isWanted($0, facts) } ?? false
+    if canVerify, !facts.isAbsent, facts.lostAnswer == .finish || facts.lostAnswer == .save { return .control(.verify) }
+    if isPending(finishName) { return .control(.finish) }
+    if isPending(saveName) { return .control(.save) }
+    if canVerify, !facts.isAbsent { return .control(.verify) }
+    return .complete(proof(facts, confirmation: notes.proved, reply: nil))
+  }
+
+  /// A condition that cannot be computed lets the step happen: its request then says what is missing.
+  func isWanted(_ step: ProfileStep, _ facts: UploadFacts) -> Bool {
+    guard let when = step.when else { return true }
+    return (try? when.value(scope(facts, nil, chunk: nil)).isTrue) ?? true
+  }
+
+  /// Whether a step is still to come behind the one that was just done; `isProved` says that its answer confirmed the file.
+  func remains(after name: StepName, _ facts: UploadFacts, _ notes: SessionNotes, isProved: Bool) -> Bool {
+    if name == finishName, let save = saveName, let step = profile.step(save), !notes.isDone(save),
+      isWanted(step, facts)
+    {
+      return true
+    }
+    return !isProved && profile.step(.verify).map { isWanted($0, facts) } ?? false
+  }
+
+  /// What is known of the finished file. `confirmation` is what the last answer proves, if anything.
+  func proof(_ facts: UploadFacts, confirmation: Confirmation?, reply: TransferReply?) -> FileProof {
+    let isWhole = !facts.parts.isEmpty && facts.parts.count == facts.layout.count
+    let digest = isWhole ? combinedDigest(facts.parts) : nil
+    let areProved = isWhole && facts.parts.allSatisfy { $0.confirmation == .digest }
+    return FileProof(
+      confirmation: confirmation ?? (areProved ? .digest : .none), digest: digest,
+      remoteDigest: confirmation == .digest ? digest : nil, etag: reply?.field("etag") ?? "",
+      requestID: reply?.serverRequestID ?? "", serverDate: reply?.field("date") ?? "")
+  }
+
+  /// Of the whole file; nil when the digest of a chunk is not known.
+  func combinedDigest(_ parts: [PartReceipt]) -> Digest? {
+    guard var whole = parts.first?.digest else { return nil }
+    for part in parts.dropFirst() {
+      guard let digest = part.digest, let both = RunningDigest.combine(whole, digest, secondLength: part.length) else {
+        return nil
+      }
+      whole = both
+    }
+    return whole
+  }
+}

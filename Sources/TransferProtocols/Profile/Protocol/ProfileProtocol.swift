@@ -1,0 +1,143 @@
+public import TransferModel
+
+/// An upload protocol that a profile describes.
+///
+/// | step of the profile | step of the engine |
+/// |---|---|
+/// | `init` | `create`; without one the session is ours, and its id is a UUID |
+/// | `probe`, `probe_chunk`, `prepare_chunk` | `probe`, `probeChunk` after a lost answer, `prepareChunk` before the body |
+/// | `chunk` | `chunk` |
+/// | `complete`, or `commit` when there is none | `finish` |
+/// | `commit` behind `complete` | `save` |
+/// | `verify` | `verify`: after a lost answer to the last steps, and when they are done, for the receipt |
+/// | `abort` | `abort` |
+/// | `auth.refresh` | `discover` |
+///
+/// Values of the session and results are notes of the session row, values of a part belong to its chunk row; both are
+/// committed with the answer that gave them. Secrets come with the credential and go nowhere.
+public struct ProfileProtocol: UploadProtocol {
+  let profile: Profile
+  /// What is not secret, by name; `url` is the destination, without a slash at its end and without ``query``.
+  let inputs: [String: String]
+  /// What stands behind the question mark of the destination: sent with every relative URL.
+  let query: String
+  /// Bytes, as the person asked.
+  let partSize: Int64?
+  let origin: WebOrigin
+  /// Digests of chunks that the last steps name.
+  let partHashes: [ProfileHash]
+
+  public static let name = "profile"
+  public var name: String { Self.name }
+  /// Of the cheap ones that can be combined over chunks, the one that answers name most.
+  public let sentDigest = DigestAlgorithm.crc32c
+
+  public init(profile: Profile, url: String, inputs: [String: String], partSize: Int64?) throws(TransferError) {
+    guard let origin = WebOrigin(url: url) else {
+      throw TransferError(
+        .usage, "read destination", cause: "a profile needs an http or https URL",
+        remedy: "see \"transfers help profiles\"")
+    }
+    self.profile = profile
+    let query = url.firstIndex(of: "?")
+    var place = String(query.map { url[..<$0] } ?? url[...])
+    while place.hasSuffix("/") { place.removeLast() }
+    self.query = query.map { String(url[url.index(after: $0)...]) } ?? ""
+    self.inputs = inputs.merging(["url": place]) { $1 }
+    self.partSize = partSize
+    self.origin = origin
+    partHashes = Self.partHashes(profile)
+    _ = try layout(size: max(profile.file.minSize, 0))
+  }
+
+  public var abilities: ProtocolAbilities {
+    let chunk = profile.chunk
+    return ProtocolAbilities(
+      parallelChunks: chunk.mode == .parallel, mostParallel: chunk.mode == .parallel ? chunk.parallel : nil,
+      resumable: chunk.mode != .single, unrepeatable: unrepeatable,
+      chunkOpening: ChunkOpening(
+        prepares: profile.step(.prepareChunk) != nil, probesUncertain: profile.step(.probeChunk) != nil),
+      // With a step behind the chunks the receipts come with that.
+      plansLate: plansLate, needsParts: finishName == nil)
+  }
+
+  private var plansLate: Bool {
+    if case .session = profile.chunk.size { true } else { false }
+  }
+
+  /// Where nobody can be asked, and the profile does not say that a repetition is harmless.
+  private var unrepeatable: Set<AttemptOperation> {
+    var operations: Set<AttemptOperation> = []
+    if !profile.chunk.isIdempotent && !canAskAboutChunks { operations.insert(.part) }
+    if let name = finishName, !isRepeatable(name) { operations.insert(.finish) }
+    if let name = saveName, !isRepeatable(name) { operations.insert(.save) }
+    return operations
+  }
+
+  /// Steps of the profile whose lost answer leaves a file unknown.
+  public var unrepeatableSteps: [String] {
+    let names: [(AttemptOperation, StepName?)] = [(.part, .chunk), (.finish, finishName), (.save, saveName)]
+    return names.compactMap { unrepeatable.contains($0.0) ? $0.1?.rawValue : nil }
+  }
+
+  /// The server can say whether it has a chunk whose answer was lost, in words that settle it.
+  var canAskAboutChunks: Bool {
+    profile.step(.probeChunk) != nil || (profile.chunk.mode == .sequential && profile.step(.probe) != nil)
+  }
+
+  func isRepeatable(_ name: StepName) -> Bool { profile.step(name)?.isIdempotent ?? true || canAskAboutEnd }
+
+  /// The server can say whether the upload is complete.
+  var canAskAboutEnd: Bool { profile.step(.verify) != nil || profile.step(.probe)?.have.done != nil }
+
+  /// The step that ends the upload, and the one behind it.
+  var finishName: StepName? { lastNames.first }
+  var saveName: StepName? { lastNames.dropFirst().first }
+  private var lastNames: [StepName] { [.complete, .commit].filter { profile.step($0) != nil } }
+
+  // MARK: - Keys
+
+  public func refusal(ofKey key: NameBytes) -> Failure? {
+    if key.isEmpty { return Failure(.sourceName, "the name is empty") }
+    if key.bytes.contains(0) { return Failure(.sourceName, "the name holds a NUL byte") }
+    let components = key.bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
+    let isRelative = components.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
+    return isRelative ? Failure(.sourceName, "the name has a \".\" or \"..\" component") : nil
+  }
+
+  /// The destination and, behind it, the name; what the server makes of it is the profile's affair.
+  public func location(ofKey key: NameBytes) -> String {
+    let parts = URLReference.Parts(inputs["url"] ?? "")
+    var place = (parts.scheme ?? "") + "://" + (parts.authority ?? "") + parts.path
+    if !place.hasSuffix("/") { place += "/" }
+    return place + PercentEncoding.path(key.bytes)
+  }
+
+  // MARK: - Digests
+
+  public func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> {
+    Set(profile.chunk.hashes.map(\.algorithm))
+  }
+
+  public func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm> {
+    if case .abort = step { return [] }
+    return Set(profile.file.hashes.map(\.algorithm))
+  }
+
+  private static func partHashes(_ profile: Profile) -> [ProfileHash] {
+    let variables = [StepName.complete, .commit, .verify].compactMap { profile.step($0) }.flatMap(\.variables)
+    let named = Set(
+      variables.filter { $0.root == "parts" || $0.root == "it" }.flatMap { variable in
+        variable.accesses.compactMap { access -> String? in
+          if case .field(let field) = access { field } else { nil }
+        }
+      })
+    return profile.chunk.hashes.filter { named.contains($0.rawValue) }
+  }
+
+  /// Without an abort step there is nothing to tell the server.
+  public func abortTargets(_ facts: UploadFacts) -> [String] {
+    guard profile.step(.abort) != nil else { return [] }
+    return facts.session?.remoteID.map { [$0] } ?? []
+  }
+}

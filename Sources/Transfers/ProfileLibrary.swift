@@ -1,0 +1,176 @@
+public import TransferModel
+import TransferProtocols
+
+/// Profiles: the built-in ones and files.
+public enum ProfileLibrary {
+  /// One thing that is wrong in a profile; line and column count from 1.
+  public struct Fault: Sendable, Hashable {
+    public var line: Int
+    public var column: Int
+    public var message: String
+  }
+
+  /// What `check` found.
+  public struct Report: Sendable, Hashable {
+    /// Empty when the profile has none that can be read.
+    public var name: String
+    /// SHA-256 of the canonical text, in hexadecimal digits; empty when there are faults.
+    public var digest: String
+    public var faults: [Fault]
+  }
+
+  /// What there is to know of a profile before it is used.
+  public struct Summary: Sendable, Hashable {
+    public var name: String
+    /// The first sentence of its comment.
+    public var about: String
+    public var chunks: String
+    public var inputs: [Input]
+    public var resumes: Bool
+    /// Steps whose lost answer leaves a file unknown.
+    public var unrepeatable: [String]
+  }
+
+  public struct Input: Sendable, Hashable {
+    public var name: String
+    public var isSecret: Bool
+    public var isRequired: Bool
+  }
+
+  /// Names of the built-in profiles.
+  public static let names = BuiltinProfile.names
+
+  /// The text of a built-in profile, or of the file with that path.
+  /// - Throws: `.usage` when there is neither.
+  public static func text(_ nameOrPath: String) throws(TransferError) -> [UInt8] {
+    if let text = BuiltinProfile.text(nameOrPath) { return text }
+    if let text = FileText.bytes(nameOrPath) { return text }
+    throw TransferError(
+      .usage, "read profile", NameBytes(nameOrPath),
+      cause: "there is no such file, and no built-in profile of that name",
+      remedy: "name a file, or one of: \(names.joined(separator: ", "))")
+  }
+
+  /// Reads a profile and says everything that is wrong in it.
+  public static func check(_ nameOrPath: String) throws(TransferError) -> Report {
+    do {
+      let profile = try Profile.read(try text(nameOrPath), file: nameOrPath)
+      return Report(name: profile.name, digest: hexText(profile.digest.bytes), faults: [])
+    } catch let faults as ProfileFaults {
+      let list = faults.faults.map { Fault(line: $0.mark.line, column: $0.mark.column, message: $0.message) }
+      return Report(name: "", digest: "", faults: list)
+    } catch {
+      throw error as? TransferError ?? TransferError(.bug, "read profile", cause: "\(error)")
+    }
+  }
+
+  /// The built-in profiles.
+  public static func builtin() throws(TransferError) -> [Summary] {
+    var list: [Summary] = []
+    for name in names { list.append(try summary(name)) }
+    return list
+  }
+
+  private static func summary(_ name: String) throws(TransferError) -> Summary {
+    let text = try text(name)
+    let profile = try read(text, name)
+    let proto = try ProfileProtocol(profile: profile, url: "https://host", inputs: [:], partSize: nil)
+    let line = text.prefix { $0 != 0x0A }.drop { $0 == 0x23 || $0 == 0x20 }
+    let words = String(decoding: line, as: UTF8.self)
+    return Summary(
+      name: name, about: words.firstRange(of: ". ").map { String(words[..<$0.lowerBound]) } ?? words,
+      chunks: profile.chunkWords,
+      inputs: profile.inputs.map { Input(name: $0.name, isSecret: $0.isSecret, isRequired: $0.isRequired) },
+      resumes: proto.abilities.resumable, unrepeatable: proto.unrepeatableSteps)
+  }
+
+  private static func read(_ text: [UInt8], _ name: String) throws(TransferError) -> Profile {
+    do throws(ProfileFaults) {
+      return try Profile.read(text, file: name)
+    } catch {
+      throw error.transferError
+    }
+  }
+
+  // MARK: - Using one
+
+  /// What a batch keeps of a profile. `inputs` are `name=value`; for a secret the value is `env:NAME` or `file:PATH`.
+  /// Without `needsSecrets` none has to be given: nothing will be sent.
+  /// - Throws: `.usage` for inputs that the profile does not have, lacks, or must not be given in clear; `.config` for a profile
+  ///   with faults.
+  public static func settings(
+    via nameOrPath: String, inputs: [String], needsSecrets: Bool = true
+  ) throws(TransferError) -> ProfileSettings {
+    let profile = try read(try text(nameOrPath), nameOrPath)
+    var settings = ProfileSettings(name: profile.name, text: profile.text)
+    for pair in inputs {
+      let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard let input = profile.inputs.first(where: { $0.name == halves[0] }), halves.count == 2 else {
+        throw unknown(halves[0], profile)
+      }
+      guard input.isSecret else {
+        settings.inputs[input.name] = halves[1]
+        continue
+      }
+      guard SecretReference(halves[1]) != nil else {
+        throw TransferError(
+          .usage, "use the profile", NameBytes(profile.name),
+          cause: "its input \"\(input.name)\" is a secret, and command lines are seen by everybody",
+          remedy: "pass --input \(input.name)=env:NAME or --input \(input.name)=file:PATH")
+      }
+      settings.secrets[input.name] = halves[1]
+    }
+    for input in profile.inputs { fill(input, &settings) }
+    if !needsSecrets {
+      for input in profile.inputs where input.isSecret { settings.secrets[input.name] = "env:\(input.name)" }
+    }
+    return settings
+  }
+
+  /// What was not given comes from the variable that the profile names: a secret by reference, anything else by value.
+  private static func fill(_ input: ProfileInput, _ settings: inout ProfileSettings) {
+    guard let variable = input.environment, let value = Environment.value(variable) else { return }
+    if input.isSecret {
+      settings.secrets[input.name] = settings.secrets[input.name] ?? "env:\(variable)"
+    } else {
+      settings.inputs[input.name] = settings.inputs[input.name] ?? value
+    }
+  }
+
+  private static func unknown(_ name: String, _ profile: Profile) -> TransferError {
+    let names = profile.inputs.map(\.name).joined(separator: ", ")
+    return TransferError(
+      .usage, "use the profile", NameBytes(profile.name), cause: "it has no input \"\(name)\"",
+      remedy: names.isEmpty ? "it has none at all" : "write NAME=VALUE with one of: \(names)")
+  }
+
+  // MARK: - Trying one
+
+  /// A request that an upload would make.
+  public struct PlannedRequest: Sendable, Hashable {
+    /// The step of the profile, with the number of the chunk.
+    public var step: String
+    public var method: String
+    public var url: String
+    /// `Name: value`
+    public var headers: [String]
+    /// Text of a small body; else what it is made of.
+    public var body: String
+  }
+
+  /// The requests that the upload of the file at `path` would make, in order, when the server answers as the profile hopes.
+  /// What a server would say and what is secret is shown by its name. Reads the file; nothing is sent.
+  public static func rehearse(
+    _ settings: BatchSettings, path: NameBytes
+  ) throws(TransferError) -> [PlannedRequest] {
+    let proto = try ProfileProtocol(settings)
+    let source = try RehearsedFile(path)
+    let rehearsal = ProfileRehearsal(proto, key: path.lastComponent, size: source.size, mtimeMs: source.mtimeMs)
+    return try rehearsal.requests { (range, algorithm) throws(TransferError) in
+      try source.digest(range, algorithm)
+    }.map { request in
+      PlannedRequest(
+        step: request.step, method: request.method, url: request.url, headers: request.headers, body: request.body)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers profile try`.
+struct ProfileTryCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "try",
+    abstract: "Print the requests that an upload through a profile would make; sends nothing.",
+    discussion: """
+      Values that the server would give are shown by their names, secrets as (hidden). Of many chunks the first two and the \
+      last one are shown.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("A file, or a built-in profile.", valueName: "profile"), completion: .list(ProfileLibrary.names))
+  var profile: String
+  @Option(help: ArgumentHelp("The file that would be sent.", valueName: "path"), completion: .file())
+  var file: NameBytes
+  @Option(help: ArgumentHelp("The destination.", valueName: "url"))
+  var to = "https://server.example"
+  @Option(
+    name: .customLong("input"),
+    help: ArgumentHelp("An input of the profile; repeatable. Secrets need not be given.", valueName: "name=value"))
+  var inputs: [String] = []
+  @Option(help: ArgumentHelp("Size of chunks (default: the profile's).", valueName: "bytes"))
+  var partSize: ByteQuantity?
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let requests = try failing { () throws(TransferError) in
+      let settings = BatchSettings(
+        destination: to, partSize: partSize?.bytes,
+        profile: try ProfileLibrary.settings(via: profile, inputs: inputs, needsSecrets: false))
+      return try ProfileLibrary.rehearse(settings, path: file)
+    }
+    try common.print(
+      ProfileTryOutput(requests), store: StoreIdentity(path: try? common.storePath(context)), context)
+  }
+}
+
+/// What `profile try` would send.
+struct ProfileTryOutput: OutputValue {
+  static let schema = "transfers.profile.try/1"
+  let requests: [Request]
+
+  struct Request: Encodable {
+    let step: String
+    let method: String
+    let url: String
+    let headers: [String]
+    let body: String
+  }
+
+  init(_ requests: [ProfileLibrary.PlannedRequest]) {
+    self.requests = requests.map {
+      Request(step: $0.step, method: $0.method, url: $0.url, headers: $0.headers, body: $0.body)
+    }
+  }
+
+  func text(_ style: TextStyle) -> String {
+    requests.map { request in
+      let head = "# \(request.step)\n\(request.method) \(request.url)\n"
+      let headers = request.headers.map { $0 + "\n" }.joined()
+      let body = request.body.isEmpty ? "" : "\n" + request.body + (request.body.hasSuffix("\n") ? "" : "\n")
+      return head + headers + body
+    }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,60 @@
+/// `transfers help profiles`.
+enum ProfileHelp {
+  static let text = """
+    A profile describes the protocol of an upload server: which requests are made, what is taken from the answers, and what
+    their codes mean. It is frozen with each batch; a later edit changes nothing that runs.
+
+        transfers push DIR https://host/api --via token-blocks --input app_token=env:APP_TOKEN
+        transfers push DIR https://host/api --via mine.yaml
+        transfers profile show token-blocks > mine.yaml; transfers profile check mine.yaml
+        transfers profile try mine.yaml --file a.bin --to https://host/api
+
+    Top     profile: 1, name, base_url, inputs, file, chunk, auth, headers, session, steps, errors, on_ambiguous_last
+    inputs  {name, secret, required, default, env}; a secret is given as env:NAME or file:PATH and never stored
+    file    {min_size, max_size, need: [md5 …]}: digests of the whole file that are needed first
+    chunk   {mode: sequential|parallel|single, size: 4MiB or {from: session.NAME}, fixed, min, max, multiple_of, max_count,
+            remainder: last_small|last_absorbs, number_base: 0|1, parallel, hash: [crc32 …], idempotent}
+    auth    {headers, refresh: STEP}; goes only to servers that you or the profile name
+    session {ttl, ttl_from: session.NAME}
+    steps   init, probe, probe_chunk, prepare_chunk, chunk, complete, commit, abort, verify
+
+    A step is {when, method, url, query, headers, body, auth: off, expect: 100|off|auto, timeout: {connect, idle, total},
+    success: {status, require}, extract, offset: {from, when}, have, poll: {while, every, max, request}, rules, idempotent}.
+    A relative url stands behind base_url, or behind the destination. idempotent says that a repetition is harmless;
+    GET, HEAD, PUT, DELETE and MKCOL are. After a lost answer to another step the server is asked (verify, probe with done);
+    where it cannot be asked, the file is unknown.
+
+    body    kind: none|empty|raw|multipart|form|json|xml|text, with fields or value; {$each: parts, …} makes a list
+    extract session.NAME, part.NAME, result.NAME: {json: $.a.b[0] | xml: //a/b | header: NAME | status | regex: "(…)",
+            resolve: url, plus: N, type: int|string|time|bool, default, required, when}
+    have    offset, next, numbers, ranges_missing, done of a probe; exists of probe_chunk
+    require {json|xml|header|body_regex, eq|ne|in|exists|matches, if_present}; what equals file.size or a digest is the proof
+    rule    {if: {status, json, xml, header, body_regex, curl, seen}, do, set: {offset}, max, delay, note}
+    do      ok, retry, retry_after, reprobe, skip_chunk, set_offset, restart_session, refresh_auth, prepare_again,
+            shrink_chunk, fail; the first rule that holds counts, then those of errors
+    on_ambiguous_last  what to do when the last chunk lost its answer and is refused when it is sent again:
+            resend (fail), probe, commit_anyway, restart, fail (unknown)
+
+    Templates are text with {{…}}: file.name .path .ext .size .mtime .mime .HASH, chunk.index .number .count .start .end
+    .end_exclusive .size .nominal_size .first .last .range .HASH, chunks, session.*, part.*, parts, it.*, result.*, input.*,
+    now, uuid, attempt, with + - * /, comparisons, and, or, not, and filters behind "|": urlencode pathencode base64 base64url
+    hex raw upper lower json ascii_json pad(5) int dec default(x) prepend(x) join(',') basename ext strip_ext httpdate iso8601
+    unix_ms. Digests are hexadecimal unless "raw" or "dec" says otherwise; crc64 is CRC-64/NVME.
+
+    Example: chunks in any order, and a merge call.
+
+        profile: 1
+        name: mine
+        inputs: [{name: token, secret: true, required: true, env: MY_TOKEN}]
+        auth: {headers: {Authorization: "Bearer {{input.token}}"}}
+        chunk: {mode: parallel, size: 8MiB, number_base: 0}
+        steps:
+          chunk: {method: PUT, url: "/up/{{uuid}}/{{chunk.number}}", body: {kind: raw}}
+          complete:
+            method: POST
+            url: "/up/{{uuid}}/merge"
+            body: {kind: json, value: {name: "{{file.path}}", chunks: "{{chunks | int}}"}}
+            success: {status: [200], require: [{json: $.size, eq: "{{file.size}}"}]}
+
+    """
+}

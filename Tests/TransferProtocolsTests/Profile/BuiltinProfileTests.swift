@@ -1,0 +1,594 @@
+import HTTPTypes
+import TransferModel
+import Testing
+
+@testable import TransferProtocols
+
+@Suite struct BuiltinProfileTests {
+  typealias Turn = ProfileDriver.Turn
+
+  private func field(_ request: TransferRequest, _ name: String) -> String? { request.fields[HTTPField.Name(name)!] }
+
+  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  private func isDone(_ end: ProfileDriver.End, _ confirmation: TransferModel.Confirmation? = nil) -> Bool {
+    guard case .done(let proof) = end else { return false }
+    return confirmation == nil || proof.confirmation == confirmation
+  }
+
+  @Test(arguments: BuiltinProfile.names)
+  func eachOneIsReadAndNamesItself(_ name: String) throws {
+    let profile = try Profile.read(#require(BuiltinProfile.text(name)), file: name)
+    #expect(profile.name == name)
+    #expect(try Profile.read(Array(profile.text.utf8), file: name) == profile)
+  }
+
+  // MARK: - Token blocks
+
+  private static let block = 4 << 20
+  private static let blocks = "https://h.example/api"
+
+  private func blockTurns(_ count: Int, rotating: Bool) -> [Turn] {
+    var turns = [
+      Turn.on("POST https://h.example/api/init?r=1", 200, #"{"code":0,"data":{"upToken":"T0"}}"#) { request, body in
+        #expect(field(request, "X-Token") == "s3cret")
+        #expect(text(body) == #"{"fileName":"a b.txt","totFileSize":9437184,"suffix":"txt"}"#)
+      }
+    ]
+    for i in 0..<count {
+      let (token, next) = rotating ? ("T\(i)", "T\(i + 1)") : ("T0", "T0")
+      let url = i == count - 1 ? #","fileUrl":"https://f/1""# : ""
+      let line = "POST https://h.example/api/block?r=1&upToken=\(token)&sequenceNo=\(i + 1)&"
+      turns.append(.on(line, 200, #"{"code":0,"data":{"upToken":"\#(next)"\#(url)}}"#))
+    }
+    return turns
+  }
+
+  private func blocksDriver(_ size: Int = 9 << 20) throws -> ProfileDriver {
+    try ProfileDriver(
+      builtin("token-blocks", Self.blocks + "?r=1"), content: pattern(size), secrets: ["app_token": "s3cret"])
+  }
+
+  private static let saved = #"{"code":0,"data":{"size":9437184}}"#
+
+  @Test func blocksGoInOrderWithTheTokenOfTheAnswerBefore() throws {
+    let driver = try blocksDriver()
+    let crc = RunningDigest.of(pattern(9 << 20), .crc32c)
+    let end = driver.run(
+      blockTurns(3, rotating: true) + [
+        .on("POST https://h.example/api/save?r=1", 200, #"{"code":0,"data":{"crc32c":"\#(hexText(crc.bytes))"}}"#) {
+          _, body in
+          #expect(text(body) == #"{"fileUrl":"https://f/1","name":"d/a b.txt","size":9437184}"#)
+        }
+      ])
+    #expect(isDone(end, .digest))
+    guard case .done(let proof) = end else { return }
+    #expect(proof.digest == crc && proof.remoteDigest == crc)
+    #expect(!driver.facts.session!.notes.values.contains { $0.contains("s3cret") })
+  }
+
+  @Test func aBlockNamesItsLengthAndChecksum() throws {
+    let driver = try blocksDriver(10)
+    let crc = hexText(RunningDigest.of(pattern(10), .crc32).bytes)
+    _ = driver.run([
+      .on("POST https://h.example/api/init", 200, #"{"code":0,"data":{"upToken":"a/b&c"}}"#),
+      .on(
+        "POST https://h.example/api/block?r=1&upToken=a%2Fb%26c&sequenceNo=1&blockSize=10&totFileSize=10&suffix=txt&crc=\(crc)",
+        200, #"{"code":0,"data":{"fileUrl":"u"}}"#
+      ) { _, body in #expect(body == pattern(10)) },
+      .on("POST https://h.example/api/save", 200, #"{"code":0}"#),
+    ])
+  }
+
+  @Test func afterALostAnswerTheServerIsAsked() throws {
+    let driver = try blocksDriver()
+    let turns = blockTurns(3, rotating: false)
+    let end = driver.run([
+      turns[0], turns[1], .lost("POST https://h.example/api/block?r=1&upToken=T0&sequenceNo=2"),
+      .on("GET https://h.example/api/query?r=1&upToken=T0", 200, #"{"code":0,"data":{"next":3}}"#), turns[3],
+      .on("POST https://h.example/api/save", 200, Self.saved),
+    ])
+    #expect(isDone(end, .size))
+  }
+
+  @Test func businessCodesAreUnderstood() throws {
+    let driver = try blocksDriver()
+    let turns = blockTurns(3, rotating: false)
+    let line = "POST https://h.example/api/block?r=1&upToken=T0&sequenceNo="
+    let end = driver.run([
+      turns[0], .on(line + "1", 200, #"{"code":40032}"#),
+      .on("GET https://h.example/api/query", 200, #"{"code":0,"data":{"next":1}}"#),
+      .on(line + "1", 200, #"{"code":0}"#), .on(line + "2", 200, #"{"code":40031,"data":{"next":3}}"#),
+      .on(line + "3", 200, #"{"code":40031,"data":{"fileUrl":"https://f/9"}}"#),
+      .on("POST https://h.example/api/save", 200, Self.saved) { _, body in #expect(text(body).contains("https://f/9"))
+      },
+    ])
+    #expect(isDone(end))
+  }
+
+  @Test func anExpiredTokenBeginsAnewTwiceAtMost() throws {
+    let driver = try blocksDriver()
+    let start = blockTurns(3, rotating: false)[0]
+    let gone = Turn.on("POST https://h.example/api/block", 200, #"{"code":40101}"#)
+    guard case .failed(let failure) = driver.run([start, gone, start, gone, start, gone]) else {
+      Issue.record("it did not fail")
+      return
+    }
+    #expect(failure.message.contains("begun anew 2 times"))
+  }
+
+  @Test func progressAllowsToBeginAnewAgain() throws {
+    let driver = try blocksDriver()
+    let turns = blockTurns(3, rotating: false)
+    let gone = Turn.on("POST https://h.example/api/block", 200, #"{"code":40101}"#)
+    let save = Turn.on("POST https://h.example/api/save", 200, Self.saved)
+    let end = driver.run([turns[0], gone, turns[0], turns[1], gone, turns[0], turns[1], gone] + turns + [save])
+    #expect(isDone(end))
+  }
+
+  @Test func aLastBlockThatIsThereWithoutItsURLBeginsAnew() throws {
+    let driver = try blocksDriver(10)
+    let start = Turn.on("POST https://h.example/api/init", 200, #"{"code":0,"data":{"upToken":"T"}}"#)
+    let end = driver.run([
+      start, .lost("POST https://h.example/api/block"),
+      .on("GET https://h.example/api/query", 200, #"{"code":0,"data":{"next":1}}"#),
+      .on("POST https://h.example/api/block", 200, #"{"code":40031}"#), start,
+      .on("POST https://h.example/api/block", 200, #"{"code":0,"data":{"fileUrl":"u"}}"#),
+      .on("POST https://h.example/api/save", 200, #"{"code":0}"#),
+    ])
+    #expect(isDone(end))
+  }
+
+  @Test func aLostAnswerToTheSaveCallLeavesTheFileUnknown() throws {
+    let driver = try blocksDriver(10)
+    let end = driver.run([
+      .on("POST https://h.example/api/init", 200, #"{"code":0,"data":{"upToken":"T"}}"#),
+      .on("POST https://h.example/api/block", 200, #"{"code":0,"data":{"fileUrl":"u"}}"#),
+      .lost("POST https://h.example/api/save"),
+    ])
+    guard case .unknown(let failure) = end else {
+      Issue.record("\(end)")
+      return
+    }
+    #expect(failure.code == .protoLostAnswer && failure.message.hasPrefix("the answer to the commit was lost"))
+    #expect(driver.proto.abilities.unrepeatable == [.finish])
+  }
+
+  @Test func anHTMLPageIsNoAnswer() throws {
+    let driver = try blocksDriver(10)
+    let page = Turn.on(
+      "POST https://h.example/api/init", 200, "<!DOCTYPE html><p>Sign in", ["Content-Type": "text/html"])
+    guard case .failed(let failure) = driver.run([Turn](repeating: page, count: 8)) else {
+      Issue.record("it did not fail")
+      return
+    }
+    #expect(failure.message == "the server answered an HTML page, not JSON (status 200)")
+    #expect(failure.code == .protoBadReply)
+  }
+
+  // MARK: - Numbered chunks
+
+  @Test func numberedChunksAreMergedOnce() throws {
+    let driver = try ProfileDriver(
+      builtin("numbered-chunks", "https://h.example/c/", partSize: 4), content: pattern(10),
+      secrets: ["token": "Bearer t"])
+    var ids: Set<String?> = []
+    let chunk = { (number: Int) in
+      Turn.on("POST https://h.example/c/upload", 200) { request, body in
+        ids.insert(field(request, "X-Upload-Id"))
+        #expect(field(request, "X-Chunk-Number") == "\(number)" && field(request, "X-Chunk-Count") == "3")
+        #expect(field(request, "X-Total-Size") == "10" && field(request, "Authorization") == "Bearer t")
+        #expect(body == Array(pattern(10)[(number - 1) * 4..<min(10, number * 4)]))
+      }
+    }
+    let end = driver.run([
+      chunk(1), chunk(2), chunk(3), .on("POST https://h.example/c/merge", 202, "", ["Retry-After": "3"]),
+      .on("GET https://h.example/c/merge?uploadId=", 202),
+      .on("GET https://h.example/c/merge?uploadId=", 200, #"{"key":"k","size":10}"#),
+    ])
+    #expect(isDone(end, .size))
+    #expect(ids.count == 1 && ids.first! != nil)
+  }
+
+  @Test func aLostMergeIsAskedAboutBeforeItIsRepeated() throws {
+    for (answer, repeats) in [
+      (Turn.on("GET https://h.example/c/merge?uploadId=", 404), true),
+      (.on("GET https://h.example/c/merge?uploadId=", 200, #"{"size":3}"#), false),
+    ] {
+      let driver = try ProfileDriver(builtin("numbered-chunks", "https://h.example/c"), content: pattern(3))
+      let again = Turn.on("POST https://h.example/c/merge", 200, #"{"size":3}"#)
+      let end = driver.run(
+        [.on("POST https://h.example/c/upload", 200), .lost("POST https://h.example/c/merge"), answer]
+          + (repeats ? [again] : []))
+      #expect(isDone(end, .size))
+    }
+  }
+
+  @Test func afterARestartTheServerSaysWhichChunksItHas() throws {
+    let driver = try ProfileDriver(builtin("numbered-chunks", "https://h.example/c", partSize: 4), content: pattern(12))
+    driver.facts.session = SessionFacts(remoteID: "u", intendedAtMs: 1, notes: ["uuid": "u"])
+    for seq in [0, 2] {
+      driver.chunks[seq].receipt = PartReceipt(seq: seq, length: 4, etag: "", digest: nil, confirmation: .none)
+    }
+    driver.claimAgain()
+    let end = driver.run([
+      .on("GET https://h.example/c/status?uploadId=u", 200, #"{"uploaded":[{"n":1,"size":4}]}"#),
+      .on("POST https://h.example/c/upload", 200) { request, _ in #expect(field(request, "X-Chunk-Number") == "2") },
+      .on("POST https://h.example/c/upload", 200) { request, _ in #expect(field(request, "X-Chunk-Number") == "3") },
+      .on("POST https://h.example/c/merge", 200, #"{"size":12}"#),
+    ])
+    #expect(isDone(end, .size))
+  }
+
+  @Test func theFormVariantHasFields() throws {
+    let driver = try ProfileDriver(builtin("numbered-chunks-form", "https://h.example/c"), content: pattern(5))
+    let end = driver.run([
+      .on("POST https://h.example/c/upload", 200) { request, body in
+        let form = text(body)
+        #expect(form.contains("name=\"chunkNumber\"\r\n\r\n1\r\n") && form.contains("name=\"totalSize\"\r\n\r\n5\r\n"))
+        #expect(form.contains("name=\"file\"; filename=\"a b.txt\"\r\n"))
+        #expect(field(request, "Content-Type")?.hasPrefix("multipart/form-data; boundary=") == true)
+      },
+      .on("POST https://h.example/c/merge", 200, #"{"size":5}"#),
+    ])
+    #expect(isDone(end, .size))
+  }
+
+  // MARK: - Browser libraries
+
+  @Test(arguments: [("resumablejs", "resumable", 200), ("flow", "flow", 202)])
+  func theLastChunkTakesTheRemainder(_ name: String, _ prefix: String, _ have: Int) throws {
+    let size = (5 << 20) / 2
+    let driver = try ProfileDriver(builtin(name, "https://h.example/up"), content: pattern(size))
+    #expect(driver.chunks.count == 2)
+    let first =
+      "?\(prefix)ChunkNumber=1&\(prefix)TotalChunks=2&\(prefix)ChunkSize=1048576&\(prefix)CurrentChunkSize=1048576"
+    let second =
+      "?\(prefix)ChunkNumber=2&\(prefix)TotalChunks=2&\(prefix)ChunkSize=1048576&\(prefix)CurrentChunkSize=1572864"
+    let end = driver.run([
+      .lost("POST https://h.example/up"), .on("GET https://h.example/up\(first)", 204),
+      .on("POST https://h.example/up", 200) { _, body in
+        #expect(text(Array(body.prefix(2_000))).contains("name=\"\(prefix)RelativePath\"\r\n\r\nd/a b.txt\r\n"))
+      },
+      .lost("POST https://h.example/up"), .on("GET https://h.example/up\(second)", have),
+    ])
+    #expect(isDone(end))
+  }
+
+  @Test func dropzoneCountsFromZeroAndCannotAskAboutAMerge() throws {
+    let driver = try ProfileDriver(builtin("dropzone", "https://h.example/d", partSize: 4), content: pattern(6))
+    let chunk = { (index: Int) in
+      Turn.on("POST https://h.example/d/upload", 200) { _, body in
+        #expect(text(body).contains("name=\"dzchunkindex\"\r\n\r\n\(index)\r\n"))
+        #expect(text(body).contains("name=\"dzchunkbyteoffset\"\r\n\r\n\(index * 4)\r\n"))
+      }
+    }
+    let end = driver.run([chunk(0), chunk(1), .on("POST https://h.example/d/merge", 502)])
+    guard case .unknown = end else {
+      Issue.record("\(end)")
+      return
+    }
+  }
+
+  // MARK: - Services
+
+  @Test func qiniu1ChecksEachBlockAndJoinsTheContexts() throws {
+    let content = pattern((4 << 20) + 5)
+    let driver = try ProfileDriver(
+      builtin("qiniu-v1", "https://up.example", ["prefix": "p/"]), content: content, secrets: ["uptoken": "T"])
+    let crc = { (range: Range<Int>) in
+      RunningDigest.of(Array(content[range]), .crc32).bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    }
+    let (first, second) = (crc(0..<4 << 20), crc(4 << 20..<content.count))
+    let end = driver.run([
+      .on("POST https://up.example/mkblk/4194304", 200, #"{"ctx":"c0","crc32":1}"#),
+      .on("POST https://up.example/mkblk/4194304", 200, #"{"ctx":"c1","crc32":\#(first),"expired_at":1800000000}"#) {
+        request, _ in
+        #expect(field(request, "Authorization") == "UpToken T")
+      },
+      .on("POST https://up.example/mkblk/5", 200, #"{"ctx":"c2","crc32":\#(second)}"#),
+      .on("POST https://up.example/mkfile/4194309/key/\("cC9kL2EgYi50eHQ=")/fname/YSBiLnR4dA==", 200, "{}") { _, body in
+        #expect(text(body) == "c1,c2")
+      },
+    ])
+    #expect(isDone(end, .digest))
+  }
+
+  @Test func qiniu1KnowsItsCodes() throws {
+    let start = Turn.on(
+      "POST https://up.example/mkblk/3", 200,
+      #"{"ctx":"c","crc32":\#(RunningDigest.of(pattern(3), .crc32).bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })}"#)
+    let driver = try ProfileDriver(
+      builtin("qiniu-v1", "https://up.example"), content: pattern(3), secrets: ["uptoken": "T"])
+    let end = driver.run([
+      start, .on("POST https://up.example/mkfile/3", 701), start,
+      .on("POST https://up.example/mkfile/3", 614, #"{"error":"file exists"}"#),
+    ])
+    guard case .failed(let failure) = end else {
+      Issue.record("\(end)")
+      return
+    }
+    #expect(failure.message.contains("there is already an object"))
+  }
+
+  @Test func qiniu2ListsItsParts() throws {
+    let content = pattern((4 << 20) + 1)
+    let driver = try ProfileDriver(
+      builtin("qiniu-v2", "https://up.example", ["bucket": "b"]), content: content, secrets: ["uptoken": "T"])
+    let place = "https://up.example/buckets/b/objects/ZC9hIGIudHh0/uploads"
+    let end = driver.run([
+      .on("POST \(place)", 200, #"{"uploadId":"U","expireAt":1800000000}"#),
+      .on("PUT \(place)/U/1", 200, #"{"etag":"e1"}"#) { request, body in
+        #expect(field(request, "Content-MD5") == hexText(RunningDigest.of(body, .md5).bytes))
+      },
+      .on("PUT \(place)/U/2", 612), .on("POST \(place)", 200, #"{"uploadId":"V"}"#),
+      .on("PUT \(place)/V/1", 200, #"{"etag":"e1"}"#), .on("PUT \(place)/V/2", 200, #"{"etag":"e2"}"#),
+      .on("POST \(place)/V", 200, #"{"key":"k"}"#) { _, body in
+        #expect(
+          text(body)
+            == #"{"parts":[{"etag":"e1","partNumber":1},{"etag":"e2","partNumber":2}],"fname":"a b.txt","mimeType":"text/plain"}"#
+        )
+      },
+    ])
+    #expect(isDone(end))
+  }
+
+  private func graph(_ size: Int) throws -> ProfileDriver {
+    try ProfileDriver(
+      builtin("graph", "https://graph.example/v1.0", ["drive": "D"], partSize: 320 << 10), content: pattern(size),
+      secrets: ["token": "T"])
+  }
+
+  private static let session =
+    #"{"uploadUrl":"https://other.example/s?sig=1","expirationDateTime":"2030-01-01T00:00:00.000Z","nextExpectedRanges":["0-"]}"#
+
+  @Test func graphSendsNoTokenToTheUploadURL() throws {
+    let size = 400 << 10
+    let driver = try graph(size)
+    let put = "PUT https://other.example/s?sig=1"
+    let end = driver.run([
+      .on("POST https://graph.example/v1.0/drives/D/items/root:/d/a%20b.txt:/createUploadSession", 200, Self.session) {
+        request, _ in
+        #expect(field(request, "Authorization") == "Bearer T")
+      },
+      .on(put, 202, #"{"nextExpectedRanges":["327680-409599"]}"#) { request, _ in
+        #expect(field(request, "Authorization") == nil)
+        #expect(field(request, "Content-Range") == "bytes 0-327679/\(size)")
+      },
+      .on(put, 202, #"{"nextExpectedRanges":["400000-"]}"#),
+      .on(put, 416) { request, body in
+        #expect(field(request, "Content-Range") == "bytes 400000-409599/\(size)")
+        #expect(body == Array(pattern(size)[400_000..<409_600]))
+      },
+      .on("GET https://other.example/s?sig=1", 200, #"{"nextExpectedRanges":["327680-"]}"#),
+      .on(put, 201, #"{"id":"x","size":\#(size)}"#),
+    ])
+    #expect(isDone(end, .size))
+  }
+
+  @Test func aPositionThatNoMultipleLeadsOnFromBeginsAnew() throws {
+    let driver = try graph(700 << 10)
+    let put = "PUT https://other.example/s?sig=1"
+    let create = Turn.on("POST https://graph.example/v1.0/drives", 200, Self.session)
+    let end = driver.run([
+      create, .on(put, 202, #"{"nextExpectedRanges":["1000-"]}"#), create,
+      .on(put, 202, #"{"nextExpectedRanges":["327680-"]}"#), .on(put, 202, #"{"nextExpectedRanges":["655360-"]}"#),
+      .on(put, 201, #"{"size":716800}"#),
+    ])
+    #expect(isDone(end, .size))
+  }
+
+  @Test func anObjectOfAnotherSizeIsSentAnew() throws {
+    let driver = try google(10)
+    let put = "PUT https://g.example/up/1?id=2"
+    let end = driver.run([
+      Self.created(), .on(put, 200, #"{"size":"9"}"#), Self.created(), .on(put, 200, #"{"size":"10"}"#),
+    ])
+    #expect(isDone(end, .size))
+    let other = try google(10)
+    let wrong = [Self.created(), Turn.on(put, 200, #"{"size":"9"}"#)]
+    guard case .failed(let failure) = other.run(wrong + wrong + wrong) else {
+      Issue.record("it did not fail")
+      return
+    }
+    #expect(failure.code == .integrityMismatch)
+  }
+
+  @Test func aPageIsNoSuccessOfAnUpload() throws {
+    let driver = try ProfileDriver(builtin("dropzone", "https://h.example/d"), content: pattern(3))
+    let end = driver.run([
+      .on("POST https://h.example/d/upload", 200, "<!DOCTYPE html><title>Sign in</title>"),
+      .on("POST https://h.example/d/upload", 200, "ok", ["Content-Type": "text/html"]),
+      .on("POST https://h.example/d/merge", 200, "{}"),
+    ])
+    #expect(isDone(end))
+  }
+
+  @Test func graphForgetsANewSessionOnceAtMost() throws {
+    let driver = try graph(10)
+    let create = Turn.on("POST https://graph.example/v1.0/drives", 200, Self.session)
+    let put = "PUT https://other.example/s?sig=1"
+    let end = driver.run([
+      create, .on(put, 404), .on("GET https://other.example/s?sig=1", 200, #"{"nextExpectedRanges":["0-"]}"#),
+      .on(put, 404),
+      create, .on(put, 201),
+    ])
+    #expect(isDone(end))
+    #expect(throws: TransferError.self) { try graph(0) }
+  }
+
+  @Test func dropboxSaysWhereItIs() throws {
+    let driver = try ProfileDriver(
+      builtin("dropbox", "https://content.example/2/files", ["prefix": "/é/"], partSize: 4), content: pattern(10),
+      secrets: ["token": "T"])
+    let place = "https://content.example/2/files/upload_session"
+    let end = driver.run([
+      .on("POST \(place)/start", 200, #"{"session_id":"S"}"#), .on("POST \(place)/append_v2", 200, "null"),
+      .on("POST \(place)/append_v2", 409, #"{"error":{".tag":"incorrect_offset","correct_offset":6}}"#),
+      .on("POST \(place)/append_v2", 200, "null") { request, body in
+        #expect(field(request, "Dropbox-API-Arg") == #"{"cursor":{"session_id":"S","offset":6},"close":false}"#)
+        #expect(body == Array(pattern(10)[6..<8]))
+      },
+      .on("POST \(place)/append_v2", 409, #"{"error":{".tag":"closed"}}"#),
+      .on("POST \(place)/finish", 200, #"{"size":10}"#) { request, _ in
+        #expect(
+          field(request, "Dropbox-API-Arg")
+            == #"{"cursor":{"session_id":"S","offset":10},"commit":{"path":"/\u00e9/d/a b.txt","mode":"overwrite"}}"#)
+      },
+    ])
+    #expect(isDone(end, .size))
+  }
+
+  private func nextcloud(_ size: Int) throws -> ProfileDriver {
+    try ProfileDriver(
+      builtin("nextcloud", "https://cloud.example/remote.php/dav", ["user": "u"], partSize: 5_000_000),
+      content: pattern(size), secrets: ["login": "u:p"])
+  }
+
+  private static let head: [String: String] = [
+    "Content-Length": "5000003", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+  ]
+
+  @Test func nextcloudMergesWhileItSays423() throws {
+    let driver = try nextcloud(5_000_003)
+    let dav = "https://cloud.example/remote.php/dav"
+    let end = driver.run([
+      .on("MKCOL \(dav)/uploads/u/", 405) { request, _ in
+        #expect(field(request, "Authorization") == "Basic dTpw")
+        #expect(field(request, "Destination") == "\(dav)/files/u/d/a%20b.txt")
+      },
+      .on("PUT \(dav)/uploads/u/", 201) { request, _ in #expect(request.url.hasSuffix("/00001")) },
+      .on("PUT \(dav)/uploads/u/", 201) { request, _ in #expect(request.url.hasSuffix("/00002")) },
+      .on("MOVE \(dav)/uploads/u/", 423) { request, _ in #expect(field(request, "X-OC-Mtime") == "784111777") },
+      .on("MOVE \(dav)/uploads/u/", 423), .on("MOVE \(dav)/uploads/u/", 404),
+      .on("HEAD \(dav)/files/u/d/a%20b.txt", 200, "", Self.head),
+    ])
+    #expect(isDone(end, .size))
+  }
+
+  @Test func a404WithoutA423IsAFolderThatIsGone() throws {
+    let driver = try nextcloud(3)
+    let dav = "https://cloud.example/remote.php/dav"
+    let turns: [Turn] = [.on("MKCOL \(dav)/uploads/u/", 201), .on("PUT \(dav)/uploads/u/", 201)]
+    let end = driver.run(
+      turns + [.on("MOVE \(dav)/uploads/u/", 404)] + turns + [
+        .on("MOVE \(dav)/uploads/u/", 201), .on("HEAD \(dav)/files", 200, "", ["Content-Length": "4"]),
+      ])
+    #expect(isDone(end, TransferModel.Confirmation.none))
+  }
+
+  @Test func nextcloudListsItsFolderAfterARestart() throws {
+    let driver = try nextcloud(5_000_003)
+    driver.facts.session = SessionFacts(remoteID: "u", intendedAtMs: 1, notes: ["uuid": "u"])
+    driver.claimAgain()
+    let dav = "https://cloud.example/remote.php/dav"
+    driver.chunks[0].receipt = PartReceipt(seq: 0, length: 5_000_000, etag: "", digest: nil, confirmation: .none)
+    let list =
+      "<d:multistatus xmlns:d=\"DAV:\"><d:response><d:href>/x/u/</d:href></d:response>"
+      + "<d:response><d:href>/x/u/00001</d:href></d:response></d:multistatus>"
+    let end = driver.run([
+      .on("PROPFIND \(dav)/uploads/u/u", 207, list) { request, _ in #expect(field(request, "Depth") == "1") },
+      .on("PUT \(dav)/uploads/u/u/00002", 201), .on("MOVE \(dav)/uploads/u/u/.file", 201),
+      .on("HEAD \(dav)/files/u/d/a%20b.txt", 200, "", Self.head),
+    ])
+    #expect(isDone(end, .size))
+  }
+
+  private func google(_ size: Int, partSize: Int64 = 256 << 10) throws -> ProfileDriver {
+    try ProfileDriver(
+      builtin("google", "https://g.example/upload", partSize: partSize), content: pattern(size),
+      secrets: ["token": "Bearer T"])
+  }
+
+  private static func created() -> Turn {
+    .on(
+      "POST https://g.example/upload?uploadType=resumable&name=d%2Fa%20b.txt", 200, "", ["Location": "/up/1?id=2"])
+  }
+
+  @Test func googleKeepsTheBeginningOfAChunk() throws {
+    let size = 600 << 10
+    let driver = try google(size, partSize: 512 << 10)
+    let put = "PUT https://g.example/up/1?id=2"
+    let end = driver.run([
+      Self.created(),
+      .on(put, 308, "", ["Range": "bytes=0-262143"]) { request, _ in
+        #expect(field(request, "Content-Range") == "bytes 0-524287/\(size)")
+        #expect(field(request, "Authorization") == "Bearer T")
+      },
+      .lost(put),
+      .on(put, 308, "", ["Range": "bytes=0-262143"]) { request, body in
+        #expect(field(request, "Content-Range") == "bytes */\(size)")
+        #expect(body.isEmpty)
+      },
+      .on(put, 308, "", ["Range": "bytes=0-524287"]) { request, body in
+        #expect(field(request, "Content-Range") == "bytes 262144-524287/\(size)")
+        #expect(body == Array(pattern(size)[262_144..<524_288]))
+      },
+      .lost(put), .on(put, 200, #"{"size":"\#(size)"}"#),
+    ])
+    #expect(isDone(end))
+  }
+
+  @Test func googleTakesAnEmptyFile() throws {
+    let driver = try google(0)
+    let end = driver.run([
+      Self.created(),
+      .on("PUT https://g.example/up/1?id=2", 200, #"{"size":"0"}"#) { request, _ in
+        #expect(field(request, "Content-Range") == "bytes */0")
+      },
+    ])
+    #expect(isDone(end, .size))
+  }
+
+  @Test func anOffsetBeyondTheFileIsAnError() throws {
+    let driver = try google(10)
+    let end = driver.run([Self.created(), .on("PUT https://g.example/up/1?id=2", 308, "", ["Range": "bytes=0-99"])])
+    guard case .failed(let failure) = end else {
+      Issue.record("\(end)")
+      return
+    }
+    #expect(failure.code == .protoOffset && failure.message == "the server claims 100 bytes of a file that has 10")
+  }
+
+  @Test func aSessionThatExpiredIsBegunAnew() throws {
+    let driver = try google(10)
+    driver.facts.session = SessionFacts(
+      remoteID: "x", intendedAtMs: 1, expiresAtMs: driver.nowMs - 1, notes: ["s.url": "\"https://g.example/old\""])
+    let end = driver.run([Self.created(), .on("PUT https://g.example/up/1?id=2", 200)])
+    #expect(isDone(end))
+  }
+
+  @Test func aLocationOnAnotherServerGetsNoToken() throws {
+    let driver = try google(10)
+    let end = driver.run([
+      .on("POST https://g.example/upload", 200, "", ["Location": "https://evil.example/up"])
+    ])
+    guard case .failed(let failure) = end else {
+      Issue.record("\(end)")
+      return
+    }
+    #expect(failure.message.contains("points to another server (https://evil.example)"))
+    #expect(driver.log.count == 1)
+  }
+
+  @Test func abortsNameTheSession() throws {
+    let proto = try google(10).proto
+    var facts = UploadFacts(
+      file: FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("k"), size: 10, mtimeMs: 0),
+      layout: ChunkLayout(whole: 10))
+    facts.session = SessionFacts(remoteID: "x", intendedAtMs: 1, notes: ["s.url": "\"https://g.example/up/7\""])
+    #expect(proto.abortTargets(facts) == ["x"])
+    let context = RequestContext(wallMs: 1, credential: .inputs(["token": "T"]), learned: LearnedFacts())
+    let request = try proto.request(.abort(remoteID: "x"), facts, context)
+    #expect(request.method == .delete && request.url == "https://g.example/up/7")
+    var reply = TransferReply()
+    for status in [204, 499, 404] {
+      reply.status = status
+      guard case .settled = proto.judge(reply, to: .abort(remoteID: "x"), facts, context) else {
+        Issue.record("\(status)")
+        continue
+      }
+    }
+    #expect(try builtin("dropzone", "https://h.example").abortTargets(facts) == [])
+  }
+}

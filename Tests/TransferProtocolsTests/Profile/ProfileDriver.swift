@@ -1,0 +1,314 @@
+import HTTPTypes
+import TransferModel
+import Testing
+
+@testable import TransferProtocols
+
+/// Plays the part of the engine for one file: applies verdicts to facts as the engine's contract says, one request at a time,
+/// and answers requests from a script.
+final class ProfileDriver {
+  enum End {
+    case done(FileProof)
+    case failed(Failure)
+    case unknown(Failure)
+    case stopped
+  }
+
+  struct Chunk {
+    var acked: Int64 = 0
+    var remote: [String: String] = [:]
+    var isUncertain = false
+    var failures = 0
+    var receipt: PartReceipt?
+  }
+
+  /// One expected request and its answer.
+  struct Turn {
+    /// `METHOD path?query`, or the start of it.
+    var line: String
+    var reply: TransferReply
+    var check: ((TransferRequest, [UInt8]) -> Void)?
+  }
+
+  let proto: ProfileProtocol
+  let content: [UInt8]
+  var facts: UploadFacts
+  var chunks: [Chunk]
+  var credential: Credential?
+  var nowMs: Int64 = 1_700_000_000_000
+  private(set) var log: [String] = []
+  private var failures = 0
+  private var repairs = 0
+  private var script: [Turn] = []
+
+  init(_ proto: ProfileProtocol, content: [UInt8], secrets: [String: String] = [:], key: String = "d/a b.txt") throws {
+    self.proto = proto
+    self.content = content
+    let layout = try proto.layout(size: Int64(content.count))
+    facts = UploadFacts(
+      file: FileFacts(
+        uid: UID(high: 1, low: 2), key: NameBytes(key), size: Int64(content.count), mtimeMs: 784_111_777_000),
+      layout: layout)
+    chunks = [Chunk](repeating: Chunk(), count: layout.count)
+    credential = .inputs(secrets)
+  }
+
+  /// Runs until the file ends; every turn of the script has to be taken.
+  func run(_ turns: [Turn]) -> End {
+    script = turns
+    for _ in 0..<300 {
+      if let end = turn() {
+        for rest in script { Issue.record("not sent: \(rest.line); sent: \(log)") }
+        return end
+      }
+    }
+    Issue.record("it goes on for ever: \(log.suffix(10))")
+    return .stopped
+  }
+
+  private func turn() -> End? {
+    nowMs += 1
+    facts.wallMs = nowMs
+    facts.isAllStored = chunks.allSatisfy { $0.receipt != nil }
+    // As the engine does for protocols that want them without a last step, and with each last step.
+    facts.parts = facts.isAllStored ? chunks.compactMap(\.receipt) : []
+    switch proto.nextStep(facts) {
+    case .control(let step):
+      if step == .create && facts.session == nil { facts.session = SessionFacts(remoteID: nil, intendedAtMs: nowMs) }
+      return perform(step)
+    case .chunks, .chunkThatOpensSession: return nextChunk()
+    case .openSession(let id, let notes):
+      facts.session = SessionFacts(remoteID: id, intendedAtMs: nowMs, notes: notes)
+      return nil
+    case .dropSession:
+      dropSession()
+      return nil
+    case .complete(let proof): return .done(proof)
+    case .fail(let failure): return .failed(failure)
+    }
+  }
+
+  private func nextChunk() -> End? {
+    if proto.abilities.plansLate, !facts.isPlanned {
+      do { facts.layout = try proto.layout(facts) } catch { return .failed(Failure(.policyLimit, error.cause)) }
+      chunks = [Chunk](repeating: Chunk(), count: facts.layout.count)
+      facts.isPlanned = true
+    }
+    guard let seq = chunks.firstIndex(where: { $0.receipt == nil }) else { return .stopped }
+    let state = chunks[seq]
+    var chunk = ChunkFacts(
+      seq: seq, range: facts.layout.range(seq), acked: state.acked, remote: state.remote,
+      isUncertain: state.isUncertain,
+      failures: state.failures)
+    chunk.body = proto.bodyRange(of: chunk, facts)
+    let opening = proto.abilities.chunkOpening
+    if opening.prepares && state.remote.isEmpty { return perform(.prepareChunk(chunk)) }
+    if opening.probesUncertain && state.isUncertain { return perform(.probeChunk(chunk)) }
+    let body = slice(chunk.body)
+    for algorithm in proto.digestsAhead(facts.learned) { chunk.digests[algorithm] = RunningDigest.of(body, algorithm) }
+    return perform(.chunk(chunk))
+  }
+
+  private func slice(_ range: ByteRange) -> [UInt8] { Array(content[Int(range.offset)..<Int(range.end)]) }
+
+  private func perform(_ step: StepRequest) -> End? {
+    var digests: [DigestAlgorithm: Digest] = [:]
+    for algorithm in proto.fileDigests(for: step, facts) { digests[algorithm] = RunningDigest.of(content, algorithm) }
+    let context = RequestContext(
+      wallMs: nowMs, credential: credential, learned: facts.learned, failures: failures, fileDigests: digests)
+    let request: TransferRequest
+    do throws(Failure) {
+      request = try proto.request(step, facts, context)
+    } catch {
+      return .failed(error)
+    }
+    let reply = answer(request, step)
+    if reply.status == 0 && reply.curlCode == 0 { return .stopped }
+    var judged = step
+    if case .chunk(var chunk) = step {
+      let sent = slice(ByteRange(offset: chunk.range.offset, length: chunk.body.end - chunk.range.offset))
+      chunk.digests[proto.sentDigest] = RunningDigest.of(sent, proto.sentDigest)
+      judged = .chunk(chunk)
+    }
+    return apply(proto.judge(reply, to: judged, facts, context), step, reply)
+  }
+
+  private func answer(_ request: TransferRequest, _ step: StepRequest) -> TransferReply {
+    var body: [UInt8] = []
+    if case .bytes(let bytes) = request.body { body = bytes }
+    if case .chunk(let chunk) = step {
+      body = (request.envelope?.prefix ?? []) + slice(chunk.body) + (request.envelope?.suffix ?? [])
+    }
+    let line = "\(request.method.rawValue) \(request.url)"
+    log.append(line)
+    guard let turn = script.first, line.hasPrefix(turn.line) else {
+      Issue.record("sent: \(line); expected: \(script.first?.line ?? "nothing")")
+      return TransferReply()
+    }
+    script.removeFirst()
+    turn.check?(request, body)
+    return turn.reply
+  }
+
+  // MARK: - Verdicts
+
+  private func apply(_ verdict: Verdict, _ step: StepRequest, _ reply: TransferReply) -> End? {
+    let seq = step.chunk?.seq
+    switch verdict {
+    case .learned(let learned, let inner):
+      facts.learned = learned
+      return apply(inner, step, reply)
+    case .noted(let notes, let inner):
+      let merged = (facts.session?.notes ?? [:]).merging(notes) { $1 }
+      facts.session?.notes = merged.filter { !$0.value.isEmpty }
+      return apply(inner, step, reply)
+    case .opened(_, _, let inner): return apply(inner, step, reply)
+    case .sessionOpened(let id, let expiresAtMs):
+      facts.session?.remoteID = id
+      facts.session?.expiresAtMs = expiresAtMs
+      facts.lostAnswer = nil
+    case .partsListed(let parts, _):
+      for i in chunks.indices where !parts.contains(where: { $0.seq == i }) { chunks[i].receipt = nil }
+      probed()
+    case .orphansListed: probed()
+    case .offset(let offset):
+      for i in chunks.indices { align(i, offset) }
+      probed()
+    case .stored(let part, let proof):
+      #expect(part.seq == seq)
+      chunks[part.seq].receipt = part
+      chunks[part.seq].remote = part.remote.isEmpty ? chunks[part.seq].remote : part.remote
+      settle()
+      if let proof { return .done(proof) }
+    case .advanced(let acked):
+      chunks[seq!].acked = acked
+      chunks[seq!].isUncertain = false
+      settle()
+    case .chunkPrepared(let remote):
+      chunks[seq!].remote = remote
+      chunks[seq!].isUncertain = false
+    case .chunkProbed(let acked):
+      chunks[seq!].acked = acked
+      chunks[seq!].isUncertain = false
+    case .finished(let proof): return .done(proof)
+    case .absent:
+      facts.isAbsent = true
+      facts.lostAnswer = nil
+    case .settled:
+      if facts.lostAnswer == step.operation { facts.lostAnswer = nil }
+    case .notYet(let afterMs):
+      nowMs += afterMs
+      claimAgain()
+    case .failed(let failure, let remedy): return failed(failure, remedy, step, reply)
+    }
+    return nil
+  }
+
+  private func align(_ seq: Int, _ offset: Int64) {
+    let range = facts.layout.range(seq)
+    chunks[seq].isUncertain = false
+    if range.end <= offset {
+      chunks[seq].receipt =
+        chunks[seq].receipt
+        ?? PartReceipt(
+          seq: seq, length: range.length, etag: "", digest: nil, confirmation: .size, remote: chunks[seq].remote)
+    } else {
+      chunks[seq].receipt = nil
+      chunks[seq].acked = max(0, offset - range.offset)
+    }
+  }
+
+  private func settle() {
+    failures = 0
+    repairs = 0
+    if facts.lostAnswer == .part { facts.lostAnswer = nil }
+  }
+
+  private func probed() {
+    facts.isProbed = true
+    if facts.lostAnswer != .finish { facts.lostAnswer = nil }
+  }
+
+  private func failed(_ failure: Failure, _ remedy: Remedy, _ step: StepRequest, _ reply: TransferReply) -> End? {
+    let isLost = (reply.status == 0 && reply.requestMayHaveArrived) || remedy == .probe
+    switch remedy {
+    case .permanent: return .failed(failure)
+    case .unknown: return .unknown(failure)
+    case .repair, .refreshCredential:
+      repairs += 1
+      return repairs > 3 ? .failed(failure) : nil
+    case .sessionGone: dropSession()
+    case .retry, .probe, .makeParents: break
+    }
+    failures += 1
+    if failures >= 8 { return .failed(failure) }
+    if let seq = step.chunk?.seq {
+      chunks[seq].failures += 1
+      if isLost, case .chunk = step { chunks[seq].isUncertain = true }
+    }
+    if isLost { facts.lostAnswer = step.operation }
+    claimAgain()
+    return nil
+  }
+
+  /// The file left the engine and came back: what it knew of the server is old.
+  func claimAgain() {
+    facts.isProbed = false
+    facts.isAbsent = false
+    facts.isResumed = facts.session?.remoteID != nil
+  }
+
+  private func dropSession() {
+    facts.session = nil
+    chunks = [Chunk](repeating: Chunk(), count: chunks.count)
+  }
+}
+
+extension ProfileDriver.Turn {
+  static func on(
+    _ line: String, _ status: Int, _ body: String = "", _ fields: [String: String] = [:],
+    check: ((TransferRequest, [UInt8]) -> Void)? = nil
+  ) -> Self {
+    var reply = TransferReply()
+    reply.status = status
+    reply.body = Array(body.utf8)
+    for (name, value) in fields { reply.fields[HTTPField.Name(name)!] = value }
+    return Self(line: line, reply: reply, check: check)
+  }
+
+  /// The connection is reset after the request was sent.
+  static func lost(_ line: String) -> Self {
+    var reply = TransferReply()
+    reply.curlCode = 56
+    reply.requestMayHaveArrived = true
+    return Self(line: line, reply: reply)
+  }
+}
+
+/// A built-in profile for a destination.
+func builtin(_ name: String, _ url: String, _ inputs: [String: String] = [:], partSize: Int64? = nil) throws
+  -> ProfileProtocol
+{
+  let profile = try Profile.read(#require(BuiltinProfile.text(name)), file: name)
+  let settings = ProfileSettings(
+    name: name, text: profile.text, inputs: inputs,
+    secrets: Dictionary(uniqueKeysWithValues: profile.inputs.filter(\.isSecret).map { ($0.name, "env:X") }))
+  return try ProfileProtocol(BatchSettings(destination: url, partSize: partSize, profile: settings))
+}
+
+func profile(_ text: String, _ url: String = "https://h.example/api", inputs: [String: String] = [:]) throws
+  -> ProfileProtocol
+{
+  let profile = try ProfileReadTests.read(text)
+  return try ProfileProtocol(profile: profile, url: url, inputs: inputs, partSize: nil)
+}
+
+/// Bytes that tell where they stand: they repeat after a prime number of bytes.
+func pattern(_ count: Int) -> [UInt8] {
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(count)
+  while bytes.count < count { bytes += period.prefix(count - bytes.count) }
+  return bytes
+}
+
+private let period: [UInt8] = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }

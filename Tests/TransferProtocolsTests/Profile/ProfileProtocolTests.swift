@@ -1,0 +1,279 @@
+import HTTPTypes
+import TransferModel
+import Testing
+
+@testable import TransferProtocols
+
+@Suite struct ProfileProtocolTests {
+  typealias Turn = ProfileDriver.Turn
+
+  private func failure(_ end: ProfileDriver.End) -> String? {
+    if case .failed(let failure) = end { "\(failure.code.rawValue): \(failure.message)" } else { nil }
+  }
+
+  private func isDone(_ end: ProfileDriver.End) -> Bool { if case .done = end { true } else { false } }
+
+  private func isUnknown(_ end: ProfileDriver.End) -> Bool { if case .unknown = end { true } else { false } }
+
+  private func driver(_ text: String, _ size: Int = 3, _ secrets: [String: String] = [:]) throws -> ProfileDriver {
+    try ProfileDriver(profile("profile: 1\nname: x\n" + text), content: pattern(size), secrets: secrets)
+  }
+
+  private let put = "PUT https://h.example/api/x"
+
+  // MARK: - Layout
+
+  @Test(arguments: [
+    ("{size: 4}", 10, [4, 4, 2]), ("{size: 4}", 0, [0]), ("{size: 4}", 4, [4]),
+    ("{size: 4, remainder: last_absorbs}", 10, [4, 6]), ("{size: 4, remainder: last_absorbs}", 3, [3]),
+    ("{mode: single}", 10, [10]), ("{size: 4, max_count: 2}", 10, [5, 5]),
+    ("{size: 4, multiple_of: 4, max_count: 2}", 10, [8, 2]),
+  ])
+  func filesAreCutAsTheProfileSays(_ chunk: String, _ size: Int, _ expected: [Int]) throws {
+    let proto = try profile(ProfileReadTests.smallest("chunk: \(chunk)"))
+    let layout = try proto.layout(size: Int64(size))
+    #expect((0..<layout.count).map { Int(layout.range($0).length) } == expected)
+  }
+
+  @Test(arguments: [
+    ("chunk: {size: 4, fixed: true}", 8, 10), ("chunk: {size: 4, max: 6}", 8, 10), ("chunk: {size: 8, min: 6}", 5, 10),
+    ("chunk: {size: 4, multiple_of: 4}", 6, 10), ("chunk: {size: 4, fixed: true, max_count: 2}", 4, 10),
+    ("file: {max_size: 9}", 4, 10), ("file: {min_size: 11}", 4, 10),
+  ])
+  func whatTheProfileDoesNotTakeIsSaid(_ top: String, _ partSize: Int64, _ size: Int64) throws {
+    let profile = try ProfileReadTests.read(ProfileReadTests.smallest(top))
+    #expect(throws: TransferError.self) {
+      _ = try ProfileProtocol(profile: profile, url: "https://h", inputs: [:], partSize: partSize).layout(size: size)
+    }
+  }
+
+  @Test func theServerMayChooseTheSizeOfChunks() throws {
+    let driver = try driver(
+      """
+      chunk: {size: {from: session.part}}
+      steps:
+        init: {method: POST, url: /i, extract: {session.part: {json: $.partSize, required: true}}}
+        chunk: {method: PUT, url: "/x{{chunk.number}}-{{chunk.count}}", body: {kind: raw}}
+      """, 10)
+    #expect(driver.proto.abilities.plansLate)
+    let end = driver.run([
+      .on("POST https://h.example/api/i", 200, #"{"partSize":6}"#), .on(put + "1-2", 200), .on(put + "2-2", 200),
+    ])
+    #expect(isDone(end))
+  }
+
+  // MARK: - Sessions
+
+  @Test func withoutInitTheSessionHasAUUIDOfItsOwn() throws {
+    let driver = try driver("steps: {chunk: {method: PUT, url: \"/x/{{uuid}}\", body: {kind: raw}}}")
+    #expect(isDone(driver.run([.lost(put), .on(put, 503), .on(put, 200)])))
+    #expect(Set(driver.log).count == 1)
+    let id = try #require(driver.log.first?.split(separator: "/").last)
+    #expect(UID(text: String(id)) != nil && Array(id)[14] == "8")
+  }
+
+  @Test func aTokenWithALineBreakGoesNowhere() throws {
+    let driver = try driver(
+      """
+      steps:
+        init: {method: POST, url: /i, extract: {session.t: {json: $.t}}}
+        chunk: {method: PUT, url: /x, headers: {X-T: "{{session.t}}"}, body: {kind: raw}}
+      """)
+    let end = driver.run([.on("POST https://h.example/api/i", 200, #"{"t":"a\r\nX-Evil: 1"}"#)])
+    #expect(failure(end)?.contains("the header X-T would hold a line break") == true)
+  }
+
+  @Test func aValueThatIsTooLongIsNotKept() throws {
+    let driver = try driver(
+      """
+      steps:
+        init: {method: POST, url: /i, extract: {session.t: {json: $.t, required: true}}}
+        chunk: {method: PUT, url: /x, body: {kind: raw}}
+      """)
+    let long = Turn.on("POST https://h.example/api/i", 200, "{\"t\":\"\(String(repeating: "x", count: 70_000))\"}")
+    #expect(failure(driver.run([Turn](repeating: long, count: 8)))?.contains("longer than 64 KiB") == true)
+  }
+
+  // MARK: - Chunks
+
+  @Test func aChunkIsPreparedBeforeItsBodyAndAgainWhenARuleSaysSo() throws {
+    let driver = try driver(
+      """
+      chunk: {size: 2}
+      steps:
+        prepare_chunk: {method: POST, url: /p, query: {n: "{{chunk.number}}"}, extract: {part.url: {json: $.u, required: true}}}
+        chunk:
+          method: PUT
+          url: "{{part.url}}"
+          auth: off
+          body: {kind: raw}
+          extract: {part.etag: {header: ETag}}
+          rules: [{if: {status: 403}, do: prepare_again, max: 2}]
+        complete: {method: POST, url: /c, idempotent: true, body: {kind: text, value: "{{parts.etag | join(',')}}"}}
+      """)
+    let prepare = { (n: Int, url: String) in Turn.on("POST https://h.example/api/p?n=\(n)", 200, "{\"u\":\"\(url)\"}") }
+    let end = driver.run([
+      prepare(1, "https://b.example/1"), .on("PUT https://b.example/1", 403), prepare(1, "https://b.example/2"),
+      .on("PUT https://b.example/2", 200, "", ["ETag": "\"a\""]), prepare(2, "https://b.example/3"),
+      .on("PUT https://b.example/3", 200, "", ["ETag": "\"b\""]),
+      .on("POST https://h.example/api/c", 200) { _, body in #expect(body == Array("\"a\",\"b\"".utf8)) },
+    ])
+    #expect(isDone(end))
+    let other = try self.driver(
+      """
+      steps:
+        prepare_chunk: {method: POST, url: /p, extract: {part.u: {json: $.u}}}
+        chunk: {method: PUT, url: /x, body: {kind: raw}, rules: [{if: {status: 403}, do: prepare_again, max: 2}]}
+      """)
+    let again = [Turn.on("POST https://h.example/api/p", 200, "{}"), .on(put, 403)]
+    #expect(failure(other.run(again + again + again)) != nil)
+  }
+
+  @Test func aChunkThatMustNotBeRepeatedIsNot() throws {
+    let text = "chunk: {idempotent: false}\nsteps: {chunk: {method: PUT, url: /x, body: {kind: raw}}"
+    let driver = try driver(text + "}")
+    #expect(isUnknown(driver.run([.lost(put)])))
+    #expect(driver.proto.abilities.unrepeatable == [.part])
+    #expect(isUnknown(try self.driver(text + "}").run([.on(put, 502)])))
+    #expect(isDone(try self.driver(text + "}").run([.on(put, 429), .on(put, 200)])))
+    let asked = try self.driver(
+      text + ", probe_chunk: {method: GET, url: /q, have: {exists: {status: 200}}}}")
+    #expect(
+      isDone(
+        asked.run([
+          .lost(put), .on("GET https://h.example/api/q", 404), .lost(put), .on("GET https://h.example/api/q", 200),
+        ])))
+    #expect(asked.proto.abilities.unrepeatable == [])
+  }
+
+  @Test(arguments: [("resend", false), ("commit_anyway", true), ("fail", false), ("restart", true)])
+  func aLastChunkThatIsRefusedAfterALostAnswer(_ policy: String, _ ends: Bool) throws {
+    let driver = try driver(
+      """
+      on_ambiguous_last: \(policy)
+      steps:
+        init: {method: POST, url: /i}
+        chunk: {method: PUT, url: /x, body: {kind: raw}}
+        commit: {method: POST, url: /c}
+      """)
+    let create = Turn.on("POST https://h.example/api/i", 200)
+    let rest: [Turn] =
+      switch policy {
+      case "commit_anyway": [.on("POST https://h.example/api/c", 200)]
+      case "restart": [create, .on(put, 200), .on("POST https://h.example/api/c", 200)]
+      default: []
+      }
+    let end = driver.run([create, .lost(put), .on(put, 409)] + rest)
+    #expect(isDone(end) == ends)
+    #expect(isUnknown(end) == (policy == "fail"))
+  }
+
+  @Test(arguments: [
+    (400, "http.400"), (403, "http.403"), (413, "http.413"), (302, "http.redirect"), (507, "http.507"),
+    (511, "http.5xx"),
+  ])
+  func refusalsAreFinal(_ status: Int, _ code: String) throws {
+    let driver = try driver("steps: {chunk: {method: PUT, url: /x, body: {kind: raw}}}")
+    let fields = status == 302 ? ["Location": "https://other.example/y"] : [:]
+    let text = failure(driver.run([.on(put, status, "", fields)]))
+    #expect(text?.hasPrefix(code) == true, "\(text ?? "")")
+    if status == 413 { #expect(text?.contains("--part-size") == true) }
+    if status == 302 { #expect(text?.contains("https://other.example") == true) }
+  }
+
+  @Test(arguments: [408, 423, 425, 429, 500, 502, 503, 504])
+  func theseAreTriedAgain(_ status: Int) throws {
+    let driver = try driver("steps: {chunk: {method: PUT, url: /x, body: {kind: raw}}}")
+    #expect(isDone(driver.run([.on(put, status), .on(put, 200)])))
+  }
+
+  @Test func aPollHasAnEnd() throws {
+    let driver = try driver(
+      """
+      steps:
+        chunk: {method: PUT, url: /x, body: {kind: raw}}
+        complete: {method: POST, url: /c, poll: {while: {status: 202}, every: 40s, max: 1m}}
+      """)
+    let wait = Turn.on("POST https://h.example/api/c", 202)
+    #expect(failure(driver.run([.on(put, 200), wait, wait, wait]))?.hasPrefix("net.timeout") == true)
+  }
+
+  // MARK: - Authorisation
+
+  private static let refreshing = """
+    inputs: [{name: key, secret: true}]
+    auth:
+      headers: {Authorization: "Bearer {{secret.token | default(input.key)}}"}
+      refresh: {method: POST, url: /token, auth: off, extract: {secret.token: {json: $.t, required: true}}}
+    errors: [{if: {status: 403, body_regex: expired}, do: refresh_auth}]
+    steps: {chunk: {method: PUT, url: /x, body: {kind: raw}}}
+    """
+
+  @Test func anExpiredTokenIsFetchedOnce() throws {
+    let driver = try driver(Self.refreshing, 3, ["key": "old"])
+    let token = Turn.on("POST https://h.example/api/token", 200, #"{"t":"new"}"#)
+    let end = driver.run([
+      .on(put, 403, "expired") { request, _ in #expect(request.fields[.authorization] == "Bearer old") }, token,
+      .on(put, 200) { request, _ in #expect(request.fields[.authorization] == "Bearer new") },
+    ])
+    #expect(isDone(end))
+    let other = try self.driver(Self.refreshing, 3, ["key": "old"])
+    #expect(failure(other.run([.on(put, 401), token, .on(put, 401)]))?.hasPrefix("auth.refused") == true)
+  }
+
+  @Test func credentialsStayWithTheServersThatAreNamed() throws {
+    let text = """
+      inputs: [{name: key, secret: true}]
+      base_url: https://api.example
+      steps:
+        init: {method: POST, url: /i, extract: {session.u: {json: $.u}}}
+        chunk: {method: PUT, url: "{{session.u}}", body: {kind: raw}STEP}
+      """
+    func end(_ url: String, _ step: String) throws -> String? {
+      let driver = try driver(text.replacing("STEP", with: step), 3, ["key": "k"])
+      return failure(
+        driver.run([.on("POST https://api.example/i", 200, "{\"u\":\"\(url)\"}"), .on("PUT \(url)", 400)]))
+    }
+    #expect(try end("https://api.example/1", "")?.hasPrefix("http.400") == true)
+    #expect(try end("https://h.example/1", "")?.hasPrefix("http.400") == true)
+    #expect(try end("https://b.example/1", ", auth: off")?.hasPrefix("http.400") == true)
+    for (url, step) in [
+      ("https://b.example/1", ""), ("http://b.example/1", ", auth: off"),
+      ("https://b.example/1", ", auth: off, headers: {K: \"{{input.key}}\"}"), ("https://u:p@api.example/", ""),
+    ] {
+      let driver = try driver(text.replacing("STEP", with: step), 3, ["key": "k"])
+      let text = failure(driver.run([.on("POST https://api.example/i", 200, "{\"u\":\"\(url)\"}")]))
+      #expect(text?.hasPrefix("proto.unsupported") == true, "\(url) \(step): \(text ?? "")")
+    }
+  }
+
+  @Test func settingsThatDoNotFitAreRefused() throws {
+    let profile = try ProfileReadTests.read(
+      ProfileReadTests.smallest("inputs: [{name: k, secret: true, required: true}, {name: b, required: true}]"))
+    let inputs = ProfileSettings(name: "x", text: profile.text, inputs: ["b": "1"], secrets: ["k": "env:K"])
+    #expect(throws: Never.self) { try ProfileProtocol(BatchSettings(destination: "https://h/", profile: inputs)) }
+    for wrong in [
+      BatchSettings(destination: "https://h/", profile: ProfileSettings(name: "x", text: profile.text)),
+      BatchSettings(destination: "https://h/", profile: ProfileSettings(name: "x", text: "profile: 2")),
+      BatchSettings(destination: "https://h/", ifNoneMatch: true, profile: inputs),
+      BatchSettings(destination: "https://h/", auth: "bearer=env:X", profile: inputs),
+    ] {
+      #expect(throws: TransferError.self) { try ProfileProtocol(wrong) }
+    }
+    for destination in ["s3://b/", "post+https://h/", "https://h/{name}", "https://h/?token=x"] {
+      #expect(throws: TransferError.self) { try Destination(BatchSettings(destination: destination, profile: inputs)) }
+    }
+    let place = try Destination(BatchSettings(destination: "https://h/api?x=1", profile: inputs))
+    #expect(place.key(forRelativePath: NameBytes("a/b"), isSingleFile: true) == NameBytes("a/b"))
+  }
+
+  @Test func valuesKeepTheirTypes() {
+    for value in [
+      TemplateValue.string("5"), .int(-7), .bool(false), .time(123_456), .digest([0, 255]),
+      .list([.int(1), .string("é\"")]),
+    ] {
+      #expect(StoredValue.read(StoredValue.text(value)) == value)
+    }
+    #expect(StoredValue.read("{") == nil)
+  }
+}
