@@ -41,6 +41,7 @@ public struct Engine: Sendable {
     stop.onWish { loop.mailbox.put(.stop($0)) }
     do throws(TransferError) {
       var summary = try loop.work()
+      summary.filesUnknown += recovery.unknownFiles
       let left = try ledger.read { reader in try reader.workLeft() }
       summary.filesLeft = left.files + left.paused
       summary.filesPaused = left.paused
