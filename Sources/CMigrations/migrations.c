@@ -33,6 +33,9 @@ static const unsigned char m0009[] = {
 static const unsigned char m0010[] = {
 #embed "../../migrations/0010_claims.sql"
 };
+static const unsigned char m0011[] = {
+#embed "../../migrations/0011_aborts.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -46,6 +49,7 @@ static const cmigration all[] = {
     {"0008_protocols", m0008, sizeof m0008},
     {"0009_staging", m0009, sizeof m0009},
     {"0010_claims", m0010, sizeof m0010},
+    {"0011_aborts", m0011, sizeof m0011},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

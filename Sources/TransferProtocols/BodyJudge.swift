@@ -19,6 +19,10 @@ struct BodyJudge: Sendable, Hashable {
     if let failure = reply.transportFailure { return lost(failure, reply) }
     switch StatusClass(reply.status) {
     case .success: return stored(reply, chunk)
+    case .redirect where reply.status == 303 && !isRepeatable:
+      // See other: mostly the page after a form that was taken.
+      let text = "the server answered 303, which mostly says that it took the body and shows a page elsewhere"
+      return .failed(Failure(.protoLostAnswer, text), .unknown)
     case .redirect: return .failed(Failure(redirect: reply), .permanent)
     case .throttled: return .failed(answer(reply, context), .retry(isThrottled: true))
     case .retry: return retried(reply, context)

@@ -60,7 +60,13 @@ public enum Transfers {
     let copies = StagedCopies(storePath: options.storePath)
     configuration.copies = copies
     // An `add` that was cut off may have left files without their copy.
-    try copies.settleLeft(ledger, notice: { notice(Notice($0)) })
+    do throws(TransferError) {
+      try copies.settleLeft(ledger, notice: { notice(Notice($0)) })
+    } catch {
+      // They wait on, and hold up nobody else.
+      guard error.kind == .storeIO else { throw error }
+      notice(.remark("\(error)"))
+    }
     configuration.drainMs = options.drainMs
     configuration.progressEveryMs = options.progressEveryMs
     configuration.preparingThreads = max(1, HostFacts.coreCount - 1)
@@ -70,7 +76,8 @@ public enum Transfers {
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
       observer: EngineObserver(progress: progress, notice: { notice(Notice($0)) }))
     let summary = try engine.work(until: stop.inner)
-    try copies.sweep(ledger)
+    // What cannot be removed now is removed by the next run.
+    try? copies.sweep(ledger)
     return RunResult(summary)
   }
 

@@ -22,6 +22,8 @@ enum FileChange: Sendable, Hashable {
   /// A session whose name is ours begins open.
   case beginOwnSession(remoteID: String, notes: [String: String])
   case noteSession([String: String])
+  /// What is left of it at the server is to be ended there.
+  case giveUpSession
   case endSession(SessionState)
   case startFinishing
   case resumeSending
@@ -36,7 +38,7 @@ enum FileChange: Sendable, Hashable {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede: true
     case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
-      .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession,
+      .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession, .giveUpSession,
       .endSession, .startFinishing, .resumeSending:
       false
     }

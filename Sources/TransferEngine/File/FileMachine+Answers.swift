@@ -104,7 +104,9 @@ extension FileMachine {
     if facts.isAllStored { facts.lostAnswer = nil }
     guard let proof else { return [change] }
     isReleased = true
-    return [change, .complete(receipt(proof))]
+    // A session that the server never named, and the object is there: nothing is left to be looked for.
+    let isUnnamed = sessionID != nil && facts.session?.remoteID == nil
+    return [change] + (isUnnamed ? [.endSession(.gone)] : []) + [.complete(receipt(proof))]
   }
 
   private mutating func advanced(_ job: JobStep, to acked: Int64) -> [FileChange] {

@@ -228,7 +228,9 @@ struct FileMachine: Sendable {
     isReleased = true
     if isSessionGone {
       // The ledger takes nothing from a file that is finishing.
-      unit.changes += (isFinishing ? [.resumeSending] : []) + [.endSession(.gone), .resetChunks]
+      // Where chunks have uploads of their own, those that are not gone are ended.
+      let end = abilities.chunkOpening.prepares ? FileChange.giveUpSession : .endSession(.gone)
+      unit.changes += (isFinishing ? [.resumeSending] : []) + [end, .resetChunks]
     }
     switch ending {
     case .fail(let failure, let keepsSession):

@@ -69,6 +69,7 @@ extension FileUnit {
     case .noteSession(let notes):
       guard let session = session ?? begun.session?.id else { preconditionFailure("notes without a session") }
       try require(tx.noteSession(session, run, notes), "note session")
+    case .giveUpSession: try tx.giveUpSession(file, run)
     case .endSession(let state):
       guard let session = session ?? begun.session?.id else { return }
       try require(tx.endSession(session, state), "end session")

@@ -87,7 +87,9 @@ extension EngineLoop {
       let destination = try destination(of: abort.work.batch)
       let context = RequestContext(
         wallMs: wallMs, credential: try destination.resolved.credentials.credential(), learned: destination.learned)
-      var request = try destination.resolved.uploadProtocol.request(step, abort.facts, context)
+      var facts = abort.facts
+      facts.learned = destination.learned
+      var request = try destination.resolved.uploadProtocol.request(step, facts, context)
       request.credentialLabel = destination.resolved.credentials.label
       lastJobID += 1
       let id = lastJobID

@@ -106,7 +106,10 @@ enum Preparation {
       }
       if order.range == nil { try checkName(order) }
       var body = try order.range.map { range throws(Failure) in try prepareBody(file, range, order) }
-      if let head = order.head { body?.head = try digest(file, head, [order.sentAlgorithm])[order.sentAlgorithm] }
+      if let head = order.head {
+        body?.head = try digest(file, head, [order.sentAlgorithm])[order.sentAlgorithm]
+        if let change = order.admitted.change(to: try file.currentIdentity()) { throw change }
+      }
       return .success(
         Prepared(body: body, credential: credential, fileDigests: try digestsOfFile(file, order)))
     } catch {

@@ -24,7 +24,7 @@ public struct StagedCopies: Sendable {
   /// claimed; a crash in between leaves a copy that nobody knows, which ``sweep(_:)`` removes, and the file waits on. A source
   /// that changed meanwhile is not copied: the engine finds out and begins its next generation.
   public func settle(_ ledger: Ledger, notice: (SourceNotice) -> Void) throws(TransferError) {
-    if mkdir(folder, 0o700) != 0, errno != EEXIST { throw unusable("make", errno) }
+    try makeFolder()
     // Held while copies are made that no row names yet.
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock >= 0 else { throw unusable("open", errno) }
@@ -88,6 +88,19 @@ public struct StagedCopies: Sendable {
     return try source.currentIdentity() == file.identity
   }
 
+  /// The folder is there for good, and stays: another `add` may be about to lock it.
+  private func makeFolder() throws(TransferError) {
+    guard mkdir(folder, 0o700) == 0 else {
+      if errno != EEXIST { throw unusable("make", errno) }
+      return
+    }
+    let parent = folder.lastIndex(of: "/").map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) } ?? "."
+    let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw unusable("open what holds", errno) }
+    defer { close(descriptor) }
+    if fsync(descriptor) != 0 { throw unusable("sync what holds", errno) }
+  }
+
   private func syncFolder() throws(Failure) {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw localFailure("open \(folder)") }
@@ -115,11 +128,9 @@ public struct StagedCopies: Sendable {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      guard name.utf8.count == 32, !(try ledger.read { reader in try reader.needsStaged(name) }) else { continue }
+      guard name.utf8.count == 32, try ledger.write({ tx in try tx.releaseStaged(name) }) else { continue }
       unlink("\(folder)/\(name)")
-      try ledger.write { tx in try tx.forgetStaged(name) }
     }
-    rmdir(folder)
   }
 }
 

@@ -23,7 +23,8 @@ public struct OrphanRow: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Sessions by number, after number `after`, that wait for their end, or whose file is at rest. Read from the indexes of live
+  /// Sessions by number, after number `after`, that wait for their end, or whose file is at rest; not those of unknown files,
+  /// which may be all that there is of a finished object. Read from the indexes of live
   /// sessions only.
   public func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
     try db.rows(Self.orphans, filter, .integer(after), .int(limit)) { row in
@@ -47,7 +48,7 @@ extension LedgerReader {
     WHERE s.id > ?1 AND s.id IN (
         SELECT id FROM session WHERE state IN ('intended', 'open') AND abort_after IS NULL
         UNION ALL SELECT id FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL)
-      AND (s.abort_after IS NOT NULL OR f.state IN ('done', 'failed', 'cancelled', 'unknown', 'superseded'))
+      AND (s.abort_after IS NOT NULL OR f.state IN ('done', 'failed', 'cancelled', 'superseded'))
       AND {files}
     ORDER BY s.id LIMIT ?2
     """

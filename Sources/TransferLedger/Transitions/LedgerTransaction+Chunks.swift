@@ -131,8 +131,8 @@ extension LedgerTransaction {
     try reopenWork(file, run)
     return try db.run(
       """
-      UPDATE chunk SET losses = losses + (state = 'done'), state = 'pending', etag = NULL, digest = NULL, md5 = NULL,
-        confirmation = NULL, done_attempt = NULL, not_before = NULL, acked = 0, remote = NULL, uncertain = 0
+      UPDATE chunk SET losses = losses + (state = 'done' OR acked > 0), state = 'pending', etag = NULL, digest = NULL,
+        md5 = NULL, confirmation = NULL, done_attempt = NULL, not_before = NULL, acked = 0, remote = NULL, uncertain = 0
       WHERE file_id = ? AND (state IN ('done', 'waiting', 'failed')
         OR (state = 'pending' AND (acked > 0 OR remote IS NOT NULL OR uncertain)))
       """, .id(file))

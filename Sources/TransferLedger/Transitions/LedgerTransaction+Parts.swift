@@ -35,7 +35,8 @@ extension LedgerTransaction {
     let more = try db.first("SELECT ? > acked FROM chunk WHERE id = ?", .int(acked), .id(chunk)) { $0.flag(0) }
     let changes = try db.run(
       """
-      UPDATE chunk SET state = 'pending', acked = ?1, uncertain = 0 WHERE id = ?2 AND state = 'sending'
+      UPDATE chunk SET state = 'pending', losses = losses + (acked > ?1), acked = ?1, uncertain = 0
+      WHERE id = ?2 AND state = 'sending'
         AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome = 'ok')
       """, .int(acked), .id(chunk), .id(attempt))
     guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
@@ -51,8 +52,9 @@ extension LedgerTransaction {
     if offset < held { try reopenWork(file, run) } else { try requireWork(file, run) }
     try db.run(
       """
-      UPDATE chunk SET losses = losses + (state = 'done'), state = 'pending', etag = NULL, digest = NULL, md5 = NULL,
-        confirmation = NULL, done_attempt = NULL, not_before = NULL, uncertain = 0, acked = max(0, ?2 - offset)
+      UPDATE chunk SET losses = losses + (state = 'done' OR acked > max(0, ?2 - offset)), state = 'pending', etag = NULL,
+        digest = NULL, md5 = NULL, confirmation = NULL, done_attempt = NULL, not_before = NULL, uncertain = 0,
+        acked = max(0, ?2 - offset)
       WHERE file_id = ?1 AND offset + length > ?2 AND (state <> 'pending' OR acked <> max(0, ?2 - offset) OR uncertain)
       """, .id(file), .int(offset))
     try db.run(
@@ -65,7 +67,13 @@ extension LedgerTransaction {
       UPDATE chunk SET state = 'done', etag = '', confirmation = 'size', done_attempt = ?3, failures = 0, uncertain = 0
       WHERE file_id = ?1 AND offset + length <= ?2 AND state = 'pending'
       """, .id(file), .int(offset), .id(attempt))
-    if offset > held { try db.run("UPDATE file SET failures = 0 WHERE id = ? AND failures > 0", .id(file)) }
+    guard offset > held else { return }
+    // Not for one that loses what it holds again and again: that must come to an end.
+    try db.run(
+      """
+      UPDATE file SET failures = 0 WHERE id = ?1 AND failures > 0
+        AND NOT EXISTS (SELECT 1 FROM chunk WHERE file_id = ?1 AND losses > 0)
+      """, .id(file))
   }
 
   static let heldBytes: StaticString =
@@ -83,6 +91,12 @@ extension LedgerTransaction {
   }
 
   func values(_ text: String?) -> [String: String] { storedValues(text) }
+}
+
+/// Reads an array of what ``jsonText(_:)`` wrote.
+func storedLists(_ text: String?) -> [[String: String]] {
+  guard let text else { return [] }
+  return (try? JSONDecoder().decode([[String: String]].self, from: Data(text.utf8))) ?? []
 }
 
 /// Reads what ``jsonText(_:)`` wrote; only this program writes it.

@@ -50,13 +50,6 @@ extension LedgerTransaction {
     ) { try stateOf(session) }
   }
 
-  /// What the server said about the chunks of a file, those of which it said something.
-  private func remotes(of file: FileID) throws -> [[String: String]] {
-    try db.rows("SELECT remote FROM chunk WHERE file_id = ? AND remote IS NOT NULL ORDER BY seq", .id(file)) { row in
-      values(row.textOrNil(0))
-    }
-  }
-
   /// intended, open → completed, aborted or gone. Applied too when it is there already.
   public func endSession(_ session: SessionID, _ state: SessionState) throws -> TransitionResult {
     precondition(state != .intended && state != .open, "a session ends in a last state")
@@ -79,11 +72,11 @@ extension LedgerTransaction {
       AbortWork(
         session: row.id(0), attempt: AttemptID(rawValue: 0), file: row.id(1), uid: row.uid(2), key: row.name(3),
         size: row.int64(4), mtimeNs: row.int64(5), batch: row.id(6), remoteID: row.textOrNil(7),
-        intendedAtMs: row.int64(8), notes: values(row.textOrNil(9)))
+        intendedAtMs: row.int64(8), notes: values(row.textOrNil(9)),
+        remotes: storedLists(row.textOrNil(10)))
     }
     return try due.map { work in
       var work = work
-      if !work.notes.isEmpty { work.remotes = try remotes(of: work.file) }
       work.attempt = try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
       try db.run(
         "UPDATE session SET abort_after = ? WHERE id = ?", .int(wallMs + Self.abortPatienceMs), .id(work.session))
@@ -112,7 +105,7 @@ extension LedgerTransaction {
 
   static let dueAborts: StaticString = """
     SELECT s.id, f.id, f.uid, f.key, f.size, f.mtime_ns, f.batch_id, s.remote_id, s.intended_at,
-      s.notes
+      s.notes, s.remotes
     FROM session s JOIN file f ON f.id = s.file_id
     WHERE s.state IN ('intended', 'open') AND s.abort_after IS NOT NULL AND s.abort_after <= ?
     ORDER BY s.abort_after LIMIT ?
@@ -126,6 +119,13 @@ extension LedgerTransaction {
       WHERE a.id = ?3 AND a.operation = 'abort' AND session.id = a.session_id AND session.abort_after IS NOT NULL
         AND session.state IN ('intended', 'open')
       """, .int(wallMs), .int(backoffMs), .id(attempt))
+  }
+
+  /// Gives up the live session of a file that is with this run: what is left of it at the server is ended there, while the file
+  /// begins anew.
+  public func giveUpSession(_ file: FileID, _ run: RunID) throws {
+    try requireWork(file, run)
+    try dropSession(of: file)
   }
 
   /// Marks the live session of a file for abort.

@@ -20,15 +20,6 @@ extension LedgerReader {
     WHERE state = 'settling' AND id > ? ORDER BY id LIMIT ?
     """
 
-  /// Whether a copy of this name is still needed: its file may be sent, or retried.
-  public func needsStaged(_ name: String) throws -> Bool {
-    try db.first(
-      """
-      SELECT 1 FROM file WHERE staged = ? AND state <> 'done' AND state <> 'cancelled' AND state <> 'superseded'
-        AND hidden IS NULL
-      """, .text(name)
-    ) { _ in true } ?? false
-  }
 }
 
 extension LedgerTransaction {
@@ -40,8 +31,14 @@ extension LedgerTransaction {
     return .lost(to: try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) })
   }
 
-  /// A copy was removed: what has it by name is sent from its source, if it ever is again.
-  public func forgetStaged(_ name: String) throws {
-    try db.run("UPDATE file SET staged = NULL WHERE staged = ?", .text(name))
+  /// Files that are done, cancelled, superseded or removed let go of their copy: if one is ever sent again, then from its source.
+  /// Returns whether nobody needs the copy of this name any more.
+  public func releaseStaged(_ name: String) throws -> Bool {
+    try db.run(
+      """
+      UPDATE file SET staged = NULL WHERE staged = ? AND (state = 'done' OR state = 'cancelled' OR state = 'superseded'
+        OR hidden IS NOT NULL)
+      """, .text(name))
+    return try db.first("SELECT 1 FROM file WHERE staged = ?", .text(name)) { _ in true } == nil
   }
 }

@@ -32,7 +32,9 @@ extension ResumableProtocol {
     guard case .unasked(let asked) = discovery(facts.learned).finding,
       case .unasked = discovery(context.learned).finding
     else { return .settled }
-    if StatusClass(reply.status) == .throttled { return refused(reply, context) }
+    // A gateway that restarts says nothing about the server behind it.
+    let kind = StatusClass(reply.status)
+    if kind == .throttled || (kind == .retry && context.failures < 2) { return refused(reply, context) }
     var learned = context.learned
     learned.discovered = Discovery.values(reply, asked: asked)
     return .learned(learned, .settled)
@@ -155,9 +157,7 @@ extension ResumableProtocol {
     if reply.isWebPage && interop(facts).isComplete(reply) == nil && reply.status == 200 {
       return .badReply(reply, "", .permanent, context)
     }
-    if chunk.range.length == facts.file.size {
-      return BodyJudge(isRepeatable: !settings.isPost).judge(reply, chunk, facts, context)
-    }
+    if chunk.range.length == facts.file.size { return endedWhole(reply, chunk, facts, context) }
     if let failure = mismatch(reply, facts, context) { return .failed(failure, .permanent) }
     var remote = [Self.completeKey: "\(reply.status)"]
     remote["crc32c"] = ReprDigest.crc32c(reply.field("repr-digest"))?.description
@@ -166,6 +166,25 @@ extension ResumableProtocol {
     ] where !value.isEmpty { remote[name] = String(value.prefix(256)) }
     let isChecked = settings.sendsDigests && chunk.acked == 0
     return .stored(part(chunk, isChecked ? .digest : .size, remote), proof: nil)
+  }
+
+  /// All of the file was in this body. What the server stored wrong stays wrong: asking for its offset would show nothing of that,
+  /// so it is sent again as another upload.
+  private func endedWhole(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict {
+    var context = context
+    if context.fileDigests[.sha256] == nil, chunk.body.length == facts.file.size {
+      context.fileDigests[.sha256] = chunk.digests[.sha256]
+    }
+    if let failure = mismatch(reply, facts, context) {
+      return .failed(failure, settings.isPost ? .permanent : .sessionGone)
+    }
+    let verdict = BodyJudge(isRepeatable: !settings.isPost).judge(reply, chunk, facts, context)
+    if case .failed(let failure, .retry) = verdict, failure.code == .integrityMismatch {
+      return .failed(failure, .sessionGone)
+    }
+    return verdict
   }
 
   /// The SHA-256 of the whole as the server reports it is not ours.

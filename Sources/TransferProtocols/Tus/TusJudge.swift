@@ -148,8 +148,8 @@ extension TusProtocol {
     _ reply: TransferReply, _ chunk: ChunkFacts, _ answer: Failure, _ context: RequestContext
   ) -> Verdict {
     if TusError.passes(reply) { return .failed(answer, .probe) }
-    guard TusError.code(reply).isEmpty, let checksum = checksum(context.learned),
-      chunk.digests[checksum.algorithm] != nil
+    // Judged by what this request carried: another one may have learned meanwhile that checksums do not work.
+    guard TusError.code(reply).isEmpty, TusFeatures.known.contains(where: { chunk.digests[$0.algorithm] != nil })
     else { return .failed(answer, .permanent) }
     return .learned(context.learned.without("checksum"), .failed(answer, .repair))
   }
