@@ -5,6 +5,6 @@ CREATE TRIGGER session_given_up AFTER UPDATE OF abort_after ON session
 WHEN OLD.abort_after IS NULL AND NEW.abort_after IS NOT NULL
   AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.file_id AND remote IS NOT NULL)
 BEGIN
-  UPDATE session SET remotes = (SELECT json_group_array(json(remote)) FROM chunk
+  UPDATE session SET remotes = (SELECT '[' || group_concat(remote) || ']' FROM chunk
     WHERE file_id = NEW.file_id AND remote IS NOT NULL) WHERE id = NEW.id;
 END;

@@ -70,6 +70,28 @@ import TransferModel
     }
   }
 
+  @Test func whatIsEndedIsWhatTheSessionHeldAndNotWhatItsSuccessorHolds() throws {
+    let f = try LedgerFixture()
+    let file = try f.add("a", size: 20, to: f.makeBatch())
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      for (round, url) in ["old", "new"].enumerated() {
+        _ = round == 0 ? try tx.claimAndPlan(run) : try tx.claimFiles(run, limit: 1)[0]
+        _ = try tx.beginOwnSession(file, run, remoteID: "mine", notes: ["mode": "concat"])
+        let opening = ChunkOpening(prepares: true, probesUncertain: false)
+        let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true, opening: opening)[0]
+        _ = try tx.endAttempt(chunk.attempt, run, ok)
+        _ = try tx.prepareChunk(chunk.id, chunk.attempt, remote: ["url": url])
+        guard round == 0 else { continue }
+        try tx.giveUpSession(file, run)
+        _ = try tx.resetChunks(file, run)
+        _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
+      }
+      let works = try tx.claimAborts(run, limit: 9)
+      #expect(works.map(\.remotes) == [[["url": "old"]]])
+    }
+  }
+
   @Test func theListIsReadFromTheIndexesOfLiveSessions() throws {
     let (f, _) = try scene()
     let plan = try f.texts("EXPLAIN QUERY PLAN " + "\(LedgerReader.orphans)".replacingFilter())

@@ -177,11 +177,12 @@ extension ResumableProtocol {
     if context.fileDigests[.sha256] == nil, chunk.body.length == facts.file.size {
       context.fileDigests[.sha256] = chunk.digests[.sha256]
     }
+    let isNamed = facts.session?.remoteID != nil
     if let failure = mismatch(reply, facts, context) {
-      return .failed(failure, settings.isPost ? .permanent : .sessionGone)
+      return .failed(failure, settings.isPost ? .permanent : isNamed ? .sessionGone : .retry(isThrottled: false))
     }
     let verdict = BodyJudge(isRepeatable: !settings.isPost).judge(reply, chunk, facts, context)
-    if case .failed(let failure, .retry) = verdict, failure.code == .integrityMismatch {
+    if case .failed(let failure, .retry) = verdict, failure.code == .integrityMismatch, isNamed {
       return .failed(failure, .sessionGone)
     }
     return verdict
