@@ -126,7 +126,8 @@ import Testing
     try Self.fill(f)
     let shell = try Connection(path: f.path, access: .readWrite)
     let triggers = try shell.rowsOnce(
-      "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%'") { $0.text(0) }
+      "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%'"
+    ) { $0.text(0) }
     #expect(triggers.count > 30)
     for trigger in triggers {
       try shell.execute("BEGIN; DROP TRIGGER \(trigger)")

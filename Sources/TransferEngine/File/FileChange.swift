@@ -38,7 +38,8 @@ enum FileChange: Sendable, Hashable {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede: true
     case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
-      .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession, .giveUpSession,
+      .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession,
+      .giveUpSession,
       .endSession, .startFinishing, .resumeSending:
       false
     }

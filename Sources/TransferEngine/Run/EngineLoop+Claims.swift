@@ -279,7 +279,8 @@ extension EngineLoop {
       case .requeue(let notBeforeMs, _, _): nextClaimMs = min(nextClaimMs, notBeforeMs ?? wallMs)
       case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
       case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
-        .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession, .giveUpSession,
+        .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession,
+        .giveUpSession,
         .endSession, .startFinishing, .resumeSending:
         break
       }
