@@ -13,11 +13,11 @@ extension S3Protocol {
 extension PutProtocol {
   static let descriptions = [
     ProtocolDescription(
-      name: "put", destination: "http(s)://", digest: "CRC32C", exactlyOnce: "yes: the same object again"),
+      name: "put", destination: "http(s)://", digest: "CRC32C", exactlyOnce: "yes: the same object"),
     ProtocolDescription(
       name: "post", destination: "post+http(s)://", digest: "CRC32C", exactlyOnce: "no: unknown"),
     ProtocolDescription(
-      name: "dav", destination: "dav+http(s)://", digest: "CRC32C", exactlyOnce: "yes: the same object again"),
+      name: "dav", destination: "dav+http(s)://", digest: "CRC32C", exactlyOnce: "yes: the same object"),
   ]
 }
 
@@ -32,7 +32,7 @@ extension TusProtocol {
   static let descriptions = [
     ProtocolDescription(
       name: "tus", destination: "tus+http(s)://", parallel: "by joining", isResumable: true, probe: "HEAD",
-      digest: "SHA-256 SHA-1 MD5 CRC32", exactlyOnce: "yes; unknown for joining")
+      digest: "SHA-256/1 MD5 CRC32", exactlyOnce: "yes; unknown for joining")
   ]
 }
 

@@ -4,7 +4,7 @@ extension ProfileProtocol {
   /// Of profiles as such; ``AllProtocols/profiles`` has a row for each built-in one.
   static let descriptions = [
     ProtocolDescription(
-      name: name, destination: "http(s)://, --via", parallel: "as it says", isResumable: true, probe: "as it says",
+      name: name, destination: "http(s):// --via", parallel: "as it says", isResumable: true, probe: "as it says",
       digest: "as it says", exactlyOnce: "as it says; else unknown")
   ]
 
@@ -12,7 +12,7 @@ extension ProfileProtocol {
   func description(via name: String) -> ProtocolDescription {
     let chunks = profile.chunk
     return ProtocolDescription(
-      name: name, destination: "http(s)://, --via \(name)",
+      name: name, destination: "--via",
       parallel: chunks.mode == .parallel ? "\(chunks.parallel) chunks" : "no", isResumable: abilities.resumable,
       probe: [StepName.probe, .probeChunk, .verify].filter { profile.step($0) != nil }.map(\.rawValue).joined(
         separator: ", "),
