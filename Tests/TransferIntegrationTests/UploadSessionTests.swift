@@ -1,5 +1,7 @@
 import Receiver
 import Testing
+import TransferEngine
+import TransferLedger
 import TransferModel
 import Transfers
 
@@ -27,5 +29,22 @@ import Transfers
     // tus: creation and body, but for the empty one; resumable: one request a file.
     #expect(methods["PATCH"] == (scheme == "tus+" ? files.count - 1 : nil))
     #expect(methods[scheme == "tus+" ? "POST" : "PUT"] == files.count)
+  }
+
+  /// A chunk that was begun and waits for a connection ends with the one that is refused, and after it: the last of them lets the
+  /// file go, and the ledger takes that only when no attempt is open.
+  @Test func aRefusedChunkEndsItsFileWhileAnotherWaitsToBeSent() throws {
+    let subject = try #require(ConformanceSubject.all.first { $0.name == "profile flow" })
+    let scene = try ConformanceScene(
+      subject, size: 2 * subject.chunkSize,
+      script: "match POST * nth=2 : latency=1500\nmatch POST * nth=3 : latency=100 status=403\n")
+    try Scene.write(scene.content, to: NameBytes("\(scene.scene.root)/source/other.bin"))
+    scene.workers = 2
+    try scene.add()
+    let summary = try scene.run()
+    #expect(summary.filesFailed == 1 && summary.filesDone == 1)
+    let attempts = try scene.withLedger { try $0.read { try $0.attempts(RowFilter(), after: 0, limit: 100) } }
+    let outcomes = attempts.filter { $0.operation == "part" }.map(\.outcome)
+    #expect(outcomes == ["ok", "ok", "fatal", "interrupted"])
   }
 }

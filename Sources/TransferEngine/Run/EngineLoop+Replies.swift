@@ -126,9 +126,10 @@ extension EngineLoop {
     } else {
       result.bytesSent = 0
     }
-    if work.machine.ending != nil { endOthers(of: job.file) }
     let undecided = takeUndecided(job)
     advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
+    // After its own: the last of the others to end lets the file go, and no attempt of it may be open then.
+    if work.machine.ending != nil { endOthers(of: job.file) }
     for file in undecided { advance(file) }
   }
 

@@ -14,6 +14,8 @@ final class ConformanceScene {
   private(set) var content: [UInt8]
   /// So many attempts in a row without progress fail a file.
   var maxAttempts = 8
+  /// Requests at a time.
+  var workers = 4
 
   /// The source is one file of `size` bytes.
   init(_ subject: ConformanceSubject, size: Int, script: String = "") throws {
@@ -40,7 +42,7 @@ final class ConformanceScene {
     try withLedger { ledger in
       let run = try ledger.startRun(
         NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
-      var configuration = EngineConfiguration(workers: 4)
+      var configuration = EngineConfiguration(workers: workers)
       configuration.retry = RetryPolicy(baseMs: 1, throttleBaseMs: 1, capMs: 5, maxAttempts: maxAttempts)
       configuration.patienceMs = 2_000
       let resolver = CurlDestinations()
