@@ -119,13 +119,11 @@ final class Scene {
     let descriptor = path.withPath { open($0, O_RDONLY) }
     guard descriptor >= 0 else { throw Broken(what: "\(path) is not there") }
     defer { close(descriptor) }
-    var all: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = Glibc.read(descriptor, &buffer, buffer.count)
-      if count <= 0 { return all }
-      all += buffer[..<count]
-    }
+    var entry = stat()
+    guard fstat(descriptor, &entry) == 0 else { throw Broken(what: "stat \(path): \(errno)") }
+    var all = [UInt8](repeating: 0, count: Int(entry.st_size))
+    guard Glibc.read(descriptor, &all, all.count) == all.count else { throw Broken(what: "read \(path): \(errno)") }
+    return all
   }
 
   private static func removeTree(_ root: String) {

@@ -63,9 +63,5 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
 
   static let withSession = all.filter(\.hasSession)
   static let adjustable = withSession.filter { !$0.hasFixedChunks }
-  /// Profiles say in words of their own that a session is gone; not all of the built-in ones can be sent on after every request of
-  /// an upload that the server forgot.
-  static let native = all.filter { !$0.name.hasPrefix("profile ") }
-  static let nativeWithSession = native.filter(\.hasSession)
-  static let appending = native.filter(\.appends)
+  static let appending = all.filter(\.appends)
 }

@@ -69,7 +69,7 @@ import Transfers
     }
   }
 
-  @Test(arguments: Subject.nativeWithSession) func aForgottenSessionIsBegunAnew(subject: Subject) throws {
+  @Test(arguments: Subject.withSession) func aForgottenSessionIsBegunAnew(subject: Subject) throws {
     try sweep(subject, "forget-session")
   }
 

@@ -300,8 +300,9 @@ import Testing
       #"{"ctx":"c","crc32":\#(RunningDigest.of(pattern(3), .crc32).bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })}"#)
     let driver = try ProfileDriver(
       builtin("qiniu-v1", "https://up.example"), content: pattern(3), secrets: ["uptoken": "T"])
+    let gone = Turn.on("POST https://up.example/mkfile/3", 701)
     let end = driver.run([
-      start, .on("POST https://up.example/mkfile/3", 701), start,
+      start, gone, gone, gone, start,
       .on("POST https://up.example/mkfile/3", 614, #"{"error":"file exists"}"#),
     ])
     guard case .failed(let failure) = end else {
@@ -470,8 +471,9 @@ import Testing
     let driver = try nextcloud(3)
     let dav = "https://cloud.example/remote.php/dav"
     let turns: [Turn] = [.on("MKCOL \(dav)/uploads/u/", 201), .on("PUT \(dav)/uploads/u/", 201)]
+    let gone = Turn.on("MOVE \(dav)/uploads/u/", 404)
     let end = driver.run(
-      turns + [.on("MOVE \(dav)/uploads/u/", 404)] + turns + [
+      turns + [gone, gone, gone] + turns + [
         .on("MOVE \(dav)/uploads/u/", 201), .on("HEAD \(dav)/files", 200, "", ["Content-Length": "4"]),
       ])
     #expect(isDone(end, TransferModel.Confirmation.none))

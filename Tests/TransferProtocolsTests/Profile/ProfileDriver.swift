@@ -237,7 +237,8 @@ final class ProfileDriver {
     case .repair, .refreshCredential:
       repairs += 1
       return repairs > 3 ? .failed(failure) : nil
-    case .sessionGone: dropSession()
+    // With every chunk stored the engine asks for the end again first.
+    case .sessionGone: if !facts.isAllStored || failures >= ProfileProtocol.mostEndings { dropSession() }
     case .retry, .probe, .makeParents: break
     }
     failures += 1

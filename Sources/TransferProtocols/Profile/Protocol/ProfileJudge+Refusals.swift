@@ -82,8 +82,8 @@ extension ProfileJudge {
     case (404, .abort), (410, .abort): return .settled
     case (401, _): return unauthorised(failure(.authRefused))
     case (404, _), (410, _):
-      guard case .create = step else { return hasSession ? sessionGone(failure(.protoSessionGone)) : permanent() }
-      return permanent()
+      if case .create = step { return permanent() }
+      return facts.session?.remoteID == nil ? permanent() : sessionGone(failure())
     case (416, .chunk): return reprobe(failure(.protoOffset)) ?? permanent()
     case (413, .chunk(let chunk)): return .failed(tooLarge(chunk), .permanent)
     case (511, _): return .failed(failure(nil, "the network asks for a login"), .permanent)
@@ -92,9 +92,6 @@ extension ProfileJudge {
   }
 
   private func permanent() -> Verdict { .failed(failure(), .permanent) }
-
-  /// The server gave the session its name: it can have forgotten it.
-  private var hasSession: Bool { proto.profile.step(.begin) != nil && facts.session?.remoteID != nil }
 
   func tooLarge(_ chunk: ChunkFacts) -> Failure {
     failure(
@@ -125,19 +122,24 @@ extension ProfileJudge {
     return .failed(failure, isFirst ? .refreshCredential : .permanent)
   }
 
-  /// Starts anew, twice without progress between.
-  func sessionGone(_ failure: Failure) -> Verdict {
-    var failure = failure
-    if failure.code != .integrityMismatch && failure.code != .protoOffset { failure.code = .protoSessionGone }
+  /// Starts anew, twice without progress between. Chunks side by side may all hear of the same end: it counts once. With every
+  /// chunk stored it is the engine that asks for the end again first, because the server may be at it.
+  func sessionGone(_ refusal: Failure) -> Verdict {
+    var gone = refusal
+    if gone.code != .integrityMismatch && gone.code != .protoOffset { gone.code = .protoSessionGone }
+    if facts.isAllStored && failures < ProfileProtocol.mostEndings { return .failed(gone, .sessionGone) }
     let key = ProfileProtocol.restarts(facts.file.uid)
-    let count = context.learned.discovered?[key].flatMap { Int($0) } ?? 0
+    let known = context.learned.discovered?[key]?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
+    let count = known.first.flatMap { Int($0) } ?? 0
+    let session = facts.session?.remoteID ?? ""
+    if known.count == 2 && known[1] == session { return .failed(gone, .sessionGone) }
     guard count < ProfileProtocol.mostRestarts else {
-      let text = "the session was begun anew \(count) times without progress: \(failure.message)"
-      return forgetting([key], .failed(Failure(failure.code, text), .permanent))
+      let text = "the session was begun anew \(count) times without progress: \(refusal.message)"
+      return forgetting([key], .failed(Failure(refusal.code, text), .permanent))
     }
     var learned = context.learned
-    learned.discovered = (learned.discovered ?? [:]).merging([key: String(count + 1)]) { $1 }
-    return .learned(learned, .failed(failure, .sessionGone))
+    learned.discovered = (learned.discovered ?? [:]).merging([key: "\(count + 1) \(session)"]) { $1 }
+    return .learned(learned, .failed(gone, .sessionGone))
   }
 
   /// What was counted for this file in this run has been settled.
@@ -152,6 +154,8 @@ extension ProfileJudge {
 
 extension ProfileProtocol {
   static let mostRestarts = 2
+  /// Times that the last steps are refused for a session that is gone, before it counts as gone.
+  static let mostEndings = 2
 
   static func restarts(_ uid: UID) -> String { "restarts.\(uid)" }
   static func refreshes(_ uid: UID) -> String { "refreshed.\(uid)" }
