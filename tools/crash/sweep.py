@@ -73,9 +73,9 @@ class Bench:
         verdict = self.note(waiting.popleft().result())
         return until(verdict) or self.failures >= self.give_up_after
 
-    def every_call(self, label, how, before=()):
-        """Kills at call 1, 2, 3 … of the command after the kills of `before`, until three in a row were not reached:
-        threads make the number of calls differ a little from run to run."""
+    def every_call(self, label, how, before=(), step=1):
+        """Kills at call 1, 2, 3 … (every `step`-th) of the command after the kills of `before`, until three in a row were not
+        reached: threads make the number of calls differ a little from run to run."""
         in_a_row = 0
 
         def over(verdict):
@@ -83,7 +83,7 @@ class Bench:
             in_a_row = in_a_row + 1 if verdict.kills <= len(before) else 0
             return in_a_row >= 3
 
-        plans = ((f"{label}-{n}", [*before, kills.Kill(how, n)]) for n in itertools.count(1))
+        plans = ((f"{label}-{n}", [*before, kills.Kill(how, n)]) for n in itertools.count(1, step))
         self.all(plans, over)
 
     def random_moments(self, label, count, longest_ms, rng: random.Random):
