@@ -8,6 +8,8 @@ final class StagedObject {
   let descriptor: Descriptor
   private var isStaged = true
   private(set) var size: Int64 = 0
+  /// The time that the object is said to have been modified at, in seconds since 1970; nil for that of its last byte.
+  var modifiedSeconds: Int64?
 
   init(_ store: ObjectStore) throws(ExchangeEnd) {
     let number = store.serial.withLock { serial in
@@ -50,7 +52,7 @@ final class StagedObject {
   func publish(
     at path: ObjectPath, _ condition: Condition, crc32c: UInt32, visible: () throws(ExchangeEnd) -> Void
   ) throws(ExchangeEnd) -> Bool {
-    guard fdatasync(descriptor.number) == 0 else { throw .systemError(errno, "make object durable") }
+    try makeDurable()
     let folder = try store.parent(of: path, creating: true)
     let created = try store.publishing.withLock { count throws(ExchangeEnd) in
       count += 1
@@ -61,6 +63,17 @@ final class StagedObject {
     }
     guard fsync(folder.number) == 0 else { throw .systemError(errno, "make name durable") }
     return created
+  }
+
+  private func makeDurable() throws(ExchangeEnd) {
+    guard let modifiedSeconds else {
+      guard fdatasync(descriptor.number) == 0 else { throw .systemError(errno, "make object durable") }
+      return
+    }
+    let time = timespec(tv_sec: Int(modifiedSeconds), tv_nsec: 0)
+    guard futimens(descriptor.number, [time, time]) == 0, fsync(descriptor.number) == 0 else {
+      throw .systemError(errno, "make object durable")
+    }
   }
 
   private func take(_ path: ObjectPath, in folder: Descriptor, _ condition: Condition) throws(ExchangeEnd) -> Bool {

@@ -58,8 +58,9 @@ def by_form(kind):
     return type(kind, (ByProtocol,), dict(scheme="form+http", path="/-/form/", words=words, asks=False, may_be_unknown=True))
 
 
-def by_scheme(kind, scheme, path):
-    return type(kind, (ByProtocol,), dict(scheme=scheme, path=path, words=("--part-size", "1M")))
+def by_scheme(kind, scheme, path, may_be_unknown=False):
+    words = ("--part-size", "1M")
+    return type(kind, (ByProtocol,), dict(scheme=scheme, path=path, words=words, may_be_unknown=may_be_unknown))
 
 
 def by_profile(name, path, inputs=(), secret=None, part="1M", may_be_unknown=False, asks=True, left_out=()):
@@ -77,6 +78,7 @@ class TusServer(targets.Target):
     copies_source = True
     tree = "chunks"
     random_kills = 50
+    may_be_unknown = True
 
     def destination(self, case):
         return f"tus+{self.url}/files"
@@ -128,7 +130,8 @@ PROFILES = {
 
 KINDS = {
     "form": by_form("form"),
-    "tus": by_scheme("tus", "tus+http", "/-/tus/"),
+    # Nobody can ask for an upload that was joined of others when the answer with its name was lost.
+    "tus": by_scheme("tus", "tus+http", "/-/tus/", may_be_unknown=True),
     "resumable": by_scheme("resumable", "resumable+http", "/-/resumable/"),
     "tus-server": TusServer,
     **PROFILES,

@@ -15,10 +15,11 @@ extension EngineSession {
   func conclude(
     _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
   ) throws(CommandFailure) {
-    let failed = numbers.failed + numbers.unknown + numbers.cancelled + (add?.failed ?? 0) + (add?.unknown ?? 0)
+    let (failed, unknown) = (numbers.failed + (add?.failed ?? 0), numbers.unknown + (add?.unknown ?? 0))
     let succeeded = numbers.done + (add?.unchanged ?? 0)
     let status = ExitCode(
-      succeeded: succeeded, failed: failed, mismatched: numbers.mismatched, left: numbers.left)
+      succeeded: succeeded, failed: failed + unknown + numbers.cancelled, mismatched: numbers.mismatched,
+      left: numbers.left)
     let problems = status == .ok ? [] : try problems(storePath, add?.files.batches, sinceMs)
     let value = RunOutput(
       numbers, add: add, addOutput: add.map { AddOutput(result: $0, destination: destination) }, status: status,
@@ -31,7 +32,8 @@ extension EngineSession {
         remedy: "transfers run", signal: signal)
     }
     guard status != .ok else { return }
-    throw CommandFailure(status, text(status, numbers, failed: failed), remedy: remedy(status, numbers, add))
+    let bad = Self.words(failed: failed, unknown: unknown, cancelled: numbers.cancelled)
+    throw CommandFailure(status, text(status, numbers, bad: bad), remedy: remedy(status, numbers, add))
   }
 
   /// The reasons of failed files, most files first.
@@ -46,15 +48,22 @@ extension EngineSession {
     return try failing { () throws(TransferError) in try ledger.read { try $0.failures(filter) } }
   }
 
-  private func text(_ status: ExitCode, _ numbers: RunNumbers, failed: Int) -> String {
+  private func text(_ status: ExitCode, _ numbers: RunNumbers, bad: String) -> String {
     let left = numbers.left > 0 ? ", \(numbers.left) left" : ""
-    let bad = numbers.cancelled == 0 ? "failed" : numbers.cancelled == failed ? "cancelled" : "failed or cancelled"
     return switch status {
     case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived with other bytes than were sent"
     case .workLeft: "\(numbers.stopReason ?? "stopped") with \(Quantity.count(numbers.left, "file")) left"
-    case .allFailed: "nothing succeeded: \(Quantity.count(failed, "file")) \(bad)"
-    default: "\(Quantity.count(failed, "file")) \(bad), \(numbers.done) done\(left)"
+    case .allFailed: "nothing succeeded: \(bad)"
+    default: "\(bad), \(numbers.done) done\(left)"
     }
+  }
+
+  /// What did not go well, in words: `1 file failed, 2 unknown`.
+  private static func words(failed: Int, unknown: Int, cancelled: Int) -> String {
+    let parts = [(failed, "failed"), (unknown, "unknown"), (cancelled, "cancelled")].filter { $0.0 > 0 }
+    return parts.enumerated().map { n, part in
+      "\(n == 0 ? Quantity.count(part.0, "file") : "\(part.0)") \(part.1)"
+    }.joined(separator: ", ")
   }
 
   private func remedy(_ status: ExitCode, _ numbers: RunNumbers, _ add: AddResult?) -> String {

@@ -43,6 +43,13 @@ import TransferModel
     #expect(joined == (1...3).map { "joined -/nextcloud/u/f-1/\($0) \(($0 - 1) * 10)+\($0 == 3 ? 5 : 10)" })
   }
 
+  @Test func theTimeOfTheSourceIsKept() throws {
+    let receiver = try ReceiverFixture()
+    fill(receiver)
+    #expect(move(receiver, ["X-OC-Mtime: 784111777"]) == 201)
+    #expect(receiver.ask("HEAD", Self.file)?.fields["last-modified"] == "Sun, 06 Nov 1994 08:49:37 GMT")
+  }
+
   @Test func aLockedMoveMergesMeanwhile() throws {
     let receiver = try ReceiverFixture(script: "match MOVE * : locked=2")
     fill(receiver)

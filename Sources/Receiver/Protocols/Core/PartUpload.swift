@@ -84,9 +84,10 @@ final class PartUpload: Sendable {
   private func reopen() { state.withLock { $0.isClosed = false } }
 
   /// Joins the parts with these numbers in this order and publishes them. Durable on return; `created` when the name was
-  /// free. Nil while parts are being received.
+  /// free. Nil while parts are being received. `modifiedSeconds` as in ``StagedObject``.
   func publish(
-    _ exchange: Exchange, _ numbers: [Int64], at path: ObjectPath, _ condition: StagedObject.Condition = .replace
+    _ exchange: Exchange, _ numbers: [Int64], at path: ObjectPath, _ condition: StagedObject.Condition = .replace,
+    modifiedSeconds: Int64? = nil
   ) throws(ExchangeEnd) -> (created: Bool, size: Int64, crc32c: UInt32)? {
     guard close() else { return nil }
     do throws(ExchangeEnd) {
@@ -95,6 +96,7 @@ final class PartUpload: Sendable {
       let size = ordered.reduce(0) { $0 + $1.place.length }
       let crc32c = ordered.reduce(0) { CRC32C.combined($0, $1.crc32c, lengthB: $1.place.length) }
       try file.arrange(ordered.map(\.place), exchange.core)
+      file.staged?.modifiedSeconds = modifiedSeconds
       let created = try exchange.publish(file.staged, at: path, condition, size: size, crc32c: crc32c)
       file.staged = nil
       return (created, size, crc32c)

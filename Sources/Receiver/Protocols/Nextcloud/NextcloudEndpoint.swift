@@ -98,15 +98,17 @@ struct NextcloudEndpoint: Endpoint {
       if let announced = exchange.head["oc-total-length"], wholeNumber(announced) != size {
         throw .refuse(400, "the chunks have \(size) bytes, OC-Total-Length says \(announced)")
       }
-      guard let made = try upload.parts.publish(exchange, parts.map(\.key), at: path, condition) else {
-        throw .refuse(423, "a chunk is being received")
-      }
+      let modified = exchange.head["x-oc-mtime"].flatMap(wholeNumber)
+      let made = try upload.parts.publish(exchange, parts.map(\.key), at: path, condition, modifiedSeconds: modified)
+      guard let made else { throw .refuse(423, "a chunk is being received") }
       try PartReceiver(exchange: exchange)
         .noteJoined(parts.map { (upload.path($0.key), $0.value.place.length) }, in: path)
       try exchange.end(upload, .completed)
       exchange.core.uploads.remove(upload.id, NextcloudUpload.self)
       let tag = objectETag(crc32c: made.crc32c, size: made.size)
-      return Answer(made.created ? 201 : 204, fields: [Answer.Field("OC-ETag", tag), Answer.Field("ETag", tag)])
+      var answer = Answer(made.created ? 201 : 204, fields: [Answer.Field("OC-ETag", tag), Answer.Field("ETag", tag)])
+      if modified != nil { answer.fields.append(Answer.Field("X-OC-MTime", "accepted")) }
+      return answer
     }
   }
 
