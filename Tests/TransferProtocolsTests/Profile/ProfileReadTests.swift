@@ -114,7 +114,7 @@ import Testing
     ("errors: [{if: {status: 409}, do: set_offset}]", "", "3:10 set.offset and"),
     (
       "errors: [{if: {status: 409}, do: prepare_again}]", "",
-      "3:9 a rule of errors prepares again, and there is no step"
+      "3:10 a rule of errors prepares again, and there is no step"
     ),
     ("", ", retries: 5", "5:54 steps.chunk has no key \"retries\""),
     ("", ", query: {c: \"{{chunk.crc32}}\"}", "5:65 chunk.crc32 is not computed: add crc32 to chunk.hash"),
@@ -128,8 +128,21 @@ import Testing
     ),
     ("", ", extract: {session.t: {regex: \"(\"}}", "5:85 steps.chunk.extract.session.t.regex: a \")\" is missing"),
     ("", ", extract: {secret.t: {json: $.a}}", "5:64 only auth.refresh has secrets"),
-    ("", ", when: \"chunk.lats\"", "5:60 there is no chunk.lats"),
-    ("", ", when: \"chunk.last and\"", "5:75 steps.chunk.when: a value is missing"),
+    ("", ", when: \"chunk.lats\"", "5:60 steps.chunk has no \"when\""),
+    ("", ", idempotent: false", "5:66 whether a chunk may be sent twice is said once, in chunk.idempotent"),
+    ("", ", extract: {session.t: {json: $.a, when: \"chunk.lats\"}}", "5:93 there is no chunk.lats"),
+    (
+      "", ", extract: {session.t: {json: $.a, when: \"chunk.last and\"}}",
+      "5:108 steps.chunk.extract.session.t.when: a value is missing"
+    ),
+    ("", ", success: {require: [{body_regex: a, eq: b}]}", "5:94 beside body_regex stands nothing"),
+    ("", ", success: {require: [{json: $.a, eq: b, in_doubt: true}]}", "5:103 only verify has"),
+    (
+      "", ", rules: [{if: {status: 404}, do: retry}, {if: {status: 409}, do: reprobe}]",
+      "5:94 a rule of chunk asks to probe"
+    ),
+    ("chunk: {size: 9223372036854775807}", "", "3:15 chunk.size has to be a size"),
+    ("chunk: {multiple_of: 9223372036854775807}", "", "3:22 chunk.multiple_of has to be a size"),
     ("", ", have: {exists: {status: 200}}", "5:60 only probe and probe_chunk have"),
     ("", ", success: {require: [{json: $.code}]}", "5:74 require needs one of eq, ne, in, exists, matches"),
     ("", ", timeout: {total: 5 parsecs}", "5:71 total has to be a time"),
@@ -157,6 +170,14 @@ import Testing
     (
       "profile: 1\nname: x\nsteps: {chunk: {method: PUT, url: /x, body: {kind: raw, value: 5}}}",
       "a body of kind raw has no \"value\""
+    ),
+    (
+      "profile: 1\nname: x\nsteps: {chunk: {method: PUT, url: /x, body: {kind: raw, raw: file}}}",
+      "3:62 steps.chunk.body.raw can be \"file\" only with chunk.mode: single"
+    ),
+    (
+      "profile: 1\nname: x\nsteps: {chunk: {method: PUT, url: /x, body: {kind: raw}}, complete: {method: PUT, url: /y, offset: {from: {json: $.n}}}}",
+      "3:100 only the step chunk has \"offset\""
     ),
     ("[1, 2]", "1:1 a profile has to be a map"),
     (

@@ -23,19 +23,26 @@ struct Requirement: Sendable, Hashable {
   var test: Test
   /// Holds also when the answer has no such value.
   var isOptional = false
+  /// Tells our file from somebody else's: asked only while nobody knows whether the last step took effect.
+  var isOfDoubt = false
 
   /// The answer has the value.
   func isPresent(_ reply: ReplyReader) -> Bool { (try? source.values(in: reply))?.isEmpty == false }
 
-  /// Whether it holds. An answer that cannot be read holds nothing but "does not exist".
-  func holds(_ reply: ReplyReader, _ scope: ProfileScope) throws(RenderFault) -> Bool {
+  /// Whether it holds. An answer that cannot be read holds nothing but "does not exist", and without a value there is nothing
+  /// that could be unequal, unless `countsNothing`: then no value is another one.
+  func holds(
+    _ reply: ReplyReader, _ scope: ProfileScope, countsNothing: Bool = false
+  ) throws(RenderFault) -> Bool {
     let values = (try? source.values(in: reply)) ?? []
     if isOptional && values.isEmpty { return true }
     switch test {
     case .exists(let isThere): return values.isEmpty != isThere
     case .matches(let pattern): return values.contains { value in (try? value.bytes()).map(pattern.matches) ?? false }
     case .equal(let wanted): return try Self.any(values, equals: wanted, scope)
-    case .unequal(let wanted): return try !Self.any(values, equals: wanted, scope)
+    case .unequal(let wanted):
+      guard countsNothing || !values.isEmpty else { return false }
+      return try !Self.any(values, equals: wanted, scope)
     case .oneOf(let list):
       for wanted in list where try Self.any(values, equals: wanted, scope) { return true }
       return false
@@ -90,12 +97,23 @@ struct Condition: Sendable, Hashable {
 
   var isEmpty: Bool { status == nil && requirements.isEmpty && curl == nil && seen == nil }
 
-  /// `earlier` are the statuses of the attempts of this step before this one.
-  func holds(_ reply: ReplyReader, _ scope: ProfileScope, earlier: Set<Int>) throws(RenderFault) -> Bool {
+  /// `earlier` are the statuses of the attempts of this step before this one; `countsNothing` as for a requirement.
+  func holds(
+    _ reply: ReplyReader, _ scope: ProfileScope, earlier: Set<Int>, countsNothing: Bool = false
+  ) throws(RenderFault) -> Bool {
     if let status, !status.contains(reply.status) { return false }
     if let curl, !curl.contains(reply.curlCode) { return false }
     if let seen, !earlier.contains(where: seen.contains) { return false }
-    for requirement in requirements where !(try requirement.holds(reply, scope)) { return false }
+    for requirement in requirements where !(try requirement.holds(reply, scope, countsNothing: countsNothing)) {
+      return false
+    }
     return true
   }
+
+  /// Why something that it asks about cannot be read; nil when all of it can.
+  func documentFault(_ reply: ReplyReader) -> String? {
+    requirements.lazy.compactMap { reply.documentFault($0.source.source) }.first
+  }
+
+  var readsBody: Bool { requirements.contains { $0.source.source == .body } }
 }

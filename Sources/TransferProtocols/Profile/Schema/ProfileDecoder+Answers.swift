@@ -173,16 +173,25 @@ extension ProfileDecoder {
   }
 
   /// `{json: $.code, eq: 0}`, `{header: X-State, matches: "^r"}`, `{body_regex: "ok"}`
-  mutating func requirement(_ node: YAMLNode, _ place: ProfileNames.Place) -> Requirement? {
-    guard let map = map(node, "require", keys: ["json", "xml", "header", "body_regex", "if_present"] + Self.tests)
-    else { return nil }
-    if let pattern = pattern(map["body_regex"], "body_regex") {
-      return Requirement(source: Extraction(source: .body), test: .matches(pattern))
+  mutating func requirement(
+    _ node: YAMLNode, _ name: StepName?, _ place: ProfileNames.Place
+  ) -> Requirement? {
+    let keys = ["json", "xml", "header", "body_regex", "if_present", "in_doubt"]
+    guard let map = map(node, "require", keys: keys + Self.tests) else { return nil }
+    if let node = map["in_doubt"], name != .verify { fault(node.mark, "only verify has requirements \"in_doubt\"") }
+    let isOfDoubt = bool(map["in_doubt"], "in_doubt", false)
+    if let regex = map["body_regex"] {
+      if let other = (["json", "xml", "header", "if_present"] + Self.tests).lazy.compactMap({ map[$0] }).first {
+        fault(other.mark, "beside body_regex stands nothing that says what the body has to be")
+      }
+      return pattern(regex, "body_regex").map {
+        Requirement(source: Extraction(source: .body), test: .matches($0), isOfDoubt: isOfDoubt)
+      }
     }
-    guard map["body_regex"] == nil, let source = source(map, "require") else { return nil }
+    guard let source = source(map, "require") else { return nil }
     let isOptional = bool(map["if_present"], "if_present", false)
     return test(map, "require", place).map {
-      Requirement(source: Extraction(source: source), test: $0, isOptional: isOptional)
+      Requirement(source: Extraction(source: source), test: $0, isOptional: isOptional, isOfDoubt: isOfDoubt)
     }
   }
 
@@ -219,9 +228,11 @@ extension ProfileDecoder {
     if (offset != nil) != (action == .setOffset) {
       fault(map.mark, "set.offset and \"do: set_offset\" belong together")
     }
-    return ProfileRule(
+    let rule = ProfileRule(
       condition: condition(when, "if", Self.place(name)), action: action, offset: offset,
       most: int(map["max"], "max", in: 1...1_000).map(Int.init), delayMs: duration(map["delay"], "delay"),
       note: map["note"].flatMap { string($0, "note") } ?? "")
+    placedRules.append(PlacedRule(rule: rule, what: what, step: name, mark: node.mark))
+    return rule
   }
 }

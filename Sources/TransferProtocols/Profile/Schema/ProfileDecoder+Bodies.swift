@@ -35,10 +35,16 @@ extension ProfileDecoder {
   }
 
   private mutating func raw(_ map: Map, _ what: String) -> BodyRules {
-    if let node = map["raw"], node.text != "chunk", node.text != "file" {
-      fault(node.mark, "\(what).body.raw is \"chunk\" or \"file\"")
-    }
+    if let node = map["raw"] { checkContent(node, "\(what).body.raw") }
     return .raw
+  }
+
+  /// A request never brings more than its chunk.
+  private mutating func checkContent(_ node: YAMLNode, _ what: String) {
+    guard node.text == "chunk" || node.text == "file" else {
+      return fault(node.mark, "\(what) is \"chunk\" or \"file\"")
+    }
+    if node.text == "file" && !isSingle { fault(node.mark, "\(what) can be \"file\" only with chunk.mode: single") }
   }
 
   private mutating func value(_ map: Map, _ what: String) -> YAMLNode? {
@@ -85,7 +91,7 @@ extension ProfileDecoder {
     }
     guard let file = map["file"] else { return [field(map, name, nameNode, place)].compactMap { $0 } }
     if !takesFile { fault(file.mark, "a body of kind form carries no file; use multipart") }
-    if file.text != "chunk", file.text != "file" { fault(file.mark, "\"file\" is \"chunk\" or \"file\"") }
+    checkContent(file, "the file of a field")
     return [
       .file(
         name: name, filename: map["filename"].flatMap { template($0, "filename", place) },

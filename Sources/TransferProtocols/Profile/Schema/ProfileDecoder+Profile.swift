@@ -17,6 +17,7 @@ extension ProfileDecoder {
     let chunk = chunkRules(map["chunk"])
     names.fileHashes = file.hashes.map(\.rawValue)
     names.chunkHashes = chunk.hashes.map(\.rawValue)
+    isSingle = chunk.mode == .single
     let steps = steps(map["steps"], map.mark, chunk)
     let text = CanonicalText.of(root)
     let profile = Profile(

@@ -5,9 +5,8 @@ extension ProfileDecoder {
     for entry in entries {
       guard let name = StepName(rawValue: entry.key), let step = profile.steps[name] else { continue }
       check(step, name, entry.keyMark)
-      for rule in step.rules { check(rule, name, profile, entry.keyMark) }
     }
-    for rule in profile.errors { check(rule, nil, profile, map["errors"]?.mark ?? map.mark) }
+    for placed in placedRules { check(placed, profile) }
     checkChunk(profile, map, stepsNode.mark)
     if profile.onAmbiguousLast == .probe, profile.step(.probe) == nil, let node = map["on_ambiguous_last"] {
       fault(node.mark, "there is no step probe that could be asked")
@@ -31,8 +30,9 @@ extension ProfileDecoder {
   }
 
   /// Actions that have nothing to act on, and those that would lead in a circle.
-  private mutating func check(_ rule: ProfileRule, _ name: StepName?, _ profile: Profile, _ mark: SourceMark) {
-    let what = name.map { "a rule of \($0.rawValue)" } ?? "a rule of errors"
+  private mutating func check(_ placed: PlacedRule, _ profile: Profile) {
+    let (rule, name, mark) = (placed.rule, placed.step, placed.mark)
+    let what = "a rule of \(name?.rawValue ?? placed.what)"
     switch rule.action {
     case .reprobe:
       if profile.step(.probe) == nil { fault(mark, "\(what) asks to probe, and there is no step probe") }

@@ -26,19 +26,22 @@ extension ProfileDecoder {
     let place = Self.place(name)
     guard let url = required("url", map, what).flatMap({ template($0, "\(what).url", place) }) else { return nil }
     let method = method(map, what)
+    if name == .chunk, let node = map["idempotent"] {
+      fault(node.mark, "whether a chunk may be sent twice is said once, in chunk.idempotent")
+    }
     var step = ProfileStep(
       method: method, url: url,
-      isIdempotent: bool(map["idempotent"], "\(what).idempotent", Self.isIdempotent(method)))
-    step.when = expression(map["when"], "\(what).when", place)
+      isIdempotent: bool(map["idempotent"], "\(what).idempotent", ProfileStep.isIdempotent(method)))
+    step.when = when(map["when"], what, name, place)
     step.query = fields(map["query"], "\(what).query", place)
     step.headers = headers(map["headers"], "\(what).headers", place)
     step.body = body(map["body"], what, place)
     step.usesAuth = usesAuth(map["auth"])
     step.expect = word(map["expect"], "\(what).expect") ?? .auto
     step.timeout = timeout(map["timeout"], what)
-    step.success = success(map["success"], what, place)
+    step.success = success(map["success"], what, name, place)
     step.extract = extracts(map["extract"], what, name, place)
-    step.offset = offset(map["offset"], what, place)
+    step.offset = offset(map["offset"], what, name, place)
     step.have = have(map["have"], what, name, place, map.mark)
     step.poll = poll(map["poll"], what, name)
     step.rules = rules(map["rules"], "\(what).rules", name)
@@ -50,6 +53,17 @@ extension ProfileDecoder {
     guard let name else { return .anywhere }
     if name == .chunk { return .chunk }
     return name.isOfChunk ? .chunkAhead : name.isLast ? .last : .anywhere
+  }
+
+  /// Steps that are needed for each chunk, or not at all, cannot depend on anything.
+  private mutating func when(
+    _ node: YAMLNode?, _ what: String, _ name: StepName?, _ place: ProfileNames.Place
+  ) -> Expression? {
+    if let node, name == nil || name == .abort || name?.isOfChunk == true {
+      fault(node.mark, "\(what) has no \"when\": it is sent whenever there is a reason for it")
+      return nil
+    }
+    return expression(node, "\(what).when", place)
   }
 
   private mutating func required(_ key: String, _ map: Map, _ what: String) -> YAMLNode? {
@@ -89,11 +103,13 @@ extension ProfileDecoder {
       totalMs: duration(map["total"], "total"))
   }
 
-  private mutating func success(_ node: YAMLNode?, _ what: String, _ place: ProfileNames.Place) -> SuccessRules {
+  private mutating func success(
+    _ node: YAMLNode?, _ what: String, _ name: StepName?, _ place: ProfileNames.Place
+  ) -> SuccessRules {
     guard let node, let map = map(node, "\(what).success", keys: ["status", "require"]) else { return SuccessRules() }
     return SuccessRules(
       status: status(map["status"], "\(what).success.status") ?? .success,
-      requirements: list(map["require"], "\(what).success.require").compactMap { requirement($0, place) })
+      requirements: list(map["require"], "\(what).success.require").compactMap { requirement($0, name, place) })
   }
 
   /// Values of `prepare_chunk` are fetched for each chunk, which is right for both words: `worker` only allows to share them.
@@ -101,11 +117,6 @@ extension ProfileDecoder {
     guard let node else { return }
     if name != .prepareChunk { return fault(node.mark, "only prepare_chunk has a cache") }
     if node.text != "chunk" && node.text != "worker" { fault(node.mark, "\(what).cache is \"chunk\" or \"worker\"") }
-  }
-
-  /// RFC 9110 section 9.2.2 and RFC 4918; `MOVE` and `COPY` change what the second one finds.
-  private static func isIdempotent(_ method: String) -> Bool {
-    ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PROPFIND", "PROPPATCH", "MKCOL"].contains(method)
   }
 
   private mutating func poll(_ node: YAMLNode?, _ what: String, _ name: StepName?) -> PollRules? {
@@ -137,7 +148,13 @@ extension ProfileDecoder {
 
   // MARK: - What probes and appending chunks say
 
-  private mutating func offset(_ node: YAMLNode?, _ what: String, _ place: ProfileNames.Place) -> OffsetRules? {
+  private mutating func offset(
+    _ node: YAMLNode?, _ what: String, _ name: StepName?, _ place: ProfileNames.Place
+  ) -> OffsetRules? {
+    if let node, name != .chunk {
+      fault(node.mark, "only the step chunk has \"offset\"; what a probe finds stands in its \"have\"")
+      return nil
+    }
     guard let node, let map = map(node, "\(what).offset", keys: ["from", "when"]),
       let from = required("from", map, "\(what).offset").flatMap({ extraction($0, "\(what).offset.from", place) })
     else { return nil }

@@ -5,6 +5,19 @@ struct ProfileDecoder {
   private(set) var faults: [ProfileFault] = []
   /// What templates may name; gathered before the first one is compiled.
   var names = ProfileNames()
+  /// What is a chunk of the file is all of it.
+  var isSingle = false
+  /// Rules are checked when all steps are known, and faults stand where the rule stands.
+  var placedRules: [PlacedRule] = []
+
+  struct PlacedRule {
+    var rule: ProfileRule
+    /// Where it stands, as people write it.
+    var what: String
+    /// nil for a common rule, and one of `auth.refresh`.
+    var step: StepName?
+    var mark: SourceMark
+  }
 
   /// In the order of the text.
   var sortedFaults: [ProfileFault] { Array(faults.sorted { $0.mark < $1.mark }.prefix(ProfileFaults.most)) }
@@ -99,7 +112,8 @@ struct ProfileDecoder {
   /// `4MiB`, `150MB`, `320 KiB`, or a number of bytes.
   mutating func size(_ node: YAMLNode?, _ what: String) -> Int64? {
     guard let node else { return nil }
-    guard let value = node.text.flatMap({ Self.quantity($0, Self.sizes) }), value >= 0 else {
+    // Sums of a few of the largest ones are still numbers of 64 bits.
+    guard let value = node.text.flatMap({ Self.quantity($0, Self.sizes) }), (0...1 << 60).contains(value) else {
       fault(node.mark, "\(what) has to be a size: a number of bytes, or one with KiB, MiB, GiB, KB, MB or GB")
       return nil
     }

@@ -27,6 +27,11 @@ struct ProfileStep: Sendable, Hashable {
     case off, auto
   }
 
+  /// RFC 9110 section 9.2.2 and RFC 4918; `MOVE` and `COPY` change what the second one finds.
+  static func isIdempotent(_ method: String) -> Bool {
+    ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PROPFIND", "PROPPATCH", "MKCOL"].contains(method)
+  }
+
   /// Every variable in what it sends.
   var variables: [Expression.Variable] {
     (query + headers).flatMap(\.value.variables) + url.variables + body.variables
