@@ -21,15 +21,18 @@ enum ProfileHelp {
     A step is {when, method, url, query, headers, body, auth: off, expect: 100|off|auto, timeout: {connect, idle, total},
     success: {status, require}, extract, offset: {from, when}, have, poll: {while, every, max, request}, rules, idempotent}.
     A relative url stands behind base_url, or behind the destination. idempotent says that a repetition is harmless;
-    GET, HEAD, PUT, DELETE and MKCOL are. After a lost answer to another step the server is asked (verify, probe with done);
-    where it cannot be asked, the file is unknown.
+    GET, HEAD, PUT, DELETE and MKCOL are (of the step chunk it is said in chunk.idempotent). After a lost answer to another
+    step the server is asked (verify; before commit also probe with done); where it cannot be asked, the file is unknown.
+    when is for init, probe, complete, commit and verify; a question that may be left out is none.
 
     body    kind: none|empty|raw|multipart|form|json|xml|text, with fields or value; {$each: parts, …} makes a list
     extract session.NAME, part.NAME, result.NAME: {json: $.a.b[0] | xml: //a/b | header: NAME | status | regex: "(…)",
             resolve: url, plus: N, type: int|string|time|bool, default, required, when}
     have    offset, next, numbers, ranges_missing, done of a probe; exists of probe_chunk
-    require {json|xml|header|body_regex, eq|ne|in|exists|matches, if_present}; what equals file.size or a digest is the proof
-    rule    {if: {status, json, xml, header, body_regex, curl, seen}, do, set: {offset}, max, delay, note}
+    require {json|xml|header|body_regex, eq|ne|in|exists|matches, if_present}; what equals file.size or a digest is the proof;
+            ne needs a value. in_doubt (of verify): asked only while nobody knows whether the last step took effect
+    rule    {if: {status, json, xml, header, body_regex, curl, seen}, do, set: {offset}, max, delay, note}; without curl
+            it is about answers that came
     do      ok, retry, retry_after, reprobe, skip_chunk, set_offset, restart_session, refresh_auth, prepare_again,
             shrink_chunk, fail; the first rule that holds counts, then those of errors
     on_ambiguous_last  what to do when the last chunk lost its answer and is refused when it is sent again:
@@ -38,8 +41,8 @@ enum ProfileHelp {
     Templates are text with {{…}}: file.name .path .ext .size .mtime .mime .HASH, chunk.index .number .count .start .end
     .end_exclusive .size .nominal_size .first .last .range .HASH, chunks, session.*, part.*, parts, it.*, result.*, input.*,
     now, uuid, attempt, with + - * /, comparisons, and, or, not, and filters behind "|": urlencode pathencode base64 base64url
-    hex raw upper lower json ascii_json pad(5) int dec default(x) prepend(x) join(',') basename ext strip_ext httpdate iso8601
-    unix_ms. Digests are hexadecimal unless "raw" or "dec" says otherwise; crc64 is CRC-64/NVME.
+    hex raw upper lower json ascii_json pad(5) int dec default(x) prepend(x) bearer join(',') basename ext strip_ext httpdate
+    iso8601 unix_ms. Digests are hexadecimal unless "raw" or "dec" says otherwise; crc64 is CRC-64/NVME.
 
     Example: chunks in any order, and a merge call.
 

@@ -334,6 +334,20 @@ import Testing
     #expect(isDone(end))
   }
 
+  @Test func qiniu2KnowsTheCodesOfQiniu1() throws {
+    let driver = try ProfileDriver(
+      builtin("qiniu-v2", "https://up.example", ["bucket": "b"]), content: pattern(3), secrets: ["uptoken": "T"])
+    let place = "https://up.example/buckets/b/objects/ZC9hIGIudHh0/uploads"
+    let end = driver.run([
+      .on("POST \(place)", 573), .on("POST \(place)", 200, #"{"uploadId":"U"}"#),
+      .on("PUT \(place)/U/1", 200, #"{"etag":"e1"}"#), .on("POST \(place)/U", 579),
+    ])
+    guard case .failed = end else {
+      Issue.record("\(end)")
+      return
+    }
+  }
+
   private func graph(_ size: Int) throws -> ProfileDriver {
     try ProfileDriver(
       builtin("graph", "https://graph.example/v1.0", ["drive": "D"], partSize: 320 << 10), content: pattern(size),
@@ -529,6 +543,15 @@ import Testing
       .lost(put), .on(put, 200, #"{"size":"\#(size)"}"#),
     ])
     #expect(isDone(end))
+  }
+
+  @Test(arguments: [("ya29.x", "Bearer ya29.x"), ("Bearer T", "Bearer T"), ("OAuth T", "OAuth T"), ("", nil)])
+  func googleGetsABearerToken(_ token: String, _ header: String?) throws {
+    let driver = try ProfileDriver(
+      builtin("google", "https://g.example/upload"), content: pattern(3), secrets: ["token": token])
+    _ = driver.run([
+      .on("POST https://g.example/upload", 400) { request, _ in #expect(field(request, "Authorization") == header) }
+    ])
   }
 
   @Test func googleTakesAnEmptyFile() throws {

@@ -10,7 +10,7 @@ struct Filter: Sendable, Hashable {
   enum Name: String, Sendable, CaseIterable {
     case urlencode, pathencode, base64, base64url, hex, raw, upper, lower, json, pad, int, dec, join, basename, ext,
       httpdate
-    case prepend
+    case prepend, bearer
     case asciiJSON = "ascii_json"
     case byDefault = "default"
     case stripExt = "strip_ext"
@@ -80,6 +80,8 @@ struct Filter: Sendable, Hashable {
     case .basename: NameBytes(bytes).lastComponent.bytes
     case .ext: FileName(bytes).ext
     case .stripExt: FileName(bytes).stem
+    // What names its scheme itself is complete.
+    case .bearer: bytes.isEmpty || bytes.contains(0x20) ? bytes : Array("Bearer ".utf8) + bytes
     default: bytes
     }
   }
