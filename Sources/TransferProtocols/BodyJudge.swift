@@ -95,9 +95,9 @@ struct BodyJudge: Sendable, Hashable {
 
 extension Failure {
   /// Bodies are not sent to where an answer points: credentials would go along.
-  init(redirect reply: TransferReply) {
+  init(redirect reply: TransferReply, remedy: String = "use that as the destination") {
     let origin = reply.redirectOrigin
     let place = origin.isEmpty ? "another path" : printable(origin)
-    self.init(.httpRedirect, "the server answered \(reply.status) and points to \(place); use that as the destination")
+    self.init(.httpRedirect, "the server answered \(reply.status) and points to \(place); \(remedy)")
   }
 }

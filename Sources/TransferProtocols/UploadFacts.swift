@@ -86,6 +86,8 @@ public struct ChunkFacts: Sendable, Hashable {
   public var isUncertain: Bool
   /// Attempts before this one that moved nothing.
   public var failures: Int
+  /// How often the server lost what it had acknowledged of it: what is only sent again is no progress.
+  public var losses: Int
   /// What ``UploadProtocol/digestsAhead(_:)`` asked for, over the body of the request; when an answer is judged, also
   /// ``UploadProtocol/sentDigest`` of the chunk from its start to the last byte that went out.
   public var digests: [DigestAlgorithm: Digest]
@@ -94,7 +96,7 @@ public struct ChunkFacts: Sendable, Hashable {
 
   public init(
     seq: Int, range: ByteRange, acked: Int64 = 0, remote: [String: String] = [:], isUncertain: Bool = false,
-    failures: Int = 0, digests: [DigestAlgorithm: Digest] = [:]
+    failures: Int = 0, losses: Int = 0, digests: [DigestAlgorithm: Digest] = [:]
   ) {
     self.seq = seq
     self.range = range
@@ -102,6 +104,7 @@ public struct ChunkFacts: Sendable, Hashable {
     self.remote = remote
     self.isUncertain = isUncertain
     self.failures = failures
+    self.losses = losses
     self.digests = digests
     body = ByteRange(offset: range.offset + acked, length: range.length - acked)
   }

@@ -19,6 +19,8 @@ final class ProfileDriver {
     var remote: [String: String] = [:]
     var isUncertain = false
     var failures = 0
+    /// How often the server lost what it had acknowledged.
+    var losses = 0
     var receipt: PartReceipt?
   }
 
@@ -40,6 +42,7 @@ final class ProfileDriver {
   private var failures = 0
   private var repairs = 0
   private var script: [Turn] = []
+  private var responder: ((String) -> Turn?)?
 
   init(_ proto: ProfileProtocol, content: [UInt8], secrets: [String: String] = [:], key: String = "d/a b.txt") throws {
     self.proto = proto
@@ -63,6 +66,15 @@ final class ProfileDriver {
       }
     }
     Issue.record("it goes on for ever: \(log.suffix(10))")
+    return .stopped
+  }
+
+  /// The same with a server that never ends: answers by the request line; nil stops it.
+  func run(_ responder: @escaping (String) -> Turn?) -> End {
+    self.responder = responder
+    for _ in 0..<1_000 {
+      if let end = turn() { return end }
+    }
     return .stopped
   }
 
@@ -99,7 +111,7 @@ final class ProfileDriver {
     var chunk = ChunkFacts(
       seq: seq, range: facts.layout.range(seq), acked: state.acked, remote: state.remote,
       isUncertain: state.isUncertain,
-      failures: state.failures)
+      failures: state.failures, losses: state.losses)
     chunk.body = proto.bodyRange(of: chunk, facts)
     let opening = proto.abilities.chunkOpening
     if opening.prepares && state.remote.isEmpty { return perform(.prepareChunk(chunk)) }
@@ -141,6 +153,7 @@ final class ProfileDriver {
     }
     let line = "\(request.method.rawValue) \(request.url)"
     log.append(line)
+    if let responder { return responder(line)?.reply ?? TransferReply() }
     guard let turn = script.first, line.hasPrefix(turn.line) else {
       Issue.record("sent: \(line); expected: \(script.first?.line ?? "nothing")")
       return TransferReply()
@@ -168,7 +181,9 @@ final class ProfileDriver {
       facts.session?.expiresAtMs = expiresAtMs
       facts.lostAnswer = nil
     case .partsListed(let parts, _):
-      for i in chunks.indices where !parts.contains(where: { $0.seq == i }) { chunks[i].receipt = nil }
+      for i in chunks.indices where !parts.contains(where: { $0.seq == i }) && chunks[i].receipt != nil {
+        chunks[i] = Chunk(losses: chunks[i].losses + 1)
+      }
       probed()
     case .orphansListed: probed()
     case .offset(let offset):
@@ -178,12 +193,12 @@ final class ProfileDriver {
       #expect(part.seq == seq)
       chunks[part.seq].receipt = part
       chunks[part.seq].remote = part.remote.isEmpty ? chunks[part.seq].remote : part.remote
-      settle()
+      settle(part.seq)
       if let proof { return .done(proof) }
     case .advanced(let acked):
       chunks[seq!].acked = acked
       chunks[seq!].isUncertain = false
-      settle()
+      settle(seq!)
     case .chunkPrepared(let remote):
       chunks[seq!].remote = remote
       chunks[seq!].isUncertain = false
@@ -196,6 +211,7 @@ final class ProfileDriver {
       facts.lostAnswer = nil
     case .settled:
       if facts.lostAnswer == step.operation { facts.lostAnswer = nil }
+      if step == .finish || step == .save { facts.isAbsent = false }
     case .notYet(let afterMs):
       nowMs += afterMs
       claimAgain()
@@ -213,15 +229,19 @@ final class ProfileDriver {
         ?? PartReceipt(
           seq: seq, length: range.length, etag: "", digest: nil, confirmation: .size, remote: chunks[seq].remote)
     } else {
+      let acked = max(0, offset - range.offset)
+      if chunks[seq].receipt != nil || chunks[seq].acked > acked { chunks[seq].losses += 1 }
       chunks[seq].receipt = nil
-      chunks[seq].acked = max(0, offset - range.offset)
+      chunks[seq].acked = acked
     }
   }
 
-  private func settle() {
-    failures = 0
+  /// What was only sent again is no progress.
+  private func settle(_ seq: Int) {
+    if chunks[seq].losses == 0 { failures = 0 }
     repairs = 0
-    if facts.lostAnswer == .part { facts.lostAnswer = nil }
+    let isAllStored = chunks.allSatisfy { $0.receipt != nil }
+    if facts.lostAnswer == .part || isAllStored { facts.lostAnswer = nil }
   }
 
   private func probed() {
@@ -238,7 +258,9 @@ final class ProfileDriver {
       repairs += 1
       return repairs > 3 ? .failed(failure) : nil
     // With every chunk stored the engine asks for the end again first.
-    case .sessionGone: if !facts.isAllStored || failures >= ProfileProtocol.mostEndings { dropSession() }
+    case .sessionGone:
+      let mayBeEnding = facts.isAllStored && failures < ProfileProtocol.mostEndings
+      if !mayBeEnding || failure.code == .integrityMismatch { dropSession() }
     case .retry, .probe, .makeParents: break
     }
     failures += 1
@@ -261,7 +283,7 @@ final class ProfileDriver {
 
   private func dropSession() {
     facts.session = nil
-    chunks = [Chunk](repeating: Chunk(), count: chunks.count)
+    chunks = chunks.map { Chunk(losses: $0.losses + ($0.receipt != nil || $0.acked > 0 ? 1 : 0)) }
   }
 }
 

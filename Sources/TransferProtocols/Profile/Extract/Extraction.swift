@@ -36,7 +36,7 @@ struct Extraction: Sendable, Hashable {
   func value(in reply: ReplyReader, _ scope: ProfileScope) throws(Fault) -> TemplateValue? {
     guard try isWanted(scope) else { return nil }
     let found = try values(in: reply)
-    if isList { return found.isEmpty ? byDefault : .list(found) }
+    if isList, !found.isEmpty || (isRequired && byDefault == nil && isThere(in: reply)) { return .list(found) }
     if let first = found.first { return first }
     if let byDefault { return byDefault }
     guard !isRequired else { throw Fault(message: "the answer has no \(place)") }
@@ -50,6 +50,35 @@ struct Extraction: Sendable, Hashable {
       if let value = try refined(raw, reply) { values.append(value) }
     }
     return values
+  }
+
+  /// The elements of a list, each refined by itself. What cannot be read, or is not there although it is required, does not
+  /// say "none". With `isStrict` the list is required, and every element has to be a value that fits.
+  func elements(in reply: ReplyReader, isStrict: Bool) throws(Fault) -> [TemplateValue] {
+    if let fault = reply.documentFault(source) { throw Fault(message: fault) }
+    guard isThere(in: reply) || !(isStrict || isRequired) else { throw Fault(message: "the answer has no \(place)") }
+    var values: [TemplateValue] = []
+    for raw in try rawElements(in: reply) {
+      if let value = try raw.flatMap({ raw throws(Fault) in try refined(raw, reply) }) {
+        values.append(value)
+      } else if isStrict {
+        throw Fault(message: "\(place) of the answer holds something that cannot be read")
+      }
+    }
+    return values
+  }
+
+  /// nil stands for `null`.
+  private func rawElements(in reply: ReplyReader) throws(Fault) -> [TemplateValue?] {
+    guard case .json(let path) = source, let document = try? reply.jsonDocument() else { return try found(in: reply) }
+    return path.values(in: document).flatMap { value -> [JSONValue] in
+      if case .array(let list) = value { list } else { [value] }
+    }.map(Self.value)
+  }
+
+  private func isThere(in reply: ReplyReader) -> Bool {
+    if case .json(let path) = source { return (try? reply.jsonDocument()).map(path.finds) ?? false }
+    return (try? found(in: reply))?.isEmpty == false
   }
 
   private var isList: Bool {

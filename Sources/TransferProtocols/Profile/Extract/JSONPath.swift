@@ -18,8 +18,21 @@ struct JSONPath: Sendable, Hashable {
     steps = try parser.parse()
   }
 
+  /// The list that it names, or whose elements it names, is there, if empty. `null` is none.
+  func finds(in root: JSONValue) -> Bool {
+    Self.values(steps.prefix { $0 != .every }, in: root).contains { value in
+      switch value {
+      case .null: false
+      case .array, .object: true
+      case .bool, .int, .number, .string: !isMany
+      }
+    }
+  }
+
   /// What is there; what is missing is left out.
-  func values(in root: JSONValue) -> [JSONValue] {
+  func values(in root: JSONValue) -> [JSONValue] { Self.values(steps[...], in: root) }
+
+  private static func values(_ steps: ArraySlice<Step>, in root: JSONValue) -> [JSONValue] {
     var values = [root]
     for step in steps {
       values = values.flatMap { value -> [JSONValue] in

@@ -2,26 +2,31 @@ import TransferModel
 
 /// What a probe of the session says.
 extension ProfileJudge {
-  func probed() throws -> Verdict {
-    let verdict = try found()
+  func probed(_ values: Extracted) throws -> Verdict {
+    let verdict = try found(values)
     guard notes.wantsProbe else { return verdict }
     return .noted([SessionNotes.probe: ""], verdict)
   }
 
-  private func found() throws -> Verdict {
+  private func found(_ values: Extracted) throws -> Verdict {
     let have = rules.have
-    if let done = have.done, try done.holds(reader, scope, earlier: []) {
+    if let done = have.done, try claims(done) {
       return .noted([SessionNotes.complete: "1"], .offset(facts.layout.size))
     }
-    if let offset = have.offset { return beginning(try number(offset)) }
+    if let offset = have.offset { return beginning(try number(offset), values) }
     if let next = have.next {
       let (number, base) = (try number(next), Int64(proto.profile.chunk.numberBase))
       guard number >= base, number - base <= facts.layout.count else { return beyond("chunk \(number)") }
-      return beginning(min(facts.layout.size, (number - base) * facts.layout.chunkSize))
+      return beginning(start(of: Int(number - base)), values)
     }
-    if let missing = have.missing { return try ranges(missing) }
-    if let numbers = have.numbers { return try listed(numbers) }
-    return beginning(0)
+    if let missing = have.missing { return try ranges(missing, values) }
+    if let numbers = have.numbers { return try listed(numbers, values) }
+    return beginning(0, values)
+  }
+
+  /// Where a chunk begins, counted from 0; behind the last one the file ends.
+  private func start(of seq: Int) -> Int64 {
+    seq < facts.layout.count ? facts.layout.range(seq).offset : facts.layout.size
   }
 
   private func number(_ extraction: Extraction) throws -> Int64 {
@@ -32,9 +37,25 @@ extension ProfileJudge {
   }
 
   /// The server holds the first bytes, and nothing else.
-  private func beginning(_ offset: Int64) -> Verdict {
+  private func beginning(_ offset: Int64, _ values: Extracted) -> Verdict {
     guard (0...facts.layout.size).contains(offset) else { return beyond("\(offset) bytes") }
-    return leadsOn(offset) ? .offset(offset) : sessionGone(unreachable(offset))
+    guard offset == facts.layout.size else {
+      return leadsOn(offset) ? .offset(offset) : sessionGone(unreachable(offset))
+    }
+    let last = facts.layout.count - 1
+    let chunk = ChunkFacts(seq: last, range: facts.layout.range(last))
+    return lacksRequired(values, [.result], of: chunk) ? unsaidResult(chunk) : .offset(offset)
+  }
+
+  /// All is there, and what the steps behind need was in an answer that was lost.
+  private func unsaidResult(_ chunk: ChunkFacts) -> Verdict {
+    switch proto.profile.onAmbiguousLast {
+    case .resend where proto.profile.chunk.isIdempotent: .offset(chunk.range.offset)
+    case .resend, .fail: unknown(Self.unsaid, .chunk)
+    case .probe: .failed(Self.unsaid, .probe)
+    case .commitAnyway: .offset(facts.layout.size)
+    case .restart: sessionGone(Self.unsaid)
+    }
   }
 
   private func beyond(_ what: String) -> Verdict {
@@ -44,17 +65,17 @@ extension ProfileJudge {
 
   // MARK: - Ranges and numbers
 
-  private func ranges(_ extraction: Extraction) throws -> Verdict {
-    try readable(extraction)
+  private func ranges(_ extraction: Extraction, _ values: Extracted) throws -> Verdict {
     var missing: [Range<Int64>] = []
-    for value in try texts(extraction) {
-      guard let range = Self.range(value, size: facts.layout.size) else {
+    // Only a list that is there and empty says that all is there.
+    for value in try extraction.elements(in: reader, isStrict: true) {
+      guard let text = try? value.text(), let range = Self.range(text, size: facts.layout.size) else {
         throw Extraction.Fault(message: "\(extraction.place) of the answer is no range of bytes")
       }
       missing.append(range)
     }
     guard proto.profile.chunk.mode == .parallel else {
-      return beginning(missing.map(\.lowerBound).min() ?? facts.layout.size)
+      return beginning(missing.map(\.lowerBound).min() ?? facts.layout.size, values)
     }
     let whole = (0..<facts.layout.count).filter { seq in
       let range = facts.layout.range(seq)
@@ -72,44 +93,23 @@ extension ProfileJudge {
     return start..<min(size, last + 1)
   }
 
-  private func listed(_ extraction: Extraction) throws -> Verdict {
-    try readable(extraction)
+  private func listed(_ extraction: Extraction, _ values: Extracted) throws -> Verdict {
+    let base = proto.profile.chunk.numberBase
     var known: Set<Int> = []
-    for value in try extraction.values(in: reader).flatMap(\.elements) {
+    for value in try extraction.elements(in: reader, isStrict: false) {
       guard let number = try? value.integer() else {
         throw Extraction.Fault(message: "\(extraction.place) of the answer is no list of numbers")
       }
-      known.insert(Int(clamping: number) - proto.profile.chunk.numberBase)
+      if let number = Int(exactly: number), number >= base { known.insert(number - base) }
     }
     guard proto.profile.chunk.mode == .parallel else {
       let first = (0..<facts.layout.count).first { !known.contains($0) } ?? facts.layout.count
-      return beginning(min(facts.layout.size, Int64(first) * facts.layout.chunkSize))
+      return beginning(start(of: first), values)
     }
     return .partsListed((0..<facts.layout.count).filter(known.contains).map(part), next: nil)
   }
 
   private func part(_ seq: Int) -> ListedPart {
     ListedPart(seq: seq, length: facts.layout.range(seq).length, etag: "")
-  }
-
-  private func texts(_ extraction: Extraction) throws -> [String] {
-    try extraction.values(in: reader).flatMap(\.elements).map { value in
-      guard let text = try? value.text() else {
-        throw Extraction.Fault(message: "\(extraction.place) of the answer is no text")
-      }
-      return text
-    }
-  }
-
-  /// An unreadable answer is not one that says "nothing".
-  private func readable(_ extraction: Extraction) throws {
-    if let fault = reader.documentFault(extraction.source) { throw Extraction.Fault(message: fault) }
-  }
-}
-
-extension TemplateValue {
-  /// Those of a list, or itself.
-  fileprivate var elements: [TemplateValue] {
-    if case .list(let values) = self { values } else { [self] }
   }
 }

@@ -15,8 +15,10 @@ extension ProfileJudge {
     switch step {
     case .chunk(let chunk): return uncertain(chunk, failure, remedy)
     case .finish, .save:
-      guard let name, proto.profile.step(name)?.isIdempotent == false else { return .failed(failure, remedy) }
-      return proto.canAskAboutEnd ? .failed(failure, .probe) : unknown(failure)
+      guard let name, proto.profile.step(name)?.isIdempotent == false, !proto.isQuestion(name, notes) else {
+        return .failed(failure, remedy)
+      }
+      return proto.canAskAboutEnd(name) ? .failed(failure, .probe) : unknown(failure)
     default: return .failed(failure, remedy)
     }
   }
@@ -29,8 +31,9 @@ extension ProfileJudge {
     return ambiguous(failure) ?? unknown(failure)
   }
 
-  private func unknown(_ failure: Failure) -> Verdict {
-    let what = name?.rawValue ?? "request"
+  /// `other` is the step in doubt, when it is not this one.
+  func unknown(_ failure: Failure, _ other: StepName? = nil) -> Verdict {
+    let what = (other ?? name)?.rawValue ?? "request"
     let text = "the answer to the \(what) was lost, and it may have taken effect: \(failure.message)"
     return .failed(Failure(.protoLostAnswer, text), .unknown)
   }
@@ -63,22 +66,16 @@ extension ProfileJudge {
     case .retry where reply.status == 507: return permanent()
     case .retry where reply.status >= 500: return uncertain(failure(), .retry(isThrottled: false))
     case .retry: return again(failure())
-    case .redirect: return .failed(redirect(), .permanent)
+    case .redirect: return .failed(Failure(redirect: reply, remedy: "the profile has to name it"), .permanent)
     case .success: return .failed(failure(.protoBadReply, "the profile does not take that for a success"), .permanent)
     case .permanent: return refusedForGood()
     }
   }
 
-  private func redirect() -> Failure {
-    let origin = reply.redirectOrigin
-    let place = origin.isEmpty ? "another path" : printable(origin)
-    return Failure(
-      .httpRedirect, "the server answered \(reply.status) and points to \(place); the profile has to name it")
-  }
-
   private func refusedForGood() -> Verdict {
     switch (reply.status, step) {
-    case (404, .verify), (410, .verify): return .absent
+    case (404, .verify), (410, .verify): return proto.isEnded(facts, notes) ? missing(failure()) : .absent
+    case (404, .save), (410, .save): return permanent()
     case (404, .abort), (410, .abort): return .settled
     case (401, _): return unauthorised(failure(.authRefused))
     case (404, _), (410, _):
@@ -125,15 +122,20 @@ extension ProfileJudge {
   /// Starts anew, twice without progress between. Chunks side by side may all hear of the same end: it counts once. With every
   /// chunk stored it is the engine that asks for the end again first, because the server may be at it.
   func sessionGone(_ refusal: Failure) -> Verdict {
+    if let name = nameInDoubt { return unknown(refusal, name) }
     var gone = refusal
     if gone.code != .integrityMismatch && gone.code != .protoOffset { gone.code = .protoSessionGone }
-    if facts.isAllStored && failures < ProfileProtocol.mostEndings { return .failed(gone, .sessionGone) }
+    let mayBeEnding = facts.isAllStored && failures < ProfileProtocol.mostEndings
+    if mayBeEnding && gone.code != .integrityMismatch { return .failed(gone, .sessionGone) }
     let key = ProfileProtocol.restarts(facts.file.uid)
     let known = context.learned.discovered?[key]?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
     let count = known.first.flatMap { Int($0) } ?? 0
-    let session = facts.session?.remoteID ?? ""
+    // Not its id, which may be the same each time.
+    let session = facts.session.map { String($0.intendedAtMs) } ?? ""
     if known.count == 2 && known[1] == session { return .failed(gone, .sessionGone) }
-    guard count < ProfileProtocol.mostRestarts else {
+    // Where nobody opened it, its end mostly says that there is no such place.
+    let most = step == .finish && proto.profile.step(.begin) == nil ? 1 : ProfileProtocol.mostRestarts
+    guard count < most else {
       let text = "the session was begun anew \(count) times without progress: \(refusal.message)"
       return forgetting([key], .failed(Failure(refusal.code, text), .permanent))
     }
@@ -141,6 +143,18 @@ extension ProfileJudge {
     learned.discovered = (learned.discovered ?? [:]).merging([key: "\(count + 1) \(session)"]) { $1 }
     return .learned(learned, .failed(gone, .sessionGone))
   }
+
+  /// The last step that lost its answer and may have ended the session by its success: nobody can tell, and a second upload
+  /// would be completed a second time.
+  private var nameInDoubt: StepName? {
+    guard facts.isAllStored, facts.lostAnswer == .finish, let name = proto.finishName,
+      proto.profile.step(name)?.isIdempotent == false, !proto.isAlways(.verify), proto.isPending(name, facts, notes)
+    else { return nil }
+    return name
+  }
+
+  var refreshes: String { ProfileProtocol.refreshes(facts.file.uid) }
+  var counters: [String] { [ProfileProtocol.restarts(facts.file.uid), refreshes] }
 
   /// What was counted for this file in this run has been settled.
   func forgetting(_ keys: [String], _ verdict: Verdict) -> Verdict {
@@ -156,6 +170,8 @@ extension ProfileProtocol {
   static let mostRestarts = 2
   /// Times that the last steps are refused for a session that is gone, before it counts as gone.
   static let mostEndings = 2
+  /// Times that a file which is complete is not found, before that is the truth.
+  static let mostLooks = 4
 
   static func restarts(_ uid: UID) -> String { "restarts.\(uid)" }
   static func refreshes(_ uid: UID) -> String { "refreshed.\(uid)" }

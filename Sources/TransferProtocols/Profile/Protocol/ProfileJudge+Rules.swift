@@ -22,6 +22,10 @@ extension ProfileJudge {
 
   /// A refusal that is meant: of the last chunk, sent again after a lost answer, it may mean that the file is there.
   private func failed(_ failure: Failure) -> Verdict {
+    if step == .finish || step == .save, facts.lostAnswer == step.operation {
+      let text = "\(failure.message), and what is there is perhaps ours: the answer to an earlier request was lost"
+      return .failed(Failure(.protoLostAnswer, text), .unknown)
+    }
     if let chunk, chunk.isUncertain, isLast(chunk), case .chunk = step, let verdict = ambiguous(failure) {
       return verdict
     }
@@ -40,25 +44,27 @@ extension ProfileJudge {
   /// The server has this chunk. What it did not say again about the last one is missed by the steps behind.
   private func skipped(_ failure: Failure) throws -> Verdict {
     guard let chunk else { return .failed(failure, .permanent) }
-    let values = extracted(isLenient: true)
-    if isLast(chunk), case .chunk = step, lacksRequired(values) {
-      return ambiguous(failure)
-        ?? .failed(
-          Failure(.protoLostAnswer, "the server has the last chunk, and does not say again what the next step needs"),
-          .permanent)
+    let values = extracted()
+    if isLast(chunk), case .chunk = step, lacksRequired(values, [.result], of: chunk) {
+      return ambiguous(failure) ?? .failed(Self.unsaid, .permanent)
     }
     return noted(values.notes, .stored(receipt(chunk, values.part, nil), proof: nil))
   }
 
-  private func lacksRequired(_ values: Extracted) -> Bool {
-    rules.extract.contains { target in
-      guard target.scope == .result, target.extraction.isRequired, (try? target.extraction.isWanted(scope)) != false
-      else {
-        return false
-      }
-      return values.notes[SessionNotes.result(target.name)] == nil
-        && notes.texts[SessionNotes.result(target.name)] == nil
-    }
+  static let unsaid = Failure(
+    .protoLostAnswer, "the server has the chunk, and does not say again what the next step needs")
+
+  /// A value that only the answer to `chunk` brings is neither in `values` nor known.
+  func lacksRequired(_ values: Extracted, _ scopes: Set<ExtractTarget.Scope>, of chunk: ChunkFacts) -> Bool {
+    let scope = proto.scope(facts, context, chunk: chunk)
+    return proto.profile.step(.chunk)?.extract.contains { target in
+      guard scopes.contains(target.scope), target.extraction.isRequired,
+        (try? target.extraction.isWanted(scope)) != false
+      else { return false }
+      if target.scope == .part { return values.part[target.name] == nil && chunk.remote[target.name] == nil }
+      let name = SessionNotes.result(target.name)
+      return values.notes[name] == nil && notes.texts[name] == nil
+    } ?? false
   }
 
   private func moved(_ rule: ProfileRule, _ failure: Failure) throws -> Verdict {

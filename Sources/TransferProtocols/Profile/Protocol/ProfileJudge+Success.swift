@@ -14,17 +14,16 @@ extension ProfileJudge {
 
   /// With `isLenient` a rule took the answer for a success: what is missing in it is missing.
   func succeeded(isLenient: Bool = false) throws -> Verdict {
-    let values = isLenient ? extracted(isLenient: true) : try extractedAll()
+    let values = isLenient ? extracted() : try extractedAll()
     switch step {
     case .create: return opened(values)
-    case .probe: return noted(values.notes, try probed())
+    case .probe: return noted(values.notes, try probed(values))
     case .chunk(let chunk): return try sent(chunk, values)
     case .prepareChunk(let chunk): return prepared(chunk, values)
     case .probeChunk(let chunk): return noted(values.notes, .stored(receipt(chunk, values.part, nil), proof: nil))
     case .discover: return refreshed(values)
     case .finish, .save: return ended(values)
-    case .verify:
-      return noted(values.notes, .finished(proto.proof(facts, confirmation: proved("file"), reply: reply)))
+    case .verify: return verified(values)
     case .abort, .makeParent: return .settled
     }
   }
@@ -38,7 +37,8 @@ extension ProfileJudge {
     return values
   }
 
-  func extracted(isLenient: Bool) -> Extracted {
+  /// What there is of it.
+  func extracted() -> Extracted {
     var values = Extracted()
     for target in rules.extract {
       if let value = try? target.extraction.value(in: reader, scope) { try? values.keep(value, target) }
@@ -79,18 +79,24 @@ extension ProfileJudge {
     return noted(values.notes, .chunkPrepared(part.isEmpty ? ["prepared": "true"] : part))
   }
 
-  /// What `probe_chunk` says of a chunk that is not there; nil when it is there, or when that cannot be told.
-  func absentChunk() throws -> Verdict? {
+  /// What `probe_chunk` says of a chunk; nil when that cannot be told.
+  func probedChunk() throws -> Verdict? {
     guard let exists = rules.have.exists, let chunk else { return nil }
-    if try exists.holds(reader, scope, earlier: []) {
-      let values = extracted(isLenient: true)
-      return noted(values.notes, .stored(receipt(chunk, values.part, nil), proof: nil))
-    }
+    if try claims(exists) { return try unmetRequirement() ?? found(chunk) }
     switch StatusClass(reply.status) {
     case .success, .redirect: return .chunkProbed(acked: chunk.acked)
     case .permanent where reply.status != 401 && reply.status != 403: return .chunkProbed(acked: chunk.acked)
     case .permanent, .throttled, .retry: return nil
     }
+  }
+
+  /// The chunk is there. What the steps behind need of the answer that was lost comes with another one.
+  private func found(_ chunk: ChunkFacts) -> Verdict {
+    let values = extracted()
+    guard lacksRequired(values, [.part, .result], of: chunk) else {
+      return noted(values.notes, .stored(receipt(chunk, values.part, nil), proof: nil))
+    }
+    return proto.profile.chunk.isIdempotent ? .chunkProbed(acked: chunk.acked) : unknown(Self.unsaid, .chunk)
   }
 
   private func sent(_ chunk: ChunkFacts, _ values: Extracted) throws -> Verdict {
@@ -108,8 +114,10 @@ extension ProfileJudge {
     let counted = notes.texts.keys.filter { $0.hasPrefix("count.\(key).") }
     var notes = values.notes.merging(counted.map { ($0, "") }) { first, _ in first }
     if let proved = proved("file") { notes[SessionNotes.proved] = proved.rawValue }
-    let keys = [ProfileProtocol.restarts(facts.file.uid), ProfileProtocol.refreshes(facts.file.uid)]
-    return forgetting(keys, noted(notes, .stored(part, proof: wholeProof(part))))
+    let proof = wholeProof(part)
+    // A chunk that the server had before is no progress.
+    let isProgress = chunk.losses == 0 || proof != nil
+    return forgetting(isProgress ? counters : [refreshes], noted(notes, .stored(part, proof: proof)))
   }
 
   /// A file in one chunk is done with it, unless a step follows.
@@ -169,11 +177,36 @@ extension ProfileJudge {
     let after = SessionNotes(notes.texts.merging(values.notes) { $1 })
     let isLast = !proto.remains(after: name, facts, after, isProved: proved("file") != nil)
     let marks = [SessionNotes.done(name): "1", SessionNotes.poll(name): ""]
-    if isLast {
-      return noted(
-        values.notes.merging(marks) { $1 }, .finished(proto.proof(facts, confirmation: proved("file"), reply: reply)))
+    guard isLast else { return noted(values.notes.merging(marks) { $1 }, .settled) }
+    return finished(values.notes.merging(marks) { $1 })
+  }
+
+  /// The file is there. After a lost answer to the first of two last steps the second one is still to come.
+  private func verified(_ values: Extracted) -> Verdict {
+    guard facts.lostAnswer == .finish, let finish = proto.finishName, proto.isPending(finish, facts, notes),
+      proto.isPending(proto.saveName, facts, notes)
+    else { return finished(values.notes) }
+    return noted(values.notes.merging([SessionNotes.done(finish): "1"]) { $1 }, .settled)
+  }
+
+  private func finished(_ values: [String: String]) -> Verdict {
+    forgetting(
+      counters, noted(values, .finished(proto.proof(facts, confirmation: proved("file"), reply: reply))))
+  }
+
+  /// What is verified when all is done has to be what was sent.
+  func different(_ requirement: Requirement, _ message: String) -> Verdict {
+    guard requirement.namesHash(of: "file") || requirement.names("file", field: "size") else {
+      return missing(Failure(.protoBadReply, message))
     }
-    return noted(values.notes.merging(marks) { $1 }, .settled)
+    return .failed(Failure(.integrityMismatch, message), .permanent)
+  }
+
+  /// All is done, and the file is not there: it may take a moment to appear.
+  func missing(_ failure: Failure) -> Verdict {
+    var failure = failure
+    failure.message = "the server took the whole upload for complete, and does not find it: \(failure.message)"
+    return .failed(failure, failures < ProfileProtocol.mostLooks ? .retry(isThrottled: false) : .permanent)
   }
 }
 

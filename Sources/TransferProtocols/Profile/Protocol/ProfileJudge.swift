@@ -55,17 +55,21 @@ struct ProfileJudge {
   private func meaning() throws -> Verdict {
     if let (index, rule) = try matchingRule() { return try follow(rule, index) }
     if let failure = reply.transportFailure { return lost(failure) }
-    if step.isProbeOfChunk, let verdict = try absentChunk() { return verdict }
-    if let poll = rules.poll, try poll.condition.holds(reader, scope, earlier: []) { return polling(poll) }
+    if step.isProbeOfChunk, let verdict = try probedChunk() { return verdict }
+    // What says nothing is not the end of the wait.
+    if let poll = rules.poll, try poll.condition.holds(reader, scope, earlier: [], countsNothing: true) {
+      return polling(poll)
+    }
     guard rules.success.status.contains(reply.status) else { return refused() }
     if let verdict = try unmetRequirement() { return verdict }
     return try succeeded()
   }
 
-  /// The first rule that holds and was not followed too often.
+  /// The first rule that holds and was not followed too often. Where no answer came only those about that can hold.
   private func matchingRule() throws -> (Int, ProfileRule)? {
     let earlier = notes.seen(key)
     for (index, rule) in (rules.rules + proto.profile.errors).enumerated() {
+      if reply.transportFailure != nil && rule.condition.curl == nil { continue }
       if let most = rule.most, max(followed(index), rule.action.countsAsFailure ? failures : 0) >= most { continue }
       if try rule.condition.holds(reader, scope, earlier: earlier) { return (index, rule) }
     }
@@ -95,18 +99,26 @@ struct ProfileJudge {
 
   // MARK: - Success
 
+  /// What an answer claims about the upload; one that cannot be read claims nothing.
+  func claims(_ condition: Condition) throws -> Bool {
+    guard try condition.holds(reader, scope, earlier: []) else { return false }
+    if let fault = condition.documentFault(reader) { throw Extraction.Fault(message: fault) }
+    return true
+  }
+
   /// nil when all requirements hold.
-  private func unmetRequirement() throws -> Verdict? {
-    if reader.isPage, !rules.success.requirements.contains(where: { $0.source.source == .body }) {
+  func unmetRequirement() throws -> Verdict? {
+    if reader.isPage, !readsBody {
       return misshapen("the server answered an HTML page" + (readsJSON ? ", not JSON" : ""))
     }
-    for requirement in rules.success.requirements {
+    let isEnded = proto.isEnded(facts, notes)
+    for requirement in rules.success.requirements where !(requirement.isOfDoubt && isEnded) {
       if requirement.isOptional && !requirement.isPresent(reader) { continue }
       if let fault = reader.documentFault(requirement.source.source) { return misshapen(fault) }
       if isUncheckable(requirement) { continue }
       guard try !requirement.holds(reader, scope) else { continue }
-      if step == .verify { return .absent }
       let message = "the server answered \(reply.status), but \(requirement.words)"
+      if step == .verify { return isEnded ? different(requirement, message) : .absent }
       if requirement.namesHash(of: "chunk") { return again(Failure(.integrityMismatch, message)) }
       // What the server made of the whole file is not the file: it is sent anew.
       if requirement.namesHash(of: "file") || requirement.names("file", field: "size") {
@@ -115,6 +127,10 @@ struct ProfileJudge {
       return .failed(Failure(.protoBadReply, message), .permanent)
     }
     return nil
+  }
+
+  private var readsBody: Bool {
+    rules.success.requirements.contains { $0.source.source == .body } || rules.have.exists?.readsBody == true
   }
 
   private var readsJSON: Bool {

@@ -34,7 +34,11 @@ extension ProfileProtocol {
     return layout
   }
 
+  /// A server may name any size; larger ones than this are one chunk of any file, and sums with it stay numbers.
+  private static let largestChunk: Int64 = 1 << 60
+
   private func cut(_ size: Int64, _ chunkSize: Int64) -> ChunkLayout {
+    let chunkSize = min(chunkSize, Self.largestChunk)
     guard profile.chunk.remainder == .lastAbsorbs else { return ChunkLayout(size: size, chunkSize: chunkSize) }
     return ChunkLayout(size: size, chunkSize: chunkSize, count: max(1, Int(clamping: size / chunkSize)))
   }

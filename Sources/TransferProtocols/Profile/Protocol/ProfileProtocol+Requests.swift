@@ -169,7 +169,7 @@ extension ProfileProtocol {
   /// What was asked for ahead; and at the end the digest of what was sent.
   private func fileHashes(_ facts: UploadFacts, _ context: RequestContext?) -> [String: Digest] {
     var hashes: [String: Digest] = [:]
-    if facts.isAllStored, facts.parts.count == facts.layout.count, let digest = combinedDigest(facts.parts) {
+    if facts.isAllStored, facts.parts.count == facts.layout.count, let digest = facts.parts.combinedDigest {
       hashes[ProfileHash.crc32c.rawValue] = digest
     }
     for hash in profile.file.hashes {

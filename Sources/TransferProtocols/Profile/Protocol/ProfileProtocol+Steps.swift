@@ -28,7 +28,11 @@ extension ProfileProtocol {
   }
 
   private func expiry(_ session: SessionFacts, _ notes: SessionNotes, _ wallMs: Int64) -> Failure? {
-    guard let expiresAtMs = expiresAtMs(notes) ?? session.expiresAtMs, expiresAtMs <= wallMs else { return nil }
+    // Of a session that nobody opens, the first moment is known.
+    let ownMs = profile.step(.begin) == nil ? profile.session.ttlMs.map { session.intendedAtMs + $0 } : nil
+    guard let expiresAtMs = expiresAtMs(notes) ?? session.expiresAtMs ?? ownMs, expiresAtMs <= wallMs else {
+      return nil
+    }
     return Failure(.protoSessionGone, "the session at the server has expired")
   }
 
@@ -42,23 +46,39 @@ extension ProfileProtocol {
     guard let step = profile.step(.probe), isWanted(step, facts) else { return false }
     if notes.wantsProbe { return true }
     guard !facts.isProbed, !notes.isComplete else { return false }
-    if facts.isAllStored { return facts.lostAnswer == .finish && step.have.done != nil && profile.step(.verify) == nil }
+    if facts.isAllStored { return facts.lostAnswer == .finish && step.have.done != nil && !canVerify(facts) }
     return facts.isResumed || facts.lostAnswer == .part
   }
 
   // MARK: - The last steps
 
   private func lastStep(_ facts: UploadFacts, _ notes: SessionNotes) -> UploadStep {
-    let isPending = { (name: StepName?) -> Bool in
-      guard let name, let step = profile.step(name) else { return false }
-      return !notes.isComplete && !notes.isDone(name) && isWanted(step, facts)
-    }
-    let canVerify = profile.step(.verify).map { isWanted($0, facts) } ?? false
-    if canVerify, !facts.isAbsent, facts.lostAnswer == .finish || facts.lostAnswer == .save { return .control(.verify) }
-    if isPending(finishName) { return .control(.finish) }
-    if isPending(saveName) { return .control(.save) }
-    if canVerify, !facts.isAbsent { return .control(.verify) }
+    let (finishes, saves) = (isPending(finishName, facts, notes), isPending(saveName, facts, notes))
+    let isInDoubt = finishes && facts.lostAnswer == .finish || saves && facts.lostAnswer == .save
+    if isInDoubt, !facts.isAbsent, canVerify(facts) { return .control(.verify) }
+    if finishes { return .control(.finish) }
+    if saves { return .control(.save) }
+    if canVerify(facts) { return .control(.verify) }
     return .complete(proof(facts, confirmation: notes.proved, reply: nil))
+  }
+
+  private func canVerify(_ facts: UploadFacts) -> Bool { profile.step(.verify).map { isWanted($0, facts) } ?? false }
+
+  /// A last step that is still to be done. What a probe found complete needs no step that completes it.
+  func isPending(_ name: StepName?, _ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
+    guard let name, let step = profile.step(name), !notes.isDone(name) else { return false }
+    return !(name == finishName && notes.isComplete) && isWanted(step, facts)
+  }
+
+  /// The last steps are done: what is verified then has to be there.
+  func isEnded(_ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
+    !isPending(finishName, facts, notes) && !isPending(saveName, facts, notes)
+  }
+
+  /// The next request of the step only asks how far it is.
+  func isQuestion(_ name: StepName, _ notes: SessionNotes) -> Bool {
+    guard notes.pollsSinceMs(name) != nil, let request = profile.step(name)?.poll?.request else { return false }
+    return ProfileStep.isIdempotent(request.method)
   }
 
   /// A condition that cannot be computed lets the step happen: its request then says what is missing.
@@ -80,23 +100,11 @@ extension ProfileProtocol {
   /// What is known of the finished file. `confirmation` is what the last answer proves, if anything.
   func proof(_ facts: UploadFacts, confirmation: Confirmation?, reply: TransferReply?) -> FileProof {
     let isWhole = !facts.parts.isEmpty && facts.parts.count == facts.layout.count
-    let digest = isWhole ? combinedDigest(facts.parts) : nil
+    let digest = isWhole ? facts.parts.combinedDigest : nil
     let areProved = isWhole && facts.parts.allSatisfy { $0.confirmation == .digest }
     return FileProof(
       confirmation: confirmation ?? (areProved ? .digest : .none), digest: digest,
       remoteDigest: confirmation == .digest ? digest : nil, etag: reply?.field("etag") ?? "",
       requestID: reply?.serverRequestID ?? "", serverDate: reply?.field("date") ?? "")
-  }
-
-  /// Of the whole file; nil when the digest of a chunk is not known.
-  func combinedDigest(_ parts: [PartReceipt]) -> Digest? {
-    guard var whole = parts.first?.digest else { return nil }
-    for part in parts.dropFirst() {
-      guard let digest = part.digest, let both = RunningDigest.combine(whole, digest, secondLength: part.length) else {
-        return nil
-      }
-      whole = both
-    }
-    return whole
   }
 }

@@ -61,6 +61,16 @@ public struct ProfileProtocol: UploadProtocol {
       plansLate: plansLate, needsParts: finishName == nil)
   }
 
+  /// What asks how far a last step is can be repeated, whatever the step itself is.
+  public func abilities(_ facts: UploadFacts) -> ProtocolAbilities {
+    var abilities = abilities
+    guard facts.isAllStored, !abilities.unrepeatable.isEmpty, let session = facts.session else { return abilities }
+    let notes = SessionNotes(session.notes)
+    if let name = finishName, isQuestion(name, notes) { abilities.unrepeatable.remove(.finish) }
+    if let name = saveName, isQuestion(name, notes) { abilities.unrepeatable.remove(.save) }
+    return abilities
+  }
+
   private var plansLate: Bool {
     if case .session = profile.chunk.size { true } else { false }
   }
@@ -82,13 +92,19 @@ public struct ProfileProtocol: UploadProtocol {
 
   /// The server can say whether it has a chunk whose answer was lost, in words that settle it.
   var canAskAboutChunks: Bool {
-    profile.step(.probeChunk) != nil || (profile.chunk.mode == .sequential && profile.step(.probe) != nil)
+    profile.step(.probeChunk) != nil || (profile.chunk.mode == .sequential && isAlways(.probe))
   }
 
-  func isRepeatable(_ name: StepName) -> Bool { profile.step(name)?.isIdempotent ?? true || canAskAboutEnd }
+  func isRepeatable(_ name: StepName) -> Bool { profile.step(name)?.isIdempotent ?? true || canAskAboutEnd(name) }
 
-  /// The server can say whether the upload is complete.
-  var canAskAboutEnd: Bool { profile.step(.verify) != nil || profile.step(.probe)?.have.done != nil }
+  /// The server can say whether the upload is complete. What a probe finds complete may not be saved yet.
+  func canAskAboutEnd(_ name: StepName) -> Bool {
+    if isAlways(.verify) { return true }
+    return name == finishName && isAlways(.probe) && profile.step(.probe)?.have.done != nil
+  }
+
+  /// The step is there for every file: a question that may be left out is none.
+  func isAlways(_ name: StepName) -> Bool { profile.step(name).map { $0.when == nil } ?? false }
 
   /// The step that ends the upload, and the one behind it.
   var finishName: StepName? { lastNames.first }
