@@ -247,6 +247,42 @@ import Testing
     }
   }
 
+  @Test func aQuestionThatCarriesASecretGoesToNoOtherServer() throws {
+    let text = """
+      inputs: [{name: key, secret: true}]
+      steps:
+        init: {method: POST, url: /i, extract: {session.u: {json: $.u}}}
+        chunk: {method: PUT, url: /x, body: {kind: raw}}
+        complete:
+          method: POST
+          url: /c
+          poll: {while: {status: 202}, request: {method: GET, url: "{{session.u}}", auth: off HEADERS}}
+      """
+    let turns = { (url: String) -> [Turn] in
+      [
+        .on("POST https://h.example/api/i", 200, "{\"u\":\"\(url)\"}"), .on(self.put, 200),
+        .on("POST https://h.example/api/c", 202),
+      ]
+    }
+    let plain = text.replacing("HEADERS", with: "")
+    let other = "https://evil.example/v"
+    #expect(isDone(try driver(plain, 3, ["key": "k"]).run(turns(other) + [.on("GET \(other)", 200)])))
+    let secret = text.replacing("HEADERS", with: ", headers: {K: \"{{input.key}}\"}")
+    let end = try driver(secret, 3, ["key": "k"]).run(turns(other))
+    #expect(failure(end)?.contains("points to another server") == true)
+    let own = "https://h.example/v"
+    #expect(isDone(try driver(secret, 3, ["key": "k"]).run(turns(own) + [.on("GET \(own)", 200)])))
+  }
+
+  @Test func aSessionThatNobodyOpensExpiresToo() throws {
+    let driver = try driver(
+      "session: {ttl: 1h}\nsteps: {chunk: {method: PUT, url: \"/x/{{uuid}}\", body: {kind: raw}}}")
+    driver.facts.session = SessionFacts(
+      remoteID: "old", intendedAtMs: driver.nowMs - 3_600_000, notes: ["uuid": "old"])
+    #expect(isDone(driver.run([.on(put, 200)])))
+    #expect(driver.log.allSatisfy { !$0.hasSuffix("old") })
+  }
+
   @Test func settingsThatDoNotFitAreRefused() throws {
     let profile = try ProfileReadTests.read(
       ProfileReadTests.smallest("inputs: [{name: k, secret: true, required: true}, {name: b, required: true}]"))

@@ -23,6 +23,11 @@ extension RenderedRequest {
     var headers: [TemplateField]
     var usesAuth: Bool
     var body = BodyRules.none
+
+    /// Every variable in what it sends, without the headers of all steps.
+    var variables: [Expression.Variable] {
+      (query + headers).flatMap(\.value.variables) + url.variables + body.variables
+    }
   }
 
   init(_ source: Source, of profile: Profile, _ scope: ProfileScope, uid: UID) throws(RenderFault) {

@@ -16,7 +16,7 @@ extension ProfileProtocol {
     let source = source(name, described, facts)
     do throws(RenderFault) {
       let rendered = try RenderedRequest(source, of: profile, scope, uid: facts.file.uid)
-      try trust(rendered, source, described, scope)
+      try trust(rendered, source, scope)
       return try transferRequest(rendered, name, described)
     } catch {
       var failure = error.failure
@@ -96,10 +96,10 @@ extension ProfileProtocol {
   /// Bytes and secrets go where the person and the profile say. A URL from an answer may lead to another server only in a
   /// step that says `auth: off` and carries no secret, and never from TLS to plain text.
   private func trust(
-    _ request: RenderedRequest, _ source: RenderedRequest.Source, _ step: ProfileStep, _ scope: ProfileScope
+    _ request: RenderedRequest, _ source: RenderedRequest.Source, _ scope: ProfileScope
   ) throws(RenderFault) {
     guard !source.url.isStatic, let there = WebOrigin(url: request.url), !origins(scope).contains(there) else { return }
-    guard !source.usesAuth, !isSecret(step) else {
+    guard !source.usesAuth, !isSecret(source) else {
       throw RenderFault(
         .value,
         "the server points to another server (\(printable(there.description))), where credentials do not go; a step that is meant to go there says auth: off"
@@ -121,9 +121,9 @@ extension ProfileProtocol {
   }
 
   /// Mentions a secret, itself or through the headers of every step.
-  private func isSecret(_ step: ProfileStep) -> Bool {
+  private func isSecret(_ source: RenderedRequest.Source) -> Bool {
     let secrets = Set(profile.inputs.filter(\.isSecret).map(\.name))
-    let variables = step.variables + profile.headers.flatMap(\.value.variables)
+    let variables = source.variables + profile.headers.flatMap(\.value.variables)
     return variables.contains { variable in
       guard variable.root == "input", case .field(let name)? = variable.accesses.first else {
         return variable.root == "secret"
