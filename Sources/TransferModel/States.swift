@@ -67,7 +67,7 @@ public enum SessionState: String, Sendable, CaseIterable, Codable {
   case open
   case completed
   case aborted
-  /// The server forgot it.
+  /// The server forgot it, or will not be told that it ended; what it keeps of it is its own affair.
   case gone
 }
 

@@ -77,7 +77,9 @@ extension EngineLoop {
       } else if let step = next.step {
         send(next, step)
       } else {
-        endAbort(next.work, AttemptResult(outcome: .ok), next.work.remoteID == nil ? .gone : .aborted)
+        // An auditor must not read that something was ended.
+        let text = "nothing was sent: the server has no way to end this upload"
+        endAbort(next.work, AttemptResult(outcome: .interrupted, message: text), .gone)
       }
     }
   }
@@ -100,7 +102,8 @@ extension EngineLoop {
       let failure = error as? Failure
       let result = AttemptResult(
         outcome: .fatal, code: failure?.code ?? .engineBug, message: failure?.message ?? "\(error)")
-      endAbort(abort.work, result, nil)
+      // A request that cannot be made today cannot be made tomorrow.
+      endAbort(abort.work, result, failure == nil ? nil : .gone)
     }
   }
 
@@ -123,7 +126,8 @@ extension EngineLoop {
       abort.isListed = next == nil
     default:
       let retry = RetryDecision(notBeforeMs: wallMs, isExhausted: false)
-      return endAbort(abort.work, AttemptResult(verdict, reply, retry, wallMs: wallMs), nil)
+      let end: SessionState? = verdict.isRefusalForGood ? .gone : nil
+      return endAbort(abort.work, AttemptResult(verdict, reply, retry, wallMs: wallMs), end)
     }
     if abort.step != nil { return aborts.append(abort) }
     var result = AttemptResult(outcome: .ok)
@@ -141,5 +145,13 @@ extension EngineLoop {
         if let state { _ = try tx.endSession(work.session, state) }
         return [Begun]()
       }, then: { mailbox.put(.committed($0, asked: [])) })
+  }
+}
+
+extension Verdict {
+  /// The server never will do it; other credentials would not help.
+  fileprivate var isRefusalForGood: Bool {
+    guard case .failed(let failure, .permanent) = Judgement(self).verdict else { return false }
+    return failure.code.blame != .auth
   }
 }
