@@ -89,7 +89,7 @@ public struct ClaimedFile: Sendable {
   public var doneChunks: Int
   /// The sum of their lengths.
   public var doneBytes: Int64
-  /// When those of its chunks that back off may be sent again, in milliseconds since 1970 UTC.
+  /// When those of its chunks that failed may be sent again, in milliseconds since 1970 UTC; 0 where that time has come.
   public var waitingUntil: [Int64] = []
   /// The newest operation of an attempt that ended `crashed`, `interrupted` or `retry` after its request may have
   /// arrived, with no `ok` attempt of that operation since.

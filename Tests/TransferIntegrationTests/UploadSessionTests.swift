@@ -47,4 +47,45 @@ import Transfers
     let outcomes = attempts.filter { $0.operation == "part" }.map(\.outcome)
     #expect(outcomes == ["ok", "ok", "fatal", "interrupted"])
   }
+
+  /// Access that was withdrawn says nothing about what the server holds: a retry goes on with that.
+  @Test func aRefusalInTheMiddleKeepsWhatTheServerHas() throws {
+    let subject = try #require(ConformanceSubject.all.first { $0.name == "tus" })
+    let scene = try ConformanceScene(
+      subject, size: 4 * subject.chunkSize, script: "match PATCH * nth=3 : status=403\n")
+    try scene.add()
+    #expect(try scene.run().filesFailed == 1)
+    #expect(try scene.openSessions().count == 1)
+    _ = try scene.withLedger { try $0.write { try $0.control(.retry(startsOver: false), RowFilter()) } }
+    let summary = try scene.run()
+    let complaint = try scene.complaint()
+    #expect(complaint == nil)
+    #expect(summary.bytesSent == Int64(2 * subject.chunkSize))
+  }
+
+  /// A server that refuses every chunk is asked about a few of them, not about each.
+  @Test func chunksThatAllFailAreNoStorm() throws {
+    let subject = try #require(ConformanceSubject.all.first { $0.name == "profile numbered-chunks" })
+    let scene = try ConformanceScene(
+      subject, size: 40 * subject.chunkSize, script: "match POST /-/chunks/upload* : status=500\n")
+    scene.maxAttempts = 3
+    try scene.add()
+    #expect(try scene.run().filesFailed == 1)
+    // Four fail, and those that were on their way meanwhile; each three times.
+    let count = try scene.requestCount
+    #expect(count <= 8 * 3 + 1)
+  }
+
+  /// No attempt says that something was ended where nothing was asked.
+  @Test func whatCannotBeEndedAtTheServerIsNotCalledAborted() throws {
+    let subject = try #require(ConformanceSubject.all.first { $0.name == "profile numbered-chunks" })
+    let scene = try ConformanceScene(
+      subject, size: 2 * subject.chunkSize, script: "match POST /-/chunks/upload* : status=403\n")
+    try scene.add()
+    #expect(try scene.run().filesFailed == 1)
+    let aborts = try scene.withLedger { try $0.read { try $0.attempts(RowFilter(), after: 0, limit: 100) } }
+      .filter { $0.operation == "abort" }
+    #expect(aborts.map(\.outcome) == ["interrupted"])
+    #expect(aborts.first?.message?.hasPrefix("nothing was sent") == true)
+  }
 }

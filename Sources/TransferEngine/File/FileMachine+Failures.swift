@@ -27,7 +27,7 @@ extension FileMachine {
     case .sessionGone:
       return sessionGone(job, failure, retry)
     case .permanent:
-      return failedForGood(job, failure, keepsSession: false)
+      return failedForGood(job, failure, keepsSession: bytesStored > 0 && failure.code.leavesUploadIntact)
     case .unknown:
       end(.unknown(failure))
       guard case .chunk(let chunk, let attempt) = job.target else { return [] }
@@ -83,5 +83,15 @@ extension FileMachine {
       end(.fail(failure, keepsSession: false))
     }
     return returned(job)
+  }
+}
+
+extension ErrorCode {
+  /// The reason is not in what the server holds: when it is out of the way, `retry` goes on from there.
+  fileprivate var leavesUploadIntact: Bool {
+    switch self {
+    case .sourceMissing, .sourceDenied, .sourceIO, .http507: true
+    default: blame == .auth || blame == .local || blame == .network
+    }
   }
 }

@@ -74,6 +74,10 @@ struct FileMachine: Sendable {
 
   var openCount: Int { openChunks + askedChunks + (isControlOpen ? 1 : 0) }
   var isWhole: Bool { facts.layout.count == 1 }
+  /// Chunks that were not tried before wait until one of so many that failed has succeeded: a server that refuses them all
+  /// is not asked about each.
+  static let mostFailing = 4
+  var isFailingWidely: Bool { waitingUntil.count >= Self.mostFailing }
   /// Chunks that could be sent if the backoff of all of them were over.
   var unsentCount: Int { facts.layout.count - doneCount - openChunks - askedChunks }
   /// Holds a session at the server, or will.
@@ -169,7 +173,8 @@ struct FileMachine: Sendable {
 
   private mutating func beginChunks(into unit: inout FileUnit, limit: Int, nowMs: Int64) {
     let due = waitingUntil.filter { $0 <= nowMs }.count
-    let ready = unsentCount - waitingUntil.count + due
+    let untried = isFailingWidely ? 0 : unsentCount - waitingUntil.count
+    let ready = untried + due
     let most = abilities.parallelChunks ? abilities.mostParallel ?? .max : 1
     let count = min(limit, ready, most - openChunks - askedChunks)
     guard count > 0 else { return }

@@ -171,7 +171,7 @@ extension EngineLoop {
       if work.machine.waitingUntil.contains(where: { $0 <= now }) {
         markHungry(id)
       } else if work.machine.openCount == 0, let due = work.machine.waitingUntil.min(), due > now + 2_000,
-        work.machine.unsentCount == work.machine.waitingUntil.count
+        work.machine.unsentCount == work.machine.waitingUntil.count || work.machine.isFailingWidely
       {
         work.machine.end(.requeue(notBeforeMs: due, nil, isFailure: false))
         advance(id)

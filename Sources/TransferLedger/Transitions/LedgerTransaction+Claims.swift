@@ -74,7 +74,10 @@ extension LedgerTransaction {
           """, .id(file.id)
         ) { ($0.int(0), $0.int64(1)) } ?? (0, 0)
       file.waitingUntil = try db.rows(
-        "SELECT not_before FROM chunk WHERE file_id = ? AND state = 'waiting'", .id(file.id)
+        """
+        SELECT coalesce(not_before, 0) FROM chunk
+        WHERE file_id = ? AND (state = 'waiting' OR (state = 'pending' AND failures > 0))
+        """, .id(file.id)
       ) { $0.int64(0) }
     }
     file.lostAnswer = try lostAnswer(file.id)

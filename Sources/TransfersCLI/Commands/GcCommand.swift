@@ -9,8 +9,8 @@ struct GcCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
     commandName: "gc", abstract: "List the upload sessions that we left at servers, and end them.",
     discussion: """
-      A session is listed when its file is at rest, or when it waits for its end. Those of failed files are kept, so that \
-      "transfers retry" goes on with what the server has; with --end they are given up as well, and a retry begins anew. \
+      A session is listed when its file is at rest, or when it waits for its end. That of a failed file is kept when what the \
+      server has is still good: "transfers retry" goes on with it. With --end it is given up as well, and a retry begins anew. \
       Only sessions that this ledger began are ever ended.
       """)
 
