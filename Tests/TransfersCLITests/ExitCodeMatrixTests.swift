@@ -65,7 +65,12 @@ import TransferModel
     try writeFile(folder + "/list", Array("src\n".utf8))
   }
 
-  @Test(arguments: rows) func theCodeItsLineAndItsRecord(_ row: Row) throws {
+  /// Some wait for a minute, for a server that does not come back: they do so side by side.
+  @Test(arguments: rows) func theCodeItsLineAndItsRecord(_ row: Row) async throws {
+    try await OwnThread.run { try expect(row) }
+  }
+
+  private func expect(_ row: Row) throws {
     let receiver = try RunningReceiver(in: program.folder, script: row.script)
     let plain = try run(row, receiver, store: "plain.db", json: false)
     #expect(plain.code == row.code.rawValue && plain.signal == 0, "\(plain.err)")

@@ -144,7 +144,7 @@ class Case:
             return
         last = max((attempt.id for attempt in before.attempts), default=0)
         sessions = {a.file_id for a in before.attempts if a.operation == "create" and a.outcome == "ok"}
-        unfinished = {file.id for file in before.files if file.state != "done"} & sessions
+        unfinished = {file.id for file in before.files if file.state != "done"} & sessions - self.sent_anew
         for file in unfinished:
             later = [a.operation for a in after.attempts if a.file_id == file and a.id > last]
             if later and later[0] not in ("probe", "verify"):
