@@ -89,6 +89,8 @@ public struct ClaimedFile: Sendable {
   public var doneChunks: Int
   /// The sum of their lengths.
   public var doneBytes: Int64
+  /// The server lost something that it had acknowledged.
+  public var hasLosses = false
   /// When those of its chunks that failed may be sent again, in milliseconds since 1970 UTC; 0 where that time has come.
   public var waitingUntil: [Int64] = []
   /// The newest operation of an attempt that ended `crashed`, `interrupted` or `retry` after its request may have
@@ -155,10 +157,12 @@ public struct ClaimedChunk: Sendable, Hashable {
   public var remote: [String: String]
   /// A request for it lost its answer, and the server was not asked since.
   public var isUncertain: Bool
+  /// How often the server lost what it had acknowledged of it.
+  public var losses: Int
 
   public init(
     id: ChunkID, attempt: AttemptID, seq: Int, range: ByteRange, failures: Int, operation: AttemptOperation = .part,
-    acked: Int64 = 0, remote: [String: String] = [:], isUncertain: Bool = false
+    acked: Int64 = 0, remote: [String: String] = [:], isUncertain: Bool = false, losses: Int = 0
   ) {
     self.id = id
     self.attempt = attempt
@@ -169,6 +173,7 @@ public struct ClaimedChunk: Sendable, Hashable {
     self.acked = acked
     self.remote = remote
     self.isUncertain = isUncertain
+    self.losses = losses
   }
 }
 

@@ -60,6 +60,32 @@ import TransferProtocols
     #expect(scene.machine.heard(remoteID: "/u/2", expiresAtMs: nil) == [], "the first name stands")
   }
 
+  @Test func whatIsOnlySentAgainIsNoProgress() {
+    let part = PartReceipt(seq: 0, length: 10, etag: "", digest: nil, confirmation: .none)
+    for (verdict, losses, left) in [
+      (Verdict.advanced(acked: 5), 0, 0), (.advanced(acked: 5), 1, 3), (.stored(part, proof: nil), 0, 0),
+      (.stored(part, proof: nil), 2, 3), (.chunkProbed(acked: 5), 0, 0), (.chunkProbed(acked: 5), 1, 3),
+    ] {
+      var scene = Scene(size: 35, session: "u", failures: 3)
+      let job = scene.begin(seq: 0, losses: losses)
+      _ = scene.machine.concluded(job, Judgement(verdict), soon)
+      #expect(scene.machine.failures == left, "\(verdict) after \(losses) losses")
+    }
+  }
+
+  @Test func anOffsetOfAFileThatLostSomethingIsNoProgress() {
+    var scene = Scene(size: 35, done: 1, session: "u", failures: 3)
+    _ = scene.concluded(.probe(marker: nil), .offset(5))
+    _ = scene.concluded(.probe(marker: nil), .offset(25))
+    #expect(scene.machine.failures == 3)
+    var other = Scene(size: 35, done: 1, session: "u", failures: 3)
+    _ = other.concluded(.probe(marker: nil), .offset(25))
+    #expect(other.machine.failures == 0)
+    var claimed = Scene(size: 35, done: 1, session: "u", failures: 3, hasLosses: true)
+    _ = claimed.concluded(.probe(marker: nil), .offset(25))
+    #expect(claimed.machine.failures == 3)
+  }
+
   @Test func notesAreMergedAndForgottenByName() {
     var scene = Scene(size: 35)
     scene.open()
@@ -166,10 +192,10 @@ private struct Scene {
 
   init(
     size: Int64, isParallel: Bool = false, done: Int = 0, session: String? = nil, expiresAtMs: Int64? = nil,
-    failures: Int = 0, unrepeatable: Set<AttemptOperation> = [], opensWithChunk: Bool = false
+    failures: Int = 0, unrepeatable: Set<AttemptOperation> = [], opensWithChunk: Bool = false, hasLosses: Bool = false
   ) {
     let layout = ChunkLayout(size: size, chunkSize: 10)
-    let claimed = ClaimedFile(
+    var claimed = ClaimedFile(
       id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,
       path: NameBytes("/p"), key: NameBytes("k"),
       identity: SourceIdentity(size: size, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1), failures: failures,
@@ -178,6 +204,7 @@ private struct Scene {
         ClaimedSession(id: SessionID(rawValue: 1), remoteID: $0, intendedAtMs: 0, expiresAtMs: expiresAtMs)
       },
       doneChunks: done, doneBytes: min(size, Int64(done) * 10), lostAnswer: nil)
+    claimed.hasLosses = hasLosses
     proto = AppendingProtocol(isParallel: isParallel, unrepeatable: unrepeatable, opensWithChunk: opensWithChunk)
     machine = FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
   }
@@ -194,14 +221,19 @@ private struct Scene {
   }
 
   /// One chunk begins, as the ledger would say it.
-  mutating func begin(seq: Int, acked: Int64 = 0, begun: Begun = Begun(file: FileID(rawValue: 1))) -> JobStep {
+  mutating func begin(seq: Int, acked: Int64 = 0, losses: Int = 0, begun: Begun = Begun(file: FileID(rawValue: 1)))
+    -> JobStep
+  {
     var begun = begun
     let range = machine.facts.layout.range(seq)
     let (chunk, attempt) = (ChunkID(rawValue: Int64(seq) + 1), AttemptID(rawValue: Int64(seq) + 1))
-    begun.chunks = [ClaimedChunk(id: chunk, attempt: attempt, seq: seq, range: range, failures: 0, acked: acked)]
+    begun.chunks = [
+      ClaimedChunk(id: chunk, attempt: attempt, seq: seq, range: range, failures: 0, acked: acked, losses: losses)
+    ]
     machine.begun(begun, asked: machine.openCount - machine.openChunks, nowMs: 0)
     return JobStep(
-      target: .chunk(chunk, attempt), step: .chunk(ChunkFacts(seq: seq, range: range, acked: acked)), failures: 0)
+      target: .chunk(chunk, attempt), step: .chunk(ChunkFacts(seq: seq, range: range, acked: acked, losses: losses)),
+      failures: 0)
   }
 
   mutating func beginControl(_ step: StepRequest) {

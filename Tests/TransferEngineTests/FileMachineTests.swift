@@ -122,6 +122,24 @@ import TransferProtocols
     #expect(patient.advance()?.changes.prefix(2) == [.endSession(.gone), .resetChunks])
   }
 
+  @Test func anObjectThatIsNotWhatWasSentIsNotAskedForAgain() throws {
+    var dialogue = Dialogue(chunks: 2, session: "u", done: 2)
+    _ = dialogue.advance()
+    dialogue.beginControl(.finish)
+    _ = dialogue.concluded(.finish, .failed(Failure(.integrityMismatch, "another size"), .sessionGone))
+    #expect(dialogue.advance()?.changes.prefix(3) == [.resumeSending, .endSession(.gone), .resetChunks])
+  }
+
+  @Test func whatVerifyDidNotFindMayBeThereAfterTheFinish() {
+    var dialogue = Dialogue(chunks: 2, session: "u", done: 2, lost: .finish)
+    dialogue.beginControl(.verify)
+    _ = dialogue.concluded(.verify, .absent)
+    #expect(dialogue.machine.facts.isAbsent)
+    dialogue.beginControl(.finish)
+    _ = dialogue.concluded(.finish, .settled)
+    #expect(!dialogue.machine.facts.isAbsent)
+  }
+
   @Test func theServersListDecidesWhichChunksAreDone() throws {
     var dialogue = Dialogue(chunks: 3, session: "u", done: 3, lost: .finish)
     #expect(dialogue.advance()?.begin == .control(.probe(marker: nil)))

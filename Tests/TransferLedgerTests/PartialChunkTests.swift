@@ -44,6 +44,21 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
+  @Test func whatWasLostIsKnownToTheNextClaim() throws {
+    let f = try LedgerFixture()
+    let (file, run) = try fileInWork(f)
+    let chunk = try begin(f, file, run)[0]
+    #expect(chunk.losses == 0)
+    try f.ledger.write { tx in
+      _ = try tx.endAttempt(chunk.attempt, run, acked(10))
+      #expect(try tx.storeChunk(chunk.id, chunk.attempt, part).isApplied)
+      #expect(try tx.resetChunks(file, run) == 1)
+      _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: true)
+      #expect(try tx.claimFiles(run, limit: 1)[0].hasLosses)
+    }
+    #expect(try begin(f, file, run, limit: 2).map(\.losses) == [1, 0])
+  }
+
   @Test func acknowledgedBytesOfAPartAreCountedAndKeptByTheNextClaim() throws {
     let f = try LedgerFixture()
     let (file, run) = try fileInWork(f)

@@ -49,7 +49,7 @@ extension FileMachine {
       return [.prepareChunk(chunk, attempt, remote: remote)]
     case .chunkProbed(let acked):
       guard case .chunk(let chunk, let attempt) = job.target else { preconditionFailure("probed a control step") }
-      count(acked - (job.step.chunk?.acked ?? 0))
+      count(acked - (job.step.chunk?.acked ?? 0), isNew: job.step.isOfNewChunk)
       return [.probeChunk(chunk, attempt, acked: acked)]
     case .offset(let offset):
       return aligned(job, offset)
@@ -96,7 +96,7 @@ extension FileMachine {
     guard case .chunk(let chunk, let attempt) = job.target else { preconditionFailure("stored a control step") }
     repairsInARow = 0
     doneCount += 1
-    count(part.length - (job.step.chunk?.acked ?? 0))
+    count(part.length - (job.step.chunk?.acked ?? 0), isNew: job.step.isOfNewChunk)
     let row = StoredPart(
       etag: part.etag, digest: part.digest, md5: part.md5, confirmation: part.confirmation, remote: part.remote)
     let change = FileChange.storeChunk(chunk, attempt, row)
@@ -112,14 +112,15 @@ extension FileMachine {
   private mutating func advanced(_ job: JobStep, to acked: Int64) -> [FileChange] {
     guard case .chunk(let chunk, let attempt) = job.target else { preconditionFailure("advanced a control step") }
     repairsInARow = 0
-    count(acked - (job.step.chunk?.acked ?? 0))
+    count(acked - (job.step.chunk?.acked ?? 0), isNew: job.step.isOfNewChunk)
     return [.advanceChunk(chunk, attempt, acked: acked)]
   }
 
-  /// Bytes that the server says it holds, or does not hold after all.
-  private mutating func count(_ bytes: Int64) {
+  /// Bytes that the server says it holds, or does not hold after all. What it had before and lost is no progress, here as in
+  /// the ledger: a file that loses again and again must come to an end.
+  private mutating func count(_ bytes: Int64, isNew: Bool) {
     bytesStored += bytes
-    if bytes > 0 { failures = 0 }
+    if bytes > 0 && isNew { failures = 0 }
   }
 
   /// The server said how much of the file it holds, and that is the only truth.
@@ -127,7 +128,8 @@ extension FileMachine {
     precondition((0...facts.layout.size).contains(offset), "an offset of \(offset) in \(facts.layout.size) bytes")
     if facts.lostAnswer != .finish { facts.lostAnswer = nil }
     facts.isProbed = true
-    count(offset - bytesStored)
+    if offset < bytesStored { hasLosses = true }
+    count(offset - bytesStored, isNew: !hasLosses)
     doneCount = facts.layout.chunks(within: offset)
     facts.isAllStored = doneCount == facts.layout.count
     if !facts.isAllStored { isFinishing = false }
@@ -140,7 +142,10 @@ extension FileMachine {
     switch job.step {
     case .abort(let remoteID): facts.orphans.removeAll { $0 == remoteID }
     case .makeParent: facts.parentsMade = (facts.parentsMade ?? 0) + 1
-    case .finish, .save: if facts.lostAnswer == job.step.operation { facts.lostAnswer = nil }
+    case .finish, .save:
+      if facts.lostAnswer == job.step.operation { facts.lostAnswer = nil }
+      // What a `verify` did not find then may be there now.
+      facts.isAbsent = false
     case .create, .probe, .chunk, .prepareChunk, .probeChunk, .discover, .verify: break
     }
     return []
@@ -172,6 +177,7 @@ extension FileMachine {
   /// The ledger says how many of the disowned chunks it had taken for done.
   mutating func disowned(_ count: Int) {
     guard count > 0 else { return }
+    hasLosses = true
     doneCount -= count
     bytesStored = min(bytesStored, Int64(doneCount) * facts.layout.chunkSize)
     facts.isAllStored = false

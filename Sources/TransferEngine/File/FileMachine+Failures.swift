@@ -71,8 +71,9 @@ extension FileMachine {
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: false) }
     end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
     // With every chunk stored it may be gone because the server is completing it right now, by a request whose answer was
-    // lost: the object is looked for again before anything is sent again.
-    isSessionGone = !(facts.isAllStored && failures < Self.completionPatience)
+    // lost: the object is looked for again before anything is sent again. Not when it was made, and is not what we sent.
+    let mayBeCompleting = facts.isAllStored && failure.code != .integrityMismatch
+    isSessionGone = !(mayBeCompleting && failures < Self.completionPatience)
     return returned(job)
   }
 

@@ -29,6 +29,8 @@ struct FileMachine: Sendable {
   var isSessionGone = false
   /// Attempts in a row that moved nothing, as far as is known here.
   var failures: Int
+  /// The server lost something of this file that it had acknowledged.
+  var hasLosses: Bool
   /// Consecutive repairs without a stored chunk.
   var repairsInARow = 0
   /// How far the pages of a probe have come: the first chunk that was not listed yet.
@@ -70,6 +72,7 @@ struct FileMachine: Sendable {
     facts.isAllStored = doneCount == layout.count
     facts.isPlanned = claimed.layout != nil
     failures = claimed.failures
+    hasLosses = claimed.hasLosses
   }
 
   var openCount: Int { openChunks + askedChunks + (isControlOpen ? 1 : 0) }

@@ -26,6 +26,9 @@ struct RetryDecision: Sendable, Hashable {
 }
 
 extension StepRequest {
+  /// It is about a chunk of which the server never lost anything.
+  var isOfNewChunk: Bool { chunk?.losses == 0 }
+
   /// The protocol compares or sends the receipts of stored chunks.
   var usesParts: Bool {
     switch self {

@@ -108,7 +108,7 @@ extension EngineLoop {
     work.jobs.remove(id)
     work.destination.requests -= 1
     let judgement = Judgement(verdict)
-    let retry = decide(job, judgement.verdict, identityNow, canWait: true)
+    let retry = decide(job, judgement.verdict, identityNow, work.machine)
     var result = AttemptResult(judgement.verdict, reply, retry, wallMs: wallMs)
     if case .failed(let failure, let remedy) = judgement.verdict {
       applyRemedy(remedy, work)
@@ -157,14 +157,15 @@ extension EngineLoop {
   }
 
   private func decide(
-    _ job: Job, _ verdict: Verdict, _ identityNow: SourceIdentity?, canWait: Bool
+    _ job: Job, _ verdict: Verdict, _ identityNow: SourceIdentity?, _ machine: FileMachine
   ) -> RetryDecision {
     guard case .failed(let failure, let remedy) = verdict else {
       return RetryDecision(notBeforeMs: wallMs, isExhausted: false)
     }
     let throttled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
     let policy = engine.configuration.retry
-    let number = job.step.failures + 1
+    // A session belongs to the file, whichever of its chunks says that it is gone.
+    let number = (remedy == .sessionGone ? max(job.step.failures, machine.failures) : job.step.failures) + 1
     var delay = policy.delayMs(
       afterFailure: number, isThrottled: throttled, retryAfterMs: failure.retryAfterMs, using: &dice)
     if remedy.isRetry { delay += scheduler.chargeRetry(host: job.host, isThrottled: throttled) }

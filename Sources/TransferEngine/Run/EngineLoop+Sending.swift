@@ -65,7 +65,7 @@ extension EngineLoop {
     let failures = isOfFile ? work.machine.failures : claimed.failures
     var chunk = ChunkFacts(
       seq: claimed.seq, range: claimed.range, acked: claimed.acked, remote: claimed.remote,
-      isUncertain: claimed.isUncertain, failures: failures)
+      isUncertain: claimed.isUncertain, failures: failures, losses: claimed.losses)
     chunk.body = proto.bodyRange(of: chunk, work.machine.facts)
     let step: StepRequest =
       switch claimed.operation {

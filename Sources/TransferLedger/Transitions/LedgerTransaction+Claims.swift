@@ -66,13 +66,14 @@ extension LedgerTransaction {
         notes: values(row.textOrNil(4)))
     }
     if file.layout != nil {
-      (file.doneChunks, file.doneBytes) =
+      (file.doneChunks, file.doneBytes, file.hasLosses) =
         try db.first(
           """
-          SELECT coalesce(sum(state = 'done'), 0), coalesce(sum(iif(state = 'done', length, acked)), 0) FROM chunk
-          WHERE file_id = ?
+          SELECT coalesce(sum(state = 'done'), 0), coalesce(sum(iif(state = 'done', length, acked)), 0),
+            coalesce(max(losses), 0) > 0
+          FROM chunk WHERE file_id = ?
           """, .id(file.id)
-        ) { ($0.int(0), $0.int64(1)) } ?? (0, 0)
+        ) { ($0.int(0), $0.int64(1), $0.flag(2)) } ?? (0, 0, false)
       file.waitingUntil = try db.rows(
         """
         SELECT coalesce(not_before, 0) FROM chunk
@@ -139,6 +140,7 @@ extension LedgerTransaction {
     var acked: Int64 = 0
     var remote: [String: String] = [:]
     var isUncertain = false
+    var losses = 0
 
     /// What is to be done for it now.
     func operation(_ opening: ChunkOpening) -> AttemptOperation {
@@ -158,7 +160,8 @@ extension LedgerTransaction {
     let pending = try db.rows(Self.pendingChunks, .id(file), .int(limit)) { row in
       PendingChunk(
         id: row.id(0), seq: row.int(1), range: ByteRange(offset: row.int64(2), length: row.int64(3)),
-        failures: row.int(4), acked: row.int64(5), remote: values(row.textOrNil(6)), isUncertain: row.flag(7))
+        failures: row.int(4), acked: row.int64(5), remote: values(row.textOrNil(6)), isUncertain: row.flag(7),
+        losses: row.int(8))
     }
     return try begin(pending, of: file, run, session: session, isRepeatable: isRepeatable, opening: opening)
   }
@@ -181,12 +184,13 @@ extension LedgerTransaction {
       try db.run("UPDATE chunk SET state = 'sending' WHERE id = ? AND state = 'pending'", .id(chunk.id))
       return ClaimedChunk(
         id: chunk.id, attempt: attempt, seq: chunk.seq, range: chunk.range, failures: chunk.failures,
-        operation: operation, acked: chunk.acked, remote: chunk.remote, isUncertain: chunk.isUncertain)
+        operation: operation, acked: chunk.acked, remote: chunk.remote, isUncertain: chunk.isUncertain,
+        losses: chunk.losses)
     }
   }
 
   static let pendingChunks: StaticString = """
-    SELECT id, seq, offset, length, failures, acked, remote, uncertain FROM chunk
+    SELECT id, seq, offset, length, failures, acked, remote, uncertain, losses FROM chunk
     WHERE file_id = ? AND state = 'pending' ORDER BY seq LIMIT ?
     """
 
