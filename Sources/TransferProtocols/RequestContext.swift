@@ -10,16 +10,19 @@ public struct RequestContext: Sendable {
   public var failures: Int
   /// What ``UploadProtocol/fileDigests(for:_:)`` asked for.
   public var fileDigests: [DigestAlgorithm: Digest]
+  /// ``learned`` as it was when the request was made whose answer is judged; nil where nobody noted it.
+  public var learnedWhenSent: LearnedFacts?
 
   public init(
     wallMs: Int64, credential: Credential?, learned: LearnedFacts, failures: Int = 0,
-    fileDigests: [DigestAlgorithm: Digest] = [:]
+    fileDigests: [DigestAlgorithm: Digest] = [:], learnedWhenSent: LearnedFacts? = nil
   ) {
     self.wallMs = wallMs
     self.credential = credential
     self.learned = learned
     self.failures = failures
     self.fileDigests = fileDigests
+    self.learnedWhenSent = learnedWhenSent
   }
 }
 
@@ -54,6 +57,16 @@ public struct LearnedFacts: Sendable, Hashable {
   public var partChecksums: ChecksumSupport = .untried
   /// What a ``StepRequest/discover`` learned, in the protocol's own words; nil until one was answered.
   public var discovered: [String: String]?
+
+  /// How the names of secrets begin in ``discovered``.
+  public static let secretPrefix = "secret."
+
+  /// The secrets in ``discovered``, by name. Never stored or shown.
+  public var secrets: [String: String] {
+    guard let discovered else { return [:] }
+    let found = discovered.filter { $0.key.hasPrefix(Self.secretPrefix) }
+    return Dictionary(uniqueKeysWithValues: found.map { (String($0.key.dropFirst(Self.secretPrefix.count)), $0.value) })
+  }
 
   public enum ChecksumSupport: String, Sendable, Codable {
     /// Not known yet: send ours and compute what both outcomes need.

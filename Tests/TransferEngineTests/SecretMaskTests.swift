@@ -24,6 +24,14 @@ import TransferProtocols
         == "<Error><Message>bad [hidden] here</Message></Error>")
   }
 
+  @Test func whatAServerGaveIsHiddenToo() {
+    var learned = LearnedFacts()
+    learned.discovered = ["secret.token": "abc-def-ghi", "secret.days": "7", "restarts.x": "2 12345678"]
+    let mask = SecretMask(.inputs(["key": "k-1"]), [learned])
+    #expect(mask.applied("k-1 abc-def-ghi 7 2 12345678") == "[hidden] [hidden] 7 2 12345678")
+    #expect(SecretMask(nil, [LearnedFacts()]).applied("abc-def-ghi") == "abc-def-ghi")
+  }
+
   @Test func basicCredentialsDisappearInBothForms() {
     let mask = SecretMask(.basic(user: "u", password: "canary"))
     #expect(mask.applied("canary and dTpjYW5hcnk=") == "[hidden] and [hidden]")

@@ -2,9 +2,10 @@ import Receiver
 import Testing
 import TransferLedger
 import TransferModel
+import TransferProtocols
 import Transfers
 
-/// Profiles by the shipped engine: servers that never have enough.
+/// Profiles by the shipped engine: servers that never have enough, and tokens that expire while chunks are in flight.
 @Suite struct ProfileLoopTests {
   private func subject(_ name: String) throws -> ConformanceSubject {
     try #require(ConformanceSubject.all.first { $0.name == "profile \(name)" })
@@ -39,5 +40,94 @@ import Transfers
   @Test(arguments: ["google", "graph"]) func aServerThatFallsBackEachTimeIsNotFollowedForEver(_ name: String) throws {
     let count = try ends(try subject(name), "match PUT * every=2 : wrong-offset=200000\n")
     #expect(count <= 60)
+  }
+
+  // MARK: - Tokens
+
+  private static let refreshing = """
+    profile: 1
+    name: refreshing
+    chunk: {mode: parallel, parallel: 4, size: 64KiB}
+    auth:
+      headers: {"Authorization?": "{{secret.token | default('')}}"}
+      refresh:
+        method: POST
+        url: /-/blocks/init
+        auth: off
+        body: {kind: json, value: {fileName: a, totFileSize: 1, suffix: b}}
+        extract: {secret.token: {json: PATH, required: true}}
+    steps: {chunk: {method: PUT, url: "/up/{{uuid}}.{{chunk.number}}", body: {kind: raw}}}
+    ERRORS
+    """
+
+  private func scene(_ script: String, path: String = "$.data.upToken", errors: String = "") throws -> ConformanceScene
+  {
+    let text = Self.refreshing.replacing("PATH", with: path).replacing("ERRORS", with: errors)
+    let profile = try Profile.read(Array(text.utf8), file: "refreshing")
+    let subject = ConformanceSubject(
+      name: "refreshing", path: "", keptIn: "", dataMethod: "PUT",
+      adjust: { $0.profile = ProfileSettings(name: "refreshing", text: profile.text) })
+    return try ConformanceScene(subject, size: 3 * subject.chunkSize + 5, script: script)
+  }
+
+  private func refreshes(_ scene: ConformanceScene) throws -> Int {
+    try scene.record().filter { event in
+      if case .start(let method, _) = event.kind { method == "POST" } else { false }
+    }.count
+  }
+
+  /// The second profile has a rule that remembers statuses, which is noted beside every verdict.
+  @Test(arguments: ["", "errors: [{if: {status: 409, seen: [409]}, do: fail}]"])
+  func aTokenThatExpiresUnderSeveralChunksIsFetchedOnce(_ errors: String) throws {
+    let scene = try scene("match PUT /up/* nth=1 times=4 : latency=100 status=401\n", errors: errors)
+    try scene.add()
+    try scene.run()
+    let messages = try scene.messages()
+    #expect(try scene.states() == ["done"], "\(messages)")
+    #expect(try refreshes(scene) == 1)
+  }
+
+  @Test func aTokenThatIsRefusedAlsoWhenItIsNewIsTheEnd() throws {
+    let scene = try scene("match PUT /up/* : status=401\n")
+    try scene.add()
+    try scene.run()
+    #expect(try scene.states() == ["failed auth.refused"])
+    #expect(try refreshes(scene) == 1)
+  }
+
+  @Test func anAnswerThatBringsATokenIsNotKept() throws {
+    let scene = try scene("match PUT /up/* : status=401\n", path: "$.data.nothing")
+    scene.maxAttempts = 2
+    try scene.add()
+    for _ in 0..<3 {
+      try scene.run()
+      scene.wait(hours: 1)
+    }
+    #expect(try scene.states().first?.hasPrefix("failed") == true)
+    let kept = try scene.withLedger { ledger in
+      try ledger.read { reader in
+        try reader.attempts(RowFilter(), after: 0, limit: 100).filter { $0.operation == "probe" }.map(\.message)
+      }
+    }
+    #expect(!kept.isEmpty && kept.allSatisfy { $0?.contains("the answer has no $.data.nothing") == true })
+    #expect(try scene.excerptCount("probe") == 0)
+    #expect(try scene.excerptCount("part") > 0, "that is where they stand")
+  }
+}
+
+extension ConformanceScene {
+  /// What was kept of answers to requests of one kind.
+  fileprivate func excerptCount(_ operation: String) throws -> Int {
+    try withLedger { ledger in
+      try ledger.read { reader in
+        var count = 0
+        let sql = "SELECT id FROM attempt WHERE operation = '\(operation)' AND reply_excerpt IS NOT NULL"
+        try reader.query(sql, columns: { _ in }) { _ in
+          count += 1
+          return true
+        }
+        return count
+      }
+    }
   }
 }

@@ -115,9 +115,10 @@ extension EngineLoop {
       return endAbort(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
     }
     let credential = try? destination.resolved.credentials.credential()
-    let reply = SecretMask(credential).applied(to: reply)
+    let reply = SecretMask(credential, [destination.learned]).applied(to: reply)
     let context = RequestContext(wallMs: wallMs, credential: nil, learned: destination.learned)
-    let verdict = unwrap(destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), destination)
+    let wrapped = unwrap(destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), destination)
+    let verdict = Judgement(wrapped).verdict
     switch verdict {
     case .settled: abort.remaining.removeLast()
     case .orphansListed(let ids, let next):
@@ -151,7 +152,7 @@ extension EngineLoop {
 extension Verdict {
   /// The server never will do it; other credentials would not help.
   fileprivate var isRefusalForGood: Bool {
-    guard case .failed(let failure, .permanent) = Judgement(self).verdict else { return false }
+    guard case .failed(let failure, .permanent) = self else { return false }
     return failure.code.blame != .auth
   }
 }

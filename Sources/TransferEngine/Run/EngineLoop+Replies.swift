@@ -17,11 +17,14 @@ extension EngineLoop {
       requestEnded(job, .interrupted)
       return interrupt(id, reply)
     }
-    let mask = SecretMask(job.prepared?.credential)
+    let mask = SecretMask(job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 })
+    // What brings new secrets is read as it came, which stays in memory; nothing of such an answer is kept.
+    let bringsSecrets = job.step.step == .discover
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
-    reply = mask.applied(to: reply)
+    if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
     let verdict = masked(judge(job, work, reply), &reply, mask)
-    requestEnded(job, hostOutcome(reply, verdict))
+    if bringsSecrets { reply.body = [] }
+    requestEnded(job, hostOutcome(reply, Judgement(verdict).verdict))
     conclude(id, verdict, reply: reply, identityNow: job.identityNow, wasSent: true)
   }
 
@@ -63,13 +66,17 @@ extension EngineLoop {
       proto.judge(reply, to: .chunk(chunk), work.machine.facts, context(job)), job.destination)
   }
 
-  /// Takes what the answer taught about the destination off the verdict, and sessions that the ledger knows off a list of
-  /// orphans: a protocol cannot know that another file for the same key has one.
+  /// Takes what the answer taught about the destination off the verdict, however deep it stands there, and sessions that the
+  /// ledger knows off a list of orphans: a protocol cannot know that another file for the same key has one.
   func unwrap(_ verdict: Verdict, _ destination: Destination) -> Verdict {
+    var judgement = Judgement(verdict)
+    if let learned = judgement.learned { destination.learned = learned }
+    judgement.learned = nil
+    return judgement.with(unknownOrphans(judgement.verdict))
+  }
+
+  private func unknownOrphans(_ verdict: Verdict) -> Verdict {
     switch verdict {
-    case .learned(let learned, let inner):
-      destination.learned = learned
-      return unwrap(inner, destination)
     case .orphansListed(let remoteIDs, let next) where !remoteIDs.isEmpty:
       do throws(TransferError) {
         let known = try engine.ledger.read { reader in try reader.knownSessions(remoteIDs) }

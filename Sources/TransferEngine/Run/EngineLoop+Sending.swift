@@ -140,6 +140,7 @@ extension EngineLoop {
     let destination = job.destination
     do throws(Failure) {
       let proto = destination.resolved.uploadProtocol
+      job.learnedWhenSent = destination.learned
       var request = try proto.request(job.requestStep, work.machine.facts, context(job))
       if let body = job.prepared?.body { request.body = body.requestBody(in: request.envelope) }
       job.prefixLength = request.envelope?.prefix.count ?? 0
@@ -158,7 +159,8 @@ extension EngineLoop {
   func context(_ job: Job) -> RequestContext {
     RequestContext(
       wallMs: wallMs, credential: job.prepared?.credential, learned: job.destination.learned,
-      failures: job.step.failures, fileDigests: works[job.file]?.fileDigests ?? [:])
+      failures: job.step.failures, fileDigests: works[job.file]?.fileDigests ?? [:],
+      learnedWhenSent: job.learnedWhenSent)
   }
 }
 

@@ -32,6 +32,8 @@ final class EngineLoop: @unchecked Sendable {
     var prepared: Prepared?
     /// Bytes of the body before those of the file.
     var prefixLength = 0
+    /// What was known of the destination when the request was made.
+    var learnedWhenSent: LearnedFacts?
     enum Phase { case preparing, ready, sending }
 
     init(file: FileID, step: JobStep, range: ByteRange?, destination: Destination) {

@@ -6,9 +6,12 @@ struct SecretMask: Sendable {
   private let secrets: [[UInt8]]
   /// Names of query parameters and fields whose value is a secret or works as one.
   private static let names = ["X-Amz-Signature=", "X-Amz-Security-Token=", "Signature=", "sig=", "Bearer ", "Basic "]
+  /// Bytes of a secret that a server gave.
+  private static let shortest = 8
   private static let marker = Array("[hidden]".utf8)
 
-  init(_ credential: Credential?) {
+  /// `learned` may hold secrets that servers gave.
+  init(_ credential: Credential?, _ learned: [LearnedFacts] = []) {
     let texts: [String?] =
       switch credential {
       case nil: []
@@ -17,7 +20,9 @@ struct SecretMask: Sendable {
       case .bearer(let token): [token]
       case .inputs(let values): Array(values.values)
       }
-    secrets = texts.compactMap { $0 }.filter { !$0.isEmpty }.map { Array($0.utf8) }
+    // What is shorter is no secret, and stands by chance in too many answers.
+    let given = learned.flatMap(\.secrets.values).filter { $0.utf8.count >= Self.shortest }
+    secrets = (texts.compactMap { $0 } + given).filter { !$0.isEmpty }.map { Array($0.utf8) }
   }
 
   /// The reply with secrets hidden in its body. A success is read by the protocol, which may need what only looks like a secret

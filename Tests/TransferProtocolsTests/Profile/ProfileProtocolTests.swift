@@ -221,6 +221,43 @@ import Testing
     #expect(failure(other.run([.on(put, 401), token, .on(put, 401)]))?.hasPrefix("auth.refused") == true)
   }
 
+  @Test func requestsBesideTheOneThatIsRefusedAreSentAgainWithTheNewToken() throws {
+    let proto = try driver(Self.refreshing).proto
+    let facts = UploadFacts(
+      file: FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("k"), size: 3, mtimeMs: 0),
+      layout: ChunkLayout(whole: 3))
+    let chunk = StepRequest.chunk(ChunkFacts(seq: 0, range: facts.layout.range(0)))
+    var reply = TransferReply()
+    reply.status = 401
+    func judged(_ learned: [String: String], _ whenSent: [String: String]) -> Verdict {
+      var context = RequestContext(wallMs: 1, credential: nil, learned: LearnedFacts())
+      context.learned.discovered = learned
+      context.learnedWhenSent = LearnedFacts()
+      context.learnedWhenSent?.discovered = whenSent
+      return proto.judge(reply, to: chunk, facts, context)
+    }
+    let refused = [ProfileProtocol.refreshes(facts.file.uid): "1"]
+    let due = refused.merging([ProfileProtocol.refreshIsDue: "1"]) { $1 }
+    let new = refused.merging(["secret.token": "new"]) { $1 }
+    for (learned, whenSent) in [(due, [:]), (new, refused), (new, ["secret.token": "old"])] {
+      guard case .failed(_, .repair) = judged(learned, whenSent) else {
+        Issue.record("\(learned) \(whenSent)")
+        continue
+      }
+    }
+    guard case .failed(_, .permanent) = judged(new, new), case .learned(_, .failed(_, .repair)) = judged([:], [:])
+    else {
+      Issue.record("the first one asks for a token, and a refused new one is the end")
+      return
+    }
+  }
+
+  @Test func whatARefreshIsAnsweredIsNotQuoted() throws {
+    let driver = try driver(Self.refreshing, 3, ["key": "old"])
+    let end = driver.run([.on(put, 401), .on("POST https://h.example/api/token", 400, "your key is old, try n3w")])
+    #expect(failure(end)?.contains("n3w") == false)
+  }
+
   @Test func credentialsStayWithTheServersThatAreNamed() throws {
     let text = """
       inputs: [{name: key, secret: true}]

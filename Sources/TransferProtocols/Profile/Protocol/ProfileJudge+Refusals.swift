@@ -107,6 +107,10 @@ extension ProfileJudge {
   /// Secrets may have expired: they are fetched by `auth.refresh`, or read again, once.
   func unauthorised(_ failure: Failure) -> Verdict {
     if proto.profile.auth.refresh != nil, name != nil {
+      // Another answer said so before, to a request beside this one: with new secrets the same is sent again.
+      let isDue = context.learned.discovered?[ProfileProtocol.refreshIsDue] != nil
+      let isOld = context.learnedWhenSent.map { $0.secrets != context.learned.secrets } ?? false
+      if isDue || isOld { return .failed(failure, .repair) }
       guard context.learned.discovered?[ProfileProtocol.refreshes(facts.file.uid)] == nil else {
         return .failed(failure, .permanent)
       }

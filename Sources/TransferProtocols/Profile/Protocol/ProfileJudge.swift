@@ -93,7 +93,8 @@ struct ProfileJudge {
 
   /// The start of a short text that the server sent with an error.
   private var excerpt: String {
-    guard reply.status >= 300, reply.body.count <= 4 << 10, !reader.isHTML else { return "" }
+    // What `auth.refresh` is answered is about secrets.
+    guard name != nil, reply.status >= 300, reply.body.count <= 4 << 10, !reader.isHTML else { return "" }
     return String(decoding: reply.body.prefix(200), as: UTF8.self)
   }
 

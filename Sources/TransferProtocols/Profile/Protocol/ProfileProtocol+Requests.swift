@@ -4,7 +4,7 @@ public import TransferModel
 extension ProfileProtocol {
   /// Names in ``LearnedFacts/discovered``: that `auth.refresh` is to run, and what it extracted.
   static let refreshIsDue = "refresh"
-  static func secret(_ name: String) -> String { "secret.\(name)" }
+  static func secret(_ name: String) -> String { LearnedFacts.secretPrefix + name }
 
   public func request(
     _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
@@ -145,7 +145,7 @@ extension ProfileProtocol {
     scope.result = notes.resultValues
     scope.input = inputs.mapValues { .string($0) }
     if case .inputs(let secrets)? = context?.credential { scope.input.merge(secrets.mapValues { .string($0) }) { $1 } }
-    scope.secret = Self.secrets(facts.learned)
+    scope.secret = facts.learned.secrets.mapValues { .string($0) }
     scope.chunkCount = facts.layout.count
     scope.parts = facts.isAllStored ? facts.parts.map { part($0, facts.layout) } : []
     scope.nowMs = context?.wallMs ?? facts.wallMs
@@ -156,14 +156,6 @@ extension ProfileProtocol {
       scope.part = StoredValue.read(all: chunk.remote)
     }
     return scope
-  }
-
-  private static func secrets(_ learned: LearnedFacts) -> [String: TemplateValue] {
-    var secrets: [String: TemplateValue] = [:]
-    for (name, text) in learned.discovered ?? [:] where name.hasPrefix("secret.") {
-      secrets[String(name.dropFirst("secret.".count))] = .string(text)
-    }
-    return secrets
   }
 
   /// What was asked for ahead; and at the end the digest of what was sent.
