@@ -146,6 +146,9 @@ import Testing
     ("", ", have: {exists: {status: 200}}", "5:60 only probe and probe_chunk have"),
     ("", ", success: {require: [{json: $.code}]}", "5:74 require needs one of eq, ne, in, exists, matches"),
     ("", ", timeout: {total: 5 parsecs}", "5:71 total has to be a time"),
+    ("headers: {A: \"\\u0041 {{file.name|uper}}\"}", "", "3:14 headers.A: there is no filter \"uper\""),
+    ("headers: {A: '''{{file.name|uper}}'}", "", "3:14 headers.A: there is no filter \"uper\""),
+    ("headers: {A: 'é {{file.name|uper}}'}", "", "3:29 headers.A: there is no filter \"uper\""),
     ("", ", auth: on", "5:60 the auth of a step can only be \"off\""),
   ])
   func mistakesAreShownWhereTheyAre(_ top: String, _ step: String, _ expected: String) {

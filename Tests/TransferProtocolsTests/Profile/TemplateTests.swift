@@ -120,6 +120,13 @@ import Testing
     }
   }
 
+  @Test(arguments: ["+1", "|lower", " and 1", "|default(1+1)"]) func longExpressionsAreRefused(_ piece: String) throws {
+    #expect(throws: TemplateSyntaxFault.self) {
+      try ExpressionParser.parse("1" + String(repeating: piece, count: 100_000))
+    }
+    _ = try ExpressionParser.parse("1" + String(repeating: piece, count: 128))
+  }
+
   @Test func bytesOfNamesStayWhatTheyAre() throws {
     var scope = Self.scope
     scope.file = ProfileScope.file(path: NameBytes([0x61, 0xFF, 0x2E, 0x62]), size: 1, mtimeMs: 0)

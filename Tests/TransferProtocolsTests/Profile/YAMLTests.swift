@@ -56,6 +56,12 @@ import Testing
     #expect(fault(String(repeating: " ", count: (1 << 20) + 1))?.message.contains("1048577 bytes") == true)
     let many = "a: &a x\nb: [" + [String](repeating: "*a", count: 257).joined(separator: ", ") + "]"
     #expect(fault(many)?.message.contains("more than 256 aliases") == true)
+    let long = String(repeating: "x", count: 100_000)
+    for anchor in [long, "{\(String(repeating: "k", count: 1_000)): \(long)}"] {
+      let large = "a: &a \(anchor)\nb: [" + [String](repeating: "*a", count: 20).joined(separator: ", ") + "]"
+      #expect(fault(large)?.message.contains("more than 20000 values") == true)
+    }
+    #expect(fault("a: &a \(long)\nb: [*a, *a]") == nil)
   }
 
   @Test(arguments: [

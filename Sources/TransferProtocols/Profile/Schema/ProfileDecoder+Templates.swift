@@ -64,9 +64,9 @@ extension ProfileDecoder {
     }
   }
 
-  /// Where the byte `offset` of a scalar stands. Of text in several lines only the start is known.
+  /// Where the byte `offset` of a scalar stands. Of text in several lines, or with escapes, only the start is known.
   private func mark(in node: YAMLNode, at offset: Int) -> SourceMark {
-    guard case .scalar(let text, let isPlain) = node.content, !text.utf8.contains(0x0A) else { return node.mark }
+    guard case .scalar(let text, let isPlain) = node.content, node.isVerbatim else { return node.mark }
     let before = String(decoding: text.utf8.prefix(offset), as: UTF8.self).count
     return SourceMark(line: node.mark.line, column: node.mark.column + before + (isPlain ? 0 : 1))
   }

@@ -11,10 +11,13 @@ struct TemplateSyntaxFault: Error, Hashable {
 ///     variable   = name { "." name | "[" expression "]" }
 struct ExpressionParser {
   static let deepest = 24
+  /// Operators and filters of one expression: each makes the tree one level deeper, and it is walked by recursion.
+  static let longest = 256
 
   private let bytes: ArraySlice<UInt8>
   private var position: Int
   private var depth = 0
+  private var parts = 0
 
   /// Reads the expression at the start of `bytes`; `end` says where it stops.
   init(_ bytes: ArraySlice<UInt8>) {
@@ -45,6 +48,7 @@ struct ExpressionParser {
     guard depth <= Self.deepest else { throw fault("the expression is nested deeper than \(Self.deepest) levels") }
     var result = try binary(above: 0)
     while take("|") {
+      try countPart()
       let offset = position
       let name = try word("the name of a filter")
       let arguments = take("(") ? try arguments() : []
@@ -69,9 +73,17 @@ struct ExpressionParser {
     var left = try operand()
     while let next = peekOperator(), next.precedence > floor {
       position += next.rawValue.utf8.count
+      try countPart()
       left = .binary(next, left, try binary(above: next.precedence))
     }
     return left
+  }
+
+  private mutating func countPart() throws(TemplateSyntaxFault) {
+    parts += 1
+    guard parts <= Self.longest else {
+      throw fault("the expression has more than \(Self.longest) operators and filters")
+    }
   }
 
   private mutating func peekOperator() -> BinaryOperator? {

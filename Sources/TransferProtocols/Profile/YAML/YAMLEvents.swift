@@ -17,6 +17,8 @@ struct YAMLEvent {
 
   var kind: Kind
   var mark: SourceMark
+  /// Behind its last character.
+  var endMark: SourceMark
   var anchor: String?
   var hasTag: Bool
 }
@@ -46,7 +48,8 @@ struct YAMLEvents: ~Copyable {
     defer { yaml_event_delete(&event) }
     let (anchor, hasTag) = Self.properties(event)
     return YAMLEvent(
-      kind: try Self.kind(event), mark: SourceMark(event.start_mark), anchor: anchor, hasTag: hasTag)
+      kind: try Self.kind(event), mark: SourceMark(event.start_mark), endMark: SourceMark(event.end_mark),
+      anchor: anchor, hasTag: hasTag)
   }
 
   private func fault() -> ProfileFault {

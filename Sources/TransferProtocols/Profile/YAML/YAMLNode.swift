@@ -15,8 +15,10 @@ struct YAMLNode: Sendable, Hashable {
 
   var content: Content
   var mark: SourceMark
-  /// How many nodes it consists of, itself included.
+  /// What a copy of it costs: how many nodes it consists of, keys and itself included, and their text.
   var count: Int
+  /// Its characters stand in the document as they are: no escape and no folded line is among them.
+  var isVerbatim = true
 }
 
 /// What a scalar means: the core schema of YAML 1.2, with the numbers of JSON. `yes`, `off` and `0x10` are text.

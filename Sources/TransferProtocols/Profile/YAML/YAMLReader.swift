@@ -1,7 +1,7 @@
 /// Reads one YAML document (JSON is YAML too) into a tree that knows where everything stands.
 ///
 /// Bounded, since profiles are passed around: at most 1 MiB, 32 levels, 256 aliases, and 20,000 nodes with every alias
-/// written out, so that a small text cannot become a large tree. Keys are unique, tags and further documents are refused.
+/// written out (where 64 bytes of text count as one more), so that a small text cannot become a large tree. Keys are unique, tags and further documents are refused.
 struct YAMLReader: ~Copyable {
   static let largest = 1 << 20
   static let deepest = 32
@@ -50,7 +50,8 @@ struct YAMLReader: ~Copyable {
     }
     if case .alias(let name) = event.kind { return try alias(name, event.mark) }
     let content = try content(event, depth)
-    let node = YAMLNode(content: content, mark: event.mark, count: content.count)
+    var node = YAMLNode(content: content, mark: event.mark, count: content.count)
+    node.isVerbatim = event.isVerbatim
     try charge(1, event.mark)
     if let anchor = event.anchor { anchors[anchor] = node }
     return node
@@ -105,13 +106,22 @@ struct YAMLReader: ~Copyable {
   }
 }
 
+extension YAMLEvent {
+  /// A scalar takes as much room in the document as its text and its quotes.
+  fileprivate var isVerbatim: Bool {
+    guard case .scalar(let text, let isPlain) = kind else { return true }
+    return endMark.line == mark.line
+      && endMark.column - mark.column == text.unicodeScalars.count + (isPlain ? 0 : 2)
+  }
+}
+
 extension YAMLNode.Content {
-  /// How many nodes a node with this content consists of.
+  /// How many nodes a copy of a node with this content counts for.
   fileprivate var count: Int {
     switch self {
-    case .scalar: 1
+    case .scalar(let text, _): 1 + text.utf8.count / 64
     case .list(let nodes): nodes.reduce(1) { $0 + $1.count }
-    case .map(let entries): entries.reduce(1) { $0 + $1.value.count }
+    case .map(let entries): entries.reduce(1) { $0 + 1 + $1.key.utf8.count / 64 + $1.value.count }
     }
   }
 }
