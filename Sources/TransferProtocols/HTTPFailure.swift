@@ -1,5 +1,5 @@
 import HTTPTypes
-import TransferModel
+public import TransferModel
 
 extension ErrorCode {
   /// The code of a status that is no success.
@@ -72,8 +72,8 @@ extension TransferReply {
   /// A field by its lower-case name.
   func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
 
-  /// What the server calls this request, for its operator.
-  var serverRequestID: String {
+  /// What the server calls this request, for its operator: at most 128 characters; empty when it says nothing.
+  public var serverRequestID: String {
     for name in ["x-amz-request-id", "x-amzn-requestid", "x-openstack-request-id", "x-trans-id", "x-request-id"] {
       if let value = field(name), !value.isEmpty { return String(value.prefix(128)) }
     }

@@ -26,7 +26,6 @@ public enum ProfileLibrary {
     public var about: String
     public var chunks: String
     public var inputs: [Input]
-    public var resumes: Bool
     /// Steps whose lost answer leaves a file unknown.
     public var unrepeatable: [String]
   }
@@ -81,7 +80,7 @@ public enum ProfileLibrary {
       name: name, about: words.firstRange(of: ". ").map { String(words[..<$0.lowerBound]) } ?? words,
       chunks: profile.chunkWords,
       inputs: profile.inputs.map { Input(name: $0.name, isSecret: $0.isSecret, isRequired: $0.isRequired) },
-      resumes: proto.abilities.resumable, unrepeatable: proto.unrepeatableSteps)
+      unrepeatable: proto.unrepeatableSteps)
   }
 
   private static func read(_ text: [UInt8], _ name: String) throws(TransferError) -> Profile {

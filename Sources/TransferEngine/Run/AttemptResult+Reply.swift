@@ -1,4 +1,3 @@
-import HTTPTypes
 import TransferLedger
 import TransferModel
 import TransferProtocols
@@ -32,18 +31,8 @@ extension AttemptResult {
     timing = reply.timing
     remoteIP = reply.remoteIP
     httpVersion = reply.httpVersion
-    requestID = reply.requestID
+    requestID = reply.serverRequestID
     // With an answer nothing is in doubt.
     mayHaveArrived = reply.status == 0 && reply.requestMayHaveArrived
-  }
-}
-
-extension TransferReply {
-  /// What the server calls this request, for its operator.
-  var requestID: String {
-    for name in ["x-amz-request-id", "x-request-id", "x-openstack-request-id", "x-trans-id"] {
-      if let field = HTTPField.Name(name), let value = fields[field] { return String(value.prefix(128)) }
-    }
-    return ""
   }
 }

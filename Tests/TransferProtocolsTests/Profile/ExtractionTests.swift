@@ -74,6 +74,8 @@ import Testing
     ("{json: $.t, required: true}", "\n <html lang=en>", "the server answered an HTML page, not JSON"),
     ("{json: $.t, required: true}", "", "the answer is empty, not JSON"),
     ("{json: $.t, required: true}", "{\"t\":", "the answer is not JSON"),
+    ("{json: '$.t[*].n', required: true}", "{}", "the answer has no $.t[*].n"),
+    ("{json: '$.t[*]', required: true}", "{\"t\":null}", "the answer has no $.t[*]"),
     ("{json: $.t, type: int}", "{\"t\":\"x\"}", "$.t of the answer is no whole number"),
     ("{json: $.t, type: time}", "{\"t\":\"soon\"}", "$.t of the answer is no time"),
     ("{json: $.t, plus: 1}", "{\"t\":9223372036854775807}", "$.t of the answer is too large a number"),
@@ -82,6 +84,11 @@ import Testing
   ])
   func whatIsMissingIsSaid(_ text: String, _ body: String, _ message: String) {
     #expect { try take(text, Self.reply(200, body)) } throws: { ($0 as? Extraction.Fault)?.message == message }
+  }
+
+  @Test func aRequiredListMayBeEmpty() throws {
+    #expect(try take("{json: '$.t[*]', required: true}", Self.reply(200, "{\"t\":[]}")) == .list([]))
+    #expect(try take("{json: '$.t[*]', required: true, default: x}", Self.reply(200, "{}")) == .string("x"))
   }
 
   @Test func aPageWithAnHTMLTypeIsNoJSON() {
@@ -116,6 +123,8 @@ import Testing
     ("{status: [200-299, 409]}", true), ("{status: 410}", false),
     ("{json: {path: $.code, eq: 40031}}", true), ("{json: {path: $.code, eq: '40031'}}", true),
     ("{json: {path: $.code, ne: 0}}", true), ("{json: {path: $.code, eq: 0}}", false),
+    ("{json: {path: $.none, ne: 0}}", false), ("{header: {X-None: {ne: a}}}", false),
+    ("{header: {X-State: {ne: a}}}", true),
     ("{json: {path: $.ok, eq: false}}", true), ("{json: {path: $.none, exists: false}}", true),
     ("{json: {path: $.nil, exists: true}}", false), ("{json: {path: $.code, in: [1, 40031]}}", true),
     ("{json: {path: $.msg, matches: '^seq'}}", true), ("{json: {path: $.crc, eq: '{{chunk.crc32|dec}}'}}", true),
