@@ -108,11 +108,28 @@ final class Scene {
     guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Broken(what: "write \(path)") }
   }
 
-  /// What the receiver keeps under a relative path; nil for nothing.
+  /// What the receiver keeps under a relative path; nil for nothing. What was posted is below it, under a name of the receiver's:
+  /// a second copy is an error.
   func kept(_ path: String) throws -> [UInt8]? {
     var entry = stat()
     guard stat("\(root)/kept/\(path)", &entry) == 0 else { return nil }
-    return try Self.read(NameBytes("\(root)/kept/\(path)"))
+    guard entry.st_mode & S_IFMT == S_IFDIR else { return try Self.read(NameBytes("\(root)/kept/\(path)")) }
+    let names = try Self.names(in: "\(root)/kept/\(path)")
+    guard names.count < 2 else { throw Broken(what: "\(path) was kept \(names.count) times") }
+    return try names.first.map { try Self.read(NameBytes("\(root)/kept/\(path)/\($0)")) }
+  }
+
+  private static func names(in folder: String) throws -> [String] {
+    guard let stream = opendir(folder) else { throw Broken(what: "open \(folder): \(errno)") }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names
   }
 
   private static func read(_ path: NameBytes) throws -> [UInt8] {

@@ -41,6 +41,7 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
   static let all: [ConformanceSubject] =
     [
       ConformanceSubject(name: "put", dataMethod: "PUT", hasSession: false),
+      ConformanceSubject(name: "post", scheme: "post+", dataMethod: "POST", hasSession: false, mayBeUnknown: true),
       ConformanceSubject(name: "dav", scheme: "dav+", dataMethod: "PUT", hasSession: false),
       ConformanceSubject(
         name: "form", scheme: "form+", path: "/-/form/", keptIn: "", dataMethod: "POST", hasSession: false,
