@@ -32,7 +32,7 @@ import Transfers
     let text = output(numbers, .partial, [failure(2, "/x/huge\n.bam"), failure(0, "/only/met")]).text(.plain)
     #expect(
       text == #"""
-        b412 partial: 116 done, 2 failed · 3.1 GiB in 1m 34s · 34.8 MiB/s · 7 retries · 12.0 MiB re-sent
+        b412 partial: 116 done, 2 failed · 3.1 GiB in 1m 34s · 34.8 MiB/s · 7 retries · 12.0 MiB sent and not acked
           2 × http.413  payload\x1b too large   e.g. /x/huge\x0a.bam
         Next: transfers report failures --batch b412     transfers retry --state failed --batch b412
 

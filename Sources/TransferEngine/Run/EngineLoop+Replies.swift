@@ -8,11 +8,11 @@ extension EngineLoop {
     guard let job = jobs[id], let work = works[job.file] else {
       preconditionFailure("a reply to request \(id), which is unknown")
     }
-    if job.range != nil { summary.bytesSent += reply.bytesSent }
     var reply = reply
     reply.bytesSent = max(0, reply.bytesSent - Int64(job.prefixLength))
     // libcurl may have repeated the request by itself: what counts here is the body.
     if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
+    if job.range != nil { summary.bytesSent += reply.bytesSent }
     if reply.isCancelled && reply.status == 0 {
       requestEnded(job, .interrupted)
       return interrupt(id, reply)

@@ -37,6 +37,6 @@ public struct FileTotals: Sendable, Hashable {
   public var left: Int { count(.settling) + count(.pending) + count(.active) + count(.finishing) + count(.paused) }
   /// Files that ended without success.
   public var bad: Int { count(.failed) + count(.unknown) }
-  /// Body bytes that were sent and not acknowledged, or acknowledged twice.
+  /// Body bytes that were sent beyond what is acknowledged: sent again since, or not acknowledged so far.
   public var bytesResent: Int64 { max(0, bytesSent - bytesAcked) }
 }

@@ -60,7 +60,7 @@ struct RunOutput: OutputValue {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// `b412 partial: 116 done, 2 failed · 3.2 GiB in 1m 34s · 34.9 MiB/s · 7 retries · 12 MiB re-sent`.
+  /// `b412 partial: 116 done, 2 failed · 3.2 GiB in 1m 34s · 34.9 MiB/s · 7 retries · 12 MiB sent and not acked`.
   private func headline(_ style: TextStyle) -> String {
     var counts = ["\(files.done) done"]
     if files.failed > 0 { counts.append("\(files.failed) failed") }
@@ -73,7 +73,7 @@ struct RunOutput: OutputValue {
     parts.append("\(bytesAcked.text) in \(wallMs.text)")
     if bps != .none, numbers.bytesAcked > 0 { parts.append(bps.text) }
     if numbers.retries > 0 { parts.append(Quantity.count(numbers.retries, "retry")) }
-    if numbers.bytesSent > numbers.bytesAcked { parts.append("\(bytesResent.text) re-sent") }
+    if numbers.bytesSent > numbers.bytesAcked { parts.append("\(bytesResent.text) sent and not acked") }
     if let reason = numbers.stopReason, files.left > 0 { parts.append(reason) }
     let word = style.paint(result.replacing("_", with: " "), result == "ok" ? .green : .red)
     return (batch == .none ? "" : "\(batch.text) ") + word + ": " + parts.joined(separator: " · ")

@@ -24,7 +24,7 @@ struct SummaryOutput: OutputValue {
     }
     lines.append(("batches", "\(figures.batches)"))
     lines.append(("files", "\(figures.filesTotal): " + states.joined(separator: ", ")))
-    let resent = figures.bytesResent > 0 ? ", \(Quantity.bytes(figures.bytesResent)) re-sent" : ""
+    let resent = figures.bytesResent > 0 ? ", \(Quantity.bytes(figures.bytesResent)) sent and not acked" : ""
     let size = "\(Quantity.bytes(figures.bytesAcked)) acked of \(Quantity.bytes(figures.bytes))\(resent)"
     lines.append(("bytes", size))
     lines.append(("attempts", attempts))
