@@ -36,6 +36,9 @@ static const unsigned char m0010[] = {
 static const unsigned char m0011[] = {
 #embed "../../migrations/0011_aborts.sql"
 };
+static const unsigned char m0012[] = {
+#embed "../../migrations/0012_replies.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -50,6 +53,7 @@ static const cmigration all[] = {
     {"0009_staging", m0009, sizeof m0009},
     {"0010_claims", m0010, sizeof m0010},
     {"0011_aborts", m0011, sizeof m0011},
+    {"0012_replies", m0012, sizeof m0012},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

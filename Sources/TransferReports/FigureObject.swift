@@ -11,6 +11,11 @@ public struct FigureObject: Sendable, Encodable {
     fields = columns.map { (key: $0.key, cell: $0.cell(row)) }
   }
 
+  /// The same with one more.
+  public func adding(_ key: String, _ cell: Cell) -> FigureObject {
+    FigureObject(fields.map { ($0.key, $0.cell) } + [(key, cell)])
+  }
+
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: FigureKey.self)
     for (key, cell) in fields {

@@ -53,6 +53,13 @@ extension LedgerReader {
       """, .id(id), row: Self.attempt)
   }
 
+  /// The beginning of what the server answered, as it came; nil when it said nothing.
+  public func replyExcerpt(of id: AttemptID) throws -> NameBytes? {
+    try db.first("SELECT reply_excerpt FROM v_attempts WHERE id = ? AND reply_excerpt IS NOT NULL", .id(id)) {
+      $0.name(0)
+    }
+  }
+
   /// The newest attempts for a file, or only those for one of its chunks; oldest of them first.
   public func newestAttempts(of file: FileID, chunk: ChunkID?, limit: Int) throws -> [AttemptRow] {
     try db.rows(

@@ -49,7 +49,8 @@ struct ShowOutput: OutputValue {
   init?(attempt number: Int64, _ reader: LedgerReader) throws {
     guard let found = try reader.attempt(AttemptID(rawValue: number)) else { return nil }
     kind = "attempt"
-    row = FigureObject(AttemptFigures.columns, found)
+    let reply = try reader.replyExcerpt(of: found.id).map(Cell.name) ?? .none
+    row = FigureObject(AttemptFigures.columns, found).adding("reply", reply)
     (receipt, failures, chunks, attempts) = (nil, nil, nil, nil)
   }
 
@@ -77,11 +78,14 @@ struct ShowOutput: OutputValue {
   private static func proof(_ row: ReceiptRow) -> FigureObject {
     FigureObject([
       ("confirmed_by", .text(row.confirmation)), ("digest", Cell(row.digest)),
-      ("remote_digest", Cell(row.remoteDigest)), ("etag", .text(row.etag)), ("version_id", .text(row.versionID)),
-      ("request_id", .text(row.requestID)), ("server_date", .text(row.serverDate)), ("location", .text(row.location)),
+      ("remote_digest", Cell(row.remoteDigest)), ("etag", known(row.etag)), ("version_id", known(row.versionID)),
+      ("request_id", known(row.requestID)), ("server_date", known(row.serverDate)), ("location", known(row.location)),
       ("recorded_at", .time(row.recordedMs)),
     ])
   }
+
+  /// What the server did not say is unknown.
+  private static func known(_ text: String) -> Cell { text.isEmpty ? .none : .text(text) }
 
   private static func only(batch number: Int64) -> RowFilter {
     var filter = RowFilter()
