@@ -40,6 +40,11 @@ import TransferModel
     #expect(rows.map { $0.abortAfterMs != nil } == [false, true])
     #expect(rows.map(\.bytesAcked) == [10, 0])
     #expect(try orphans(f, .files([FileID(rawValue: 3)])).map(\.file.rawValue) == [3])
+    var only = RowFilter()
+    only.sessions = [rows[0].id.rawValue...rows[0].id.rawValue]
+    #expect(try orphans(f, only) == [rows[0]])
+    only.sessions = [1_000...2_000]
+    #expect(try orphans(f, only) == [])
     #expect(try f.texts("SELECT state FROM file WHERE id = 4") == ["paused"])
   }
 

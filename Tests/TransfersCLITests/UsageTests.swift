@@ -68,7 +68,7 @@ import Testing
     let last = outcome.err.split(separator: "\n").last
     #expect(
       last
-        == #"{"code":64,"error":"usage","message":"\"x\" is no id","name":"usage","remedy":"b12 (batch), f345 (file), c9 (chunk), a77 (attempt) or b12-b15","retryable":false,"type":"exit"}"#
+        == #"{"code":64,"error":"usage","message":"\"x\" is no id","name":"usage","remedy":"b12 (batch), f345 (file), c9 (chunk), a77 (attempt), s4 (session, for gc) or b12-b15","retryable":false,"type":"exit"}"#
     )
   }
 

@@ -98,6 +98,9 @@ extension LedgerReader {
     for range in filter.attempts where try isEmpty("SELECT 1 FROM attempt WHERE id BETWEEN ?1 AND ?2 LIMIT 1", range) {
       return AttemptID(rawValue: range.lowerBound).description
     }
+    for range in filter.sessions where try isEmpty("SELECT 1 FROM session WHERE id BETWEEN ?1 AND ?2 LIMIT 1", range) {
+      return SessionID(rawValue: range.lowerBound).description
+    }
     return nil
   }
 

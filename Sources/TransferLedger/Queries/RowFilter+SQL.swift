@@ -103,6 +103,11 @@ extension RowFilter {
       + [.flag(leavesOutHidden)]
   }
 
+  /// A JSON array of pairs; NULL when no session was named.
+  var sessionRanges: SQLValue {
+    sessions.isEmpty ? .null : Self.array(sessions.map { "[\($0.lowerBound),\($0.upperBound)]" })
+  }
+
   private static func bounds(_ ranges: [ClosedRange<Int64>]) -> [SQLValue] {
     [.integer(ranges.map(\.lowerBound).min() ?? 0), .integer(ranges.map(\.upperBound).max() ?? .max)]
   }

@@ -12,6 +12,8 @@ public struct RowFilter: Sendable, Hashable {
   /// Numbers of chunks and attempts. Only lists of chunks and attempts know what to do with them.
   public var chunks: [ClosedRange<Int64>] = []
   public var attempts: [ClosedRange<Int64>] = []
+  /// Numbers of upload sessions. Only the list of those that were left at servers knows what to do with them.
+  public var sessions: [ClosedRange<Int64>] = []
   /// Nothing outside of these batches, whatever else is said; nil for all batches. From names, labels and destinations.
   public var withinBatches: [Int64]?
   public var states: [FileState] = []

@@ -27,7 +27,7 @@ extension LedgerReader {
   /// which may be all that there is of a finished object. Read from the indexes of live
   /// sessions only.
   public func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
-    try db.rows(Self.orphans, filter, .integer(after), .int(limit)) { row in
+    try db.rows(Self.orphans, filter, .integer(after), .int(limit), filter.sessionRanges) { row in
       OrphanRow(
         id: row.id(0), file: row.id(1), path: row.name(2), destination: row.text(3), protocolName: row.text(4),
         state: row.text(5), fileState: row.text(6), beganMs: row.int64(7), expiresMs: row.int64OrNil(8),
@@ -49,6 +49,7 @@ extension LedgerReader {
         SELECT id FROM session WHERE state IN ('intended', 'open') AND abort_after IS NULL
         UNION ALL SELECT id FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL)
       AND (s.abort_after IS NOT NULL OR f.state IN ('done', 'failed', 'cancelled', 'superseded'))
+      AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r WHERE s.id BETWEEN r.value ->> 0 AND r.value ->> 1))
       AND {files}
     ORDER BY s.id LIMIT ?2
     """

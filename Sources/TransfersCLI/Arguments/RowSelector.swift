@@ -1,13 +1,14 @@
 import TransferLedger
 import TransferModel
 
-/// Ids as people type them: `b12`, `f345`, `c9`, `a77`, and ranges `b12-b15` (both ends included).
+/// Ids as people type them: `b12`, `f345`, `c9`, `a77`, `s4`, and ranges `b12-b15` (both ends included).
 struct RowSelector: Hashable, Sendable {
   enum Kind: String, Sendable, CaseIterable {
     case batch = "b"
     case file = "f"
     case chunk = "c"
     case attempt = "a"
+    case session = "s"
   }
 
   let kind: Kind
@@ -43,7 +44,8 @@ struct RowSelector: Hashable, Sendable {
   static func check(_ texts: [String]) throws(CommandFailure) {
     for text in texts where RowSelector(text: text) == nil && UIDPrefix(text: text) == nil {
       throw .usage(
-        "\"\(shown(text))\" is no id", remedy: "b12 (batch), f345 (file), c9 (chunk), a77 (attempt) or b12-b15")
+        "\"\(shown(text))\" is no id",
+        remedy: "b12 (batch), f345 (file), c9 (chunk), a77 (attempt), s4 (session, for gc) or b12-b15")
     }
   }
 

@@ -56,7 +56,7 @@ struct Selection: Hashable, Sendable {
   }
 
   /// Which kinds of ids mean something to a command, besides batches and files.
-  enum Extra: Sendable { case none, chunks, attempts }
+  enum Extra: Sendable { case none, chunks, attempts, sessions }
 
   /// What the words mean in this ledger. An id, batch, state or error code that is not there is an error, not an empty
   /// result. Reads standard input when an id is `-`.
@@ -94,8 +94,12 @@ struct Selection: Hashable, Sendable {
   }
 
   private func addTimes(to filter: inout RowFilter, _ ledger: Ledger, _ context: Context) throws(CommandFailure) {
-    filter.sinceMs = try since.map { (text) throws(CommandFailure) in try time(text, "--since", ledger, context) }
-    filter.untilMs = try until.map { (text) throws(CommandFailure) in try time(text, "--until", ledger, context) }
+    filter.sinceMs = try since.map { (text) throws(CommandFailure) in
+      try time(text, context.origin("since"), ledger, context)
+    }
+    filter.untilMs = try until.map { (text) throws(CommandFailure) in
+      try time(text, context.origin("until"), ledger, context)
+    }
     if let since = filter.sinceMs, let until = filter.untilMs, until <= since {
       throw .usage("--until is not later than --since: nothing can lie between", remedy: "transfers help time")
     }
@@ -133,7 +137,8 @@ struct Selection: Hashable, Sendable {
       case (.file, _): filter.files.append(selector.range)
       case (.chunk, .chunks), (.chunk, .attempts): filter.chunks.append(selector.range)
       case (.attempt, .attempts): filter.attempts.append(selector.range)
-      case (.chunk, .none), (.attempt, .none), (.attempt, .chunks):
+      case (.session, .sessions): filter.sessions.append(selector.range)
+      case (.chunk, _), (.attempt, _), (.session, _):
         throw .usage("\"\(selector.text)\" selects no files", remedy: "a batch b12 or a file f345")
       }
     }

@@ -16,13 +16,15 @@ struct GcCommand: Command, ChangesRows {
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
   @Flag(help: "End them at their servers, now.") var end = false
+  @Flag(name: [.customShort("n"), .long], help: "Only list the sessions that --end would end; changes nothing.")
+  var dryRun = false
   @OptionGroup(title: "Progress") var progress: ProgressOptions
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
     if end { try endThem(context) }
     let left = try list(context)
-    guard end, left > 0 else { return }
+    guard end, !dryRun, left > 0 else { return }
     throw CommandFailure(
       .workLeft, "\(Quantity.count(left, "session")) could not be ended yet",
       remedy: "look at the causes and run \"transfers gc --end\" again; servers forget sessions after a while too")
@@ -32,7 +34,7 @@ struct GcCommand: Command, ChangesRows {
   private func list(_ context: Context) throws(CommandFailure) -> Int {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let filter = try selection.filter(ledger, context).withHidden
+    let filter = try selection.filter(ledger, context, finds: .sessions).withHidden
     var printer = RowPrinter(
       schema: "transfers.gc/1", rowType: "session", store: try StoreIdentity(ledger), filters: selection.filters,
       common, context)
@@ -52,10 +54,11 @@ struct GcCommand: Command, ChangesRows {
 
   private func endThem(_ context: Context) throws(CommandFailure) {
     let path = try common.storePath(context)
-    let ledger = try LedgerAccess.openForWriting(path, context)
+    let ledger = try dryRun ? LedgerAccess.open(path, context) : LedgerAccess.openForWriting(path, context)
     defer { ledger.close() }
-    let filter = try selection.filter(ledger, context).withHidden
+    let filter = try selection.filter(ledger, context, finds: .sessions).withHidden
     try refuseEmptySelection(filter, ledger)
+    if dryRun { return }
     let given = try failing { () throws(TransferError) in try ledger.write { try $0.giveUpOrphans(filter) } }
     guard given > 0 else { return }
     let run = try LedgerAccess.read(ledger) { try $0.newestRun() }

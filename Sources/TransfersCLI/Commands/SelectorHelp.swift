@@ -3,7 +3,7 @@ enum SelectorHelp {
   static let selectors = """
     One grammar says which rows a command is about, for status, list, report, follow and every control verb.
 
-      b12  f345  c9  a77      a batch, a file, a chunk, an attempt; ranges b12-b15 with both ends
+      b12  f345  c9  a77  s4  a batch, a file, a chunk, an attempt, a session; ranges b12-b15 with both ends
       019f3a5b…               the beginning of a uid, 8 hex digits or more
       -                       ids from standard input, apart by white space or NUL
       --batch b12|NAME        only what is in this batch
@@ -21,10 +21,11 @@ enum SelectorHelp {
       --since T  --until T    only what falls into this time; see "transfers help time"
       --last                  only the newest batch
       --all                   everything, where nothing at all would be dangerous
-      --hidden                also what clean and rm have hidden; ids and reports always have it
+      --hidden                also what clean and rm have hidden; always there for ids, wait, gc, reports, and lists of
+                                chunks, attempts and events
 
     Different kinds narrow each other; several of one kind add up: "--state failed --error 'http.*' --error 'net.*'"
-    are files that failed for either reason. Ids are one kind. A chunk or an attempt is an id for list only.
+    are files that failed for either reason. Ids are one kind. Chunks and attempts are ids for list and show, sessions for gc.
     In a glob * stands for any bytes (also /), ? for one character, [a-z] for one of these. Quote it for the shell.
 
     A verb that changes something refuses an empty selection, and says how many rows --all would touch. With -n it

@@ -21,6 +21,9 @@ struct ShowCommand: Command {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     guard let selector = try RowSelector.parse([id], ledger, findsAttempts: true).first else { return }
+    if selector.kind == .session {
+      throw .usage("show knows no sessions, and \"\(selector.text)\" is one", remedy: "transfers gc \(selector.text)")
+    }
     let number = selector.range.lowerBound
     let found = try LedgerAccess.read(ledger) { reader in
       switch selector.kind {
@@ -28,6 +31,7 @@ struct ShowCommand: Command {
       case .file: try ShowOutput(file: number, reader)
       case .chunk: try ShowOutput(chunk: number, reader)
       case .attempt: try ShowOutput(attempt: number, reader)
+      case .session: ShowOutput?.none
       }
     }
     guard let found else {

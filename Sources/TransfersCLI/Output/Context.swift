@@ -60,6 +60,13 @@ struct Context: Sendable {
     return value
   }
 
+  /// What set an option of one value, by its long name: `--since`, or `TRANSFERS_SINCE` when it was not typed.
+  func origin(_ long: String) -> String {
+    let isTyped = arguments.prefix { $0 != "--" }.contains { $0 == "--\(long)" || $0.hasPrefix("--\(long)=") }
+    return isTyped || variable(EnvironmentOptions.variable(long)) == nil
+      ? "--\(long)" : EnvironmentOptions.variable(long)
+  }
+
   private static func processEnvironment() -> [String: String] {
     var values: [String: String] = [:]
     var cursor = environ
