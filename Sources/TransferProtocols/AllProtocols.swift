@@ -17,7 +17,6 @@ public enum AllProtocols {
     _ settings: BatchSettings, credentialsRegion: String?
   ) throws(TransferError) -> any UploadProtocol {
     let destination = try Destination(settings)
-    try WebOptions.check(settings, destination)
     switch destination.place {
     case .s3(let bucket):
       let s3 = S3Protocol(settings: try S3Settings(bucket: bucket, settings, credentialsRegion: credentialsRegion))

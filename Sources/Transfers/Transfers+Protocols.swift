@@ -4,4 +4,10 @@ import TransferProtocols
 extension Transfers {
   /// What each upload protocol can do, in the order in which they are shown.
   public static var protocols: [ProtocolDescription] { AllProtocols.descriptions + AllProtocols.profiles }
+
+  /// Options in `settings` that the destination does not know, by their long names without dashes; `add` refuses them.
+  /// - Throws: `.usage` for a destination that cannot be understood.
+  public static func foreignOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {
+    try AllProtocols.foreignOptions(settings)
+  }
 }

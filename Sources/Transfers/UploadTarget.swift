@@ -10,6 +10,7 @@ struct UploadTarget: Sendable {
 
   /// - Throws: `.usage` for a destination that cannot be understood, `.config` for files that cannot.
   init(_ asked: BatchSettings) throws(TransferError) {
+    try AllProtocols.refuseForeignOptions(asked)
     destination = try Destination(asked)
     if case .s3 = destination.place {
       settings = try AWSEnvironment(profile: asked.awsProfile).completing(asked)

@@ -25,10 +25,31 @@ struct ArgumentLine: Sendable {
     let command = path.command
     tail = Self.spelledOut(path.options[...]) + Self.spelledOut(path.rest)
     typed = words + tail
+    if let failure = Self.empty(tail) { throw failure }
     let isCommand = command.configuration.subcommands.isEmpty
-    environment = try EnvironmentOptions(
+    var environment = try EnvironmentOptions(
       isCommand ? context.environment : [:], for: { OptionList(of: command) }, typed: tail)
+    environment.drop(Self.idle(Self.joined(words, environment.settings, tail), environment))
+    self.environment = environment
     arguments = Self.joined(words, environment.settings, tail)
+  }
+
+  /// `--name=`: the parser would take the next argument for the value, a source for a name.
+  private static func empty(_ tail: [String]) -> CommandFailure? {
+    let options = tail.prefix { $0 != "--" }
+    guard let bad = options.first(where: { $0.hasPrefix("--") && $0.firstIndex(of: "=") == $0.indices.last }) else {
+      return nil
+    }
+    let option = EscapedArgument.shown(String(bad.dropLast()))
+    return .usage("\(option)= has no value", remedy: "give \(option) a value, or leave it out")
+  }
+
+  /// The options from the environment that mean nothing beside the others.
+  private static func idle(_ arguments: [String], _ environment: EnvironmentOptions) -> Set<String> {
+    guard !environment.settings.isEmpty,
+      let command = (try? RootCommand.parseAsRoot(arguments)) as? any HasIdleOptions
+    else { return [] }
+    return command.idleOptions
   }
 
   /// With only some settings of the environment.

@@ -54,6 +54,9 @@ struct EnvironmentOptions: Sendable {
   /// `TRANSFERS_DRY_RUN` of `dry-run`.
   static func variable(_ long: String) -> String { prefix + long.uppercased().replacing("-", with: "_") }
 
+  /// Takes the settings of these options out, by their long names: they are for other uses of the command.
+  mutating func drop(_ idle: Set<String>) { settings.removeAll { idle.contains(Self.long($0.variable)) } }
+
   private static func isVoid(_ long: String, _ given: Set<String>) -> Bool {
     if given.contains(long) { return true }
     return groups.contains { $0.contains(long) && !$0.isDisjoint(with: given) }
@@ -88,10 +91,21 @@ struct EnvironmentOptions: Sendable {
     case "0", "false", "no":
       let inverse = "no-\(option.long)"
       return list.option(long: inverse) == nil ? [] : ["--\(inverse)"]
+    case let columns where option.long == "json" && columns.contains(","):
+      throw .usage(
+        "\(variable) is \"\(EscapedArgument.shown(value))\", and columns differ from command to command",
+        remedy: "\(variable)=1, and --json=a,b or --columns a,b where they are wanted")
     default:
       throw .usage("\(variable) is \"\(EscapedArgument.shown(value))\"", remedy: "1 or 0, true or false, yes or no")
     }
   }
+}
+
+/// A command some of whose options mean something beside others only. From the environment, which is set for many uses, they
+/// do not count where they mean nothing; typed they are wrong use, which is found out when the command is carried out.
+protocol HasIdleOptions {
+  /// Of the options that are set, those that mean nothing here, by their long names.
+  var idleOptions: Set<String> { get }
 }
 
 extension EnvironmentOptions {

@@ -5,7 +5,7 @@ import TransferReports
 import Transfers
 
 /// `transfers add`: records, sends nothing.
-struct AddCommand: Command {
+struct AddCommand: Command, HasIdleOptions {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Record files to upload; a later \"transfers run\" sends them.",
     discussion: "Works while an engine runs, which then picks the files up.")
@@ -14,6 +14,8 @@ struct AddCommand: Command {
   @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and sends nothing.")
   var dryRun = false
   @OptionGroup var common: CommonOptions
+
+  var idleOptions: Set<String> { batch.idleOptions }
 
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(common, context)

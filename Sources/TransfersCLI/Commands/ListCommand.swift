@@ -24,14 +24,17 @@ struct ListCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List batches, files, chunks, attempts or events.", aliases: ["ls"])
 
-  @Argument(help: "What to list.") var kind = Kind.files
-  @OptionGroup(title: "Selection") var selection: SelectionOptions
+  @Argument(help: ArgumentHelp("What to list.", valueName: "kind")) var chosen = KindOrID(Kind.files)
+  @OptionGroup(title: "Selection") var rows: SelectionOptions
   @Option(help: ArgumentHelp("Stop after this many rows.", valueName: "n")) var limit: Int?
   @Flag(help: "Print only ids, one a line, for another command's -.") var ids = false
   @Flag(help: "The same, with a NUL after each.") var print0 = false
   @OptionGroup var common: CommonOptions
 
+  private var kind: Kind { chosen.kind ?? .files }
+
   func validate() throws {
+    try chosen.check(rows)
     if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
     guard ids || print0 else { return }
     if common.format != .table || common.columns != nil {
@@ -42,6 +45,6 @@ struct ListCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let schema = "transfers.list.\(kind.rawValue)/1"
     let end: UInt8? = print0 ? 0 : ids ? 0x0A : nil
-    try RowLister(schema: schema, selection, limit, common, context, bareIDsEndWith: end).list(kind)
+    try RowLister(schema: schema, rows.adding(chosen.id), limit, common, context, bareIDsEndWith: end).list(kind)
   }
 }

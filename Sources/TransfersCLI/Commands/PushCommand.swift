@@ -3,7 +3,7 @@ import TransferModel
 import Transfers
 
 /// `transfers push`: add, run and summary in one command.
-struct PushCommand: Command {
+struct PushCommand: Command, HasIdleOptions {
   static let configuration = CommandConfiguration(
     commandName: "push", abstract: "Upload files and folders: add, run and summary in one command.",
     discussion: """
@@ -23,6 +23,8 @@ struct PushCommand: Command {
   @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and sends nothing.")
   var dryRun = false
   @OptionGroup var common: CommonOptions
+
+  var idleOptions: Set<String> { batch.idleOptions }
 
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(common, context)

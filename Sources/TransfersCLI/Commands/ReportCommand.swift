@@ -4,7 +4,7 @@ import TransferModel
 import TransferReports
 
 /// `transfers report`: history, audit, statistics.
-struct ReportCommand: Command {
+struct ReportCommand: Command, HasIdleOptions {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
     case summary, files, attempts, failures, throughput
   }
@@ -12,8 +12,8 @@ struct ReportCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "report", abstract: "Report what was sent, how it was confirmed, and what failed.",
     discussion: """
-      Acked bytes are lengths of chunks whose success is recorded; sent bytes are body bytes of all attempts; re-sent \
-      is the difference. Goodput is acked bytes over the time from first start to last end (wall), or over the time in \
+      Acked bytes are lengths of chunks whose success is recorded; sent bytes are body bytes of all attempts. The \
+      difference, bytes_resent for programs, was sent again or is not acknowledged. Goodput is acked bytes over the time from first start to last end (wall), or over the time in \
       which anything was in flight (active). Percentiles are nearest rank over successful part attempts. \
       A report that could be printed exits 0.
 
@@ -22,22 +22,38 @@ struct ReportCommand: Command {
       of attempts at a time. --since and --until cut the window.
       """)
 
-  @Argument(help: "Which report.") var kind = Kind.summary
-  @OptionGroup(title: "Selection") var selection: SelectionOptions
+  @Argument(help: ArgumentHelp("Which report.", valueName: "kind")) var chosen = KindOrID(Kind.summary)
+  @OptionGroup(title: "Selection") var rows: SelectionOptions
   @Option(help: ArgumentHelp("Stop after this many rows.", valueName: "n")) var limit: Int?
   @Option(help: ArgumentHelp("For throughput: 1m, 5m, 1h, 1d or auto, at most 120 rows.", valueName: "time"))
   var bucket: ThroughputBucket?
   @OptionGroup var common: CommonOptions
 
+  private var kind: Kind { chosen.kind ?? .summary }
+  private var selection: SelectionOptions { rows.adding(chosen.id) }
+
   func validate() throws {
-    if bucket != nil, kind != .throughput { throw ValidationError("--bucket is for throughput") }
     if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
-    if limit != nil, kind == .summary || kind == .throughput {
-      throw ValidationError("--limit is for files, attempts and failures")
+    try chosen.check(rows)
+  }
+
+  var idleOptions: Set<String> {
+    var idle: Set<String> = kind == .throughput ? [] : ["bucket"]
+    if kind == .summary || kind == .throughput { idle.insert("limit") }
+    return idle
+  }
+
+  private func refuseIdleOptions() throws(CommandFailure) {
+    if bucket != nil, idleOptions.contains("bucket") {
+      throw .usage("--bucket is for throughput", remedy: "transfers report throughput --bucket …")
+    }
+    if limit != nil, idleOptions.contains("limit") {
+      throw .usage("--limit is for files, attempts and failures", remedy: "leave it out")
     }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
+    try refuseIdleOptions()
     let schema = "transfers.report.\(kind.rawValue)/1"
     let lister = RowLister(schema: schema, selection, limit, common, context, showsHidden: true)
     switch kind {

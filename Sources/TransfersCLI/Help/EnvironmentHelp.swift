@@ -26,8 +26,9 @@ enum EnvironmentHelp {
     TRANSFERS_<FLAG> is the flag: TRANSFERS_RATE=20M is --rate 20M, TRANSFERS_DRY_RUN=1 is --dry-run. What is typed wins over
     the environment, and that over the default. An empty variable is none. A flag takes 1, true, yes or 0, false, no. An
     option that can be repeated takes one value a line; when it is typed, the variable does not count. A variable is read by
-    the commands that have the option. --all must be typed, and so must what a
-    control verb is about and what it changes. No secret is read from these variables.
+    the commands that have the option, and only where it means something: TRANSFERS_REGION is for S3 and counts nowhere else.
+    No variable sets --all, --columns, --force, --help and --version, what a control verb is about and what it changes: these
+    are typed. No secret is read from these variables.
 
 
     """

@@ -85,10 +85,24 @@ struct BatchOptions: ParsableArguments {
 
   /// What the library is asked to do.
   func upload(_ common: CommonOptions, _ context: Context) throws(CommandFailure) -> UploadOptions {
-    UploadOptions(
+    try sourceOptions.checkMissing(sources)
+    return UploadOptions(
       storePath: try common.storePath(context), settings: try settings(), name: name, labels: labelTable,
       priority: priority, rules: try OrderedRules.read(context.parsed),
       followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
+  }
+
+  /// What the destination does not know, and what is for lists or for profiles where there is none.
+  var idleOptions: Set<String> {
+    var idle: Set<String> = []
+    if through.via == nil { idle.insert("input") }
+    if sourceOptions.list(sources) == nil { idle.insert("missing") }
+    var rest = self
+    if through.via == nil { rest.through.inputs = [] }
+    guard let settings = try? rest.settings(), let foreign = try? Transfers.foreignOptions(settings) else {
+      return idle
+    }
+    return idle.union(foreign)
   }
 
   private func settings() throws(CommandFailure) -> BatchSettings {

@@ -17,12 +17,11 @@ struct ProfileOptions: ParsableArguments {
       valueName: "name=value"))
   var inputs: [String] = []
 
-  func validate() throws {
-    if via == nil && !inputs.isEmpty { throw ValidationError("--input is for profiles: name one with --via") }
-  }
-
   func settings() throws(CommandFailure) -> ProfileSettings? {
-    guard let via else { return nil }
+    guard let via else {
+      if inputs.isEmpty { return nil }
+      throw .usage("--input is for profiles", remedy: "name one with --via; transfers profile list")
+    }
     return try failing { () throws(TransferError) in try ProfileLibrary.settings(via: via, inputs: inputs) }
   }
 }

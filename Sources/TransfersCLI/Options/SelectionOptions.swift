@@ -13,6 +13,13 @@ struct SelectionOptions: ParsableArguments {
 
   private var selection: Selection { rows.selection.with(labels: labels) }
 
+  /// The same and this id in front.
+  func adding(_ id: String?) -> SelectionOptions {
+    var options = self
+    if let id { options.rows.ids.insert(id, at: 0) }
+    return options
+  }
+
   /// Nothing was selected; not even everything.
   var isEmpty: Bool { selection.isEmpty }
 

@@ -55,9 +55,12 @@ struct SourceOptions: ParsableArguments {
     if sources.contains(Self.dash) && sources.count > 1 {
       throw ValidationError("- is a list on standard input and stands alone; a file of this name is ./-")
     }
-    if missing == .skip && list(sources) == nil {
-      throw ValidationError("--missing is for lists; give --files-from, --files-from0 or -")
-    }
+  }
+
+  /// What is said of lists needs one.
+  func checkMissing(_ sources: [NameBytes]) throws(CommandFailure) {
+    guard missing == .skip, list(sources) == nil else { return }
+    throw .usage("--missing is for lists", remedy: "give --files-from, --files-from0 or -, or leave it out")
   }
 
   /// nil when the sources are named on the command line.

@@ -141,13 +141,13 @@ import TransferModel
   ])
   func optionsOfOthersAreRefused(_ destination: String, _ web: WebSettings) {
     #expect(throws: TransferError.self) {
-      try AllProtocols.make(BatchSettings(destination: destination, web: web), credentialsRegion: nil)
+      try AllProtocols.refuseForeignOptions(BatchSettings(destination: destination, web: web))
     }
   }
 
   @Test func aFormCannotRefuseToReplace() {
     #expect(throws: TransferError.self) {
-      try AllProtocols.make(BatchSettings(destination: "form+http://h/", ifNoneMatch: true), credentialsRegion: nil)
+      try AllProtocols.refuseForeignOptions(BatchSettings(destination: "form+http://h/", ifNoneMatch: true))
     }
   }
 }

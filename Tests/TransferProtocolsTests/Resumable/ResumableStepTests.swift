@@ -205,7 +205,9 @@ import TransferModel
   ])
   func whatIsRefused(_ web: WebSettings) {
     #expect(throws: TransferError.self) {
-      try AllProtocols.make(BatchSettings(destination: "resumable+http://h/", web: web), credentialsRegion: nil)
+      let settings = BatchSettings(destination: "resumable+http://h/", web: web)
+      try AllProtocols.refuseForeignOptions(settings)
+      _ = try AllProtocols.make(settings, credentialsRegion: nil)
     }
   }
 }
