@@ -12,7 +12,18 @@ final class CurlDestinations: DestinationResolver {
     let origin = try AllProtocols.origin(settings, credentialsRegion: nil)
     return ResolvedDestination(
       uploadProtocol: uploadProtocol, credentials: try Self.credentials(settings, uploadProtocol),
-      transport: transport(caFile: settings.caFile ?? Self.trustedFile), host: origin.description)
+      transport: transport(caFile: try Self.authorities(settings, origin)), host: origin.description)
+  }
+
+  /// The file with the authorities to trust; nil for libcurl's default. A file that cannot be used fails here, once, and not
+  /// with every file that is sent.
+  private static func authorities(_ settings: BatchSettings, _ origin: WebOrigin) throws(TransferError) -> String? {
+    if let file = settings.caFile {
+      try TrustFile.check(file, namedBy: "--ca-file")
+      return file
+    }
+    if origin.isTLS, let file = trustedFile { try TrustFile.check(file, namedBy: trustVariable) }
+    return trustedFile
   }
 
   /// What OpenSSL's own programs use for the same purpose; libcurl by itself does not look at it.

@@ -6,25 +6,24 @@ import TransferProtocols
 /// The value of a basic secret is `user:password`.
 struct CredentialReference: Sendable, Hashable {
   enum Scheme: String, Sendable { case basic, bearer }
-  enum Place: Sendable, Hashable {
-    case environment(String)
-    case file(String)
-  }
   let scheme: Scheme
-  let place: Place
+  let place: SecretReference
+
+  init(_ scheme: Scheme, _ place: SecretReference) {
+    self.scheme = scheme
+    self.place = place
+  }
 
   init(parsing text: String) throws(TransferError) {
     let halves = text.split(separator: "=", maxSplits: 1).map(String.init)
     guard halves.count == 2, let scheme = Scheme(rawValue: halves[0]) else { throw Self.malformed }
+    guard let place = SecretReference(halves[1]) else { throw Self.malformed }
     self.scheme = scheme
-    if halves[1].hasPrefix("env:"), halves[1].count > 4 {
-      place = .environment(String(halves[1].dropFirst(4)))
-    } else if halves[1].hasPrefix("file:"), halves[1].count > 5 {
-      place = .file(String(halves[1].dropFirst(5)))
-    } else {
-      throw Self.malformed
-    }
+    self.place = place
   }
+
+  /// As it is stored.
+  var text: String { "\(scheme.rawValue)=\(place.text)" }
 
   /// The text is not repeated: somebody may have put the secret itself there.
   private static var malformed: TransferError {
@@ -33,12 +32,7 @@ struct CredentialReference: Sendable, Hashable {
       remedy: "use basic=env:NAME, basic=file:PATH, bearer=env:NAME or bearer=file:PATH")
   }
 
-  var description: String {
-    switch place {
-    case .environment(let name): "\(scheme.rawValue) from the environment variable \(name)"
-    case .file(let path): "\(scheme.rawValue) from the file \(path)"
-    }
-  }
+  var description: String { "\(scheme.rawValue) from \(place)" }
 }
 
 /// Reads a referenced secret when it is first needed, and again after the server refused it as expired.
@@ -60,15 +54,7 @@ final class ReferencedCredential: CredentialSource {
   func refresh() { cache.withLock { $0 = nil } }
 
   private func read() throws(Failure) -> Credential {
-    let text: String? =
-      switch reference.place {
-      case .environment(let name): Environment.value(name)
-      case .file(let path): FileText.bytes(path).flatMap { String(validating: $0, as: UTF8.self) }
-      }
-    let lines = text?.split(whereSeparator: \.isNewline) ?? []
-    guard lines.count == 1, let value = lines.first.map(String.init) else {
-      throw Failure(.authMissing, "no secret of one line found: \(reference.description)")
-    }
+    let value = try reference.place.read()
     switch reference.scheme {
     case .bearer: return .bearer(token: value)
     case .basic:

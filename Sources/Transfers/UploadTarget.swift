@@ -8,14 +8,17 @@ struct UploadTarget: Sendable {
   let destination: Destination
   let uploadProtocol: any UploadProtocol
 
-  /// - Throws: `.usage` for a destination that cannot be understood, `.config` for files that cannot.
+  /// - Throws: `.usage` for a destination that cannot be understood, and for options that it does not know; `.config` for
+  ///   files that cannot be understood.
   init(_ asked: BatchSettings) throws(TransferError) {
     try AllProtocols.refuseForeignOptions(asked)
-    destination = try Destination(asked)
+    let rooted = try asked.rooted()
+    if let file = rooted.caFile { try TrustFile.check(file, namedBy: "--ca-file") }
+    destination = try Destination(rooted)
     if case .s3 = destination.place {
-      settings = try AWSEnvironment(profile: asked.awsProfile).completing(asked)
+      settings = try AWSEnvironment(profile: rooted.awsProfile).completing(rooted)
     } else {
-      settings = asked
+      settings = rooted
     }
     uploadProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
   }

@@ -1,0 +1,85 @@
+import Glibc
+import Testing
+import TransferModel
+
+@testable import Transfers
+
+/// Files that settings name: secrets and certificate authorities.
+@Suite struct NamedFileTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private var here: String {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    return getcwd(&buffer, buffer.count).map { String(cString: $0) } ?? ""
+  }
+
+  @Test func whatIsRecordedDoesNotDependOnTheWorkingFolder() throws {
+    let target = try UploadTarget(BatchSettings(destination: "http://h/", auth: "bearer=file:./token"))
+    #expect(target.settings.auth == "bearer=file:\(here)/token")
+    let rooted = try UploadTarget(BatchSettings(destination: "http://h/", auth: "basic=env:X"))
+    #expect(rooted.settings.auth == "basic=env:X")
+    var settings = BatchSettings(destination: "http://h/", caFile: "ca.pem")
+    settings.profile = ProfileSettings(name: "p", text: "")
+    settings.profile?.secrets = ["a": "file:x", "b": "env:X", "c": "file:/x"]
+    let all = try settings.rooted()
+    #expect(all.caFile == here + "/ca.pem")
+    #expect(all.profile?.secrets == ["a": "file:\(here)/x", "b": "env:X", "c": "file:/x"])
+  }
+
+  @Test(
+    arguments: [
+      (nil, "cannot be read: No such file or directory"), ("", "is empty"), ("\n\n", "is empty"),
+      ("a\nb\n", "has 2 lines, and a secret is one line"), ("secret\n", nil),
+    ] as [(String?, String?)])
+  func whatIsWrongWithASecretIsSaid(_ text: String?, _ part: String?) throws {
+    let path = folder.path + "/token"
+    if let text { try writeFile(path, Array(text.utf8)) }
+    do throws(Failure) {
+      let secret = try SecretReference.file(path).read()
+      #expect(part == nil)
+      #expect(secret == text?.split(separator: "\n").first.map(String.init))
+    } catch {
+      #expect(error.code == .authMissing)
+      #expect(part.map(error.message.contains) ?? false, "\(error.message)")
+      #expect(!error.message.contains("secret\n"))
+    }
+  }
+
+  @Test func aSecretThatIsNoTextIsSaid() throws {
+    let path = folder.path + "/token"
+    try writeFile(path, [0xFF])
+    let failure = #expect(throws: Failure.self) { try SecretReference.file(path).read() }
+    #expect(failure?.message == "the file \(path) is not UTF-8 text")
+  }
+
+  @Test(
+    arguments: [
+      ("none.pem", nil), ("folder", nil), ("empty.pem", ""), ("key.pem", "-----BEGIN PRIVATE KEY-----\n"),
+    ] as [(String, String?)])
+  func authoritiesThatCannotBeUsedStartNothing(_ name: String, _ text: String?) throws {
+    let path = folder.path + "/" + name
+    if let text { try writeFile(path, Array(text.utf8)) } else if name == "folder" { mkdir(path, 0o700) }
+    for destination in ["http://h/", "https://h/", "s3://bucket/"] {
+      let error = #expect(throws: TransferError.self) {
+        try UploadTarget(BatchSettings(destination: destination, caFile: path))
+      }
+      #expect(error?.kind == .config)
+      #expect(error?.operation == "read --ca-file")
+      #expect(error?.subject == NameBytes(path))
+    }
+  }
+
+  @Test func authoritiesThatVanishedBlockTheBatchAtOnce() throws {
+    let path = folder.path + "/ca.pem"
+    try writeFile(path, Array("# ours\n-----BEGIN CERTIFICATE-----\nMII=\n".utf8))
+    let settings = try UploadTarget(BatchSettings(destination: "http://h/", caFile: path)).settings
+    let destinations = CurlDestinations()
+    defer { destinations.stop() }
+    _ = try destinations.resolve(settings)
+    unlink(path)
+    let error = #expect(throws: TransferError.self) { try destinations.resolve(settings) }
+    #expect(error?.kind == .config)
+  }
+}
