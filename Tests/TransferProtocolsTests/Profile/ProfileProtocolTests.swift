@@ -21,6 +21,27 @@ import Testing
 
   private let put = "PUT https://h.example/api/x"
 
+  /// Servers refuse a POST without a length (411).
+  @Test func aPostWithoutABodySaysThatItHasNone() throws {
+    let driver = try driver(
+      """
+      steps:
+        init: {method: POST, url: /i, extract: {session.id: {json: $.id, required: true}}}
+        chunk: {method: PUT, url: /x, body: {kind: raw}}
+        verify: {method: GET, url: /v}
+      """)
+    let end = driver.run([
+      .on("POST https://h.example/api/i", 200, #"{"id":"a"}"#) { request, _ in #expect(Self.length(request) == 0) },
+      .on(put, 200), .on("GET https://h.example/api/v", 200) { request, _ in #expect(Self.length(request) == nil) },
+    ])
+    #expect(isDone(end))
+  }
+
+  /// What `Content-Length` says of a body from memory.
+  private static func length(_ request: TransferRequest) -> Int? {
+    if case .bytes(let bytes) = request.body { bytes.count } else { nil }
+  }
+
   // MARK: - Layout
 
   @Test(arguments: [

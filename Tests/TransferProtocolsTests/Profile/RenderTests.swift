@@ -79,7 +79,8 @@ import Testing
     decoder.names.part = ["etag"]
     decoder.names.session = ["token"]
     decoder.names.inputs = ["path"]
-    let rules = decoder.body(try YAMLReader.read(Array("{body: \(body)}".utf8)).entries?[0].value, "x", .last)
+    let node = try #require(try YAMLReader.read(Array("{body: \(body)}".utf8)).entries?.first).value
+    let rules = decoder.body(node, "x", .last)
     try #require(decoder.faults.isEmpty, "\(decoder.faults)")
     guard case .bytes(let bytes) = try rules.render(TemplateTests.scope, uid: Self.uid).body else { return "?" }
     return String(decoding: bytes, as: UTF8.self)

@@ -1,7 +1,7 @@
 /// What steps send.
 extension ProfileDecoder {
-  mutating func body(_ node: YAMLNode?, _ what: String, _ place: ProfileNames.Place) -> BodyRules {
-    guard let node, let map = map(node, "\(what).body", keys: ["kind", "raw", "fields", "value"]) else { return .none }
+  mutating func body(_ node: YAMLNode, _ what: String, _ place: ProfileNames.Place) -> BodyRules {
+    guard let map = map(node, "\(what).body", keys: ["kind", "raw", "fields", "value"]) else { return .none }
     let kinds = ["none", "empty", "raw", "multipart", "form", "json", "xml", "text"]
     guard let kind = map["kind"], let word = kind.text, kinds.contains(word) else {
       fault(map["kind"]?.mark ?? map.mark, "\(what).body.kind has to be one of: \(kinds.joined(separator: ", "))")

@@ -35,7 +35,7 @@ extension ProfileDecoder {
     step.when = when(map["when"], what, name, place)
     step.query = fields(map["query"], "\(what).query", place)
     step.headers = headers(map["headers"], "\(what).headers", place)
-    step.body = body(map["body"], what, place)
+    step.body = map["body"].map { body($0, what, place) } ?? BodyRules.unnamed(method)
     step.usesAuth = usesAuth(map["auth"])
     step.expect = word(map["expect"], "\(what).expect") ?? .auto
     step.timeout = timeout(map["timeout"], what)

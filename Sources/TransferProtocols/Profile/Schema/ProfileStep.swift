@@ -120,6 +120,10 @@ enum BodyRules: Sendable, Hashable {
   case xml(ValueTree)
   case text(Template)
 
+  /// What a step sends that names no body: a length of 0 with methods that carry content, which many servers insist on
+  /// (RFC 9110 section 8.6).
+  static func unnamed(_ method: String) -> BodyRules { ["POST", "PUT", "PATCH"].contains(method) ? .empty : .none }
+
   /// Carries bytes of the file.
   var sendsFile: Bool {
     switch self {
