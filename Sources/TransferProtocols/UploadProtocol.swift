@@ -17,6 +17,13 @@ public protocol UploadProtocol: Sendable {
   /// Says how a file of `size` bytes is cut. Throws `.usage` when the limits of the protocol cannot hold it.
   func layout(size: Int64) throws(TransferError) -> ChunkLayout
 
+  /// How many requests a file of `size` bytes takes when nothing has to be repeated, at a server that can all that the protocol
+  /// makes use of. Throws as ``layout(size:)``.
+  func plannedRequests(size: Int64) throws(TransferError) -> Int
+
+  /// Requests that are made once for all files of a batch, before them.
+  var plannedDiscovery: Int { get }
+
   /// Says that `key` can be expressed at the server; nil when it can, else why not.
   func refusal(ofKey key: NameBytes) -> Failure?
 
@@ -66,6 +73,10 @@ public protocol UploadProtocol: Sendable {
 
 extension UploadProtocol {
   public func abilities(_ facts: UploadFacts) -> ProtocolAbilities { abilities }
+
+  public func plannedRequests(size: Int64) throws(TransferError) -> Int { try layout(size: size).count }
+
+  public var plannedDiscovery: Int { 0 }
 
   public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     digestsAhead(learned)

@@ -46,7 +46,7 @@ public struct PlanResult: Sendable, Hashable {
   public var special = 0
   public var failed = 0
   public var chunks = 0
-  /// When nothing has to be repeated.
+  /// When nothing has to be repeated, at a server that can all that the protocol makes use of.
   public var requests = 0
   public var bytes: Int64 = 0
 

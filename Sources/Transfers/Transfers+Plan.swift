@@ -27,10 +27,12 @@ extension Transfers {
         let standing = standings?[index] ?? .new
         notice(.planned(path: file.path, key: file.key, size: file.identity.size, verdict: standing.rawValue))
         let layout = try target.uploadProtocol.layout(size: file.identity.size)
-        plan.withLock { $0.count(standing, layout) }
+        let requests = try target.uploadProtocol.plannedRequests(size: file.identity.size)
+        plan.withLock { $0.count(standing, layout, requests) }
       }
     }
     var result = plan.withLock { $0 }
+    if result.requests > 0 { result.requests += target.uploadProtocol.plannedDiscovery }
     result.add(seen)
     return result
   }
@@ -46,7 +48,7 @@ extension Transfers {
 }
 
 extension PlanResult {
-  fileprivate mutating func count(_ standing: Standing, _ layout: ChunkLayout) {
+  fileprivate mutating func count(_ standing: Standing, _ layout: ChunkLayout, _ requests: Int) {
     switch standing {
     case .new: new += 1
     case .changed: changed += 1
@@ -57,8 +59,7 @@ extension PlanResult {
     guard standing == .new || standing == .changed else { return }
     bytes += layout.size
     chunks += layout.count
-    // One request a chunk; a session costs its create and its finish.
-    requests += layout.count + (layout.count > 1 ? 2 : 0)
+    self.requests += requests
   }
 
   fileprivate mutating func add(_ seen: SourceAdmitter.Counts) {

@@ -36,6 +36,14 @@ public struct ResumableProtocol: UploadProtocol {
 
   func discovery(_ learned: LearnedFacts) -> Discovery { Discovery(learned.discovered, settings) }
 
+  public var plannedDiscovery: Int { 1 }
+
+  /// What is small makes its upload and completes it in one request.
+  public func plannedRequests(size: Int64) throws(TransferError) -> Int {
+    let isOne = size == 0 || !settings.isPost && size <= min(Self.mostWithCreation, settings.partSize)
+    return isOne ? 1 : 1 + layout(size, settings.partSize).count
+  }
+
   public func refusal(ofKey key: NameBytes) -> Failure? { WebPlace.refusal(ofKey: key) }
 
   public func location(ofKey key: NameBytes) -> String { place.location(key) }

@@ -26,6 +26,12 @@ public struct S3Protocol: UploadProtocol {
     try S3Layout.layout(size: size, partSize: settings.partSize)
   }
 
+  /// Several parts need their upload created and completed.
+  public func plannedRequests(size: Int64) throws(TransferError) -> Int {
+    let count = try layout(size: size).count
+    return count > 1 ? count + 2 : count
+  }
+
   public func refusal(ofKey key: NameBytes) -> Failure? {
     if key.isEmpty { return Failure(.sourceName, "the key is empty") }
     if key.bytes.count > 1024 { return Failure(.sourceName, "the key has \(key.bytes.count) bytes; S3 takes 1024") }

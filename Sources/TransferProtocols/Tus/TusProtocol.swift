@@ -40,6 +40,21 @@ public struct TusProtocol: UploadProtocol {
     isConcatenated(facts) ? settings.parallelLayout(facts.file.size) : settings.sequentialLayout(facts.file.size)
   }
 
+  public var plannedDiscovery: Int { 1 }
+
+  /// Each of the uploads that are joined is created; then there is the request that joins them, and one that looks at the whole.
+  public func plannedRequests(size: Int64) throws(TransferError) -> Int {
+    if size == 0 { return 1 }
+    let joined = settings.parallelLayout(size).count
+    if !settings.isSequential, size > settings.partSize, (2...Int(TusSettings.mostPartials)).contains(joined) {
+      return 2 * joined + 2
+    }
+    let layout = settings.sequentialLayout(size)
+    let goesWithCreation =
+      settings.checksum == .none && layout.count > 1 && layout.range(0).length <= Self.mostWithCreation
+    return layout.count + (goesWithCreation ? 0 : 1)
+  }
+
   public func refusal(ofKey key: NameBytes) -> Failure? { WebPlace.refusal(ofKey: key) }
 
   public func location(ofKey key: NameBytes) -> String { endpoint.location(key) }

@@ -49,6 +49,11 @@ final class ConformanceScene {
     return try Transfers.add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }
 
+  func plan() throws -> PlanResult {
+    let options = UploadOptions(storePath: scene.storePath, settings: subject.settings(url: scene.url))
+    return try Transfers.plan([NameBytes("\(scene.root)/source")], options, notice: { _ in })
+  }
+
   @discardableResult func run() throws -> EngineSummary {
     try withLedger { ledger in
       let run = try ledger.startRun(

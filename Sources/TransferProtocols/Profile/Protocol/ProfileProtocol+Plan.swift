@@ -1,0 +1,24 @@
+public import TransferModel
+
+extension ProfileProtocol {
+  /// The steps of the profile that would be made. What answers and conditions on them change cannot be foreseen; neither how
+  /// often a server is asked whether it is ready.
+  public func plannedRequests(size: Int64) throws(TransferError) -> Int {
+    let layout = try layout(size: size)
+    let file = FileFacts(uid: UID(high: 0x7000, low: 1 << 63), key: NameBytes(""), size: size, mtimeMs: 0)
+    let facts = UploadFacts(file: file, layout: layout)
+    func count(_ name: StepName?) -> Int {
+      guard let name, let step = profile.step(name), isWanted(step, facts) else { return 0 }
+      return 1
+    }
+    let ends = [finishName, saveName].filter { count($0) > 0 }
+    // The answer to the last of these may be proof enough.
+    let isProved = ends.last?.flatMap { profile.step($0) }.map(Self.provesFile) ?? false
+    let last = ends.count + (isProved ? 0 : count(.verify))
+    return count(.begin) + layout.count * (1 + count(.prepareChunk)) + last
+  }
+
+  private static func provesFile(_ step: ProfileStep) -> Bool {
+    step.success.requirements.contains { $0.namesHash(of: "file") || $0.names("file", field: "size") }
+  }
+}

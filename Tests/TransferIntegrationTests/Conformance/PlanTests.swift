@@ -1,0 +1,30 @@
+import Receiver
+import Testing
+import TransferModel
+import Transfers
+
+/// What `--dry-run` foresees is what the receiver counts.
+@Suite struct PlanTests {
+  /// Servers that can less than the protocol makes use of get fewer requests.
+  private static let plain = ["tus without checksums", "resumable, one request"]
+
+  @Test(arguments: ConformanceSubject.all) func theRequestsThatArePlannedAreMade(subject: ConformanceSubject) throws {
+    let chunk = subject.chunkSize
+    for size in [0, 2, chunk, 3 * chunk + 5] where size >= subject.smallestSize {
+      // Folders at the server are there then.
+      let scene = try ConformanceScene(subject, size: 1)
+      try scene.add()
+      try scene.run()
+      let before = try scene.requestCount
+      try scene.write(size: size, seed: 2)
+      let planned = try scene.plan()
+      #expect(planned.changed == 1)
+      try scene.add()
+      try scene.run()
+      #expect(try scene.states() == ["done", "done"])
+      let made = try scene.requestCount - before
+      let isMet = Self.plain.contains(subject.name) ? made <= planned.requests : made == planned.requests
+      #expect(isMet, "\(size) bytes: \(made) requests, and \(planned.requests) were planned")
+    }
+  }
+}
