@@ -68,5 +68,41 @@ extension NameBytes: CustomStringConvertible {
   }
 }
 
-/// Makes text from servers, disks and users safe for one line of a terminal or a log; see ``NameBytes/description``.
-public func printable(_ text: String) -> String { NameBytes(text).description }
+extension NameBytes {
+  /// A text that keeps all bytes: those that are not UTF-8 travel as scalars U+10FF80 … U+10FFFF (byte + U+10FF00), and so do
+  /// the bytes of real scalars of that range, which makes the mapping exact in both directions (the idea of Python's PEP 383).
+  /// For texts that are escaped as a whole, by ``printable(_:)``.
+  public var embedded: String {
+    var out = String.UnicodeScalarView()
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let (scalar, width) = Self.firstScalar(rest)
+      if let scalar, !Self.embeddedBytes.contains(scalar.value) {
+        out.append(scalar)
+      } else {
+        for byte in rest.prefix(width) { out.append(Unicode.Scalar(0x10FF00 + UInt32(byte)) ?? "\u{FFFD}") }
+      }
+      rest = rest.dropFirst(width)
+    }
+    return String(out)
+  }
+
+  /// The bytes of an ``embedded`` text.
+  public init(embedded text: String) {
+    bytes = []
+    for scalar in text.unicodeScalars {
+      if Self.embeddedBytes.contains(scalar.value) {
+        bytes.append(UInt8(truncatingIfNeeded: scalar.value))
+      } else {
+        bytes += Array(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+      }
+    }
+  }
+
+  /// Scalars that stand for one byte each.
+  public static let embeddedBytes: ClosedRange<UInt32> = 0x10FF80...0x10FFFF
+}
+
+/// Makes text from servers, disks and users safe for one line of a terminal or a log; see ``NameBytes/description``. Names in
+/// it may be ``NameBytes/embedded``.
+public func printable(_ text: String) -> String { NameBytes(embedded: text).description }

@@ -38,7 +38,7 @@ final class ListScanner {
     throw TransferError(
       .noSource, "read list", list.list.name,
       cause:
-        "\(missing) of its files \(missing == 1 ? "is" : "are") not there (line \(lines)), first \"\(firstMissing.text)\"",
+        "\(missing) of its files \(missing == 1 ? "is" : "are") not there (line \(lines)), first \"\(firstMissing.embedded)\"",
       remedy: "correct the list, or --missing skip to go on without them; nothing was recorded")
   }
 
@@ -53,7 +53,7 @@ final class ListScanner {
       if plain.isEmpty { return }
       _ = try place(plain)
       let again = self.status(&status)
-      if again == 0 { try tellAboutEnds() } else { _ = try place(entry) }
+      if again == 0 { try tellAboutMarks(hasOrderMark: entry.first != plain.first) } else { _ = try place(entry) }
       code = again == 0 ? 0 : code
     }
     try take(start, status, code)
@@ -71,7 +71,7 @@ final class ListScanner {
     case S_IFREG: try scanner.take(path, start, status, mayBeLink: scanner.followsSymlinks)
     case S_IFDIR:
       throw list.wrong(
-        "\"\(NameBytes(Array(path.suffix(from: start))).text)\" is a folder, and lists name files",
+        "\"\(NameBytes(Array(path.suffix(from: start))).embedded)\" is a folder, and lists name files",
         "push the folder itself, or list its files with find -type f")
     default: try scanner.special(path, start, status.mode)
     }
@@ -101,7 +101,8 @@ final class ListScanner {
       rest = rest.dropFirst(part.count + 1)
       if part.isEmpty || part.elementsEqual([0x2E]) { continue }
       if part.elementsEqual([0x2E, 0x2E]) {
-        throw list.wrong("\"\(NameBytes(Array(entry)).text)\" leads upwards", "give paths without \"..\", or --base")
+        throw list.wrong(
+          "\"\(NameBytes(Array(entry)).embedded)\" leads upwards", "give paths without \"..\", or --base")
       }
       path.appendComponent(UnsafeRawBufferPointer(rebasing: part))
     }
@@ -115,7 +116,7 @@ final class ListScanner {
     let isBelow = path.count > start && path.bytes.starts(with: base.bytes) && path.bytes[start - 1] == 0x2F
     guard isBelow else {
       throw list.wrong(
-        "\"\(NameBytes(Array(path.bytes)).text)\" is not below the base \"\(base.text)\"",
+        "\"\(NameBytes(Array(path.bytes)).embedded)\" is not below the base \"\(base.embedded)\"",
         "give --base a folder that holds all")
     }
     return start
@@ -139,17 +140,10 @@ final class ListScanner {
     return plain.count < entry.count ? UnsafeRawBufferPointer(rebasing: plain) : nil
   }
 
-  private func tellAboutEnds() throws(TransferError) {
+  private func tellAboutMarks(hasOrderMark: Bool) throws(TransferError) {
     guard !toldAboutEnds else { return }
     toldAboutEnds = true
-    try scanner.visit(
-      .remark(
-        "\(list.list.name.text) was written on Windows: line ends (CRLF) and a byte order mark are not part of the names"
-      ))
+    let marks = hasOrderMark ? "a byte order mark and line ends (CRLF)" : "line ends (CRLF)"
+    try scanner.visit(.remark("\(list.list.name.embedded) was written on Windows: \(marks) are not part of the names"))
   }
-}
-
-extension NameBytes {
-  /// For the cause of an error, which is escaped as a whole when it is shown.
-  var text: String { String(decoding: bytes, as: UTF8.self) }
 }

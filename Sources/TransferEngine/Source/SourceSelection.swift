@@ -73,7 +73,7 @@ public struct SourceSelection: Sendable {
     let isBelow = path.bytes.starts(with: base.bytes) && (path == base || path.bytes[start - 1] == 0x2F)
     guard isBelow else {
       throw TransferError(
-        .usage, "add", path, cause: "it is not below the base \"\(base.text)\"",
+        .usage, "add", path, cause: "it is not below the base \"\(base.embedded)\"",
         remedy: "give --base a folder that holds all")
     }
     return start
