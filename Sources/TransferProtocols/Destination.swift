@@ -96,6 +96,14 @@ public struct Destination: Sendable, Hashable {
     if case .web(let web) = place, web.template != nil { !usesPath } else { false }
   }
 
+  /// What keeps files of different paths apart, where ``mayJoinPaths``; nil elsewhere.
+  public var wayToTellPaths: String? {
+    guard mayJoinPaths, case .web(let web) = place else { return nil }
+    return web.method == .form
+      ? "send their paths along: --field key={path}, with the name that the server expects"
+      : "write {path} instead of {name} in the destination"
+  }
+
   // MARK: - Parsing
 
   private init(s3 rest: String, _ text: String) throws(TransferError) {
@@ -115,7 +123,9 @@ public struct Destination: Sendable, Hashable {
   /// Checked as any web destination is, but its path is the server's: names of files are not put behind it.
   private init(endpoint web: Destination, _ text: String) throws(TransferError) {
     guard case .web(let place) = web.place, place.method == .put, place.template == nil else {
-      throw Self.error(text, cause: "a profile (--via) needs an http or https URL without {path} or {name}", "")
+      throw Self.error(
+        text, cause: "a profile (--via) needs an http or https URL without {path} or {name}",
+        "write the URL of the server, http://… or https://…, or leave --via out")
     }
     self.place = .endpoint(place.origin)
     prefix = NameBytes("")

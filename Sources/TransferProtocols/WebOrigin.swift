@@ -34,6 +34,8 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
       host = authority[...bracket]
       guard Self.isIPv6(host.dropFirst().dropLast()), authority.hasPrefix("[") else { throw OriginFault.host }
       port = try Self.port(authority[authority.index(after: bracket)...])
+    } else if authority.hasPrefix("[") {
+      throw OriginFault.host
     } else if let colon = authority.firstIndex(of: ":") {
       host = authority[..<colon]
       port = try Self.port(authority[colon...])
@@ -87,7 +89,7 @@ enum OriginFault: Error {
     switch self {
     case .userInfo: "take it out, and pass \"--auth basic=env:NAME\" or \"--auth bearer=file:PATH\""
     case .host: "write a name in ASCII (punycode for others), an IPv4 address, or an IPv6 address in brackets"
-    case .port: ""
+    case .port: "write a port from 1 to 65535 behind the colon, or leave both out"
     }
   }
 }

@@ -36,7 +36,7 @@ extension AddResult {
 extension Notice {
   init(_ notice: SourceNotice) {
     switch notice {
-    case .excluded(let path, let rule): self = .planned(path: path, key: path, size: 0, verdict: "excluded: \(rule)")
+    case .excluded(let path, let rule): self = .planned(path: path, key: nil, size: nil, verdict: "excluded: \(rule)")
     case .skipped(let path, let reason): self = .skipped(path: path, reason: reason)
     case .failed(let path, let failure): self = .failed(path: path, failure)
     case .remark(let text): self = .remark(text)

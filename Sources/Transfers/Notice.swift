@@ -10,7 +10,7 @@ public enum Notice: Sendable {
   case retrying(path: NameBytes, Failure, inMs: Int64)
   case sourceChanged(path: NameBytes)
   /// Of a plan: `new`, `unchanged`, `changed`, `queued`, `excluded: RULE`.
-  case planned(path: NameBytes, key: NameBytes, size: Int64, verdict: String)
+  case planned(path: NameBytes, key: NameBytes?, size: Int64?, verdict: String)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)
   /// A host refuses connections: nothing is sent to it for so long.

@@ -63,11 +63,14 @@ public struct SourceAdmitter {
       let seen = try scan(into: writer)
       return try writer.finish().adding(seen)
     }
-    let (spool, seen) = try spool(watchesKeys: destination.mayJoinPaths)
+    let (spool, seen) = try spool(watchesKeys: true)
     let (ledger, target) = try open()
     let writer = PageWriter(ledger, target, notice: notice)
-    try spool.replay(into: writer)
-    return try writer.finish().adding(seen)
+    // What comes again is counted here: the ledger cannot tell it from one more file that is there already.
+    let again = try spool.replay(into: writer, repeats: false)
+    var counts = try writer.finish().adding(seen)
+    counts.repeated += again
+    return counts
   }
 
   /// Scans without recording anything, and gives every file that would be sent, a page at a time, each only once.
@@ -91,7 +94,11 @@ public struct SourceAdmitter {
   private func spool(watchesKeys: Bool) throws(TransferError) -> (spool: SourceSpool, seen: Counts) {
     let spool = try SourceSpool(watchesKeys: watchesKeys)
     let seen = try scan(into: spool)
-    try spool.check()
+    do throws(TransferError) {
+      try spool.check()
+    } catch {
+      throw error.advising(destination)
+    }
     return (spool, seen)
   }
 
@@ -161,6 +168,16 @@ extension SourceAdmitter.Counts {
     counts.excluded += seen.excluded
     counts.excludedBy = seen.excludedBy
     return counts
+  }
+}
+
+extension TransferError {
+  /// Files that a destination cannot tell apart: what would.
+  fileprivate func advising(_ destination: Destination) -> TransferError {
+    guard kind == .usage, let advice = destination.wayToTellPaths else { return self }
+    var error = self
+    error.remedy = advice
+    return error
   }
 }
 

@@ -6,8 +6,9 @@ import Transfers
 final class PlanPrinter: Sendable {
   private struct Entry: Sendable {
     var path: NameBytes
-    var key: NameBytes
-    var size: Int64
+    /// nil for what would get none, and was not looked at.
+    var key: NameBytes?
+    var size: Int64?
     var verdict: String
   }
 
@@ -23,7 +24,7 @@ final class PlanPrinter: Sendable {
 
   private static let columns: [Column<Entry>] = [
     Column("verdict", "Verdict") { .text($0.verdict) },
-    Column("bytes", "Size") { .bytes($0.size) },
+    Column("bytes", "Size") { Cell(bytes: $0.size) },
     Column(name: "path", "Path") { $0.path },
     Column(name: "key", "Key") { $0.key },
   ]

@@ -33,7 +33,8 @@ enum SourcesHelp {
     A list is checked to its end before anything is recorded: a file that is not there ends with 66 (--missing skip: it is
     recorded as failed and the others go on); a folder, a NUL in a list of lines, or ".." ends with 65.
 
-    Two files with one key (possible with a {name} template only) are an error before anything is recorded (64).
+    Two files with one key (possible with a {name} template, and with form+ where no --field says {path}) are an error
+    before anything is recorded (64).
     --include and --exclude are compared with the path below the base; the first rule that matches decides.
     Symbolic links, FIFOs, sockets and devices in folders and lists are skipped with a line; --follow-symlinks follows
     links and notices loops. A link that is named as a source is followed.
