@@ -47,13 +47,25 @@ enum StatusClass: Hashable {
 }
 
 extension Failure {
-  /// A failure in the words of an answer. `detail` comes from the server: it is cut and made printable.
+  /// A failure in the words of an answer. `detail` comes from the server: it is cut, and made one line. What is left of it is
+  /// escaped where it is shown, as every text is.
   init(answer reply: TransferReply, code: ErrorCode? = nil, detail: String = "", wallMs: Int64) {
-    let shown = printable(String(detail.prefix(300)))
+    let shown = Self.line(of: detail)
     let text = "the server answered \(reply.status)" + (shown.isEmpty ? "" : " (\(shown))")
     self.init(
       code ?? ErrorCode(httpStatus: reply.status), text,
       retryAfterMs: RetryAfter.milliseconds(reply.fields, wallMs: wallMs))
+  }
+
+  /// At most 300 characters; white space, control characters and invisible ones fold into one space.
+  private static func line(of detail: String) -> String {
+    let words = detail.unicodeScalars.prefix(4_096).split { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator: true
+      default: false
+      }
+    }
+    return String(words.map(String.init).joined(separator: " ").prefix(300))
   }
 }
 

@@ -123,7 +123,7 @@ import TransferModel
     #expect(found?.retryAfterMs == 7000)
     let hostile = Scene.reply(400, [], "<Error><Code>X</Code><Message>a\u{1B}[2J\nb</Message></Error>")
     let text = failure(try Scene.s3().judge(hostile, to: .create, whole, Scene.context()))?.message
-    #expect(text == "the server answered 400 (X: a\\x1b[2J\\x0ab)")
+    #expect(text == "the server answered 400 (X: a [2J b)")
   }
 
   // MARK: - Repairs
