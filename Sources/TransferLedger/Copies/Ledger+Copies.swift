@@ -39,18 +39,24 @@ extension Ledger {
 private final class LedgerCopier {
   private let store: Store
   private let source: Connection
+  private let file: StoreFile
+  /// Of a ledger that can only be read without locks, as it was before; nil where SQLite's locks hold.
+  private let stamp: [Int]?
   private let isCancelled: () -> Bool
   /// Pages of one step of a backup.
   private static let step: Int32 = 256
 
   init(store: Store, file: StoreFile, isCancelled: @escaping () -> Bool) throws(TransferError) {
     self.store = store
+    self.file = file
     self.isCancelled = isCancelled
     // Says why a ledger cannot be read, in the same words as every other command.
     let reader = SnapshotReader(store: store, file: file)
     try reader.read { _ in }
+    let isImmutable = reader.isImmutable
     reader.close()
-    source = try store.openCopySource()
+    stamp = isImmutable ? file.stamp : nil
+    source = try store.openCopySource(isImmutable ? .immutable : .readOnly)
   }
 
   func copy(as kind: LedgerCopy, to place: CopyTarget) throws(TransferError) {
@@ -59,6 +65,7 @@ private final class LedgerCopier {
       case .snapshot: try snapshot(place)
       case .backup: try backup(place)
       }
+      if let stamp, file.walSize > 0 || file.stamp != stamp { throw written(place) }
     } catch let error as SQLiteError {
       throw describe(error, place)
     } catch {
@@ -90,6 +97,13 @@ private final class LedgerCopier {
     }
   }
 
+  private func written(_ place: CopyTarget) -> TransferError {
+    TransferError(
+      .storeBusy, "copy ledger to", NameBytes(place.path),
+      cause: "it was written meanwhile, and cannot be locked from here",
+      remedy: "try again, or let its owner make the copy")
+  }
+
   private func describe(_ error: SQLiteError, _ place: CopyTarget) -> TransferError {
     if error.primary == SQLITE_INTERRUPT {
       return TransferError(
@@ -103,8 +117,8 @@ private final class LedgerCopier {
 
 extension Store {
   /// A connection for copies: `query_only` would also refuse to write the copy. The file itself is opened for reading.
-  fileprivate func openCopySource() throws(TransferError) -> Connection {
-    let connection = try openReader(.readOnly)
+  fileprivate func openCopySource(_ access: Connection.Access) throws(TransferError) -> Connection {
+    let connection = try openReader(access)
     do { try connection.execute("PRAGMA query_only=OFF") } catch {
       throw TransferError(error, "open store", path: path)
     }

@@ -35,6 +35,9 @@ final class SnapshotReader: @unchecked Sendable {
     }
   }
 
+  /// The last read was without locks, see ``open()``.
+  var isImmutable: Bool { source.withLock { $0?.isImmutable ?? false } }
+
   /// Of the file: changes at a checkpoint.
   var stamp: [Int] { file.stamp }
 
