@@ -16,9 +16,10 @@ public enum FailureFigures {
   ]
 
   /// One line about files that ended like this: `  2 × http.413  payload too large   e.g. /data/out/x/huge.bam`.
-  public static func line(_ row: FailureRow) -> String {
+  /// `times` is the sign behind the number.
+  public static func line(_ row: FailureRow, times: String) -> String {
     let message = row.exampleMessage.map { "  " + printable($0) } ?? ""
     let example = row.examplePath.map { "   e.g. \($0)" } ?? ""
-    return "  \(row.files) × \(row.code)\(message)\(example)"
+    return "  \(row.files) \(times) \(row.code)\(message)\(example)"
   }
 }

@@ -47,7 +47,8 @@ struct AddOutput: OutputValue {
   let batch: Cell
   let files: Counts
   let bytes: Cell
-  private let summary: String
+  private let result: AddResult
+  private let destination: String
 
   struct Counts: Encodable, Sendable {
     let added, changed, unchanged, queued, repeated, unknown, failed, special, excluded: Int
@@ -61,7 +62,7 @@ struct AddOutput: OutputValue {
       repeated: result.repeated, unknown: result.unknown, failed: result.failed, special: result.special,
       excluded: result.excluded)
     bytes = .bytes(result.bytes)
-    summary = Self.line(result, destination: destination)
+    (self.result, self.destination) = (result, destination)
   }
 
   /// With every part that such a value can have.
@@ -70,10 +71,10 @@ struct AddOutput: OutputValue {
     return AddOutput(result: AddResult(batch: nil, files: files), destination: "")
   }
 
-  func text(_ style: TextStyle) -> String { summary + "\n" }
+  func text(_ style: TextStyle) -> String { Self.line(result, destination: destination, style) + "\n" }
 
   /// `b412  118 new, 0 unchanged · 3.2 GiB → s3://bucket/runs/`; without a batch when nothing had to be recorded.
-  static func line(_ result: AddResult, destination: String) -> String {
+  static func line(_ result: AddResult, destination: String, _ style: TextStyle) -> String {
     var parts = [new(result), "\(result.unchanged) unchanged"]
     if result.queued > 0 { parts.append("\(result.queued) already queued") }
     if result.repeated > 0 { parts.append("\(result.repeated) named again") }
@@ -82,7 +83,8 @@ struct AddOutput: OutputValue {
     if result.special > 0 { parts.append("\(result.special) skipped") }
     if result.excluded > 0 { parts.append("\(result.excluded) excluded") }
     let batch = result.batch.map { "\($0)  " } ?? ""
-    return "\(batch)\(parts.joined(separator: ", ")) · \(Quantity.bytes(result.bytes)) → \(printable(destination))"
+    let size = Quantity.bytes(result.bytes)
+    return "\(batch)\(parts.joined(separator: ", "))\(style.dot)\(size) \(style.arrow) \(printable(destination))"
   }
 
   /// `118 new`, or `118 new (3 of them newer versions)`.

@@ -38,7 +38,9 @@ struct PushCommand: Command, HasIdleOptions {
     let destination = RecordedArguments.masked([options.settings.destination])[0]
     let batchName = add.batch.map { "\($0)  " } ?? ""
     session.reporter.setTitle(batchName + printable(destination))
-    if common.format.isForPeople, !common.quiet { context.out.writeLine(AddOutput.line(add, destination: destination)) }
+    if common.format.isForPeople, !common.quiet {
+      context.out.writeLine(AddOutput.line(add, destination: destination, common.style(context)))
+    }
     let numbers = add.added + add.queued == 0 ? .none : try work(session, options, add, context)
     try session.conclude(
       numbers, add: add, destination: destination, storePath: options.storePath, sinceMs: startedMs)

@@ -64,10 +64,11 @@ struct Table {
   private func line(_ texts: [String], _ layout: [ColumnLayout], paintsState: Bool = false) -> String {
     var cells = zip(texts, layout).map { text, column in
       DisplayWidth.pad(
-        DisplayWidth.cutMiddle(text, to: column.width), to: column.width, alignsRight: column.alignsRight)
+        DisplayWidth.cutMiddle(text, to: column.width, mark: style.cut), to: column.width,
+        alignsRight: column.alignsRight)
     }
     if let last = cells.indices.last, !layout[last].alignsRight {
-      cells[last] = DisplayWidth.cutMiddle(texts[last], to: layout[last].width)
+      cells[last] = DisplayWidth.cutMiddle(texts[last], to: layout[last].width, mark: style.cut)
     }
     if paintsState {
       for i in cells.indices where layout[i].isState {

@@ -5,6 +5,15 @@ struct TextStyle: Sendable, Hashable {
   /// Columns to fit into; nil for a pipe or file, where nothing is cut.
   var columns: Int?
   var usesColour: Bool
+  /// The locale has no characters beyond ASCII for our own signs; names stay what they are.
+  var isASCII = false
+
+  /// Between the figures of a line.
+  var dot: String { isASCII ? " - " : " · " }
+  var arrow: String { isASCII ? "->" : "→" }
+  var times: String { isASCII ? "x" : "×" }
+  /// Where a name is cut.
+  var cut: String { isASCII ? "~" : "…" }
 
   static let plain = TextStyle(columns: nil, usesColour: false)
 

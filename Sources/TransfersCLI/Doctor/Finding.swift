@@ -59,7 +59,8 @@ struct DoctorOutput: OutputValue {
       let verdict = style.paint(DisplayWidth.pad(finding.verdict.rawValue, to: 4, alignsRight: false), colour)
       let name = DisplayWidth.pad(finding.check, to: width, alignsRight: false)
       let indent = String(repeating: " ", count: width + 8)
-      return "\(verdict)  \(name)  \(finding.text)\n" + (finding.remedy.isEmpty ? "" : "\(indent)→ \(finding.remedy)\n")
+      return "\(verdict)  \(name)  \(finding.text)\n"
+        + (finding.remedy.isEmpty ? "" : "\(indent)\(style.arrow) \(finding.remedy)\n")
     }.joined()
   }
 }

@@ -73,7 +73,8 @@ struct CommonOptions: ParsableArguments {
     TextStyle(
       columns: context.out.columns,
       usesColour: TextStyle.usesColour(
-        colour, environment: context.environment, isTerminal: context.out.isTerminal))
+        colour, environment: context.environment, isTerminal: context.out.isTerminal),
+      isASCII: !Locale.isUTF8(context.environment))
   }
 
   /// Prints a result in the form that was asked for.

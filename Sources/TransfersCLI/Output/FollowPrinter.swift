@@ -52,7 +52,7 @@ struct FollowPrinter {
       if let ms = attempt.totalMs { parts.append(Quantity.duration(ms)) }
       let state = FileState(rawValue: followed.fileState)?.isAtRest == true ? "  \(followed.fileState)" : ""
       return
-        "\(Self.clock(row.atMs))  \(Self.padded(attempt.file.description, 6)) \(parts.joined(separator: " · "))  \(followed.path)\(state)"
+        "\(Self.clock(row.atMs))  \(Self.padded(attempt.file.description, 6)) \(parts.joined(separator: style.dot))  \(followed.path)\(state)"
     }
   }
 
