@@ -140,7 +140,8 @@ public enum ProfileLibrary {
     let names = profile.inputs.map(\.name).joined(separator: ", ")
     return TransferError(
       .usage, "use the profile", NameBytes(profile.name), cause: "it has no input \"\(name)\"",
-      remedy: names.isEmpty ? "it has none at all" : "write NAME=VALUE with one of: \(names)")
+      remedy: names.isEmpty ? "leave --input out; this profile has no inputs" : "write NAME=VALUE with one of: \(names)"
+    )
   }
 
   // MARK: - Trying one
@@ -162,6 +163,8 @@ public enum ProfileLibrary {
   public static func rehearse(
     _ settings: BatchSettings, path: NameBytes
   ) throws(TransferError) -> [PlannedRequest] {
+    // Says what is wrong with the URL, and names it.
+    _ = try Destination(settings)
     let proto = try ProfileProtocol(settings)
     let source = try RehearsedFile(path)
     let rehearsal = ProfileRehearsal(proto, key: path.lastComponent, size: source.size, mtimeMs: source.mtimeMs)

@@ -26,7 +26,9 @@ public enum Program {
       try execute(line, context)
       if case .failed(let number) = context.out.state {
         let cause = printable(String(cString: strerror(number)))
-        throw CommandFailure(.error, code: "output", "write standard output: \(cause)")
+        throw CommandFailure(
+          .error, code: "output", "write standard output: \(cause)",
+          remedy: "make room where it goes, or write elsewhere with -o FILE")
       }
       return ExitCode.ok.rawValue
     } catch {

@@ -98,7 +98,10 @@ import Testing
   @Test func aFullDiskUnderTheOutputIsAnError() throws {
     let outcome = try program.run("help", out: "/dev/full")
     #expect(outcome.code == 1)
-    #expect(outcome.err == "transfers: error[output]: write standard output: No space left on device\n")
+    #expect(
+      outcome.err
+        == "transfers: error[output]: write standard output: No space left on device. "
+        + "Try: make room where it goes, or write elsewhere with -o FILE\n")
   }
 
   @Test func aReaderThatWentAwayIsNoError() throws {

@@ -13,7 +13,7 @@ extension TransferError {
       case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: (.storeReadOnly, "check its permissions")
       case SQLITE_BUSY, SQLITE_LOCKED: (.storeBusy, "another process holds it; try again")
       case SQLITE_IOERR: (.storeIO, "check its disk and the system log")
-      case SQLITE_CANTOPEN: (.storeIO, "check the permissions of its folder")
+      case SQLITE_CANTOPEN: (.storeIO, "check the permissions of the file and of its folder")
       case SQLITE_NOMEM: (.storeIO, "not enough memory")
       default: (.bug, "please report it")
       }
@@ -33,10 +33,10 @@ extension TransferError {
   init(errno code: Int32, _ operation: String, path: String) {
     let (kind, remedy): (Kind, String) =
       switch code {
-      case ENOENT: (.storeMissing, "")
+      case ENOENT: (.storeMissing, "check the path: its folder must be there and take files")
       case EACCES, EPERM, EROFS: (.storeReadOnly, "check its permissions")
       case ENOSPC, EDQUOT: (.storeFull, "free space on its disk")
-      default: (.storeIO, "")
+      default: (.storeIO, "check its disk and the system log, or choose another place")
       }
     self.init(kind, operation, NameBytes(path), cause: systemMessage(code), remedy: remedy)
   }

@@ -15,7 +15,9 @@ enum StoreLocation {
     guard let (path, origin) = candidate(option, environment) else {
       throw CommandFailure(.config, "find the ledger: neither HOME nor XDG_STATE_HOME is set", remedy: "--store PATH")
     }
-    guard !path.isEmpty, !EscapedArgument.isEscaped(path) else { throw .usage("\(origin) needs a path in UTF-8") }
+    guard !path.isEmpty, !EscapedArgument.isEscaped(path) else {
+      throw .usage("\(origin) needs a path in UTF-8", remedy: "--store PATH, or none for the usual place")
+    }
     return (path, origin)
   }
 
