@@ -18,7 +18,8 @@ import Testing
     #expect(outcome.code == 0, "\(outcome.err)")
     #expect(outcome.out == "2 files will be tried again\n\(alone)\(passedOver)Next: transfers run\n")
     #expect(try run("list files f2 f3 --state pending").out.split(separator: "\n").count == 3)
-    #expect(try run("retry f2 f3").err == "nothing matched\n")
+    #expect(try run("retry f2 f3").out == "nothing to retry\nleft alone: 2 pending\n")
+    #expect(try run("retry f1").out == "nothing to retry\nleft alone: 1 done\n")
     #expect(try run("store check").code == 0)
   }
 

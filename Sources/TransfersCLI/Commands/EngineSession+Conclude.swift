@@ -33,7 +33,9 @@ extension EngineSession {
     }
     guard status != .ok else { return }
     let bad = Self.words(failed: failed, unknown: unknown, cancelled: numbers.cancelled)
-    throw CommandFailure(status, text(status, numbers, bad: bad), remedy: remedy(status, numbers, add))
+    throw CommandFailure(
+      status, text(status, numbers, bad: bad),
+      remedy: remedy(status, numbers, add, bad: failed + unknown + numbers.mismatched))
   }
 
   /// The reasons of failed files, most files first.
@@ -66,9 +68,12 @@ extension EngineSession {
     }.joined(separator: ", ")
   }
 
-  private func remedy(_ status: ExitCode, _ numbers: RunNumbers, _ add: AddResult?) -> String {
+  private func remedy(_ status: ExitCode, _ numbers: RunNumbers, _ add: AddResult?, bad: Int) -> String {
     let selector = RunOutput.selector(add)
-    guard status == .workLeft else { return "transfers report failures\(selector)" }
+    guard status == .workLeft else {
+      let isOnlyCancelled = bad == 0 && numbers.cancelled > 0
+      return isOnlyCancelled ? "transfers retry --state cancelled\(selector)" : "transfers report failures\(selector)"
+    }
     return numbers.wayOn(selector)
   }
 }

@@ -75,7 +75,8 @@ struct ReportCommand: Command, HasIdleOptions {
         failures: reader.failures(filter), slowest: reader.slowestFiles(filter, limit: 3))
     }
     try common.print(
-      SummaryOutput(figures: figures), store: StoreIdentity(ledger), filters: selection.filters, context)
+      SummaryOutput(figures: figures, absence: Absence(selection)), store: StoreIdentity(ledger),
+      filters: selection.filters, context)
   }
 
   private func failures(_ schema: String, _ context: Context) throws(CommandFailure) {

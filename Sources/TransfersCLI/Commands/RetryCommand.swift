@@ -49,7 +49,8 @@ struct RetryCommand: Command, ChangesRows {
       throw .usage("a file that is backing off is tried again by itself", remedy: "--state failed,cancelled,unknown")
     }
     if filter.states.isEmpty {
-      filter.states = filter.files.isEmpty ? [.failed] : states
+      // Of named files those that need no retry are told too.
+      if filter.files.isEmpty { filter.states = [.failed] }
     } else if let other = filter.states.first(where: { !states.contains($0) }) {
       throw .usage("a file that is \(other.rawValue) cannot be retried", remedy: "--state failed,cancelled,unknown")
     }

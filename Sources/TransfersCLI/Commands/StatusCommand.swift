@@ -16,12 +16,17 @@ struct StatusCommand: Command {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     let filter = try selection.filter(ledger, context)
+    let nowMs = context.clock.wallMs
     let value = try LedgerAccess.read(ledger) { reader in
-      try StatusOutput(
-        engine: EngineStatus(try reader.newestRun(), nowMs: context.clock.wallMs),
-        totals: reader.stateTotals(filter), nextDueMs: reader.nextDueMs(),
-        active: reader.runningFiles(filter, limit: 20),
-        problems: reader.failures(filter), overdue: reader.overdueBatches(filter, nowMs: context.clock.wallMs))
+      let totals = try reader.stateTotals(filter)
+      let hidden = totals.files > 0 || !filter.leavesOutHidden ? 0 : try reader.stateTotals(filter.withHidden).files
+      // What waits in a batch past its deadline is not tried again.
+      let held = Set(try reader.overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
+      return try StatusOutput(
+        engine: EngineStatus(try reader.newestRun(), nowMs: nowMs), totals: totals,
+        nextDueMs: reader.nextDueMs(without: held), active: reader.runningFiles(filter, limit: 20),
+        problems: reader.failures(filter), overdue: reader.overdueBatches(filter, nowMs: nowMs),
+        absence: Absence(selection, hidden: hidden))
     }
     try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
   }

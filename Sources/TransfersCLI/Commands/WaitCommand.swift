@@ -59,8 +59,11 @@ struct WaitCommand: Command {
     _ value: WaitOutput, _ filter: RowFilter, _ ledger: Ledger, _ context: Context
   ) throws(CommandFailure) -> String {
     guard value.status == .workLeft else {
-      return value.status == .timeout
-        ? "transfers status\(selection.words)" : "transfers report failures\(selection.words)"
+      if value.status == .timeout { return "transfers status\(selection.words)" }
+      let files = value.files
+      let isOnlyCancelled = files.cancelled > 0 && files.failed + files.unknown + files.mismatched == 0
+      return isOnlyCancelled
+        ? "transfers retry --state cancelled\(selection.words)" : "transfers report failures\(selection.words)"
     }
     guard value.files.overdue > 0 else { return "transfers resume\(selection.words)" }
     let nowMs = context.clock.wallMs
@@ -164,6 +167,6 @@ struct WaitOutput: OutputValue {
 
   func text(_ style: TextStyle) -> String {
     let word = style.paint(result.replacing("_", with: " "), status == .ok ? .green : .red)
-    return "\(word): \(counts) · \(bytesAcked.text) acked · waited \(waitedMs.text)\n"
+    return "\(word): \(counts)\(style.dot)\(bytesAcked.text) acked\(style.dot)waited \(waitedMs.text)\n"
   }
 }

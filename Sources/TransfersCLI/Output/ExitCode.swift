@@ -59,7 +59,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .usage: "wrong command, option or argument; nothing was started"
     case .badData: "a list of files is wrong; nothing was started"
     case .noSource: "no such source, or a list names files that are not there; nothing was started"
-    case .auth: "no usable credentials, or refused before anything was sent"
+    case .auth: "no usable credentials: the files of that destination wait, the others were sent"
     case .config: "the destination or a setting cannot work; nothing was started"
     case .timeout: "the time of wait --timeout is over; nothing was stopped"
     case .interrupted: "second Ctrl-C: stopped at once, the state is saved"

@@ -55,7 +55,9 @@ struct RunOutput: OutputValue {
 
   func text(_ style: TextStyle) -> String {
     var lines = [headline(style)]
-    for problem in problems.filter({ $0.files > 0 }).prefix(3) { lines.append(FailureFigures.line(problem)) }
+    for problem in problems.filter({ $0.files > 0 }).prefix(3) {
+      lines.append(FailureFigures.line(problem, times: style.times))
+    }
     if let next { lines.append(next) }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -76,7 +78,7 @@ struct RunOutput: OutputValue {
     if numbers.bytesSent > numbers.bytesAcked { parts.append("\(bytesResent.text) sent and not acked") }
     if let reason = numbers.stopReason, files.left > 0 { parts.append(reason) }
     let word = style.paint(result.replacing("_", with: " "), result == "ok" ? .green : .red)
-    return (batch == .none ? "" : "\(batch.text) ") + word + ": " + parts.joined(separator: " · ")
+    return (batch == .none ? "" : "\(batch.text) ") + word + ": " + parts.joined(separator: style.dot)
   }
 
   /// For commands about the files of a push; empty after a run, which was about everything.
@@ -89,6 +91,8 @@ struct RunOutput: OutputValue {
       commands.append("transfers report failures\(selector)")
       let states = [files.failed + files.mismatched > 0 ? "failed" : nil, files.unknown > 0 ? "unknown" : nil]
       commands.append("transfers retry --state \(states.compactMap(\.self).joined(separator: ","))\(selector)")
+    } else if files.cancelled > 0 {
+      commands.append("transfers retry --state cancelled\(selector)")
     }
     return commands.isEmpty ? nil : "Next: " + commands.joined(separator: "     ")
   }

@@ -42,6 +42,25 @@ struct EngineStatus: Encodable, Sendable {
   }
 }
 
+/// Why there is nothing to show.
+enum Absence: Sendable, Hashable {
+  case nothingRecorded, nothingMatches
+  /// So many files were tidied away.
+  case hidden(Int)
+
+  init(_ selection: SelectionOptions, hidden: Int = 0) {
+    self = hidden > 0 ? .hidden(hidden) : selection.narrowing.isEmpty ? .nothingRecorded : .nothingMatches
+  }
+
+  var line: String {
+    switch self {
+    case .nothingRecorded: "nothing is recorded\n"
+    case .nothingMatches: "nothing matches\n"
+    case .hidden(let files): "nothing is left to show; \(Quantity.count(files, "file")) hidden: --hidden shows them\n"
+    }
+  }
+}
+
 /// What `status` shows.
 struct StatusOutput: OutputValue {
   static let schema = "transfers.status/2"
@@ -55,6 +74,7 @@ struct StatusOutput: OutputValue {
   let overdue: [Overdue]
   private let totals: StateTotals
   private let problems: [FailureRow]
+  private let absence: Absence
 
   private enum CodingKeys: String, CodingKey {
     case engine, files, filesTotal, filesLeft, bytes, bytesAcked, nextDueAt, active, failures, overdue
@@ -73,8 +93,9 @@ struct StatusOutput: OutputValue {
 
   init(
     engine: EngineStatus, totals: StateTotals, nextDueMs: Int64?, active: [FileRow], problems: [FailureRow],
-    overdue: [OverdueBatch]
+    overdue: [OverdueBatch], absence: Absence
   ) {
+    self.absence = absence
     self.engine = engine
     let pairs = FileState.allCases.map { ($0.rawValue, totals.count($0)) }
     files = Dictionary(uniqueKeysWithValues: pairs).filter { $0.value > 0 }
@@ -93,7 +114,7 @@ struct StatusOutput: OutputValue {
 
   func text(_ style: TextStyle) -> String {
     var out = engine.line + "\n"
-    if totals.files == 0 { return out + "nothing is recorded\n" }
+    if totals.files == 0 { return out + absence.line }
     let counts = FileState.allCases.filter { totals.count($0) > 0 }.map { state in
       let words = "\(totals.count(state)) \(state.rawValue)"
       return TextStyle.colour(ofState: state.rawValue).map { style.paint(words, $0) } ?? words
@@ -109,7 +130,7 @@ struct StatusOutput: OutputValue {
     }
     let ended = problems.filter { $0.files > 0 }
     if !ended.isEmpty {
-      out += "failures:\n" + ended.prefix(5).map { FailureFigures.line($0) + "\n" }.joined()
+      out += "failures:\n" + ended.prefix(5).map { FailureFigures.line($0, times: style.times) + "\n" }.joined()
     }
     return out
   }

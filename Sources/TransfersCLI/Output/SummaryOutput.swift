@@ -5,11 +5,12 @@ import TransferReports
 struct SummaryOutput: OutputValue {
   static let schema = "transfers.report.summary/1"
   let figures: SummaryFigures
+  let absence: Absence
 
   func encode(to encoder: any Encoder) throws { try figures.encode(to: encoder) }
 
   func text(_ style: TextStyle) -> String {
-    guard figures.filesTotal > 0 else { return "nothing is recorded\n" }
+    guard figures.filesTotal > 0 else { return absence.line }
     var out = ""
     for (name, value) in lines { out += DisplayWidth.pad(name, to: 12, alignsRight: false) + value + "\n" }
     out += section("failures", figures.failures, style)
