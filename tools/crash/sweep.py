@@ -87,15 +87,23 @@ class Bench:
         self.all(plans, over)
 
     def random_moments(self, label, count, longest_ms, rng: random.Random):
-        """SIGKILL from outside, one to three times before the command that may finish."""
-        plans = [
+        """SIGKILL from outside, one to three times before the command that may finish, until `count` have hit. Those that come
+        when nothing is left to do hit nothing: no more than four cases a kill."""
+        hit = 0
+
+        def enough(verdict):
+            nonlocal hit
+            hit += verdict.kills
+            return hit >= count
+
+        plans = (
             (
                 f"{label}-{n}",
                 [kills.Kill("ms", round(rng.uniform(0, longest_ms), 2)) for _ in range(rng.choice([1, 1, 2, 3]))],
             )
-            for n in range(1, count + 1)
-        ]
-        self.all(plans)
+            for n in range(1, 4 * count + 1)
+        )
+        self.all(plans, enough)
 
 
 class Phase:
