@@ -146,7 +146,8 @@ class Case:
         sessions = {a.file_id for a in before.attempts if a.operation == "create" and a.outcome == "ok"}
         unfinished = {file.id for file in before.files if file.state != "done"} & sessions - self.sent_anew
         for file in unfinished:
-            later = [a.operation for a in after.attempts if a.file_id == file and a.id > last]
+            # An end of what a lost create may have made is no continuation.
+            later = [a.operation for a in after.attempts if a.file_id == file and a.id > last and a.operation != "abort"]
             if later and later[0] not in ("probe", "verify"):
                 self.problems.append(f"the session of file {file} was continued without asking the server: {later}")
 
