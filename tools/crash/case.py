@@ -129,7 +129,7 @@ class Case:
         if not ledgers.exists(self.store):
             return None
         with ledgers.Ledger(self.store) as ledger:
-            return Look(ledger.files(), ledger.chunks(), ledger.attempts())
+            return Look(ledger.files(), ledger.chunks(), ledger.attempts(), ledger.open_sessions())
 
     def check_second_push(self, between, after):
         known = {file.id for file in between.files} if between else set()
@@ -143,8 +143,7 @@ class Case:
         if not self.target.asks:
             return
         last = max((attempt.id for attempt in before.attempts), default=0)
-        sessions = {a.file_id for a in before.attempts if a.operation == "create" and a.outcome == "ok"}
-        unfinished = {file.id for file in before.files if file.state != "done"} & sessions - self.sent_anew
+        unfinished = {file.id for file in before.files if file.state != "done"} & before.sessions - self.sent_anew
         for file in unfinished:
             # An end of what a lost create may have made is no continuation.
             later = [a.operation for a in after.attempts if a.file_id == file and a.id > last and a.operation != "abort"]
@@ -162,6 +161,8 @@ class Case:
         with ledgers.Ledger(self.store) as ledger:
             self.problems += ledger.findings()
             files, attempts, chunks = ledger.files(), ledger.attempts(), ledger.chunks()
+            if self.target.forgets_finished:
+                self.sent_anew |= ledger.forgotten()
         done = sorted(self.name_of(file) for file in files if file.state == "done")
         if done != sorted(name.encode() for name in self.content):
             self.problems.append(f"files that are done: {done}")
@@ -248,4 +249,4 @@ class Case:
                 file.write(f"$ {' '.join(ended.command)}\n{ended.out}{ended.err}exit {ended.code}\n\n")
 
 
-Look = collections.namedtuple("Look", "files chunks attempts")
+Look = collections.namedtuple("Look", "files chunks attempts sessions")

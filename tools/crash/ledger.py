@@ -107,6 +107,14 @@ class Ledger:
     def chunks(self):
         return self.read(Chunk, "v_chunks")
 
+    def open_sessions(self):
+        """Files whose upload the server has a session for, as far as the ledger knows."""
+        return {file for file, in self.rows("SELECT file_id FROM session WHERE state = 'open' AND abort_after IS NULL")}
+
+    def forgotten(self):
+        """Files with a session that the server knew no more."""
+        return {file for file, in self.rows("SELECT file_id FROM session WHERE state = 'gone'")}
+
     def findings(self):
         """Invariants that do not hold, as text."""
         found = []

@@ -63,12 +63,12 @@ def by_scheme(kind, scheme, path, may_be_unknown=False):
     return type(kind, (ByProtocol,), dict(scheme=scheme, path=path, words=words, may_be_unknown=may_be_unknown))
 
 
-def by_profile(name, path, inputs=(), secret=None, part="1M", may_be_unknown=False, asks=True, left_out=()):
+def by_profile(name, path, inputs=(), secret=None, part="1M", **is_so):
     words = ["--via", name]
     for pair in (*inputs, *([f"{secret}=env:TRANSFERS_TEST_SECRET"] if secret else [])):
         words += ["--input", pair]
     words += ["--part-size", part] if part else []
-    return type(name, (ByProtocol,), dict(path=path, words=tuple(words), may_be_unknown=may_be_unknown, asks=asks, left_out=left_out))
+    return type(name, (ByProtocol,), dict(path=path, words=tuple(words), **is_so))
 
 
 class TusServer(targets.Target):
@@ -122,7 +122,7 @@ PROFILES = {
     "dropzone": by_profile("dropzone", "/-/dropzone", may_be_unknown=True, asks=False),
     "qiniu-v1": by_profile("qiniu-v1", "/-/qiniu", secret="uptoken", part=None, asks=False),
     "qiniu-v2": by_profile("qiniu-v2", "/-/qiniu", ("bucket=b",), secret="uptoken", may_be_unknown=True, asks=False),
-    "graph": by_profile("graph", "/-/graph", ("drive=d",), secret="token", part="960K", left_out=("empty",)),
+    "graph": by_profile("graph", "/-/graph", ("drive=d",), secret="token", part="960K", left_out=("empty",), forgets_finished=True),
     "dropbox": by_profile("dropbox", "/-/dropbox/2/files", secret="token", may_be_unknown=True, asks=False),
     "nextcloud": by_profile("nextcloud", "/-/nextcloud/remote.php/dav", ("user=u",), secret="login", part=None),
     "google": by_profile("google", "/-/google/upload"),

@@ -23,6 +23,7 @@ class Target:
     settles = False  # gets time after a kill to finish the requests of the dead program
     asks = True  # the protocol can ask what the server holds
     may_be_unknown = False  # it has a request whose lost answer nobody can make good
+    forgets_finished = False  # after a lost last answer nobody can tell a finished upload from one that was never begun
     copies_source = False  # keys begin with the name of the case, so each case has a tree of its own
     left_out = ()  # names of the tree that the protocol cannot send
     random_kills = None  # a share of --kills
