@@ -143,7 +143,8 @@ class Case:
         if not self.target.asks:
             return
         last = max((attempt.id for attempt in before.attempts), default=0)
-        unfinished = {file.id for file in before.files if file.state != "done"} & before.sessions - self.sent_anew
+        sessions = {a.file_id for a in before.attempts if a.operation == "create" and a.outcome == "ok"} & before.sessions
+        unfinished = {file.id for file in before.files if file.state != "done"} & sessions - self.sent_anew
         for file in unfinished:
             # An end of what a lost create may have made is no continuation.
             later = [a.operation for a in after.attempts if a.file_id == file and a.id > last and a.operation != "abort"]
