@@ -144,7 +144,9 @@ class Case:
             return
         last = max((attempt.id for attempt in before.attempts), default=0)
         sessions = {a.file_id for a in before.attempts if a.operation == "create" and a.outcome == "ok"} & before.sessions
-        unfinished = {file.id for file in before.files if file.state != "done"} & sessions - self.sent_anew
+        # Where everything was acknowledged there is nothing to ask about: the end is asked for, and checks what it ends.
+        unsent = {chunk.file_id for chunk in before.chunks if chunk.state != "done"}
+        unfinished = {file.id for file in before.files if file.state != "done"} & sessions & unsent - self.sent_anew
         for file in unfinished:
             # An end of what a lost create may have made is no continuation.
             later = [a.operation for a in after.attempts if a.file_id == file and a.id > last and a.operation != "abort"]
