@@ -68,6 +68,24 @@ import TransferProtocols
     #expect(dialogue.advance(limit: 2, now: 5_000)?.begin == .chunks(limit: 1))
   }
 
+  @Test func whereFourChunksFailedOnlyThoseThatAreDueAreTried() throws {
+    var dialogue = Dialogue(chunks: 12, session: "u")
+    _ = dialogue.advance(limit: 5)
+    dialogue.begin(chunks: Array(0..<5))
+    for seq in 0..<5 {
+      let later = RetryDecision(notBeforeMs: seq < 3 ? 5_000 : 9_000, isExhausted: false)
+      _ = dialogue.failed(seq, refused, .retry(isThrottled: false), later)
+    }
+    #expect(dialogue.advance(limit: 5, now: 1_000) == nil, "seven were not tried yet")
+    #expect(dialogue.advance(limit: 1, now: 5_000)?.begin == .chunks(limit: 1))
+    dialogue.begin(chunks: [0])
+    // Four still wait, two of them no longer.
+    #expect(dialogue.advance(limit: 5, now: 5_000)?.begin == .chunks(limit: 2))
+    dialogue.begin(chunks: [1, 2])
+    _ = dialogue.stored(0)
+    #expect(dialogue.advance(limit: 9, now: 5_000)?.begin == .chunks(limit: 7), "a success lets others begin")
+  }
+
   @Test func allChunksStoredLeadsToFinishAndDone() throws {
     var dialogue = Dialogue(chunks: 2, session: "u")
     _ = dialogue.advance()
@@ -115,7 +133,7 @@ import TransferProtocols
     dialogue.beginControl(.probe(marker: nil))
     _ = dialogue.concluded(.probe(marker: nil), .failed(Failure(.protoSessionGone, "gone"), .sessionGone))
     #expect(dialogue.advance()?.changes == [.requeue(notBeforeMs: 0, .protoSessionGone, isFailure: true)])
-    var patient = Dialogue(chunks: 2, session: "u", done: 2, lost: .finish, failures: FileMachine.completionPatience)
+    var patient = Dialogue(chunks: 2, session: "u", done: 2, lost: .finish, failures: Remedy.completionPatience)
     _ = patient.advance()
     patient.beginControl(.probe(marker: nil))
     _ = patient.concluded(.probe(marker: nil), .failed(Failure(.protoSessionGone, "gone"), .sessionGone))

@@ -7,10 +7,6 @@ import Transfers
 
 /// Profiles by the shipped engine: servers that never have enough, and tokens that expire while chunks are in flight.
 @Suite struct ProfileLoopTests {
-  private func subject(_ name: String) throws -> ConformanceSubject {
-    try #require(ConformanceSubject.all.first { $0.name == "profile \(name)" })
-  }
-
   /// The file fails in the end, after few requests.
   private func ends(_ subject: ConformanceSubject, _ script: String) throws -> Int {
     let scene = try ConformanceScene(subject, size: 3 * subject.chunkSize + 5, script: script)
@@ -26,19 +22,19 @@ import Transfers
 
   @Test(arguments: ["numbered-chunks", "flow", "dropzone", "resumablejs", "qiniu-v2"])
   func aLaterChunkThatIsNeverFoundIsNotSentForEver(_ name: String) throws {
-    let subject = try subject(name)
+    let subject = try ConformanceSubject.named("profile \(name)")
     let count = try ends(subject, "match \(subject.dataMethod) \(subject.dataPath) every=3 : status=404\n")
     #expect(count <= 40)
   }
 
   @Test(arguments: ["numbered-chunks", "numbered-chunks-form", "dropzone"])
   func aMergeThatIsNeverFoundIsNotAskedForEver(_ name: String) throws {
-    let count = try ends(try subject(name), "match POST *merge* : status=404\n")
+    let count = try ends(try ConformanceSubject.named("profile \(name)"), "match POST *merge* : status=404\n")
     #expect(count <= 24)
   }
 
   @Test(arguments: ["google", "graph"]) func aServerThatFallsBackEachTimeIsNotFollowedForEver(_ name: String) throws {
-    let count = try ends(try subject(name), "match PUT * every=2 : wrong-offset=200000\n")
+    let count = try ends(try ConformanceSubject.named("profile \(name)"), "match PUT * every=2 : wrong-offset=200000\n")
     #expect(count <= 60)
   }
 

@@ -34,7 +34,7 @@ import Transfers
   /// A chunk that was begun and waits for a connection ends with the one that is refused, and after it: the last of them lets the
   /// file go, and the ledger takes that only when no attempt is open.
   @Test func aRefusedChunkEndsItsFileWhileAnotherWaitsToBeSent() throws {
-    let subject = try #require(ConformanceSubject.all.first { $0.name == "profile flow" })
+    let subject = try ConformanceSubject.named("profile flow")
     let scene = try ConformanceScene(
       subject, size: 2 * subject.chunkSize,
       script: "match POST * nth=2 : latency=1500\nmatch POST * nth=3 : latency=100 status=403\n")
@@ -50,7 +50,7 @@ import Transfers
 
   /// Access that was withdrawn says nothing about what the server holds: a retry goes on with that.
   @Test func aRefusalInTheMiddleKeepsWhatTheServerHas() throws {
-    let subject = try #require(ConformanceSubject.all.first { $0.name == "tus" })
+    let subject = try ConformanceSubject.named("tus")
     let scene = try ConformanceScene(
       subject, size: 4 * subject.chunkSize, script: "match PATCH * nth=3 : status=403\n")
     try scene.add()
@@ -65,10 +65,12 @@ import Transfers
 
   /// A server that refuses every chunk is asked about a few of them, not about each.
   @Test func chunksThatAllFailAreNoStorm() throws {
-    let subject = try #require(ConformanceSubject.all.first { $0.name == "profile numbered-chunks" })
+    let subject = try ConformanceSubject.named("profile numbered-chunks")
     let scene = try ConformanceScene(
-      subject, size: 40 * subject.chunkSize, script: "match POST /-/chunks/upload* : status=500\n")
+      subject, size: 40 * subject.chunkSize, script: "match POST /-/chunks/upload* : status=423\n")
     scene.maxAttempts = 3
+    // Long enough for all forty to be tried before the first is due again, if nothing held them back.
+    scene.backoffMs = 300
     try scene.add()
     #expect(try scene.run().filesFailed == 1)
     // Four fail, and those that were on their way meanwhile; each three times.
@@ -78,7 +80,7 @@ import Transfers
 
   /// No attempt says that something was ended where nothing was asked.
   @Test func whatCannotBeEndedAtTheServerIsNotCalledAborted() throws {
-    let subject = try #require(ConformanceSubject.all.first { $0.name == "profile numbered-chunks" })
+    let subject = try ConformanceSubject.named("profile numbered-chunks")
     let scene = try ConformanceScene(
       subject, size: 2 * subject.chunkSize, script: "match POST /-/chunks/upload* : status=403\n")
     try scene.add()

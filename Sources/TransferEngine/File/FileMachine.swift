@@ -181,7 +181,13 @@ struct FileMachine: Sendable {
     let most = abilities.parallelChunks ? abilities.mostParallel ?? .max : 1
     let count = min(limit, ready, most - openChunks - askedChunks)
     guard count > 0 else { return }
-    waitingUntil.removeAll { $0 <= nowMs }
+    // Those that are due are taken first; the others keep their place among what fails.
+    var left = count
+    waitingUntil.removeAll { until in
+      guard until <= nowMs, left > 0 else { return false }
+      left -= 1
+      return true
+    }
     askedChunks += count
     unit.begin = .chunks(limit: count)
   }

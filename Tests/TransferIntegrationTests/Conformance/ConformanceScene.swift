@@ -18,6 +18,8 @@ final class ConformanceScene {
   private(set) var content: [UInt8]
   /// So many attempts in a row without progress fail a file.
   var maxAttempts = 8
+  /// Of the first repetition, in milliseconds.
+  var backoffMs: Int64 = 1
   /// Requests at a time.
   var workers = 4
 
@@ -59,7 +61,8 @@ final class ConformanceScene {
       let run = try ledger.startRun(
         NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
       var configuration = EngineConfiguration(workers: workers)
-      configuration.retry = RetryPolicy(baseMs: 1, throttleBaseMs: 1, capMs: 5, maxAttempts: maxAttempts)
+      configuration.retry = RetryPolicy(
+        baseMs: backoffMs, throttleBaseMs: backoffMs, capMs: 5 * backoffMs, maxAttempts: maxAttempts)
       configuration.patienceMs = 2_000
       let resolver = CurlDestinations()
       defer { resolver.stop() }

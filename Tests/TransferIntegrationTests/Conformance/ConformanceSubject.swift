@@ -62,6 +62,8 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
         hasSession: false, adjust: { $0.web = WebSettings(interop: "5") }),
     ] + profiles
 
+  static func named(_ name: String) throws -> ConformanceSubject { try #require(all.first { $0.name == name }) }
+
   static let withSession = all.filter(\.hasSession)
   static let adjustable = withSession.filter { !$0.hasFixedChunks }
   static let appending = all.filter(\.appends)
