@@ -99,3 +99,9 @@ public struct FileProof: Sendable, Hashable {
     self.serverDate = serverDate
   }
 }
+
+extension Remedy {
+  /// How often a session that vanished with every chunk stored is taken for one that is being completed: `.sessionGone` then
+  /// asks for the end again, and nothing is forgotten.
+  public static let completionPatience = 2
+}

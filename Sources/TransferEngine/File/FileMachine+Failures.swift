@@ -6,9 +6,6 @@ extension FileMachine {
   /// Repairs (region, clock, checksums, credentials) in a row before they count as a failure.
   static let repairLimit = 3
 
-  /// How often a session that vanished with every chunk stored is taken for one that is being completed.
-  static let completionPatience = 2
-
   mutating func failed(
     _ job: JobStep, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision
   ) -> [FileChange] {
@@ -73,7 +70,7 @@ extension FileMachine {
     // With every chunk stored it may be gone because the server is completing it right now, by a request whose answer was
     // lost: the object is looked for again before anything is sent again. Not when it was made, and is not what we sent.
     let mayBeCompleting = facts.isAllStored && failure.code != .integrityMismatch
-    isSessionGone = !(mayBeCompleting && failures < Self.completionPatience)
+    isSessionGone = !(mayBeCompleting && failures < Remedy.completionPatience)
     return returned(job)
   }
 

@@ -11,11 +11,6 @@ import Testing
 
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-  private func isDone(_ end: ProfileDriver.End, _ confirmation: TransferModel.Confirmation? = nil) -> Bool {
-    guard case .done(let proof) = end else { return false }
-    return confirmation == nil || proof.confirmation == confirmation
-  }
-
   @Test(arguments: BuiltinProfile.names)
   func eachOneIsReadAndNamesItself(_ name: String) throws {
     let profile = try Profile.read(#require(BuiltinProfile.text(name)), file: name)
@@ -61,7 +56,7 @@ import Testing
           #expect(text(body) == #"{"fileUrl":"https://f/1","name":"d/a b.txt","size":9437184}"#)
         }
       ])
-    #expect(isDone(end, .digest))
+    #expect(end.isDone(.digest))
     guard case .done(let proof) = end else { return }
     #expect(proof.digest == crc && proof.remoteDigest == crc)
     #expect(!driver.facts.session!.notes.values.contains { $0.contains("s3cret") })
@@ -88,7 +83,7 @@ import Testing
       .on("GET https://h.example/api/query?r=1&upToken=T0", 200, #"{"code":0,"data":{"next":3}}"#), turns[3],
       .on("POST https://h.example/api/save", 200, Self.saved),
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
   }
 
   @Test func businessCodesAreUnderstood() throws {
@@ -103,7 +98,7 @@ import Testing
       .on("POST https://h.example/api/save", 200, Self.saved) { _, body in #expect(text(body).contains("https://f/9"))
       },
     ])
-    #expect(isDone(end))
+    #expect(end.isDone())
   }
 
   @Test func anExpiredTokenBeginsAnewTwiceAtMost() throws {
@@ -123,7 +118,7 @@ import Testing
     let gone = Turn.on("POST https://h.example/api/block", 200, #"{"code":40101}"#)
     let save = Turn.on("POST https://h.example/api/save", 200, Self.saved)
     let end = driver.run([turns[0], gone, turns[0], turns[1], gone, turns[0], turns[1], gone] + turns + [save])
-    #expect(isDone(end))
+    #expect(end.isDone())
   }
 
   @Test func aLastBlockThatIsThereWithoutItsURLBeginsAnew() throws {
@@ -136,7 +131,7 @@ import Testing
       .on("POST https://h.example/api/block", 200, #"{"code":0,"data":{"fileUrl":"u"}}"#),
       .on("POST https://h.example/api/save", 200, #"{"code":0}"#),
     ])
-    #expect(isDone(end))
+    #expect(end.isDone())
   }
 
   @Test func aLostAnswerToTheSaveCallLeavesTheFileUnknown() throws {
@@ -186,7 +181,7 @@ import Testing
       .on("GET https://h.example/c/merge?uploadId=", 202),
       .on("GET https://h.example/c/merge?uploadId=", 200, #"{"key":"k","size":10}"#),
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
     #expect(ids.count == 1 && ids.first! != nil)
   }
 
@@ -200,7 +195,7 @@ import Testing
       let end = driver.run(
         [.on("POST https://h.example/c/upload", 200), .lost("POST https://h.example/c/merge"), answer]
           + (repeats ? [again] : []))
-      #expect(isDone(end, .size))
+      #expect(end.isDone(.size))
     }
   }
 
@@ -217,7 +212,7 @@ import Testing
       .on("POST https://h.example/c/upload", 200) { request, _ in #expect(field(request, "X-Chunk-Number") == "3") },
       .on("POST https://h.example/c/merge", 200, #"{"size":12}"#),
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
   }
 
   @Test func theFormVariantHasFields() throws {
@@ -231,7 +226,7 @@ import Testing
       },
       .on("POST https://h.example/c/merge", 200, #"{"size":5}"#),
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
   }
 
   // MARK: - Browser libraries
@@ -252,7 +247,7 @@ import Testing
       },
       .lost("POST https://h.example/up"), .on("GET https://h.example/up\(second)", have),
     ])
-    #expect(isDone(end))
+    #expect(end.isDone())
   }
 
   @Test func dropzoneCountsFromZeroAndCannotAskAboutAMerge() throws {
@@ -291,7 +286,7 @@ import Testing
         #expect(text(body) == "c1,c2")
       },
     ])
-    #expect(isDone(end, .digest))
+    #expect(end.isDone(.digest))
   }
 
   @Test func qiniu1KnowsItsCodes() throws {
@@ -331,7 +326,7 @@ import Testing
         )
       },
     ])
-    #expect(isDone(end))
+    #expect(end.isDone())
   }
 
   @Test func qiniu2KnowsTheCodesOfQiniu1() throws {
@@ -378,7 +373,7 @@ import Testing
       .on("GET https://other.example/s?sig=1", 200, #"{"nextExpectedRanges":["327680-"]}"#),
       .on(put, 201, #"{"id":"x","size":\#(size)}"#),
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
   }
 
   @Test func aPositionThatNoMultipleLeadsOnFromBeginsAnew() throws {
@@ -390,7 +385,7 @@ import Testing
       .on(put, 202, #"{"nextExpectedRanges":["327680-"]}"#), .on(put, 202, #"{"nextExpectedRanges":["655360-"]}"#),
       .on(put, 201, #"{"size":716800}"#),
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
   }
 
   @Test func anObjectOfAnotherSizeIsSentAnew() throws {
@@ -399,7 +394,7 @@ import Testing
     let end = driver.run([
       Self.created(), .on(put, 200, #"{"size":"9"}"#), Self.created(), .on(put, 200, #"{"size":"10"}"#),
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
     let other = try google(10)
     let wrong = [Self.created(), Turn.on(put, 200, #"{"size":"9"}"#)]
     guard case .failed(let failure) = other.run(wrong + wrong + wrong) else {
@@ -416,7 +411,7 @@ import Testing
       .on("POST https://h.example/d/upload", 200, "ok", ["Content-Type": "text/html"]),
       .on("POST https://h.example/d/merge", 200, "{}"),
     ])
-    #expect(isDone(end))
+    #expect(end.isDone())
   }
 
   @Test func graphForgetsANewSessionOnceAtMost() throws {
@@ -428,7 +423,7 @@ import Testing
       .on(put, 404),
       create, .on(put, 201),
     ])
-    #expect(isDone(end))
+    #expect(end.isDone())
     #expect(throws: TransferError.self) { try graph(0) }
   }
 
@@ -451,7 +446,7 @@ import Testing
             == #"{"cursor":{"session_id":"S","offset":10},"commit":{"path":"/\u00e9/d/a b.txt","mode":"overwrite"}}"#)
       },
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
   }
 
   private func nextcloud(_ size: Int) throws -> ProfileDriver {
@@ -478,7 +473,7 @@ import Testing
       .on("MOVE \(dav)/uploads/u/", 423), .on("MOVE \(dav)/uploads/u/", 404),
       .on("HEAD \(dav)/files/u/d/a%20b.txt", 200, "", Self.head),
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
   }
 
   @Test func a404WithoutA423IsAFolderThatIsGone() throws {
@@ -490,7 +485,7 @@ import Testing
       turns + [gone, gone, gone] + turns + [
         .on("MOVE \(dav)/uploads/u/", 201), .on("HEAD \(dav)/files", 200, "", ["Content-Length": "3"]),
       ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
   }
 
   @Test func nextcloudListsItsFolderAfterARestart() throws {
@@ -510,7 +505,7 @@ import Testing
       .on("PUT \(dav)/uploads/u/u/00002", 201), .on("MOVE \(dav)/uploads/u/u/.file", 201),
       .on("HEAD \(dav)/files/u/d/a%20b.txt", 200, "", Self.head),
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
   }
 
   private func google(_ size: Int, partSize: Int64 = 256 << 10) throws -> ProfileDriver {
@@ -545,7 +540,7 @@ import Testing
       },
       .lost(put), .on(put, 200, #"{"size":"\#(size)"}"#),
     ])
-    #expect(isDone(end))
+    #expect(end.isDone())
   }
 
   @Test(arguments: [("ya29.x", "Bearer ya29.x"), ("Bearer T", "Bearer T"), ("OAuth T", "OAuth T"), ("", nil)])
@@ -565,7 +560,7 @@ import Testing
         #expect(field(request, "Content-Range") == "bytes */0")
       },
     ])
-    #expect(isDone(end, .size))
+    #expect(end.isDone(.size))
   }
 
   @Test func anOffsetBeyondTheFileIsAnError() throws {
@@ -583,7 +578,7 @@ import Testing
     driver.facts.session = SessionFacts(
       remoteID: "x", intendedAtMs: 1, expiresAtMs: driver.nowMs - 1, notes: ["s.url": "\"https://g.example/old\""])
     let end = driver.run([Self.created(), .on("PUT https://g.example/up/1?id=2", 200)])
-    #expect(isDone(end))
+    #expect(end.isDone())
   }
 
   @Test func aLocationOnAnotherServerGetsNoToken() throws {

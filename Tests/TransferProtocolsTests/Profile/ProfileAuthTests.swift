@@ -8,14 +8,6 @@ import Testing
 @Suite struct ProfileAuthTests {
   typealias Turn = ProfileDriver.Turn
 
-  private func failure(_ end: ProfileDriver.End) -> String? {
-    end.failure.map { "\($0.code.rawValue): \($0.message)" }
-  }
-
-  private func driver(_ text: String, _ size: Int = 3, _ secrets: [String: String] = [:]) throws -> ProfileDriver {
-    try ProfileDriver.of(text, size, secrets)
-  }
-
   private let put = "PUT https://h.example/api/x"
 
   private static let refreshing = """
@@ -28,19 +20,19 @@ import Testing
     """
 
   @Test func anExpiredTokenIsFetchedOnce() throws {
-    let driver = try driver(Self.refreshing, 3, ["key": "old"])
+    let driver = try ProfileDriver.of(Self.refreshing, 3, ["key": "old"])
     let token = Turn.on("POST https://h.example/api/token", 200, #"{"t":"new"}"#)
     let end = driver.run([
       .on(put, 403, "expired") { request, _ in #expect(request.fields[.authorization] == "Bearer old") }, token,
       .on(put, 200) { request, _ in #expect(request.fields[.authorization] == "Bearer new") },
     ])
     #expect(end.isDone())
-    let other = try self.driver(Self.refreshing, 3, ["key": "old"])
-    #expect(failure(other.run([.on(put, 401), token, .on(put, 401)]))?.hasPrefix("auth.refused") == true)
+    let other = try ProfileDriver.of(Self.refreshing, 3, ["key": "old"])
+    #expect(other.run([.on(put, 401), token, .on(put, 401)]).failureText?.hasPrefix("auth.refused") == true)
   }
 
   @Test func requestsBesideTheOneThatIsRefusedAreSentAgainWithTheNewToken() throws {
-    let proto = try driver(Self.refreshing).proto
+    let proto = try ProfileDriver.of(Self.refreshing).proto
     let facts = UploadFacts(
       file: FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("k"), size: 3, mtimeMs: 0),
       layout: ChunkLayout(whole: 3))
@@ -71,9 +63,9 @@ import Testing
   }
 
   @Test func whatARefreshIsAnsweredIsNotQuoted() throws {
-    let driver = try driver(Self.refreshing, 3, ["key": "old"])
+    let driver = try ProfileDriver.of(Self.refreshing, 3, ["key": "old"])
     let end = driver.run([.on(put, 401), .on("POST https://h.example/api/token", 400, "your key is old, try n3w")])
-    #expect(failure(end)?.contains("n3w") == false)
+    #expect(end.failureText?.contains("n3w") == false)
   }
 
   @Test func credentialsStayWithTheServersThatAreNamed() throws {
@@ -85,9 +77,9 @@ import Testing
         chunk: {method: PUT, url: "{{session.u}}", body: {kind: raw}STEP}
       """
     func end(_ url: String, _ step: String) throws -> String? {
-      let driver = try driver(text.replacing("STEP", with: step), 3, ["key": "k"])
-      return failure(
-        driver.run([.on("POST https://api.example/i", 200, "{\"u\":\"\(url)\"}"), .on("PUT \(url)", 400)]))
+      let driver = try ProfileDriver.of(text.replacing("STEP", with: step), 3, ["key": "k"])
+      return driver.run([.on("POST https://api.example/i", 200, "{\"u\":\"\(url)\"}"), .on("PUT \(url)", 400)])
+        .failureText
     }
     #expect(try end("https://api.example/1", "")?.hasPrefix("http.400") == true)
     #expect(try end("https://h.example/1", "")?.hasPrefix("http.400") == true)
@@ -96,8 +88,8 @@ import Testing
       ("https://b.example/1", ""), ("http://b.example/1", ", auth: off"),
       ("https://b.example/1", ", auth: off, headers: {K: \"{{input.key}}\"}"), ("https://u:p@api.example/", ""),
     ] {
-      let driver = try driver(text.replacing("STEP", with: step), 3, ["key": "k"])
-      let text = failure(driver.run([.on("POST https://api.example/i", 200, "{\"u\":\"\(url)\"}")]))
+      let driver = try ProfileDriver.of(text.replacing("STEP", with: step), 3, ["key": "k"])
+      let text = driver.run([.on("POST https://api.example/i", 200, "{\"u\":\"\(url)\"}")]).failureText
       #expect(text?.hasPrefix("proto.unsupported") == true, "\(url) \(step): \(text ?? "")")
     }
   }
@@ -121,11 +113,11 @@ import Testing
     }
     let plain = text.replacing("HEADERS", with: "")
     let other = "https://evil.example/v"
-    #expect(try driver(plain, 3, ["key": "k"]).run(turns(other) + [.on("GET \(other)", 200)]).isDone())
+    #expect(try ProfileDriver.of(plain, 3, ["key": "k"]).run(turns(other) + [.on("GET \(other)", 200)]).isDone())
     let secret = text.replacing("HEADERS", with: ", headers: {K: \"{{input.key}}\"}")
-    let end = try driver(secret, 3, ["key": "k"]).run(turns(other))
-    #expect(failure(end)?.contains("points to another server") == true)
+    let end = try ProfileDriver.of(secret, 3, ["key": "k"]).run(turns(other))
+    #expect(end.failureText?.contains("points to another server") == true)
     let own = "https://h.example/v"
-    #expect(try driver(secret, 3, ["key": "k"]).run(turns(own) + [.on("GET \(own)", 200)]).isDone())
+    #expect(try ProfileDriver.of(secret, 3, ["key": "k"]).run(turns(own) + [.on("GET \(own)", 200)]).isDone())
   }
 }

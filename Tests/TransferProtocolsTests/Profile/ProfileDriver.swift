@@ -259,7 +259,7 @@ final class ProfileDriver {
       return repairs > 3 ? .failed(failure) : nil
     // With every chunk stored the engine asks for the end again first.
     case .sessionGone:
-      let mayBeEnding = facts.isAllStored && failures < ProfileProtocol.mostEndings
+      let mayBeEnding = facts.isAllStored && failures < Remedy.completionPatience
       if !mayBeEnding || failure.code == .integrityMismatch { dropSession() }
     case .retry, .probe, .makeParents: break
     }
@@ -284,6 +284,25 @@ final class ProfileDriver {
   private func dropSession() {
     facts.session = nil
     chunks = chunks.map { Chunk(losses: $0.losses + ($0.receipt != nil || $0.acked > 0 ? 1 : 0)) }
+  }
+}
+
+extension ProfileDriver {
+  /// A driver of a profile without its first lines.
+  static func of(_ text: String, _ size: Int = 3, _ secrets: [String: String] = [:]) throws -> ProfileDriver {
+    try ProfileDriver(profile("profile: 1\nname: x\n" + text), content: pattern(size), secrets: secrets)
+  }
+}
+
+extension ProfileDriver.End {
+  var failure: Failure? { if case .failed(let failure) = self { failure } else { nil } }
+  /// Its code and its words.
+  var failureText: String? { failure.map { "\($0.code.rawValue): \($0.message)" } }
+  var unknown: Failure? { if case .unknown(let failure) = self { failure } else { nil } }
+
+  func isDone(_ confirmation: TransferModel.Confirmation? = nil) -> Bool {
+    guard case .done(let proof) = self else { return false }
+    return confirmation == nil || proof.confirmation == confirmation
   }
 }
 

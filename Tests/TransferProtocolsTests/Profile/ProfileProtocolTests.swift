@@ -7,23 +7,11 @@ import Testing
 @Suite struct ProfileProtocolTests {
   typealias Turn = ProfileDriver.Turn
 
-  private func failure(_ end: ProfileDriver.End) -> String? {
-    if case .failed(let failure) = end { "\(failure.code.rawValue): \(failure.message)" } else { nil }
-  }
-
-  private func isDone(_ end: ProfileDriver.End) -> Bool { if case .done = end { true } else { false } }
-
-  private func isUnknown(_ end: ProfileDriver.End) -> Bool { if case .unknown = end { true } else { false } }
-
-  private func driver(_ text: String, _ size: Int = 3, _ secrets: [String: String] = [:]) throws -> ProfileDriver {
-    try ProfileDriver(profile("profile: 1\nname: x\n" + text), content: pattern(size), secrets: secrets)
-  }
-
   private let put = "PUT https://h.example/api/x"
 
   /// Servers refuse a POST without a length (411).
   @Test func aPostWithoutABodySaysThatItHasNone() throws {
-    let driver = try driver(
+    let driver = try ProfileDriver.of(
       """
       steps:
         init: {method: POST, url: /i, extract: {session.id: {json: $.id, required: true}}}
@@ -34,7 +22,7 @@ import Testing
       .on("POST https://h.example/api/i", 200, #"{"id":"a"}"#) { request, _ in #expect(Self.length(request) == 0) },
       .on(put, 200), .on("GET https://h.example/api/v", 200) { request, _ in #expect(Self.length(request) == nil) },
     ])
-    #expect(isDone(end))
+    #expect(end.isDone())
   }
 
   /// What `Content-Length` says of a body from memory.
@@ -69,7 +57,7 @@ import Testing
   }
 
   @Test func theServerMayChooseTheSizeOfChunks() throws {
-    let driver = try driver(
+    let driver = try ProfileDriver.of(
       """
       chunk: {size: {from: session.part}}
       steps:
@@ -80,45 +68,45 @@ import Testing
     let end = driver.run([
       .on("POST https://h.example/api/i", 200, #"{"partSize":6}"#), .on(put + "1-2", 200), .on(put + "2-2", 200),
     ])
-    #expect(isDone(end))
+    #expect(end.isDone())
   }
 
   // MARK: - Sessions
 
   @Test func withoutInitTheSessionHasAUUIDOfItsOwn() throws {
-    let driver = try driver("steps: {chunk: {method: PUT, url: \"/x/{{uuid}}\", body: {kind: raw}}}")
-    #expect(isDone(driver.run([.lost(put), .on(put, 503), .on(put, 200)])))
+    let driver = try ProfileDriver.of("steps: {chunk: {method: PUT, url: \"/x/{{uuid}}\", body: {kind: raw}}}")
+    #expect(driver.run([.lost(put), .on(put, 503), .on(put, 200)]).isDone())
     #expect(Set(driver.log).count == 1)
     let id = try #require(driver.log.first?.split(separator: "/").last)
     #expect(UID(text: String(id)) != nil && Array(id)[14] == "8")
   }
 
   @Test func aTokenWithALineBreakGoesNowhere() throws {
-    let driver = try driver(
+    let driver = try ProfileDriver.of(
       """
       steps:
         init: {method: POST, url: /i, extract: {session.t: {json: $.t}}}
         chunk: {method: PUT, url: /x, headers: {X-T: "{{session.t}}"}, body: {kind: raw}}
       """)
     let end = driver.run([.on("POST https://h.example/api/i", 200, #"{"t":"a\r\nX-Evil: 1"}"#)])
-    #expect(failure(end)?.contains("the header X-T would hold a line break") == true)
+    #expect(end.failureText?.contains("the header X-T would hold a line break") == true)
   }
 
   @Test func aValueThatIsTooLongIsNotKept() throws {
-    let driver = try driver(
+    let driver = try ProfileDriver.of(
       """
       steps:
         init: {method: POST, url: /i, extract: {session.t: {json: $.t, required: true}}}
         chunk: {method: PUT, url: /x, body: {kind: raw}}
       """)
     let long = Turn.on("POST https://h.example/api/i", 200, "{\"t\":\"\(String(repeating: "x", count: 70_000))\"}")
-    #expect(failure(driver.run([Turn](repeating: long, count: 8)))?.contains("longer than 64 KiB") == true)
+    #expect(driver.run([Turn](repeating: long, count: 8)).failureText?.contains("longer than 64 KiB") == true)
   }
 
   // MARK: - Chunks
 
   @Test func aChunkIsPreparedBeforeItsBodyAndAgainWhenARuleSaysSo() throws {
-    let driver = try driver(
+    let driver = try ProfileDriver.of(
       """
       chunk: {size: 2}
       steps:
@@ -139,37 +127,36 @@ import Testing
       .on("PUT https://b.example/3", 200, "", ["ETag": "\"b\""]),
       .on("POST https://h.example/api/c", 200) { _, body in #expect(body == Array("\"a\",\"b\"".utf8)) },
     ])
-    #expect(isDone(end))
-    let other = try self.driver(
+    #expect(end.isDone())
+    let other = try ProfileDriver.of(
       """
       steps:
         prepare_chunk: {method: POST, url: /p, extract: {part.u: {json: $.u}}}
         chunk: {method: PUT, url: /x, body: {kind: raw}, rules: [{if: {status: 403}, do: prepare_again, max: 2}]}
       """)
     let again = [Turn.on("POST https://h.example/api/p", 200, "{}"), .on(put, 403)]
-    #expect(failure(other.run(again + again + again)) != nil)
+    #expect(other.run(again + again + again).failureText != nil)
   }
 
   @Test func aChunkThatMustNotBeRepeatedIsNot() throws {
     let text = "chunk: {idempotent: false}\nsteps: {chunk: {method: PUT, url: /x, body: {kind: raw}}"
-    let driver = try driver(text + "}")
-    #expect(isUnknown(driver.run([.lost(put)])))
+    let driver = try ProfileDriver.of(text + "}")
+    #expect(driver.run([.lost(put)]).unknown != nil)
     #expect(driver.proto.abilities.unrepeatable == [.part])
-    #expect(isUnknown(try self.driver(text + "}").run([.on(put, 502)])))
-    #expect(isDone(try self.driver(text + "}").run([.on(put, 429), .on(put, 200)])))
-    let asked = try self.driver(
+    #expect(try ProfileDriver.of(text + "}").run([.on(put, 502)]).unknown != nil)
+    #expect(try ProfileDriver.of(text + "}").run([.on(put, 429), .on(put, 200)]).isDone())
+    let asked = try ProfileDriver.of(
       text + ", probe_chunk: {method: GET, url: /q, have: {exists: {status: 200}}}}")
     #expect(
-      isDone(
-        asked.run([
-          .lost(put), .on("GET https://h.example/api/q", 404), .lost(put), .on("GET https://h.example/api/q", 200),
-        ])))
+      asked.run([
+        .lost(put), .on("GET https://h.example/api/q", 404), .lost(put), .on("GET https://h.example/api/q", 200),
+      ]).isDone())
     #expect(asked.proto.abilities.unrepeatable == [])
   }
 
   @Test(arguments: [("resend", false), ("commit_anyway", true), ("fail", false), ("restart", true)])
   func aLastChunkThatIsRefusedAfterALostAnswer(_ policy: String, _ ends: Bool) throws {
-    let driver = try driver(
+    let driver = try ProfileDriver.of(
       """
       on_ambiguous_last: \(policy)
       steps:
@@ -185,8 +172,8 @@ import Testing
       default: []
       }
     let end = driver.run([create, .lost(put), .on(put, 409)] + rest)
-    #expect(isDone(end) == ends)
-    #expect(isUnknown(end) == (policy == "fail"))
+    #expect(end.isDone() == ends)
+    #expect((end.unknown != nil) == (policy == "fail"))
   }
 
   @Test(arguments: [
@@ -194,9 +181,9 @@ import Testing
     (511, "http.5xx"),
   ])
   func refusalsAreFinal(_ status: Int, _ code: String) throws {
-    let driver = try driver("steps: {chunk: {method: PUT, url: /x, body: {kind: raw}}}")
+    let driver = try ProfileDriver.of("steps: {chunk: {method: PUT, url: /x, body: {kind: raw}}}")
     let fields = status == 302 ? ["Location": "https://other.example/y"] : [:]
-    let text = failure(driver.run([.on(put, status, "", fields)]))
+    let text = driver.run([.on(put, status, "", fields)]).failureText
     #expect(text?.hasPrefix(code) == true, "\(text ?? "")")
     if status == 413 { #expect(text?.contains("--part-size") == true) }
     if status == 302 { #expect(text?.contains("https://other.example") == true) }
@@ -204,27 +191,27 @@ import Testing
 
   @Test(arguments: [408, 423, 425, 429, 500, 502, 503, 504])
   func theseAreTriedAgain(_ status: Int) throws {
-    let driver = try driver("steps: {chunk: {method: PUT, url: /x, body: {kind: raw}}}")
-    #expect(isDone(driver.run([.on(put, status), .on(put, 200)])))
+    let driver = try ProfileDriver.of("steps: {chunk: {method: PUT, url: /x, body: {kind: raw}}}")
+    #expect(driver.run([.on(put, status), .on(put, 200)]).isDone())
   }
 
   @Test func aPollHasAnEnd() throws {
-    let driver = try driver(
+    let driver = try ProfileDriver.of(
       """
       steps:
         chunk: {method: PUT, url: /x, body: {kind: raw}}
         complete: {method: POST, url: /c, poll: {while: {status: 202}, every: 40s, max: 1m}}
       """)
     let wait = Turn.on("POST https://h.example/api/c", 202)
-    #expect(failure(driver.run([.on(put, 200), wait, wait, wait]))?.hasPrefix("net.timeout") == true)
+    #expect(driver.run([.on(put, 200), wait, wait, wait]).failureText?.hasPrefix("net.timeout") == true)
   }
 
   @Test func aSessionThatNobodyOpensExpiresToo() throws {
-    let driver = try driver(
+    let driver = try ProfileDriver.of(
       "session: {ttl: 1h}\nsteps: {chunk: {method: PUT, url: \"/x/{{uuid}}\", body: {kind: raw}}}")
     driver.facts.session = SessionFacts(
       remoteID: "old", intendedAtMs: driver.nowMs - 3_600_000, notes: ["uuid": "old"])
-    #expect(isDone(driver.run([.on(put, 200)])))
+    #expect(driver.run([.on(put, 200)]).isDone())
     #expect(driver.log.allSatisfy { !$0.hasSuffix("old") })
   }
 

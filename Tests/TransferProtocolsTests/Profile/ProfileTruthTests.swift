@@ -154,20 +154,3 @@ import Testing
     #expect(try ProfileDriver.of(curl).run([.lost(put)]).failure?.code == .netReset)
   }
 }
-
-extension ProfileDriver {
-  /// A driver of a profile without its first lines.
-  static func of(_ text: String, _ size: Int = 3, _ secrets: [String: String] = [:]) throws -> ProfileDriver {
-    try ProfileDriver(profile("profile: 1\nname: x\n" + text), content: pattern(size), secrets: secrets)
-  }
-}
-
-extension ProfileDriver.End {
-  var failure: Failure? { if case .failed(let failure) = self { failure } else { nil } }
-  var unknown: Failure? { if case .unknown(let failure) = self { failure } else { nil } }
-
-  func isDone(_ confirmation: TransferModel.Confirmation? = nil) -> Bool {
-    guard case .done(let proof) = self else { return false }
-    return confirmation == nil || proof.confirmation == confirmation
-  }
-}

@@ -129,7 +129,7 @@ extension ProfileJudge {
     if let name = nameInDoubt { return unknown(refusal, name) }
     var gone = refusal
     if gone.code != .integrityMismatch && gone.code != .protoOffset { gone.code = .protoSessionGone }
-    let mayBeEnding = facts.isAllStored && failures < ProfileProtocol.mostEndings
+    let mayBeEnding = facts.isAllStored && failures < Remedy.completionPatience
     if mayBeEnding && gone.code != .integrityMismatch { return .failed(gone, .sessionGone) }
     let key = ProfileProtocol.restarts(facts.file.uid)
     let known = context.learned.discovered?[key]?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
@@ -172,8 +172,6 @@ extension ProfileJudge {
 
 extension ProfileProtocol {
   static let mostRestarts = 2
-  /// Times that the last steps are refused for a session that is gone, before it counts as gone.
-  static let mostEndings = 2
   /// Times that a file which is complete is not found, before that is the truth.
   static let mostLooks = 4
 
