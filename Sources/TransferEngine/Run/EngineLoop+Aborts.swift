@@ -78,7 +78,7 @@ extension EngineLoop {
         send(next, step)
       } else {
         // An auditor must not read that something was ended.
-        let text = "nothing was sent: the server has no way to end this upload"
+        let text = "nothing was sent: there is no upload that the server could be told to end"
         endAbort(next.work, AttemptResult(outcome: .interrupted, message: text), .gone)
       }
     }
