@@ -39,8 +39,7 @@ enum FileChange: Sendable, Hashable {
     case .complete, .requeue, .fail, .unknown, .supersede: true
     case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
       .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession,
-      .giveUpSession,
-      .endSession, .startFinishing, .resumeSending:
+      .giveUpSession, .endSession, .startFinishing, .resumeSending:
       false
     }
   }

@@ -280,8 +280,7 @@ extension EngineLoop {
       case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
       case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
         .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession,
-        .giveUpSession,
-        .endSession, .startFinishing, .resumeSending:
+        .giveUpSession, .endSession, .startFinishing, .resumeSending:
         break
       }
     }

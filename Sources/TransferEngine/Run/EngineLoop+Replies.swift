@@ -25,7 +25,7 @@ extension EngineLoop {
     let verdict = masked(judge(job, work, reply), &reply, mask)
     if bringsSecrets { reply.body = [] }
     requestEnded(job, hostOutcome(reply, Judgement(verdict).verdict))
-    conclude(id, verdict, reply: reply, identityNow: job.identityNow, wasSent: true)
+    conclude(id, verdict, reply: reply, identityNow: job.identityNow)
   }
 
   /// A failure in the words of a server that answered with success, without secrets.
@@ -109,7 +109,7 @@ extension EngineLoop {
 
   /// Ends an attempt with what it meant, and goes on with the file. `reply` is nil when nothing was sent.
   func conclude(
-    _ id: JobID, _ verdict: Verdict, reply: TransferReply?, identityNow: SourceIdentity?, wasSent: Bool
+    _ id: JobID, _ verdict: Verdict, reply: TransferReply?, identityNow: SourceIdentity?
   ) {
     guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)

@@ -117,7 +117,7 @@ extension EngineLoop {
           .auth, "read the credentials", cause: failed.failure.message, remedy: "set them and run \"transfers run\""))
     case .failure(let failed):
       conclude(
-        id, .failed(failed.failure, .permanent), reply: nil, identityNow: failed.identityNow, wasSent: false)
+        id, .failed(failed.failure, .permanent), reply: nil, identityNow: failed.identityNow)
     case .success(let prepared):
       if case .slice(let slice)? = prepared.body?.content, !work.machine.isWhole { work.source = slice.file }
       job.prepared = prepared
@@ -152,7 +152,7 @@ extension EngineLoop {
       destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
     } catch {
       requestEnded(job, .interrupted)
-      conclude(id, .failed(error, .permanent), reply: nil, identityNow: nil, wasSent: false)
+      conclude(id, .failed(error, .permanent), reply: nil, identityNow: nil)
     }
   }
 

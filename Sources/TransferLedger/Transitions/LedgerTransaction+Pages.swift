@@ -80,8 +80,7 @@ extension TransferError {
   public static func sameKey(_ path: NameBytes, _ other: NameBytes, _ key: NameBytes) -> TransferError {
     TransferError(
       .usage, "add", path,
-      cause: "it has the same key \"\(key.embedded)\" as "
-        + "\"\(other.embedded)\"",
+      cause: "it has the same key \"\(key.embedded)\" as \"\(other.embedded)\"",
       remedy: "push them one by one to different prefixes, or give --base")
   }
 

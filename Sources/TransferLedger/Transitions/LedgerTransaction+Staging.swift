@@ -19,7 +19,6 @@ extension LedgerReader {
     SELECT id, path, size, mtime_ns, ctime_ns, inode, device FROM file
     WHERE state = 'settling' AND id > ? ORDER BY id LIMIT ?
     """
-
 }
 
 extension LedgerTransaction {

@@ -89,12 +89,8 @@ extension ProfileProtocol {
 
   /// Whether a step is still to come behind the one that was just done; `isProved` says that its answer confirmed the file.
   func remains(after name: StepName, _ facts: UploadFacts, _ notes: SessionNotes, isProved: Bool) -> Bool {
-    if name == finishName, let save = saveName, let step = profile.step(save), !notes.isDone(save),
-      isWanted(step, facts)
-    {
-      return true
-    }
-    return !isProved && profile.step(.verify).map { isWanted($0, facts) } ?? false
+    if name == finishName, isPending(saveName, facts, notes) { return true }
+    return !isProved && canVerify(facts)
   }
 
   /// What is known of the finished file. `confirmation` is what the last answer proves, if anything.
