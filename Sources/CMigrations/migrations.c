@@ -39,6 +39,9 @@ static const unsigned char m0011[] = {
 static const unsigned char m0012[] = {
 #embed "../../migrations/0012_replies.sql"
 };
+static const unsigned char m0013[] = {
+#embed "../../migrations/0013_single_rows.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -54,6 +57,7 @@ static const cmigration all[] = {
     {"0010_claims", m0010, sizeof m0010},
     {"0011_aborts", m0011, sizeof m0011},
     {"0012_replies", m0012, sizeof m0012},
+    {"0013_single_rows", m0013, sizeof m0013},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -94,6 +94,15 @@ extension LedgerReader {
       """
     ),
     (
+      "I34 identifiers, names and notes have their form",
+      """
+      SELECT 'file', id FROM file WHERE length(uid) <> 16
+      UNION ALL SELECT 'attempt', id FROM attempt WHERE length(uid) <> 16 OR length(reply_excerpt) > 4096
+      UNION ALL SELECT 'session', id FROM session WHERE notes NOT LIKE '{%}' OR remotes NOT LIKE '[%]'
+      UNION ALL SELECT 'chunk', id FROM chunk WHERE remote NOT LIKE '{%}'
+      """
+    ),
+    (
       "I29 generations of a key are numbered without a double",
       "SELECT destination_id, hex(key) FROM file GROUP BY destination_id, key HAVING count(*) <> count(DISTINCT generation)"
     ),

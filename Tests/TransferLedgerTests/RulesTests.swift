@@ -50,6 +50,20 @@ import Testing
       device, mode, state, priority, created_at) SELECT id, uid, batch_id, destination_id, 2, 1, path, key, size,
       mtime_ns, ctime_ns, inode, device, mode, 'pending', 0, 0 FROM file WHERE id = 1
     """,
+    """
+    INSERT INTO file (uid, batch_id, destination_id, generation, path, key, mode, state, cause, priority, created_at,
+      finished_at) SELECT uid, batch_id, destination_id, 3, path, key, 0, 'failed', 'net.reset', 0, 0, 0 FROM file WHERE id = 3
+    """,
+    """
+    INSERT INTO file (uid, batch_id, destination_id, generation, path, key, mode, state, cause, priority, created_at,
+      finished_at) SELECT uid, batch_id, destination_id, 1, path, key, 0, 'failed', 'net.reset', 0, 0, 0 FROM file WHERE id = 3
+    """,
+    """
+    INSERT INTO file (uid, batch_id, destination_id, generation, path, key, mode, state, cause, priority, created_at,
+      finished_at) SELECT uid, batch_id, destination_id, 2, path, x'', 0, 'failed', 'net.reset', 0, 0, 0 FROM file WHERE id = 3
+    """,
+    "UPDATE file SET staged = '../copy' WHERE id = 3", "UPDATE file SET staged = '' WHERE id = 3",
+    "UPDATE session SET notes = '[]' WHERE file_id = 2",
     "UPDATE chunk SET state = 'pending' WHERE file_id = 2 AND state = 'sending'",
     "UPDATE chunk SET state = 'sending' WHERE file_id = 2 AND state = 'pending'",
     """
@@ -147,6 +161,12 @@ import Testing
     try Self.fill(f)
     try f.shell("UPDATE file SET state = 'paused' WHERE id = 3; UPDATE file SET state = 'pending' WHERE id = 3")
     try f.shell("UPDATE file SET wish = 'pause-now' WHERE id = 2; UPDATE file SET wish = NULL WHERE id = 2")
+    try f.shell(
+      """
+      INSERT INTO file (uid, batch_id, destination_id, generation, path, key, mode, state, cause, priority, created_at,
+        finished_at) SELECT uid, batch_id, destination_id, 2, path, key, 0, 'failed', 'net.reset', 0, 0, 0 FROM file WHERE id = 3;
+      UPDATE file SET staged = 'copy' WHERE id = 3; UPDATE session SET notes = '{}' WHERE file_id = 2;
+      """)
     try f.shell("UPDATE file SET hidden = 1 WHERE id IN (1, 4); UPDATE batch SET rate = 1, workers = 1, hidden = 1")
     try f.shell(
       """

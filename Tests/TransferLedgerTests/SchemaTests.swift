@@ -56,6 +56,59 @@ import TransferModel
     #expect(try f.texts("SELECT code, blame FROM v_errors WHERE hint <> '' ORDER BY code") == known)
   }
 
+  /// Its rows stay, and the new rules hold for them.
+  @Test func aLedgerOfTheFirstSchemasIsUpgraded() throws {
+    let f = try LedgerFixture(
+      version: 9,
+      filledBy: """
+        INSERT INTO destination VALUES (1, 'put:there');
+        INSERT INTO batch (id, uid, destination_id, protocol, destination, settings, labels, priority, created_at)
+        VALUES (7, zeroblob(16), 1, 'put', 'put:there', '{}', '{}', 0, 0);
+        INSERT INTO file (id, uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
+          device, mode, state, priority, created_at)
+        VALUES (41, zeroblob(16), 7, 1, 1, 1, CAST('/old' AS BLOB), x'6F', 20, 1, 1, 1, 1, 0, 'pending', 0, 0)
+        """)
+    #expect(try f.texts("PRAGMA user_version") == ["\(Migrations.count)"])
+    #expect(try f.texts("SELECT id, path, state FROM v_files") == ["41 /old pending"])
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      #expect(try tx.claimFiles(run, limit: 9).map(\.id) == [FileID(rawValue: 41)])
+      _ = try tx.plan(FileID(rawValue: 41), run, ChunkLayout(size: 20, chunkSize: 10))
+      try tx.sendAll(FileID(rawValue: 41), run)
+      #expect(try tx.completeFile(FileID(rawValue: 41), run, proof) == .applied)
+    }
+    let made = try LedgerFixture()
+    let schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"
+    let (upgraded, fresh) = (try f.texts(schema), try made.texts(schema))
+    #expect(upgraded == fresh)
+    #expect(try f.findings() == [])
+  }
+
+  /// SQLite copies each page that a statement changes into a journal of the statement, if the statement may abort after its first
+  /// write. Source: sqlite3VdbeAssertMayAbort in src/vdbeaux.c, 3.40.1: a Halt that aborts, a function, an immediate reference.
+  @Test func theStatementsOfEveryFileNeedNoJournalOfTheirOwn() throws {
+    let f = try LedgerFixture()
+    try RulesTests.fill(f)
+    try f.ledger.write { tx in
+      var texts: [String] = []
+      var statement = sqlite3_next_stmt(tx.db.db, nil)
+      while let found = statement {
+        texts.append(String(cString: sqlite3_sql(found)))
+        statement = sqlite3_next_stmt(tx.db.db, found)
+      }
+      let single = texts.filter { $0.contains(" OR FAIL ") }
+      #expect(single.count >= 10)
+      for text in single {
+        let aborting = try tx.db.rowsOnce("EXPLAIN \(text)") { row in
+          let (code, p1, p2) = (row.text(1), row.int(2), row.int(3))
+          let aborts = code.hasPrefix("Halt") && p1 != 0 && p2 == 2 || code == "Function" || code == "PureFunc"
+          return aborts || code == "FkCounter" && p1 == 0 ? "\(code) \(row.textOrNil(5) ?? "")" : nil
+        }
+        #expect(aborting.compactMap(\.self) == [], "\(text)")
+      }
+    }
+  }
+
   /// The statements whose cost must not grow with the ledger, and how SQLite runs them.
   @Test(
     arguments: [

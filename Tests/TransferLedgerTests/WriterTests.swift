@@ -74,6 +74,21 @@ import TransferModel
       ])
   }
 
+  /// References are checked at the commit, which all jobs of a transaction share.
+  @Test func aReferenceToNothingTakesNoOtherJobWithIt() throws {
+    let f = try LedgerFixture()
+    let jobs = (0..<4).map { i -> @Sendable (LedgerTransaction) throws -> Int in
+      { tx in
+        let batch = i == 2 ? BatchID(rawValue: 99) : nil
+        try tx.recordEvent("joined", batch: batch, file: nil, detail: "\(i)")
+        return i
+      }
+    }
+    let results = queueBehindABlockedJob(f, jobs)
+    #expect(results.compactMap { try? $0.get() } == [-1, 0, 1, 3])
+    #expect(try f.texts("SELECT detail FROM event WHERE verb = 'joined' ORDER BY id") == ["0", "1", "3"])
+  }
+
   @Test func aFullDiskRefusesEverybodyAndLaterWorksAgain() throws {
     let f = try LedgerFixture()
     try f.ledger.write { try $0.db.execute("PRAGMA max_page_count = 1") }

@@ -22,14 +22,23 @@ enum Migrations {
     try connection.execute("BEGIN IMMEDIATE")
     do {
       let done = if case .ledger(let version) = try store.nature(connection) { version } else { 0 }
-      for migration in all.dropFirst(done) { try connection.execute(migration.sql) }
+      if done < count { try upgrade(connection, from: done) }
       if done == 0 { try begin(connection, wallMs: wallMs) }
       if done < count { try mark(connection) }
       try connection.execute("COMMIT")
     } catch {
       if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+      try? connection.configure(SQLITE_DBCONFIG_DEFENSIVE, 1)
       throw error
     }
+  }
+
+  /// A migration may change what the schema says where the stored rows stay as they are, which needs an edit of its text.
+  /// Source: https://sqlite.org/lang_altertable.html section 7
+  private static func upgrade(_ connection: Connection, from done: Int) throws {
+    try connection.configure(SQLITE_DBCONFIG_DEFENSIVE, 0)
+    for migration in all.dropFirst(done) { try connection.execute(migration.sql) }
+    try connection.configure(SQLITE_DBCONFIG_DEFENSIVE, 1)
   }
 
   private static func begin(_ connection: Connection, wallMs: Int64) throws {

@@ -112,7 +112,8 @@ final class Writer: @unchecked Sendable {
     } catch {
       if isIOError(error) { return .uncertain(unknown(error)) }
       rollback(connection)
-      return .failed(self.error(error))
+      // A reference to nothing is found here, and is the fault of one job.
+      return error.primary == SQLITE_CONSTRAINT ? .refused(self.error(error)) : .failed(self.error(error))
     }
   }
 

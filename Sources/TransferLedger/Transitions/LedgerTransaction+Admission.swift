@@ -71,8 +71,8 @@ extension LedgerTransaction {
 
   /// A file, live from now on: settling when the last value says so, else pending. ``Admitter`` binds it by hand.
   static let insertFile: StaticString = """
-    INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
-      device, mode, state, priority, not_before, created_at)
+    INSERT OR FAIL INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns,
+      inode, device, mode, state, priority, not_before, created_at)
     VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, iif(?16, 'settling', 'pending'), ?13, ?14, ?15)
     """
 

@@ -7,11 +7,11 @@ extension LedgerTransaction {
     let t = r.timing
     let changes = try db.run(
       """
-      UPDATE attempt SET outcome = ?, ended_at = max(started_at, ?), error_code = ?, message = ?, http_status = ?,
-        curl_code = ?, errno = ?, bytes_sent = ?, bytes_acked = ?, dns_ms = ?, connect_ms = ?, tls_ms = ?,
-        first_byte_ms = ?, total_ms = ?, remote_ip = ?, http_version = ?, request_id = ?, retry_after_ms = ?,
-        backoff_ms = ?, reply_excerpt = ?, may_have_arrived = ?
-      WHERE id = ? AND outcome = 'open' AND run_id = ?
+      UPDATE OR FAIL attempt SET outcome = ?1, ended_at = iif(started_at > ?2, started_at, ?2), error_code = ?3,
+        message = ?4, http_status = ?5, curl_code = ?6, errno = ?7, bytes_sent = ?8, bytes_acked = ?9, dns_ms = ?10,
+        connect_ms = ?11, tls_ms = ?12, first_byte_ms = ?13, total_ms = ?14, remote_ip = ?15, http_version = ?16,
+        request_id = ?17, retry_after_ms = ?18, backoff_ms = ?19, reply_excerpt = ?20, may_have_arrived = ?21
+      WHERE id = ?22 AND outcome = 'open' AND run_id = ?23
       """, .raw(r.outcome), .int(wallMs), .raw(r.code), .string(r.message), .int(r.httpStatus), .int(r.curlCode),
       .int(r.systemError), .int(r.bytesSent), .int(r.bytesAcked), ms(t.dnsMs), ms(t.connectMs), ms(t.tlsMs),
       ms(t.firstByteMs), ms(t.totalMs), filled(r.remoteIP), filled(r.httpVersion), filled(r.requestID),
@@ -35,8 +35,8 @@ extension LedgerTransaction {
   public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
     let changes = try db.run(
       """
-      UPDATE chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?, failures = 0,
-        remote = coalesce(?, remote)
+      UPDATE OR FAIL chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?,
+        failures = 0, remote = coalesce(?, remote)
       WHERE id = ? AND state = 'sending'
       """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt),
       try json(part.remote), .id(chunk))

@@ -12,8 +12,8 @@ extension LedgerTransaction {
     return try ready.map { (file, isFresh) in
       try db.run(
         """
-        UPDATE file SET state = 'active', run_id = ?, started_at = coalesce(started_at, ?),
-          cause = nullif(cause, 'policy.deadline')
+        UPDATE OR FAIL file SET state = 'active', run_id = ?, started_at = coalesce(started_at, ?),
+          cause = iif(cause = 'policy.deadline', NULL, cause)
         WHERE id = ? AND state = 'pending'
         """, .id(run), .int(wallMs), .id(file.id))
       return isFresh ? file : try withHistory(file)
@@ -119,15 +119,15 @@ extension LedgerTransaction {
   private func planChunks(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> [PendingChunk]? {
     let changes = try db.run(
       """
-      UPDATE file SET chunk_size = ?, chunk_count = ?
+      UPDATE OR FAIL file SET chunk_size = ?, chunk_count = ?
       WHERE id = ? AND state = 'active' AND run_id = ? AND chunk_count IS NULL
       """, .int(layout.chunkSize), .int(layout.count), .id(file), .id(run))
     guard changes == 1 else { return nil }
     return try (0..<layout.count).map { seq in
       let range = layout.range(seq)
       let id = try db.insert(
-        "INSERT INTO chunk (file_id, seq, offset, length, state) VALUES (?, ?, ?, ?, 'pending')", .id(file), .int(seq),
-        .int(range.offset), .int(range.length))
+        "INSERT OR FAIL INTO chunk (file_id, seq, offset, length, state) VALUES (?, ?, ?, ?, 'pending')", .id(file),
+        .int(seq), .int(range.offset), .int(range.length))
       return PendingChunk(id: ChunkID(rawValue: id), seq: seq, range: range, failures: 0)
     }
   }
@@ -175,13 +175,13 @@ extension LedgerTransaction {
       let attempt = AttemptID(
         rawValue: try db.insert(
           """
-          INSERT INTO attempt (uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at,
-            outcome)
+          INSERT OR FAIL INTO attempt (uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable,
+            started_at, outcome)
           VALUES (?1, ?2, ?3, ?4, ?5, ?8, 1 + coalesce((
             SELECT max(n) FROM attempt WHERE file_id = ?2 AND operation = ?8 AND chunk_id = ?3), 0), ?6, ?7, 'open')
           """, .uid(.make(wallMs: wallMs)), .id(file), .id(chunk.id), .int(session), .id(run),
           .flag(isRepeatable || operation != .part), .int(wallMs), .raw(operation)))
-      try db.run("UPDATE chunk SET state = 'sending' WHERE id = ? AND state = 'pending'", .id(chunk.id))
+      try db.run("UPDATE OR FAIL chunk SET state = 'sending' WHERE id = ? AND state = 'pending'", .id(chunk.id))
       return ClaimedChunk(
         id: chunk.id, attempt: attempt, seq: chunk.seq, range: chunk.range, failures: chunk.failures,
         operation: operation, acked: chunk.acked, remote: chunk.remote, isUncertain: chunk.isUncertain,
@@ -226,7 +226,7 @@ extension LedgerTransaction {
     AttemptID(
       rawValue: try db.insert(
         """
-        INSERT INTO attempt (uid, file_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome)
+        INSERT OR FAIL INTO attempt (uid, file_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome)
         VALUES (?1, ?2, ?3, ?4, ?5, 1 + coalesce((
           SELECT max(n) FROM attempt WHERE file_id = ?2 AND operation = ?5 AND chunk_id IS NULL), 0), ?6, ?7, 'open')
         """, .uid(.make(wallMs: wallMs)), .id(file), .id(session), .id(run), .raw(operation), .flag(isRepeatable),

@@ -6,7 +6,7 @@ extension LedgerTransaction {
     try result(
       db.run(
         """
-        UPDATE file SET state = 'finishing' WHERE id = ? AND state = 'active' AND run_id = ?
+        UPDATE OR FAIL file SET state = 'finishing' WHERE id = ? AND state = 'active' AND run_id = ?
           AND chunk_count = (SELECT count(*) FROM chunk WHERE file_id = file.id AND state = 'done')
         """, .id(file), .id(run))
     ) { try stateOf(file, run) }
@@ -29,15 +29,15 @@ extension LedgerTransaction {
     guard let complete else { return .lost(to: try stateOf(file, run)) }
     try db.run(
       """
-      INSERT INTO receipt (file_id, confirmation, digest, remote_digest, etag, version_id, request_id, server_date,
-        location, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT OR FAIL INTO receipt (file_id, confirmation, digest, remote_digest, etag, version_id, request_id,
+        server_date, location, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .id(file), .raw(r.confirmation), .digest(r.digest), .digest(r.remoteDigest), .text(r.etag),
       .text(r.versionID), .text(r.requestID), .text(r.serverDate), .text(r.location), .int(wallMs))
     let changes = try db.run(
       """
-      UPDATE file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0,
-        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?)
-      WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
+      UPDATE OR FAIL file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0,
+        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = iif(started_at > ?1, started_at, ?1)
+      WHERE id = ?2 AND state IN ('active', 'finishing') AND run_id = ?3
       """, .int(wallMs), .id(file), .id(run))
     guard changes == 1 else { throw Self.changedMeanwhile("file \(file)") }
     if let session = complete.session { try completeSession(session, isOpen: complete.isOpen, of: file) }
