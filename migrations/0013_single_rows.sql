@@ -38,12 +38,13 @@ CREATE TRIGGER file_birth BEFORE INSERT ON file
 WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed'
   OR NEW.staged IS NOT NULL
   OR EXISTS (SELECT 1 FROM file WHERE id = NEW.id)
-  -- The next generation: the newest of the past or, when that still lives, of the live one, is the one before.
+  -- One generation lives at a time; that is asked here too, because INSERT OR REPLACE would delete the one that does.
+  OR EXISTS (SELECT 1 FROM file
+    WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1
+      AND (NEW.live = 1 OR generation >= NEW.generation))
+  -- The next generation: none is newer, and the one before is there.
   OR EXISTS (SELECT 1 FROM file
     WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation >= NEW.generation)
-  -- (A second live one is refused by its index.)
-  OR NEW.live IS NULL AND EXISTS (SELECT 1 FROM file
-    WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1 AND generation >= NEW.generation)
   OR NEW.generation <> 1
     AND NOT EXISTS (SELECT 1 FROM file
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation = NEW.generation - 1)

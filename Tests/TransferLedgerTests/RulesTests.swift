@@ -62,6 +62,17 @@ import Testing
     INSERT INTO file (uid, batch_id, destination_id, generation, path, key, mode, state, cause, priority, created_at,
       finished_at) SELECT uid, batch_id, destination_id, 2, path, x'', 0, 'failed', 'net.reset', 0, 0, 0 FROM file WHERE id = 3
     """,
+    // the live generation 1 would be deleted by each of them
+    """
+    INSERT OR REPLACE INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns,
+      inode, device, mode, state, priority, created_at) SELECT uid, batch_id, destination_id, 1, 1, path, key, size,
+      mtime_ns, ctime_ns, inode, device, mode, 'pending', 0, 0 FROM file WHERE id = 1
+    """,
+    """
+    INSERT OR REPLACE INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns,
+      inode, device, mode, state, priority, created_at) SELECT uid, batch_id, destination_id, 2, 1, path, key, size,
+      mtime_ns, ctime_ns, inode, device, mode, 'pending', 0, 0 FROM file WHERE id = 1
+    """,
     "UPDATE file SET staged = '../copy' WHERE id = 3", "UPDATE file SET staged = '' WHERE id = 3",
     "UPDATE session SET notes = '[]' WHERE file_id = 2",
     "UPDATE chunk SET state = 'pending' WHERE file_id = 2 AND state = 'sending'",

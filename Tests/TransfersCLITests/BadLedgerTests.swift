@@ -1,6 +1,8 @@
 import Glibc
 import Testing
 
+@testable import TransferLedger
+
 /// Each bad ledger has its code, and one line that says what, where and what to do.
 @Suite struct BadLedgerTests {
   let program: BuiltProgram
@@ -43,6 +45,25 @@ import Testing
     try patch(path, at: 60, [0, 0, 0, 99])
     try expect(code: 7, "store.newer", try program.run("status", "--store", path))
     try expect(code: 7, "store.newer", try program.run("retry", "--all", "--store", path))
+  }
+
+  /// Looking does not change a ledger; what changes rows upgrades it first, also when the last engine was killed.
+  @Test func older() throws {
+    try writeFile(store, [])
+    let old = try Connection(path: store, access: .readWrite)
+    try old.execute("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0")
+    for migration in Migrations.all.prefix(9) { try old.execute(migration.sql) }
+    try old.execute("PRAGMA application_id=\(Store.applicationID); PRAGMA user_version=9")
+    try old.execute("INSERT INTO store_meta VALUES (1, zeroblob(16), 9, 1, 'transfers', 0)")
+    for command in ["status", "list", "report"] {
+      let looked = try program.run(command, "--store", store)
+      try expect(code: 7, "store.read_only", looked)
+      #expect(looked.err.contains("must be upgraded. Try: run \"transfers run\" once"))
+    }
+    #expect(try program.run("run", "--store", store).code == 0)
+    #expect(try program.run("status", "--store", store).code == 0)
+    #expect(try program.run("store", "check", "--store", store).code == 0)
+    withExtendedLifetime(old) {}
   }
 
   @Test(.enabled(if: geteuid() != 0, "root may read everything"))

@@ -33,12 +33,16 @@ enum Migrations {
     }
   }
 
-  /// A migration may change what the schema says where the stored rows stay as they are, which needs an edit of its text.
+  /// A migration may change what the schema says where the stored rows stay as they are, by an edit of its text. SQLite
+  /// forbids that for files of unknown origin, so only such a migration runs without its defences.
   /// Source: https://sqlite.org/lang_altertable.html section 7
   private static func upgrade(_ connection: Connection, from done: Int) throws {
-    try connection.configure(SQLITE_DBCONFIG_DEFENSIVE, 0)
-    for migration in all.dropFirst(done) { try connection.execute(migration.sql) }
-    try connection.configure(SQLITE_DBCONFIG_DEFENSIVE, 1)
+    for migration in all.dropFirst(done) {
+      let editsSchema = migration.sql.contains("PRAGMA writable_schema")
+      if editsSchema { try connection.configure(SQLITE_DBCONFIG_DEFENSIVE, 0) }
+      try connection.execute(migration.sql)
+      if editsSchema { try connection.configure(SQLITE_DBCONFIG_DEFENSIVE, 1) }
+    }
   }
 
   private static func begin(_ connection: Connection, wallMs: Int64) throws {

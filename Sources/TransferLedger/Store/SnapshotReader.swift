@@ -52,15 +52,18 @@ final class SnapshotReader: @unchecked Sendable {
   /// Opens normally. A user who may not write beside the ledger cannot take SQLite's locks: then, when the WAL is empty,
   /// the file is opened without locks, and ``read(_:)`` starts over if somebody wrote meanwhile.
   private func open() throws -> Source {
+    let connection: Connection
+    let nature: Store.Nature
     do {
-      let connection = try store.openReader(.readOnly)
-      try verify(connection)
-      return Source(connection: connection, isImmutable: false)
+      connection = try store.openReader(.readOnly)
+      nature = try store.nature(connection)
     } catch let error as TransferError where error.kind == .storeReadOnly || error.kind == .storeIO {
       return try openWithoutLocks(error)
     } catch let error as SQLiteError where error.primary == SQLITE_READONLY || error.primary == SQLITE_CANTOPEN {
       return try openWithoutLocks(TransferError(error, "read store", path: store.path))
     }
+    try verify(nature)
+    return Source(connection: connection, isImmutable: false)
   }
 
   private func openWithoutLocks(_ error: TransferError) throws -> Source {
@@ -70,12 +73,12 @@ final class SnapshotReader: @unchecked Sendable {
       throw error
     }
     let connection = try store.openReader(.immutable)
-    try verify(connection)
+    try verify(try store.nature(connection))
     return Source(connection: connection, isImmutable: true)
   }
 
-  private func verify(_ connection: Connection) throws {
-    switch try store.nature(connection) {
+  private func verify(_ nature: Store.Nature) throws {
+    switch nature {
     case .blank:
       throw TransferError(
         .storeCorrupt, "open store", NameBytes(store.path), cause: "it is empty", remedy: "\"transfers push\" fills it")

@@ -14,8 +14,10 @@ enum LedgerAccess {
     try failing { () throws(TransferError) in try Ledger.open(at: path, mode: .existing, clock: context.clock) }
   }
 
-  /// Refuses a ledger that cannot be opened, before an engine is built.
-  static func check(_ path: String, _ context: Context) throws(CommandFailure) { try open(path, context).close() }
+  /// Refuses a ledger that cannot be opened, before an engine is built; upgrades one of an older program.
+  static func check(_ path: String, _ context: Context) throws(CommandFailure) {
+    try openForWriting(path, context).close()
+  }
 
   /// One consistent look.
   static func read<Value>(
