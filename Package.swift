@@ -12,6 +12,17 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
+/// What is shipped has Swift's run time in it: it starts sooner, and where no Swift is. The two archives are those that
+/// FoundationEssentials asks for only when sources are compiled with `-static-stdlib` too. Nobody looks up functions of the
+/// program by name. LLD comes with the toolchain, and has no warning about what Foundation calls.
+let shipped: [LinkerSetting] = [
+  .unsafeFlags(
+    [
+      "-static-stdlib", "-l_FoundationCollections", "-l_FoundationCShims", "-use-ld=lld", "-Xlinker",
+      "--no-export-dynamic",
+    ], .when(platforms: [.linux], configuration: .release))
+]
+
 func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
@@ -34,7 +45,8 @@ let package = Package(
   ],
   targets: [
     // The rooms, top to bottom. An arrow points only downwards; RepositoryTests compares this list with the imports.
-    .executableTarget(name: "transfers", dependencies: ["TransfersCLI"], swiftSettings: strict),
+    .executableTarget(
+      name: "transfers", dependencies: ["TransfersCLI"], swiftSettings: strict, linkerSettings: shipped),
     room("TransfersCLI", ["Transfers", "TransferReports", "TransferLedger", "TransferModel", argumentParser]),
     room(
       "Transfers",
@@ -61,7 +73,8 @@ let package = Package(
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
     room("Receiver", ["CCrypto", "TransferModel"]),
     .executableTarget(
-      name: "transfers-receiver", dependencies: ["Receiver", "TransferModel", argumentParser], swiftSettings: strict),
+      name: "transfers-receiver", dependencies: ["Receiver", "TransferModel", argumentParser], swiftSettings: strict,
+      linkerSettings: shipped),
 
     // Not a part of the product: tools/bench measures the ledger with it.
     .executableTarget(
