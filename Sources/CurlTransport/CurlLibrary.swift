@@ -1,4 +1,5 @@
 internal import CCurl
+public import TransferModel
 
 /// The libcurl that this process runs with.
 public struct CurlLibrary: Sendable, Hashable {
@@ -12,11 +13,38 @@ public struct CurlLibrary: Sendable, Hashable {
   public var caFile: String?
   public var caPath: String?
 
-  public static var current: CurlLibrary {
-    CurlLibrary(
-      version: String(cString: ccurl_library_version()), tls: ccurl_tls_version().map { String(cString: $0) },
+  /// Loads libcurl with the first call in a process, which takes some milliseconds; callable from any thread. Throws `config`
+  /// when there is none, or none that will do: then with every call.
+  public static func load() throws(TransferError) -> CurlLibrary {
+    try judge(ccurl_load(), String(cString: ccurl_library_name()), oldest: UInt32(CCURL_OLDEST))
+    return CurlLibrary(
+      version: String(cString: ccurl_version()), tls: ccurl_tls_version().map { String(cString: $0) },
       features: names(), caFile: ccurl_default_ca_file().map { String(cString: $0) },
       caPath: ccurl_default_ca_path().map { String(cString: $0) })
+  }
+
+  /// Throws what ``load()`` would if libcurl had this name and had to be of this version (0x075700 is 7.87.0).
+  static func check(named name: String, oldest: UInt32 = UInt32(CCURL_OLDEST)) throws(TransferError) {
+    try judge(ccurl_try(name, oldest), name, oldest: oldest)
+  }
+
+  private static func judge(_ outcome: ccurl_outcome, _ name: String, oldest: UInt32) throws(TransferError) {
+    let detail = outcome.detail.map { String(cString: $0) } ?? "no memory"
+    let cause: String
+    switch outcome.verdict {
+    case .loaded: return
+    case .notFound: cause = detail
+    case .lacksFunction: cause = "it has no function \(detail)"
+    case .tooOld: cause = "version \(detail) is older than \(versionText(oldest))"
+    }
+    throw TransferError(
+      .config, "load libcurl", NameBytes(name), cause: cause,
+      remedy: "install libcurl \(versionText(oldest)) or newer (Debian: libcurl4)")
+  }
+
+  /// Source: LIBCURL_VERSION_NUM in curlver.h, one byte a part.
+  private static func versionText(_ number: UInt32) -> String {
+    "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)"
   }
 
   private static func names() -> [String] {

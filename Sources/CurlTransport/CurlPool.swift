@@ -99,9 +99,9 @@ final class MultiHandle: @unchecked Sendable {
   let share: UnsafeMutableRawPointer?
 
   init?(maxIdleConnections: Int) {
-    guard let raw = curl_multi_init() else { return nil }
+    guard let raw = ccurl_multi_init() else { return nil }
     self.raw = raw
-    share = curl_share_init()
+    share = ccurl_share_init()
     if let share { _ = ccurl_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue)) }
     _ = ccurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, maxIdleConnections)
     _ = ccurl_multi_set_long(raw, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
@@ -109,10 +109,10 @@ final class MultiHandle: @unchecked Sendable {
 
   /// All easy handles must be gone.
   deinit {
-    curl_multi_cleanup(raw)
-    if let share { curl_share_cleanup(share) }
+    ccurl_multi_cleanup(raw)
+    if let share { ccurl_share_cleanup(share) }
   }
 
   /// Ends the wait of the owning thread. The only function here that any thread may call.
-  func wake() { curl_multi_wakeup(raw) }
+  func wake() { ccurl_multi_wakeup(raw) }
 }

@@ -9,7 +9,7 @@ final class EasyHandle {
 
   /// `share` must outlive the handle. nil when there is no memory.
   init?(share: UnsafeMutableRawPointer?) {
-    guard let raw = curl_easy_init() else { return nil }
+    guard let raw = ccurl_easy_init() else { return nil }
     self.raw = raw
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -18,13 +18,13 @@ final class EasyHandle {
   }
 
   deinit {
-    curl_easy_cleanup(raw)
+    ccurl_easy_cleanup(raw)
     errorText.deallocate()
   }
 
   /// Forgets all options; connections, TLS sessions and the share stay.
   func reset() {
-    curl_easy_reset(raw)
+    ccurl_easy_reset(raw)
     refused = CURLE_OK
     errorText[0] = 0
     set(CURLOPT_ERRORBUFFER, pointer: errorText)
@@ -35,7 +35,7 @@ final class EasyHandle {
     errorText[0] == 0 ? Self.generalMessage(for: code) : String(cString: errorText)
   }
 
-  static func generalMessage(for code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
+  static func generalMessage(for code: CURLcode) -> String { String(cString: ccurl_easy_strerror(code)) }
 
   func set(_ option: CURLoption, _ value: Int) { note(ccurl_set_long(raw, option, value)) }
   func set(_ option: CURLoption, _ value: Bool) { set(option, value ? 1 : 0) }

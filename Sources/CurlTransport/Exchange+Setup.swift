@@ -65,7 +65,7 @@ extension Exchange {
 
   private static func append(_ line: [UInt8], to list: inout UnsafeMutablePointer<curl_slist>?, _ easy: EasyHandle) {
     let longer = (line + [0]).withUnsafeBytes {
-      curl_slist_append(list, $0.assumingMemoryBound(to: CChar.self).baseAddress)
+      ccurl_slist_append(list, $0.assumingMemoryBound(to: CChar.self).baseAddress)
     }
     guard let longer else { return easy.note(CURLE_OUT_OF_MEMORY) }
     list = longer

@@ -48,7 +48,7 @@ final class Exchange {
     startedNs = csys_boottime_ns()
   }
 
-  deinit { curl_slist_free_all(fieldList) }
+  deinit { ccurl_slist_free_all(fieldList) }
 
   /// Fills libcurl's buffer; the result is what libcurl's read callback returns. Never 0 before the end: libcurl would
   /// then wait with an unfinished body until the server gives up.

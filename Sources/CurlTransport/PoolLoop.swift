@@ -33,14 +33,14 @@ final class PoolLoop {
       if inbox.isClosed { break }
       startWaiting()
       var count: Int32 = 0
-      let code = curl_multi_perform(multi.raw, &count)
+      let code = ccurl_multi_perform(multi.raw, &count)
       finishDone()
       if code != CURLM_OK { failAll(code) }
       endStalled()
       releaseHeld()
       // Those that have just ended made room; a new handle makes the wait below end at once.
       startWaiting()
-      curl_multi_poll(multi.raw, nil, 0, waitMs(), nil)
+      ccurl_multi_poll(multi.raw, waitMs())
     }
     cancelAll()
   }
@@ -78,7 +78,7 @@ final class PoolLoop {
     let exchange = Exchange(order, easy: easy, limiter: limiter)
     let code = exchange.configure(configuration)
     guard code == CURLE_OK else { return deliver(.refused(code), to: order) }
-    guard curl_multi_add_handle(multi.raw, easy.raw) == CURLM_OK else {
+    guard ccurl_multi_add_handle(multi.raw, easy.raw) == CURLM_OK else {
       return deliver(.refused(CURLE_FAILED_INIT), to: order)
     }
     running[order.id] = exchange
@@ -97,7 +97,7 @@ final class PoolLoop {
   private func finish(_ exchange: Exchange, _ end: Exchange.End) {
     let reply = exchange.reply(end)
     exchange.settle()
-    curl_multi_remove_handle(multi.raw, exchange.easy.raw)
+    ccurl_multi_remove_handle(multi.raw, exchange.easy.raw)
     running[exchange.order.id] = nil
     exchange.easy.reset()
     if freeHandles.count < Self.maxFreeHandles { freeHandles.append(exchange.easy) }

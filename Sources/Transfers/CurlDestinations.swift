@@ -12,7 +12,7 @@ final class CurlDestinations: DestinationResolver {
     let origin = try AllProtocols.origin(settings, credentialsRegion: nil)
     return ResolvedDestination(
       uploadProtocol: uploadProtocol, credentials: try Self.credentials(settings, uploadProtocol),
-      transport: transport(caFile: try Self.authorities(settings, origin)), host: origin.description)
+      transport: try transport(caFile: Self.authorities(settings, origin)), host: origin.description)
   }
 
   /// The file with the authorities to trust; nil for libcurl's default. A file that cannot be used fails here, once, and not
@@ -37,10 +37,10 @@ final class CurlDestinations: DestinationResolver {
     for transport in transports.withLock({ Array($0.values) }) { transport.stop() }
   }
 
-  private func transport(caFile: String?) -> CurlTransport {
-    transports.withLock { transports in
+  private func transport(caFile: String?) throws(TransferError) -> CurlTransport {
+    try transports.withLock { transports throws(TransferError) in
       if let known = transports[caFile ?? ""] { return known }
-      let made = CurlTransport(
+      let made = try CurlTransport(
         CurlConfiguration(userAgent: "transfers/\(Transfers.version)", caFile: caFile),
         sharingRateOf: transports.values.first)
       transports[caFile ?? ""] = made

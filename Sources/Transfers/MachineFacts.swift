@@ -14,7 +14,9 @@ import TransferModel
 public struct MachineFacts: Sendable, Hashable {
   /// Version of the Swift compiler that built the program, as far as it tells.
   public var swift: String
-  public var curl: String
+  /// nil when libcurl cannot be used; `curlProblem` says why.
+  public var curl: String?
+  public var curlProblem: TransferError?
   public var curlFeatures: [String]
   /// nil when libcurl has no TLS.
   public var tls: String?
@@ -29,15 +31,17 @@ public struct MachineFacts: Sendable, Hashable {
   public var awsProblem: String?
 
   public init() {
-    let library = CurlLibrary.current
+    let library = Result { () throws(TransferError) in try CurlLibrary.load() }
+    let found = try? library.get()
+    if case .failure(let problem) = library { curlProblem = problem }
     swift = Self.swiftVersion
-    (curl, curlFeatures, tls) = (library.version, library.features, library.tls)
+    (curl, curlFeatures, tls) = (found?.version, found?.features ?? [], found?.tls)
     sqlite = SQLiteLibrary.version
     sqliteHasWALResetBug = SQLiteLibrary.hasWALResetBug(versionNumber: SQLiteLibrary.versionNumber)
     if let file = CurlDestinations.trustedFile {
       (caPlace, caOrigin) = (file, CurlDestinations.trustVariable)
     } else {
-      (caPlace, caOrigin) = (library.caFile ?? library.caPath, "default of libcurl")
+      (caPlace, caOrigin) = (found?.caFile ?? found?.caPath, "default of libcurl")
     }
     lookForAWS()
   }

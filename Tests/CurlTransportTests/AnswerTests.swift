@@ -140,7 +140,7 @@ import TransferModel
 
   @Test func nobodyListens() async {
     let port = DeafPort().port
-    let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+    let transport = loadedTransport(CurlConfiguration(userAgent: agent))
     defer { transport.stop() }
     let reply = await transport.perform(
       TransferRequest(method: .put, url: "http://127.0.0.1:\(port)/", body: .bytes([1])))

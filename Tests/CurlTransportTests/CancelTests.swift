@@ -21,7 +21,7 @@ import TransferModel
 
   @Test func whileConnecting() throws {
     let deaf = DeafPort()
-    let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+    let transport = loadedTransport(CurlConfiguration(userAgent: agent))
     let id = newID()
     let replies = transport.begin(TransferRequest(method: .get, url: "http://127.0.0.1:\(deaf.port)/"), id: id)
     let reply = try cancelled(transport, id, replies)

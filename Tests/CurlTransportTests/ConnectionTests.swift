@@ -54,8 +54,8 @@ import TransferModel
     }
   }
 
-  @Test func versionsAreKnown() {
-    let library = CurlLibrary.current
+  @Test func versionsAreKnown() throws {
+    let library = try CurlLibrary.load()
     #expect(library.version.split(separator: ".").count >= 3)
     #expect(library.tls?.isEmpty == false)
     #expect(library.features.contains("SSL"))

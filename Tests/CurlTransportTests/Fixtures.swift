@@ -15,9 +15,18 @@ func withServer(
   defer { server.stop() }
   var configuration = CurlConfiguration(userAgent: agent)
   configure(&configuration)
-  let transport = CurlTransport(configuration)
+  let transport = loadedTransport(configuration)
   defer { transport.stop() }
   try await body(server, transport)
+}
+
+/// Without libcurl there is nothing to test.
+func loadedTransport(_ configuration: CurlConfiguration) -> CurlTransport {
+  do {
+    return try CurlTransport(configuration)
+  } catch {
+    preconditionFailure("\(error)")
+  }
 }
 
 private let lastID = Atomic<UInt64>(0)

@@ -43,7 +43,7 @@ import TransferModel
 
   @Test func theConnectLimitHolds() async {
     let deaf = DeafPort()
-    let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+    let transport = loadedTransport(CurlConfiguration(userAgent: agent))
     defer { transport.stop() }
     let limits = RequestLimits(connectMs: 200, stallMs: 0, totalMs: 0, maxReplyBytes: 100)
     let reply = await transport.perform(put("http://127.0.0.1:\(deaf.port)/", 10, limits))

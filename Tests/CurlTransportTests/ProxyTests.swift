@@ -20,7 +20,7 @@ import TransferModel
         }
       }
       setenv("http_proxy", "http://user:s3cret-word@127.0.0.1:\(proxy.port)", 1)
-      let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+      let transport = loadedTransport(CurlConfiguration(userAgent: agent))
       let body = RequestBody.source(PatternBody(70_000))
       let reply = await transport.perform(TransferRequest(method: .put, url: "http://up.example/in/x", body: body))
       try check(reply.status == 201, "\(reply)")
@@ -37,7 +37,7 @@ import TransferModel
       let server = ScriptedServer(answeringAll(answer("204 No Content")))
       setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
       setenv("no_proxy", "other.example,127.0.0.1", 1)
-      let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+      let transport = loadedTransport(CurlConfiguration(userAgent: agent))
       let reply = await transport.perform(TransferRequest(method: .get, url: server.url))
       try check(reply.status == 204 && proxy.accepted == 0, "\(reply)")
     }
@@ -51,7 +51,7 @@ import TransferModel
         _ = connection.send(answer("407 Proxy Authentication Required"))
       }
       setenv("HTTPS_PROXY", "http://user:s3cret-word@127.0.0.1:\(proxy.port)", 1)
-      let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+      let transport = loadedTransport(CurlConfiguration(userAgent: agent))
       var request = TransferRequest(method: .get, url: "https://up.example/in/x")
       request.fields[.authorization] = "Bearer not-for-proxies"
       let reply = await transport.perform(request)
@@ -68,7 +68,7 @@ import TransferModel
     await #expect(processExitsWith: .success) {
       let proxy = ScriptedServer(answeringAll(answer("201 Created")))
       setenv("HTTP_PROXY", "http://127.0.0.1:\(proxy.port)", 1)
-      let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+      let transport = loadedTransport(CurlConfiguration(userAgent: agent))
       let reply = await transport.perform(TransferRequest(method: .get, url: "http://up.example/"))
       try check(reply.status == 0 && proxy.accepted == 0, "\(reply)")
     }
@@ -82,7 +82,7 @@ import TransferModel
         "http://user:s3cret-word@[127.0.0.1:1",
       ]
       setenv("http_proxy", proxies[n], 1)
-      let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+      let transport = loadedTransport(CurlConfiguration(userAgent: agent))
       let reply = await transport.perform(TransferRequest(method: .get, url: "http://up.example/"))
       try check(reply.curlCode != 0, "\(reply)")
       try check(!"\(reply)".contains("s3cret-word"), "\(reply)")

@@ -18,7 +18,7 @@ import TransferModel
     ("http://h/\r\nX: y", 3), ("http://h\\@evil/", 3), ("http://u:p@h/", 43), ("file:///etc/passwd", 1),
   ])
   func badURLsAreRefusedBeforeLibcurlSeesThem(url: String, code: Int32) async {
-    let transport = CurlTransport(CurlConfiguration(userAgent: agent))
+    let transport = loadedTransport(CurlConfiguration(userAgent: agent))
     defer { transport.stop() }
     let reply = await transport.perform(TransferRequest(method: .get, url: url))
     #expect(reply.curlCode == code && reply.status == 0 && !reply.requestMayHaveArrived)

@@ -9,13 +9,13 @@ import TransferModel
     defer { server.stop() }
     let request = TransferRequest(method: .get, url: "https://127.0.0.1:\(server.port)/")
 
-    let strict = CurlTransport(CurlConfiguration(userAgent: agent))
+    let strict = loadedTransport(CurlConfiguration(userAgent: agent))
     defer { strict.stop() }
     let refused = await strict.perform(request)
     #expect(refused.curlCode == 60 && refused.status == 0 && !refused.requestMayHaveArrived)
     #expect(refused.transportFailure?.code == .netCert)
 
-    let trusting = CurlTransport(CurlConfiguration(userAgent: agent, caFile: server.certificate))
+    let trusting = loadedTransport(CurlConfiguration(userAgent: agent, caFile: server.certificate))
     defer { trusting.stop() }
     let accepted = await trusting.perform(request)
     #expect(accepted.status == 200 && accepted.timing.tlsMs >= accepted.timing.connectMs, "\(accepted.curlMessage)")

@@ -18,14 +18,18 @@ enum ProgramChecks {
   }
 
   private static func curl(_ facts: MachineFacts) -> DoctorFinding {
+    guard let version = facts.curl else {
+      let problem = facts.curlProblem
+      return .fail("version.libcurl", printable(problem?.cause ?? "not there"), problem?.remedy ?? "install libcurl")
+    }
     let interesting = ["AsynchDNS", "HTTP2", "HTTP3", "IPv6", "UnixSockets", "brotli", "zstd"]
     let features =
       facts.curlFeatures.isEmpty ? "" : "; " + facts.curlFeatures.filter(interesting.contains).joined(separator: " ")
     guard let tls = facts.tls else {
       return .fail(
-        "version.libcurl", "libcurl \(facts.curl) without TLS", "install a libcurl that is built with OpenSSL")
+        "version.libcurl", "libcurl \(version) without TLS", "install a libcurl that is built with OpenSSL")
     }
-    let text = "libcurl \(facts.curl), \(tls)\(features)"
+    let text = "libcurl \(version), \(tls)\(features)"
     if !facts.curlFeatures.isEmpty, !facts.curlFeatures.contains("AsynchDNS") {
       return .warn(
         "version.libcurl", text, "a libcurl with AsynchDNS: name servers that do not answer hold up everything")
