@@ -7,6 +7,19 @@ import TransferModel
 
 /// Opening: what is refused, what is made, and with which modes.
 @Suite struct StoreTests {
+  /// Between its birth and its program a child of this process has all our open files.
+  @Test func aLockEndsAlthoughAChildStillHasItsFile() throws {
+    let f = try LedgerFixture()
+    var held: SidecarLock? = try SidecarLock(path: f.path + ".other")
+    #expect(try held?.tryLockExclusive() == true)
+    let inherited = dup(try #require(held).descriptor)
+    defer { close(inherited) }
+    let next = try SidecarLock(path: f.path + ".other")
+    #expect(try next.tryLockExclusive() == false)
+    held = nil
+    #expect(try next.tryLockExclusive())
+  }
+
   @Test func filesAreForTheirOwnerWhateverTheUmask() throws {
     let f = try LedgerFixture()
     f.ledger.close()

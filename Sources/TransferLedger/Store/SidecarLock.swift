@@ -5,7 +5,7 @@ import TransferModel
 /// other too; the kernel drops it with the process. Used by one thread at a time.
 final class SidecarLock {
   let path: String
-  private let descriptor: Int32
+  let descriptor: Int32
 
   /// Opens the file, made with mode 0600 when missing.
   init(path: String) throws(TransferError) {
@@ -18,7 +18,12 @@ final class SidecarLock {
     }
   }
 
-  deinit { Glibc.close(descriptor) }
+  /// Closing alone is not enough: a child that this process is just starting shares the open file, and with it the lock, until
+  /// it runs its program.
+  deinit {
+    unlock()
+    Glibc.close(descriptor)
+  }
 
   /// Waits for the shared lock: many hold it together.
   func lockShared() throws(TransferError) { try wait(LOCK_SH) }
