@@ -4,17 +4,10 @@ import TransferLedger
 import TransferModel
 import Transfers
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// What every upload protocol has to stand, against the bundled receiver and judged by what that kept: one suite for all.
 /// Every sweep breaks each request of an upload in turn.
 @Suite struct ConformanceTests {
   typealias Subject = ConformanceSubject
-
-  /// All faults, instead of those that differ most: `tools/test --long`.
-  private static let isLong = getenv("TRANSFERS_TEST_LONG") != nil
 
   /// Three chunks and a piece; one where chunks are large, because without optimisation the receiver's checksums take long.
   private static func size(_ subject: Subject) -> Int {
@@ -57,11 +50,7 @@ import Transfers
     try sweep(subject, "lose-answer")
   }
 
-  @Test(
-    arguments: Subject.all,
-    isLong
-      ? ["status=503", "reset-after=0", "status=429 retry-after=0", "truncate-answer"]
-      : ["status=503", "reset-after=0"])
+  @Test(arguments: Subject.all, ["status=503", "status=429 retry-after=0", "reset-after=0", "truncate-answer"])
   func aFailureOfAnyRequestIsOvercome(subject: Subject, fault: String) throws { try sweep(subject, fault) }
 
   @Test(arguments: Subject.all) func aBodyThatIsCutAnywhereGoesOn(subject: Subject) throws {
@@ -132,7 +121,7 @@ import Transfers
 
   /// Somebody else holds the upload, or the server says that our request does not fit to what it has: asked again, waited for, or
   /// said in one line; never a file that is not the source.
-  @Test(arguments: Subject.all, isLong ? ["status=409", "locked=1"] : ["status=409"])
+  @Test(arguments: Subject.all, ["status=409", "locked=1"])
   func aConflictIsOvercomeOrSaid(subject: Subject, fault: String) throws {
     for n in 1...(try requests(subject)) {
       let script = fault == "locked=1" && !subject.hasSession ? "status=423" : fault
