@@ -4,7 +4,8 @@
 -- transaction of whatever fails. A statement can do without where nothing in it may ABORT or call a function (which may fail):
 -- * triggers say FAIL (what other programs changed by the same statement before, stays in their transaction; it was legal by itself),
 -- * references are checked at the commit,
--- * CHECKs and the triggers of births and transitions call no functions: what needs one is `store check`'s, or stands apart below.
+-- * CHECKs of files, chunks and attempts, and the triggers of their births and transitions, call no functions. What needs one is
+--   asked when its column is set, by a statement of its own (below); only the length of an identifier is left to `store check`.
 
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(replace(replace(replace(replace(replace(replace(sql,
@@ -25,11 +26,11 @@ UPDATE sqlite_schema SET sql = replace(replace(replace(replace(sql,
   'CHECK (staged <> '''' AND staged NOT LIKE ''%/%'')', 'CHECK (staged <> '''')'),
   ' CHECK (length(reply_excerpt) <= 4096)', '')
 WHERE type = 'table' AND name IN ('file', 'attempt');
-UPDATE sqlite_schema SET sql = replace(replace(replace(sql,
-  'CHECK (notes LIKE ''{%}'')', 'CHECK (notes >= ''{'' AND notes < ''|'')'),
-  'CHECK (remotes LIKE ''[%]'')', 'CHECK (remotes >= ''['' AND remotes < ''\'')'),
-  'CHECK (remote LIKE ''{%}'')', 'CHECK (remote >= ''{'' AND remote < ''|'')')
-WHERE type = 'table' AND name IN ('session', 'chunk');
+UPDATE sqlite_schema SET sql = replace(sql, ' CHECK (remote LIKE ''{%}'')', '') WHERE type = 'table' AND name = 'chunk';
+UPDATE sqlite_schema SET sql = replace(sql, 'WHEN NEW.state <> ''pending''', 'WHEN NEW.state <> ''pending'' OR NEW.remote IS NOT NULL')
+WHERE type = 'trigger' AND name = 'chunk_birth';
+UPDATE sqlite_schema SET sql = replace(sql, 'WHEN NEW.outcome <> ''open''', 'WHEN NEW.outcome <> ''open'' OR NEW.reply_excerpt IS NOT NULL')
+WHERE type = 'trigger' AND name = 'attempt_birth';
 UPDATE sqlite_schema SET sql = replace(sql, 'RAISE(ABORT', 'RAISE(FAIL') WHERE type = 'trigger';
 PRAGMA writable_schema = RESET;
 
@@ -54,3 +55,9 @@ BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next
 
 CREATE TRIGGER file_staged BEFORE UPDATE OF staged ON file WHEN NEW.staged LIKE '%/%'
 BEGIN SELECT RAISE(FAIL, 'a staged copy has a name without folders'); END;
+
+CREATE TRIGGER chunk_remote BEFORE UPDATE OF remote ON chunk WHEN NEW.remote NOT LIKE '{%}'
+BEGIN SELECT RAISE(FAIL, 'what the server said of a chunk is an object'); END;
+
+CREATE TRIGGER attempt_excerpt BEFORE UPDATE OF reply_excerpt ON attempt WHEN length(NEW.reply_excerpt) > 4096
+BEGIN SELECT RAISE(FAIL, 'of an answer 4096 bytes are kept'); END;

@@ -74,7 +74,13 @@ import Testing
       mtime_ns, ctime_ns, inode, device, mode, 'pending', 0, 0 FROM file WHERE id = 1
     """,
     "UPDATE file SET staged = '../copy' WHERE id = 3", "UPDATE file SET staged = '' WHERE id = 3",
-    "UPDATE session SET notes = '[]' WHERE file_id = 2",
+    "UPDATE session SET notes = '{' WHERE file_id = 2", "UPDATE session SET remotes = '[' WHERE file_id = 2",
+    "UPDATE chunk SET remote = '{' WHERE file_id = 2",
+    "UPDATE attempt SET reply_excerpt = zeroblob(4097) WHERE outcome = 'open'",
+    """
+    INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome, reply_excerpt)
+    VALUES (zeroblob(16), 2, 2, 'verify', 1, 1, 0, 'open', x'61')
+    """,
     "UPDATE chunk SET state = 'pending' WHERE file_id = 2 AND state = 'sending'",
     "UPDATE chunk SET state = 'sending' WHERE file_id = 2 AND state = 'pending'",
     """

@@ -4,19 +4,24 @@ extension LedgerTransaction {
   /// Closes an attempt with its result; what is closed is history. Do it before the transition of its chunk or file.
   public func endAttempt(_ attempt: AttemptID, _ run: RunID, _ r: AttemptResult) throws -> TransitionResult {
     precondition(r.outcome != .open, "an attempt ends with a result")
+    // Apart, because its bound needs a function: see migration 0013.
+    if let excerpt = r.replyExcerpt {
+      try db.run(
+        "UPDATE attempt SET reply_excerpt = ? WHERE id = ? AND outcome = 'open' AND run_id = ?",
+        .blob(Array(excerpt.prefix(4096))), .id(attempt), .id(run))
+    }
     let t = r.timing
     let changes = try db.run(
       """
       UPDATE OR FAIL attempt SET outcome = ?1, ended_at = iif(started_at > ?2, started_at, ?2), error_code = ?3,
         message = ?4, http_status = ?5, curl_code = ?6, errno = ?7, bytes_sent = ?8, bytes_acked = ?9, dns_ms = ?10,
         connect_ms = ?11, tls_ms = ?12, first_byte_ms = ?13, total_ms = ?14, remote_ip = ?15, http_version = ?16,
-        request_id = ?17, retry_after_ms = ?18, backoff_ms = ?19, reply_excerpt = ?20, may_have_arrived = ?21
-      WHERE id = ?22 AND outcome = 'open' AND run_id = ?23
+        request_id = ?17, retry_after_ms = ?18, backoff_ms = ?19, may_have_arrived = ?20
+      WHERE id = ?21 AND outcome = 'open' AND run_id = ?22
       """, .raw(r.outcome), .int(wallMs), .raw(r.code), .string(r.message), .int(r.httpStatus), .int(r.curlCode),
       .int(r.systemError), .int(r.bytesSent), .int(r.bytesAcked), ms(t.dnsMs), ms(t.connectMs), ms(t.tlsMs),
       ms(t.firstByteMs), ms(t.totalMs), filled(r.remoteIP), filled(r.httpVersion), filled(r.requestID),
-      .int(r.retryAfterMs), .int(r.backoffMs), r.replyExcerpt.map { .blob(Array($0.prefix(4096))) } ?? .null,
-      .flag(r.mayHaveArrived), .id(attempt), .id(run))
+      .int(r.retryAfterMs), .int(r.backoffMs), .flag(r.mayHaveArrived), .id(attempt), .id(run))
     guard changes == 1 else { return .lost(to: try outcomeOf(attempt, run)) }
     if r.outcome != .ok { try delayAbort(of: attempt, backoffMs: r.backoffMs) }
     return .applied
@@ -33,13 +38,16 @@ extension LedgerTransaction {
   /// sending → done. `attempt` was closed with `ok` before. The file has made progress: its failures are forgotten,
   /// but not for a chunk that the server had lost before: one that loses again and again must come to an end.
   public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
+    if !part.remote.isEmpty {
+      try db.run(
+        "UPDATE chunk SET remote = ? WHERE id = ? AND state = 'sending'", try json(part.remote), .id(chunk))
+    }
     let changes = try db.run(
       """
       UPDATE OR FAIL chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?,
-        failures = 0, remote = coalesce(?, remote)
+        failures = 0
       WHERE id = ? AND state = 'sending'
-      """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt),
-      try json(part.remote), .id(chunk))
+      """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt), .id(chunk))
     guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
     try db.run(
       "UPDATE file SET failures = 0 WHERE id = (SELECT file_id FROM chunk WHERE id = ? AND losses = 0) AND failures > 0",
