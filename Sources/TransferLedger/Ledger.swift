@@ -100,6 +100,13 @@ public final class Ledger: Sendable {
     return try write { try $0.beginRun(run) }
   }
 
+  /// For an engine: its writer waits for a full or failing disk, and sets aside some space (`<path>.reserve`) that is given
+  /// back when the disk is full. Until ``close()``.
+  public func retryCommits(_ retry: CommitRetry) { writer?.retryCommits(retry) }
+
+  /// Ends the wait of ``retryCommits(_:)``: what cannot be committed now fails. Any thread.
+  public func stopRetrying() { writer?.stopRetrying() }
+
   /// Puts right what a dead engine left, when none is alive and there is something to do: so that what people ask of its
   /// files happens without a run. Begins and ends a run of its own (`recovered`), holds the lock only meanwhile, and
   /// touches no network: sessions of cancelled files are ended at their servers by the next run. nil when an engine is

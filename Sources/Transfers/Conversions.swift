@@ -52,6 +52,7 @@ extension Notice {
     case .recovered(let attempts, let files, let unknown):
       self = .recovered(attempts: attempts, files: files, unknown: unknown)
     case .draining(let requests): self = .draining(requests: requests)
+    case .diskTrouble(let error, let waitMs): self = .diskTrouble(error, waitMs: waitMs)
     case .circuitOpened(let host, let forMs): self = .circuitOpened(host: host, forMs: forMs)
     case .circuitClosed(let host): self = .circuitClosed(host: host)
     }

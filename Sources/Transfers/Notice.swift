@@ -13,6 +13,8 @@ public enum Notice: Sendable {
   case planned(path: NameBytes, key: NameBytes?, size: Int64?, verdict: String)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)
+  /// The ledger's disk is full or fails: nothing new begins, and results wait in memory for up to so long.
+  case diskTrouble(TransferError, waitMs: Int64)
   /// A host refuses connections: nothing is sent to it for so long.
   case circuitOpened(host: String, forMs: Int64)
   /// It answers again.

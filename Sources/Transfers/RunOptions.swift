@@ -10,6 +10,8 @@ public struct RunOptions: Sendable {
   public var rate: Int64?
   /// After a drain is asked for, requests that run are given so long, in milliseconds.
   public var drainMs: Int64
+  /// While the ledger's disk is full or fails, results wait in memory for so long, in milliseconds.
+  public var diskWaitMs: Int64 = 300_000
   /// Between two calls of `progress`, in milliseconds, at least.
   public var progressEveryMs: Int64
   /// Begins no file: only ends upload sessions at their servers that are marked for it.

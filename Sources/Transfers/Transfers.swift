@@ -68,6 +68,7 @@ public enum Transfers {
       notice(.remark("\(error)"))
     }
     configuration.drainMs = options.drainMs
+    configuration.diskWaitMs = options.diskWaitMs
     configuration.progressEveryMs = options.progressEveryMs
     configuration.preparingThreads = max(1, HostFacts.coreCount - 1)
     let resolver = CurlDestinations()

@@ -83,7 +83,17 @@ class Case:
             allowed = (*self.fair, 7) if kill.is_fault and ended.killed else self.fair
             if (kill.is_fault or not ended.killed) and ended.code not in allowed:
                 self.problems.append(f"{kill}: {ended}")
+            if kill.passes and ended.code in (0, 7):
+                self.check_nothing_unknown(kill)
         return reached
+
+    def check_nothing_unknown(self, kill):
+        """A disk that failed for a moment costs no answer: what the server said is recorded once it works again."""
+        look = self.look()
+        unknown = [file.key for file in look.files if file.state == "unknown"] if look else []
+        left_open = [a for a in look.attempts if a.outcome == "open"] if look else []
+        if unknown or left_open:
+            self.problems.append(f"{kill}: unknown: {unknown}, attempts left open: {left_open}")
 
     def recover(self):
         """`run` must finish what is recorded; pushing again must add what was not recorded, and nothing else."""

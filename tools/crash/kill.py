@@ -12,7 +12,8 @@ SETTINGS = {
     "after": {"SHIM_KILL_AFTER": "{}"},
     "net": {"SHIM_KILL_BEFORE": "{}", "SHIM_CLASSES": "net"},
     "power": {"SHIM_KILL_BEFORE": "{}", "SHIM_POWER": "1"},
-    "full": {"SHIM_FAIL_FROM": "{}", "SHIM_ERRNO": "28"} | LEDGER_ONLY,
+    "full": {"SHIM_FAIL_FROM": "{}", "SHIM_ERRNO": "28", "TRANSFERS_DISK_WAIT": "0s"} | LEDGER_ONLY,
+    "space": {"SHIM_FAIL_FROM": "{}", "SHIM_FAIL_COUNT": "3", "SHIM_ERRNO": "28"} | LEDGER_ONLY,
     "eio": {"SHIM_FAIL_AT": "{}", "SHIM_ERRNO": "5"} | LEDGER_ONLY,
 }
 
@@ -21,7 +22,8 @@ SETTINGS = {
 class Kill:
     """`before:17`, `after:17` (the 17th counted call, by the shim), `net:17` (the 17th socket write), `power:17` (the same with what was not synced taken
     back), `ms:34.5` (SIGKILL from outside after that time); and what kills nobody: `full:17` (from the 17th call on the
-    ledger's files, each fails with ENOSPC), `eio:17` (that one fails with EIO)."""
+    ledger's files, each fails with ENOSPC), `space:17` (three of them do, then there is space again), `eio:17` (that one fails
+    with EIO)."""
 
     how: str
     at: float
@@ -39,7 +41,12 @@ class Kill:
     @property
     def is_fault(self):
         """The program lives on and has to end by itself."""
-        return self.how in ("full", "eio")
+        return self.how in ("full", "space", "eio")
+
+    @property
+    def passes(self):
+        """The disk works again before the program ends."""
+        return self.how in ("space", "eio")
 
     def settings(self):
         return {name: value.format(int(self.at)) for name, value in SETTINGS[self.how].items()}

@@ -18,7 +18,8 @@
  *                         back first, newest first. Names (create, rename, unlink) are kept, as a journalling file
  *                         system would mostly do; reordering is not simulated.
  *   SHIM_FAIL_AT=N        the N-th call fails with errno SHIM_ERRNO (default 5, EIO)
- *   SHIM_FAIL_FROM=N      that one and all later ones fail
+ *   SHIM_FAIL_FROM=N      that one and all later ones fail, or with
+ *   SHIM_FAIL_COUNT=M     only so many
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,7 +43,7 @@
 enum { CLASS_NONE = 0, CLASS_FILE = 1, CLASS_NET = 2 };
 
 static int classes = CLASS_FILE;
-static long kill_before, kill_after, fail_at, fail_from;
+static long kill_before, kill_after, fail_at, fail_from, fail_count;
 static int fail_errno = EIO, power;
 static const char *path_filter, *count_path;
 static int log_fd = -1;
@@ -80,6 +81,7 @@ __attribute__((constructor)) static void start(void) {
   kill_after = number("SHIM_KILL_AFTER");
   fail_at = number("SHIM_FAIL_AT");
   fail_from = number("SHIM_FAIL_FROM");
+  fail_count = number("SHIM_FAIL_COUNT");
   if (number("SHIM_ERRNO")) fail_errno = (int)number("SHIM_ERRNO");
   power = number("SHIM_POWER") != 0;
   path_filter = getenv("SHIM_PATH");
@@ -146,7 +148,7 @@ static struct pass enter(int class, const char *name, int fd, const char *path) 
   pass.n = atomic_fetch_add(&calls, 1) + 1;
   atomic_fetch_add(class == CLASS_NET ? &net_calls : &file_calls, 1);
   if (pass.n == kill_before) die(pass.n, class, name, path);
-  pass.refused = pass.n == fail_at || (fail_from && pass.n >= fail_from);
+  pass.refused = pass.n == fail_at || (fail_from && pass.n >= fail_from && (!fail_count || pass.n < fail_from + fail_count));
   if (log_fd >= 0) log_line(pass.n, class, name, path, pass.refused ? " FAILED" : "");
   if (pass.refused) errno = fail_errno;
   return pass;

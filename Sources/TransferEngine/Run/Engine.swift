@@ -28,7 +28,8 @@ public struct Engine: Sendable {
   /// Recovers what a dead run left, then works until nothing is left, `stop` is asked for, or no destination can be
   /// reached. Blocks. On return every attempt of this run is closed and the run row says how it ended.
   /// A batch whose destination cannot be used holds up no other: the summary names it.
-  /// - Throws: errors of the store, `.leaseLost`; then attempts may be left open, and the next run recovers them.
+  /// - Throws: errors of the store, `.leaseLost`; then attempts may be left open, and the next run recovers them. After
+  ///   `.storeFull` none is, when there was space for the last results within ``EngineConfiguration/diskWaitMs``.
   public func work(until stop: StopSignal) throws(TransferError) -> EngineSummary {
     let run = run
     let recovery = try ledger.write { tx in try tx.recover(run) }
@@ -39,6 +40,8 @@ public struct Engine: Sendable {
     }
     let loop = EngineLoop(engine: self)
     stop.onWish { loop.mailbox.put(.stop($0)) }
+    let mailbox = loop.mailbox
+    ledger.retryCommits(CommitRetry(forMs: configuration.diskWaitMs) { mailbox.put(.diskTrouble($0)) })
     do throws(TransferError) {
       var summary = try loop.work()
       summary.filesUnknown += recovery.unknownFiles

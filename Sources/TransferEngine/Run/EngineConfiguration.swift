@@ -20,6 +20,8 @@ public struct EngineConfiguration: Sendable {
   public var preparingThreads: Int
   /// After a drain is asked for, running requests may go on so long, in milliseconds.
   public var drainMs: Int64
+  /// While the ledger's disk is full or fails, results are kept in memory and committed again for so long, in milliseconds.
+  public var diskWaitMs: Int64
   /// When nothing can be done for longer than this, in milliseconds, the run ends with work left.
   public var patienceMs: Int64
   /// The run ends with work left when every destination has refused connections through so many breaker openings.
@@ -35,6 +37,7 @@ public struct EngineConfiguration: Sendable {
     rate = nil
     preparingThreads = 1
     drainMs = 30_000
+    diskWaitMs = 300_000
     patienceMs = 600_000
     breakerOpensBeforeGivingUp = 3
     progressEveryMs = 100
@@ -85,6 +88,8 @@ public enum EngineNotice: Sendable {
   case sourceChanged(path: NameBytes)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)
+  /// The ledger's disk is full or fails: nothing new begins, and results wait in memory for up to so long.
+  case diskTrouble(TransferError, waitMs: Int64)
   /// A host refuses connections: nothing is sent to it for so long.
   case circuitOpened(host: String, forMs: Int64)
   /// It answers again.

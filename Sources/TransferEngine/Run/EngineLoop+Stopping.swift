@@ -12,7 +12,16 @@ extension EngineLoop {
       engine.observer.notice(.draining(requests: scheduler.sendingCount))
     } else {
       drainEndsMs = bootMs
+      engine.ledger.stopRetrying()
     }
+  }
+
+  /// The ledger cannot be written at the moment: nothing new begins, and what was sent is waited for and recorded.
+  func diskTroubled(_ error: TransferError) {
+    guard diskTrouble == nil, fatal == nil else { return }
+    diskTrouble = error
+    engine.observer.notice(.diskTrouble(error, waitMs: engine.configuration.diskWaitMs))
+    stopAsked(.drain)
   }
 
   /// Moves a stop forward: gives back what was not sent, ends what runs too long, lets every file go.
@@ -22,20 +31,38 @@ extension EngineLoop {
     _ = scheduler.takeAllReady()
     for (id, work) in works {
       work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
-      advance(id)
+      if diskTrouble != nil && work.machine.openCount == 0 { forget(id) } else { advance(id) }
     }
     if bootMs >= drainEndsMs { cancelSending() }
     commitUnits()
   }
 
+  /// Leaves a file of which no request is open to the recovery of the next run, which gives it back all the same: what little
+  /// space there is belongs to the ends of requests.
+  private func forget(_ file: FileID) {
+    guard let work = works.removeValue(forKey: file) else { return }
+    work.destination.files -= 1
+    sessions.remove(file)
+    waiting.remove(file)
+  }
+
   func cancelSending() {
-    for (id, job) in jobs where job.phase == .sending {
+    for (id, job) in jobs where job.phase == .sending && !mustEnd(job) {
       guard let work = works[job.file] else { continue }
       work.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
     }
     for (id, abort) in abortsRunning {
       destinations[abort.work.batch]?.resolved.transport.cancel(ExchangeID(rawValue: id))
     }
+  }
+}
+
+extension EngineLoop {
+  /// While the disk is waited for, a request that must not be repeated is left to its own time limits: an answer that comes
+  /// can be recorded later, one that was never waited for makes the file `unknown`.
+  private func mustEnd(_ job: Job) -> Bool {
+    guard diskTrouble != nil, wish != .now, fatal == nil, let work = works[job.file] else { return false }
+    return work.machine.abilities.unrepeatable.contains(job.step.step.operation)
   }
 }
 

@@ -16,6 +16,7 @@ final class EngineLoop: @unchecked Sendable {
     case heartbeat(Result<TransitionResult, TransferError>)
     case counted(Result<WorkSize, TransferError>)
     case markedOverdue(Result<Int, TransferError>)
+    case diskTrouble(TransferError)
     case stop(StopSignal.Wish)
   }
   typealias JobID = Scheduler.JobID
@@ -131,6 +132,8 @@ final class EngineLoop: @unchecked Sendable {
   var wish: StopSignal.Wish?
   var drainEndsMs: Int64 = .max
   var fatal: TransferError?
+  /// Why the run is being drained, when it is for the sake of the ledger's disk; thrown at the end.
+  var diskTrouble: TransferError?
   var dice = SystemRandomNumberGenerator()
   let startedMs: Int64
   private var nextHeartbeatMs: Int64 = 0
@@ -173,6 +176,7 @@ final class EngineLoop: @unchecked Sendable {
       guard let events = mailbox.take(timeoutMs: waitMs()) else { break }
       for event in events { handle(event) }
     }
+    if let diskTrouble { throw diskTrouble }
     summary.wallMs = bootMs - startedMs
     report(force: true)
     return summary
@@ -190,6 +194,7 @@ final class EngineLoop: @unchecked Sendable {
     case .heartbeat(let result): heartbeat(result)
     case .counted(let result): counted(result)
     case .markedOverdue(let result): markedOverdue(result)
+    case .diskTrouble(let error): diskTroubled(error)
     case .stop(let wish): stopAsked(wish)
     }
   }

@@ -12,23 +12,38 @@ final class Writer: @unchecked Sendable {
   private let thread = Lock<WorkerThread?>(nil)
   /// How often a transaction that could not even begin is tried, each time for ``Store/busyTimeoutMs``.
   private let patience = Lock(1)
+  /// nil: a failure of the disk is told at once.
+  private let retry = Lock<CommitRetry?>(nil)
+  /// Wakes the thread from the wait before another try; closed when there is to be none.
+  private let alarm = Mailbox<Never>()
   // Only touched by the thread, once it runs.
   private let gate: Gate
   private var connection: Connection?
   private var refusal: TransferError?
   private var uncertainCommits = 0
+  private let reserve: SpaceReserve
 
   init(store: Store, connection: Connection, gate: Gate, clock: any TransferClock) {
     self.store = store
     self.connection = connection
     self.gate = gate
     self.clock = clock
+    reserve = SpaceReserve(ledgerPath: store.path)
     thread.withLock { $0 = WorkerThread { [self] in work() } }
   }
 
   /// For an engine: another program may hold the ledger for long, and an engine that gave up for that would leave its
   /// files to a recovery. Nothing was written when a transaction does not begin, so that waiting is harmless.
   func waitLong() { patience.withLock { $0 = 24 } }
+
+  /// For an engine: from here on a full or failing disk is waited out. Sets space aside for it.
+  func retryCommits(_ retry: CommitRetry) {
+    enqueue(ReserveJob(reserve))
+    self.retry.withLock { $0 = retry }
+  }
+
+  /// Ends the wait for the disk: what cannot be committed now fails.
+  func stopRetrying() { alarm.close() }
 
   func enqueue(_ job: any WriteJob) {
     if !jobs.put(job) {
@@ -55,23 +70,84 @@ final class Writer: @unchecked Sendable {
     // The WAL keeps what could not be copied; the next one to open the ledger goes on with it.
     if let connection { _ = try? gate.checkpoint(connection) }
     connection = nil
+    if retry.withLock({ $0 != nil }) { reserve.release() }
   }
 
   private func commit(_ batch: ArraySlice<any WriteJob>) {
-    switch transact(batch) {
+    switch transactRetrying(batch) {
     case .durable:
       for job in batch { job.committed() }
       // A failure here is no failure of a job; it comes back at the next commit if it is serious.
       if let connection { try? gate.checkpointIfLong(connection) }
     case .refused where batch.count > 1:
       for job in batch { commit([job]) }
-    case .refused(let error), .failed(let error):
-      for job in batch { job.failed(error) }
-    case .uncertain(let error):
-      reopen(after: error)
+    case .refused(let error), .failed(let error), .uncertain(let error):
       for job in batch { job.failed(error) }
     }
   }
+
+  // MARK: - A full or failing disk
+
+  /// Tries a transaction that the disk refused again, for as long as ``CommitRetry`` says.
+  private func transactRetrying(_ batch: ArraySlice<any WriteJob>) -> Outcome {
+    let startedMs = clock.bootMs
+    while true {
+      let outcome = transact(batch)
+      switch outcome {
+      case .durable, .refused: return outcome
+      case .failed(let error) where error.kind == .storeFull:
+        guard mayTryAgain(after: error, startedMs) else { return outcome }
+      // A new connection that cannot open the WAL for writing, because the disk still fails, only reads.
+      case .failed(let error) where error.kind == .storeReadOnly && uncertainCommits > 0:
+        reopen(after: error)
+        guard mayTryAgain(after: error, startedMs) else { return outcome }
+      case .failed: return outcome
+      case .uncertain(let error):
+        reopen(after: error)
+        guard mayTryAgain(after: error, startedMs) else { return outcome }
+      }
+    }
+  }
+
+  /// Waits before another try; false when there is to be none.
+  private func mayTryAgain(after error: TransferError, _ startedMs: Int64) -> Bool {
+    guard let retry = retry.withLock({ $0 }) else { return false }
+    if error.kind == .storeFull || uncertainCommits > 1 { retry.onTrouble(error) }
+    if error.kind == .storeFull {
+      if reserve.release() { return true }
+      // Pages that were written several times since the last checkpoint stand in the WAL as often.
+      if let connection { _ = try? gate.checkpoint(connection) }
+    } else if uncertainCommits == 1 {
+      return true
+    }
+    guard clock.bootMs - startedMs < retry.forMs else { return false }
+    guard let pause = retry.pause else { return alarm.take(timeoutMs: CommitRetry.pauseMs) != nil }
+    pause(CommitRetry.pauseMs)
+    return true
+  }
+
+  /// A connection whose commit failed may believe what is not on the disk: only a new one reads what is there. It is opened
+  /// before the old one is closed: as long as one connection is open SQLite keeps the index of the WAL, which a commit that
+  /// failed has not reached, so that its transaction did not happen. Source: https://sqlite.org/walformat.html section 2.
+  ///
+  /// Without ``CommitRetry`` the disk is not to be trusted the second time, and all further work is refused.
+  private func reopen(after error: TransferError) {
+    uncertainCommits += 1
+    guard uncertainCommits == 1 || retry.withLock({ $0 != nil }) else {
+      connection = nil
+      refusal = error
+      return
+    }
+    do throws(TransferError) {
+      let failed = connection
+      connection = try store.openWriter()
+      withExtendedLifetime(failed) {}
+    } catch {
+      if retry.withLock({ $0 == nil }) { refusal = error }
+    }
+  }
+
+  // MARK: - One transaction
 
   private enum Outcome {
     case durable
@@ -85,7 +161,7 @@ final class Writer: @unchecked Sendable {
 
   private func transact(_ batch: ArraySlice<any WriteJob>) -> Outcome {
     if let refusal { return .failed(refusal) }
-    guard let connection else { return .failed(error(SQLiteError(code: SQLITE_IOERR, message: "it is closed"))) }
+    guard let connection else { return .uncertain(error(SQLiteError(code: SQLITE_IOERR, message: "it is closed"))) }
     do {
       return try gate.writing { run(batch, on: connection) }
     } catch {
@@ -156,16 +232,13 @@ final class Writer: @unchecked Sendable {
       cause: "\(error.description); whether the last changes are stored is unknown",
       remedy: "check its disk and the system log, then run \"transfers run\"")
   }
+}
 
-  /// A connection whose commit failed may believe what is not on the disk: only a new one reads what is there. The
-  /// second time the disk is not to be trusted, and all further work is refused.
-  private func reopen(after error: TransferError) {
-    uncertainCommits += 1
-    connection = nil
-    guard uncertainCommits == 1 else {
-      refusal = error
-      return
-    }
-    do throws(TransferError) { connection = try store.openWriter() } catch { refusal = error }
-  }
+/// Sets the space aside on the writer's thread, which is the one that gives it back.
+private final class ReserveJob: WriteJob, @unchecked Sendable {
+  private let reserve: SpaceReserve
+  init(_ reserve: SpaceReserve) { self.reserve = reserve }
+  func run(_ transaction: LedgerTransaction) {}
+  func committed() { reserve.allocate() }
+  func failed(_ error: TransferError) {}
 }

@@ -33,6 +33,7 @@ struct EngineSession {
     listen(stop)
     var options = options
     (options.drainMs, options.progressEveryMs) = (progress.drainTimeout.ms, reporter.everyMs)
+    options.diskWaitMs = progress.diskWait.ms
     defer { reporter.finish() }
     return try Transfers.run(
       options, progress: { [reporter] in reporter.progress($0) }, notice: { [reporter] in reporter.notice($0) },

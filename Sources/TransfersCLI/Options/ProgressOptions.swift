@@ -12,6 +12,12 @@ struct ProgressOptions: ParsableArguments {
   @Option(help: ArgumentHelp("After the first Ctrl-C, requests that run may go on so long.", valueName: "time"))
   var drainTimeout = TimeSpan(ms: 30_000)
 
+  @Option(
+    help: ArgumentHelp(
+      "While the ledger's disk is full or fails, how long results are kept in memory and written again.",
+      valueName: "time"))
+  var diskWait = TimeSpan(ms: 300_000)
+
   @Flag(name: .customLong("si"), help: "Progress in powers of 1000 (MB) instead of 1024 (MiB).")
   var usesSI = false
 

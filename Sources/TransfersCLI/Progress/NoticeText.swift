@@ -15,6 +15,8 @@ enum NoticeText {
     case .sourceChanged(let path): "changed while it was sent, its new content follows: \(path)"
     case .recovered(let attempts, let files, let unknown): recovered(attempts, files, unknown)
     case .draining(let requests): requests > 0 ? "finishing \(Quantity.count(requests, "request"))" : nil
+    case .diskTrouble(let error, let ms):
+      "\(error); nothing new begins, and results wait up to \(Quantity.duration(ms)) to be recorded"
     case .circuitOpened(let host, let ms):
       "\(printable(host)) takes no connections: circuit open, next try in \(Quantity.duration(ms))"
     case .circuitClosed(let host): "\(printable(host)) answers again: circuit closed"
