@@ -48,7 +48,7 @@ import TransferModel
 
   /// At 48 KiB a second the file would take a minute, and the waiting half of it.
   @Test func aNewRateHoldsAtOnce() throws {
-    #expect(try run("cancel b1").code == 0)
+    #expect(try run("rm b1").code == 0)
     #expect(try run("add \(program.folder.path)/big \(server.url)/fast/").code == 0)
     #expect(try run("set b2 --rate 48K").out == "1 batch changed\n")
     let running = try engine(sending: "f2")

@@ -24,6 +24,9 @@ import TransferModel
     var testDescription: String { "\(code.rawValue): \(command)" }
   }
 
+  private static let refusesOne = "match PUT /in/b : status=413"
+  private static let refusesAll = "match PUT * : status=403"
+
   static let rows = [
     Row(code: .ok, error: "", command: "push SRC URL/in/"),
     Row(code: .ok, error: "", command: "push SRC URL/in/", before: ["push SRC URL/in/"]),
@@ -31,6 +34,27 @@ import TransferModel
     Row(
       code: .partial, error: "partial", command: "push SRC post+URL/in/", script: "match POST * nth=1 : lose-answer"),
     Row(code: .allFailed, error: "all_failed", command: "push SRC URL/in/", script: "match PUT * : status=403"),
+    // What an earlier command left counts for all that speak for the same files.
+    Row(code: .partial, error: "partial", command: "run", script: refusesOne, before: ["push SRC URL/in/"]),
+    Row(code: .partial, error: "partial", command: "wait --all", script: refusesOne, before: ["push SRC URL/in/"]),
+    Row(
+      code: .partial, error: "partial", command: "status --exit-code", script: refusesOne, before: ["push SRC URL/in/"]),
+    Row(code: .ok, error: "", command: "status", script: refusesOne, before: ["push SRC URL/in/"]),
+    Row(
+      code: .partial, error: "partial", command: "run", script: "match POST * nth=1 : lose-answer",
+      before: ["push SRC post+URL/in/"]),
+    Row(code: .partial, error: "partial", command: "run", before: ["add SRC URL/in/", "cancel f1"]),
+    Row(code: .allFailed, error: "all_failed", command: "run", script: refusesAll, before: ["push SRC URL/in/"]),
+    Row(
+      code: .allFailed, error: "all_failed", command: "status --exit-code", script: refusesAll,
+      before: ["push SRC URL/in/"]),
+    Row(code: .ok, error: "", command: "run", script: refusesOne, before: ["push SRC URL/in/", "clean --failed"]),
+    Row(
+      code: .ok, error: "", command: "wait --all", script: refusesOne, before: ["push SRC URL/in/", "clean --failed"]),
+    Row(
+      code: .ok, error: "", command: "status --exit-code", script: refusesOne,
+      before: ["push SRC URL/in/", "clean --failed"]),
+    Row(code: .workLeft, error: "work_left", command: "status --exit-code", before: ["add SRC URL/in/"]),
     Row(code: .workLeft, error: "work_left", command: "push SRC http://127.0.0.1:1/in/"),
     Row(code: .store, error: "store.missing", command: "run"),
     Row(code: .store, error: "store.missing", command: "status"),

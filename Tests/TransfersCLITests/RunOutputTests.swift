@@ -51,6 +51,20 @@ import Transfers
     #expect(output(numbers, .mismatch).text(.plain).contains("5 done, 2 failed, 1 unknown, 1 mismatched · "))
   }
 
+  @Test func aRunAlsoSpeaksForWhatAnEarlierOneLeft() {
+    var run = RunResult()
+    (run.done, run.failed) = (4, 1)
+    let numbers = RunNumbers(run, standing: totals([.done: 9, .failed: 2, .unknown: 1, .cancelled: 1]))
+    #expect((numbers.done, numbers.doneBefore, numbers.failed, numbers.unknown) == (4, 5, 2, 1))
+    #expect(numbers.badBefore == 2)
+    #expect(ExitCode(numbers) == .partial)
+    let value = RunOutput(numbers, add: nil, addOutput: nil, status: .partial, problems: [])
+    #expect(
+      value.text(.plain).hasPrefix(
+        "partial: 4 done, 2 failed, 1 unknown (2 of them before this run), 1 cancelled · "), "\(value.text(.plain))")
+    #expect(ExitCode(RunNumbers(run, standing: totals([.done: 9]))) == .ok, "what failed was tidied away meanwhile")
+  }
+
   @Test func nothingToDoIsOneLine() {
     #expect(output(.none, .ok).text(.plain) == "b412 ok: 0 done · 0 B in 0 ms\n")
   }

@@ -16,12 +16,22 @@ public struct StateTotals: Sendable, Hashable {
 
   public func count(_ state: FileState) -> Int { byState[state] ?? 0 }
   public var files: Int { byState.values.reduce(0, +) }
+  /// The same but for those; never below nothing.
+  public func without(_ others: StateTotals) -> StateTotals {
+    var totals = self
+    totals.byState.merge(others.byState.filter { byState[$0.key] != nil }) { max(0, $0 - $1) }
+    totals.bytes = max(0, bytes - others.bytes)
+    totals.bytesAcked = max(0, bytesAcked - others.bytesAcked)
+    totals.mismatched = max(0, mismatched - others.mismatched)
+    return totals
+  }
+
   /// Files that an engine still has to bring to an end.
   public var left: Int { FileTotals(self).left }
 }
 
 extension FileTotals {
-  init(_ states: StateTotals) {
+  public init(_ states: StateTotals) {
     self.init(
       byState: states.byState, bytes: states.bytes, bytesAcked: states.bytesAcked, mismatched: states.mismatched)
   }
@@ -42,6 +52,13 @@ extension StateTotals {
 }
 
 extension LedgerReader {
+  /// All files that are not hidden.
+  public func shown() throws -> RowFilter {
+    var filter = RowFilter()
+    filter.leavesOutHidden = try hasHiddenRows()
+    return filter
+  }
+
   /// Where the files stand that the filter selects. For everything, and for whole batches, by indexes alone: about 50 ns
   /// a file.
   public func stateTotals(_ filter: RowFilter) throws -> StateTotals {

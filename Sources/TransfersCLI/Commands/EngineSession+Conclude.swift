@@ -9,6 +9,11 @@ import Transfers
   import Darwin
 #endif
 
+extension RunNumbers {
+  /// ` (2 of them before this run)`, for what failed or is unknown; empty when there is none.
+  var earlier: String { badBefore > 0 ? " (\(badBefore) of them before this run)" : "" }
+}
+
 extension EngineSession {
   /// Prints the summary and ends with the exit code that the numbers deserve. `add` is what a push recorded before; the
   /// commands that are named as the next ones are then about its batches.
@@ -16,11 +21,9 @@ extension EngineSession {
     _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
   ) throws(CommandFailure) {
     let (failed, unknown) = (numbers.failed + (add?.failed ?? 0), numbers.unknown + (add?.unknown ?? 0))
-    let succeeded = numbers.done + (add?.unchanged ?? 0)
-    let status = ExitCode(
-      succeeded: succeeded, failed: failed + unknown + numbers.cancelled, mismatched: numbers.mismatched,
-      left: numbers.left)
-    let problems = status == .ok ? [] : try problems(storePath, add?.files.batches, sinceMs)
+    let status = ExitCode(numbers, added: add)
+    let problems =
+      status == .ok ? [] : try problems(storePath, add?.files.batches, numbers.badBefore > 0 ? nil : sinceMs)
     let value = RunOutput(
       numbers, add: add, addOutput: add.map { AddOutput(result: $0, destination: destination) }, status: status,
       problems: problems)
@@ -38,20 +41,25 @@ extension EngineSession {
       remedy: remedy(status, numbers, add, bad: failed + unknown + numbers.mismatched))
   }
 
-  /// The reasons of failed files, most files first.
+  /// The reasons of failed files, most files first; without a time, of all that are not hidden, and only how files ended.
   private func problems(
-    _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64
+    _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64?
   ) throws(CommandFailure) -> [FailureRow] {
     let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }
     var filter = RowFilter()
     filter.withinBatches = batches?.map(\.rawValue)
     filter.finishedSinceMs = sinceMs
-    return try failing { () throws(TransferError) in try ledger.read { try $0.failures(filter) } }
+    return try LedgerAccess.read(ledger) { reader in
+      filter.leavesOutHidden = try reader.hasHiddenRows()
+      let rows = try reader.failures(filter)
+      return sinceMs == nil ? rows.filter { $0.files > 0 } : rows
+    }
   }
 
   private func text(_ status: ExitCode, _ numbers: RunNumbers, bad: String) -> String {
     let left = numbers.left > 0 ? ", \(numbers.left) left" : ""
+    let bad = bad + numbers.earlier
     return switch status {
     case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived with other bytes than were sent"
     case .workLeft: "\(numbers.stopReason ?? "stopped") with \(Quantity.count(numbers.left, "file")) left"
@@ -71,8 +79,8 @@ extension EngineSession {
   private func remedy(_ status: ExitCode, _ numbers: RunNumbers, _ add: AddResult?, bad: Int) -> String {
     let selector = RunOutput.selector(add)
     guard status == .workLeft else {
-      let isOnlyCancelled = bad == 0 && numbers.cancelled > 0
-      return isOnlyCancelled ? "transfers retry --state cancelled\(selector)" : "transfers report failures\(selector)"
+      guard bad == 0 && numbers.cancelled > 0 else { return "transfers report failures\(selector)" }
+      return "transfers retry --state cancelled\(selector)" + (add == nil ? ", or transfers clean" : "")
     }
     return numbers.wayOn(selector)
   }

@@ -9,7 +9,11 @@ struct RunCommand: Command {
     commandName: "run", abstract: "Send what is recorded until nothing is left.",
     discussion: """
       Goes on after a crash, kill or power cut: it asks the server what it has, then sends the rest. Ctrl-C finishes the \
-      requests that are running and stops; a second Ctrl-C stops at once. Exit code 5 means: run again.
+      requests that are running and stops; a second Ctrl-C stops at once.
+
+      The exit code is about all files of the ledger that are not hidden, also about those that an earlier run left: 0 all \
+      are done, 3 some failed, are unknown or were called off, 4 none is done, 5 files are left: run again, 8 a mismatch. \
+      "transfers retry" and "transfers clean --failed" settle what an earlier run left.
       """)
 
   @OptionGroup(title: "Engine") var engine: EngineOptions
@@ -27,6 +31,13 @@ struct RunCommand: Command {
     let result = try failing { () throws(TransferError) in try session.run(options) }
     if let error = result.blocked.min(by: { $0.key < $1.key })?.value { throw CommandFailure(error) }
     try session.conclude(
-      RunNumbers(result), add: nil, destination: "", storePath: options.storePath, sinceMs: startedMs)
+      RunNumbers(result, standing: try standing(options.storePath, context)), add: nil, destination: "",
+      storePath: options.storePath, sinceMs: startedMs)
+  }
+
+  private func standing(_ storePath: String, _ context: Context) throws(CommandFailure) -> FileTotals {
+    let ledger = try LedgerAccess.open(storePath, context)
+    defer { ledger.close() }
+    return try LedgerAccess.read(ledger) { FileTotals(try $0.stateTotals(try $0.shown())) }
   }
 }

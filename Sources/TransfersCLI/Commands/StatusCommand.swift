@@ -7,9 +7,14 @@ import TransferReports
 struct StatusCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show what is happening now; works while an engine runs.",
+    discussion: """
+      Exits with 0 when it could look. With --exit-code it exits as "transfers run" would that ended now: 0 all done, 3 some \
+      failed, are unknown or were called off, 4 none is done, 5 files are left, 8 a mismatch.
+      """,
     aliases: ["st"])
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
+  @Flag(help: "Exit with the result of the files, as run and wait do.") var exitCode = false
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
@@ -29,6 +34,9 @@ struct StatusCommand: Command {
         absence: Absence(selection, hidden: hidden))
     }
     try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
+    guard exitCode, value.status != .ok else { return }
+    let remedy = value.status == .workLeft ? "transfers run" : "transfers report failures\(selection.words)"
+    throw CommandFailure(value.status, value.reason, remedy: remedy)
   }
 }
 

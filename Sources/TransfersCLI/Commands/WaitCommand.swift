@@ -41,8 +41,10 @@ struct WaitCommand: Command {
         "wait needs to know for which files", remedy: "transfers wait --last, or --all; transfers help selectors")
     }
     let watch = LedgerWatch(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
-    let filter = try fixed(try selection.filter(ledger, context).withHidden, ledger)
-    let end = try LedgerWaiter(watch: watch).wait(for: goal, filter, timeoutMs: timeout?.ms)
+    let selected = try selection.filter(ledger, context)
+    let filter = try fixed(selected, ledger)
+    let waiter = LedgerWaiter(watch: watch, aside: try hidden(selected, filter, ledger))
+    let end = try waiter.wait(for: goal, filter, timeoutMs: timeout?.ms)
     let value = WaitOutput(end)
     guard end.totals.files > 0 else {
       if !common.format.isForPeople {
@@ -71,10 +73,21 @@ struct WaitCommand: Command {
     return "transfers set --deadline none" + batches.map { " \($0.id)" }.joined()
   }
 
-  /// States change while one waits: files that are selected by them are those of this moment.
+  /// States change while one waits: files that are selected by them are those of this moment. What is tidied away while one
+  /// waits still counts.
   private func fixed(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> RowFilter {
-    guard selection.saysWhatChanges else { return filter }
+    guard selection.saysWhatChanges else { return filter.withHidden }
     return .files(try LedgerAccess.read(ledger) { try $0.fileIDs(filter) })
+  }
+
+  /// What was tidied away before, which nobody waits for.
+  private func hidden(
+    _ selected: RowFilter, _ filter: RowFilter, _ ledger: Ledger
+  ) throws(CommandFailure) -> StateTotals {
+    guard selected.leavesOutHidden, filter == selected.withHidden else { return StateTotals() }
+    return try LedgerAccess.read(ledger) { reader in
+      try reader.stateTotals(filter).without(try reader.stateTotals(selected))
+    }
   }
 }
 
@@ -89,6 +102,8 @@ struct LedgerWaiter {
   }
 
   let watch: LedgerWatch
+  /// Files that the filter selects and nobody waits for.
+  var aside = StateTotals()
 
   func wait(for goal: WaitCommand.Goal, _ filter: RowFilter, timeoutMs: Int64?) throws(CommandFailure) -> End {
     let startedMs = watch.clock.bootMs
@@ -106,7 +121,7 @@ struct LedgerWaiter {
   private func look(_ filter: RowFilter) throws(CommandFailure) -> End {
     let nowMs = watch.clock.wallMs
     return try LedgerAccess.read(watch.ledger) { reader in
-      End(totals: try reader.stateTotals(filter), overdue: try reader.overdueFiles(filter, nowMs: nowMs))
+      End(totals: try reader.stateTotals(filter).without(aside), overdue: try reader.overdueFiles(filter, nowMs: nowMs))
     }
   }
 
@@ -144,11 +159,7 @@ struct WaitOutput: OutputValue {
     waitedMs = .milliseconds(end.waitedMs)
     timedOut = end.isTimeout
     status =
-      end.isTimeout
-      ? .timeout
-      : ExitCode(
-        succeeded: files.done, failed: files.failed + files.unknown + files.cancelled, mismatched: files.mismatched,
-        left: files.left)
+      end.isTimeout ? .timeout : ExitCode(RunNumbers(FileTotals(totals), wallMs: 0))
     result = status.name
   }
 

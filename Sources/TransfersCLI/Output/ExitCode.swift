@@ -49,8 +49,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     switch self {
     case .ok: "everything selected is done, or was already there unchanged"
     case .error: "unexpected internal error, or the output could not be written"
-    case .partial: "at least one file failed or is unknown, others are done or left"
-    case .allFailed: "finished; nothing succeeded"
+    case .partial: "at least one file failed, is unknown or was called off; others are done or left"
+    case .allFailed: "finished; no file of the selection is done"
     case .workLeft: "stopped on purpose with work left; run again"
     case .locked: "another engine owns the ledger"
     case .store: "the ledger is missing, corrupt, newer, read-only, on a full disk, or breaks an invariant"

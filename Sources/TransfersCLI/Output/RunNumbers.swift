@@ -10,6 +10,9 @@ struct RunNumbers: Sendable, Hashable {
   var unknown, mismatched, left: Int
   /// Called off by a person: as far from done as what failed.
   var cancelled = 0
+  /// Of a run: files that were done before, and those that had failed or were unknown before it began.
+  var doneBefore = 0
+  var badBefore = 0
   /// Of those left.
   var paused: Int
   var bytesAcked, bytesSent: Int64
@@ -22,6 +25,19 @@ struct RunNumbers: Sendable, Hashable {
     (mismatched, left, paused) = (run.mismatched, run.left, run.paused)
     (bytesAcked, bytesSent, retries, wallMs) = (run.bytesAcked, run.bytesSent, run.retries, run.wallMs)
     stoppedBy = run.stoppedBy
+  }
+
+  /// Of a run, which is about all files of the ledger that are not hidden: what it did, and how the others stand, also
+  /// those that an earlier run left.
+  init(_ run: RunResult, standing: FileTotals) {
+    self.init(run)
+    let (doneByRun, badByRun) = (done, failed + unknown + mismatched)
+    let settling = standing.count(.settling)
+    count(standing)
+    (left, paused) = (run.left + settling, run.paused)
+    doneBefore = max(0, done - doneByRun)
+    done = doneByRun
+    badBefore = max(0, failed + unknown + mismatched - badByRun)
   }
 
   /// Of the files of one push. `stop` is why the run ended that sent them; that others are held back is not what the
@@ -39,15 +55,20 @@ struct RunNumbers: Sendable, Hashable {
 
   /// From rows.
   init(_ totals: FileTotals, wallMs: Int64) {
+    self.init(RunResult())
+    count(totals)
+    if left > 0 && left == paused { stoppedBy = .paused }
+    (bytesAcked, bytesSent, retries) = (totals.bytesAcked, totals.bytesSent, totals.retries)
+    self.wallMs = wallMs
+  }
+
+  private mutating func count(_ totals: FileTotals) {
     done = totals.count(.done)
     unknown = totals.count(.unknown)
     mismatched = totals.mismatched
     failed = totals.count(.failed) - totals.mismatched
     cancelled = totals.count(.cancelled)
     (left, paused) = (totals.left, totals.count(.paused))
-    if left > 0 && left == paused { stoppedBy = .paused }
-    (bytesAcked, bytesSent, retries) = (totals.bytesAcked, totals.bytesSent, totals.retries)
-    self.wallMs = wallMs
   }
 
   /// Why work is left, for people; nil when nobody asked and nothing was in the way.
@@ -70,5 +91,16 @@ struct RunNumbers: Sendable, Hashable {
     case .deadline: "transfers set --deadline none\(selector.isEmpty ? " --all" : selector)"
     case nil, .drained, .interrupted, .unreachable, .notDue: "transfers run"
     }
+  }
+}
+
+extension ExitCode {
+  /// The one rule for `push`, `run`, `wait` and `status`, each over the files that it is about: what is unknown or was
+  /// called off is no more done than what failed, whoever left it so. `added` is what a push found before it sent anything.
+  init(_ files: RunNumbers, added: AddResult? = nil) {
+    self.init(
+      succeeded: files.done + files.doneBefore + (added?.unchanged ?? 0),
+      failed: files.failed + files.unknown + files.cancelled + (added?.failed ?? 0) + (added?.unknown ?? 0),
+      mismatched: files.mismatched, left: files.left)
   }
 }

@@ -18,7 +18,11 @@ struct RunOutput: OutputValue {
   private let numbers: RunNumbers
   private let selector: String
 
-  struct Counts: Encodable, Sendable { let done, failed, unknown, mismatched, cancelled, unchanged, left: Int }
+  struct Counts: Encodable, Sendable {
+    let done, failed, unknown, mismatched, cancelled, unchanged, left: Int
+    /// Of the failed, unknown and mismatched: so before a `run` began.
+    let earlier: Int
+  }
 
   private enum CodingKeys: String, CodingKey {
     case batch, result, files, bytesAcked, bytesSent, bytesResent, retries, wallMs, bps, stoppedBy, failures, added
@@ -33,7 +37,8 @@ struct RunOutput: OutputValue {
     result = status.name
     files = Counts(
       done: run.done, failed: run.failed + (add?.failed ?? 0), unknown: run.unknown + (add?.unknown ?? 0),
-      mismatched: run.mismatched, cancelled: run.cancelled, unchanged: add?.unchanged ?? 0, left: run.left)
+      mismatched: run.mismatched, cancelled: run.cancelled, unchanged: add?.unchanged ?? 0, left: run.left,
+      earlier: run.badBefore)
     bytesAcked = .bytes(run.bytesAcked)
     bytesSent = .bytes(run.bytesSent)
     bytesResent = .bytes(max(0, run.bytesSent - run.bytesAcked))
@@ -68,6 +73,7 @@ struct RunOutput: OutputValue {
     if files.failed > 0 { counts.append("\(files.failed) failed") }
     if files.unknown > 0 { counts.append("\(files.unknown) unknown") }
     if files.mismatched > 0 { counts.append("\(files.mismatched) mismatched") }
+    if !numbers.earlier.isEmpty { counts[counts.count - 1] += numbers.earlier }
     if files.cancelled > 0 { counts.append("\(files.cancelled) cancelled") }
     if files.unchanged > 0 { counts.append("\(files.unchanged) unchanged") }
     if files.left > 0 { counts.append("\(files.left) left") }

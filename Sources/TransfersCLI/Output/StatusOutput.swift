@@ -65,6 +65,8 @@ enum Absence: Sendable, Hashable {
 struct StatusOutput: OutputValue {
   static let schema = "transfers.status/2"
   let engine: EngineStatus
+  /// The name of the exit code that these files deserve, as after a `run` that ended now.
+  let result: String
   let files: [String: Int]
   let filesTotal, filesLeft: Int
   let bytes, bytesAcked: Int64
@@ -72,12 +74,13 @@ struct StatusOutput: OutputValue {
   let active: FigureTable
   let failures: FigureTable
   let overdue: [Overdue]
+  let status: ExitCode
   private let totals: StateTotals
   private let problems: [FailureRow]
   private let absence: Absence
 
   private enum CodingKeys: String, CodingKey {
-    case engine, files, filesTotal, filesLeft, bytes, bytesAcked, nextDueAt, active, failures, overdue
+    case engine, result, files, filesTotal, filesLeft, bytes, bytesAcked, nextDueAt, active, failures, overdue
   }
 
   /// A batch that waits for a person because its deadline has passed.
@@ -99,6 +102,8 @@ struct StatusOutput: OutputValue {
     self.engine = engine
     let pairs = FileState.allCases.map { ($0.rawValue, totals.count($0)) }
     files = Dictionary(uniqueKeysWithValues: pairs).filter { $0.value > 0 }
+    status = ExitCode(RunNumbers(FileTotals(totals), wallMs: 0))
+    result = status.name
     filesTotal = totals.files
     filesLeft = totals.left
     (bytes, bytesAcked) = (totals.bytes, totals.bytesAcked)
@@ -133,5 +138,12 @@ struct StatusOutput: OutputValue {
       out += "failures:\n" + ended.prefix(5).map { FailureFigures.line($0, times: style.times) + "\n" }.joined()
     }
     return out
+  }
+
+  /// For the line on standard error: `2 failed, 1 unknown, 5 done`.
+  var reason: String {
+    let states: [FileState] = [.failed, .unknown, .cancelled, .done]
+    let counts = states.filter { totals.count($0) > 0 }.map { "\(totals.count($0)) \($0.rawValue)" }
+    return (counts + (totals.left > 0 ? ["\(totals.left) left"] : [])).joined(separator: ", ")
   }
 }
