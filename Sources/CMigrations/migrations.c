@@ -42,6 +42,9 @@ static const unsigned char m0012[] = {
 static const unsigned char m0013[] = {
 #embed "../../migrations/0013_single_rows.sql"
 };
+static const unsigned char m0014[] = {
+#embed "../../migrations/0014_standing.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -58,6 +61,7 @@ static const cmigration all[] = {
     {"0011_aborts", m0011, sizeof m0011},
     {"0012_replies", m0012, sizeof m0012},
     {"0013_single_rows", m0013, sizeof m0013},
+    {"0014_standing", m0014, sizeof m0014},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -99,7 +99,9 @@ public struct PageAdmission: Sendable, Hashable {
   public var unchanged = 0
   /// The same file is already waiting, active or paused, in an earlier batch.
   public var queued = 0
-  /// Those, and the busy ones.
+  /// Had failed with the same identity; they are tried again in their earlier batch.
+  public var requeued = 0
+  /// The queued, the requeued and the busy ones.
   public var queuedFiles = QueuedFiles()
   /// Taken before, in the same `add`.
   public var repeated = 0

@@ -62,6 +62,8 @@ public enum Admission: Sendable, Hashable {
   case unchanged(FileID)
   /// The same file to the same place is already waiting, active or paused, in an earlier batch.
   case queued(FileID)
+  /// It had failed with the same identity, and is tried again as it was recorded.
+  case requeued(FileID)
   /// Taken before, in the same `add`.
   case repeated(FileID)
   /// Its outcome is unknown; it is not sent again without `retry`.

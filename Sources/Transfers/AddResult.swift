@@ -11,6 +11,8 @@ public struct AddResult: Sendable, Hashable {
   public var unchanged = 0
   /// Already waiting, from an earlier batch.
   public var queued = 0
+  /// Had failed before, unchanged since: tried again, in their earlier batch.
+  public var requeued = 0
   /// Named more than once; taken once.
   public var repeated = 0
   public var unknown = 0

@@ -24,6 +24,7 @@ extension AddResult {
     changed = counts.changed
     unchanged = counts.unchanged
     queued = counts.queued
+    requeued = counts.requeued
     repeated = counts.repeated
     unknown = counts.unknown
     failed = counts.failed

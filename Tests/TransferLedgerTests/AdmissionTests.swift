@@ -56,11 +56,12 @@ import Testing
       _ = try tx.openSession(session, run, remoteID: "up", expiresAtMs: nil)
       _ = try tx.failFile(c, run, code: .http403, message: "no", keepsSession: true)
     }
-    guard case .added(let d, superseded: nil) = try f.admit("a", version: 3, to: batch) else {
+    guard case .added(let d, superseded: nil) = try f.admit("a", version: 4, to: batch) else {
       throw Surprise("after failure")
     }
     let left = try f.ledger.read { try $0.workLeft() }
     #expect(left.aborts == 1)
+    #expect(try f.texts("SELECT state FROM v_files") == ["superseded", "done", "superseded", "pending"])
     #expect(try f.ledger.write { try $0.retryFiles(RowFilter(), startsOver: false) }.changed.isEmpty)
     try f.ledger.write { tx in
       _ = try tx.claimAndPlan(run)
@@ -130,7 +131,7 @@ import Testing
       Issue.record("not added")
       return
     }
-    #expect(try f.texts("SELECT generation, state FROM file ORDER BY id") == ["1 done", "2 failed", "3 pending"])
+    #expect(try f.texts("SELECT generation, state FROM file ORDER BY id") == ["1 done", "2 superseded", "3 pending"])
     #expect(try f.findings() == [])
   }
 
@@ -191,7 +192,7 @@ import Testing
     }
     #expect(
       try f.texts("SELECT generation, state, cause FROM v_files") == [
-        "1 failed source.denied", "2 failed source.missing", "3 failed source.denied", "4 pending -",
+        "1 superseded source.denied", "2 superseded source.missing", "3 superseded source.denied", "4 pending -",
         "5 failed source.denied",
       ])
     #expect(try f.texts("SELECT count(*) FROM batch") == ["5"])
@@ -205,5 +206,130 @@ import Testing
     let second = try f.add("b", to: try f.makeBatch("put:b"))
     let run = try f.startRun()
     #expect(try f.ledger.write { try $0.claimFiles(run, limit: 9, without: [first]).map(\.id) } == [second])
+  }
+
+  /// One file is claimed and fails; its session stays for the next time.
+  private func fail(_ f: LedgerFixture, _ run: RunID, opens: Bool = true) throws {
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(run)
+      if opens {
+        let session = try tx.intendSession(file.id, run)
+        _ = try tx.openSession(session, run, remoteID: "up\(session)", expiresAtMs: nil)
+      }
+      let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
+      _ = try tx.endAttempt(chunk.attempt, run, result(.fatal))
+      _ = try tx.failChunk(chunk.id, chunk.attempt)
+      _ = try tx.failFile(file.id, run, code: .http403, message: "no", keepsSession: true)
+    }
+  }
+
+  @Test func whatFailedIsPushedAgainInItsRow() throws {
+    let f = try LedgerFixture()
+    let run = try f.startRun()
+    let page = f.page(["a"])
+    for push in 0..<6 {
+      let target = f.target()
+      let twice = f.page(push == 3 ? ["a", "a"] : ["a"])
+      let admitted = try f.ledger.write { try $0.admit(push == 3 ? twice : page, to: target) }
+      #expect(
+        (admitted.added, admitted.requeued, admitted.repeated) == (
+          push == 0 ? 1 : 0, push == 0 ? 0 : 1, push == 3 ? 1 : 0
+        ))
+      #expect(admitted.queuedFiles.batches == (push == 0 ? [] : [BatchID(rawValue: 1)]))
+      if push == 4 { _ = try f.ledger.write { try $0.pauseFiles(RowFilter(), now: false) } }
+      if push == 4 { _ = try f.ledger.write { try $0.resumeFiles(RowFilter()) } }
+      try fail(f, run, opens: push == 0)
+      if push == 2 { _ = try f.ledger.write { try $0.hideFinished(RowFilter(), failed: true) } }
+    }
+    #expect(try f.texts("SELECT id, generation, state, batch_id, hidden FROM v_files") == ["1 1 failed 1 -"])
+    #expect(try f.texts("SELECT count(*), sum(hidden) FROM batch") == ["1 -"])
+    #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'retried' AND file_id = 1") == ["5"])
+    #expect(try f.ledger.read { try $0.workLeft() }.aborts == 0, "the session goes on")
+    #expect(try f.findings() == [])
+  }
+
+  @Test func whatWouldNotBeRecordedTheSameWayMakesRoom() throws {
+    let f = try LedgerFixture()
+    let run = try f.startRun()
+    let place = "put:there"
+    func target(_ change: (inout NewBatch) -> Void = { _ in }) throws -> AdmissionTarget {
+      var batch = NewBatch(settings: BatchSettings(destination: place), protocolName: "put", destination: place)
+      change(&batch)
+      return AdmissionTarget(batch, since: try f.ledger.read { try $0.addedMark() }, wallMs: f.clock.wallMs)
+    }
+    let targets = [
+      try target(), try target { $0.settings.partSize = 5 << 20 }, try target { $0.name = "nightly" },
+      try target { $0.labels = ["run": "42"] }, try target { $0.priority = 4 }, try target(),
+    ]
+    var newer = AdmissionPage()
+    newer.append(LedgerFixture.source("a", version: 2))
+    let pages = [f.page(["a"]), f.page(["a"]), f.page(["a"]), f.page(["a"]), f.page(["a"]), newer]
+    for (number, (page, target)) in zip(pages, targets).enumerated() {
+      let admitted = try f.ledger.write { try $0.admit(page, to: target) }
+      #expect((admitted.added, admitted.requeued, admitted.changed) == (1, 0, 0), "\(number)")
+      try fail(f, run)
+    }
+    #expect(try f.texts("SELECT count(*) FROM v_files WHERE state = 'superseded'") == ["5"])
+    #expect(try f.texts("SELECT generation, batch_id FROM v_files WHERE state = 'failed'") == ["6 6"])
+    #expect(try f.ledger.read { try $0.workLeft() }.aborts == 5, "the sessions of those that made room end")
+    #expect(try f.ledger.read { try $0.stateTotals(RowFilter()) }.byState == [.failed: 1])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aCancelledFileThatIsPushedAgainMakesRoom() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    _ = try f.add("a", to: batch)
+    _ = try f.ledger.write { try $0.cancelFiles(RowFilter()) }
+    _ = try f.add("a", to: batch)
+    #expect(try f.texts("SELECT generation, state FROM v_files") == ["1 superseded", "2 pending"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aFailureToReadIsOverWhenTheFileCanBeRead() throws {
+    let f = try LedgerFixture()
+    let run = try f.startRun()
+    let readable = f.page(["a"])
+    var denied = AdmissionPage()
+    denied.append(path: NameBytes("/src/a"), key: NameBytes("a"), Failure(.sourceDenied, "permission denied"))
+    let refused = denied
+    func admit(_ page: AdmissionPage) throws -> PageAdmission {
+      let target = f.target()
+      return try f.ledger.write { try $0.admit(page, to: target) }
+    }
+    _ = try admit(readable)
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(run)
+      try tx.sendAll(file.id, run)
+      #expect(try tx.completeFile(file.id, run, proof).isApplied)
+    }
+    _ = try admit(refused)
+    #expect(try f.texts("SELECT state FROM v_files") == ["done", "failed"])
+    #expect(try admit(readable).unchanged == 1)
+    #expect(try f.texts("SELECT state FROM v_files") == ["done", "superseded"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func failuresThatHadPiledUpMakeRoomForTheNewest() throws {
+    let row = """
+      INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode,
+        state, cause, priority, created_at, finished_at) VALUES
+      """
+    func failed(_ generation: Int, _ key: String) -> String {
+      "\(row) (zeroblob(16), 7, 1, \(generation), NULL, x'2F', '\(key)', 1, 1, 1, 1, 1, 0, 'failed', 'http.403', 0, 0, 1);"
+    }
+    let f = try LedgerFixture(
+      version: 13,
+      filledBy: """
+        INSERT INTO destination VALUES (1, 'put:there');
+        INSERT INTO batch (id, uid, destination_id, protocol, destination, settings, labels, priority, created_at)
+        VALUES (7, zeroblob(16), 1, 'put', 'put:there', '{}', '{}', 0, 0);
+        """
+          + [failed(1, "a"), failed(2, "a"), failed(3, "a"), failed(1, "b")].joined().replacing("'a'", with: "x'61'")
+          .replacing("'b'", with: "x'62'"))
+    #expect(
+      try f.texts("SELECT generation, hex(key), state FROM v_files ORDER BY 2, 1") == [
+        "1 61 superseded", "2 61 superseded", "3 61 failed", "1 62 failed",
+      ])
   }
 }

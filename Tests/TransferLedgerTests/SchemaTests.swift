@@ -119,6 +119,8 @@ import TransferModel
       (LedgerTransaction.promoteDueChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before<?)"]),
       (LedgerTransaction.pendingChunks, ["SEARCH chunk USING INDEX chunk_pending (file_id=?)"]),
       (Admitter.liveQuery, ["SEARCH file USING INDEX file_live (destination_id=? AND key=?)"]),
+      (Admitter.pastQuery, ["SEARCH file USING INDEX file_past (destination_id=? AND key=?)"]),
+      (Admitter.anyFailed, ["SEARCH file USING COVERING INDEX file_rest (state=?)"]),
       (
         LedgerTransaction.pastGenerationQuery,
         ["SEARCH file USING INDEX file_past (destination_id=? AND key=?)"]

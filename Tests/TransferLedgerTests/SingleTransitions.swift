@@ -35,8 +35,10 @@ extension LedgerTransaction {
     // Nothing counts as recorded by this very add.
     let target = AdmissionTarget(new, since: try LedgerReader(db: db).addedMark(), wallMs: wallMs)
     var admitter = try Admitter(self, target, batch: batch)
-    return try file.path.bytes.withUnsafeBytes { path in
+    let admission = try file.path.bytes.withUnsafeBytes { path in
       try file.key.bytes.withUnsafeBytes { try admitter.admit(path, $0, file.identity, file.mode) }
     }
+    try admitter.finish()
+    return admission
   }
 }

@@ -69,6 +69,22 @@ import TransferModel
         "transfers: error[partial]: 1 file failed, 2 done. Try: transfers report failures --batch b1\n"))
   }
 
+  @Test func aBrokenDestinationDoesNotPileUpFailures() throws {
+    let receiver = try receiver("match PUT * nth=1 times=18 : status=404")
+    for push in 1...6 {
+      let outcome = try program.run("push", source, receiver.url + "/in/", "--store", store)
+      #expect(outcome.code == 4, "\(outcome)")
+      #expect(outcome.out.contains(push == 1 ? "3 new" : "0 new, 0 unchanged, 3 that failed before"), "\(outcome.out)")
+    }
+    #expect(try program.run("list", "files", "--store", store, "--ids").out == "f1\nf2\nf3\n")
+    #expect(try program.run("wait", "--all", "--store", store).code == 4)
+    let last = try program.run("push", source, receiver.url + "/in/", "--store", store)
+    #expect(last.code == 0 && last.out.contains("\nok: 3 done · "), "\(last)")
+    #expect(try program.run("wait", "--all", "--store", store).code == 0)
+    #expect(try program.run("run", "--store", store).code == 0)
+    #expect(try program.run("store", "check", "--store", store).code == 0)
+  }
+
   @Test func everyFileRefusedIsAllFailed() throws {
     let receiver = try receiver("match PUT * : status=403")
     let outcome = try program.run("push", source, receiver.url + "/in/", "--store", store, "--json")

@@ -87,6 +87,7 @@ final class PageWriter: FileSink {
     counts.changed += done.changed
     counts.unchanged += done.unchanged
     counts.queued += done.queued + done.busy.count
+    counts.requeued += done.requeued
     counts.queuedFiles.append(done.queuedFiles)
     counts.repeated += done.repeated
     counts.unknown += done.unknown.count

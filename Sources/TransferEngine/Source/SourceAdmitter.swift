@@ -14,7 +14,9 @@ public struct SourceAdmitter {
     public var unchanged = 0
     /// Already waiting or in work, from an earlier batch.
     public var queued = 0
-    /// Which ones.
+    /// Had failed before, unchanged since: tried again, in their earlier batch.
+    public var requeued = 0
+    /// The queued and the requeued.
     public var queuedFiles = QueuedFiles()
     /// Named more than once; taken once.
     public var repeated = 0

@@ -13,8 +13,14 @@ struct Admitter {
   private let live, past, insert: Statement
   /// Some key of the destination has a generation that is not the live one.
   private var hasPast = false
-  /// Found waiting or in work.
+  /// Some file of the ledger has failed.
+  private var hasFailed: Bool
+  /// Found waiting or in work, or failed before and tried again.
   private(set) var queued = QueuedFiles()
+  /// Of those: what failed before. ``finish()`` lets it go on.
+  private var requeued: Set<FileID> = []
+  /// Whether the files of a batch would be recorded as they are if they were added now.
+  private var fitting: [BatchID: Bool] = [:]
   private(set) var hasRecorded = false
 
   /// - Parameter batch: when it is there already.
@@ -26,8 +32,9 @@ struct Admitter {
     destination = try tx.db.first("SELECT id FROM destination WHERE place = ?", .text(place)) { $0.int64(0) }
     priority = try batch.map { try tx.home(of: $0).priority } ?? target.batch.priority
     live = try tx.db.statement(Self.liveQuery)
-    past = try tx.db.statement(LedgerTransaction.pastGenerationQuery)
+    past = try tx.db.statement(Self.pastQuery)
     insert = try tx.db.statement(LedgerTransaction.insertFile)
+    hasFailed = try tx.db.first(Self.anyFailed) { _ in true } ?? false
     if let destination {
       let query: StaticString = "SELECT 1 FROM file WHERE destination_id = ? AND live IS NULL LIMIT 1"
       hasPast = try tx.db.first(query, .integer(destination)) { _ in true } ?? false
@@ -38,11 +45,9 @@ struct Admitter {
   mutating func admit(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32
   ) throws -> Admission {
-    guard let current = try liveFile(path, key) else {
-      let generation = 1 + (try pastGeneration(key))
-      if generation > 1, let destination { try tx.dropSessions(destination, NameBytes(Array(key))) }
-      return .added(try add(path, key, identity, mode, generation), superseded: nil)
-    }
+    guard let current = try liveFile(path, key) else { return try admitNext(path, key, identity, mode) }
+    // That it could not be read before is over.
+    if hasFailed, try pastFile(path, key)?.state == .failed { try supersedeEnded(key) }
     if current.batch == batch, current.id.rawValue > target.mark.file {
       guard current.isSamePath else { throw try collision(path, key, current.id) }
       return .repeated(current.id)
@@ -56,14 +61,61 @@ struct Admitter {
       return isQueued(current, as: .queued(current.id))
     case .active, .finishing: return isQueued(current, as: .busy(current.id))
     case .done, .pending, .settling, .failed, .cancelled, .superseded:
-      let generation = 1 + max(current.generation, try pastGeneration(key))
+      let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
       try tx.replace(current.id, isDone: current.state == .done)
       hasPast = true
       return .added(try add(path, key, identity, mode, generation), superseded: current.id)
     }
   }
 
-  private mutating func isQueued(_ file: LiveFile, as admission: Admission) -> Admission {
+  /// Nothing stands for the key, or what does has come to its end without success: that goes on when it would be recorded the
+  /// same way now, else a new generation takes its place.
+  private mutating func admitNext(
+    _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32
+  ) throws -> Admission {
+    guard let past = try pastFile(path, key) else {
+      return .added(try add(path, key, identity, mode, 1), superseded: nil)
+    }
+    if requeued.contains(past.id) { return .repeated(past.id) }
+    if past.state == .failed, past.isSamePath, past.identity == identity, try fits(past) {
+      requeued.insert(past.id)
+      return isQueued(past, as: .requeued(past.id))
+    }
+    if past.state == .failed || past.state == .cancelled { try supersedeEnded(key) }
+    return .added(try add(path, key, identity, mode, 1 + past.generation), superseded: nil)
+  }
+
+  /// Ends what the admission of a page began.
+  mutating func finish() throws {
+    guard !requeued.isEmpty else { return }
+    try tx.choose(requeued.sorted())
+    try tx.retryChosen(startsOver: false)
+    requeued = []
+  }
+
+  /// Whether the file would be recorded as it is if it were added now: with the same settings, for the same batch of a name.
+  private mutating func fits(_ file: StandingFile) throws -> Bool {
+    guard file.isStaged == isStaged else { return false }
+    if let known = fitting[file.batch] { return known }
+    let new = target.batch
+    let found = try tx.db.first(Self.batchQuery, .id(file.batch), .int(tx.wallMs)) { row in
+      row.textOrNil(0) == new.name && row.text(1) == new.protocolName && row.text(2) == new.destination
+        && row.int(5) == new.priority && !row.flag(6) ? (settings: row.text(3), labels: row.text(4)) : nil
+    }
+    let fits =
+      if let batch = found ?? nil {
+        try batch.settings == jsonText(new.settings) && batch.labels == jsonText(new.labels)
+      } else { false }
+    fitting[file.batch] = fits
+    return fits
+  }
+
+  private func supersedeEnded(_ key: UnsafeRawBufferPointer) throws {
+    guard let destination else { return }
+    try tx.supersedeEnded(destination, NameBytes(Array(key)))
+  }
+
+  private mutating func isQueued(_ file: StandingFile, as admission: Admission) -> Admission {
     queued.insert(file.id, of: file.batch)
     return admission
   }
@@ -73,6 +125,8 @@ struct Admitter {
     let (path, key) = (NameBytes(Array(path)), NameBytes(Array(key)))
     if let destination, try tx.isLastFailure(destination, path, key, failure) { return }
     let batch = try openBatch()
+    if let destination { try tx.supersedeEnded(destination, key) }
+    hasFailed = true
     _ = try tx.admitFailed(path: path, key: key, code: failure.code, message: failure.message, to: batch)
     (hasPast, hasRecorded) = (true, true)
   }
@@ -114,34 +168,39 @@ struct Admitter {
     return opened
   }
 
-  private struct LiveFile {
+  private struct StandingFile {
     var id: FileID
     var batch: BatchID
     var generation: Int
     var state: FileState
-    var identity: SourceIdentity
+    /// nil when its source could not even be looked at.
+    var identity: SourceIdentity?
     var isSamePath: Bool
+    var isStaged: Bool
   }
 
-  private func liveFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> LiveFile? {
+  private func liveFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> StandingFile? {
+    try file(live, path, key)
+  }
+
+  /// The newest generation that is not live.
+  private func pastFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> StandingFile? {
+    hasPast ? try file(past, path, key) : nil
+  }
+
+  private func file(
+    _ query: Statement, _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer
+  ) throws -> StandingFile? {
     guard let destination else { return nil }
-    live.bind(1, destination)
-    live.bind(2, borrowing: key)
-    live.bind(3, borrowing: path)
-    defer { live.reset() }
-    guard try live.step() else { return nil }
-    let row = live.row
-    return LiveFile(
-      id: row.id(0), batch: row.id(1), generation: row.int(2), state: try row.named(3), identity: row.identity(from: 4),
-      isSamePath: row.flag(9))
-  }
-
-  private func pastGeneration(_ key: UnsafeRawBufferPointer) throws -> Int {
-    guard hasPast, let destination else { return 0 }
-    past.bind(1, destination)
-    past.bind(2, borrowing: key)
-    defer { past.reset() }
-    return try past.step() ? past.row.int(0) : 0
+    query.bind(1, destination)
+    query.bind(2, borrowing: key)
+    query.bind(3, borrowing: path)
+    defer { query.reset() }
+    guard try query.step() else { return nil }
+    let row = query.row
+    return StandingFile(
+      id: row.id(0), batch: row.id(1), generation: row.int(2), state: try row.named(3),
+      identity: row.int64OrNil(4) == nil ? nil : row.identity(from: 4), isSamePath: row.flag(9), isStaged: row.flag(10))
   }
 
   private func collision(
@@ -152,7 +211,19 @@ struct Admitter {
   }
 
   static let liveQuery: StaticString = """
-    SELECT id, batch_id, generation, state, size, mtime_ns, ctime_ns, inode, device, path = ?3 FROM file
+    SELECT id, batch_id, generation, state, size, mtime_ns, ctime_ns, inode, device, path = ?3, staged IS NOT NULL FROM file
     WHERE destination_id = ?1 AND key = ?2 AND live = 1
+    """
+  static let pastQuery: StaticString = """
+    SELECT id, batch_id, generation, state, size, mtime_ns, ctime_ns, inode, device, path = ?3, staged IS NOT NULL FROM file
+    WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
+    """
+  static let anyFailed: StaticString = """
+    SELECT 1 FROM file WHERE state = 'failed'
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing' LIMIT 1
+    """
+  private static let batchQuery: StaticString = """
+    SELECT name, protocol, destination, settings, labels, priority, deadline_at IS NOT NULL AND deadline_at <= ?2
+    FROM batch WHERE id = ?1
     """
 }

@@ -106,6 +106,17 @@ extension LedgerTransaction {
     try dropSession(of: file)
   }
 
+  /// failed, cancelled → superseded, for every generation of the key: another row stands for it now. What was kept of their
+  /// sessions for a retry is marked for abort.
+  func supersedeEnded(_ destination: Int64, _ key: NameBytes) throws {
+    try dropSessions(destination, key)
+    try db.run(
+      """
+      UPDATE file SET state = 'superseded'
+      WHERE destination_id = ? AND key = ? AND live IS NULL AND state IN ('failed', 'cancelled')
+      """, .integer(destination), .name(key))
+  }
+
   /// Sessions that failed or cancelled generations had kept for a retry that will not come.
   func dropSessions(_ destination: Int64, _ key: NameBytes) throws {
     try db.run(

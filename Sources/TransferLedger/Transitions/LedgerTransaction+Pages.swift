@@ -3,7 +3,8 @@ public import TransferModel
 extension LedgerTransaction {
   /// Records each file of `page` unless the ledger shows that there is nothing to do, and their batch with the first that
   /// needs a row. The natural key is the destination and the remote key: what is done with the same identity is unchanged;
-  /// another identity is the next generation.
+  /// another identity is the next generation. What had failed goes on, when it would be recorded the same way now, or makes room
+  /// for the next generation, so that one row stands for each key.
   /// A source that cannot be sent gets its `failed` row unless the newest row of its key says the same already, so that a
   /// job that runs every minute does not pile them up.
   /// - Throws: `.usage` when two sources of one `add` have the same key, or the named batch goes elsewhere.
@@ -19,6 +20,7 @@ extension LedgerTransaction {
         result.failed += 1
       }
     }
+    try admitter.finish()
     result.batch = admitter.batch
     result.queuedFiles = admitter.queued
     if admitter.hasRecorded, let batch = admitter.batch {
@@ -37,6 +39,7 @@ extension PageAdmission {
       if superseded != nil { changed += 1 }
     case .unchanged: unchanged += 1
     case .queued: queued += 1
+    case .requeued: requeued += 1
     case .repeated: repeated += 1
     case .unknown: unknown.append(index)
     case .busy: busy.append(index)

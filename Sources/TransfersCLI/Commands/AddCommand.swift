@@ -33,7 +33,7 @@ struct AddCommand: Command, HasIdleOptions {
   /// Files that could not even be recorded as work make the command fail, the others are queued.
   static func judge(_ result: AddResult) throws(CommandFailure) {
     guard result.failed + result.unknown > 0 else { return }
-    let succeeded = result.added + result.unchanged + result.queued
+    let succeeded = result.added + result.unchanged + result.queued + result.requeued
     let status = ExitCode(succeeded: succeeded, failed: result.failed + result.unknown, mismatched: 0, left: 0)
     throw CommandFailure(
       status, AddOutput.problem(result),
@@ -51,7 +51,7 @@ struct AddOutput: OutputValue {
   private let destination: String
 
   struct Counts: Encodable, Sendable {
-    let added, changed, unchanged, queued, repeated, unknown, failed, special, excluded: Int
+    let added, changed, unchanged, queued, requeued, repeated, unknown, failed, special, excluded: Int
   }
   private enum CodingKeys: String, CodingKey { case batch, files, bytes }
 
@@ -59,7 +59,8 @@ struct AddOutput: OutputValue {
     batch = Cell(result.batch?.description)
     files = Counts(
       added: result.added, changed: result.changed, unchanged: result.unchanged, queued: result.queued,
-      repeated: result.repeated, unknown: result.unknown, failed: result.failed, special: result.special,
+      requeued: result.requeued, repeated: result.repeated, unknown: result.unknown, failed: result.failed,
+      special: result.special,
       excluded: result.excluded)
     bytes = .bytes(result.bytes)
     (self.result, self.destination) = (result, destination)
@@ -77,6 +78,7 @@ struct AddOutput: OutputValue {
   static func line(_ result: AddResult, destination: String, _ style: TextStyle) -> String {
     var parts = [new(result), "\(result.unchanged) unchanged"]
     if result.queued > 0 { parts.append("\(result.queued) already queued") }
+    if result.requeued > 0 { parts.append("\(result.requeued) that failed before") }
     if result.repeated > 0 { parts.append("\(result.repeated) named again") }
     if result.unknown > 0 { parts.append("\(result.unknown) unknown") }
     if result.failed > 0 { parts.append("\(result.failed) failed") }

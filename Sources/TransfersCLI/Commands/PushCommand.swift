@@ -7,7 +7,7 @@ struct PushCommand: Command, HasIdleOptions {
   static let configuration = CommandConfiguration(
     commandName: "push", abstract: "Upload files and folders: add, run and summary in one command.",
     discussion: """
-      Pushing the same tree again sends only what is new or changed. If another engine owns the ledger, it sends the \
+      Pushing the same tree again sends only what is new or changed, and what failed. If another engine owns the ledger, it sends the \
       files and this command waits for them.
 
       Examples:
@@ -41,7 +41,7 @@ struct PushCommand: Command, HasIdleOptions {
     if common.format.isForPeople, !common.quiet {
       context.out.writeLine(AddOutput.line(add, destination: destination, common.style(context)))
     }
-    let numbers = add.added + add.queued == 0 ? .none : try work(session, options, add, context)
+    let numbers = add.added + add.queued + add.requeued == 0 ? .none : try work(session, options, add, context)
     try session.conclude(
       numbers, add: add, destination: destination, storePath: options.storePath, sinceMs: startedMs)
   }
