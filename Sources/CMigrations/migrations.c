@@ -45,6 +45,9 @@ static const unsigned char m0013[] = {
 static const unsigned char m0014[] = {
 #embed "../../migrations/0014_standing.sql"
 };
+static const unsigned char m0015[] = {
+#embed "../../migrations/0015_flat.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -62,6 +65,7 @@ static const cmigration all[] = {
     {"0012_replies", m0012, sizeof m0012},
     {"0013_single_rows", m0013, sizeof m0013},
     {"0014_standing", m0014, sizeof m0014},
+    {"0015_flat", m0015, sizeof m0015},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

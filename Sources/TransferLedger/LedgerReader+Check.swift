@@ -74,6 +74,13 @@ extension LedgerReader {
       """
     ),
     (
+      "I35 a file at rest of which the server holds bytes says so",
+      """
+      SELECT f.id FROM file f WHERE f.holds IS NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.chunk_count IS NOT NULL
+        AND EXISTS (SELECT 1 FROM chunk c WHERE c.file_id = f.id AND (c.state = 'done' OR c.acked > 0))
+      """
+    ),
+    (
       "I20 one live generation for each destination and key",
       """
       SELECT destination_id, hex(key) FROM file WHERE state NOT IN ('done', 'failed', 'cancelled', 'superseded')

@@ -45,6 +45,19 @@ public struct LedgerReader {
   static let nextAbort: StaticString =
     "SELECT min(abort_after) FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL"
 
+  /// Whether files are left that an engine may bring to an end, and sessions that wait for theirs at the server. Looks at the
+  /// beginnings of the indexes that hold nothing else.
+  public func isAnythingLeft() throws -> (files: Bool, aborts: Bool) {
+    try db.first(
+      """
+      SELECT EXISTS (SELECT 1 FROM file WHERE state = 'pending' AND not_before IS NULL)
+          OR EXISTS (SELECT 1 FROM file WHERE state = 'pending' AND not_before IS NOT NULL)
+          OR EXISTS (SELECT 1 FROM file WHERE state IN ('active', 'finishing')),
+        EXISTS (SELECT 1 FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL)
+      """
+    ) { ($0.flag(0), $0.flag(1)) } ?? (false, false)
+  }
+
   /// Files that are not at rest. Each number is counted in an index that holds just these rows; so the cost grows with
   /// what is left, and it does not belong on a hot path.
   public func workLeft() throws -> WorkLeft {

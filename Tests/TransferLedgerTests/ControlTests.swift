@@ -279,7 +279,7 @@ import Testing
     let page = f.page((0..<2_500).map { "f\($0)" })
     _ = try f.ledger.write { try $0.admit(page, to: target) }
     let change = Self.change { $0.priority = 5 }
-    _ = try f.ledger.write { try $0.changeBatches(RowFilter(), change) }
+    _ = try f.ledger.write { try $0.changeBatches([BatchID(rawValue: 1)], change) }
     #expect(try f.texts("SELECT DISTINCT priority FROM file") == ["0"])
     var parts = 0
     #expect(try f.ledger.changeBatches(RowFilter(), change) { parts += 1 }.unaffected.count == 1)
@@ -338,7 +338,7 @@ import Testing
     let files = try ["a", "b", "c"].map { try f.add($0, to: batch) }
     let late = Self.change { $0.deadlineMs = .to(5) }
     _ = try f.ledger.changeBatches(RowFilter(), late)
-    _ = try f.ledger.write { try $0.markOverdue(batch) }
+    _ = try f.markOverdue(batch)
     _ = try f.ledger.write { try $0.control(.pause(now: false), .files([files[0]])) }
     #expect(try f.texts("SELECT cause FROM file") == ["-", "policy.deadline", "policy.deadline"])
     try f.shell("UPDATE batch SET deadline_at = NULL")
@@ -404,8 +404,8 @@ import Testing
     _ = try [f.add("a", to: late), f.add("b", to: late), f.add("c", to: free)]
     let passed = Self.change { $0.deadlineMs = .to(5) }
     _ = try f.ledger.changeBatches(.batch(late), passed)
-    #expect(try f.ledger.write { try $0.markOverdue(late) } == 2)
-    #expect(try f.ledger.write { try $0.markOverdue(late) } == 0)
+    #expect(try f.markOverdue(late) == 2)
+    #expect(try f.markOverdue(late) == 0)
     #expect(
       try f.texts("SELECT state, cause FROM file") == [
         "pending policy.deadline", "pending policy.deadline", "pending -",

@@ -64,6 +64,7 @@ import TransferModel
     ("I31", "UPDATE file SET state = 'pending' WHERE id = 5"),
     ("I32", "UPDATE file SET wish = 'pause' WHERE id = 3"),
     ("I33", "UPDATE file SET hidden = 1 WHERE id = 3"),
+    ("I35", "UPDATE chunk SET acked = 5 WHERE file_id = 5"),
     ("I34", "UPDATE file SET uid = x'00' WHERE id = 3"), ("I34", "UPDATE session SET notes = '{'"),
     ("I34", "UPDATE attempt SET reply_excerpt = zeroblob(4097)"),
     ("I34", "UPDATE chunk SET remote = '[]' WHERE id = 1"),

@@ -104,7 +104,7 @@ import Testing
     }
     f.clock.advance(ms: LedgerTransaction.orphanDelayMs)
     #expect(try f.ledger.write { try $0.claimAborts(run, limit: 9) }.map(\.remoteID) == [nil])
-    #expect(try f.ledger.read { try $0.knownSessions(["first", "second"]) } == ["second"])
+    #expect(try f.ledger.write { try $0.knownSessions(["first", "second"]) } == ["second"])
     #expect(try f.findings() == [])
   }
 

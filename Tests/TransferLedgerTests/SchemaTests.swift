@@ -112,7 +112,13 @@ import TransferModel
   /// The statements whose cost must not grow with the ledger, and how SQLite runs them.
   @Test(
     arguments: [
-      (LedgerTransaction.promoteFiles, ["SEARCH file USING INDEX file_waiting (not_before>? AND not_before<?)"]),
+      (
+        LedgerTransaction.promoteFiles,
+        [
+          "SEARCH file USING INTEGER PRIMARY KEY (rowid=?)", "LIST SUBQUERY 1",
+          "SEARCH file USING COVERING INDEX file_waiting (not_before>? AND not_before<?)",
+        ]
+      ),
       (LedgerTransaction.readyFiles, ["SCAN file USING INDEX file_ready"]),
       (Connection.readyHead, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id>?)"]),
       (Connection.readyOfBatch, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id=?)"]),
@@ -125,7 +131,7 @@ import TransferModel
         LedgerTransaction.pastGenerationQuery,
         ["SEARCH file USING INDEX file_past (destination_id=? AND key=?)"]
       ),
-      (LedgerReader.nextFile, ["SEARCH file USING INDEX file_waiting (not_before>?)"]),
+      (LedgerReader.nextFile, ["SEARCH file USING COVERING INDEX file_waiting (not_before>?)"]),
       (LedgerReader.nextChunk, ["SEARCH chunk USING INDEX chunk_waiting"]),
       (LedgerReader.nextAbort, ["SEARCH session USING INDEX session_abort (abort_after>?)"]),
       (

@@ -14,8 +14,24 @@ extension LedgerTransaction {
     try control(.retry(startsOver: startsOver), filter)
   }
 
+  func giveUpOrphans(_ filter: RowFilter) throws -> Int {
+    try giveUpOrphans(LedgerReader(db: db).orphans(filter, after: 0, limit: .max).map(\.id))
+  }
+
   func hideFinished(_ filter: RowFilter, failed: Bool) throws -> ControlOutcome {
     try control(.clean(failed: failed), filter)
+  }
+}
+
+extension LedgerFixture {
+  /// All parts of it; how many files were marked.
+  func markOverdue(_ batch: BatchID) throws -> Int {
+    var part = OverduePart(batch)
+    while !part.isLast {
+      let last = part
+      part = try ledger.write { try $0.markOverdue(last) }
+    }
+    return part.marked
   }
 }
 

@@ -111,7 +111,7 @@ import TransferModel
   @Test(
     arguments: [
       (LedgerReader.readyTally, ["SCAN file USING COVERING INDEX file_ready_batch"]),
-      (LedgerReader.waitingTally, ["SEARCH file USING INDEX file_waiting (not_before>?)"]),
+      (LedgerReader.waitingTally, ["SEARCH file USING COVERING INDEX file_waiting (not_before>?)"]),
       (LedgerReader.doneTally, ["SCAN file USING COVERING INDEX file_done"]),
       (LedgerReader.shownDoneTally, ["SCAN file USING COVERING INDEX file_done"]),
       (LedgerReader.restTallies, ["SCAN file USING COVERING INDEX file_rest"]),

@@ -108,16 +108,24 @@ extension EngineLoop {
   }
 
   func abortReplied(_ id: JobID, _ reply: TransferReply) {
-    guard var abort = abortsRunning.removeValue(forKey: id), let step = abort.step,
+    guard let abort = abortsRunning[id], let step = abort.step,
       let destination = destinations[abort.work.batch]
     else { return }
     if reply.isCancelled && reply.status == 0 {
+      abortsRunning[id] = nil
       return endAbort(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
     }
     let credential = try? destination.resolved.credentials.credential()
     let reply = SecretMask(credential, [destination.learned]).applied(to: reply)
     let context = RequestContext(wallMs: wallMs, credential: nil, learned: destination.learned)
-    let wrapped = unwrap(destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), destination)
+    let verdict = unwrap(destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), destination)
+    if let listed = ListedSessions(id, verdict, reply, isAbort: true) { return askForKnownSessions(listed) }
+    concludeAbort(id, verdict, reply)
+  }
+
+  /// Goes on with what the answer meant.
+  func concludeAbort(_ id: JobID, _ wrapped: Verdict, _ reply: TransferReply) {
+    guard var abort = abortsRunning.removeValue(forKey: id) else { return }
     let verdict = Judgement(wrapped).verdict
     switch verdict {
     case .settled: abort.remaining.removeLast()

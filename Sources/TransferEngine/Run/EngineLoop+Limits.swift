@@ -65,12 +65,23 @@ extension EngineLoop {
   /// What runs is finished; everything else of the batch goes back to the ledger.
   private func stopBeginning(_ batch: BatchID) {
     for (file, work) in works where work.destination.batch == batch { letGo(file, notBeforeMs: nil, .policyDeadline) }
-    let mailbox = mailbox
-    engine.ledger.write({ tx in try tx.markOverdue(batch) }, then: { mailbox.put(.markedOverdue($0)) })
+    markOverdue(OverduePart(batch))
   }
 
-  func markedOverdue(_ result: Result<Int, TransferError>) {
-    if case .failure(let error) = result { fail(error) }
+  /// One part after the other, each a transaction of its own: others come between them.
+  private func markOverdue(_ part: OverduePart) {
+    commitsRunning += 1
+    let mailbox = mailbox
+    engine.ledger.write({ tx in try tx.markOverdue(part) }, then: { mailbox.put(.markedOverdue($0)) })
+  }
+
+  func markedOverdue(_ result: Result<OverduePart, TransferError>) {
+    commitsRunning -= 1
+    switch result {
+    case .failure(let error): fail(error)
+    case .success(let part):
+      if !part.isLast, !isStopping, overdue.contains(part.batch) { markOverdue(part) }
+    }
   }
 
   /// Why a run that came to its end by itself leaves files.

@@ -25,6 +25,10 @@ extension EngineLoop {
     let verdict = masked(judge(job, work, reply), &reply, mask)
     if bringsSecrets { reply.body = [] }
     requestEnded(job, hostOutcome(reply, Judgement(verdict).verdict))
+    if let listed = ListedSessions(id, verdict, reply, isAbort: false) {
+      job.phase = .answered
+      return askForKnownSessions(listed)
+    }
     conclude(id, verdict, reply: reply, identityNow: job.identityNow)
   }
 
@@ -66,27 +70,12 @@ extension EngineLoop {
       proto.judge(reply, to: .chunk(chunk), work.machine.facts, context(job)), job.destination)
   }
 
-  /// Takes what the answer taught about the destination off the verdict, however deep it stands there, and sessions that the
-  /// ledger knows off a list of orphans: a protocol cannot know that another file for the same key has one.
+  /// Takes what the answer taught about the destination off the verdict, however deep it stands there.
   func unwrap(_ verdict: Verdict, _ destination: Destination) -> Verdict {
     var judgement = Judgement(verdict)
     if let learned = judgement.learned { destination.learned = learned }
     judgement.learned = nil
-    return judgement.with(unknownOrphans(judgement.verdict))
-  }
-
-  private func unknownOrphans(_ verdict: Verdict) -> Verdict {
-    switch verdict {
-    case .orphansListed(let remoteIDs, let next) where !remoteIDs.isEmpty:
-      do throws(TransferError) {
-        let known = try engine.ledger.read { reader in try reader.knownSessions(remoteIDs) }
-        return .orphansListed(remoteIDs.filter { !known.contains($0) }, next: next)
-      } catch {
-        fail(error)
-        return .orphansListed([], next: next)
-      }
-    default: return verdict
-    }
+    return judgement.with(judgement.verdict)
   }
 
   /// A connection is free. People are told when its host stops or begins to take connections.

@@ -13,9 +13,10 @@ final class EngineLoop: @unchecked Sendable {
     case heard(JobID, InterimReply)
     case abortsClaimed(Result<[AbortWork], TransferError>)
     case abortReplied(JobID, TransferReply)
+    case knownSessions(Result<Set<String>, TransferError>, ListedSessions)
     case heartbeat(Result<TransitionResult, TransferError>)
     case counted(Result<WorkSize, TransferError>)
-    case markedOverdue(Result<Int, TransferError>)
+    case markedOverdue(Result<OverduePart, TransferError>)
     case diskTrouble(TransferError)
     case stop(StopSignal.Wish)
   }
@@ -35,7 +36,11 @@ final class EngineLoop: @unchecked Sendable {
     var prefixLength = 0
     /// What was known of the destination when the request was made.
     var learnedWhenSent: LearnedFacts?
-    enum Phase { case preparing, ready, sending }
+    enum Phase {
+      case preparing, ready, sending
+      /// Its connection is free; what the ledger has to say to the answer is still to come.
+      case answered
+    }
 
     init(file: FileID, step: JobStep, range: ByteRange?, destination: Destination) {
       self.file = file
@@ -191,6 +196,7 @@ final class EngineLoop: @unchecked Sendable {
     case .heard(let id, let reply): heard(id, reply)
     case .abortsClaimed(let result): abortsClaimed(result)
     case .abortReplied(let job, let reply): abortReplied(job, reply)
+    case .knownSessions(let result, let listed): sessionsAreKnown(result, listed)
     case .heartbeat(let result): heartbeat(result)
     case .counted(let result): counted(result)
     case .markedOverdue(let result): markedOverdue(result)
@@ -241,15 +247,15 @@ final class EngineLoop: @unchecked Sendable {
     let countsAborts = abortPassesLeft > 0
     let (left, isReady, next) = try engine.ledger.read { reader in
       let next = try reader.nextDueMs(without: without, countsAborts: countsAborts)
-      return (try reader.workLeft(), try reader.hasReadyFiles(without: without), next)
+      return (try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without), next)
     }
     if isReady {
       // Added since the last claim came back empty.
       nextClaimMs = wallMs
       return false
     }
-    guard let due = next, left.files > 0 || (left.aborts > 0 && countsAborts) else { return true }
-    if left.aborts > 0 && countsAborts && due <= wallMs {
+    guard let due = next, left.files || (left.aborts && countsAborts) else { return true }
+    if left.aborts && countsAborts && due <= wallMs {
       startAbortPass()
       return false
     }

@@ -35,12 +35,17 @@ struct LedgerSelection {
       SELECT b.id, b.priority, b.rate, b.workers, b.deadline_at, b.labels FROM batch b
       WHERE {batches}
       ORDER BY b.id
-      """, filter
-    ) { row in
-      BatchStanding(
-        id: row.id(0), priority: row.int64(1), rate: row.int64OrNil(2), workers: row.int64OrNil(3),
-        deadlineMs: row.int64OrNil(4), labels: LedgerReader.labels(row.text(5)))
-    }
+      """, filter, row: Self.standing)
+  }
+
+  /// One of them.
+  static let batch: StaticString =
+    "SELECT id, priority, rate, workers, deadline_at, labels FROM batch WHERE id = ?"
+
+  static func standing(_ row: SQLRow) -> BatchStanding {
+    BatchStanding(
+      id: row.id(0), priority: row.int64(1), rate: row.int64OrNil(2), workers: row.int64OrNil(3),
+      deadlineMs: row.int64OrNil(4), labels: LedgerReader.labels(row.text(5)))
   }
 }
 
@@ -48,6 +53,11 @@ extension LedgerReader {
   /// What the verb would do to the files that the filter selects: the same answer that doing it gives.
   public func outcome(of verb: ControlVerb, _ filter: RowFilter) throws -> ControlOutcome {
     try LedgerSelection(db: db, filter: filter).outcome(of: verb)
+  }
+
+  /// The batches that the filter names, or that have a file which it selects.
+  func batches(selectedBy filter: RowFilter) throws -> [BatchID] {
+    try LedgerSelection(db: db, filter: filter).batches().map(\.id)
   }
 
   /// What ``Ledger/changeBatches(_:_:between:)`` would do.

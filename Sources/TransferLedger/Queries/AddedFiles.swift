@@ -67,7 +67,8 @@ extension LedgerReader {
     try db.first(
       """
       SELECT (SELECT max(id) FROM file),
-        coalesce((SELECT min(id) - 1 FROM attempt WHERE outcome = 'open'), (SELECT max(id) FROM attempt))
+        coalesce((SELECT min(id) - 1 FROM attempt INDEXED BY attempt_open WHERE outcome = 'open'),
+          (SELECT max(id) FROM attempt))
       """
     ) { AddedFiles.Mark(file: $0.int64(0), attempt: $0.int64(1)) } ?? .beginning
   }

@@ -55,7 +55,7 @@ extension LedgerReader {
     """
   static let batchPartialAcked: StaticString = """
     SELECT f.batch_id, sum(c.length) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
-    WHERE f.chunk_count IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
+    WHERE f.holds IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
       AND f.batch_id IN (SELECT value FROM json_each(?1)) AND c.state = 'done' GROUP BY f.batch_id
     """
   static let batchRunningAcked: StaticString = """

@@ -1,6 +1,5 @@
-extension LedgerReader {
-  /// Those of `remoteIDs` that the ledger knows, whatever their state: never orphans. Reads all sessions; asked only after a
-  /// lost answer to a create call.
+extension LedgerTransaction {
+  /// Those of `remoteIDs` that the ledger knows, whatever their state: never orphans.
   public func knownSessions(_ remoteIDs: [String]) throws -> Set<String> {
     var known: Set<String> = []
     for remoteID in remoteIDs {

@@ -55,20 +55,30 @@ extension LedgerReader {
     """
 }
 
-extension LedgerTransaction {
+extension Ledger {
   /// Marks every session that ``LedgerReader/orphans(_:after:limit:)`` selects for its end at the server, now; returns how many. A
-  /// file that had failed begins anew when it is retried. Recorded as an event.
-  public func giveUpOrphans(_ filter: RowFilter) throws -> Int {
-    let reader = LedgerReader(db: db)
+  /// file that had failed begins anew when it is retried. Recorded as an event. In parts, as all that people do to many rows.
+  public func giveUpOrphans(_ filter: RowFilter) throws(TransferError) -> Int {
     var count = 0
     var last: Int64 = 0
-    while case let page = try reader.orphans(filter, after: last, limit: 500), let final = page.last {
-      for orphan in page {
-        count += try db.run(
-          "UPDATE session SET abort_after = ? WHERE id = ? AND state IN ('intended', 'open')", .int(wallMs),
-          .id(orphan.id))
-      }
+    while case let page = try read({ try $0.orphans(filter, after: last, limit: 500) }), let final = page.last {
+      count += try write { try $0.giveUpOrphans(page.map(\.id)) }
       last = final.id.rawValue
+    }
+    return count
+  }
+}
+
+extension LedgerTransaction {
+  /// Those of these sessions that are orphans still.
+  func giveUpOrphans(_ sessions: [SessionID]) throws -> Int {
+    let count = try sessions.reduce(0) { count, session in
+      count
+        + (try db.run(
+          """
+          UPDATE session SET abort_after = ? WHERE id = ? AND state IN ('intended', 'open') AND (abort_after IS NOT NULL
+            OR (SELECT state FROM file WHERE id = file_id) IN ('done', 'failed', 'cancelled', 'superseded'))
+          """, .int(wallMs), .id(session)))
     }
     if count > 0 {
       try recordEvent("sessions given up", batch: nil, file: nil, detail: "\(count) upload sessions are to be ended")

@@ -111,7 +111,7 @@ extension LedgerReader {
     """
   static let partialAcked: StaticString = """
     SELECT coalesce(sum(c.length), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
-    WHERE f.chunk_count IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
+    WHERE f.holds IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
       AND c.state = 'done' AND (?1 OR f.hidden IS NULL)
     """
   static let runningAcked: StaticString = """

@@ -1,10 +1,23 @@
-import TransferModel
+public import TransferModel
+
+/// How far the files of a batch whose deadline has passed are marked.
+public struct OverduePart: Sendable, Hashable {
+  public let batch: BatchID
+  /// Files up to this one have been looked at.
+  var after = FileID(rawValue: 0)
+  /// Files that were marked so far.
+  public internal(set) var marked = 0
+  /// Nothing is left to look at.
+  public internal(set) var isLast = false
+
+  public init(_ batch: BatchID) { self.batch = batch }
+}
 
 extension LedgerTransaction {
-  /// Changes the rows of the batches that the filter names, or that have a file which it selects. Their files follow with
-  /// ``followBatch(_:)``.
-  func changeBatches(_ filter: RowFilter, _ change: BatchChange) throws -> BatchOutcome {
-    let batches = try LedgerSelection(db: db, filter: filter).batches()
+  /// Changes the rows of these batches. Their files follow with ``followBatch(_:)``.
+  func changeBatches(_ ids: [BatchID], _ change: BatchChange) throws -> BatchOutcome {
+    let batches = try ids.compactMap { id in try db.first(LedgerSelection.batch, .id(id), row: LedgerSelection.standing)
+    }
     for batch in batches {
       let new = batch.applying(change)
       if new != batch { try replace(batch, by: new) }
@@ -30,16 +43,30 @@ extension LedgerTransaction {
       """, .int(wallMs))
   }
 
-  /// pending files of a batch whose deadline has passed are given that as their cause; returns how many. They stay pending:
-  /// another deadline, or none, lets them go on.
-  public func markOverdue(_ batch: BatchID) throws -> Int {
-    let count = try db.run(
+  /// pending files of a batch whose deadline has passed are given that as their cause. They stay pending: another deadline, or
+  /// none, lets them go on. Looks at ``Ledger/filesAtOnce`` files of the batch and returns where the next part begins, so that
+  /// no transaction is long; the last part records how many there were.
+  public func markOverdue(_ part: OverduePart) throws -> OverduePart {
+    var part = part
+    let last =
+      try db.first(
+        "SELECT max(id) FROM (SELECT id FROM file WHERE batch_id = ? AND id > ? ORDER BY id LIMIT ?)", .id(part.batch),
+        .id(part.after), .int(Ledger.filesAtOnce)
+      ) { $0.int64OrNil(0) } ?? nil
+    guard let last else {
+      part.isLast = true
+      if part.marked > 0 {
+        try recordEvent("overdue", batch: part.batch, file: nil, detail: "\(part.marked) files are not begun")
+      }
+      return part
+    }
+    part.marked += try db.run(
       """
       UPDATE file SET cause = 'policy.deadline'
-      WHERE batch_id = ? AND state = 'pending' AND cause IS NOT 'policy.deadline'
-      """, .id(batch))
-    if count > 0 { try recordEvent("overdue", batch: batch, file: nil, detail: "\(count) files are not begun") }
-    return count
+      WHERE batch_id = ? AND id > ? AND id <= ? AND state = 'pending' AND cause IS NOT 'policy.deadline'
+      """, .id(part.batch), .id(part.after), .integer(last))
+    part.after = FileID(rawValue: last)
+    return part
   }
 
   private func replace(_ old: BatchStanding, by new: BatchStanding) throws {

@@ -1,7 +1,8 @@
 import TransferModel
 
 /// Transitions of many files at once. Which ones is written into a temporary table first, so that each statement stays one
-/// text with an index behind it, and no list of ids travels through a parameter.
+/// text with an index behind it, and no list of ids travels through a parameter. SQLite knows nothing of its size: `CROSS JOIN`
+/// says that it comes first, or else all files would be read to find a few of them.
 extension LedgerTransaction {
   func choose(_ files: [FileID]) throws {
     try db.execute("CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY); DELETE FROM temp.chosen")
@@ -57,7 +58,7 @@ extension LedgerTransaction {
       """
       INSERT INTO event (at, verb, batch_id, detail)
       SELECT ?, 'cleaned', f.batch_id, count(*) || ' files hidden'
-      FROM temp.chosen c JOIN file f ON f.id = c.id GROUP BY f.batch_id
+      FROM temp.chosen c CROSS JOIN file f ON f.id = c.id GROUP BY f.batch_id
       """, .int(wallMs))
   }
 
@@ -98,7 +99,7 @@ extension LedgerTransaction {
     try db.run(
       """
       UPDATE session SET abort_after = ?
-      WHERE file_id IN (SELECT c.id FROM temp.chosen c JOIN file f ON f.id = c.id WHERE f.state = ?)
+      WHERE file_id IN (SELECT c.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id WHERE f.state = ?)
         AND state IN ('intended', 'open') AND abort_after IS NULL
       """, .int(wallMs), .raw(state))
   }
@@ -108,7 +109,7 @@ extension LedgerTransaction {
     try db.run(
       """
       INSERT INTO event (at, verb, batch_id, file_id, detail)
-      SELECT ?1, ?2, f.batch_id, f.id, '' FROM temp.chosen c JOIN file f ON f.id = c.id
+      SELECT ?1, ?2, f.batch_id, f.id, '' FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
       WHERE f.state IN (SELECT value FROM json_each(?3))
       """, .int(wallMs), .text(verb), .text(try jsonText(states.map(\.rawValue))))
   }

@@ -28,8 +28,12 @@ extension LedgerTransaction {
     }
   }
 
-  static let promoteFiles: StaticString =
-    "UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before IS NOT NULL AND not_before <= ?"
+  /// Some thousands at a time: when a server that was away comes back, hundreds of thousands may be due at once, and the next
+  /// claim takes more.
+  static let promoteFiles: StaticString = """
+    UPDATE file SET not_before = NULL WHERE id IN (SELECT id FROM file
+      WHERE state = 'pending' AND not_before IS NOT NULL AND not_before <= ? ORDER BY not_before LIMIT 2000)
+    """
   static let readyFiles: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, failures, chunk_size,
       started_at, chunk_count, staged

@@ -44,13 +44,17 @@ extension LedgerTransaction {
   }
 
   /// Hides those of these batches that have no visible file. One that never had a file may still be filling: it counts when
-  /// it is an hour old. Files are hidden in the order of their numbers, so that one that is visible is found at the end.
+  /// it is an hour old. Files are hidden in the order of their numbers: mostly the newest one says that there is one that is
+  /// visible, and else two indexes are counted.
   func hideEmptied(_ batches: [BatchID]) throws {
     for batch in batches {
       try db.run(
         """
         UPDATE batch SET hidden = 1 WHERE id = ?1 AND hidden IS NULL
-          AND (SELECT id FROM file WHERE batch_id = ?1 AND hidden IS NULL ORDER BY id DESC LIMIT 1) IS NULL
+          AND NOT EXISTS (SELECT 1 FROM (SELECT hidden FROM file WHERE batch_id = ?1 ORDER BY id DESC LIMIT 1)
+            WHERE hidden IS NULL)
+          AND (SELECT count(*) FROM file WHERE batch_id = ?1)
+            = (SELECT count(*) FROM file WHERE batch_id = ?1 AND hidden IS NOT NULL)
           AND (created_at < ?2 OR EXISTS (SELECT 1 FROM file WHERE batch_id = ?1))
         """, .id(batch), .int(wallMs - 3_600_000))
     }
@@ -60,7 +64,7 @@ extension LedgerTransaction {
 extension LedgerReader {
   /// The batches that go with their files when the verb hides all of them.
   func batchesToHide(_ verb: ControlVerb, _ filter: RowFilter) throws -> [BatchID] {
-    verb.hides ? try LedgerSelection(db: db, filter: filter).batches().map(\.id) : []
+    verb.hides ? try batches(selectedBy: filter) : []
   }
 }
 

@@ -66,8 +66,8 @@ extension LedgerTransaction {
       """, .id(run))
     for wish in Wish.allCases { try honour(wish, of: wishes[wish] ?? []) }
     try db.run(
-      "UPDATE session SET abort_after = ? WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL", .int(wallMs)
-    )
+      "UPDATE session SET abort_after = ?1 WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL AND abort_after > ?1",
+      .int(wallMs))
     let recovery = recovery(orphans.count, requeued, unknown, wishes)
     if !orphans.isEmpty || requeued > 0 {
       try recordEvent(

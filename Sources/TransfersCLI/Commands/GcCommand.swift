@@ -59,7 +59,7 @@ struct GcCommand: Command, ChangesRows {
     let filter = try selection.filter(ledger, context, finds: .sessions).withHidden
     try refuseEmptySelection(filter, ledger)
     if dryRun { return }
-    let given = try failing { () throws(TransferError) in try ledger.write { try $0.giveUpOrphans(filter) } }
+    let given = try failing { () throws(TransferError) in try ledger.giveUpOrphans(filter) }
     guard given > 0 else { return }
     let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
     if EngineStatus(run, nowMs: context.clock.wallMs).alive {

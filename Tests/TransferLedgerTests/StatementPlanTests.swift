@@ -1,0 +1,88 @@
+import Testing
+import TransferModel
+
+@testable import TransferLedger
+
+/// No statement that writes, or that an engine waits for, reads a table from one end to the other: what it costs does not know how
+/// much history there is. Plans are those of a ledger without `sqlite_stat1`, which is what there is.
+@Suite struct StatementPlanTests {
+  static let tables: Set<String> = ["file", "chunk", "attempt", "session", "event"]
+
+  /// Indexes of rows that are in work or wait for it: as short as what there is to do. The claim stops at its limit, and
+  /// what a run counts at its end is what is left.
+  static let short: Set<String> = [
+    "file_running", "file_ready", "file_ready_batch", "file_settling", "file_wish", "attempt_open", "chunk_waiting",
+    "session_live",
+    "session_abort", "file_partial",
+  ]
+
+  /// What only people wait for: reports, lists, `store check`, `status`, `doctor`. They read through connections of their own and
+  /// hold up nobody.
+  static let forPeople = [
+    "Queries/AllTotals.swift", "Queries/AttemptIntervals.swift", "Queries/AttemptQueries.swift",
+    "Queries/BatchQueries.swift", "Queries/BatchStates.swift", "Queries/BatchTotalsQueries.swift",
+    "Queries/ChunkQueries.swift",
+    "Queries/EventQueries.swift", "Queries/FailureQueries.swift", "Queries/FileQueries.swift",
+    "Queries/LatencyQueries.swift",
+    "Queries/SelectorQueries.swift", "Queries/StateTotals.swift", "Queries/StoreNumbers.swift",
+    "Queries/TotalsQueries.swift",
+    "LedgerReader+Check.swift",
+  ]
+
+  @Test func nothingThatAnEngineWaitsForReadsAWholeTable() throws {
+    let f = try LedgerFixture()
+    let db = try Connection(path: f.path, access: .readWrite)
+    try db.execute("CREATE TEMP TABLE chosen (id INTEGER PRIMARY KEY)")
+    let statements = try SourceStatement.all()
+    #expect(statements.count > 200, "the sources are not read as they should be")
+    #expect(statements.count { $0.writes } > 60)
+    for statement in statements where statement.writes || !Self.forPeople.contains(statement.file) {
+      for text in statement.variants {
+        let plan = try db.rowsOnce("EXPLAIN QUERY PLAN \(text)") { $0.text(3) }
+        let scans = plan.filter { Self.isScan($0, Self.names(in: text)) }
+        #expect(scans == [], "\(statement)")
+      }
+    }
+  }
+
+  /// Every file on the list is there and has a statement: a list that named nothing would hide nothing, and say so of nothing.
+  @Test func theListOfWhatPeopleWaitForIsTrue() throws {
+    let files = Set(try SourceStatement.all().map(\.file))
+    for name in Self.forPeople { #expect(files.contains(name), "\(name)") }
+  }
+
+  @Test(arguments: [
+    ("SELECT f.id FROM temp.chosen c JOIN file f ON f.id = c.id WHERE f.state = 'done'", true),
+    ("SELECT f.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id WHERE f.state = 'done'", false),
+    ("UPDATE session SET ended_at = 1 WHERE opened_at = 7", true),
+    ("SELECT 1 FROM session AS s WHERE s.opened_at = 7", true),
+    ("SELECT count(*) FROM attempt", true), ("SELECT id FROM attempt WHERE outcome = 'open'", false),
+  ])
+  func aScanIsRecognised(sql: String, isScan: Bool) throws {
+    let f = try LedgerFixture()
+    let db = try Connection(path: f.path, access: .readWrite)
+    try db.execute("CREATE TEMP TABLE chosen (id INTEGER PRIMARY KEY)")
+    let plan = try db.rowsOnce("EXPLAIN QUERY PLAN \(sql)") { $0.text(3) }
+    #expect(plan.contains { Self.isScan($0, Self.names(in: sql)) } == isScan, "\(plan)")
+  }
+
+  /// The tables and the names that the statement gives them.
+  static func names(in sql: String) -> Set<String> {
+    let words = sql.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == ".") }.map(String.init)
+    var names = tables
+    for (i, word) in words.enumerated() where tables.contains(word) {
+      let next = words.dropFirst(i + 1).first { $0 != "AS" } ?? ""
+      if !next.isEmpty, next.allSatisfy({ $0.isLowercase }) { names.insert(next) }
+    }
+    return names
+  }
+
+  static func isScan(_ line: String, _ names: Set<String>) -> Bool {
+    let words = line.split(separator: " ").map(String.init)
+    guard words.count >= 2, words[0] == "SCAN", names.contains(words[1]), !words.contains("VIRTUAL") else {
+      return false
+    }
+    guard let index = words.firstIndex(of: "INDEX"), index + 1 < words.count else { return true }
+    return !short.contains(words[index + 1])
+  }
+}
