@@ -67,6 +67,37 @@ import TransferModel
     #expect(try fileNames(in: f.folder).contains("none.db") == false)
   }
 
+  @Test func aLedgerIsNotUpgradedBeneathAnEngine() throws {
+    let f = try LedgerFixture()
+    f.ledger.close()
+    do {
+      let db = try Connection(path: f.path, access: .readWrite)
+      try db.execute("PRAGMA user_version = \(Migrations.count - 1)")
+    }
+    let engine = try SidecarLock(path: f.path + ".lock")
+    #expect(try engine.tryLockExclusive())
+    try engine.write("pid 4711 on here")
+    let error = #expect(throws: TransferError.self) {
+      _ = try Ledger.open(at: f.path, mode: .existing, clock: f.clock)
+    }
+    #expect(error?.kind == .locked && error?.cause.contains("pid 4711 on here") == true)
+    #expect(try f.texts("PRAGMA user_version") == ["\(Migrations.count - 1)"])
+    engine.unlock()
+  }
+
+  @Test func aProgramThatIsOlderThanTheSchemaWritesNothingMore() throws {
+    let f = try LedgerFixture()
+    let run = try f.startRun()
+    try f.shell("PRAGMA user_version = \(Migrations.count + 1)")
+    for _ in 0..<2 {
+      let error = #expect(throws: TransferError.self) { _ = try f.ledger.write { try $0.heartbeat(run) } }
+      #expect(error?.kind == .storeNewer)
+    }
+    // Not even when it is as it was: what the other program did meanwhile is not known.
+    try f.shell("PRAGMA user_version = \(Migrations.count)")
+    #expect(throws: TransferError.self) { _ = try f.ledger.write { try $0.heartbeat(run) } }
+  }
+
   @Test func newerAndForeignLedgersAreRefusedUntouched() throws {
     let f = try LedgerFixture()
     f.ledger.close()

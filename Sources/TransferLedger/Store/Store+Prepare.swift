@@ -10,13 +10,29 @@ extension Store {
         throw TransferError(
           .storeCorrupt, "open store", NameBytes(path), cause: "it is empty", remedy: "\"transfers push\" fills it")
       }
+      let isOld = if case .ledger(let version) = nature { version < Migrations.count } else { false }
+      let engineLock = isOld ? try lockOutEngines() : nil
       if try nature != .ledger(version: Migrations.count) || journalMode(connection) != "wal" {
         try gate.alone { try upgrade(connection, wallMs: wallMs) }
       }
+      engineLock?.unlock()
       return connection
     } catch {
       throw TransferError(any: error, "open store", path: path)
     }
+  }
+
+  /// The schema does not change beneath an engine that knows another one.
+  private func lockOutEngines() throws(TransferError) -> SidecarLock {
+    let lock = try SidecarLock(path: path + ".lock")
+    guard try lock.tryLockExclusive() else {
+      let holder = lock.read()
+      throw TransferError(
+        .locked, "upgrade store", NameBytes(path),
+        cause: "an engine of an older version runs" + (holder.isEmpty ? "" : ": \(holder)"),
+        remedy: "let it end, or stop it; then run this again")
+    }
+    return lock
   }
 
   private func upgrade(_ connection: Connection, wallMs: Int64) throws {

@@ -72,11 +72,20 @@ struct Store: Sendable {
         .storeCorrupt, "open store", NameBytes(path), cause: "it is a database, but not a ledger of transfers",
         remedy: "name another file with --store")
     }
-    guard version <= Migrations.count else {
-      throw TransferError(
-        .storeNewer, "open store", NameBytes(path),
-        cause: "it has schema \(version); this program knows \(Migrations.count)", remedy: "install a newer transfers")
-    }
+    guard version <= Migrations.count else { throw newer(version, "open store") }
     return .ledger(version: version)
+  }
+
+  /// Inside a write transaction: no newer program has changed the schema since the ledger was opened. It is a number in the
+  /// header of the file.
+  func requireOwnSchema(_ connection: Connection) throws {
+    let version = try connection.first("PRAGMA user_version") { $0.int(0) } ?? 0
+    guard version == Migrations.count else { throw newer(version, "write to store") }
+  }
+
+  private func newer(_ version: Int, _ operation: String) -> TransferError {
+    TransferError(
+      .storeNewer, operation, NameBytes(path),
+      cause: "it has schema \(version); this program knows \(Migrations.count)", remedy: "install a newer transfers")
   }
 }

@@ -171,6 +171,11 @@ final class Writer: @unchecked Sendable {
 
   private func run(_ batch: ArraySlice<any WriteJob>, on connection: Connection) -> Outcome {
     do { try begin(connection) } catch { return classify(error) }
+    do { try store.requireOwnSchema(connection) } catch {
+      rollback(connection)
+      refusal = TransferError(any: error, "write to store", path: store.path)
+      return .failed(TransferError(any: error, "write to store", path: store.path))
+    }
     do {
       let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs)
       for job in batch {
