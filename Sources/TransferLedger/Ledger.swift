@@ -118,12 +118,10 @@ public final class Ledger: Sendable {
       let lock = try SidecarLock(path: path + ".lock")
       guard try lock.tryLockExclusive() else { return nil }
       try lock.write("pid \(run.pid) on \(run.host)")
-      return try write { tx in
-        let id = try tx.beginRun(run)
-        let recovery = try tx.recover(id)
-        _ = try tx.endRun(id, how: "recovered")
-        return recovery
-      }
+      let id = try write { try $0.beginRun(run) }
+      let recovery = try recover(id)
+      _ = try write { try $0.endRun(id, how: "recovered") }
+      return recovery
     }
   }
 

@@ -5,10 +5,25 @@ public import TransferModel
 public struct LedgerReader {
   let db: Connection
 
-  /// What a batch was asked to do; nil when there is no such batch.
+  /// What a batch was asked to do; nil when there is no such batch. Throws `.config` when this program cannot read it.
   public func batchSettings(_ batch: BatchID) throws -> BatchSettings? {
     let text = try db.first("SELECT settings FROM batch WHERE id = ?", .id(batch)) { $0.bytes(0) }
-    return try text.map { try JSONDecoder().decode(BatchSettings.self, from: Data($0)) }
+    do {
+      return try text.map { try JSONDecoder().decode(BatchSettings.self, from: Data($0)) }
+    } catch {
+      throw TransferError(
+        .config, "read the settings of batch", NameBytes(batch.description), cause: Self.cause(of: error),
+        remedy: "push its files again; \"transfers store check\" tells whether the ledger is sound")
+    }
+  }
+
+  private static func cause(of error: any Error) -> String {
+    switch error {
+    case DecodingError.keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+      "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has no value of its kind"
+    default: "they are not the JSON that this program writes"
+    }
   }
 
   /// When the next waiting file, chunk or abort is due, in milliseconds since 1970 UTC; nil when nothing waits. It may

@@ -21,6 +21,8 @@ public struct NewRun: Sendable, Hashable {
 
 /// What ``LedgerTransaction/recover(_:)`` found and put right.
 public struct Recovery: Sendable, Hashable {
+  /// Files that the rules of the ledger did not let go, and why.
+  public var refused: [FileID: String] = [:]
   public var crashedAttempts: Int
   public var requeuedFiles: Int
   public var unknownFiles: Int

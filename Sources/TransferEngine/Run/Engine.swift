@@ -32,7 +32,10 @@ public struct Engine: Sendable {
   ///   `.storeFull` none is, when there was space for the last results within ``EngineConfiguration/diskWaitMs``.
   public func work(until stop: StopSignal) throws(TransferError) -> EngineSummary {
     let run = run
-    let recovery = try ledger.write { tx in try tx.recover(run) }
+    let recovery = try ledger.recover(run)
+    for (file, cause) in recovery.refused.sorted(by: { $0.key < $1.key }) {
+      observer.notice(.failed(path: try path(of: file), Failure(.engineBug, cause)))
+    }
     if recovery.crashedAttempts + recovery.requeuedFiles + recovery.unknownFiles > 0 {
       observer.notice(
         .recovered(
@@ -45,6 +48,7 @@ public struct Engine: Sendable {
     do throws(TransferError) {
       var summary = try loop.work()
       summary.filesUnknown += recovery.unknownFiles
+      summary.filesFailed += recovery.refused.count
       let left = try ledger.read { reader in try reader.workLeft() }
       summary.filesLeft = left.files + left.paused
       summary.filesPaused = left.paused
@@ -59,5 +63,9 @@ public struct Engine: Sendable {
       _ = try? ledger.write { tx in try tx.endRun(run, how: how) }
       throw error
     }
+  }
+
+  private func path(of file: FileID) throws(TransferError) -> NameBytes {
+    try ledger.read { try $0.files(.files([file]), after: 0, limit: 1).first?.path } ?? NameBytes(file.description)
   }
 }

@@ -152,8 +152,13 @@ extension EngineLoop {
       { tx in
         _ = try tx.endAttempt(work.attempt, run, result)
         if let state { _ = try tx.endSession(work.session, state) }
-        return [Begun]()
-      }, then: { mailbox.put(.committed($0, asked: [])) })
+      }, then: { mailbox.put(.abortEnded($0)) })
+  }
+
+  /// One that the ledger refuses stays open until the next run.
+  func abortEnded(_ result: Result<Void, TransferError>) {
+    commitsRunning -= 1
+    if case .failure(let error) = result, error.kind != .bug { fail(error) }
   }
 }
 

@@ -77,7 +77,8 @@ extension EngineLoop {
   }
 
   private func giveBack(_ file: ClaimedFile, _ error: TransferError) {
-    guard error.leavesLedgerUsable else { return fail(error) }
+    // A fault of the program in one batch is none of the others.
+    guard error.leavesLedgerUsable || error.kind == .bug else { return fail(error) }
     blocked[file.batch] = blocked[file.batch] ?? error
     var unit = FileUnit(file: file.id, session: file.session?.id)
     unit.changes = [.requeue(notBeforeMs: nil, nil, isFailure: false)]
@@ -185,7 +186,7 @@ extension EngineLoop {
 
   /// Asks the machine of `file` what is next and adds it to this turn's transaction.
   func advance(_ file: FileID, ended: EndedAttempt? = nil, changes: [FileChange] = []) {
-    guard let work = works[file] else { return }
+    guard let work = works[file], work.refusal == nil else { return }
     if ended == nil && changes.isEmpty && waitsForDiscovery(work) { return }
     let room = chunkRoom(work)
     work.machine.facts.learned = work.destination.learned

@@ -8,6 +8,10 @@ extension EngineLoop {
     guard let job = jobs[id], let work = works[job.file] else {
       preconditionFailure("a reply to request \(id), which is unknown")
     }
+    if work.refusal != nil {
+      requestEnded(job, .interrupted)
+      return drop(id)
+    }
     var reply = reply
     reply.bytesSent = max(0, reply.bytesSent - Int64(job.prefixLength))
     // libcurl may have repeated the request by itself: what counts here is the body.
@@ -44,7 +48,7 @@ extension EngineLoop {
 
   /// An interim answer to a request that goes on: the name of its session is durable as soon as it is known.
   func heard(_ id: JobID, _ reply: InterimReply) {
-    guard let job = jobs[id], let work = works[job.file] else { return }
+    guard let job = jobs[id], let work = works[job.file], work.refusal == nil else { return }
     let verdict = job.destination.resolved.uploadProtocol.judgeInterim(
       reply, to: job.step.step, work.machine.facts, context(job))
     guard case .sessionOpened(let remoteID, let expiresAtMs) = verdict else { return }
@@ -100,6 +104,7 @@ extension EngineLoop {
   func conclude(
     _ id: JobID, _ verdict: Verdict, reply: TransferReply?, identityNow: SourceIdentity?
   ) {
+    if let job = jobs[id], works[job.file]?.refusal != nil { return drop(id) }
     guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)
     work.destination.requests -= 1
@@ -131,6 +136,7 @@ extension EngineLoop {
 
   /// We stopped a request, or never sent it.
   func interrupt(_ id: JobID, _ reply: TransferReply?) {
+    if let job = jobs[id], works[job.file]?.refusal != nil { return drop(id) }
     guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)
     work.destination.requests -= 1

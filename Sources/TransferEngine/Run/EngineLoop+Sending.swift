@@ -19,18 +19,23 @@ extension EngineLoop {
     guard !units.isEmpty else { return }
     let batch = units
     units = []
+    commit(batch, isRepeat: false)
+  }
+
+  func commit(_ batch: [FileUnit], isRepeat: Bool) {
     commitsRunning += 1
     let run = engine.run
     let mailbox = mailbox
-    let asked = batch.map { $0.begin?.requestCount ?? 0 }
     engine.ledger.write(
       { tx in try batch.map { try $0.apply(tx, run: run) } },
-      then: { mailbox.put(.committed($0, asked: asked)) })
+      then: { mailbox.put(.committed($0, batch, isRepeat: isRepeat)) })
   }
 
   /// What was begun is durable: prepare it.
-  func committed(_ result: Result<[Begun], TransferError>, _ asked: [Int]) {
+  func committed(_ result: Result<[Begun], TransferError>, _ batch: [FileUnit], isRepeat: Bool) {
     commitsRunning -= 1
+    if case .failure(let error) = result, refusesUnits(error, batch, isRepeat: isRepeat) { return }
+    let asked = batch.map(\.requestCount)
     beginning -= asked.reduce(0, +)
     switch result {
     case .failure(let error): fail(error)
@@ -85,6 +90,7 @@ extension EngineLoop {
     jobs[id] = Job(file: work.machine.claimed.id, step: step, range: range, destination: destination)
     work.jobs.insert(id)
     // What was asked of the ledger before the file's end was known is given back unsent.
+    if work.refusal != nil { return drop(id) }
     if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
     let proto = destination.resolved.uploadProtocol
     let order = PreparationOrder(
@@ -106,6 +112,7 @@ extension EngineLoop {
 
   func prepared(_ id: JobID, _ result: Result<Prepared, PreparationFailure>) {
     guard let job = jobs[id], let work = works[job.file] else { return }
+    if work.refusal != nil { return drop(id) }
     if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
     switch result {
     case .failure(let failed) where failed.failure.code == .authMissing:

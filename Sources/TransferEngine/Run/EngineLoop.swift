@@ -7,7 +7,9 @@ import TransferProtocols
 final class EngineLoop: @unchecked Sendable {
   enum Event: Sendable {
     case claimed(Result<[ClaimedFile], TransferError>)
-    case committed(Result<[Begun], TransferError>, asked: [Int])
+    case committed(Result<[Begun], TransferError>, [FileUnit], isRepeat: Bool)
+    case abandoned(Result<AbandonedFile, TransferError>, FileID, reason: String)
+    case abortEnded(Result<Void, TransferError>)
     case prepared(JobID, Result<Prepared, PreparationFailure>)
     case replied(JobID, TransferReply)
     case heard(JobID, InterimReply)
@@ -84,6 +86,8 @@ final class EngineLoop: @unchecked Sendable {
     var jobs: Set<JobID> = []
     /// What a person asked and the engine has begun to do.
     var wish: Wish?
+    /// Why the ledger refused a change of the file; nothing is done for it any more.
+    var refusal: String?
     let destination: Destination
 
     init(machine: FileMachine, destination: Destination) {
@@ -103,6 +107,8 @@ final class EngineLoop: @unchecked Sendable {
   var destinations: [BatchID: Destination] = [:]
   /// Transports that know the rate of this run.
   var limitedTransports: Set<ObjectIdentifier> = []
+  /// Files of which the ledger refused a change.
+  var refused: Set<FileID> = []
   /// Batches for which nothing can be sent in this run, and why.
   var blocked: [BatchID: TransferError] = [:]
   /// How often the source of a file changed in this run, by its newest generation.
@@ -190,7 +196,9 @@ final class EngineLoop: @unchecked Sendable {
   private func handle(_ event: Event) {
     switch event {
     case .claimed(let result): claimed(result)
-    case .committed(let result, let asked): committed(result, asked)
+    case .committed(let result, let units, let isRepeat): committed(result, units, isRepeat: isRepeat)
+    case .abandoned(let result, let file, let reason): abandoned(result, file, reason)
+    case .abortEnded(let result): abortEnded(result)
     case .prepared(let job, let result): prepared(job, result)
     case .replied(let job, let reply): replied(job, reply)
     case .heard(let id, let reply): heard(id, reply)

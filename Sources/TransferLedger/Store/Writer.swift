@@ -173,8 +173,9 @@ final class Writer: @unchecked Sendable {
     do { try begin(connection) } catch { return classify(error) }
     do { try store.requireOwnSchema(connection) } catch {
       rollback(connection)
-      refusal = TransferError(any: error, "write to store", path: store.path)
-      return .failed(TransferError(any: error, "write to store", path: store.path))
+      guard let newer = error as? TransferError else { return classify(error) }
+      refusal = newer
+      return .failed(newer)
     }
     do {
       let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs)

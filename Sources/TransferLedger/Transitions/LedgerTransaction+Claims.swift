@@ -1,3 +1,4 @@
+import CSQLite
 public import TransferModel
 
 extension LedgerTransaction {
@@ -9,14 +10,31 @@ extension LedgerTransaction {
     try db.run(Self.promoteFiles, .int(wallMs))
     try promoteChunks()
     let ready = try readyFiles(limit, without)
-    return try ready.map { (file, isFresh) in
+    return try ready.compactMap { (file, isFresh) in
+      guard try activate(file.id, run) else { return nil }
+      return isFresh ? file : try withHistory(file)
+    }
+  }
+
+  /// pending → active. False when the rules of the ledger refuse it: that file fails, so that it is in nobody's way.
+  private func activate(_ file: FileID, _ run: RunID) throws -> Bool {
+    do throws(SQLiteError) {
       try db.run(
         """
         UPDATE OR FAIL file SET state = 'active', run_id = ?, started_at = coalesce(started_at, ?),
           cause = iif(cause = 'policy.deadline', NULL, cause)
         WHERE id = ? AND state = 'pending'
-        """, .id(run), .int(wallMs), .id(file.id))
-      return isFresh ? file : try withHistory(file)
+        """, .id(run), .int(wallMs), .id(file))
+      return true
+    } catch {
+      // One row, and FAIL: nothing was changed, and the transaction goes on.
+      guard error.primary == SQLITE_CONSTRAINT, db.isInTransaction else { throw error }
+      try db.run(
+        """
+        UPDATE file SET state = 'failed', live = NULL, cause = 'engine.bug', message = ?, not_before = NULL,
+          finished_at = max(coalesce(started_at, 0), ?) WHERE id = ? AND state = 'pending'
+        """, .text("the ledger refused to begin it: \(error.message)"), .int(wallMs), .id(file))
+      return false
     }
   }
 

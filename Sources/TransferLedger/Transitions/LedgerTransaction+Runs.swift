@@ -39,15 +39,17 @@ extension LedgerTransaction {
   /// Puts right what dead runs left; after ``Ledger/startRun(_:)`` and before the first claim. Attempts that were open
   /// are `crashed`. Their chunks may be sent again, or are `unknown` where that could double; likewise the files. One
   /// transaction whose cost grows with what was in flight, not with the ledger. Writes `recovered` events.
-  public func recover(_ run: RunID) throws -> Recovery {
+  /// ``Ledger/recover(_:)`` goes on when the rules refuse a row.
+  /// - Parameter only: of this file alone.
+  func recover(_ run: RunID, only: FileID? = nil) throws -> Recovery {
     try requireLease(run)
-    let orphans = try openAttempts(notOf: run)
-    let wishes = try wishes(notOf: run)
+    let orphans = try openAttempts(notOf: run, only)
+    let wishes = try wishes(notOf: run, only)
     try db.run(
       """
-      UPDATE attempt SET outcome = 'crashed', ended_at = max(started_at, ?), may_have_arrived = 1,
-        error_code = 'engine.orphaned' WHERE outcome = 'open' AND run_id <> ?
-      """, .int(wallMs), .id(run))
+      UPDATE attempt SET outcome = 'crashed', ended_at = max(started_at, ?1), may_have_arrived = 1,
+        error_code = 'engine.orphaned' WHERE outcome = 'open' AND run_id <> ?2 AND (?3 IS NULL OR file_id = ?3)
+      """, .int(wallMs), .id(run), .id(only))
     for orphan in orphans { try releaseChunk(of: orphan) }
     var unknown: Set<FileID> = []
     for orphan in orphans where !orphan.isRepeatable && orphan.operation != .abort {
@@ -57,13 +59,13 @@ extension LedgerTransaction {
     try db.run(
       """
       UPDATE chunk SET state = 'pending' WHERE state = 'failed'
-        AND file_id IN (SELECT id FROM file WHERE state IN ('active', 'finishing') AND run_id <> ?)
-      """, .id(run))
+        AND file_id IN (SELECT id FROM file WHERE state IN ('active', 'finishing') AND run_id <> ?1 AND (?2 IS NULL OR id = ?2))
+      """, .id(run), .id(only))
     let requeued = try db.run(
       """
       UPDATE file SET state = 'pending', run_id = NULL, wish = NULL
-      WHERE state IN ('active', 'finishing') AND run_id <> ?
-      """, .id(run))
+      WHERE state IN ('active', 'finishing') AND run_id <> ?1 AND (?2 IS NULL OR id = ?2)
+      """, .id(run), .id(only))
     for wish in Wish.allCases { try honour(wish, of: wishes[wish] ?? []) }
     try db.run(
       "UPDATE session SET abort_after = ?1 WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL AND abort_after > ?1",
@@ -92,22 +94,26 @@ extension LedgerTransaction {
       cancelledFiles: cancelled.count)
   }
 
-  private struct Orphan {
+  struct Orphan {
     var file: FileID
     var chunk: ChunkID?
     var operation: AttemptOperation
     var isRepeatable: Bool
   }
 
-  private func openAttempts(notOf run: RunID) throws -> [Orphan] {
+  private func openAttempts(notOf run: RunID, _ only: FileID?) throws -> [Orphan] {
     try db.rows(
-      "SELECT file_id, chunk_id, operation, is_repeatable FROM attempt WHERE outcome = 'open' AND run_id <> ?", .id(run)
-    ) { row throws(SQLiteError) in
-      Orphan(file: row.id(0), chunk: row.idOrNil(1), operation: try row.named(2), isRepeatable: row.flag(3))
-    }
+      """
+      SELECT file_id, chunk_id, operation, is_repeatable FROM attempt
+      WHERE outcome = 'open' AND run_id <> ?1 AND (?2 IS NULL OR file_id = ?2)
+      """, .id(run), .id(only), row: Self.orphan)
   }
 
-  private func releaseChunk(of orphan: Orphan) throws {
+  static func orphan(_ row: SQLRow) throws(SQLiteError) -> Orphan {
+    Orphan(file: row.id(0), chunk: row.idOrNil(1), operation: try row.named(2), isRepeatable: row.flag(3))
+  }
+
+  func releaseChunk(of orphan: Orphan) throws {
     guard let chunk = orphan.chunk else { return }
     try db.run(
       """

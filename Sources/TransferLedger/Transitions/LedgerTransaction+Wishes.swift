@@ -35,10 +35,11 @@ extension LedgerTransaction {
     try hideEmptied(batches(of: [file]))
   }
 
-  /// The wishes on files of dead runs.
-  func wishes(notOf run: RunID) throws -> [Wish: [FileID]] {
+  /// The wishes on files of dead runs, or on one of them.
+  func wishes(notOf run: RunID, _ only: FileID?) throws -> [Wish: [FileID]] {
     let rows = try db.rows(
-      "SELECT wish, id FROM file WHERE wish IS NOT NULL AND run_id <> ?", .id(run)
+      "SELECT wish, id FROM file WHERE wish IS NOT NULL AND run_id <> ?1 AND (?2 IS NULL OR id = ?2)", .id(run),
+      .id(only)
     ) { row throws(SQLiteError) in (wish: try row.named(0, Wish.self), file: row.id(1, FileID.self)) }
     return Dictionary(grouping: rows, by: \.wish).mapValues { $0.map(\.file) }
   }

@@ -1,0 +1,81 @@
+public import TransferModel
+
+/// What becomes of one file when the rules of the ledger refuse a change of it. No other file is at fault.
+extension LedgerTransaction {
+  /// active, finishing → failed; or unknown, when a request of it is open that must not be repeated. Its open attempts are closed:
+  /// what became of them is not known. Its session stays for a retry. Returns the state that it has then.
+  public func abandonFile(_ file: FileID, _ run: RunID, message: String) throws -> AbandonedFile {
+    let open = try db.rows(
+      """
+      SELECT file_id, chunk_id, operation, is_repeatable FROM attempt
+      WHERE file_id = ? AND outcome = 'open' AND operation <> 'abort'
+      """, .id(file), row: Self.orphan)
+    try db.run(
+      """
+      UPDATE attempt SET outcome = iif(is_repeatable, 'interrupted', 'unknown'), ended_at = max(started_at, ?),
+        may_have_arrived = 1, error_code = 'engine.bug'
+      WHERE file_id = ? AND run_id = ? AND outcome = 'open' AND operation <> 'abort'
+      """, .int(wallMs), .id(file), .id(run))
+    for attempt in open { try releaseChunk(of: attempt) }
+    let result =
+      if open.contains(where: { !$0.isRepeatable }) {
+        try markUnknown(file, run, code: .engineBug, message: message)
+      } else {
+        try failFile(file, run, code: .engineBug, message: message, keepsSession: true)
+      }
+    let found = try db.first("SELECT state, path FROM file WHERE id = ?", .id(file)) { row throws(SQLiteError) in
+      (state: try row.named(0, FileState.self), path: row.name(1))
+    }
+    return AbandonedFile(id: file, isApplied: result.isApplied, state: found?.state, path: found?.path)
+  }
+}
+
+/// A file of which the ledger refused a change.
+public struct AbandonedFile: Sendable, Hashable {
+  public var id: FileID
+  /// It was with the run.
+  public var isApplied: Bool
+  public var state: FileState?
+  public var path: NameBytes?
+}
+
+extension LedgerReader {
+  /// Files in the hands of dead runs, and those with a request of one.
+  func filesInHand(notOf run: RunID) throws -> [FileID] {
+    try db.rows(
+      """
+      SELECT id FROM file WHERE state IN ('active', 'finishing') AND run_id <> ?1
+      UNION SELECT file_id FROM attempt WHERE outcome = 'open' AND run_id <> ?1
+      """, .id(run)
+    ) { $0.id(0) }
+  }
+}
+
+extension Ledger {
+  /// Puts right what dead runs left; after ``startRun(_:)`` and before the first claim. Attempts that were open are `crashed`. Their
+  /// chunks may be sent again, or are `unknown` where that could double; likewise the files. In one transaction; when the rules of the
+  /// ledger refuse a row, file by file, and only the files that are refused stay as they are. Blocking.
+  public func recover(_ run: RunID) throws(TransferError) -> Recovery {
+    do throws(TransferError) { return try write { try $0.recover(run) } } catch {
+      guard error.kind == .bug else { throw error }
+      var sum = Recovery(crashedAttempts: 0, requeuedFiles: 0, unknownFiles: 0)
+      for file in try read({ try $0.filesInHand(notOf: run) }) {
+        do throws(TransferError) { sum.add(try write { try $0.recover(run, only: file) }) } catch {
+          guard error.kind == .bug else { throw error }
+          sum.refused[file] = error.cause
+        }
+      }
+      return sum
+    }
+  }
+}
+
+extension Recovery {
+  fileprivate mutating func add(_ other: Recovery) {
+    crashedAttempts += other.crashedAttempts
+    requeuedFiles += other.requeuedFiles
+    unknownFiles += other.unknownFiles
+    pausedFiles += other.pausedFiles
+    cancelledFiles += other.cancelledFiles
+  }
+}
