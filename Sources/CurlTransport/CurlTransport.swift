@@ -10,6 +10,8 @@ public final class CurlTransport: Transport {
     /// nil for requests whose URL is refused: they need a thread for the reply, no connection.
     var origin: Origin?
     var credentialLabel: String
+    /// A connection that was made under another rule may lead where this one forbids.
+    var addresses: AddressRule
   }
 
   private struct State {
@@ -40,7 +42,8 @@ public final class CurlTransport: Transport {
   ) {
     let (origin, refusal) = Self.examine(request)
     let order = Order(id: id, request: request, refusal: refusal, onReply: onReply)
-    let key = PoolKey(origin: origin, credentialLabel: origin == nil ? "" : request.credentialLabel)
+    let key = PoolKey(
+      origin: origin, credentialLabel: origin == nil ? "" : request.credentialLabel, addresses: request.addresses)
     switch state.withLock({ pool(for: key, in: &$0) }) {
     case .pool(let pool):
       if !pool.put(.start(order)) { onReply(.cancelledBeforeStart) }

@@ -35,9 +35,10 @@ extension Exchange {
       reply.curlCode = answer.refusal?.code ?? Int32(code.rawValue)
       guard code != CURLE_OK else { return }
       reply.curlMessage =
-        answer.refusal?.message
+        answer.refusal?.message ?? addresses?.message
         ?? Self.withoutSecrets(
           easy.message(for: code), otherwise: EasyHandle.generalMessage(for: code), order.request)
+      reply.isAddressRefused = addresses?.refused != nil && answer.status == 0
       reply.systemError = Int32(truncatingIfNeeded: easy.long(CURLINFO_OS_ERRNO))
     case .stalled:
       reply.isStalled = true

@@ -26,6 +26,8 @@ final class Exchange {
   var stall: StallWatch?
   /// Must live as long as the handle uses it.
   var fieldList: UnsafeMutablePointer<curl_slist>?
+  /// nil when every address will do. Must live as long as the handle uses it.
+  let addresses: AddressGuard?
 
   private(set) var bodyFailure: Failure?
   /// Body bytes that libcurl took in earlier passes: a pass ends when libcurl rewinds the body to repeat the request.
@@ -43,6 +45,7 @@ final class Exchange {
     self.easy = easy
     self.limiter = limiter
     length = order.request.body.length ?? 0
+    addresses = AddressGuard(order.request.addresses)
     answer = AnswerCollector(
       maxBodyBytes: order.request.limits.maxReplyBytes, onInterim: order.request.onInterim)
     startedNs = csys_boottime_ns()

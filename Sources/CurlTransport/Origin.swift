@@ -2,6 +2,9 @@
 struct Origin: Hashable, Sendable {
   /// `https://example.org:443`, in lower case.
   let text: String
+  let isTLS: Bool
+  /// In lower case; an IPv6 address keeps its brackets.
+  let host: String
 
   /// Takes what libcurl will connect to from an absolute `http` or `https` URL. Stricter than libcurl: user information,
   /// control characters, spaces and backslashes are refused, so that two parsers cannot disagree about the host.
@@ -22,7 +25,9 @@ struct Origin: Hashable, Sendable {
     let (host, port) = Self.split(authority)
     guard !host.isEmpty else { throw .malformedURL("the URL names no host") }
     let effectivePort = port.isEmpty ? (scheme == "https" ? "443" : "80") : Self.lowercased(port)
-    text = "\(scheme)://\(Self.lowercased(host)):\(effectivePort)"
+    isTLS = scheme == "https"
+    self.host = Self.lowercased(host)
+    text = "\(scheme)://\(self.host):\(effectivePort)"
   }
 
   /// The colons inside of `[::1]` belong to the host.

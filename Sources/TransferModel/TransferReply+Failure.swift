@@ -18,7 +18,8 @@ extension TransferReply {
   }
 
   private var transportErrorCode: ErrorCode {
-    switch curlCode {
+    if isAddressRefused { return .httpRedirect }
+    return switch curlCode {
     case 0, 8, 23, 61, 63, 100: .protoBadReply
     // The code of an unknown scheme is also that of an answer which is no HTTP/1.
     case 1: requestMayHaveArrived ? .protoBadReply : .protoUnsupported

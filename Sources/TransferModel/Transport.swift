@@ -18,6 +18,8 @@ public struct TransferRequest: Sendable {
   public var rateGroup: RateGroup?
   /// What stands before and after the source in the body: the frame of a form. Put around it by whoever adds the source.
   public var envelope: BodyEnvelope?
+  /// Which addresses the connection may lead to.
+  public var addresses = AddressRule.any
   /// Called for each interim answer (1xx but 100) with its fields, on a thread of the transport, before the reply; it must not
   /// block.
   public var onInterim: (@Sendable (InterimReply) -> Void)?
@@ -34,6 +36,14 @@ public struct TransferRequest: Sendable {
     self.credentialLabel = credentialLabel
     self.needsFreshConnection = needsFreshConnection
   }
+}
+
+/// Which addresses a connection may lead to.
+public enum AddressRule: Sendable, Hashable {
+  case any
+  /// A server named the URL: addresses of this machine and of private networks only where the origin that is named here
+  /// (`https://host:port`) has such an address itself.
+  case `public`(unlessOf: String)
 }
 
 /// Bytes around the source of a body.
@@ -119,6 +129,8 @@ public struct TransferReply: Sendable {
   public var requestMayHaveArrived = false
   /// Ended by us because too few bytes moved for `RequestLimits.stallMs`; `curlCode` is 28 then.
   public var isStalled = false
+  /// The address that a server named is one that ``AddressRule`` forbids.
+  public var isAddressRefused = false
   /// We stopped it; nothing is wrong with the server.
   public var isCancelled = false
   /// Set when reading the body failed; then the request was ended by us.

@@ -92,6 +92,6 @@ import TransferModel
 
 private struct Unexpected: Error { let text: String }
 
-private func check(_ condition: Bool, _ text: String) throws {
+func check(_ condition: Bool, _ text: String) throws {
   if !condition { throw Unexpected(text: text) }
 }

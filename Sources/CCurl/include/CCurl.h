@@ -36,6 +36,7 @@ ccurl_outcome ccurl_try(const char *name, unsigned oldest);
 
 typedef size_t (*ccurl_read_callback)(char *buffer, size_t size, size_t count, void *user);
 typedef size_t (*ccurl_write_callback)(char *data, size_t size, size_t count, void *user);
+typedef curl_socket_t (*ccurl_open_socket_callback)(void *user, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*ccurl_seek_callback)(void *user, curl_off_t offset, int origin);
 
 // The same as libcurl's functions of these names.
@@ -68,6 +69,8 @@ CURLcode ccurl_set_read(CURL *easy, ccurl_read_callback callback);
 CURLcode ccurl_set_seek(CURL *easy, ccurl_seek_callback callback);
 CURLcode ccurl_set_write(CURL *easy, ccurl_write_callback callback);
 CURLcode ccurl_set_header(CURL *easy, ccurl_write_callback callback);
+/// The callback gets what CURLOPT_OPENSOCKETDATA was set to.
+CURLcode ccurl_set_open_socket(CURL *easy, ccurl_open_socket_callback callback);
 CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 CURLSHcode ccurl_share_set_long(CURLSH *share, CURLSHoption option, long value);
 
