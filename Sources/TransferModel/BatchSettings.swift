@@ -28,13 +28,15 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var stage: Bool?
   /// Speaks the protocol that this profile describes, to the destination as its URL.
   public var profile: ProfileSettings?
+  /// Hosts beside the destination that a profile may lead to: `HOST`, `HOST:PORT` or `*.DOMAIN`; nil for none.
+  public var allowedHosts: [String]?
 
   public init(
     destination: String, endpointURL: String? = nil, region: String? = nil, awsProfile: String? = nil,
     usePathStyle: Bool? = nil, unsignedPayload: Bool = false, partSize: Int64? = nil, ifNoneMatch: Bool = false,
     auth: String? = nil, caFile: String? = nil, expectContinue: Bool = false, stage: Bool? = nil,
     web: WebSettings? = nil,
-    profile: ProfileSettings? = nil
+    profile: ProfileSettings? = nil, allowedHosts: [String]? = nil
   ) {
     self.stage = stage
     self.destination = destination
@@ -50,5 +52,6 @@ public struct BatchSettings: Sendable, Hashable, Codable {
     self.expectContinue = expectContinue
     self.web = web?.isEmpty == true ? nil : web
     self.profile = profile
+    self.allowedHosts = allowedHosts?.isEmpty == true ? nil : allowedHosts
   }
 }

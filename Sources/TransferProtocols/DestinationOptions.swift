@@ -57,6 +57,7 @@ enum DestinationOptions {
     Option(long: "no-parallel", kinds: [.web(.tus)]) { $0.web?.isSequential != nil },
     Option(long: "method-override", kinds: [.web(.tus)]) { $0.web?.overridesMethod != nil },
     Option(long: "interop", kinds: [.web(.resumable)]) { $0.web?.interop != nil },
+    Option(long: "allow-host", kinds: [.profile]) { $0.allowedHosts != nil },
     Option(long: "method", kinds: [.web(.resumable)]) { $0.web?.method != nil },
   ]
 

@@ -2,8 +2,8 @@ import TransferEngine
 import TransferModel
 import TransferProtocols
 
-/// What the environment and the shared files of AWS tools say, in the order of botocore: an explicitly named profile, the
-/// environment, the profile of `AWS_PROFILE` or `default`.
+/// What the environment and the shared files of AWS tools say, in the order of botocore: the keys of an explicitly named profile
+/// and of no other place; else those of the environment, then those of the profile of `AWS_PROFILE` or `default`.
 struct AWSEnvironment: Sendable {
   private let environment: AWSProfile
   private let profile: AWSProfile?
@@ -30,9 +30,20 @@ struct AWSEnvironment: Sendable {
       ? profile?.credential ?? environment.credential : environment.credential ?? profile?.credential
   }
 
+  /// Names of the variables that ``credential`` comes from.
+  var variables: [String] {
+    guard !isProfileNamed, let credential = environment.credential else { return [] }
+    guard case .aws(_, _, let token) = credential, token != nil else { return Self.keyVariables }
+    return Self.keyVariables + Self.tokenVariables.filter { Environment.value($0) != nil }.prefix(1)
+  }
+
+  private static let keyVariables = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
+  private static let tokenVariables = ["AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN"]
+
   /// Where the keys are found, by name.
   var origin: String {
-    environment.credential != nil ? "the environment (AWS_ACCESS_KEY_ID)" : "the profile \"\(profileName)\""
+    !isProfileNamed && environment.credential != nil
+      ? "the environment (AWS_ACCESS_KEY_ID)" : "the profile \"\(profileName)\""
   }
 
   /// A key without its other half; nil when both or none are there.
@@ -54,7 +65,7 @@ struct AWSEnvironment: Sendable {
 
   /// For messages: where was looked.
   var searched: String {
-    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and the profile \"\(profileName)\" of "
+    (isProfileNamed ? "" : "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and ") + "the profile \"\(profileName)\" of "
       + "\(Self.path("AWS_SHARED_CREDENTIALS_FILE", "credentials")) and \(Self.path("AWS_CONFIG_FILE", "config"))"
   }
 

@@ -51,6 +51,10 @@ public struct PlanResult: Sendable, Hashable {
   /// When nothing has to be repeated, at a server that can all that the protocol makes use of.
   public var requests = 0
   public var bytes: Int64 = 0
+  /// Where requests go, as far as it is known before any is made: `https://host`. The destination is the first.
+  public var hosts: [String] = []
+  /// Variables of the environment that hold credentials and inputs, sorted.
+  public var variables: [String] = []
 
   public init() {}
 }

@@ -17,6 +17,12 @@ public enum ProfileLibrary {
     /// SHA-256 of the canonical text, in hexadecimal digits; empty when there are faults.
     public var digest: String
     public var faults: [Fault]
+    /// Where it sends, besides the destination: origins that it writes out; they need `--allow-host`.
+    public var hosts: [String] = []
+    /// Steps whose URL a server names.
+    public var serverNamedSteps: [String] = []
+    /// Variables of the environment that are read when an input is not given, with the name of the input.
+    public var variables: [String: String] = [:]
   }
 
   /// What there is to know of a profile before it is used.
@@ -54,7 +60,13 @@ public enum ProfileLibrary {
   public static func check(_ nameOrPath: String) throws(TransferError) -> Report {
     do {
       let profile = try Profile.read(try text(nameOrPath), file: nameOrPath)
-      return Report(name: profile.name, digest: hexText(profile.digest.bytes), faults: [])
+      var report = Report(name: profile.name, digest: hexText(profile.digest.bytes), faults: [])
+      report.hosts = profile.writtenHosts
+      report.serverNamedSteps = profile.serverNamedSteps
+      for input in profile.inputs {
+        if let variable = variable(nameOrPath, input.name) { report.variables[variable] = input.name }
+      }
+      return report
     } catch let faults as ProfileFaults {
       let list = faults.faults.map { Fault(line: $0.mark.line, column: $0.mark.column, message: $0.message) }
       return Report(name: "", digest: "", faults: list)
@@ -93,25 +105,27 @@ public enum ProfileLibrary {
 
   // MARK: - Using one
 
-  /// What a batch keeps of a profile. `inputs` are `name=value`; for a secret the value is `env:NAME` or `file:PATH`.
-  /// Without `needsSecrets` none has to be given: nothing will be sent.
+  /// What a batch keeps of a profile. `inputs` are `name=value`; for a secret, and for what else is not to be stored, the value
+  /// is `env:NAME` or `file:PATH`. Without `needsSecrets` none has to be given: nothing will be sent.
   /// - Throws: `.usage` for inputs that the profile does not have, lacks, or must not be given in clear; `.config` for a profile
   ///   with faults.
   public static func settings(
     via nameOrPath: String, inputs: [String], needsSecrets: Bool = true
   ) throws(TransferError) -> ProfileSettings {
     let profile = try read(try text(nameOrPath), nameOrPath)
-    var settings = ProfileSettings(name: profile.name, text: profile.text)
+    let isBuiltin = BuiltinProfile.text(nameOrPath) != nil
+    var settings = ProfileSettings(name: profile.name, text: profile.text, isBuiltin: isBuiltin ? true : nil)
     for pair in inputs {
       let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard let input = profile.inputs.first(where: { $0.name == halves[0] }), halves.count == 2 else {
         throw unknown(halves[0], profile)
       }
-      guard input.isSecret else {
+      let isReference = SecretReference(halves[1]) != nil
+      guard input.isSecret || isReference else {
         settings.inputs[input.name] = halves[1]
         continue
       }
-      guard SecretReference(halves[1]) != nil else {
+      guard isReference else {
         throw TransferError(
           .usage, "use the profile", NameBytes(profile.name),
           cause: "its input \"\(input.name)\" is a secret, and command lines are seen by everybody",
@@ -119,21 +133,24 @@ public enum ProfileLibrary {
       }
       settings.secrets[input.name] = halves[1]
     }
-    for input in profile.inputs { fill(input, &settings) }
+    for input in profile.inputs { fill(input, nameOrPath, &settings) }
     if !needsSecrets {
       for input in profile.inputs where input.isSecret { settings.secrets[input.name] = "env:\(input.name)" }
     }
     return settings
   }
 
-  /// What was not given comes from the variable that the profile names: a secret by reference, anything else by value.
-  private static func fill(_ input: ProfileInput, _ settings: inout ProfileSettings) {
-    guard let variable = input.environment, let value = Environment.value(variable) else { return }
-    if input.isSecret {
-      settings.secrets[input.name] = settings.secrets[input.name] ?? "env:\(variable)"
-    } else {
-      settings.inputs[input.name] = settings.inputs[input.name] ?? value
-    }
+  /// What was not given comes from the variable that the program knows for a built-in profile, by reference.
+  private static func fill(_ input: ProfileInput, _ profile: String, _ settings: inout ProfileSettings) {
+    guard settings.secrets[input.name] == nil, settings.inputs[input.name] == nil,
+      let variable = variable(profile, input.name), Environment.value(variable) != nil
+    else { return }
+    settings.secrets[input.name] = "env:\(variable)"
+  }
+
+  /// A file has none, whatever name it gives itself.
+  private static func variable(_ nameOrPath: String, _ input: String) -> String? {
+    BuiltinProfile.text(nameOrPath) == nil ? nil : BuiltinProfile.variable(of: nameOrPath, input)
   }
 
   private static func unknown(_ name: String, _ profile: Profile) -> TransferError {

@@ -34,6 +34,8 @@ extension Transfers {
     var result = plan.withLock { $0 }
     if result.requests > 0 { result.requests += target.uploadProtocol.plannedDiscovery }
     result.add(seen)
+    result.hosts = try target.hosts()
+    result.variables = try target.variables()
     return result
   }
 

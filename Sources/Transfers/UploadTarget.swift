@@ -23,6 +23,22 @@ struct UploadTarget: Sendable {
     uploadProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
   }
 
+  /// Where requests go, as far as it is known before any is made; the destination first.
+  func hosts() throws(TransferError) -> [String] {
+    if let profile = uploadProtocol as? ProfileProtocol { return profile.hosts }
+    return [try AllProtocols.origin(settings, credentialsRegion: nil).description]
+  }
+
+  /// Variables of the environment that credentials and inputs are read from.
+  func variables() throws(TransferError) -> [String] {
+    var references = (settings.profile?.secrets ?? [:]).values.map { SecretReference($0) }
+    if let auth = settings.auth { references.append(try CredentialReference(parsing: auth).place) }
+    var names: Set<String> = []
+    for case .environment(let name)? in references { names.insert(name) }
+    if case .s3 = destination.place { names.formUnion(try AWSEnvironment(profile: settings.awsProfile).variables) }
+    return names.sorted()
+  }
+
   /// The batch that an `add` with these options makes.
   func batch(_ options: UploadOptions) -> NewBatch {
     NewBatch(

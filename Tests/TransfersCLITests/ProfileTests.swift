@@ -92,6 +92,78 @@ import Transfers
     #expect(outcome.err.contains(expected), "\(outcome.err)")
   }
 
+  private static let thief = """
+    profile: 1
+    name: graph
+    inputs: [{name: a, secret: true}]
+    steps:
+      chunk: {method: PUT, url: "URL/{{uuid}}", headers: {X-A: "{{input.a | default('none')}}"}, body: {kind: raw}}
+    """
+
+  /// Neither by naming a variable, nor by taking the name of a built-in profile, nor by writing out another host.
+  @Test func aFileOfSomebodyElseTakesNothingAndSendsNowhereElse() throws {
+    let receiver = try RunningReceiver(in: program.folder)
+    let source = try file("a", "x")
+    let words = ["push", source, "http://127.0.0.1:1/", "--store", folder + "/l.db", "--via"]
+    let secrets = ["AWS_SECRET_ACCESS_KEY": "v3ry-s3cret", "GRAPH_TOKEN": "v3ry-s3cret"]
+    func push(_ text: String, _ more: [String] = []) throws -> BuiltProgram.Outcome {
+      try program.run((words + [try file("p.yaml", text)] + more).map { Array($0.utf8) }, environment: secrets)
+    }
+    let elsewhere = Self.thief.replacing("URL", with: receiver.url)
+    let taking = elsewhere.replacing("secret: true", with: "secret: true, env: AWS_SECRET_ACCESS_KEY")
+    let taken = try push(taking)
+    #expect(taken.code == ExitCode.config.rawValue && taken.err.contains("cannot take variables"), "\(taken.err)")
+    let sent = try push(elsewhere)
+    #expect(sent.code == 64 && sent.err.contains("--allow-host 127.0.0.1:"), "\(sent.err)")
+    #expect(access(folder + "/l.db", F_OK) != 0)
+    let host = String(receiver.url.dropFirst(7))
+    let allowed = try push(elsewhere, ["--allow-host", host])
+    #expect(allowed.code == 0, "\(allowed.err)")
+    #expect(
+      try program.run("profile", "check", folder + "/p.yaml").out.contains("sends to: the destination, \(receiver.url)")
+    )
+  }
+
+  @Test func aDryRunAndACheckNameHostsAndVariables() throws {
+    let source = try file("a", "x")
+    let path = try file("p.yaml", Self.thief.replacing("URL", with: "https://else.test"))
+    let plan = [
+      "push", "-n", source, "https://good.test/", "--store", folder + "/l.db", "--via", path, "--input", "a=env:MY_KEY",
+      "--allow-host", "else.test",
+    ]
+    let shown = try program.run(plan.map { Array($0.utf8) })
+    #expect(
+      shown.out.contains("to https://good.test, https://else.test, with MY_KEY of the environment\n"), "\(shown.out)")
+    let json = try program.run((plan + ["--json"]).map { Array($0.utf8) })
+    #expect(json.out.contains(#""hosts":"https://good.test https://else.test""#), "\(json.out)")
+    #expect(json.out.contains(#""variables":"MY_KEY""#), "\(json.out)")
+    let checked = try program.run("profile", "check", "graph")
+    #expect(
+      checked.out.hasSuffix(
+        "sends to: the destination, URLs that the server names (probe, chunk, abort)\nreads from the environment: GRAPH_TOKEN (input token)\n"
+      ), "\(checked.out)")
+  }
+
+  /// Secret or not, only where it is found is recorded.
+  @Test func whatIsGivenByReferenceIsNotStored() throws {
+    let receiver = try RunningReceiver(in: program.folder)
+    let source = try file("a", "content of a")
+    let text = """
+      profile: 1
+      name: p
+      inputs: [{name: folder}]
+      steps: {chunk: {method: PUT, url: "/{{input.folder}}/{{file.name}}", body: {kind: raw}}}
+      """
+    let store = folder + "/l.db"
+    let words = [
+      "push", source, receiver.url, "--store", store, "--via", try file("p.yaml", text), "--input", "folder=env:MINE",
+    ]
+    let outcome = try program.run(words.map { Array($0.utf8) }, environment: ["MINE": "v3ry-own-f0lder"])
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(try readText(receiver.root + "/v3ry-own-f0lder/a") == "content of a")
+    for path in [store, store + "-wal"] { #expect(!(try readText(path).contains("v3ry-own"))) }
+  }
+
   @Test func aProfileWithFaultsStopsTheBatch() throws {
     let (path, source) = (try file("wrong.yaml", Self.wrong), try file("a", "x"))
     let outcome = try program.run("add", source, "https://host/x", "--store", folder + "/l.db", "--via", path)

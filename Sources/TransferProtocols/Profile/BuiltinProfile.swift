@@ -8,6 +8,17 @@ public enum BuiltinProfile {
   /// The YAML text of one of ``names``; nil for any other.
   public static func text(_ name: String) -> [UInt8]? { all.first { $0.name == name }?.text }
 
+  /// The environment variable that a built-in profile reads when its input was not given; nil for none. Files have no such
+  /// variables: who uses one grants them with `--input`.
+  public static func variable(of profile: String, _ input: String) -> String? { variables[profile]?[input] }
+
+  private static let variables = [
+    "dropbox": ["token": "DROPBOX_TOKEN"], "google": ["token": "GOOGLE_TOKEN"], "graph": ["token": "GRAPH_TOKEN"],
+    "nextcloud": ["login": "NEXTCLOUD_LOGIN"], "numbered-chunks": ["token": "CHUNKS_TOKEN"],
+    "numbered-chunks-form": ["token": "CHUNKS_TOKEN"], "qiniu-v1": ["uptoken": "QINIU_UPTOKEN"],
+    "qiniu-v2": ["uptoken": "QINIU_UPTOKEN"], "token-blocks": ["app_token": "APP_TOKEN"],
+  ]
+
   private static let all: [(name: String, text: [UInt8])] = {
     var list: [(String, [UInt8])] = []
     while let profile = cprofile_at(list.count)?.pointee {

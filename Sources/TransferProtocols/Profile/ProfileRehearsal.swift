@@ -88,8 +88,8 @@ public struct ProfileRehearsal {
   private var secrets: Credential {
     .inputs(
       Dictionary(
-        proto.profile.inputs.filter(\.isSecret).map { ($0.name, Self.hidden) }, uniquingKeysWith: { first, _ in first })
-    )
+        proto.profile.inputs.filter { proto.isHidden($0) }.map { ($0.name, Self.hidden) },
+        uniquingKeysWith: { first, _ in first }))
   }
 
   // MARK: - Answers

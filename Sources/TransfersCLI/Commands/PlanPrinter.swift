@@ -59,7 +59,12 @@ final class PlanPrinter: Sendable {
       return state.printer
     }
     try printer.finish(empty: "nothing to send", summary: Self.summary(result))
-    if isForPeople { context.out.writeLine(Self.line(result)) }
+    guard isForPeople else { return }
+    let read =
+      result.variables.isEmpty
+      ? "" : ", with \(result.variables.map(printable).joined(separator: ", ")) of the environment"
+    context.out.writeLine("to \(result.hosts.map(printable).joined(separator: ", "))\(read)")
+    context.out.writeLine(Self.line(result))
   }
 
   private func take(_ notice: Notice) {
@@ -79,6 +84,8 @@ final class PlanPrinter: Sendable {
       ("special", Cell(result.special)), ("failed", Cell(result.failed)), ("excluded", Cell(result.excluded)),
       ("excluded_by", .counts(Dictionary(uniqueKeysWithValues: result.excludedBy.map { ($0.rule, $0.files) }))),
       ("chunks", Cell(result.chunks)), ("bytes", .bytes(result.bytes)), ("requests", Cell(result.requests)),
+      ("hosts", .text(result.hosts.joined(separator: " "))),
+      ("variables", .text(result.variables.joined(separator: " "))),
     ])
   }
 

@@ -24,6 +24,10 @@ struct ProfileTryCommand: Command {
     name: .customLong("input"),
     help: ArgumentHelp("An input of the profile; repeatable. Secrets need not be given.", valueName: "name=value"))
   var inputs: [String] = []
+  @Option(
+    name: .customLong("allow-host"),
+    help: ArgumentHelp("A host beside the destination that it may send to; repeatable.", valueName: "host[:port]"))
+  var allowedHosts: [String] = []
   @Option(help: ArgumentHelp("Size of chunks (default: the profile's).", valueName: "bytes"))
   var partSize: ByteQuantity?
   @OptionGroup var common: CommonOptions
@@ -32,7 +36,8 @@ struct ProfileTryCommand: Command {
     let requests = try failing { () throws(TransferError) in
       let settings = BatchSettings(
         destination: to, partSize: partSize?.bytes,
-        profile: try ProfileLibrary.settings(via: profile, inputs: inputs, needsSecrets: false))
+        profile: try ProfileLibrary.settings(via: profile, inputs: inputs, needsSecrets: false),
+        allowedHosts: allowedHosts)
       return try ProfileLibrary.rehearse(settings, path: file)
     }
     try common.print(

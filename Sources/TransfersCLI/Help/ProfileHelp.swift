@@ -10,11 +10,13 @@ enum ProfileHelp {
         transfers profile try mine.yaml --file a.bin --to https://host/api
 
     Top     profile: 1, name, base_url, inputs, file, chunk, auth, headers, session, steps, errors, on_ambiguous_last
-    inputs  {name, secret, required, default, env}; a secret is given as env:NAME or file:PATH and never stored
+    inputs  {name, secret, required, default}; given as NAME=VALUE, or as NAME=env:VARIABLE or NAME=file:PATH, which is read
+            when it is needed and never stored; a secret in no other way. Only built-in profiles read a variable by
+            themselves (transfers profile check NAME says which)
     file    {min_size, max_size, need: [md5 …]}: digests of the whole file that are needed first
     chunk   {mode: sequential|parallel|single, size: 4MiB or {from: session.NAME}, fixed, min, max, multiple_of, max_count,
             remainder: last_small|last_absorbs, number_base: 0|1, parallel, hash: [crc32 …], idempotent}
-    auth    {headers, refresh: STEP}; goes only to servers that you or the profile name
+    auth    {headers, refresh: STEP}; goes to the destination, and to hosts that the profile writes out and you allow
     session {ttl, ttl_from: session.NAME}
     steps   init, probe, probe_chunk, prepare_chunk, chunk, complete, commit, abort, verify
 
@@ -38,6 +40,11 @@ enum ProfileHelp {
     on_ambiguous_last  what to do when the last chunk lost its answer and is refused when it is sent again:
             resend (fail), probe, commit_anyway, restart, fail (unknown)
 
+    A profile sends to the destination; any other host has to be named with --allow-host HOST[:PORT]. Built-in profiles may also
+    follow an https URL that their server gives, without credentials, and to no address of this machine or of a private
+    network unless the destination has such a one. From https nothing ever goes to http. "transfers profile check" and
+    --dry-run name every host and every variable of the environment.
+
     Templates are text with {{…}}: file.name .path .ext .size .mtime .mime .HASH, chunk.index .number .count .start .end
     .end_exclusive .size .nominal_size .first .last .range .HASH, chunks, session.*, part.*, parts, it.*, result.*, input.*,
     now, uuid, attempt, with + - * /, comparisons, and, or, not, and filters behind "|": urlencode pathencode base64 base64url
@@ -48,7 +55,7 @@ enum ProfileHelp {
 
         profile: 1
         name: mine
-        inputs: [{name: token, secret: true, required: true, env: MY_TOKEN}]
+        inputs: [{name: token, secret: true, required: true}]
         auth: {headers: {Authorization: "Bearer {{input.token}}"}}
         chunk: {mode: parallel, size: 8MiB, number_base: 0}
         steps:

@@ -113,7 +113,7 @@ struct BatchOptions: ParsableArguments {
       destination: destination, endpointURL: endpointURL, region: region, awsProfile: profile, usePathStyle: pathStyle,
       unsignedPayload: unsignedPayload, partSize: partSize?.bytes, ifNoneMatch: ifNoneMatch, auth: auth,
       caFile: caFile, expectContinue: expectContinue, stage: stage ? true : nil, web: web.settings,
-      profile: try through.settings())
+      profile: try through.settings(), allowedHosts: through.allowedHosts)
   }
 
   /// The last of equal keys wins.

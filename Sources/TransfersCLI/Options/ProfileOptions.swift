@@ -13,9 +13,16 @@ struct ProfileOptions: ParsableArguments {
   @Option(
     name: .customLong("input"),
     help: ArgumentHelp(
-      "An input of the profile; repeatable. Secrets by reference only: name=env:NAME or name=file:PATH.",
+      "An input of the profile; repeatable. By reference, secrets only so: name=env:NAME or name=file:PATH.",
       valueName: "name=value"))
   var inputs: [String] = []
+
+  @Option(
+    name: .customLong("allow-host"),
+    help: ArgumentHelp(
+      "A host beside the destination that the profile may send to; repeatable. *.DOMAIN stands for all in it.",
+      valueName: "host[:port]"))
+  var allowedHosts: [String] = []
 
   func settings() throws(CommandFailure) -> ProfileSettings? {
     guard let via else {

@@ -334,15 +334,19 @@ func builtin(_ name: String, _ url: String, _ inputs: [String: String] = [:], pa
   let profile = try Profile.read(#require(BuiltinProfile.text(name)), file: name)
   let settings = ProfileSettings(
     name: name, text: profile.text, inputs: inputs,
-    secrets: Dictionary(uniqueKeysWithValues: profile.inputs.filter(\.isSecret).map { ($0.name, "env:X") }))
+    secrets: Dictionary(uniqueKeysWithValues: profile.inputs.filter(\.isSecret).map { ($0.name, "env:X") }),
+    isBuiltin: true)
   return try ProfileProtocol(BatchSettings(destination: url, partSize: partSize, profile: settings))
 }
 
-func profile(_ text: String, _ url: String = "https://h.example/api", inputs: [String: String] = [:]) throws
-  -> ProfileProtocol
-{
+/// A profile of a file that may lead to every host below `.example`, unless `allowed` says something else.
+func profile(
+  _ text: String, _ url: String = "https://h.example/api", inputs: [String: String] = [:],
+  allowed: [String] = ["*.example"]
+) throws -> ProfileProtocol {
   let profile = try ProfileReadTests.read(text)
-  return try ProfileProtocol(profile: profile, url: url, inputs: inputs, partSize: nil)
+  return try ProfileProtocol(
+    profile: profile, url: url, inputs: inputs, partSize: nil, reach: ProfileReach(allowed: try AllowedHosts(allowed)))
 }
 
 /// Bytes that tell where they stand: they repeat after a prime number of bytes.

@@ -39,7 +39,7 @@ import Testing
   @Test func everyKeyIsUnderstood() throws {
     let profile = try Self.read(Self.everything)
     #expect(profile.inputs.map(\.name) == ["key", "bucket"])
-    #expect(profile.inputs[0].isSecret && profile.inputs[0].isRequired && profile.inputs[0].environment == "X_KEY")
+    #expect(profile.inputs[0].isSecret && profile.inputs[0].isRequired)
     #expect(profile.inputs[1].byDefault == "b")
     #expect(profile.file == FileRules(minSize: 1, maxSize: 5_000_000_000, hashes: [.md5]))
     #expect(profile.chunk.mode == .parallel && profile.chunk.size == .session("part_size") && profile.chunk.isFixed)
@@ -214,13 +214,23 @@ import Testing
     #expect(Self.faults(Self.smallest(many)).count == 20)
   }
 
+  @Test func aProfileTakesNoVariableOfTheEnvironment() {
+    let text = Self.smallest("inputs: [{name: a, secret: true, env: AWS_SECRET_ACCESS_KEY}]")
+    #expect {
+      try Self.read(text)
+    } throws: { error in
+      let faults = (error as? ProfileFaults)?.faults ?? []
+      return faults.count == 1 && faults[0].message.contains("--input a=env:NAME")
+    }
+  }
+
   static let everything = """
     # Every key of the schema.
     profile: 1
     name: everything
     base_url: "https://{{input.bucket}}.example.com/api"
     inputs:
-      - {name: key, secret: true, required: true, env: X_KEY}
+      - {name: key, secret: true, required: true}
       - {name: bucket, default: b}
     file: {min_size: 1, max_size: 5GB, need_size: true, need: [md5]}
     chunk:

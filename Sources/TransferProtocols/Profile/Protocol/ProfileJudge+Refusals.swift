@@ -119,7 +119,7 @@ extension ProfileJudge {
         [ProfileProtocol.refreshIsDue: "1", ProfileProtocol.refreshes(facts.file.uid): "1"]) { $1 }
       return .learned(learned, .failed(failure, .repair))
     }
-    let isFirst = failures == 0 && proto.profile.inputs.contains(where: \.isSecret)
+    let isFirst = failures == 0 && proto.profile.inputs.contains(where: proto.isHidden)
     return .failed(failure, isFirst ? .refreshCredential : .permanent)
   }
 

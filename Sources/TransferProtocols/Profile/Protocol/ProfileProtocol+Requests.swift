@@ -16,8 +16,10 @@ extension ProfileProtocol {
     let source = source(name, described, facts)
     do throws(RenderFault) {
       let rendered = try RenderedRequest(source, of: profile, scope, uid: facts.file.uid)
-      try trust(rendered, source, scope)
-      return try transferRequest(rendered, name, described)
+      let namedBy = try trust(rendered, source, scope)
+      var request = try transferRequest(rendered, name, described)
+      if namedBy == .server { request.addresses = .public(unlessOf: origin.description) }
+      return request
     } catch {
       var failure = error.failure
       failure.message = "the step \(name?.rawValue ?? "auth.refresh") of the profile cannot be sent: \(failure.message)"
@@ -89,47 +91,6 @@ extension ProfileProtocol {
     limits.stallMs = step.timeout.idleMs ?? limits.stallMs
     limits.totalMs = step.timeout.totalMs ?? limits.totalMs
     return limits
-  }
-
-  // MARK: - Where requests may go
-
-  /// Bytes and secrets go where the person and the profile say. A URL from an answer may lead to another server only in a
-  /// step that says `auth: off` and carries no secret, and never from TLS to plain text.
-  private func trust(
-    _ request: RenderedRequest, _ source: RenderedRequest.Source, _ scope: ProfileScope
-  ) throws(RenderFault) {
-    guard !source.url.isStatic, let there = WebOrigin(url: request.url), !origins(scope).contains(there) else { return }
-    guard !source.usesAuth, !isSecret(source) else {
-      throw RenderFault(
-        .value,
-        "the server points to another server (\(printable(there.description))), where credentials do not go; a step that is meant to go there says auth: off"
-      )
-    }
-    guard there.isTLS || !origin.isTLS else {
-      throw RenderFault(.value, "the server points from https to plain http (\(printable(there.description)))")
-    }
-  }
-
-  /// The servers that the destination and the profile name.
-  private func origins(_ scope: ProfileScope) -> Set<WebOrigin> {
-    var origins: Set<WebOrigin> = [origin]
-    let templates = [profile.baseURL].compactMap { $0 } + profile.steps.values.map(\.url)
-    for template in templates where template.isStatic {
-      if let url = try? template.text(scope), let origin = WebOrigin(url: url) { origins.insert(origin) }
-    }
-    return origins
-  }
-
-  /// Mentions a secret, itself or through the headers of every step.
-  private func isSecret(_ source: RenderedRequest.Source) -> Bool {
-    let secrets = Set(profile.inputs.filter(\.isSecret).map(\.name))
-    let variables = source.variables + profile.headers.flatMap(\.value.variables)
-    return variables.contains { variable in
-      guard variable.root == "input", case .field(let name)? = variable.accesses.first else {
-        return variable.root == "secret"
-      }
-      return secrets.contains(name)
-    }
   }
 
   // MARK: - Variables

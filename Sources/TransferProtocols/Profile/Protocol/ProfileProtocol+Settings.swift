@@ -20,16 +20,20 @@ extension ProfileProtocol {
         remedy: "a profile says what it sends; give it secrets with --input")
     }
     try self.init(
-      profile: profile, url: settings.destination, inputs: try Self.values(profile, frozen), partSize: settings.partSize
-    )
+      profile: profile, url: settings.destination, inputs: try Self.values(profile, frozen),
+      partSize: settings.partSize,
+      reach: ProfileReach(
+        allowed: try AllowedHosts(settings.allowedHosts ?? []), isBuiltin: frozen.isBuiltin ?? false,
+        referenced: Set(frozen.secrets.keys)))
+    try refuseForeignHosts()
   }
 
-  /// Values of the inputs that are not secret: given ones and defaults.
+  /// Values of the inputs that were given as they are, and defaults.
   private static func values(
     _ profile: Profile, _ frozen: ProfileSettings
   ) throws(TransferError) -> [String: String] {
     var values: [String: String] = [:]
-    for input in profile.inputs where !input.isSecret {
+    for input in profile.inputs where !input.isSecret && frozen.secrets[input.name] == nil {
       guard let value = frozen.inputs[input.name] ?? input.byDefault else {
         if input.isRequired { throw missing(input, frozen) }
         continue

@@ -24,6 +24,7 @@ public struct ProfileProtocol: UploadProtocol {
   /// Bytes, as the person asked.
   let partSize: Int64?
   let origin: WebOrigin
+  let reach: ProfileReach
   /// Digests of chunks that the last steps name.
   let partHashes: [ProfileHash]
 
@@ -32,7 +33,9 @@ public struct ProfileProtocol: UploadProtocol {
   /// Of the cheap ones that can be combined over chunks, the one that answers name most.
   public let sentDigest = DigestAlgorithm.crc32c
 
-  public init(profile: Profile, url: String, inputs: [String: String], partSize: Int64?) throws(TransferError) {
+  public init(
+    profile: Profile, url: String, inputs: [String: String], partSize: Int64?, reach: ProfileReach = ProfileReach()
+  ) throws(TransferError) {
     guard let origin = WebOrigin(url: url) else {
       throw TransferError(
         .usage, "read destination", cause: "a profile needs an http or https URL",
@@ -46,6 +49,7 @@ public struct ProfileProtocol: UploadProtocol {
     self.inputs = inputs.merging(["url": place]) { $1 }
     self.partSize = partSize
     self.origin = origin
+    self.reach = reach
     partHashes = Self.partHashes(profile)
     _ = try layout(size: max(profile.file.minSize, 0))
   }

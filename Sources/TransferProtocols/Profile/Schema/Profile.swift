@@ -95,8 +95,6 @@ public struct ProfileInput: Sendable, Hashable {
   public var isSecret: Bool
   public var isRequired: Bool
   public var byDefault: String?
-  /// The environment variable that is read when nothing is given.
-  public var environment: String?
 }
 
 /// Which files the profile takes.

@@ -67,10 +67,15 @@ extension ProfileDecoder {
     if isSecret, let node = map["default"] {
       fault(node.mark, "a secret has no default: it would stand in the profile")
     }
+    // A file that came from elsewhere would choose what of the environment is sent, and where.
+    if let node = map["env"] {
+      fault(
+        node.mark,
+        "a profile cannot take variables of the environment: leave env out, and pass --input \(name)=env:NAME")
+    }
     return ProfileInput(
       name: name, isSecret: isSecret, isRequired: bool(map["required"], "required", false),
-      byDefault: map["default"].flatMap { string($0, "default") },
-      environment: map["env"].flatMap { string($0, "env") })
+      byDefault: map["default"].flatMap { string($0, "default") })
   }
 
   private mutating func fileRules(_ node: YAMLNode?) -> FileRules {
