@@ -26,8 +26,7 @@ struct AWSEnvironment: Sendable {
 
   /// The keys to sign with; nil when there are none anywhere.
   var credential: Credential? {
-    isProfileNamed
-      ? profile?.credential ?? environment.credential : environment.credential ?? profile?.credential
+    isProfileNamed ? profile?.credential : environment.credential ?? profile?.credential
   }
 
   /// Names of the variables that ``credential`` comes from.

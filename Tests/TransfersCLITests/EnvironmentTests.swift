@@ -93,4 +93,31 @@ import Testing
     #expect(bytes.contains("\"push\""))
     #expect(!bytes.contains("--region"))
   }
+
+  /// As in AWS's own tools: who names a profile means that account and no other.
+  @Test(arguments: [["--profile", "prod"], []]) func aNamedProfileWithoutKeysTakesNoOtherAccount(_ words: [String])
+    throws
+  {
+    let program = try BuiltProgram()
+    let receiver = try RunningReceiver(in: program.folder)
+    let folder = program.folder.path
+    try writeFile(folder + "/config", Array("[profile prod]\nregion = eu-west-1\n".utf8))
+    try writeFile(folder + "/a", Array("x".utf8))
+    let push = ["push", folder + "/a", "s3://bucket/", "--endpoint-url", receiver.url, "--store", folder + "/l.db"]
+    let environment = [
+      "AWS_ACCESS_KEY_ID": "AKIAOTHER", "AWS_SECRET_ACCESS_KEY": "other", "AWS_CONFIG_FILE": folder + "/config",
+      // Only a variable: the keys of the environment win over it.
+      "AWS_PROFILE": "prod",
+    ]
+    let outcome = try program.run((push + words).map { Array($0.utf8) }, environment: environment)
+    let attempts = try program.run("list", "attempts", "--all", "--ids", "--store", folder + "/l.db").out
+    if words.isEmpty {
+      #expect(outcome.code != 77 && !attempts.isEmpty, "\(outcome.err)")
+    } else {
+      #expect(outcome.code == 77 && outcome.err.contains("the profile \"prod\""), "\(outcome.err)")
+      #expect(!outcome.err.contains("AWS_ACCESS_KEY_ID"), "\(outcome.err)")
+    }
+    let plan = try program.run((push + words + ["-n"]).map { Array($0.utf8) }, environment: environment)
+    #expect(plan.out.contains("AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY of the environment") == words.isEmpty)
+  }
 }
