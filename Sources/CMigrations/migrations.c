@@ -48,6 +48,9 @@ static const unsigned char m0014[] = {
 static const unsigned char m0015[] = {
 #embed "../../migrations/0015_flat.sql"
 };
+static const unsigned char m0016[] = {
+#embed "../../migrations/0016_opened_by.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -66,6 +69,7 @@ static const cmigration all[] = {
     {"0013_single_rows", m0013, sizeof m0013},
     {"0014_standing", m0014, sizeof m0014},
     {"0015_flat", m0015, sizeof m0015},
+    {"0016_opened_by", m0016, sizeof m0016},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -91,6 +91,8 @@ struct FaultEffect: Sendable, Equatable {
   /// The uploads' own faults, see ``FaultScript``.
   var forgetsSession = false
   var regress: Int64?
+  /// Says that nothing is held, and keeps what there is: what comes next is put behind it.
+  var forgetsOffset = false
   var isOffsetPastEnd = false
   var isLocked = false
   var hidesInterim = false

@@ -37,6 +37,7 @@ public import TransferModel
 ///
 ///     forget-session        the upload that the request names is not known any more, from now on
 ///     wrong-offset=N        does what was asked, then forgets the last N bytes of the upload and says so
+///     forget-offset         a question for the offset is answered 0, and what comes next is put behind what there is
 ///     offset-past-end       announces an offset behind the end of the upload
 ///     locked=TIMES          answers 423 to this many requests; a Nextcloud MOVE merges meanwhile
 ///     no-104                sends no interim answers

@@ -60,6 +60,7 @@ struct ScriptSetting {
   private func actOnUpload(_ rule: inout FaultRule) throws(ScriptMistake) {
     switch key {
     case "wrong-offset": rule.effect.regress = try number()
+    case "forget-offset": rule.effect.forgetsOffset = try flag()
     case "locked": try lock(&rule)
     case "bad-location": rule.effect.location = try text()
     case "token": rule.effect.token = try escapedText()

@@ -131,6 +131,8 @@ public struct ClaimedSession: Sendable, Hashable {
   public var expiresAtMs: Int64?
   /// What the protocol wanted to remember about it.
   public var notes: [String: String]
+  /// A request brought bytes to it, or may have.
+  public var mayHoldBytes = false
 
   public init(
     id: SessionID, remoteID: String?, intendedAtMs: Int64, expiresAtMs: Int64? = nil, notes: [String: String] = [:]

@@ -36,8 +36,14 @@ public struct UploadFacts: Sendable {
   public var orphans: [String] = []
   /// `verify` found nothing of ours at the destination.
   public var isAbsent = false
+  /// Questions that the server would not answer since the file was claimed (``Verdict/untold``).
+  public var untold: Set<AttemptOperation> = []
+  /// Chunks that are not stored as far as is known, and of which something is remembered; only filled for a `probe`.
+  public var doubts: [ChunkDoubt] = []
   /// Every chunk is stored.
   public var isAllStored = false
+  /// Bytes of the file that the server acknowledged, as far as is known.
+  public var acked: Int64 = 0
   /// The file has a layout in the ledger; until then ``layout`` is a guess of protocols that plan late.
   public var isPlanned = false
   /// Receipts of all chunks in order; only filled while `isAllStored`.
@@ -64,6 +70,8 @@ public struct SessionFacts: Sendable, Hashable {
   public var expiresAtMs: Int64?
   /// What the protocol wanted to remember about this session (``Verdict/noted(_:_:)``): tokens, how far the last steps are.
   public var notes: [String: String]
+  /// A request brought bytes to it before the file was claimed, or may have.
+  public var mayHoldBytes = false
 
   public init(remoteID: String?, intendedAtMs: Int64, expiresAtMs: Int64? = nil, notes: [String: String] = [:]) {
     self.remoteID = remoteID
@@ -111,6 +119,23 @@ public struct ChunkFacts: Sendable, Hashable {
 
   /// What the server lacks of it.
   public var rest: ByteRange { ByteRange(offset: range.offset + acked, length: range.length - acked) }
+}
+
+/// A chunk whose answer was lost after all of its body went out (``Verdict/doubted(_:_:)``).
+public struct ChunkDoubt: Sendable, Hashable {
+  public var seq: Int
+  public var length: Int64
+  /// What the protocol remembered with it.
+  public var remote: [String: String]
+  /// It failed before, and waits or is tried again.
+  public var isBackingOff: Bool
+
+  public init(seq: Int, length: Int64, remote: [String: String], isBackingOff: Bool) {
+    self.seq = seq
+    self.length = length
+    self.remote = remote
+    self.isBackingOff = isBackingOff
+  }
 }
 
 /// What the server acknowledged about one chunk.

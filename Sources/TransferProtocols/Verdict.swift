@@ -26,6 +26,9 @@ public enum Verdict: Sendable {
   case finished(FileProof)
   /// `verify`: nothing of ours is there. Sets `isAbsent`, clears `lostAnswer`.
   case absent
+  /// `verify` or `probe`: the server does not say (no permission, a method that it does not know), which is not "absent". The
+  /// operation joins `untold`; a probe counts as made.
+  case untold
   /// `abort`, `makeParent`, `discover`, `finish` or `save` did its work (404 counts for abort). Clears `lostAnswer` of its kind.
   case settled
   /// The server is at it: the same step again after so many milliseconds, with no failure. The file leaves the engine meanwhile.
@@ -36,6 +39,9 @@ public enum Verdict: Sendable {
   /// To be remembered with the live session, in the same transaction; an empty value forgets the name. Beside any verdict, also
   /// a failure, while there is a session.
   indirect case noted([String: String], Verdict)
+  /// The whole body of a chunk went out, and its answer is lost or says nothing: what is remembered with the chunk shows in a
+  /// listing whether it is there. Sets `lostAnswer`, clears `isProbed`, so that the protocol can ask before it is sent again.
+  indirect case doubted([String: String], Verdict)
   /// The request of ``UploadStep/chunkThatOpensSession`` opened the session, whatever became of its body.
   indirect case opened(remoteID: String, expiresAtMs: Int64?, Verdict)
 }
@@ -44,11 +50,14 @@ public struct ListedPart: Sendable, Hashable {
   public var seq: Int
   public var length: Int64
   public var etag: String
+  /// The chunk was in doubt (``Verdict/doubted(_:_:)``), and the listing proves that it is there.
+  public var receipt: PartReceipt?
 
-  public init(seq: Int, length: Int64, etag: String) {
+  public init(seq: Int, length: Int64, etag: String, receipt: PartReceipt? = nil) {
     self.seq = seq
     self.length = length
     self.etag = etag
+    self.receipt = receipt
   }
 }
 

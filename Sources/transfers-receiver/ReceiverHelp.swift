@@ -29,7 +29,8 @@ enum ReceiverHelp {
       latency=MS  status=CODE  early-status=CODE  retry-after=TEXT  redirect=URL
       cut-after=N  reset-after=N  stall=N,SECONDS  slow=BYTES_PER_S
       lose-answer  truncate-answer  garbage  wrong-digest
-      forget-session  wrong-offset=N  offset-past-end  locked=TIMES  no-104  bad-location=URL  html  token=TEXT  limit=N
+      forget-session  wrong-offset=N  forget-offset  offset-past-end  locked=TIMES  no-104  bad-location=URL  html  token=TEXT
+      limit=N
 
       N counts body bytes (of the answer for GET); cut and reset keep nothing of a plain body; lose-answer stores, then
       closes without an answer. METHOD and PATH may be *; PATH is compared as sent, percent-encoded.

@@ -60,6 +60,31 @@ import TransferProtocols
     #expect(scene.machine.heard(remoteID: "/u/2", expiresAtMs: nil) == [], "the first name stands")
   }
 
+  /// It began as a request that must not be repeated, and an interim answer opened its session.
+  @Test func aRequestThatOpenedItsSessionCanBeAskedAbout() {
+    var scene = Scene(size: 5, unrepeatable: [.part], opensWithChunk: true, isAskableOnceOpen: true)
+    #expect(scene.advance()?.isRepeatable == false)
+    var begun = Begun(file: FileID(rawValue: 1))
+    begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 1)
+    let job = scene.begin(seq: 0, begun: begun)
+    #expect(
+      scene.machine.heard(job, remoteID: "/u/1", expiresAtMs: nil, scene.proto)
+        == [.openSession(remoteID: "/u/1", expiresAtMs: nil), .askAbout(AttemptID(rawValue: 1))])
+    #expect(scene.machine.heard(job, remoteID: "/u/1", expiresAtMs: nil, scene.proto) == [])
+    _ = scene.advance()
+    #expect(
+      scene.machine.interrupted(job, mayHaveArrived: true)
+        == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+    #expect(scene.machine.ending == nil)
+  }
+
+  @Test func aUselessSessionIsEndedAtTheServer() {
+    var scene = Scene(size: 35, done: 1, session: "u")
+    let failure = Failure(.protoOffset, "it forgot")
+    _ = scene.concluded(.probe(marker: nil), .failed(failure, .sessionGone))
+    #expect(scene.advance()?.changes.prefix(2) == [.giveUpSession, .resetChunks])
+  }
+
   @Test func whatIsOnlySentAgainIsNoProgress() {
     let part = PartReceipt(seq: 0, length: 10, etag: "", digest: nil, confirmation: .none)
     for (verdict, losses, left) in [
@@ -192,7 +217,8 @@ private struct Scene {
 
   init(
     size: Int64, isParallel: Bool = false, done: Int = 0, session: String? = nil, expiresAtMs: Int64? = nil,
-    failures: Int = 0, unrepeatable: Set<AttemptOperation> = [], opensWithChunk: Bool = false, hasLosses: Bool = false
+    failures: Int = 0, unrepeatable: Set<AttemptOperation> = [], opensWithChunk: Bool = false, hasLosses: Bool = false,
+    isAskableOnceOpen: Bool = false
   ) {
     let layout = ChunkLayout(size: size, chunkSize: 10)
     var claimed = ClaimedFile(
@@ -205,7 +231,9 @@ private struct Scene {
       },
       doneChunks: done, doneBytes: min(size, Int64(done) * 10), lostAnswer: nil)
     claimed.hasLosses = hasLosses
-    proto = AppendingProtocol(isParallel: isParallel, unrepeatable: unrepeatable, opensWithChunk: opensWithChunk)
+    proto = AppendingProtocol(
+      isParallel: isParallel, unrepeatable: unrepeatable, opensWithChunk: opensWithChunk,
+      isAskableOnceOpen: isAskableOnceOpen)
     machine = FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
   }
 
@@ -257,6 +285,13 @@ private struct AppendingProtocol: UploadProtocol {
   let isParallel: Bool
   let unrepeatable: Set<AttemptOperation>
   let opensWithChunk: Bool
+  let isAskableOnceOpen: Bool
+
+  func abilities(_ facts: UploadFacts) -> ProtocolAbilities {
+    var abilities = abilities
+    if isAskableOnceOpen && facts.session?.remoteID != nil { abilities.unrepeatable = [] }
+    return abilities
+  }
 
   var name: String { "append" }
   var abilities: ProtocolAbilities {

@@ -44,6 +44,27 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
+  @Test func aChunkInDoubtIsRememberedAndAdopted() throws {
+    let f = try LedgerFixture()
+    let (file, run) = try fileInWork(f)
+    let chunk = try begin(f, file, run)[0]
+    try f.ledger.write { tx in
+      #expect(try tx.doubtChunk(chunk.id, chunk.attempt, remote: ["md5": "x"]) == .lost(to: "sending"), "still open")
+      _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+      #expect(try tx.doubtChunk(chunk.id, chunk.attempt, remote: ["md5": "x"]).isApplied)
+      #expect(try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: tx.wallMs + 1_000).isApplied)
+      #expect(
+        try tx.doubts(of: file) == [DoubtfulChunk(seq: 0, length: 10, remote: ["md5": "x"], isBackingOff: true)])
+      let probe = try tx.beginAttempt(file, run, .probe, session: nil, isRepeatable: true)
+      _ = try tx.endAttempt(probe, run, ok)
+      #expect(try tx.adoptChunk(file, run, seq: 0, by: probe, part).isApplied)
+      #expect(try tx.adoptChunk(file, run, seq: 0, by: probe, part) == .lost(to: "active"), "it is done")
+      #expect(try tx.doubts(of: file).isEmpty)
+    }
+    #expect(try f.texts("SELECT state, uncertain, remote IS NULL FROM chunk WHERE seq = 0") == ["done 0 1"])
+    #expect(try f.findings() == [])
+  }
+
   @Test func whatWasLostIsKnownToTheNextClaim() throws {
     let f = try LedgerFixture()
     let (file, run) = try fileInWork(f)

@@ -46,6 +46,35 @@ import Testing
     #expect(claimed.map { $0.session != nil } == [false, true, false])
   }
 
+  /// What a request has become decides: it opened its session, and the server can be asked.
+  @Test func anUnrepeatableRequestThatOpenedItsSessionIsAskedAbout() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    for name in ["asked", "not asked"] { _ = try f.add(name, size: 20, to: batch) }
+    let dead = try f.startRun()
+    try f.ledger.write { tx in
+      for (n, file) in try tx.claimFiles(dead, limit: 2).map(\.id).enumerated() {
+        _ = try tx.plan(file, dead, ChunkLayout(whole: 20))
+        let session = try tx.intendSession(file, dead)
+        let attempt = try tx.beginChunks(file, dead, limit: 1, isRepeatable: false)[0].attempt
+        #expect(try tx.askAbout(attempt, of: session, dead) == .lost(to: "intended"))
+        _ = try tx.openSession(session, dead, remoteID: "u\(n)", expiresAtMs: nil)
+        if n == 0 { #expect(try tx.askAbout(attempt, of: session, dead).isApplied) }
+      }
+    }
+    try f.restart()
+    let run = try f.startRun()
+    #expect(
+      try f.ledger.write { try $0.recover(run) } == Recovery(crashedAttempts: 2, requeuedFiles: 1, unknownFiles: 1))
+    #expect(try f.texts("SELECT state FROM file ORDER BY id") == ["pending", "unknown"])
+    #expect(try f.texts("SELECT state, uncertain FROM chunk ORDER BY id") == ["pending 1", "unknown 1"])
+    let claimed = try f.ledger.write { try $0.claimFiles(run, limit: 2) }
+    #expect(claimed.map { $0.session?.remoteID } == ["u0"])
+    #expect(claimed.map { $0.session?.mayHoldBytes } == [true])
+    #expect(claimed.map(\.lostAnswer) == [.part])
+    #expect(try f.findings() == [])
+  }
+
   @Test func anAbortThatWasCutOffIsTriedAtOnce() throws {
     let f = try LedgerFixture()
     _ = try f.add("a", to: f.makeBatch())

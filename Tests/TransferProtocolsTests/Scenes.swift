@@ -108,6 +108,8 @@ func text(_ verdict: Verdict) -> String {
     "stored \(part.seq) \(part.confirmation)\(proof.map { " whole \($0.confirmation)" } ?? "")"
   case .finished(let proof): "finished \(proof.confirmation)"
   case .absent: "absent"
+  case .untold: "untold"
+  case .doubted(let remote, let inner): "doubted \(remote.keys.sorted()), \(text(inner))"
   case .settled: "settled"
   case .advanced(let acked): "advanced to \(acked)"
   case .chunkPrepared(let remote): "prepared \(remote.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })"

@@ -12,13 +12,19 @@ enum FileChange: Sendable, Hashable {
   case advanceChunk(ChunkID, AttemptID, acked: Int64)
   case prepareChunk(ChunkID, AttemptID, remote: [String: String])
   case probeChunk(ChunkID, AttemptID, acked: Int64)
+  /// What shows later whether it is there although its answer was lost.
+  case doubtChunk(ChunkID, AttemptID, remote: [String: String])
   case disownChunks([Int])
+  /// Chunks in doubt that a listing proved to be there.
+  case adoptChunks(AttemptID, [PartReceipt])
   /// The server holds so many bytes of the file, and what is between and above follows from that.
   case alignChunks(AttemptID, offset: Int64)
   /// A `verify` showed that the whole file is there although the answer to its body was lost.
   case confirmChunks(AttemptID, Confirmation, etag: String)
   case resetChunks
   case openSession(remoteID: String, expiresAtMs: Int64?)
+  /// The attempt began as unrepeatable, and opened its session: from now on the server can be asked about it.
+  case askAbout(AttemptID)
   /// A session whose name is ours begins open.
   case beginOwnSession(remoteID: String, notes: [String: String])
   case noteSession([String: String])
@@ -38,7 +44,8 @@ enum FileChange: Sendable, Hashable {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede: true
     case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
-      .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession,
+      .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .askAbout,
+      .beginOwnSession, .noteSession,
       .giveUpSession, .endSession, .startFinishing, .resumeSending:
       false
     }
@@ -89,6 +96,7 @@ struct Begun: Sendable {
   var control: (step: StepRequest, attempt: AttemptID)?
   var session: ClaimedSession?
   var parts: [PartReceipt]?
+  var doubts: [ChunkDoubt]?
   /// Chunks that were taken for done and are pending again.
   var disownedChunks = 0
   /// The copy of a file that is done.

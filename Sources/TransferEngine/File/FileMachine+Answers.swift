@@ -8,7 +8,21 @@ extension FileMachine {
   mutating func concluded(_ job: JobStep, _ judgement: Judgement, _ retry: RetryDecision) -> [FileChange] {
     close(job)
     let opened = judgement.opened.map { heard(remoteID: $0.remoteID, expiresAtMs: $0.expiresAtMs) } ?? []
-    return opened + noted(judgement.notes) + changes(job, judgement.verdict, retry)
+    let doubt = judgement.doubt.map { doubted(job, $0) } ?? []
+    return opened + noted(judgement.notes) + doubt + changes(job, judgement.verdict, retry)
+  }
+
+  /// An interim answer named the session while its request goes on. What the request has become decides from now on, not what it
+  /// was when it began: a crash finds an open session that can be asked.
+  mutating func heard(
+    _ job: JobStep, remoteID: String, expiresAtMs: Int64?, _ proto: any UploadProtocol
+  ) -> [FileChange] {
+    let opened = heard(remoteID: remoteID, expiresAtMs: expiresAtMs)
+    let operation = job.step.operation
+    guard !opened.isEmpty, abilities.unrepeatable.contains(operation),
+      !proto.abilities(facts).unrepeatable.contains(operation)
+    else { return opened }
+    return opened + [.askAbout(job.attempt)]
   }
 
   /// The server named the session; it may say so more than once.
@@ -29,13 +43,13 @@ extension FileMachine {
 
   private mutating func changes(_ job: JobStep, _ verdict: Verdict, _ retry: RetryDecision) -> [FileChange] {
     switch verdict {
-    case .learned(_, let inner), .noted(_, let inner), .opened(_, _, let inner):
+    case .learned(_, let inner), .noted(_, let inner), .doubted(_, let inner), .opened(_, _, let inner):
       preconditionFailure("wrappings are taken off before: \(inner)")
     case .sessionOpened(let remoteID, let expiresAtMs):
       facts.lostAnswer = nil
       return heard(remoteID: remoteID, expiresAtMs: expiresAtMs)
     case .partsListed(let parts, let next):
-      return listed(parts, next: next)
+      return listed(job, parts, next: next)
     case .orphansListed(let orphans, let next):
       facts.orphans += orphans
       probed(next: next)
@@ -63,6 +77,10 @@ extension FileMachine {
     case .absent:
       facts.isAbsent = true
       facts.lostAnswer = nil
+      return []
+    case .untold:
+      facts.untold.insert(job.step.operation)
+      if case .probe = job.step { probed(next: nil) }
       return []
     case .settled:
       return settled(job)
@@ -97,9 +115,7 @@ extension FileMachine {
     repairsInARow = 0
     doneCount += 1
     count(part.length - (job.step.chunk?.acked ?? 0), isNew: job.step.isOfNewChunk)
-    let row = StoredPart(
-      etag: part.etag, digest: part.digest, md5: part.md5, confirmation: part.confirmation, remote: part.remote)
-    let change = FileChange.storeChunk(chunk, attempt, row)
+    let change = FileChange.storeChunk(chunk, attempt, StoredPart(part))
     facts.isAllStored = doneCount == facts.layout.count
     if facts.isAllStored { facts.lostAnswer = nil }
     guard let proof else { return [change] }
@@ -107,6 +123,14 @@ extension FileMachine {
     // A session that the server never named, and the object is there: nothing is left to be looked for.
     let isUnnamed = sessionID != nil && facts.session?.remoteID == nil
     return [change] + (isUnnamed ? [.endSession(.gone)] : []) + [.complete(receipt(proof))]
+  }
+
+  /// What is remembered of a chunk lets the next listing say whether it is there; the protocol is asked what is next.
+  private mutating func doubted(_ job: JobStep, _ remote: [String: String]) -> [FileChange] {
+    guard case .chunk(let chunk, let attempt) = job.target else { preconditionFailure("doubted a control step") }
+    facts.lostAnswer = .part
+    facts.isProbed = false
+    return [.doubtChunk(chunk, attempt, remote: remote)]
   }
 
   private mutating func advanced(_ job: JobStep, to acked: Int64) -> [FileChange] {
@@ -160,7 +184,7 @@ extension FileMachine {
 
   /// Compares a page of the server's list with the ledger. Chunks that should be in this page and are not, or differ in
   /// length, are pending again: the server's word is the only truth.
-  private mutating func listed(_ parts: [ListedPart], next: String?) -> [FileChange] {
+  private mutating func listed(_ job: JobStep, _ parts: [ListedPart], next: String?) -> [FileChange] {
     let first = listedThrough
     let last = next == nil ? facts.layout.count - 1 : (parts.map(\.seq).max() ?? first - 1)
     listedThrough = last + 1
@@ -168,10 +192,24 @@ extension FileMachine {
     let lost = first > last ? [] : (first...last).filter { lengths[$0] != facts.layout.range($0).length }
     probed(next: next)
     if next == nil { listedThrough = 0 }
-    guard !lost.isEmpty else { return [] }
+    let adopted = adopt(parts.compactMap(\.receipt), by: job.attempt)
+    guard !lost.isEmpty else { return adopted }
     defer { isFinishing = false }
     awaitsDisowning = true
-    return (isFinishing ? [.resumeSending] : []) + [.disownChunks(lost)]
+    return (isFinishing ? [.resumeSending] : []) + adopted + [.disownChunks(lost)]
+  }
+
+  /// Chunks in doubt that the server's list proves to be there.
+  private mutating func adopt(_ parts: [PartReceipt], by attempt: AttemptID) -> [FileChange] {
+    guard !parts.isEmpty else { return [] }
+    let seqs = Set(parts.map(\.seq))
+    let backingOff = facts.doubts.filter { seqs.contains($0.seq) && $0.isBackingOff }.count
+    facts.doubts.removeAll { seqs.contains($0.seq) }
+    waitingUntil.removeLast(min(backingOff, waitingUntil.count))
+    doneCount += parts.count
+    count(parts.reduce(0) { $0 + $1.length }, isNew: !hasLosses)
+    facts.isAllStored = doneCount == facts.layout.count
+    return [.adoptChunks(attempt, parts)]
   }
 
   /// The ledger says how many of the disowned chunks it had taken for done.

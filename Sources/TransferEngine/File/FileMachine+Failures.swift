@@ -15,6 +15,8 @@ extension FileMachine {
       return retried(job, failure, retry)
     case .repair, .refreshCredential:
       repairsInARow += 1
+      // What was asked in vain may be answered now.
+      facts.untold = []
       if repairsInARow > Self.repairLimit { return retried(job, failure, retry) }
       return returned(job)
     case .makeParents:
@@ -71,6 +73,7 @@ extension FileMachine {
     // lost: the object is looked for again before anything is sent again. Not when it was made, and is not what we sent.
     let mayBeCompleting = facts.isAllStored && failure.code != .integrityMismatch
     isSessionGone = !(mayBeCompleting && failures < Remedy.completionPatience)
+    isSessionUseless = failure.code == .protoOffset
     return returned(job)
   }
 

@@ -27,6 +27,8 @@ struct FileMachine: Sendable {
   var isFinishing = false
   /// The server forgot the session; its row ends when the file leaves the engine.
   var isSessionGone = false
+  /// The session is there and of no use: what is left of it is ended at the server.
+  var isSessionUseless = false
   /// Attempts in a row that moved nothing, as far as is known here.
   var failures: Int
   /// The server lost something of this file that it had acknowledged.
@@ -95,6 +97,7 @@ struct FileMachine: Sendable {
   ) -> FileUnit? {
     var unit = FileUnit(file: claimed.id, session: sessionID)
     facts.wallMs = nowMs
+    facts.acked = bytesStored
     abilities = proto.abilities(facts)
     unit.isRepeatable = abilities.repeatable
     unit.opening = abilities.chunkOpening
@@ -219,6 +222,7 @@ struct FileMachine: Sendable {
       facts.session = SessionFacts(session)
     }
     if let parts = begun.parts { facts.parts = parts }
+    if let doubts = begun.doubts { facts.doubts = doubts }
     awaitsParts = false
     if awaitsDisowning {
       awaitsDisowning = false
@@ -243,7 +247,8 @@ struct FileMachine: Sendable {
     if isSessionGone {
       // The ledger takes nothing from a file that is finishing.
       // Where chunks have uploads of their own, those that are not gone are ended.
-      let end = abilities.chunkOpening.prepares ? FileChange.giveUpSession : .endSession(.gone)
+      let isLeft = abilities.chunkOpening.prepares || isSessionUseless
+      let end = isLeft ? FileChange.giveUpSession : .endSession(.gone)
       unit.changes += (isFinishing ? [.resumeSending] : []) + [end, .resetChunks]
     }
     switch ending {

@@ -30,6 +30,7 @@ extension FileUnit {
       begun.chunks = try tx.beginChunks(file, run, limit: 1, isRepeatable: isRepeatable)
     case .control(let step):
       if step == .create { try intendSession(tx, run, &begun) }
+      if case .probe = step { begun.doubts = try tx.doubts(of: file).map(ChunkDoubt.init) }
       let attempt = try tx.beginAttempt(
         file, run, step.operation, session: begun.session?.id ?? session, isRepeatable: isRepeatable)
       begun.control = (step, attempt)
@@ -56,6 +57,12 @@ extension FileUnit {
     case .probeChunk(let chunk, let attempt, let acked):
       try require(tx.probeChunk(chunk, attempt, acked: acked), "probe chunk")
     case .alignChunks(let attempt, let offset): try tx.alignChunks(file, run, by: attempt, offset: offset)
+    case .doubtChunk(let chunk, let attempt, let remote):
+      try require(tx.doubtChunk(chunk, attempt, remote: remote), "doubt chunk")
+    case .adoptChunks(let attempt, let parts):
+      for part in parts {
+        try require(tx.adoptChunk(file, run, seq: part.seq, by: attempt, StoredPart(part)), "adopt chunk")
+      }
     case .disownChunks(let seqs): begun.disownedChunks = try tx.disownChunks(file, run, seqs: seqs)
     case .confirmChunks(let attempt, let confirmation, let etag):
       try require(tx.confirmChunks(file, run, by: attempt, confirmation, etag: etag), "confirm chunks")
@@ -63,6 +70,9 @@ extension FileUnit {
     case .openSession(let remoteID, let expiresAtMs):
       guard let session else { preconditionFailure("open a session that was not intended") }
       try require(tx.openSession(session, run, remoteID: remoteID, expiresAtMs: expiresAtMs), "open session")
+    case .askAbout(let attempt):
+      guard let session else { preconditionFailure("ask about a session that was not intended") }
+      try require(tx.askAbout(attempt, of: session, run), "ask about attempt")
     case .beginOwnSession(let remoteID, let notes):
       let id = try tx.beginOwnSession(file, run, remoteID: remoteID, notes: notes)
       begun.session = ClaimedSession(id: id, remoteID: remoteID, intendedAtMs: tx.wallMs, notes: notes)
@@ -100,6 +110,19 @@ extension FileUnit {
       .leaseLost, what, NameBytes(file.description),
       cause: "another process changed it (now: \(state ?? "gone or owned by another run"))",
       remedy: "nothing was lost; run \"transfers run\" again")
+  }
+}
+
+extension ChunkDoubt {
+  init(_ row: DoubtfulChunk) {
+    self.init(seq: row.seq, length: row.length, remote: row.remote, isBackingOff: row.isBackingOff)
+  }
+}
+
+extension StoredPart {
+  init(_ part: PartReceipt) {
+    self.init(
+      etag: part.etag, digest: part.digest, md5: part.md5, confirmation: part.confirmation, remote: part.remote)
   }
 }
 

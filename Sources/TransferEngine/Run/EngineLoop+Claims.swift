@@ -280,8 +280,8 @@ extension EngineLoop {
       case .requeue(let notBeforeMs, _, _): nextClaimMs = min(nextClaimMs, notBeforeMs ?? wallMs)
       case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
       case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
-        .disownChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .beginOwnSession, .noteSession,
-        .giveUpSession, .endSession, .startFinishing, .resumeSending:
+        .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .askAbout,
+        .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing, .resumeSending:
         break
       }
     }

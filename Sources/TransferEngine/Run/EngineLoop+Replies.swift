@@ -49,10 +49,10 @@ extension EngineLoop {
   /// An interim answer to a request that goes on: the name of its session is durable as soon as it is known.
   func heard(_ id: JobID, _ reply: InterimReply) {
     guard let job = jobs[id], let work = works[job.file], work.refusal == nil else { return }
-    let verdict = job.destination.resolved.uploadProtocol.judgeInterim(
-      reply, to: job.step.step, work.machine.facts, context(job))
+    let proto = job.destination.resolved.uploadProtocol
+    let verdict = proto.judgeInterim(reply, to: job.step.step, work.machine.facts, context(job))
     guard case .sessionOpened(let remoteID, let expiresAtMs) = verdict else { return }
-    let changes = work.machine.heard(remoteID: remoteID, expiresAtMs: expiresAtMs)
+    let changes = work.machine.heard(job.step, remoteID: remoteID, expiresAtMs: expiresAtMs, proto)
     if !changes.isEmpty { advance(job.file, changes: changes) }
   }
 

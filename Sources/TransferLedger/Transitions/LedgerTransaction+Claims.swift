@@ -87,6 +87,10 @@ extension LedgerTransaction {
         id: row.id(0), remoteID: row.textOrNil(1), intendedAtMs: row.int64(2), expiresAtMs: row.int64OrNil(3),
         notes: values(row.textOrNil(4)))
     }
+    if let session = file.session, session.remoteID != nil {
+      file.session?.mayHoldBytes =
+        try db.first(Self.sentToSession, .id(file.id), .id(session.id)) { $0.flag(0) } ?? false
+    }
     if file.layout != nil {
       (file.doneChunks, file.doneBytes, file.hasLosses) =
         try db.first(
@@ -115,6 +119,11 @@ extension LedgerTransaction {
     }
     return operations.filter { $0.lost > $0.ok }.max { $0.lost < $1.lost }?.operation
   }
+
+  static let sentToSession: StaticString = """
+    SELECT EXISTS (SELECT 1 FROM attempt
+      WHERE file_id = ? AND operation = 'part' AND session_id = ? AND (bytes_sent > 0 OR outcome = 'crashed'))
+    """
 
   static let lostAnswers: StaticString = """
     SELECT operation, max(iif(outcome = 'ok', id, 0)),

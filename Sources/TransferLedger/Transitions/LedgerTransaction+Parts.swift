@@ -79,6 +79,58 @@ extension LedgerTransaction {
   static let heldBytes: StaticString =
     "SELECT coalesce(sum(iif(state = 'done', length, acked)), 0) FROM chunk WHERE file_id = ?"
 
+  /// Remembers what shows later whether a chunk is there whose answer was lost. `attempt` was closed before; the chunk's own
+  /// transition follows.
+  public func doubtChunk(
+    _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE chunk SET remote = ?1 WHERE id = ?2 AND state = 'sending'
+          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome <> 'open')
+        """, try json(remote), .id(chunk), .id(attempt))
+    ) { try stateOf(chunk) }
+  }
+
+  /// Chunks of a file that are not stored as far as is known, and of which something is remembered; in order.
+  public func doubts(of file: FileID) throws -> [DoubtfulChunk] {
+    try db.rows(
+      """
+      SELECT seq, length, remote, state = 'waiting' OR failures > 0 FROM chunk
+      WHERE file_id = ? AND state IN ('pending', 'waiting') AND remote IS NOT NULL ORDER BY seq
+      """, .id(file)
+    ) { row in
+      DoubtfulChunk(
+        seq: row.int(0), length: row.int64(1), remote: values(row.textOrNil(2)), isBackingOff: row.flag(3))
+    }
+  }
+
+  /// waiting, pending → done: `attempt`, a probe that was closed with `ok`, proved that the server has the chunk although its own
+  /// answer was lost. The file has made progress: its failures are forgotten, but not for a chunk that was lost before.
+  public func adoptChunk(
+    _ file: FileID, _ run: RunID, seq: Int, by attempt: AttemptID, _ part: StoredPart
+  ) throws -> TransitionResult {
+    try requireWork(file, run)
+    try db.run(
+      "UPDATE chunk SET state = 'pending', not_before = NULL WHERE file_id = ? AND seq = ? AND state = 'waiting'",
+      .id(file), .int(seq))
+    let changes = try db.run(
+      """
+      UPDATE chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?, failures = 0,
+        uncertain = 0, remote = NULL
+      WHERE file_id = ? AND seq = ? AND state = 'pending'
+      """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt), .id(file),
+      .int(seq))
+    guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
+    try db.run(
+      """
+      UPDATE file SET failures = 0 WHERE id = ?1 AND failures > 0
+        AND EXISTS (SELECT 1 FROM chunk WHERE file_id = ?1 AND seq = ?2 AND losses = 0)
+      """, .id(file), .int(seq))
+    return .applied
+  }
+
   private func forgetFailures(ofFileWith chunk: ChunkID) throws {
     try db.run(
       "UPDATE file SET failures = 0 WHERE id = (SELECT file_id FROM chunk WHERE id = ? AND losses = 0) AND failures > 0",

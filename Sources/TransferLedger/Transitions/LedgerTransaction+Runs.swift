@@ -98,14 +98,16 @@ extension LedgerTransaction {
     var file: FileID
     var chunk: ChunkID?
     var operation: AttemptOperation
+    /// Or its server can be asked what became of it.
     var isRepeatable: Bool
   }
 
   private func openAttempts(notOf run: RunID, _ only: FileID?) throws -> [Orphan] {
     try db.rows(
       """
-      SELECT file_id, chunk_id, operation, is_repeatable FROM attempt
-      WHERE outcome = 'open' AND run_id <> ?1 AND (?2 IS NULL OR file_id = ?2)
+      SELECT file_id, chunk_id, operation, is_repeatable OR EXISTS (SELECT 1 FROM session s
+         WHERE s.file_id = attempt.file_id AND s.opened_by = attempt.id AND s.state = 'open')
+      FROM attempt WHERE outcome = 'open' AND run_id <> ?1 AND (?2 IS NULL OR file_id = ?2)
       """, .id(run), .id(only), row: Self.orphan)
   }
 

@@ -25,6 +25,21 @@ extension LedgerTransaction {
     ) { try stateOf(session) }
   }
 
+  /// An attempt that must not be repeated opened this session by its own request: what became of it can be asked from now on.
+  /// Applies while the session is open and its file is with this run.
+  public func askAbout(
+    _ attempt: AttemptID, of session: SessionID, _ run: RunID
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE session SET opened_by = ?1 WHERE id = ?2 AND state = 'open' AND opened_by IS NULL
+          AND EXISTS (SELECT 1 FROM file WHERE id = session.file_id AND run_id = ?3)
+          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?1 AND session_id = ?2 AND outcome = 'open')
+        """, .id(attempt), .id(session), .id(run))
+    ) { try stateOf(session) }
+  }
+
   /// A session whose name is ours begins open: nobody has to be asked for it. Throws `.leaseLost` when the file is not with this
   /// run.
   public func beginOwnSession(

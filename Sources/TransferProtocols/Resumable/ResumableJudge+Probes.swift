@@ -5,6 +5,8 @@ extension ResumableProtocol {
   /// HEAD: the offset is the truth, also when it is lower than before.
   func judgeHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
     if [404, 410].contains(reply.status) { return gone(facts, mayBeDone: facts.lostAnswer != nil) }
+    // Not allowed to ask: nothing is known, and the next PATCH, which names the offset that it expects, tells.
+    if [400, 403, 405, 501].contains(reply.status) { return .untold }
     guard (200..<300).contains(reply.status) else { return refused(reply, context) }
     guard let offset = StructuredField.integer(reply.field("upload-offset")) else {
       return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
@@ -15,6 +17,7 @@ extension ResumableProtocol {
       return .failed(Failure(.protoSessionGone, text), .sessionGone)
     }
     guard offset <= size else { return .failed(TusProtocol.pastEnd(offset, size), .permanent) }
+    if facts.isForgotten(offset), interop(facts).isComplete(reply) != true { return forgotten(facts) }
     let verdict = noted(reply, facts, context, .offset(offset))
     guard interop(facts).isComplete(reply) == true else { return verdict }
     guard offset == size else {
@@ -41,6 +44,7 @@ extension ResumableProtocol {
     // It was ended before, and the server does not say again how.
     if isEnded && [400, 404, 409, 410].contains(reply.status) { return completed(reply, facts, context) }
     switch reply.status {
+    case 409 where facts.untold.contains(.probe): return gone(facts, mayBeDone: true)
     case 409: return .failed(failure(reply, context), .probe)
     case 404, 410: return gone(facts, mayBeDone: facts.lostAnswer != nil)
     default: return refused(reply, context)
@@ -67,6 +71,13 @@ extension ResumableProtocol {
     case 200..<300, 404, 405, 410, 501: .settled
     default: refused(reply, context)
     }
+  }
+
+  /// Where the last byte may have been sent too, a POST may have made its object.
+  private func forgotten(_ facts: UploadFacts) -> Verdict {
+    let mayBeDone = facts.lostAnswer != nil && facts.acked >= facts.layout.range(facts.layout.count - 1).offset
+    if settings.isPost && mayBeDone { return gone(facts, mayBeDone: true) }
+    return .failed(TusProtocol.forgotten, .sessionGone)
   }
 
   /// A server may forget an upload as soon as it is complete. Making the object once more is harmless by PUT, and not by POST.

@@ -201,6 +201,9 @@ extension ResumableProtocol {
   ) -> Verdict {
     let answer = failure(reply, context)
     switch reply.status {
+    // Where the server will not say where it is, nobody can go on there; and it may have everything.
+    case 409 where facts.untold.contains(.probe), 403 where facts.untold.contains(.probe):
+      return gone(facts, mayBeDone: true)
     case 409: return .failed(answer, .probe)
     case 404, 410: return gone(facts, mayBeDone: facts.lostAnswer != nil && chunk.body.end == facts.file.size)
     case 413: return tooLong(reply, chunk, facts, answer)

@@ -58,12 +58,33 @@ extension S3Protocol {
     if !isWhole && reply.status == 404 && error.code.isEmpty {
       return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
     }
-    return failed(reply, error, .chunk(chunk), facts, context)
+    let verdict = failed(reply, error, .chunk(chunk), facts, context)
+    // A gateway may have passed the part on before it failed.
+    guard reply.status >= 500, case .failed(let failure, .retry(isThrottled: false)) = verdict else { return verdict }
+    return doubted(chunk, reply, facts, verdict, asked: .failed(failure, .probe))
+  }
+
+  /// A part that went out whole may be there although nobody said so: its digests show it in the list of parts, and the list
+  /// is asked for before the part is sent again. A part that did not go out whole cannot have been stored.
+  func doubted(
+    _ chunk: ChunkFacts, _ reply: TransferReply, _ facts: UploadFacts, _ verdict: Verdict, asked: Verdict? = nil
+  ) -> Verdict {
+    var remote: [String: String] = [:]
+    for algorithm in [DigestAlgorithm.crc64nvme, .md5] {
+      remote[algorithm.rawValue] = chunk.digests[algorithm]?.description
+    }
+    guard facts.layout.count > 1, reply.bytesSent >= chunk.body.length, !remote.isEmpty else { return verdict }
+    return .doubted(remote, asked ?? verdict)
   }
 
   /// Something is there. It may be ours: libcurl repeats a request on a connection that died, and an answer may have been
   /// lost. So it is looked at, once, before it counts as somebody else's.
+  /// Where nobody may look, and an answer was lost, nobody can say.
   func exists(_ reply: TransferReply, _ facts: UploadFacts) -> Verdict {
+    if facts.untold.contains(.verify), facts.lostAnswer != nil {
+      let text = "there is an object with this key, perhaps from our request whose answer was lost (--if-none-match)"
+      return .failed(Failure(.protoLostAnswer, text), .unknown)
+    }
     let failure = Failure(.policyExists, "there is already an object with this key (--if-none-match)")
     return .failed(failure, facts.isAbsent ? .permanent : .probe)
   }

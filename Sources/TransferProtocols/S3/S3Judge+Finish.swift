@@ -28,8 +28,8 @@ extension S3Protocol {
     case .exists: return exists(answer, facts)
     case .retry, .partsWrong:
       if case .failed(let failure, _) = verdict { return .failed(failure, .probe) }
-    case .sessionGone: return sessionGone(facts)
-    case .permanent where answer.status == 404 && error.code.isEmpty: return sessionGone(facts)
+    case .sessionGone: return sessionGone(reply, facts, context)
+    case .permanent where answer.status == 404 && error.code.isEmpty: return sessionGone(reply, facts, context)
     // The parts were confirmed one by one, so sending them again cures nothing; a person has to look.
     case .mismatch:
       return .failed(
@@ -41,19 +41,47 @@ extension S3Protocol {
 
   /// An upload that is gone was completed, perhaps by a request of ours whose answer was lost or that libcurl repeated:
   /// the object is looked for before anything is sent again.
-  private func sessionGone(_ facts: UploadFacts) -> Verdict {
+  ///
+  /// Where looking is not allowed, what became of the upload is the only word: after a lost answer to our own Complete an
+  /// upload that is gone was completed by it. Rules that remove unfinished uploads count whole days, so after one it may have
+  /// been such a rule, and nobody knows. An upload that was gone before a first Complete was not completed by us.
+  private func sessionGone(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
     let failure = Failure(.protoSessionGone, "the server does not know the upload any more")
-    return .failed(failure, facts.isAbsent ? .sessionGone : .probe)
+    if facts.isAbsent { return .failed(failure, .sessionGone) }
+    guard facts.lostAnswer == .finish || facts.lostAnswer == .verify else {
+      return .noted([Self.goneNote: "1"], .failed(failure, .probe))
+    }
+    guard facts.untold.contains(.verify) else { return .failed(failure, .probe) }
+    guard facts.session?.notes[Self.goneNote] == nil else { return .failed(failure, .sessionGone) }
+    guard let session = facts.session, context.wallMs - session.intendedAtMs < Self.ruleMs else {
+      let text = """
+        the answer to completing the upload was lost, the upload is gone since, and the server does not say whether the \
+        object is there; grant s3:GetObject and s3:ListBucket, or look for it
+        """
+      return .failed(Failure(.protoLostAnswer, text), .unknown)
+    }
+    return .finished(
+      FileProof(
+        confirmation: .none, digest: MultipartProof(facts.parts.sorted { $0.seq < $1.seq }).checksum,
+        requestID: reply.serverRequestID, serverDate: reply.field("date") ?? ""))
   }
+
+  /// In the notes of a session: the first Complete was told that there is no such upload.
+  static let goneNote = "gone"
+  /// The shortest time after which servers remove unfinished uploads by themselves, in milliseconds: AWS rules and MinIO's own
+  /// sweep begin at one day.
+  private static let ruleMs: Int64 = 86_400_000
 
   /// HEAD after an answer that never came: ours by its uid, or by a digest that only our content has.
   func judgeVerify(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
     switch reply.status {
     case 200: break
-    // Without permission to list, AWS answers 403 for an object that does not exist. If it is the credential, the next
-    // request says so in words.
-    case 403, 404: return .absent
-    default: return failed(reply, S3Error(reply), .verify, facts, context)
+    case 404: return .absent
+    default:
+      // AWS answers 403 for whatever may not be read, and without permission to list also for what does not exist; an expired
+      // token is a bare 400. If it is the credential, the next request says so in words.
+      let error = S3Error(reply)
+      return cannotBeAsked(reply, error) ? .untold : failed(reply, error, .verify, facts, context)
     }
     let etag = reply.field("etag") ?? ""
     let echoed =

@@ -10,12 +10,14 @@ extension S3Protocol {
       if reply.status == 404 && error.code != "NoSuchBucket" {
         return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
       }
+      // Listing parts needs a permission of its own. Then the ledger's word holds: what it calls stored was confirmed.
+      if cannotBeAsked(reply, error) { return .untold }
       return failed(reply, error, .probe(marker: marker), facts, context)
     }
     guard let root = document(reply), root.name.hasPrefix("ListParts") else {
       return badReply(reply, "the list of parts cannot be read", .retry(isThrottled: false), context)
     }
-    let listed = root.all("Part").map(Self.part)
+    let listed = root.all("Part").map { Self.part($0, facts.doubts) }
     guard !listed.contains(nil) else {
       return badReply(reply, "a part in the list has no number, size or ETag", .retry(isThrottled: false), context)
     }
@@ -30,11 +32,37 @@ extension S3Protocol {
     return .partsListed(parts, next: next >= facts.layout.count ? nil : String(next))
   }
 
-  private static func part(_ element: XMLElement) -> ListedPart? {
+  private static func part(_ element: XMLElement, _ doubts: [ChunkDoubt]) -> ListedPart? {
     guard let number = element.value("PartNumber").flatMap({ Int($0) }), number >= 1,
       let size = element.value("Size").flatMap({ Int64($0) }), size >= 0, let etag = element.value("ETag")
     else { return nil }
-    return ListedPart(seq: number - 1, length: size, etag: etag)
+    var part = ListedPart(seq: number - 1, length: size, etag: etag)
+    if let doubt = doubts.first(where: { $0.seq == part.seq && $0.length == size }) {
+      part.receipt = receipt(part, checksum(element.value("ChecksumCRC64NVME")), doubt)
+    }
+    return part
+  }
+
+  /// A part whose answer was lost counts as stored when the list shows the digest of what was sent.
+  private static func receipt(_ part: ListedPart, _ listed: Digest?, _ doubt: ChunkDoubt) -> PartReceipt? {
+    let sent = doubt.remote[DigestAlgorithm.crc64nvme.rawValue].flatMap { Digest(text: $0) }
+    let md5 = doubt.remote[DigestAlgorithm.md5.rawValue].flatMap { Digest(text: $0) }
+    if let listed, let sent, listed != sent { return nil }
+    let isProved = listed != nil && sent != nil
+    guard isProved || md5.map({ matches(part.etag, $0) }) == true else { return nil }
+    return PartReceipt(
+      seq: part.seq, length: part.length, etag: part.etag, digest: sent, md5: md5,
+      confirmation: isProved ? .digest : .etag)
+  }
+
+  /// The server answers, and does not let us ask: that says nothing about what is there.
+  func cannotBeAsked(_ reply: TransferReply, _ error: S3Error) -> Bool {
+    guard [400, 403, 405, 501].contains(reply.status), error.code != "NoSuchBucket" else { return false }
+    switch error.meaning(status: reply.status) {
+    case .permanent, .unsupported: return true
+    case .retry, .throttled, .mismatch, .region, .clock, .credential, .refused, .sessionGone, .partsWrong, .exists:
+      return false
+    }
   }
 
   /// A part with another ETag than the one in our receipt is not the one that we sent; left out, it is sent again.
@@ -109,7 +137,12 @@ extension S3Protocol {
     var search = search
     let candidate = search.candidates.removeFirst()
     if reply.status == 404 { return .orphansListed([], next: search.marker) }
-    guard reply.status == 200 else { return failed(reply, S3Error(reply), .probe(marker: nil), facts, context) }
+    guard reply.status == 200 else {
+      let error = S3Error(reply)
+      // Nobody says that it is empty, so it is not taken for ours.
+      if cannotBeAsked(reply, error) { return .orphansListed([], next: search.marker) }
+      return failed(reply, error, .probe(marker: nil), facts, context)
+    }
     guard let root = document(reply), root.name.hasPrefix("ListParts") else {
       return badReply(reply, "the list of parts cannot be read", .retry(isThrottled: false), context)
     }

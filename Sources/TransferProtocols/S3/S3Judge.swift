@@ -4,7 +4,7 @@ extension S3Protocol {
   public func judge(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> Verdict {
-    if let failure = reply.transportFailure { return lost(failure, reply, step) }
+    if let failure = reply.transportFailure { return lost(failure, reply, step, facts) }
     switch step {
     case .create: return judgeCreate(reply, facts, context)
     case .probe(let marker):
@@ -20,8 +20,13 @@ extension S3Protocol {
   }
 
   /// No answer came. Creating and completing may have worked: the next step asks.
-  private func lost(_ failure: Failure, _ reply: TransferReply, _ step: StepRequest) -> Verdict {
+  private func lost(
+    _ failure: Failure, _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts
+  ) -> Verdict {
     let remedy = Remedy(transport: failure)
+    if case .chunk(let chunk) = step, reply.requestMayHaveArrived, case .retry = remedy {
+      return doubted(chunk, reply, facts, .failed(failure, remedy))
+    }
     let isAmbiguous = step == .create || step == .finish
     if isAmbiguous, reply.requestMayHaveArrived, case .retry = remedy { return .failed(failure, .probe) }
     return .failed(failure, remedy)

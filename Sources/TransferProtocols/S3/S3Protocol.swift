@@ -7,9 +7,11 @@ public import TransferModel
 /// | lost answer | question | then |
 /// |---|---|---|
 /// | to create | which uploads for exactly our key began since we meant to, and have no part? | abort them, create |
-/// | to a part | which parts are there? | send the others |
+/// | to a part | which parts are there, and with which digest? | send the others |
 /// | to complete | is the object there, with our uid and size? | done, or list the parts and complete again |
-/// | to a PUT with `If-None-Match` | the same | done, or PUT again |
+/// | the same, and nobody may look | complete again, which is harmless | done; done with proof `none` when the upload is gone |
+/// | to a PUT with `If-None-Match` | is the object there, with our uid and size? | done, or PUT again |
+/// | the same, and nobody may look | PUT again, which is harmless | done, or unknown when something is there |
 ///
 /// Every object carries `x-amz-meta-transfers-uid`, which tells ours from somebody else's.
 public struct S3Protocol: UploadProtocol {
@@ -76,11 +78,13 @@ public struct S3Protocol: UploadProtocol {
   /// A PUT may be repeated, but not one that refuses to replace: what it would not replace may be ours.
   private func wholeStep(_ facts: UploadFacts) -> UploadStep {
     if facts.isAllStored {
+      if facts.untold.contains(.verify) { return .complete(FileProof(confirmation: .none)) }
       guard facts.isAbsent else { return .control(.verify) }
       return .fail(Failure(.protoLostAnswer, "the server took the object, and it is not there"))
     }
     let isLost = facts.lostAnswer == .part || facts.lostAnswer == .verify
-    return settings.ifNoneMatch && isLost && !facts.isAbsent ? .control(.verify) : .chunks
+    let isAsked = facts.isAbsent || facts.untold.contains(.verify)
+    return settings.ifNoneMatch && isLost && !isAsked ? .control(.verify) : .chunks
   }
 
   private func createStep(_ facts: UploadFacts) -> UploadStep {
@@ -94,6 +98,6 @@ public struct S3Protocol: UploadProtocol {
   /// Source: moto 5.2.1, Swift 2.30 s3api, seen 2026-11-21.
   private func finishStep(_ facts: UploadFacts) -> UploadStep {
     if facts.isAbsent { return .control(facts.isProbed ? .finish : .probe(marker: facts.probeMarker)) }
-    return .control(facts.lostAnswer == nil ? .finish : .verify)
+    return .control(facts.lostAnswer == nil || facts.untold.contains(.verify) ? .finish : .verify)
   }
 }

@@ -4,20 +4,26 @@ import TransferModel
 extension TusProtocol {
   /// HEAD of the upload: the offset is the truth, also when it is lower than before.
   func judgeHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
-    guard (200..<300).contains(reply.status) else { return unknownUpload(reply, context) }
+    guard (200..<300).contains(reply.status) else { return unknownUpload(reply, .untold, context) }
     guard let offset = reply.number("upload-offset") else {
       return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
     }
     if let failure = otherLength(reply, facts.file.size) { return .failed(failure, .sessionGone) }
     guard offset <= facts.file.size else { return .failed(Self.pastEnd(offset, facts.file.size), .permanent) }
+    if facts.isForgotten(offset) { return .failed(Self.forgotten, .sessionGone) }
     return .offset(offset)
   }
 
-  /// 403 without an offset may also say that the upload is gone; whether it is the credential, the next creation tells.
-  private func unknownUpload(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
-    guard [403, 404, 410].contains(reply.status) else { return refused(reply, context) }
-    let text = "the server does not know the upload any more (\(reply.status))"
-    return .failed(Failure(.protoSessionGone, text), .sessionGone)
+  /// 404 and 410 say that the upload is gone. 403 may say so too, or that HEAD is not allowed, as 400, 405 and 501 do: nothing is
+  /// known then (`untold`), and the next PATCH, which names the offset that it expects, tells.
+  private func unknownUpload(_ reply: TransferReply, _ untold: Verdict, _ context: RequestContext) -> Verdict {
+    switch reply.status {
+    case 404, 410:
+      let text = "the server does not know the upload any more (\(reply.status))"
+      return .failed(Failure(.protoSessionGone, text), .sessionGone)
+    case 400, 403, 405, 501: return untold
+    default: return refused(reply, context)
+    }
   }
 
   private func otherLength(_ reply: TransferReply, _ length: Int64) -> Failure? {
@@ -50,12 +56,16 @@ extension TusProtocol {
   }
 
   func judgePartialHead(_ reply: TransferReply, _ chunk: ChunkFacts, _ context: RequestContext) -> Verdict {
-    guard (200..<300).contains(reply.status) else { return unknownUpload(reply, context) }
+    guard (200..<300).contains(reply.status) else {
+      return unknownUpload(reply, .chunkProbed(acked: chunk.acked), context)
+    }
     guard let offset = reply.number("upload-offset") else {
       return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
     }
     if let failure = otherLength(reply, chunk.range.length) { return .failed(failure, .sessionGone) }
     guard offset <= chunk.range.length else { return .failed(Self.pastEnd(offset, chunk.range.length), .permanent) }
+    // Asked only after a body went there.
+    if offset == 0, chunk.range.length > 0 { return .failed(Self.forgotten, .sessionGone) }
     guard offset == chunk.range.length else { return .chunkProbed(acked: offset) }
     let part = PartReceipt(
       seq: chunk.seq, length: offset, etag: "", digest: nil, confirmation: .size, remote: chunk.remote)

@@ -125,6 +125,11 @@ extension TusProtocol {
     let answer = failure(reply, context)
     switch reply.status {
     // Somebody else, or an earlier request of ours, moved the offset.
+    // Where the server will not say where it is, nobody can go on there.
+    case 409 where facts.untold.contains(.probe), 403 where facts.untold.contains(.probe):
+      return .failed(
+        Failure(.protoSessionGone, "the server does not say how much of the upload it has, and refuses to go on"),
+        .sessionGone)
     case 409: return .failed(answer, .probe)
     case 404, 410:
       return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
@@ -188,8 +193,20 @@ extension TusProtocol {
     Failure(.protoOffset, "the server took the body and stored nothing of it (offset \(offset))")
   }
 
+  static let forgotten = Failure(
+    .protoOffset, "the server says that it holds nothing of an upload to which bytes were sent, so another one is begun"
+  )
+
   static func pastEnd(_ offset: Int64, _ end: Int64) -> Failure {
     Failure(.protoOffset, "the server says that it holds \(offset) bytes of \(end)")
+  }
+}
+
+extension UploadFacts {
+  /// The server says that it holds nothing, and something was acknowledged or may have arrived. There are servers that forget
+  /// where they are and keep the bytes: what is sent then comes behind them.
+  func isForgotten(_ offset: Int64) -> Bool {
+    offset == 0 && file.size > 0 && (acked > 0 || session?.mayHoldBytes == true)
   }
 }
 

@@ -26,6 +26,8 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
   var hasFixedChunks = false
   /// The server names an offset: it can fall back.
   var appends = false
+  /// The server is asked by HEAD where it is.
+  var hasHead = false
   /// A request whose answer is lost may leave the file unknown, and then nothing is sent again.
   var mayBeUnknown = false
   var adjust: @Sendable (inout BatchSettings) -> Void = { _ in }
@@ -48,15 +50,15 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
         mayBeUnknown: true),
       ConformanceSubject(
         name: "tus", scheme: "tus+", path: "/-/tus/?loc=relative", keptIn: "", dataMethod: "PATCH", appends: true,
-        adjust: { $0.web = WebSettings(isSequential: true) }),
+        hasHead: true, adjust: { $0.web = WebSettings(isSequential: true) }),
       ConformanceSubject(
         name: "tus without checksums", scheme: "tus+", path: "/-/tus/?ext=creation,termination", keptIn: "",
-        dataMethod: "PATCH", appends: true),
+        dataMethod: "PATCH", appends: true, hasHead: true),
       ConformanceSubject(
         name: "tus joined", scheme: "tus+", path: "/-/tus/", keptIn: "", dataMethod: "PATCH", mayBeUnknown: true),
       ConformanceSubject(
         name: "resumable", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PATCH", appends: true,
-        adjust: { $0.web = WebSettings(digest: "sha-256", method: "post") }),
+        hasHead: true, adjust: { $0.web = WebSettings(digest: "sha-256", method: "post") }),
       ConformanceSubject(
         name: "resumable, one request", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PUT",
         hasSession: false, adjust: { $0.web = WebSettings(interop: "5") }),
@@ -67,4 +69,5 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
   static let withSession = all.filter(\.hasSession)
   static let adjustable = withSession.filter { !$0.hasFixedChunks }
   static let appending = all.filter(\.appends)
+  static let withHead = all.filter(\.hasHead)
 }

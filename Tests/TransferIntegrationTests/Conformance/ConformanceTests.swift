@@ -75,6 +75,33 @@ import Transfers
     try sweep(subject, "wrong-offset=1000")
   }
 
+  /// HEAD says 0, and the file holds bytes: what is sent there comes behind them.
+  @Test(arguments: Subject.withHead, ["nth=1 : lose-answer", "nth=1 : cut-after=30000", "nth=2 : status=500"])
+  func aServerThatForgetsWhereItIsGetsAnotherUpload(subject: Subject, fault: String) throws {
+    let script = "match PATCH * \(fault)\nmatch HEAD * nth=1 : forget-offset\n"
+    let scene = try ConformanceScene(subject, size: Self.size(subject), script: script)
+    try scene.add()
+    try scene.runToEnd()
+    #expect(try scene.complaint() == nil)
+    #expect(try scene.states() == ["done"])
+    #expect(try scene.openSessions() == [], "the useless upload was not ended")
+  }
+
+  /// Asking is not allowed, which does not say that nothing is there: nothing that arrived is sent again.
+  @Test(arguments: Subject.withHead, [403, 405])
+  func whatCannotBeAskedIsNotSentAgain(subject: Subject, status: Int) throws {
+    let script = "match PATCH * nth=2 : status=500\nmatch HEAD * : status=\(status)\n"
+    let scene = try ConformanceScene(subject, size: Self.size(subject), script: script)
+    try scene.add()
+    try scene.runToEnd()
+    #expect(try scene.complaint() == nil)
+    #expect(try scene.states() == ["done"])
+    let opened = try scene.record().filter { event in
+      if case .session(_, _, .opened) = event.kind { true } else { false }
+    }
+    #expect(opened.count == 1, "another upload was begun")
+  }
+
   /// Stops the upload after its first chunks, with everything that it has at the server, for hours.
   private func interrupted(_ subject: Subject) throws -> ConformanceScene {
     let scene = try ConformanceScene(

@@ -175,7 +175,7 @@ final class ProfileDriver {
       let merged = (facts.session?.notes ?? [:]).merging(notes) { $1 }
       facts.session?.notes = merged.filter { !$0.value.isEmpty }
       return apply(inner, step, reply)
-    case .opened(_, _, let inner): return apply(inner, step, reply)
+    case .opened(_, _, let inner), .doubted(_, let inner): return apply(inner, step, reply)
     case .sessionOpened(let id, let expiresAtMs):
       facts.session?.remoteID = id
       facts.session?.expiresAtMs = expiresAtMs
@@ -209,6 +209,9 @@ final class ProfileDriver {
     case .absent:
       facts.isAbsent = true
       facts.lostAnswer = nil
+    case .untold:
+      facts.untold.insert(step.operation)
+      if step.operation == .probe { probed() }
     case .settled:
       if facts.lostAnswer == step.operation { facts.lostAnswer = nil }
       if step == .finish || step == .save { facts.isAbsent = false }

@@ -234,8 +234,8 @@ import TransferModel
     #expect(try append(400, [("Content-Type", "application/json")], body) == "http.400 permanent")
     let facts = R.facts(size: 10, chunk: 4)
     let verdict = try R.proto().judge(
-      Scene.reply(403, [type], body), to: .probe(marker: nil), facts, TusScene.context(facts))
-    #expect(failure(verdict)?.message == "the server answered 403 (digest mismatch: a [2Jb)")
+      Scene.reply(402, [type], body), to: .probe(marker: nil), facts, TusScene.context(facts))
+    #expect(failure(verdict)?.message == "the server answered 402 (digest mismatch: a [2Jb)")
     for broken in ["", "{", "[]", #"{"title":7}"#, String(repeating: "[", count: 5_000)] {
       #expect(try append(400, [type], broken) == "http.400 permanent")
     }
@@ -266,13 +266,39 @@ import TransferModel
     (200, [:], "proto.bad_reply retry(isThrottled: false)"),
     (200, ["Content-Type": "text/html"], "proto.bad_reply permanent"),
     (200, ["Upload-Offset": "-5"], "proto.bad_reply retry(isThrottled: false)"),
-    (404, [:], "proto.session_gone sessionGone"), (403, [:], "http.403 permanent"),
+    (404, [:], "proto.session_gone sessionGone"), (403, [:], "untold"), (400, [:], "untold"), (405, [:], "untold"),
     (500, [:], "http.500 retry(isThrottled: false)"),
     (429, [:], "http.429 retry(isThrottled: true)"),
   ])
   func probes(_ status: Int, _ fields: [String: String], _ expected: String) throws {
     let reply = Scene.reply(status, fields.map { ($0.key, $0.value) })
     #expect(try judge(reply, .probe(marker: nil), R.facts(size: 10, chunk: 4)) == expected)
+  }
+
+  @Test func anUploadThatForgotWhatItHeldIsOfNoUse() throws {
+    let zero = Scene.reply(204, [("Upload-Offset", "0")])
+    func look(_ method: String, _ change: (inout UploadFacts) -> Void) throws -> String {
+      try judge(
+        zero, .probe(marker: nil), R.facts(size: 10, chunk: 4, change: change), R.proto { $0.method = method })
+    }
+    #expect(try look("put") { _ in } == "offset 0")
+    #expect(try look("put") { $0.acked = 4 } == "proto.offset sessionGone")
+    #expect(try look("post") { $0.session?.mayHoldBytes = true } == "proto.offset sessionGone")
+    #expect(
+      try look("post") {
+        $0.acked = 8; $0.lostAnswer = .part
+      } == "proto.lost_answer unknown", "the last byte may have arrived")
+  }
+
+  @Test func whereTheOffsetIsNotToldTheNextBodyTells() throws {
+    func refused(_ status: Int, _ method: String) throws -> String {
+      let facts = R.facts(size: 10, chunk: 4) { $0.untold = [.probe] }
+      return try judge(
+        Scene.reply(status), .chunk(TusScene.chunk(1, 4..<8)), facts, R.proto { $0.method = method })
+    }
+    #expect(try refused(409, "put") == "proto.session_gone sessionGone")
+    #expect(try refused(403, "put") == "proto.session_gone sessionGone")
+    #expect(try refused(409, "post") == "proto.lost_answer unknown")
   }
 
   @Test func completenessOfTheOldestVersionIsTurnedRound() throws {

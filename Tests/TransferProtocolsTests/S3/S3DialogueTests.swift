@@ -255,8 +255,96 @@ import TransferModel
       try judge(Scene.reply(200, [("Content-Length", "11"), ("ETag", "\"\(etag)\"")]), .verify, Scene.stored(.etag))
         == "finished etag")
     #expect(try judge(Scene.reply(404), .verify, stored) == "absent")
-    #expect(try judge(Scene.reply(403), .verify, stored) == "absent")
     #expect(try judge(Scene.reply(500), .verify, stored) == "http.500 retry(isThrottled: false)")
+  }
+
+  @Test(arguments: [400, 403, 405, 501]) func whatCannotBeAskedIsNotAbsent(_ status: Int) throws {
+    #expect(try judge(Scene.reply(status), .verify, Scene.stored()) == "untold")
+    #expect(try judge(Scene.reply(status), .probe(marker: nil), multi) == "untold")
+    let facts = Scene.facts(size: 40 << 20, parts: 3, session: .some(nil)) { $0.lostAnswer = .create }
+    #expect(try judge(Scene.reply(status), .probe(marker: "a,b&"), facts) == "orphans [] next b&")
+  }
+
+  /// HEAD after a lost answer to Complete is not allowed: Complete again, and what becomes of the upload tells.
+  @Test func aLostCompleteThatNobodyMayLookForIsAskedByCompleteAgain() throws {
+    let s3 = try Scene.s3()
+    let gone = Scene.error(404, "NoSuchUpload")
+    var facts = Scene.stored()
+    facts.lostAnswer = .finish
+    #expect(s3.nextStep(facts) == .control(.verify))
+    facts.untold = [.verify]
+    #expect(s3.nextStep(facts) == .control(.finish))
+    #expect(try judge(gone, .finish, facts) == "finished none")
+    #expect(try judge(Scene.reply(404), .finish, facts) == "finished none")
+    #expect(try judge(result("<ETag>x</ETag>"), .finish, facts) == "finished digest")
+    facts.session?.intendedAtMs = Scene.wallMs - 86_400_000
+    #expect(try judge(gone, .finish, facts) == "proto.lost_answer unknown", "a rule may have removed it")
+  }
+
+  @Test func anUploadThatWasGoneBeforeTheFirstCompleteWasNotCompletedByUs() throws {
+    let gone = Scene.error(404, "NoSuchUpload")
+    var facts = Scene.stored()
+    #expect(try judge(gone, .finish, facts) == "noted [\"gone=1\"], proto.session_gone probe")
+    facts.session?.notes = ["gone": "1"]
+    facts.lostAnswer = .finish
+    facts.untold = [.verify]
+    #expect(try judge(gone, .finish, facts) == "proto.session_gone sessionGone")
+  }
+
+  @Test func somethingThatMayBeOursAndCannotBeLookedAtIsUnknown() throws {
+    let once: (inout BatchSettings) -> Void = { $0.ifNoneMatch = true }
+    let s3 = try Scene.s3(change: once)
+    var facts = whole
+    facts.lostAnswer = .part
+    facts.untold = [.verify]
+    #expect(s3.nextStep(facts) == .chunks)
+    let exists = Scene.error(412, "PreconditionFailed")
+    #expect(try judge(exists, .chunk(Scene.chunk()), facts, change: once) == "proto.lost_answer unknown")
+    var stored = Scene.stored()
+    stored.lostAnswer = .finish
+    stored.untold = [.verify]
+    #expect(try judge(exists, .finish, stored, change: once) == "proto.lost_answer unknown")
+  }
+
+  @Test func aPartThatWentOutWholeIsLookedForInTheList() throws {
+    let chunk = Scene.chunk(1, "hello", .crc64nvme, .md5)
+    var lost = Scene.broken()
+    lost.bytesSent = 5
+    #expect(
+      try judge(lost, .chunk(chunk), multi) == "doubted [\"crc64nvme\", \"md5\"], net.reset retry(isThrottled: false)")
+    lost.bytesSent = 4
+    #expect(try judge(lost, .chunk(chunk), multi) == "net.reset retry(isThrottled: false)", "it cannot be there")
+    var gateway = Scene.reply(502)
+    gateway.bytesSent = 5
+    #expect(try judge(gateway, .chunk(chunk), multi) == "doubted [\"crc64nvme\", \"md5\"], http.502 probe")
+    lost.bytesSent = 5
+    #expect(try judge(lost, .chunk(Scene.chunk(0, "hello", .md5)), whole) == "net.reset retry(isThrottled: false)")
+  }
+
+  @Test func aPartInDoubtIsStoredWhenTheListShowsItsDigest() throws {
+    let (crc, md5) = (Scene.digest("hello", .crc64nvme), Scene.digest("hello", .md5))
+    var facts = Scene.facts(size: 15, parts: 3, session: "U")
+    func receipts(_ remote: [String: String], _ part: String) throws -> [TransferModel.Confirmation?] {
+      facts.doubts = [ChunkDoubt(seq: 1, length: 5, remote: remote, isBackingOff: true)]
+      let reply = Scene.reply(200, [], "<ListPartsResult>\(part)</ListPartsResult>")
+      guard
+        case .partsListed(let parts, _) = try Scene.s3().judge(
+          reply, to: .probe(marker: nil), facts, Scene.context())
+      else { return [] }
+      return parts.map { $0.receipt?.confirmation }
+    }
+    let both = ["crc64nvme": crc.description, "md5": md5.description]
+    let tag = hexText(md5.bytes)
+    func checked(_ digest: Digest) -> String {
+      listed(2, "x", 5).replacing(
+        "</Part>", with: "<ChecksumCRC64NVME>\(base64(digest.bytes))</ChecksumCRC64NVME></Part>")
+    }
+    #expect(try receipts(both, checked(crc)) == [.digest])
+    #expect(try receipts(both, checked(Scene.digest("other", .crc64nvme))) == [nil])
+    #expect(try receipts(both, listed(2, tag, 5)) == [.etag])
+    #expect(try receipts(["crc64nvme": crc.description], listed(2, tag, 5)) == [nil])
+    #expect(try receipts(both, listed(2, tag, 4)) == [nil])
+    #expect(try receipts(both, listed(1, tag, 5)) == [nil])
   }
 
   // MARK: - Finishing
@@ -304,7 +392,7 @@ import TransferModel
     (" \n <Error><Code>InternalError</Code></Error>", "http.500 probe"),
     ("<Error><Code>SlowDown</Code></Error>", "http.500 retry(isThrottled: true)"),
     ("<Error><Code>InvalidPart</Code></Error>", "proto.offset probe"),
-    ("<Error><Code>NoSuchUpload</Code></Error>", "proto.session_gone probe"),
+    ("<Error><Code>NoSuchUpload</Code></Error>", "noted [\"gone=1\"], proto.session_gone probe"),
     ("<Error><Code>AccessDenied</Code></Error>", "http.500 permanent"), ("<Error/>", "http.500 probe"),
   ])
   func completeAnswers200(_ body: String, _ expected: String) throws {
@@ -320,7 +408,7 @@ import TransferModel
   @Test func aForgottenUploadIsLookedForBeforeItIsSentAgain() throws {
     let gone = Scene.error(404, "NoSuchUpload")
     var facts = Scene.stored()
-    #expect(try judge(gone, .finish, facts) == "proto.session_gone probe")
+    #expect(try judge(gone, .finish, facts) == "noted [\"gone=1\"], proto.session_gone probe")
     facts.isAbsent = true
     #expect(try judge(gone, .finish, facts) == "proto.session_gone sessionGone")
     #expect(try judge(gone, .probe(marker: nil), facts) == "proto.session_gone sessionGone")

@@ -192,13 +192,41 @@ import TransferModel
     (200, ["Content-Type": "text/html; x"], "proto.bad_reply permanent"),
     (200, ["Upload-Offset": "-5"], "proto.bad_reply retry(isThrottled: false)"),
     (404, [:], "proto.session_gone sessionGone"), (410, [:], "proto.session_gone sessionGone"),
-    (403, [:], "proto.session_gone sessionGone"), (423, [:], "http.423 retry(isThrottled: false)"),
+    (403, [:], "untold"), (400, [:], "untold"), (405, [:], "untold"), (501, [:], "untold"),
+    (423, [:], "http.423 retry(isThrottled: false)"),
     (429, [:], "http.429 retry(isThrottled: true)"), (500, [:], "http.500 retry(isThrottled: false)"),
     (401, [:], "auth.refused permanent"),
   ])
   func probes(_ status: Int, _ fields: [String: String], _ expected: String) throws {
     let reply = Scene.reply(status, fields.map { ($0.key, $0.value) })
     #expect(try judge(reply, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4)) == expected)
+  }
+
+  @Test func anUploadThatForgotWhatItHeldIsOfNoUse() throws {
+    let zero = Scene.reply(200, [("Upload-Offset", "0")])
+    func look(_ change: (inout UploadFacts) -> Void) throws -> String {
+      try judge(zero, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4, change: change))
+    }
+    #expect(try look { _ in } == "offset 0")
+    #expect(try look { $0.acked = 4 } == "proto.offset sessionGone")
+    #expect(try look { $0.session?.mayHoldBytes = true } == "proto.offset sessionGone")
+    let other = Scene.reply(200, [("Upload-Offset", "1")])
+    #expect(try judge(other, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4) { $0.acked = 4 }) == "offset 1")
+  }
+
+  @Test func whereTheOffsetIsNotToldTheNextBodyTells() throws {
+    let tus = try TusScene.tus()
+    let facts = TusScene.facts(size: 10, chunk: 4) { facts in
+      facts.isResumed = true
+      facts.isProbed = true
+      facts.untold = [.probe]
+    }
+    #expect(tus.nextStep(facts) == .chunks)
+    let step = StepRequest.chunk(TusScene.chunk(1, 4..<8))
+    for status in [403, 404, 409, 410] {
+      #expect(try judge(Scene.reply(status), step, facts) == "proto.session_gone sessionGone")
+    }
+    #expect(try judge(Scene.reply(403), step, TusScene.facts(size: 10, chunk: 4)) == "http.403 permanent")
   }
 
   @Test func theEndOfACancelledUpload() throws {

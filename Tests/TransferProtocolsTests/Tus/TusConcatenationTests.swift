@@ -114,7 +114,8 @@ import TransferModel
   }
 
   @Test(arguments: [
-    (200, "0", "chunk has 0"), (200, "3", "chunk has 3"), (200, "4", "stored 1 size"),
+    (200, "0", "proto.offset sessionGone"), (403, "", "chunk has 1"), (405, "", "chunk has 1"),
+    (200, "3", "chunk has 3"), (200, "4", "stored 1 size"),
     (200, "5", "proto.offset permanent"),
     (200, "-1", "proto.bad_reply retry(isThrottled: false)"), (404, "", "proto.session_gone sessionGone"),
     (423, "", "http.423 retry(isThrottled: false)"),

@@ -13,6 +13,10 @@ final class AppendUpload: @unchecked Sendable {
   let lock = UploadLock()
   /// Bytes that are counted; they are on the disk.
   private(set) var offset: Int64 = 0
+  /// Bytes before the place that the server calls 0, by a scripted fault.
+  private var forgotten: Int64 = 0
+  /// What the server says that it holds.
+  var shown: Int64 { offset - forgotten }
   /// Of the bytes before `offset`; nil when they were not kept and cannot be read again.
   private(set) var crc32c: UInt32? = 0
   /// nil when bodies are discarded, and once the object is published.
@@ -31,15 +35,17 @@ final class AppendUpload: @unchecked Sendable {
     progress: Progress? = nil, known: Int64 = 0
   ) throws(ExchangeEnd) {
     let start = offset
+    let (sum, isUnbounded) = limit.addingReportingOverflow(forgotten)
+    let limit = isUnbounded ? .max : sum
     var (at, piece, whole, end) = (start, CRC32C(), CRC32C(), ExchangeEnd?.none)
     var passing = known
     do throws(ExchangeEnd) {
-      let consume: BodyConsumer = { [staged] body throws(ExchangeEnd) in
+      let consume: BodyConsumer = { [staged, forgotten] body throws(ExchangeEnd) in
         if known > 0 { whole.add(body) }
         let passed = min(passing, Int64(body.count))
         passing -= passed
         let bytes = UnsafeRawBufferPointer(rebasing: body.dropFirst(Int(passed)))
-        if Int64(bytes.count) > limit - at { throw .refuse(413, "the body goes beyond \(limit) bytes") }
+        if Int64(bytes.count) > limit - at { throw .refuse(413, "the body goes beyond \(limit - forgotten) bytes") }
         try staged?.write(bytes, at: at)
         piece.add(bytes)
         check?.add(bytes)
@@ -78,6 +84,9 @@ final class AppendUpload: @unchecked Sendable {
     crc32c = kept == 0 ? 0 : try staged?.checksum(of: ByteRange(offset: 0, length: kept))
     offset = kept
   }
+
+  /// From now on the server says that it holds nothing, and keeps what there is.
+  func forgetOffset() { forgotten = offset }
 
   /// Adds a copy of another upload, whose lock is held too.
   func append(copyOf other: AppendUpload) throws(ExchangeEnd) {

@@ -35,10 +35,10 @@ extension ResumableEndpoint {
       throw .refuse(400, "Upload-Offset or \(dialect.completeness(true).name) is missing or ill-typed")
     }
     if let final = upload.final {
-      if isComplete, !exchange.hasBody, offset == upload.body.offset { return final }
+      if isComplete, !exchange.hasBody, offset == upload.body.shown { return final }
       throw .refuse(Self.problem(400, Self.problems + "completed-upload", "the upload is complete"))
     }
-    guard offset == upload.body.offset else { throw .refuse(mismatch(upload, provided: offset)) }
+    guard offset == upload.body.shown else { throw .refuse(mismatch(upload, provided: offset)) }
     if let declared = try declaredLength(isComplete ? contentLength.map { offset + $0 } : nil) {
       if let known = upload.length, known != declared { throw .refuse(Self.inconsistentLength) }
       upload.length = declared
@@ -69,7 +69,7 @@ extension ResumableEndpoint {
   private func mismatch(_ upload: ResumableUpload, provided: Int64) -> Answer {
     var answer = Self.problem(
       409, Self.problems + "mismatching-upload-offset", "the upload continues at another offset",
-      [("expected-offset", upload.body.offset), ("provided-offset", provided)])
+      [("expected-offset", upload.body.shown), ("provided-offset", provided)])
     answer.fields.append(offsetField(upload))
     return answer
   }
@@ -81,13 +81,13 @@ extension ResumableEndpoint {
     let limits = upload.limits
     let fields = dialect.tellsLimits ? [upload.limitField(dialect)] : []
     let content = contentLength ?? 0
-    if max(upload.length ?? 0, upload.body.offset + content) > limits.maxSize ?? .max {
+    if max(upload.length ?? 0, upload.body.shown + content) > limits.maxSize ?? .max {
       throw .refuse(413, "the upload is longer than max-size", fields: fields)
     }
     if content > limits.maxAppendSize ?? .max {
       throw .refuse(413, "the content is longer than max-append-size", fields: fields)
     }
-    if let length = upload.length, upload.body.offset + content > length { throw .refuse(Self.inconsistentLength) }
+    if let length = upload.length, upload.body.shown + content > length { throw .refuse(Self.inconsistentLength) }
     let isExempt = isComplete || isCreation && content == 0 || contentLength == nil
     if !isExempt, content < limits.minAppendSize ?? 0 {
       throw .refuse(400, "the content is shorter than min-append-size", fields: fields)
@@ -99,7 +99,7 @@ extension ResumableEndpoint {
   private func take(
     into upload: ResumableUpload, _ dialect: ResumableDialect, isComplete: Bool, status: Int
   ) throws(ExchangeEnd) -> Answer {
-    let start = upload.body.offset
+    let start = upload.body.shown
     let limit = min(
       upload.length ?? .max, upload.limits.maxSize ?? .max, upload.limits.maxAppendSize.map { start + $0 } ?? .max)
     try exchange.invite()
@@ -133,8 +133,8 @@ extension ResumableEndpoint {
 
   /// Ends the upload: from now on every request for it gets the same answer.
   private func complete(_ upload: ResumableUpload, _ dialect: ResumableDialect) throws(ExchangeEnd) -> Answer {
-    if let length = upload.length, length != upload.body.offset { throw .refuse(Self.inconsistentLength) }
-    upload.length = upload.body.offset
+    if let length = upload.length, length != upload.body.shown { throw .refuse(Self.inconsistentLength) }
+    upload.length = upload.body.shown
     var answer: Answer
     do throws(ExchangeEnd) {
       answer = try publish(upload)

@@ -76,6 +76,7 @@ struct ResumableEndpoint: Endpoint {
 
   private func look(at upload: ResumableUpload, _ dialect: ResumableDialect) throws(ExchangeEnd) -> Answer {
     try exchange.drop()
+    if exchange.effect.forgetsOffset, upload.final == nil { upload.body.forgetOffset() }
     try regress(upload)
     var fields = [offsetField(upload), dialect.completeness(upload.final != nil)]
     if let length = upload.length, dialect.tellsLimits { fields.append(Answer.Field("Upload-Length", String(length))) }
@@ -96,8 +97,8 @@ struct ResumableEndpoint: Endpoint {
   }
 
   func offsetField(_ upload: ResumableUpload) -> Answer.Field {
-    let pastEnd = (upload.length ?? upload.body.offset) + 1
-    return Answer.Field("Upload-Offset", String(exchange.effect.isOffsetPastEnd ? pastEnd : upload.body.offset))
+    let pastEnd = (upload.length ?? upload.body.shown) + 1
+    return Answer.Field("Upload-Offset", String(exchange.effect.isOffsetPastEnd ? pastEnd : upload.body.shown))
   }
 
   static var busy: Answer {

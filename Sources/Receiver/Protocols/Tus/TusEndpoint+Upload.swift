@@ -4,6 +4,7 @@ import TransferModel
 extension TusEndpoint {
   func look(at upload: TusUpload) throws(ExchangeEnd) -> Answer {
     try exchange.drop()
+    if exchange.effect.forgetsOffset, !upload.isPublished { upload.body.forgetOffset() }
     try regress(upload)
     try publishIfComplete(upload)
     var fields = [
@@ -27,7 +28,7 @@ extension TusEndpoint {
     guard let offset = wholeNumber(head["upload-offset"] ?? "") else {
       throw Self.refusal(400, "ERR_INVALID_OFFSET", "Upload-Offset is missing or malformed")
     }
-    if offset != upload.body.offset { throw Self.refusal(409, "ERR_MISMATCHED_OFFSET", "mismatched offset") }
+    if offset != upload.body.shown { throw Self.refusal(409, "ERR_MISMATCHED_OFFSET", "mismatched offset") }
     try takeLength(upload)
     try append(to: upload)
     try regress(upload)
@@ -40,7 +41,7 @@ extension TusEndpoint {
   private func takeLength(_ upload: TusUpload) throws(ExchangeEnd) {
     guard head["upload-length"] != nil else { return }
     let length = try uploadLength(upload.options)
-    if upload.length != nil || length < upload.body.offset {
+    if upload.length != nil || length < upload.body.shown {
       throw Self.refusal(
         400, "ERR_INVALID_UPLOAD_LENGTH", "the length of the upload is known or smaller than its offset")
     }
@@ -50,7 +51,7 @@ extension TusEndpoint {
   /// Takes the body of the request. Without a checksum the bytes before a break count.
   func append(to upload: TusUpload) throws(ExchangeEnd) {
     let limit = upload.length ?? upload.options.maxSize ?? .max
-    if case .length(let length) = head.framing, length > limit - upload.body.offset {
+    if case .length(let length) = head.framing, length > limit - upload.body.shown {
       throw Self.refusal(413, "ERR_UPLOAD_SIZE_EXCEEDED", "upload's size exceeded")
     }
     let check = upload.options.offers("checksum") ? try TusFields.check(head["upload-checksum"]) : nil
@@ -78,7 +79,7 @@ extension TusEndpoint {
   }
 
   func announcedOffset(_ upload: TusUpload) -> Int64 {
-    exchange.effect.isOffsetPastEnd ? (upload.length ?? upload.body.offset) + 1 : upload.body.offset
+    exchange.effect.isOffsetPastEnd ? (upload.length ?? upload.body.shown) + 1 : upload.body.shown
   }
 
   /// Only for unfinished uploads: nothing happens to the others.

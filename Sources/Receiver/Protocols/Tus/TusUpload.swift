@@ -67,7 +67,7 @@ final class TusUpload: UploadSession, @unchecked Sendable {
     expiresAtMs = wallMilliseconds() + options.maxAgeMs
   }
 
-  var isComplete: Bool { body.offset == length }
+  var isComplete: Bool { body.shown == length }
   var isExpired: Bool { !isComplete && options.offers("expiration") && wallMilliseconds() >= expiresAtMs }
 }
 

@@ -172,7 +172,7 @@ extension Verdict {
   fileprivate var goesOn: Bool {
     switch self {
     case .failed, .notYet: true
-    case .noted(_, let inner), .learned(_, let inner), .opened(_, _, let inner): inner.goesOn
+    case .noted(_, let inner), .learned(_, let inner), .doubted(_, let inner), .opened(_, _, let inner): inner.goesOn
     default: false
     }
   }

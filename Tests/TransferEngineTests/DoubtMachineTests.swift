@@ -1,0 +1,116 @@
+import HTTPTypes
+import Testing
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+@testable import TransferEngine
+
+/// Chunks whose answers were lost after all of their bytes went out: the server's list says whether they are there.
+@Suite struct DoubtMachineTests {
+  private let soon = RetryDecision(notBeforeMs: 5_000, isExhausted: false)
+  private let proto = ListingProtocol()
+
+  private func machine() -> FileMachine {
+    let layout = ChunkLayout(size: 30, chunkSize: 10)
+    let claimed = ClaimedFile(
+      id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,
+      path: NameBytes("/p"), key: NameBytes("k"),
+      identity: SourceIdentity(size: 30, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1), failures: 2, layout: layout,
+      session: ClaimedSession(id: SessionID(rawValue: 1), remoteID: "u", intendedAtMs: 0, expiresAtMs: nil),
+      doneChunks: 0, doneBytes: 0, lostAnswer: nil)
+    return FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
+  }
+
+  private func begin(_ machine: inout FileMachine) -> [JobStep] {
+    #expect(machine.advance(proto, chunkLimit: 8, nowMs: 0)?.begin == .chunks(limit: 3))
+    var begun = Begun(file: FileID(rawValue: 1))
+    begun.chunks = (0..<3).map { seq in
+      let id = Int64(seq) + 1
+      return ClaimedChunk(
+        id: ChunkID(rawValue: id), attempt: AttemptID(rawValue: id), seq: seq,
+        range: machine.facts.layout.range(seq), failures: 0)
+    }
+    machine.begun(begun, asked: 3, nowMs: 0)
+    return begun.chunks.map {
+      JobStep(
+        target: .chunk($0.id, $0.attempt), step: .chunk(ChunkFacts(seq: $0.seq, range: $0.range)), failures: 0)
+    }
+  }
+
+  private let lost = Verdict.doubted(
+    ["md5": "x"], .failed(Failure(.netReset, "lost"), .retry(isThrottled: false)))
+
+  @Test func theListIsAskedForWhenAllRequestsHaveEndedAndBeforeAnythingIsSentAgain() {
+    var machine = machine()
+    let jobs = begin(&machine)
+    #expect(
+      machine.concluded(jobs[1], Judgement(lost), soon) == [
+        .doubtChunk(ChunkID(rawValue: 2), AttemptID(rawValue: 2), remote: ["md5": "x"]),
+        .retryChunk(ChunkID(rawValue: 2), AttemptID(rawValue: 2), notBeforeMs: 5_000),
+      ])
+    #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000) == nil, "others are on their way")
+    for seq in [0, 2] { _ = machine.concluded(jobs[seq], Judgement(.stored(part(seq), proof: nil)), soon) }
+    #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .control(.probe(marker: nil)))
+    var begun = Begun(file: FileID(rawValue: 1))
+    begun.control = (.probe(marker: nil), AttemptID(rawValue: 9))
+    begun.doubts = [ChunkDoubt(seq: 1, length: 10, remote: ["md5": "x"], isBackingOff: true)]
+    machine.begun(begun, asked: 0, nowMs: 9_000)
+    #expect(machine.facts.doubts.count == 1)
+    let list = (0..<3).map { ListedPart(seq: $0, length: 10, etag: "e", receipt: $0 == 1 ? part(1) : nil) }
+    let probe = JobStep(target: .control(AttemptID(rawValue: 9)), step: .probe(marker: nil), failures: 0)
+    #expect(
+      machine.concluded(probe, Judgement(.partsListed(list, next: nil)), soon)
+        == [.adoptChunks(AttemptID(rawValue: 9), [part(1)])])
+    #expect(machine.facts.isAllStored && machine.bytesStored == 30 && machine.waitingUntil.isEmpty)
+    #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .control(.finish))
+  }
+
+  @Test func aChunkThatTheListLacksIsSentAgain() {
+    var machine = machine()
+    let jobs = begin(&machine)
+    for seq in [0, 2] { _ = machine.concluded(jobs[seq], Judgement(.stored(part(seq), proof: nil)), soon) }
+    _ = machine.concluded(jobs[1], Judgement(lost), soon)
+    #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .control(.probe(marker: nil)))
+    let probe = JobStep(target: .control(AttemptID(rawValue: 9)), step: .probe(marker: nil), failures: 0)
+    _ = machine.concluded(probe, Judgement(.untold), soon)
+    #expect(machine.facts.untold == [.probe])
+    #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .chunks(limit: 1))
+  }
+
+  @Test func whatCouldNotBeAskedIsAskedAgainAfterARepair() {
+    var machine = machine()
+    let jobs = begin(&machine)
+    machine.facts.untold = [.verify]
+    _ = machine.concluded(jobs[0], Judgement(.failed(Failure(.authExpired, "old"), .refreshCredential)), soon)
+    #expect(machine.facts.untold == [])
+  }
+
+  private func part(_ seq: Int) -> PartReceipt {
+    PartReceipt(seq: seq, length: 10, etag: "e", digest: nil, confirmation: .etag)
+  }
+}
+
+private struct ListingProtocol: UploadProtocol {
+  var name: String { "list" }
+  var abilities: ProtocolAbilities { ProtocolAbilities(parallelChunks: true, resumable: true) }
+  var sentDigest: DigestAlgorithm { .crc32c }
+
+  func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(size: size, chunkSize: 10) }
+  func refusal(ofKey key: NameBytes) -> Failure? { nil }
+  func location(ofKey key: NameBytes) -> String { "test://\(key)" }
+  func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { [] }
+
+  func nextStep(_ facts: UploadFacts) -> UploadStep {
+    if facts.isAllStored { return .control(.finish) }
+    return facts.lostAnswer != nil && !facts.isProbed ? .control(.probe(marker: nil)) : .chunks
+  }
+
+  func request(
+    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest { TransferRequest(method: .put, url: "http://127.0.0.1/") }
+
+  func judge(
+    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Verdict { .settled }
+}
