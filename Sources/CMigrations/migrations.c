@@ -51,6 +51,9 @@ static const unsigned char m0015[] = {
 static const unsigned char m0016[] = {
 #embed "../../migrations/0016_opened_by.sql"
 };
+static const unsigned char m0017[] = {
+#embed "../../migrations/0017_hosts.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -70,6 +73,7 @@ static const cmigration all[] = {
     {"0014_standing", m0014, sizeof m0014},
     {"0015_flat", m0015, sizeof m0015},
     {"0016_opened_by", m0016, sizeof m0016},
+    {"0017_hosts", m0017, sizeof m0017},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -54,6 +54,11 @@ public struct LedgerReader {
   /// Whether a file may be begun now, of another batch than those in `without`.
   public func hasReadyFiles(without: Set<BatchID>) throws -> Bool { try db.hasReadyFiles(without: without) }
 
+  /// Up to `limit` batches with files that may be begun now, by number, after batch `after`. The cost grows with `limit` only.
+  public func readyBatches(after: BatchID, limit: Int) throws -> [BatchID] {
+    try db.readyBatches(after: after, limit: limit)
+  }
+
   static let nextFile: StaticString =
     "SELECT min(not_before) FROM file WHERE state = 'pending' AND not_before IS NOT NULL"
   static let nextChunk: StaticString = "SELECT min(not_before) FROM chunk WHERE state = 'waiting'"

@@ -74,6 +74,7 @@ extension RunResult {
     retries = summary.retries
     wallMs = summary.wallMs
     stoppedBy = summary.stop.map(StopCause.init)
+    unreachable = summary.unreachable
     blocked = summary.blocked
   }
 }

@@ -6,6 +6,10 @@ import TransferProtocols
 /// Makes destinations with libcurl as their transport; destinations with the same authorities share one.
 final class CurlDestinations: DestinationResolver {
   private let transports = Lock([String: CurlTransport]())
+  /// Connections of a transport to one origin: as many as the engine may use.
+  private let connections: Int
+
+  init(connections: Int = EngineConfiguration.chosen.workers) { self.connections = connections }
 
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
     let uploadProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
@@ -40,8 +44,11 @@ final class CurlDestinations: DestinationResolver {
   private func transport(caFile: String?) throws(TransferError) -> CurlTransport {
     try transports.withLock { transports throws(TransferError) in
       if let known = transports[caFile ?? ""] { return known }
+      var configuration = CurlConfiguration(userAgent: "transfers/\(Transfers.version)", caFile: caFile)
+      configuration.maxConnections = max(configuration.maxConnections, connections)
+      configuration.maxIdleConnections = configuration.maxConnections
       let made = try CurlTransport(
-        CurlConfiguration(userAgent: "transfers/\(Transfers.version)", caFile: caFile),
+        configuration,
         sharingRateOf: transports.values.first)
       transports[caFile ?? ""] = made
       return made

@@ -50,7 +50,7 @@ public enum StopCause: String, Sendable, Codable {
   case drained
   /// Asked to stop at once.
   case interrupted
-  /// Every destination refuses connections.
+  /// The hosts of all that is left take no connections.
   case unreachable
   /// What is left is not due for a long time.
   case notDue = "not_due"
@@ -78,6 +78,8 @@ public struct RunResult: Sendable, Hashable {
   public var retries = 0
   public var wallMs: Int64 = 0
   public var stoppedBy: StopCause?
+  /// The hosts that took no connections, when that ended the run.
+  public var unreachable: [String] = []
   /// Batches of which nothing could be sent, and why: no credentials (`.auth`), settings that cannot work (`.config`).
   public var blocked: [BatchID: TransferError] = [:]
 

@@ -54,7 +54,7 @@ public enum Transfers {
     let ledger = try Ledger.open(at: options.storePath, mode: .existing, clock: clock)
     defer { ledger.close() }
     let run = try ledger.startRun(newRun(options.argv))
-    var configuration = EngineConfiguration(workers: options.workers ?? 16)
+    var configuration = options.workers.map { EngineConfiguration(workers: $0) } ?? .chosen
     configuration.rate = options.rate
     configuration.claimsFiles = !options.onlyEndsSessions
     let copies = StagedCopies(storePath: options.storePath)
@@ -71,7 +71,7 @@ public enum Transfers {
     configuration.diskWaitMs = options.diskWaitMs
     configuration.progressEveryMs = options.progressEveryMs
     configuration.preparingThreads = max(1, HostFacts.coreCount - 1)
-    let resolver = CurlDestinations()
+    let resolver = CurlDestinations(connections: configuration.workers)
     defer { resolver.stop() }
     let engine = Engine(
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,

@@ -3,56 +3,66 @@ import Testing
 @testable import TransferEngine
 
 @Suite struct HostGateTests {
-  @Test func concurrencyGrowsWithSuccessAndIsHalvedByThrottling() {
-    var gate = HostGate(highest: 10)
-    #expect(gate.limit == 8)
-    for _ in 0..<40 { succeed(&gate, at: 0) }
-    #expect(gate.limit == 10)
-    throttle(&gate, at: 1_000)
-    #expect(gate.limit == 5)
-    throttle(&gate, at: 2_000)
-    #expect(gate.limit == 5, "halved again within five seconds")
-    throttle(&gate, at: 6_000)
-    #expect(gate.limit == 2)
-  }
-
   @Test func fiveRefusedConnectionsOpenTheBreakerAndOneProbeClosesIt() {
-    var gate = HostGate(highest: 4)
+    var gate = gate(4)
     for _ in 0..<4 { refuse(&gate, at: 0) }
     #expect(gate.allowsAnother(nowMs: 0))
     refuse(&gate, at: 0)
-    #expect(!gate.allowsAnother(nowMs: 14_999))
-    #expect(gate.opensAtMs(nowMs: 0) == 15_000)
-    #expect(gate.allowsAnother(nowMs: 15_000))
-    gate.started()
-    #expect(!gate.allowsAnother(nowMs: 15_000), "only one request probes")
-    gate.ended(.noConnection, nowMs: 15_000)
-    #expect(gate.opensAtMs(nowMs: 15_000) == 45_000, "doubled")
+    #expect(!gate.allowsAnother(nowMs: 999))
+    #expect(gate.opensAtMs(nowMs: 0) == 1_000)
+    #expect(gate.allowsAnother(nowMs: 1_000))
+    gate.started(nowMs: 1_000)
+    #expect(!gate.allowsAnother(nowMs: 1_000), "only one request probes")
+    gate.ended(.noConnection, nowMs: 1_000)
+    #expect(gate.opensAtMs(nowMs: 1_000) == 3_000, "doubled")
     #expect(gate.opensInARow == 2)
-    gate.started()
-    gate.ended(.success, nowMs: 45_000)
-    #expect(gate.allowsAnother(nowMs: 45_000))
+    gate.started(nowMs: 3_000)
+    gate.ended(.success, nowMs: 3_000)
+    #expect(gate.allowsAnother(nowMs: 3_000))
     #expect(gate.opensInARow == 0)
   }
 
-  @Test func requestsThatWereUnderWayDoNotOpenItAgain() {
-    var gate = HostGate(highest: 8)
-    for _ in 0..<8 { gate.started() }
-    for _ in 0..<8 { gate.ended(.noConnection, nowMs: 0) }
+  @Test func theBreakerIsNeverOpenForMoreThanFiveMinutes() {
+    var gate = gate(4)
+    for _ in 0..<5 { refuse(&gate, at: 0) }
+    var now: Int64 = 0
+    var waits: [Int64] = []
+    for _ in 0..<11 {
+      let opening = gate.opensAtMs(nowMs: now) ?? now
+      waits.append((opening - now) / 1_000)
+      now = opening
+      refuse(&gate, at: now)
+    }
+    #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+  }
+
+  /// A server that restarts refuses all that run and all that come: that opens the breaker once and uses up no retries.
+  @Test func aBurstOfRefusalsIsOneFailure() {
+    var gate = gate(64)
+    for _ in 0..<64 { gate.started(nowMs: 0) }
+    var extra: Int64 = 0
+    for _ in 0..<64 {
+      gate.ended(.noConnection, nowMs: 0)
+      extra += gate.chargeRetry(isThrottled: false)
+    }
     #expect(gate.opensInARow == 1)
-    #expect(gate.opensAtMs(nowMs: 0) == 15_000)
+    #expect(gate.opensAtMs(nowMs: 0) == 1_000)
+    #expect(extra == 0)
+    gate.started(nowMs: 1_000)
+    gate.ended(.success, nowMs: 1_000)
+    #expect(gate.chargeRetry(isThrottled: false) == 0)
   }
 
   @Test func retryAfterHoldsTheWholeHost() {
-    var gate = HostGate(highest: 4)
-    gate.started()
+    var gate = gate(4)
+    gate.started(nowMs: 1_000)
     gate.ended(.throttled(retryAfterMs: 7_000), nowMs: 1_000)
     #expect(!gate.allowsAnother(nowMs: 7_999))
     #expect(gate.allowsAnother(nowMs: 8_000))
   }
 
   @Test func theRetryBudgetRunsDryAndFillsWithSuccesses() {
-    var gate = HostGate(highest: 4)
+    var gate = gate(4)
     for _ in 0..<20 { #expect(gate.chargeRetry(isThrottled: false) == 0) }
     #expect(gate.chargeRetry(isThrottled: false) == HostGate.dryBudgetMs)
     for _ in 0..<5 { succeed(&gate, at: 0) }
@@ -60,18 +70,17 @@ import Testing
     #expect(gate.chargeRetry(isThrottled: true) == HostGate.dryBudgetMs)
   }
 
+  private func gate(_ workers: Int) -> HostGate {
+    HostGate(Concurrency(first: workers, highest: workers, isExplicit: true))
+  }
+
   private func succeed(_ gate: inout HostGate, at now: Int64) {
-    gate.started()
+    gate.started(nowMs: now)
     gate.ended(.success, nowMs: now)
   }
 
   private func refuse(_ gate: inout HostGate, at now: Int64) {
-    gate.started()
+    gate.started(nowMs: now)
     gate.ended(.noConnection, nowMs: now)
-  }
-
-  private func throttle(_ gate: inout HostGate, at now: Int64) {
-    gate.started()
-    gate.ended(.throttled(retryAfterMs: nil), nowMs: now)
   }
 }

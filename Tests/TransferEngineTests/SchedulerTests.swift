@@ -33,8 +33,43 @@ import TransferModel
     scheduler.jobIsReady(6, host: "dead", batch: one, isUrgent: false)
     scheduler.jobIsReady(7, host: "live", batch: one, isUrgent: false)
     #expect(takeAll(&scheduler) == [7])
-    #expect(scheduler.nextOpeningMs(nowMs: 0) == 15_000)
-    #expect(!scheduler.isHopeless(afterOpens: 1), "one host answers")
+    #expect(scheduler.nextOpeningMs(nowMs: 0) == 1_000)
+    #expect(scheduler.hopelessHosts(afterOpens: 1) == ["dead"])
+    #expect(scheduler.hopelessHosts(afterOpens: 2) == [])
+  }
+
+  /// Its requests never end, so what it once has it keeps.
+  @Test func aSilentHostLeavesTheOthersTheirConnections() {
+    var scheduler = Scheduler(workers: 6) { Concurrency(first: $1, highest: $1, isExplicit: true) }
+    scheduler.expect(hosts: ["silent", "live", "other"])
+    for job in 1...20 { scheduler.jobIsReady(UInt64(job), host: "silent", batch: one, isUrgent: false) }
+    #expect(
+      takeAll(&scheduler) == [1, 2, 3, 4], "one is kept for each of the others, whose requests are not ready yet")
+    for job in 31...33 { scheduler.jobIsReady(UInt64(job), host: "live", batch: two, isUrgent: false) }
+    #expect(takeAll(&scheduler) == [31, 32], "up to its share")
+    scheduler.jobEnded(host: "live", batch: two, .success, nowMs: 0)
+    scheduler.jobIsReady(41, host: "other", batch: two, isUrgent: false)
+    #expect(takeAll(&scheduler) == [41], "below its share it goes before what goes on")
+  }
+
+  @Test func aHostThatIsAloneHasAllConnections() {
+    var scheduler = Scheduler(workers: 6) { Concurrency(first: $1, highest: $1, isExplicit: true) }
+    scheduler.expect(hosts: ["a", "b"])
+    for job in 1...20 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false) }
+    #expect(takeAll(&scheduler) == [1, 2, 3, 4, 5])
+    scheduler.expect(hosts: ["a"])
+    #expect(takeAll(&scheduler) == [6])
+    #expect(scheduler.fairShare(nowMs: 0) == 6)
+  }
+
+  /// What one host does not want is used by the others.
+  @Test func connectionsThatNobodyElseWantsAreUsed() {
+    var scheduler = Scheduler(workers: 8) { Concurrency(first: $1, highest: $1, isExplicit: true) }
+    for job in 1...20 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false) }
+    scheduler.jobIsReady(31, host: "b", batch: two, isUrgent: false)
+    #expect(takeAll(&scheduler).count == 8)
+    #expect(scheduler.gate(host: "b")?.sending == 1)
+    #expect(scheduler.gate(host: "a")?.sending == 7)
   }
 
   @Test func takingAFilesRequestsLeavesTheOthersInOrder() {

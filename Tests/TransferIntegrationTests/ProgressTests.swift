@@ -124,7 +124,7 @@ import Transfers
       }, stop: stop)
     #expect(result.done == 0)
     let opened = log.notices.withLock {
-      $0.filter { if case .circuitOpened(_, 14_000...15_000) = $0 { true } else { false } }
+      $0.filter { if case .circuitOpened(_, 0...1_000) = $0 { true } else { false } }
     }
     #expect(opened.count == 1)
   }

@@ -131,6 +131,8 @@ import Testing
     VALUES (3, 'none', '', '', '', '', '', 0)
     """,
     "UPDATE event SET detail = ''", "DELETE FROM event", "UPDATE batch SET settings = '{}'", "DELETE FROM batch",
+    "INSERT INTO host_state VALUES ('http://other:80', 8, 1, 0)", "UPDATE host_state SET run_id = 1",
+    "UPDATE host_state SET requests_at_once = 0",
     "UPDATE destination SET place = 'x'", "DELETE FROM destination", "DELETE FROM engine_run",
     "UPDATE engine_run SET how = 'done' WHERE ended_at IS NOT NULL", "UPDATE engine_run SET ended_at = 1 << 60",
     """
@@ -200,6 +202,7 @@ import Testing
     let dead = try f.startRun()
     _ = try f.ledger.write { try $0.endRun(dead, how: "done") }
     let run = try f.startRun()
+    try f.ledger.write { try $0.noteHost("http://h:80", requestsAtOnce: 8, run) }
     try f.shell("UPDATE file SET state = 'paused' WHERE id = 3")
     try f.ledger.write { tx in
       let ids = try tx.claimFiles(run, limit: 9).map(\.id)

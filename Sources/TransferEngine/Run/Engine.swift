@@ -56,7 +56,11 @@ public struct Engine: Sendable {
       summary.blocked = loop.blocked
       let refused = summary.blocked.min { $0.key < $1.key }?.value
       let how = refused.map { "failed: \($0.kind.rawValue)" } ?? summary.stop?.rawValue ?? "done"
-      _ = try ledger.write { tx in try tx.endRun(run, how: how) }
+      let learned = loop.takeLearnedConcurrency()
+      _ = try ledger.write { tx in
+        for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
+        return try tx.endRun(run, how: how)
+      }
       return summary
     } catch {
       let how = "failed: \(error.kind.rawValue)"
@@ -67,5 +71,12 @@ public struct Engine: Sendable {
 
   private func path(of file: FileID) throws(TransferError) -> NameBytes {
     try ledger.read { try $0.files(.files([file]), after: 0, limit: 1).first?.path } ?? NameBytes(file.description)
+  }
+
+  /// How many requests at a time a host begins with: what earlier runs found to be worth while, or what a person said.
+  func concurrency(_ host: String, workers: Int) -> Concurrency {
+    guard configuration.startsSlowly else { return Concurrency(first: workers, highest: workers, isExplicit: true) }
+    let known = try? ledger.read { reader in try reader.requestsAtOnce(host: host) }
+    return Concurrency(first: known.flatMap(\.self) ?? Concurrency.usualFirst, highest: workers, isExplicit: false)
   }
 }

@@ -5,6 +5,8 @@ public import TransferProtocols
 public struct EngineConfiguration: Sendable {
   /// Connections at a time, over all destinations.
   public var workers: Int
+  /// A host begins with few requests at a time, and gets more while that helps; else with `workers` at once.
+  public var startsSlowly = false
   /// Chunks of one file at a time.
   public var chunksPerFile: Int
   /// Files with an upload session at a time.
@@ -24,7 +26,8 @@ public struct EngineConfiguration: Sendable {
   public var diskWaitMs: Int64
   /// When nothing can be done for longer than this, in milliseconds, the run ends with work left.
   public var patienceMs: Int64
-  /// The run ends with work left when every destination has refused connections through so many breaker openings.
+  /// The run ends with work left when all that is left is for hosts that have refused connections through so many openings
+  /// of their breakers.
   public var breakerOpensBeforeGivingUp: Int
   /// Between two reports of progress, in milliseconds.
   public var progressEveryMs: Int64
@@ -39,8 +42,16 @@ public struct EngineConfiguration: Sendable {
     drainMs = 30_000
     diskWaitMs = 300_000
     patienceMs = 600_000
-    breakerOpensBeforeGivingUp = 3
+    breakerOpensBeforeGivingUp = 6
     progressEveryMs = 100
+  }
+
+  /// As many connections as turn out to be worth while.
+  public static var chosen: EngineConfiguration {
+    var configuration = EngineConfiguration(workers: 64)
+    configuration.startsSlowly = true
+    configuration.sessionsAtOnce = 8
+    return configuration
   }
 }
 
@@ -113,6 +124,8 @@ public struct EngineSummary: Sendable, Hashable {
   public var retries = 0
   public var wallMs: Int64 = 0
   public var stop: StopCause?
+  /// The hosts that took no connections, when that ended the run.
+  public var unreachable: [String] = []
   /// Batches of which nothing could be sent, and why.
   public var blocked: [BatchID: TransferError] = [:]
 
@@ -124,7 +137,7 @@ public enum StopCause: String, Sendable, Codable {
   case drained
   /// Asked to stop at once.
   case interrupted
-  /// Every destination refuses connections.
+  /// The hosts of all that is left take no connections.
   case unreachable
   /// What is left is not due for a long time.
   case notDue

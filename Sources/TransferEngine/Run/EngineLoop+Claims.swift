@@ -5,6 +5,7 @@ import TransferProtocols
 extension EngineLoop {
   /// Keeps enough begun requests ahead of the connections: files in work first, then new ones.
   func beginMore() {
+    countHosts()
     wakeWaiting()
     startSessions()
     feedHungry()
@@ -13,17 +14,21 @@ extension EngineLoop {
 
   /// There is room for more files.
   var mayClaim: Bool {
-    engine.configuration.claimsFiles && !isClaiming && targetAhead - aheadCount >= targetAhead / 4
-      && works.count < targetAhead * 4
+    engine.configuration.claimsFiles && !isClaiming && works.count < 2 * mostFiles
   }
 
   private func claimMore() {
-    guard mayClaim, wallMs >= nextClaimMs else { return }
+    guard mayClaim else { return }
+    lookForHosts()
+    let full = fullHosts
+    // A claim that found nothing holds until its time, or until a host has room that had none.
+    guard wallMs >= nextClaimMs || !fullAtEmptyClaim.isSubset(of: full) else { return }
     isClaiming = true
+    fullAtClaim = full
     let run = engine.run
     let mailbox = mailbox
-    let room = targetAhead - aheadCount
-    let without = restingBatches.union(heldBatches)
+    let room = claimRoom
+    let without = restingBatches.union(heldBatches).union(batches(ofHosts: full))
     engine.ledger.write(
       { tx in try tx.claimFiles(run, limit: room, without: without) }, then: { mailbox.put(.claimed($0)) })
   }
@@ -33,7 +38,10 @@ extension EngineLoop {
     switch result {
     case .failure(let error): fail(error)
     case .success(let files):
-      if files.isEmpty { nextClaimMs = wallMs + 500 }
+      if files.isEmpty {
+        nextClaimMs = wallMs + 500
+        fullAtEmptyClaim = fullAtClaim
+      }
       for file in files {
         do throws(TransferError) { try take(file) } catch { giveBack(file, error) }
       }
@@ -42,6 +50,7 @@ extension EngineLoop {
 
   private func take(_ file: ClaimedFile) throws(TransferError) {
     let destination = try destination(of: file.batch)
+    if hasTooMany(destination.host) { return giveBack(file) }
     let proto = destination.resolved.uploadProtocol
     let location = proto.location(ofKey: file.key)
     var machine: FileMachine
@@ -80,6 +89,10 @@ extension EngineLoop {
     // A fault of the program in one batch is none of the others.
     guard error.leavesLedgerUsable || error.kind == .bug else { return fail(error) }
     blocked[file.batch] = blocked[file.batch] ?? error
+    giveBack(file)
+  }
+
+  private func giveBack(_ file: ClaimedFile) {
     var unit = FileUnit(file: file.id, session: file.session?.id)
     unit.changes = [.requeue(notBeforeMs: nil, nil, isFailure: false)]
     if units.isEmpty { unitsSinceMs = bootMs }
@@ -93,26 +106,6 @@ extension EngineLoop {
     _ = scheduler.takeReady(where: work.jobs.contains)
     for id in work.jobs where jobs[id]?.phase == .ready { interrupt(id, nil) }
     advance(file)
-  }
-
-  /// When a host may be asked again, in wall milliseconds, if that is so far off that its files had better wait in the
-  /// ledger than in memory with their attempts open.
-  func longClosed(_ host: String) -> Int64? {
-    guard let opening = scheduler.gate(host: host)?.opensAtMs(nowMs: bootMs), opening - bootMs > Self.longestHoldMs
-    else { return nil }
-    return wallMs + opening - bootMs
-  }
-
-  private static let longestHoldMs: Int64 = 60_000
-
-  /// Gives the files of hosts that stay closed for long (`Retry-After`) back to the ledger until then.
-  func releaseLongClosed() {
-    guard scheduler.hasClosedGate(nowMs: bootMs) else { return }
-    for host in Set(destinations.values.map(\.resolved.host)) {
-      guard let openingMs = longClosed(host) else { continue }
-      let files = works.filter { $0.value.destination.resolved.host == host }.keys
-      for file in files { letGo(file, notBeforeMs: openingMs) }
-    }
   }
 
   private static func layout(
@@ -134,7 +127,10 @@ extension EngineLoop {
         .bug, "read the settings of batch", NameBytes(batch.description), cause: "the row is missing",
         remedy: "run \"transfers store check\"")
     }
-    let destination = Destination(batch: batch, resolved: try engine.resolver.resolve(settings))
+    let resolved = try engine.resolver.resolve(settings)
+    let host = hosts[resolved.host] ?? Host(name: resolved.host)
+    hosts[resolved.host] = host
+    let destination = Destination(batch: batch, resolved: resolved, host: host)
     destinations[batch] = destination
     let transport = destination.resolved.transport
     if limitedTransports.insert(ObjectIdentifier(transport as AnyObject)).inserted {
@@ -146,8 +142,10 @@ extension EngineLoop {
 
   /// Lets files begin their upload session while fewer than the configured number have one.
   private func startSessions() {
-    while sessions.count < engine.configuration.sessionsAtOnce, let file = sessionQueue.popFirst(where: mayHaveSession)
-    {
+    while !sessionQueue.isEmpty {
+      let full = hostsWithoutSessions
+      guard full.count < hosts.count, let file = sessionQueue.popFirst(where: { mayHaveSession($0, without: full) })
+      else { return }
       guard works[file] != nil else { continue }
       sessions.insert(file)
       advance(file)
@@ -157,7 +155,7 @@ extension EngineLoop {
   /// Gives files with unsent chunks their share, in turn.
   private func feedHungry() {
     var turns = hungry.count
-    while turns > 0, aheadCount < targetAhead, let file = hungry.popFirst() {
+    while turns > 0, let file = hungry.popFirst() {
       turns -= 1
       isHungry.remove(file)
       advance(file)
@@ -240,7 +238,8 @@ extension EngineLoop {
     let repeatable = work.machine.abilities.repeatable
     // What must not be repeated is begun only when a connection is free: a crash then leaves no doubt about requests
     // that were never sent.
-    let overall = repeatable ? targetAhead - aheadCount : engine.configuration.workers - jobs.count - beginning
+    let host = work.destination.host
+    let overall = repeatable ? room(host) : connections(host) - host.requests
     let ofBatch = work.destination.share.map { (repeatable ? $0 * Self.aheadOfShare : $0) - work.destination.requests }
     return max(repeatable && work.machine.openCount == 0 ? 1 : 0, min(ofFile, overall, ofBatch ?? .max))
   }

@@ -24,13 +24,16 @@ extension EngineLoop {
   }
 
   /// Requests that no connection may have yet because their batches have their share: no reason to begin fewer of others.
-  var heldCount: Int {
-    sharing.isEmpty ? 0 : sharing.reduce(0) { $0 + max(0, $1.requests - ($1.share ?? .max)) }
+  func heldCount(_ host: Host) -> Int {
+    sharing.isEmpty
+      ? 0 : sharing.reduce(0) { $1.host === host ? $0 + max(0, $1.requests - ($1.share ?? .max)) : $0 }
   }
 
-  /// Upload sessions are few: a batch may have as many as it may have requests.
-  func mayHaveSession(_ file: FileID) -> Bool {
-    guard let destination = works[file]?.destination, let share = destination.share else { return true }
+  /// Upload sessions are few: a batch may have as many as it may have requests, and a host its share.
+  func mayHaveSession(_ file: FileID, without full: Set<String>) -> Bool {
+    guard let destination = works[file]?.destination else { return true }
+    if full.contains(destination.host.name) { return false }
+    guard let share = destination.share else { return true }
     return sessions.count { works[$0]?.destination === destination } < share
   }
 

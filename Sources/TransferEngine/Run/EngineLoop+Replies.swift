@@ -28,7 +28,7 @@ extension EngineLoop {
     if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
     let verdict = masked(judge(job, work, reply), &reply, mask)
     if bringsSecrets { reply.body = [] }
-    requestEnded(job, hostOutcome(reply, Judgement(verdict).verdict))
+    requestEnded(job, hostOutcome(reply, Judgement(verdict).verdict), bytes: reply.bytesSent)
     if let listed = ListedSessions(id, verdict, reply, isAbort: false) {
       job.phase = .answered
       return askForKnownSessions(listed)
@@ -83,10 +83,10 @@ extension EngineLoop {
   }
 
   /// A connection is free. People are told when its host stops or begins to take connections.
-  func requestEnded(_ job: Job, _ outcome: HostGate.Outcome) {
+  func requestEnded(_ job: Job, _ outcome: HostGate.Outcome, bytes: Int64 = 0) {
     let host = job.host
     let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
-    scheduler.jobEnded(host: host, batch: job.batch, outcome, nowMs: bootMs)
+    scheduler.jobEnded(host: host, batch: job.batch, outcome, bytes: bytes, nowMs: bootMs)
     guard let gate = scheduler.gate(host: host), gate.isOpen != wasOpen else { return }
     let openMs = (gate.opensAtMs(nowMs: bootMs) ?? bootMs) - bootMs
     engine.observer.notice(gate.isOpen ? .circuitOpened(host: host, forMs: openMs) : .circuitClosed(host: host))
@@ -97,7 +97,8 @@ extension EngineLoop {
     if reply.status == 0 && !reply.requestMayHaveArrived { return .noConnection }
     guard case .failed(let failure, let remedy) = verdict else { return .success }
     if case .retry(isThrottled: true) = remedy { return .throttled(retryAfterMs: failure.retryAfterMs) }
-    return reply.status == 0 || reply.status >= 500 ? .failure : .success
+    if reply.status == 0 { return failure.code.blame == .network ? .lost : .failure }
+    return reply.status >= 500 ? .failure : .success
   }
 
   /// Ends an attempt with what it meant, and goes on with the file. `reply` is nil when nothing was sent.

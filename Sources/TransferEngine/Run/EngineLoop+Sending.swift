@@ -10,7 +10,7 @@ extension EngineLoop {
 
   /// Waiting longer would not help, or would leave connections idle.
   var isCommitDue: Bool {
-    isStopping || units.count >= Self.fullBatch || scheduler.readyCount < engine.configuration.workers
+    isStopping || units.count >= Self.fullBatch || scheduler.readyCount < reach
       || bootMs - unitsSinceMs >= Self.gatheringMs
   }
 

@@ -51,18 +51,31 @@ final class EngineLoop: @unchecked Sendable {
       self.destination = destination
     }
 
-    var host: String { destination.resolved.host }
+    var host: String { destination.host.name }
     var batch: BatchID { destination.batch }
+  }
+
+  /// What a host has of the engine, over all batches.
+  final class Host {
+    let name: String
+    /// Files in work, and requests that were asked of the ledger and have not ended.
+    var files = 0
+    var requests = 0
+    /// Requests at a time, as the ledger knows it.
+    var notedConcurrency: Int?
+
+    init(name: String) { self.name = name }
   }
 
   /// A batch of this run and where it goes.
   final class Destination {
     let batch: BatchID
     let resolved: ResolvedDestination
+    let host: Host
     var learned = LearnedFacts()
     /// Its files in work, and its requests that were asked of the ledger and have not ended.
-    var files = 0
-    var requests = 0
+    var files = 0 { didSet { host.files += files - oldValue } }
+    var requests = 0 { didSet { host.requests += requests - oldValue } }
     /// Requests at a time, when that is fewer than the engine may have.
     var share: Int?
     /// Bytes a second, when it has a limit of its own.
@@ -71,9 +84,10 @@ final class EngineLoop: @unchecked Sendable {
     var discoverer: FileID?
     var undecided: [FileID] = []
 
-    init(batch: BatchID, resolved: ResolvedDestination) {
+    init(batch: BatchID, resolved: ResolvedDestination, host: Host) {
       self.batch = batch
       self.resolved = resolved
+      self.host = host
     }
   }
 
@@ -105,6 +119,10 @@ final class EngineLoop: @unchecked Sendable {
   var waiting: Set<FileID> = []
   var jobs: [JobID: Job] = [:]
   var destinations: [BatchID: Destination] = [:]
+  var hosts: [String: Host] = [:]
+  var shares = HostShares()
+  /// Of them, those that there is work for now, and that may be asked.
+  var hostsInUse = 0
   /// Transports that know the rate of this run.
   var limitedTransports: Set<ObjectIdentifier> = []
   /// Files of which the ledger refused a change.
@@ -138,6 +156,9 @@ final class EngineLoop: @unchecked Sendable {
   private var abortPassesLeft = 5
 
   var isClaiming = false
+  /// The hosts that had their share at the last claim, and at the last one that found nothing.
+  var fullAtClaim: Set<String> = []
+  var fullAtEmptyClaim: Set<String> = []
   /// Wall milliseconds before which another claim makes no sense.
   var nextClaimMs: Int64 = 0
   var wish: StopSignal.Wish?
@@ -148,6 +169,7 @@ final class EngineLoop: @unchecked Sendable {
   var dice = SystemRandomNumberGenerator()
   let startedMs: Int64
   private var nextHeartbeatMs: Int64 = 0
+  var nextHopelessMs: Int64 = 0
   /// How batches are held back, as it was last seen.
   var limits: [BatchID: BatchLimits] = [:]
   /// Batches whose deadline has passed.
@@ -160,7 +182,8 @@ final class EngineLoop: @unchecked Sendable {
   init(engine: Engine) {
     self.engine = engine
     pool = PreparingPool(threadCount: engine.configuration.preparingThreads)
-    scheduler = Scheduler(workers: engine.configuration.workers)
+    scheduler = Scheduler(
+      workers: engine.configuration.workers, newConcurrency: { engine.concurrency($0, workers: $1) })
     startedMs = engine.clock.bootMs
   }
 
@@ -168,8 +191,13 @@ final class EngineLoop: @unchecked Sendable {
   var bootMs: Int64 { engine.clock.bootMs }
   /// Begun requests to keep ahead of the connections: what is sent while two commits gather and run, so that many files
   /// share a commit and no connection waits for one.
-  var targetAhead: Int { max(64, engine.configuration.workers * 16) }
-  var aheadCount: Int { jobs.count - scheduler.sendingCount + beginning - heldCount }
+  /// For all that a single host may have.
+  var targetAhead: Int { max(64, reach * 16) }
+  /// Connections that may be used by now.
+  var reach: Int {
+    let workers = engine.configuration.workers
+    return engine.configuration.startsSlowly ? min(workers, max(Concurrency.usualFirst * 2, scheduler.reach)) : workers
+  }
   var isStopping: Bool { wish != nil || fatal != nil }
 
   /// Runs until there is nothing more to do, or a stop is complete.
@@ -219,7 +247,7 @@ final class EngineLoop: @unchecked Sendable {
     startSending()
     sendAborts()
     if !isStopping {
-      releaseLongClosed()
+      releaseClosed()
       beginMore()
     }
     if isCommitDue { commitUnits() }
@@ -232,12 +260,6 @@ final class EngineLoop: @unchecked Sendable {
   private func startAbortPass() {
     abortPassesLeft -= 1
     claimAborts()
-  }
-
-  private func giveUpWhenUnreachable() {
-    guard wish == nil, scheduler.isHopeless(afterOpens: engine.configuration.breakerOpensBeforeGivingUp) else { return }
-    stopAsked(.drain)
-    summary.stop = .unreachable
   }
 
   /// Nothing runs that could still report.
@@ -258,8 +280,8 @@ final class EngineLoop: @unchecked Sendable {
       return (try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without), next)
     }
     if isReady {
-      // Added since the last claim came back empty.
-      nextClaimMs = wallMs
+      // Added since the last claim came back empty; or it waits for a host that is closed for the time being.
+      if try hasClaimableFiles() { nextClaimMs = wallMs }
       return false
     }
     guard let due = next, left.files || (left.aborts && countsAborts) else { return true }
@@ -295,7 +317,12 @@ final class EngineLoop: @unchecked Sendable {
     nextHeartbeatMs = bootMs + 5_000
     let run = engine.run
     let mailbox = mailbox
-    engine.ledger.write({ tx in try tx.heartbeat(run) }, then: { mailbox.put(.heartbeat($0)) })
+    let learned = takeLearnedConcurrency()
+    engine.ledger.write(
+      { tx in
+        for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
+        return try tx.heartbeat(run)
+      }, then: { mailbox.put(.heartbeat($0)) })
   }
 
   private func heartbeat(_ result: Result<TransitionResult, TransferError>) {

@@ -1,13 +1,14 @@
 import TransferModel
 
-/// How much one destination host may be asked to do now: adaptive concurrency, circuit breaker, retry budget
-/// (`reference/protocols.md` section 8.6). A value; times are CLOCK_BOOTTIME milliseconds.
+/// How much one destination host may be asked to do now: adaptive concurrency, circuit breaker, retry budget.
+/// A value; times are CLOCK_BOOTTIME milliseconds.
 ///
-/// - Concurrency starts at 8, grows by one after 20 successes in a row, and is halved by a throttling answer, at most
-///   once in 5 s.
-/// - Five connect failures in a row open the breaker for 15 s, doubled up to 5 min while probes fail; then one request
-///   is let through. An answer of any kind closes it.
-/// - A retry costs 5 tokens of 100 (10 when throttled), a success returns one; without tokens retries wait 15 s.
+/// - Concurrency: ``Concurrency``.
+/// - Five refused connections without an answer between open the breaker for a second, doubled up to 5 min while probes fail;
+///   then one request is let through. An answer of any kind closes it. What was under way when it opened does not count:
+///   a burst of refusals is one failure.
+/// - A retry costs 5 tokens of 100 (10 when throttled), a success returns one; without tokens retries wait 15 s. While
+///   the breaker is open it costs nothing: the breaker is the brake.
 struct HostGate: Sendable, Hashable {
   enum Outcome: Sendable, Hashable {
     case success
@@ -15,22 +16,20 @@ struct HostGate: Sendable, Hashable {
     case throttled(retryAfterMs: Int64?)
     /// No connection came about.
     case noConnection
+    /// The connection was lost, and nothing that was sent is acknowledged.
+    case lost
     /// Any other failure that a retry may cure.
     case failure
     /// We stopped it; says nothing about the host.
     case interrupted
   }
 
-  static let firstLimit = 8
   static let breakerThreshold = 5
-  static let firstOpenMs: Int64 = 15_000
+  static let firstOpenMs: Int64 = 1_000
   static let longestOpenMs: Int64 = 300_000
   static let dryBudgetMs: Int64 = 15_000
 
-  private(set) var limit: Int
-  private let highest: Int
-  private var successesInARow = 0
-  private var lastHalvedMs: Int64 = .min / 2
+  private(set) var concurrency: Concurrency
   private var connectFailures = 0
   private var openUntilMs: Int64 = .min
   private var openForMs: Int64 = 0
@@ -41,11 +40,11 @@ struct HostGate: Sendable, Hashable {
   /// How often the breaker opened without an answer in between.
   private(set) var opensInARow = 0
 
-  init(highest: Int) {
-    self.highest = max(1, highest)
-    limit = min(self.highest, Self.firstLimit)
-  }
+  init(_ concurrency: Concurrency) { self.concurrency = concurrency }
 
+  var limit: Int { concurrency.limit }
+  /// Worth to be remembered: it comes from answers.
+  var learnedLimit: Int? { concurrency.isLearned ? limit : nil }
   var isOpen: Bool { openForMs > 0 }
 
   /// When something may be sent if nothing may now because of time; nil when time is not the reason.
@@ -60,28 +59,33 @@ struct HostGate: Sendable, Hashable {
     return sending < limit
   }
 
-  mutating func started() {
+  mutating func started(nowMs: Int64) {
     sending += 1
+    concurrency.started(sending: sending, nowMs: nowMs)
     if isOpen { isProbing = true }
   }
 
-  mutating func ended(_ outcome: Outcome, nowMs: Int64) {
+  /// `bytes` of a body went out and are stored.
+  mutating func ended(_ outcome: Outcome, bytes: Int64 = 0, nowMs: Int64) {
+    let before = sending
     sending -= 1
     switch outcome {
     case .success:
       answered()
       tokens = min(100, tokens + 1)
-      grow()
+      concurrency.succeeded(bytes: bytes, nowMs: nowMs)
     case .throttled(let retryAfterMs):
       answered()
-      successesInARow = 0
       if let retryAfterMs, retryAfterMs > 0 { pausedUntilMs = max(pausedUntilMs, nowMs + retryAfterMs) }
-      halve(nowMs: nowMs)
+      concurrency.halve(sending: before, nowMs: nowMs)
+    case .lost:
+      answered()
+      concurrency.halve(sending: before, nowMs: nowMs)
     case .failure:
       answered()
-      successesInARow = 0
+      concurrency.failed()
     case .noConnection:
-      successesInARow = 0
+      concurrency.failed()
       connectFailures += 1
       if isOpen ? isProbing : connectFailures >= Self.breakerThreshold { open(nowMs: nowMs) }
       isProbing = false
@@ -92,6 +96,7 @@ struct HostGate: Sendable, Hashable {
 
   /// Pays for a retry; returns how long it must wait in addition to its backoff, in milliseconds.
   mutating func chargeRetry(isThrottled: Bool) -> Int64 {
+    guard !isOpen else { return 0 }
     let cost = isThrottled ? 10 : 5
     guard tokens >= cost else { return Self.dryBudgetMs }
     tokens -= cost
@@ -104,19 +109,6 @@ struct HostGate: Sendable, Hashable {
     openForMs = 0
     openUntilMs = .min
     isProbing = false
-  }
-
-  private mutating func grow() {
-    successesInARow += 1
-    guard successesInARow >= 20 else { return }
-    successesInARow = 0
-    limit = min(highest, limit + 1)
-  }
-
-  private mutating func halve(nowMs: Int64) {
-    guard nowMs - lastHalvedMs >= 5_000 else { return }
-    lastHalvedMs = nowMs
-    limit = max(1, limit / 2)
   }
 
   private mutating func open(nowMs: Int64) {

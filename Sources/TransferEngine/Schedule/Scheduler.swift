@@ -2,7 +2,8 @@ import TransferModel
 
 /// Decides which begun request is sent next: fair across hosts, urgent (control) requests first, then in the order of
 /// the claims (which is by priority). A batch that may have only so many requests at a time is passed over while it has
-/// them. A value; it holds no bodies and does no I/O.
+/// them. A host gets the connections that others leave, but their share is kept for those that want it: requests that
+/// nobody answers keep their connections for long. A value; it holds no bodies and does no I/O.
 struct Scheduler: Sendable {
   typealias JobID = UInt64
 
@@ -15,6 +16,10 @@ struct Scheduler: Sendable {
     var gate: HostGate
     var urgent = FIFO<Waiting>()
     var ready = FIFO<Waiting>()
+    /// It has files to send, and none of their requests may be ready yet.
+    var isAwaited = false
+
+    var queued: Int { urgent.count + ready.count }
   }
 
   /// Of a batch that is held back.
@@ -24,6 +29,8 @@ struct Scheduler: Sendable {
   }
 
   let workers: Int
+  /// What a host begins with that is used for the first time.
+  private let newConcurrency: @Sendable (_ host: String, _ workers: Int) -> Concurrency
   private var hosts: [String: Host] = [:]
   /// Order in which hosts take turns.
   private var turn: [String] = []
@@ -32,7 +39,21 @@ struct Scheduler: Sendable {
   private(set) var sendingCount = 0
   private(set) var readyCount = 0
 
-  init(workers: Int) { self.workers = max(1, workers) }
+  init(
+    workers: Int,
+    newConcurrency: @escaping @Sendable (_ host: String, _ workers: Int) -> Concurrency = {
+      Concurrency(first: Concurrency.usualFirst, highest: $1, isExplicit: false)
+    }
+  ) {
+    self.workers = max(1, workers)
+    self.newConcurrency = newConcurrency
+  }
+
+  /// Hosts with files to send, begun or not.
+  mutating func expect(hosts names: Set<String>) {
+    for name in names { addHost(name) }
+    for name in turn { hosts[name]!.isAwaited = names.contains(name) }
+  }
 
   /// A request is prepared and waits for a connection.
   mutating func jobIsReady(_ job: JobID, host: String, batch: BatchID, isUrgent: Bool) {
@@ -50,12 +71,15 @@ struct Scheduler: Sendable {
   /// The next request that may be sent now, taken off its queue; call until nil.
   mutating func takeNext(nowMs: Int64) -> JobID? {
     guard sendingCount < workers, readyCount > 0 else { return nil }
+    let shares = connectionShares(nowMs: nowMs)
     for step in 0..<turn.count {
       let index = (nextTurn + step) % turn.count
       let name = turn[index]
-      guard hosts[name]!.gate.allowsAnother(nowMs: nowMs), let job = popJob(name) else { continue }
+      guard hosts[name]!.gate.allowsAnother(nowMs: nowMs), leavesRoom(hosts[name]!, shares, nowMs: nowMs),
+        let job = popJob(name)
+      else { continue }
       nextTurn = (index + 1) % turn.count
-      hosts[name]!.gate.started()
+      hosts[name]!.gate.started(nowMs: nowMs)
       sendingCount += 1
       readyCount -= 1
       return job
@@ -64,10 +88,12 @@ struct Scheduler: Sendable {
   }
 
   /// A request that was taken has ended; its connection is free.
-  mutating func jobEnded(host: String, batch: BatchID, _ outcome: HostGate.Outcome, nowMs: Int64) {
+  mutating func jobEnded(
+    host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0, nowMs: Int64
+  ) {
     sendingCount -= 1
     if !shares.isEmpty { shares[batch]?.sending -= 1 }
-    hosts[host]?.gate.ended(outcome, nowMs: nowMs)
+    hosts[host]?.gate.ended(outcome, bytes: bytes, nowMs: nowMs)
   }
 
   /// All requests that wait, taken off the queues: nothing more will be sent.
@@ -99,20 +125,59 @@ struct Scheduler: Sendable {
       .compactMap { $0.gate.opensAtMs(nowMs: nowMs) }.min()
   }
 
-  /// Every host that was used has refused connections so often that going on makes no sense.
-  func isHopeless(afterOpens count: Int) -> Bool {
-    !hosts.isEmpty && hosts.values.allSatisfy { $0.gate.opensInARow >= count }
+  /// Hosts that have refused connections so often that going on with nothing but them makes no sense.
+  func hopelessHosts(afterOpens count: Int) -> Set<String> {
+    Set(hosts.filter { $0.value.gate.opensInARow >= count }.keys)
   }
 
   /// Some host may not be asked at this time.
   func hasClosedGate(nowMs: Int64) -> Bool { hosts.values.contains { $0.gate.opensAtMs(nowMs: nowMs) != nil } }
 
+  /// How many connections all hosts together would use if they had enough to send.
+  var reach: Int { min(workers, hosts.values.reduce(0) { $0 + $1.gate.limit }) }
+
+  /// How many connections a host gets while all others want theirs.
+  func fairShare(nowMs: Int64) -> Int { connectionShares(nowMs: nowMs).fair }
+
   func gate(host: String) -> HostGate? { hosts[host]?.gate }
 
   private mutating func addHost(_ name: String) {
     guard hosts[name] == nil else { return }
-    hosts[name] = Host(gate: HostGate(highest: workers))
+    hosts[name] = Host(gate: HostGate(newConcurrency(name, workers)))
     turn.append(name)
+  }
+
+  /// How the connections are shared out among the hosts that want some.
+  private struct ConnectionShares {
+    var fair: Int
+    /// Of all hosts together: what is not used of it and must be left.
+    var reserved = 0
+  }
+
+  private func connectionShares(nowMs: Int64) -> ConnectionShares {
+    guard hosts.count > 1 else { return ConnectionShares(fair: workers) }
+    let wanting = hosts.values.filter { wanted($0, nowMs: nowMs) > 0 }
+    var shares = ConnectionShares(fair: max(1, workers / max(1, wanting.count)))
+    guard wanting.count > 1 else { return shares }
+    shares.reserved = wanting.reduce(0) { $0 + reserve($1, fair: shares.fair, nowMs: nowMs) }
+    return shares
+  }
+
+  /// Connections that a host has, or would have at once if there were enough.
+  private func wanted(_ host: Host, nowMs: Int64) -> Int {
+    let gate = host.gate
+    guard gate.opensAtMs(nowMs: nowMs) == nil else { return gate.sending }
+    let isToCome = host.isAwaited && host.queued == 0
+    return max(gate.sending, min(gate.isOpen ? 1 : gate.limit, gate.sending + host.queued + (isToCome ? 1 : 0)))
+  }
+
+  private func reserve(_ host: Host, fair: Int, nowMs: Int64) -> Int {
+    max(0, min(fair, wanted(host, nowMs: nowMs)) - host.gate.sending)
+  }
+
+  private func leavesRoom(_ host: Host, _ shares: ConnectionShares, nowMs: Int64) -> Bool {
+    guard shares.reserved > 0, host.gate.sending >= shares.fair else { return true }
+    return workers - sendingCount > shares.reserved - reserve(host, fair: shares.fair, nowMs: nowMs)
   }
 
   private mutating func popJob(_ name: String) -> JobID? {

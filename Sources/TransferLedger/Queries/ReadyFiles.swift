@@ -28,6 +28,17 @@ extension Connection {
     return found.map(\.file)
   }
 
+  /// The next batches that have ready files, by number.
+  func readyBatches(after: BatchID, limit: Int) throws(SQLiteError) -> [BatchID] {
+    var found: [BatchID] = []
+    while found.count < limit,
+      let batch = try first(Self.readyHead, .id(found.last ?? after), row: { $0.id(0, BatchID.self) })
+    {
+      found.append(batch)
+    }
+    return found
+  }
+
   func hasReadyFiles(without: Set<BatchID>) throws(SQLiteError) -> Bool {
     var isAny = false
     try visitReadyBatches(without: without) { _, _ in isAny = true }

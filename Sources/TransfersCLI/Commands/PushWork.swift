@@ -66,7 +66,8 @@ struct PushWork {
     }
     let ledger = try LedgerAccess.open(options.storePath, context)
     defer { ledger.close() }
-    return RunNumbers(try totals(ledger), wallMs: result.wallMs, stop: result.stoppedBy)
+    return RunNumbers(
+      try totals(ledger), wallMs: result.wallMs, stop: result.stoppedBy, unreachable: result.unreachable)
   }
 
   private func totals(_ ledger: Ledger) throws(CommandFailure) -> AddedTotals {

@@ -1,5 +1,6 @@
 import TransferLedger
 import TransferModel
+import TransferReports
 import Transfers
 
 /// What came out of files that were worked on, by this process or, while it looked on, by another.
@@ -19,12 +20,14 @@ struct RunNumbers: Sendable, Hashable {
   var retries: Int
   var wallMs: Int64
   var stoppedBy: StopCause?
+  /// Hosts that took no connections, when that is why it stopped.
+  var unreachable: [String] = []
 
   init(_ run: RunResult) {
     (done, failed, unknown) = (run.done, run.failed - run.mismatched, run.unknown)
     (mismatched, left, paused) = (run.mismatched, run.left, run.paused)
     (bytesAcked, bytesSent, retries, wallMs) = (run.bytesAcked, run.bytesSent, run.retries, run.wallMs)
-    stoppedBy = run.stoppedBy
+    (stoppedBy, unreachable) = (run.stoppedBy, run.unreachable)
   }
 
   /// Of a run, which is about all files of the ledger that are not hidden: what it did, and how the others stand, also
@@ -42,12 +45,13 @@ struct RunNumbers: Sendable, Hashable {
 
   /// Of the files of one push. `stop` is why the run ended that sent them; that others are held back is not what the
   /// command was about.
-  init(_ added: AddedTotals, wallMs: Int64, stop: StopCause?) {
+  init(_ added: AddedTotals, wallMs: Int64, stop: StopCause?, unreachable: [String] = []) {
     self.init(added.files, wallMs: wallMs)
     bytesAcked = added.bytesAckedSince
     guard left > 0, left > paused else { return }
     let others: [StopCause?] = [.paused, .deadline]
     stoppedBy = left == paused + added.overdue ? .deadline : others.contains(stop) ? nil : stop
+    self.unreachable = stoppedBy == .unreachable ? unreachable : []
   }
 
   /// Nothing had to be done.
@@ -77,11 +81,18 @@ struct RunNumbers: Sendable, Hashable {
     case nil: nil
     case .drained: "asked to stop"
     case .interrupted: "stopped at once"
-    case .unreachable: "no destination can be reached"
+    case .unreachable: "no connection to \(Self.list(unreachable))"
     case .notDue: "what is left is not due for a long time"
     case .paused: "paused"
     case .deadline: "the deadline has passed"
     }
+  }
+
+  /// The first three, and how many others there are.
+  private static func list(_ hosts: [String]) -> String {
+    guard !hosts.isEmpty else { return "any destination" }
+    let others = hosts.count > 3 ? [Quantity.count(hosts.count - 3, "other")] : []
+    return (hosts.prefix(3).map(printable) + others).joined(separator: ", ")
   }
 
   /// The command that lets what is left go on.

@@ -11,6 +11,7 @@ struct RunOutput: OutputValue {
   let files: Counts
   let bytesAcked, bytesSent, bytesResent, retries, wallMs, bps: Cell
   let stoppedBy: Cell
+  let unreachableHosts: [String]
   let failures: FigureTable
   /// Of a `push`: what was recorded before.
   let added: AddOutput?
@@ -25,7 +26,8 @@ struct RunOutput: OutputValue {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case batch, result, files, bytesAcked, bytesSent, bytesResent, retries, wallMs, bps, stoppedBy, failures, added
+    case batch, result, files, bytesAcked, bytesSent, bytesResent, retries, wallMs, bps, stoppedBy, unreachableHosts
+    case failures, added
   }
 
   /// `status` is the exit code that the numbers deserve; `problems` what went wrong, worst first.
@@ -46,6 +48,7 @@ struct RunOutput: OutputValue {
     wallMs = .milliseconds(run.wallMs)
     bps = Cell(bytesPerSecond: Quantity.rate(bytes: run.bytesAcked, ms: run.wallMs))
     stoppedBy = Cell(run.stoppedBy?.rawValue)
+    unreachableHosts = run.unreachable
     failures = FigureTable(FailureFigures.columns, problems)
     added = addOutput
     self.problems = problems
