@@ -54,6 +54,9 @@ static const unsigned char m0016[] = {
 static const unsigned char m0017[] = {
 #embed "../../migrations/0017_hosts.sql"
 };
+static const unsigned char m0018[] = {
+#embed "../../migrations/0018_no_destination.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -74,6 +77,7 @@ static const cmigration all[] = {
     {"0015_flat", m0015, sizeof m0015},
     {"0016_opened_by", m0016, sizeof m0016},
     {"0017_hosts", m0017, sizeof m0017},
+    {"0018_no_destination", m0018, sizeof m0018},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

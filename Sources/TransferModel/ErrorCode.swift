@@ -41,6 +41,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case protoBadReply = "proto.bad_reply"
   case protoUnsupported = "proto.unsupported"
   case protoLostAnswer = "proto.lost_answer"
+  case protoNoDestination = "proto.no_destination"
 
   case integrityMismatch = "integrity.mismatch"
 

@@ -71,6 +71,9 @@ public enum Remedy: Sendable, Hashable {
   case makeParents
   /// Credentials expired: read them again, once, then the same step.
   case refreshCredential
+  /// The destination refuses, and the file may not be at fault: it leaves the engine with no failure. Only the engine says so,
+  /// which knows what became of other files.
+  case hold
   /// The server forgot the session: session row → `gone`, chunks → pending, start with a new one (verify first when a
   /// finish may have been done).
   case sessionGone

@@ -19,6 +19,9 @@ extension FileMachine {
       facts.untold = []
       if repairsInARow > Self.repairLimit { return retried(job, failure, retry) }
       return returned(job)
+    case .hold:
+      end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))
+      return returned(job)
     case .makeParents:
       guard facts.parentsMade == nil else { return failedForGood(job, failure, keepsSession: false) }
       facts.parentsMade = 0
@@ -41,7 +44,7 @@ extension FileMachine {
     case .permanent: return .fatal
     case .unknown: return .unknown
     case .retry, .probe, .sessionGone: return retry.isExhausted ? .fatal : .retry
-    case .repair, .refreshCredential, .makeParents: return .retry
+    case .repair, .refreshCredential, .hold, .makeParents: return .retry
     }
   }
 

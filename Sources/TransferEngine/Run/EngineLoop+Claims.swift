@@ -127,10 +127,13 @@ extension EngineLoop {
         .bug, "read the settings of batch", NameBytes(batch.description), cause: "the row is missing",
         remedy: "run \"transfers store check\"")
     }
+    let refused = refusals[settings] ?? Refusals(settings: settings)
+    refusals[settings] = refused
+    if let error = refused.error { throw error }
     let resolved = try engine.resolver.resolve(settings)
     let host = hosts[resolved.host] ?? Host(name: resolved.host)
     hosts[resolved.host] = host
-    let destination = Destination(batch: batch, resolved: resolved, host: host)
+    let destination = Destination(batch: batch, resolved: resolved, host: host, refusals: refused)
     destinations[batch] = destination
     let transport = destination.resolved.transport
     if limitedTransports.insert(ObjectIdentifier(transport as AnyObject)).inserted {

@@ -1,98 +1,52 @@
 import TransferLedger
 import TransferModel
+import TransferProtocols
 
-/// What the rules of the ledger refuse concerns one file. The units of a write that was refused are applied again one by one; the file
-/// of one that is refused again fails with the reason, and the others go on.
+/// One answer for all files of a destination: it is asked a few times, not once for each file.
 extension EngineLoop {
-  /// Whether the failure of a write is that of a unit, and was dealt with.
-  func refusesUnits(_ error: TransferError, _ batch: [FileUnit], isRepeat: Bool) -> Bool {
-    guard error.kind == .bug || error.kind == .leaseLost, !batch.isEmpty else { return false }
-    guard isRepeat else {
-      // Also one that is alone: what it builds on may be among those that were refused, and comes first now.
-      for unit in batch { commit([unit], isRepeat: true) }
-      return true
+  /// What a refusal means for the file, in place of what it would mean if the file were at fault.
+  func weighed(_ verdict: Verdict, _ job: Job, _ reply: TransferReply) -> Verdict {
+    let judgement = Judgement(verdict)
+    let refusals = job.destination.refusals
+    guard case .failed(let failure, let remedy) = judgement.verdict else {
+      if (200..<300).contains(reply.status) { refusals.watch.succeeded() }
+      return verdict
     }
-    guard let unit = batch.first, error.kind == .bug || refused.contains(unit.file) else { return false }
-    beginning -= unit.requestCount
-    works[unit.file]?.destination.requests -= unit.requestCount
-    takeBack(unit)
-    if refused.insert(unit.file).inserted { giveUp(unit, "the ledger refused a change: \(error.cause)") }
-    return true
-  }
-
-  /// What was counted when the unit was made has not come true.
-  private func takeBack(_ unit: FileUnit) {
-    for change in unit.changes {
-      switch change {
-      case .complete: summary.filesDone -= 1
-      case .fail(let code, _, _):
-        summary.filesFailed -= 1
-        if code == .integrityMismatch { summary.filesMismatched -= 1 }
-      case .unknown: summary.filesUnknown -= 1
-      default: break
-      }
+    guard reply.status >= 400, failure.code.isOfDestination, remedy == .permanent || remedy == .refreshCredential else {
+      return verdict
+    }
+    let isAboutCredential = failure.code.blame == .auth && !job.destination.resolved.credentials.label.isEmpty
+    let generation = isAboutCredential ? job.credentialGeneration : nil
+    switch refusals.watch.refused(failure, file: job.file, generation: generation) {
+    case .readCredential: return judgement.with(.failed(failure, .refreshCredential))
+    case .sendAgain: return judgement.with(.failed(failure, .repair))
+    case .wait: return judgement.with(.failed(failure, .hold))
+    case .hold:
+      hold(refusals, failure)
+      return judgement.with(.failed(failure, .hold))
+    case .fileAtFault: return judgement.with(.failed(failure, .permanent))
     }
   }
 
-  /// Nothing is done for the file any more; it ends in the ledger when its requests have.
-  private func giveUp(_ unit: FileUnit, _ reason: String) {
-    summary.filesFailed += 1
-    guard let work = works[unit.file] else { return abandon(unit.file, reason) }
-    work.refusal = reason
-    for id in scheduler.takeReady(where: work.jobs.contains) { drop(id) }
-    for id in work.jobs where jobs[id]?.phase == .sending {
-      work.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
-    }
-    endRefused(work)
-  }
-
-  /// A request of a refused file is over; nobody judges what came of it.
-  func drop(_ id: JobID) {
-    guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
-    work.jobs.remove(id)
-    work.destination.requests -= 1
-    let undecided = takeUndecided(job)
-    endRefused(work)
-    for file in undecided { advance(file) }
-  }
-
-  private func endRefused(_ work: Work) {
-    guard let reason = work.refusal, work.jobs.isEmpty else { return }
-    let file = work.machine.claimed.id
-    guard works.removeValue(forKey: file) != nil else { return }
-    work.destination.files -= 1
-    wakeIfBelowShare(work.destination)
-    sessions.remove(file)
-    waiting.remove(file)
-    reporting.mark = nil
-    abandon(file, reason)
-  }
-
-  private func abandon(_ file: FileID, _ reason: String) {
-    commitsRunning += 1
-    let run = engine.run
-    let mailbox = mailbox
-    engine.ledger.write(
-      { tx in try tx.abandonFile(file, run, message: reason) },
-      then: { mailbox.put(.abandoned($0, file, reason: reason)) })
-  }
-
-  /// Where even that is refused, the file stays as it is: recovery tries again.
-  func abandoned(_ result: Result<AbandonedFile, TransferError>, _ file: FileID, _ reason: String) {
-    commitsRunning -= 1
-    if case .failure(let error) = result, error.kind != .bug { return fail(error) }
-    let end = try? result.get()
-    let path = end?.path ?? NameBytes(file.description)
-    guard end?.state == .unknown else {
-      return engine.observer.notice(.failed(path: path, Failure(.engineBug, reason)))
-    }
-    summary.filesFailed -= 1
-    summary.filesUnknown += 1
-    engine.observer.notice(.unknown(path: path, Failure(.engineBug, reason)))
+  /// The files of all batches for that destination wait for another run.
+  private func hold(_ refusals: Refusals, _ failure: Failure) {
+    let isAuth = failure.code.blame == .auth
+    let error = TransferError(
+      isAuth ? .auth : .config, "send to", NameBytes(refusals.settings.destination), cause: failure.message,
+      remedy: isAuth
+        ? "put the credentials right and run \"transfers run\""
+        : "make it or correct the destination, then run \"transfers run\"")
+    refusals.error = error
+    for destination in destinations.values where destination.refusals === refusals { block(destination.batch, error) }
   }
 }
 
-extension FileUnit {
-  /// Requests that it begins, at most.
-  var requestCount: Int { begin?.requestCount ?? 0 }
+extension ErrorCode {
+  /// The reason may be the destination's, and that of all its files.
+  fileprivate var isOfDestination: Bool {
+    switch self {
+    case .authRefused, .authExpired, .protoNoDestination: true
+    default: false
+    }
+  }
 }

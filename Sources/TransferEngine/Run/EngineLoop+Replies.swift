@@ -26,7 +26,7 @@ extension EngineLoop {
     let bringsSecrets = job.step.step == .discover
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
     if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
-    let verdict = masked(judge(job, work, reply), &reply, mask)
+    let verdict = weighed(masked(judge(job, work, reply), &reply, mask), job, reply)
     if bringsSecrets { reply.body = [] }
     requestEnded(job, hostOutcome(reply, Judgement(verdict).verdict), bytes: reply.bytesSent)
     if let listed = ListedSessions(id, verdict, reply, isAbort: false) {
@@ -114,7 +114,7 @@ extension EngineLoop {
     var result = AttemptResult(judgement.verdict, reply, retry, wallMs: wallMs)
     if case .failed(let failure, let remedy) = judgement.verdict {
       applyRemedy(remedy, work)
-      noteFailure(job, failure, result.outcome, retry, work.machine)
+      if remedy != .hold { noteFailure(job, failure, result.outcome, retry, work.machine) }
     }
     let before = work.machine.bytesStored
     let changes = work.machine.concluded(job.step, judgement, retry)
@@ -212,7 +212,7 @@ extension Remedy {
   var isRetry: Bool {
     switch self {
     case .retry, .probe, .sessionGone: true
-    case .repair, .makeParents, .refreshCredential, .permanent, .unknown: false
+    case .repair, .makeParents, .refreshCredential, .hold, .permanent, .unknown: false
     }
   }
 }

@@ -87,11 +87,19 @@ extension EngineLoop {
     lastJobID += 1
     let id = lastJobID
     let destination = work.destination
-    jobs[id] = Job(file: work.machine.claimed.id, step: step, range: range, destination: destination)
+    let job = Job(file: work.machine.claimed.id, step: step, range: range, destination: destination)
+    jobs[id] = job
     work.jobs.insert(id)
     // What was asked of the ledger before the file's end was known is given back unsent.
     if work.refusal != nil { return drop(id) }
     if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
+    prepare(id, job, work)
+  }
+
+  private func prepare(_ id: JobID, _ job: Job, _ work: Work) {
+    let (step, range, destination) = (job.step, job.range, job.destination)
+    job.phase = .preparing
+    job.credentialGeneration = destination.refusals.watch.generation
     let proto = destination.resolved.uploadProtocol
     let order = PreparationOrder(
       path: path(of: work.machine.claimed), admitted: work.machine.claimed.identity,
@@ -145,6 +153,11 @@ extension EngineLoop {
       preconditionFailure("request \(id) was scheduled and is unknown")
     }
     let destination = job.destination
+    if job.credentialGeneration < destination.refusals.watch.generation {
+      // It has credentials that were refused, and others were to be read since.
+      requestEnded(job, .interrupted)
+      return prepare(id, job, work)
+    }
     do throws(Failure) {
       let proto = destination.resolved.uploadProtocol
       job.learnedWhenSent = destination.learned

@@ -38,6 +38,8 @@ final class EngineLoop: @unchecked Sendable {
     var prefixLength = 0
     /// What was known of the destination when the request was made.
     var learnedWhenSent: LearnedFacts?
+    /// How often the credentials had been read again when the request was begun.
+    var credentialGeneration = 0
     enum Phase {
       case preparing, ready, sending
       /// Its connection is free; what the ledger has to say to the answer is still to come.
@@ -67,11 +69,22 @@ final class EngineLoop: @unchecked Sendable {
     init(name: String) { self.name = name }
   }
 
+  /// What the batches with the same settings were refused.
+  final class Refusals {
+    let settings: BatchSettings
+    var watch = RefusalWatch()
+    /// Why they are held back.
+    var error: TransferError?
+
+    init(settings: BatchSettings) { self.settings = settings }
+  }
+
   /// A batch of this run and where it goes.
   final class Destination {
     let batch: BatchID
     let resolved: ResolvedDestination
     let host: Host
+    let refusals: Refusals
     var learned = LearnedFacts()
     /// Its files in work, and its requests that were asked of the ledger and have not ended.
     var files = 0 { didSet { host.files += files - oldValue } }
@@ -84,8 +97,9 @@ final class EngineLoop: @unchecked Sendable {
     var discoverer: FileID?
     var undecided: [FileID] = []
 
-    init(batch: BatchID, resolved: ResolvedDestination, host: Host) {
+    init(batch: BatchID, resolved: ResolvedDestination, host: Host, refusals: Refusals) {
       self.batch = batch
+      self.refusals = refusals
       self.resolved = resolved
       self.host = host
     }
@@ -129,6 +143,7 @@ final class EngineLoop: @unchecked Sendable {
   var refused: Set<FileID> = []
   /// Batches for which nothing can be sent in this run, and why.
   var blocked: [BatchID: TransferError] = [:]
+  var refusals: [BatchSettings: Refusals] = [:]
   /// How often the source of a file changed in this run, by its newest generation.
   var changes: [FileID: Int] = [:]
   var summary = EngineSummary()

@@ -12,7 +12,7 @@ struct S3Error {
     case retry, throttled
     /// What we sent did not arrive as it left.
     case mismatch
-    case region, clock, credential, refused
+    case region, clock, credential, refused, noBucket
     case sessionGone, partsWrong, exists
     /// A field or a feature is not known there.
     case unsupported
@@ -50,9 +50,13 @@ struct S3Error {
     case "NoSuchUpload": return .sessionGone
     case "InvalidPart": return .partsWrong
     case "PreconditionFailed": return .exists
-    case "SignatureDoesNotMatch", "InvalidAccessKeyId": return .refused
+    case "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidAccessKey", "NoSuchAccessKey", "InvalidClientTokenId",
+      "InvalidSecurity", "NotSignedUp", "AccountProblem", "UnauthorizedAccess":
+      return .refused
+    case "NoSuchBucket": return .noBucket
     case "NotImplemented", "InvalidRequest", "InvalidArgument", "InvalidDigest": return .unsupported
-    case "AccessDenied", "NoSuchBucket", "NoSuchKey", "EntityTooLarge", "EntityTooSmall", "InvalidPartOrder",
+    case "AccessDenied" where namesUnknownKey: return .refused
+    case "AccessDenied", "NoSuchKey", "EntityTooLarge", "EntityTooSmall", "InvalidPartOrder",
       "MalformedXML", "KeyTooLongError", "QuotaExceeded", "MethodNotAllowed", "MissingContentLength",
       "InvalidStorageClass":
       return .permanent
@@ -60,6 +64,17 @@ struct S3Error {
     }
     if code.hasPrefix("Throttling") || code.hasPrefix("TooManyRequests") { return .throttled }
     return Self.meaning(bare: status, hasRegion: region != nil)
+  }
+
+  /// Garage 1.0 answers AccessDenied with these words for an access key that it does not know.
+  private var namesUnknownKey: Bool { message.hasPrefix("Forbidden: No such key") }
+
+  /// The answer to a question about one object or upload is about all of them: a 404 then does not say that it is gone.
+  func isOfAll(status: Int) -> Bool {
+    switch meaning(status: status) {
+    case .noBucket, .refused, .credential: true
+    default: false
+    }
   }
 
   /// HEAD has no body, and proxies answer without a code.

@@ -7,7 +7,7 @@ extension S3Protocol {
   ) -> Verdict {
     guard reply.status == 200 else {
       let error = S3Error(reply)
-      if reply.status == 404 && error.code != "NoSuchBucket" {
+      if reply.status == 404 && !error.isOfAll(status: 404) {
         return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
       }
       // Listing parts needs a permission of its own. Then the ledger's word holds: what it calls stored was confirmed.
@@ -94,7 +94,7 @@ extension S3Protocol {
     _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
   ) -> Verdict {
     let error = S3Error(reply)
-    let cannot = [403, 404, 405, 501].contains(reply.status) && error.code != "NoSuchBucket"
+    let cannot = [403, 404, 405, 501].contains(reply.status)
     switch error.meaning(status: reply.status) {
     case .permanent where cannot, .unsupported where cannot, .sessionGone where cannot:
       return .orphansListed([], next: nil)
@@ -136,7 +136,7 @@ extension S3Protocol {
   ) -> Verdict {
     var search = search
     let candidate = search.candidates.removeFirst()
-    if reply.status == 404 { return .orphansListed([], next: search.marker) }
+    if reply.status == 404 && !S3Error(reply).isOfAll(status: 404) { return .orphansListed([], next: search.marker) }
     guard reply.status == 200 else {
       let error = S3Error(reply)
       // Nobody says that it is empty, so it is not taken for ours.

@@ -43,7 +43,7 @@ extension S3Protocol {
   private func judgeAbort(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
     if (200..<300).contains(reply.status) { return .settled }
     let error = S3Error(reply)
-    if reply.status == 404 && error.code != "NoSuchBucket" { return .settled }
+    if reply.status == 404 && !error.isOfAll(status: 404) { return .settled }
     return failed(reply, error, .abort(remoteID: ""), facts, context)
   }
 
@@ -76,6 +76,7 @@ extension S3Protocol {
     case .clock: return clock(reply, failure(), context)
     case .credential: return .failed(failure(.authExpired), .refreshCredential)
     case .refused: return .failed(failure(.authRefused), .permanent)
+    case .noBucket: return .failed(failure(.protoNoDestination), .permanent)
     case .sessionGone: return .failed(failure(.protoSessionGone), .sessionGone)
     case .partsWrong: return .failed(failure(.protoOffset), .probe)
     case .exists:

@@ -257,6 +257,7 @@ final class ProfileDriver {
     switch remedy {
     case .permanent: return .failed(failure)
     case .unknown: return .unknown(failure)
+    case .hold: preconditionFailure("only the engine holds a destination back")
     case .repair, .refreshCredential:
       repairs += 1
       return repairs > 3 ? .failed(failure) : nil

@@ -60,7 +60,7 @@ import TransferModel
         == "learned(- 0 confirmed ignored) stored 1 etag")
     chunk.digests[.md5] = nil
     #expect(try judge(Scene.error(404, "NoSuchUpload"), .chunk(chunk), multi) == "proto.session_gone sessionGone")
-    #expect(try judge(Scene.error(404, "NoSuchBucket"), .chunk(chunk), multi) == "http.404 permanent")
+    #expect(try judge(Scene.error(404, "NoSuchBucket"), .chunk(chunk), multi) == "proto.no_destination permanent")
   }
 
   @Test func digestsAheadFollowWhatWasLearned() throws {
@@ -103,7 +103,8 @@ import TransferModel
     (400, "ThrottlingException", "http.400 retry(isThrottled: true)"),
     (409, "OperationAborted", "http.409 retry(isThrottled: false)"),
     (400, "ExpiredToken", "auth.expired refreshCredential"), (403, "SignatureDoesNotMatch", "auth.refused permanent"),
-    (403, "AccessDenied", "http.403 permanent"), (404, "NoSuchBucket", "http.404 permanent"),
+    (403, "AccessDenied", "http.403 permanent"), (404, "NoSuchBucket", "proto.no_destination permanent"),
+    (404, "InvalidAccessKeyId", "auth.refused permanent"),
     (400, "EntityTooLarge", "http.400 permanent"),
     (413, "", "http.413 permanent"), (502, "", "http.502 retry(isThrottled: false)"),
     (429, "", "http.429 retry(isThrottled: true)"),
@@ -494,7 +495,8 @@ import TransferModel
   @Test func abortIsDoneWhenNothingIsThere() throws {
     #expect(try judge(Scene.reply(204), .abort(remoteID: "x"), multi) == "settled")
     #expect(try judge(Scene.error(404, "NoSuchUpload"), .abort(remoteID: "x"), multi) == "settled")
-    #expect(try judge(Scene.error(404, "NoSuchBucket"), .abort(remoteID: "x"), multi) == "http.404 permanent")
+    #expect(
+      try judge(Scene.error(404, "NoSuchBucket"), .abort(remoteID: "x"), multi) == "proto.no_destination permanent")
     #expect(try judge(Scene.reply(500), .abort(remoteID: "x"), multi) == "http.500 retry(isThrottled: false)")
   }
 

@@ -1,0 +1,186 @@
+import Testing
+import TransferEngine
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+@testable import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A server that has one answer for all requests: it is asked a few times, its files wait, and one error says why.
+@Suite struct RefusedDestinationTests {
+  struct Case: Sendable, CustomStringConvertible {
+    var destination: String
+    var answer: String
+    var kind: TransferError.Kind
+    var description: String { "\(destination) \(answer.prefix(60))" }
+  }
+
+  private static func s3(_ status: String, _ code: String, _ kind: TransferError.Kind) -> Case {
+    let body = "<?xml version=\"1.0\"?><Error><Code>\(code)</Code><Message>no</Message></Error>"
+    return Case(destination: "s3://bucket/in/", answer: FixedAnswerServer.answer(status, body: body), kind: kind)
+  }
+
+  static let cases: [Case] =
+    [
+      s3("404 Not Found", "NoSuchBucket", .config), s3("403 Forbidden", "SignatureDoesNotMatch", .auth),
+      s3("403 Forbidden", "InvalidAccessKeyId", .auth), s3("404 Not Found", "InvalidAccessKeyId", .auth),
+      s3("400 Bad Request", "ExpiredToken", .auth),
+    ]
+    + ["", "dav+", "post+", "form+", "tus+", "resumable+"].map {
+      Case(destination: $0, answer: FixedAnswerServer.answer("401 Unauthorized"), kind: .auth)
+    }
+
+  @Test(arguments: cases)
+  func theServerIsAskedAFewTimesAndTheFilesWait(_ refused: Case) throws {
+    let scene = try RefusedScene(refused.destination, answer: refused.answer)
+    try scene.add(count: 300)
+    let summary = try scene.run()
+    #expect(summary.blocked.values.map(\.kind) == [refused.kind])
+    #expect(summary.filesFailed == 0 && summary.filesDone == 0 && summary.filesLeft == 300)
+    #expect(scene.server.requests <= 40, "of 300 files")
+    #expect(try scene.states() == ["pending"])
+    #expect(try scene.failures() == 0, "no file has used up an attempt")
+  }
+
+  /// What was held back goes on as soon as the reason is gone.
+  @Test(arguments: ["s3://bucket/in/", "", "post+"])
+  func theyGoOnWhenTheReasonIsGone(_ destination: String) throws {
+    let scene = try RefusedScene(destination, answer: FixedAnswerServer.answer("401 Unauthorized"))
+    try scene.add(count: 30)
+    _ = try scene.run()
+    scene.server.setAnswer(FixedAnswerServer.answer("200 OK", "ETag: \"abc\"\r\n"))
+    let summary = try scene.run()
+    #expect(summary.filesDone == 30)
+    #expect(summary.blocked.isEmpty)
+  }
+
+  /// The secret in a file was replaced while the run went on.
+  @Test func aTokenThatWasReplacedIsReadAgain() throws {
+    let scene = try RefusedScene("", answer: FixedAnswerServer.answer("401 Unauthorized"))
+    scene.credentials.onRefresh { [server = scene.server] in
+      server.setAnswer(FixedAnswerServer.answer("200 OK", "ETag: \"abc\"\r\n"))
+    }
+    try scene.add(count: 60)
+    let summary = try scene.run()
+    #expect(summary.filesDone == 60)
+    #expect(scene.credentials.refreshes == 1)
+  }
+
+  /// Three files are refused, all others are taken: those three have failed, after one more try each.
+  @Test func aFileThatIsRefusedAloneFails() throws {
+    let scene = try Scene(script: "match PUT /up/f3 : status=401\nmatch PUT /up/f7 : status=401\n")
+    let files = try scene.makeTree(seed: 5, count: 12)
+    let result = try scene.push().result
+    #expect(result.failed == 2)
+    #expect(result.done == files.count - 2)
+    #expect(result.blocked.isEmpty)
+  }
+}
+
+/// A folder of small files, a server with one answer, and an engine that does not wait long.
+final class RefusedScene {
+  let scene: Scene
+  let server: FixedAnswerServer
+  let credentials = CountedCredentials()
+  private let destination: String
+
+  init(_ destination: String, answer: String) throws {
+    self.destination = destination
+    scene = try Scene()
+    server = try FixedAnswerServer(answer)
+  }
+
+  func add(count: Int) throws {
+    for n in 0..<count { try Scene.write([UInt8(n % 251), 2, 3], to: NameBytes("\(scene.root)/source/f\(n)")) }
+    let isS3 = destination.hasPrefix("s3:")
+    let settings = BatchSettings(
+      destination: isS3 ? destination : "\(destination)\(server.url)/in/", endpointURL: isS3 ? server.url : nil,
+      region: isS3 ? "us-east-1" : nil)
+    let options = UploadOptions(storePath: scene.storePath, settings: settings)
+    _ = try Transfers.add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
+  }
+
+  func run() throws -> EngineSummary {
+    try withLedger { ledger in
+      let run = try ledger.startRun(NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
+      var configuration = EngineConfiguration.chosen
+      configuration.retry = RetryPolicy(baseMs: 1, throttleBaseMs: 1, capMs: 5)
+      let resolver = ResolverWithCredentials(credentials)
+      defer { resolver.stop() }
+      let engine = Engine(
+        ledger: ledger, run: run, resolver: resolver, clock: SystemClock(), configuration: configuration,
+        observer: EngineObserver(progress: nil, notice: { _ in }))
+      return try engine.work(until: TransferEngine.StopSignal())
+    }
+  }
+
+  func states() throws -> Set<String> {
+    try withLedger { try $0.read { Set(try $0.files(RowFilter(), after: 0, limit: 1_000).map { "\($0.state)" }) } }
+  }
+
+  func failures() throws -> Int64 {
+    try withLedger { ledger in
+      try ledger.read { reader in
+        var sum: Int64 = 0
+        try reader.query("SELECT coalesce(sum(failures), 0) FROM file", columns: { _ in }) { row in
+          if case .integer(let number)? = row.first { sum = number }
+          return true
+        }
+        return sum
+      }
+    }
+  }
+
+  private func withLedger<Result>(_ body: (Ledger) throws -> Result) throws -> Result {
+    let ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: SystemClock())
+    defer { ledger.close() }
+    return try body(ledger)
+  }
+}
+
+/// Keys for any destination, and how often they were read again.
+final class CountedCredentials: CredentialSource {
+  private let state = Lock<(count: Int, then: @Sendable () -> Void)>((0, {}))
+  var refreshes: Int { state.withLock { $0.count } }
+
+  func onRefresh(_ then: @escaping @Sendable () -> Void) { state.withLock { $0.then = then } }
+  func credential() throws(Failure) -> Credential? { .bearer(token: "t") }
+  func refresh() {
+    let then = state.withLock { state in
+      state.count += 1
+      return state.then
+    }
+    then()
+  }
+  var label: String { "test" }
+}
+
+/// libcurl, with other credentials.
+private final class ResolverWithCredentials: DestinationResolver {
+  private let inner = CurlDestinations()
+  private let credentials: CountedCredentials
+
+  init(_ credentials: CountedCredentials) { self.credentials = credentials }
+
+  func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
+    var resolved = try inner.resolve(settings)
+    resolved.credentials =
+      resolved.uploadProtocol.name == "s3" ? KeyPair(counted: credentials) : credentials
+    return resolved
+  }
+
+  func stop() { inner.stop() }
+}
+
+private struct KeyPair: CredentialSource {
+  let counted: CountedCredentials
+  func credential() throws(Failure) -> Credential? {
+    .aws(accessKey: "AKIDEXAMPLE", secretKey: "secret", sessionToken: nil)
+  }
+  func refresh() { counted.refresh() }
+  var label: String { "test keys" }
+}
