@@ -29,4 +29,10 @@ public enum BatchFigures {
     Column("protocol") { .text($0.protocolName) },
     Column("destination", "Destination") { .text($0.destination) },
   ]
+
+  /// Without what attempts are read for, however many there are: `show` tells these, `list batches` and `report summary` tell all.
+  public static let ofFiles = columns.filter { !readFromAttempts.contains($0.key) }
+  private static let readFromAttempts: Set<String> = [
+    "bytes_sent", "bytes_resent", "retries", "started_at", "finished_at",
+  ]
 }

@@ -15,6 +15,9 @@ public enum FailureFigures {
     Column("hint") { Cell($0.hint.isEmpty ? nil : $0.hint) },
   ]
 
+  /// Of files alone: what `status` and `show` tell without a look at attempts.
+  public static let ofFiles = columns.filter { $0.key != "attempts" }
+
   /// One line about files that ended like this: `  2 × http.413  payload too large   e.g. /data/out/x/huge.bam`.
   /// `times` is the sign behind the number.
   public static func line(_ row: FailureRow, times: String) -> String {

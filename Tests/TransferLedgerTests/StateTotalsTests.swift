@@ -143,5 +143,23 @@ import TransferModel
         "SEARCH attempt USING COVERING INDEX attempt_failed (error_code>?)",
         "SEARCH file USING COVERING INDEX file_rest (state=?)",
       ])
+    let ended = try connection.rowsOnce("EXPLAIN QUERY PLAN \(LedgerReader.batchEnded)") { $0.text(3) }
+    #expect(ended.first == "SEARCH file USING COVERING INDEX file_rest (state=? AND batch_id=?)")
+    #expect(ended.allSatisfy { !$0.contains("TEMP B-TREE") })
+  }
+
+  @Test func whatEndedFilesIsTheSameFromTheIndex() throws {
+    for (quick, plain) in [(RowFilter(), slow), (.batch(BatchID(rawValue: 1)), slowBatch)] {
+      let pair = try f.ledger.read { (try $0.endings(quick), try $0.failures(plain).filter { $0.files > 0 }) }
+      #expect(!pair.0.isEmpty)
+      #expect(pair.0.map(\.code) == pair.1.map(\.code) && pair.0.map(\.files) == pair.1.map(\.files))
+      #expect(pair.0.map(\.examplePath) == pair.1.map(\.examplePath))
+    }
+  }
+
+  private var slowBatch: RowFilter {
+    var filter = RowFilter.batch(BatchID(rawValue: 1))
+    filter.untilMs = .max
+    return filter
   }
 }

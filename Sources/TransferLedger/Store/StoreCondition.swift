@@ -22,6 +22,8 @@ public struct StoreCondition: Sendable, Hashable {
   public var folderMode: UInt32?
   /// Bytes in the write-ahead log.
   public var walBytes: Int64
+  /// Processes other than this one that read a state of the ledger at this moment, as far as the kernel tells.
+  public var walReaders: [Int32]
   /// Free for an ordinary user in its file system; nil when unknown.
   public var freeBytes: Int64?
   /// Name of the file system when a ledger is not safe on it.
@@ -46,6 +48,7 @@ public struct StoreCondition: Sendable, Hashable {
     folderMode = place.map { UInt32($0.st_mode) & 0o7777 }
     folderIsWritable = access(folder, W_OK | X_OK) == 0
     walBytes = Self.status(self.path + "-wal").map { Int64($0.st_size) } ?? 0
+    walReaders = Self.readers(self.path + "-shm")
     freeBytes = [csys_free_bytes(folder)].first { $0 >= 0 }
     unsafeFileSystem = csys_unsafe_filesystem(folder).map { String(cString: $0) }
     lock = Self.lock(self.path + ".lock")
@@ -63,15 +66,36 @@ public struct StoreCondition: Sendable, Hashable {
     guard let text = readAll("/proc/locks") else { return .unknown }
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ", omittingEmptySubsequences: true)
-      guard words.count >= 6, words[1] == "FLOCK", words[3] == "WRITE" else { continue }
-      let place = words[5].split(separator: ":")
-      guard place.count == 3, let inode = UInt64(place[2]), inode == UInt64(file.st_ino),
-        let major = UInt32(place[0], radix: 16), let minor = UInt32(place[1], radix: 16),
-        csys_device(major, minor) == UInt64(file.st_dev)
-      else { continue }
+      guard words.count >= 6, words[1] == "FLOCK", words[3] == "WRITE", isPlace(words[5], of: file) else { continue }
       return .held(pid: Int32(words[4]).flatMap { $0 > 0 ? $0 : nil })
     }
     return .free
+  }
+
+  /// Who holds one of SQLite's read marks: shared locks on the bytes 123 to 127 of the shared memory, of which the first is for
+  /// readers that need nothing of the log. Source: WALINDEX_LOCK_OFFSET and WAL_READ_LOCK in src/wal.c, 3.40.1;
+  /// proc(5), /proc/locks: `2: POSIX  ADVISORY  READ 4711 fd:01:12345 124 124`.
+  private static func readers(_ path: String) -> [Int32] {
+    guard let file = status(path), let text = readAll("/proc/locks") else { return [] }
+    var found: Set<Int32> = []
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ", omittingEmptySubsequences: true)
+      guard words.count >= 8, words[1] == "POSIX", words[3] == "READ", isPlace(words[5], of: file),
+        let first = Int(words[6]), let last = Int(words[7]), first <= 127, last >= 124, let pid = Int32(words[4]),
+        pid > 0, pid != getpid()
+      else { continue }
+      found.insert(pid)
+    }
+    return found.sorted()
+  }
+
+  /// Whether `fd:01:12345` names the file.
+  private static func isPlace(_ text: Substring, of file: stat) -> Bool {
+    let place = text.split(separator: ":")
+    guard place.count == 3, let inode = UInt64(place[2]), inode == UInt64(file.st_ino),
+      let major = UInt32(place[0], radix: 16), let minor = UInt32(place[1], radix: 16)
+    else { return false }
+    return csys_device(major, minor) == UInt64(file.st_dev)
   }
 
   private static func readAll(_ path: String) -> String? {

@@ -22,6 +22,7 @@ struct StatusCommand: Command {
     defer { ledger.close() }
     let filter = try selection.filter(ledger, context)
     let nowMs = context.clock.wallMs
+    let log = LogStatus(StoreCondition(at: ledger.path))
     let value = try LedgerAccess.read(ledger) { reader in
       let totals = try reader.stateTotals(filter)
       let hidden = totals.files > 0 || !filter.leavesOutHidden ? 0 : try reader.stateTotals(filter.withHidden).files
@@ -30,8 +31,8 @@ struct StatusCommand: Command {
       return try StatusOutput(
         engine: EngineStatus(try reader.newestRun(), nowMs: nowMs), totals: totals,
         nextDueMs: reader.nextDueMs(without: held), active: reader.runningFiles(filter, limit: 20),
-        problems: reader.failures(filter), overdue: reader.overdueBatches(filter, nowMs: nowMs),
-        absence: Absence(selection, hidden: hidden))
+        problems: reader.endings(filter), overdue: reader.overdueBatches(filter, nowMs: nowMs),
+        log: log, absence: Absence(selection, hidden: hidden))
     }
     try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
     guard exitCode, value.status != .ok else { return }

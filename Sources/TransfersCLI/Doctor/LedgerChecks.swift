@@ -69,10 +69,13 @@ struct LedgerChecks {
   }
 
   private func log() -> DoctorFinding {
-    let text = "write-ahead log \(Quantity.bytes(condition.walBytes))"
-    return condition.walBytes > 256 << 20
-      ? .warn("ledger.log", text, "a long reader keeps it from being emptied; \"transfers run\" empties it")
-      : .ok("ledger.log", text)
+    let log = LogStatus(condition)
+    guard log.bytes > LogStatus.longest else {
+      return .ok("ledger.log", "write-ahead log \(Quantity.bytes(condition.walBytes))")
+    }
+    return .warn(
+      "ledger.log", log.text,
+      log.heldBy.isEmpty ? "\"transfers run\" empties it" : "let that process end; the next commit empties it then")
   }
 
   /// What only reading it shows.

@@ -4,7 +4,7 @@ import TransferReports
 
 /// One row and what belongs to it. At most ``attemptLimit`` attempts are shown, the newest.
 struct ShowOutput: OutputValue {
-  static let schema = "transfers.show/1"
+  static let schema = "transfers.show/2"
   static let attemptLimit = 200
 
   let kind: String
@@ -18,10 +18,10 @@ struct ShowOutput: OutputValue {
 
   init?(batch number: Int64, _ reader: LedgerReader) throws {
     let filter = Self.only(batch: number)
-    guard let found = try reader.batches(filter, after: 0, limit: 1).first else { return nil }
+    guard let found = try reader.batches(filter, after: 0, limit: 1, withAttempts: false).first else { return nil }
     kind = "batch"
-    row = FigureObject(BatchFigures.columns, found)
-    failures = FigureTable(FailureFigures.columns, try reader.failures(filter))
+    row = FigureObject(BatchFigures.ofFiles, found)
+    failures = FigureTable(FailureFigures.ofFiles, try reader.endings(filter))
     (receipt, chunks, attempts) = (nil, nil, nil)
   }
 

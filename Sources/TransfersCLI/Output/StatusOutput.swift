@@ -61,9 +61,33 @@ enum Absence: Sendable, Hashable {
   }
 }
 
+/// The write-ahead log of the ledger, and who keeps it from being emptied.
+struct LogStatus: Encodable, Sendable {
+  let bytes: Int64
+  /// Processes that read a state of the ledger, when the log is longer than it should be.
+  let heldBy: [Int32]
+  /// An engine empties it at a quarter of this.
+  static let longest: Int64 = 64 << 20
+
+  init(_ condition: StoreCondition) {
+    bytes = condition.walBytes
+    heldBy = condition.walBytes > Self.longest ? condition.walReaders : []
+  }
+
+  /// Empty while it is short.
+  var line: String { bytes > Self.longest ? "log: \(text)\n" : "" }
+
+  var text: String {
+    let size = "\(Quantity.bytes(bytes)) of write-ahead log"
+    if heldBy.isEmpty { return size }
+    let who = heldBy.map { "process \($0)" }.joined(separator: ", ")
+    return "\(size), kept by \(who): it grows until the reading there ends"
+  }
+}
+
 /// What `status` shows.
 struct StatusOutput: OutputValue {
-  static let schema = "transfers.status/2"
+  static let schema = "transfers.status/3"
   let engine: EngineStatus
   /// The name of the exit code that these files deserve, as after a `run` that ended now.
   let result: String
@@ -74,13 +98,14 @@ struct StatusOutput: OutputValue {
   let active: FigureTable
   let failures: FigureTable
   let overdue: [Overdue]
+  let log: LogStatus
   let status: ExitCode
   private let totals: StateTotals
   private let problems: [FailureRow]
   private let absence: Absence
 
   private enum CodingKeys: String, CodingKey {
-    case engine, result, files, filesTotal, filesLeft, bytes, bytesAcked, nextDueAt, active, failures, overdue
+    case engine, result, files, filesTotal, filesLeft, bytes, bytesAcked, nextDueAt, active, failures, overdue, log
   }
 
   /// A batch that waits for a person because its deadline has passed.
@@ -96,9 +121,10 @@ struct StatusOutput: OutputValue {
 
   init(
     engine: EngineStatus, totals: StateTotals, nextDueMs: Int64?, active: [FileRow], problems: [FailureRow],
-    overdue: [OverdueBatch], absence: Absence
+    overdue: [OverdueBatch], log: LogStatus, absence: Absence
   ) {
     self.absence = absence
+    self.log = log
     self.engine = engine
     let pairs = FileState.allCases.map { ($0.rawValue, totals.count($0)) }
     files = Dictionary(uniqueKeysWithValues: pairs).filter { $0.value > 0 }
@@ -109,7 +135,7 @@ struct StatusOutput: OutputValue {
     (bytes, bytesAcked) = (totals.bytes, totals.bytesAcked)
     nextDueAt = Cell(time: nextDueMs)
     self.active = FigureTable(FileFigures.columns, active)
-    self.failures = FigureTable(FailureFigures.columns, problems)
+    self.failures = FigureTable(FailureFigures.ofFiles, problems)
     self.overdue = overdue.map {
       Overdue(batch: $0.id.description, deadlineAt: .time($0.deadlineMs), files: $0.files)
     }
@@ -119,6 +145,7 @@ struct StatusOutput: OutputValue {
 
   func text(_ style: TextStyle) -> String {
     var out = engine.line + "\n"
+    out += log.line
     if totals.files == 0 { return out + absence.line }
     let counts = FileState.allCases.filter { totals.count($0) > 0 }.map { state in
       let words = "\(totals.count(state)) \(state.rawValue)"
@@ -133,9 +160,8 @@ struct StatusOutput: OutputValue {
       var table = Table(style, indent: 2)
       out += table.page(active)
     }
-    let ended = problems.filter { $0.files > 0 }
-    if !ended.isEmpty {
-      out += "failures:\n" + ended.prefix(5).map { FailureFigures.line($0, times: style.times) + "\n" }.joined()
+    if !problems.isEmpty {
+      out += "failures:\n" + problems.prefix(5).map { FailureFigures.line($0, times: style.times) + "\n" }.joined()
     }
     return out
   }
