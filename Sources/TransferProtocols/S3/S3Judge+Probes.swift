@@ -57,10 +57,11 @@ extension S3Protocol {
 
   /// The server answers, and does not let us ask: that says nothing about what is there.
   func cannotBeAsked(_ reply: TransferReply, _ error: S3Error) -> Bool {
-    guard [400, 403, 405, 501].contains(reply.status), error.code != "NoSuchBucket" else { return false }
+    guard [400, 403, 405, 501].contains(reply.status) else { return false }
     switch error.meaning(status: reply.status) {
     case .permanent, .unsupported: return true
-    case .retry, .throttled, .mismatch, .region, .clock, .credential, .refused, .sessionGone, .partsWrong, .exists:
+    case .retry, .throttled, .mismatch, .region, .clock, .credential, .refused, .noBucket, .sessionGone, .partsWrong,
+      .exists:
       return false
     }
   }
