@@ -165,3 +165,14 @@ public struct PartReceipt: Sendable, Hashable {
     self.confirmation = confirmation
   }
 }
+
+extension UploadFacts {
+  /// URLs under which a server knows this upload, wherever they are kept: whoever has one may write to it or end it, so they
+  /// work as secrets. Ids that need our signature or credential (of S3, of Dropbox) are none.
+  public func capabilities(_ chunk: ChunkFacts?) -> [String] {
+    let kept = [session?.remoteID].compactMap { $0 } + Array((session?.notes ?? [:]).values)
+    let ofChunks = parts.flatMap(\.remote.values) + Array((chunk?.remote ?? [:]).values)
+    let texts = (kept + ofChunks).map { $0.hasPrefix("\"") ? String($0.dropFirst().prefix { $0 != "\"" }) : $0 }
+    return texts.filter { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
+  }
+}

@@ -37,4 +37,108 @@ import TransferProtocols
     #expect(mask.applied("canary and dTpjYW5hcnk=") == "[hidden] and [hidden]")
     #expect(SecretMask(nil).applied("nothing to hide") == "nothing to hide")
   }
+
+  // MARK: - Ordinary words
+
+  private func json(_ secret: String, _ body: String, status: Int = 200) -> String {
+    var reply = TransferReply()
+    reply.status = status
+    reply.body = Array(body.utf8)
+    return String(decoding: SecretMask(.inputs(["a": secret])).applied(to: reply).body, as: UTF8.self)
+  }
+
+  /// A secret may be a word that the server's program uses as a name: what it sends must stay readable.
+  @Test(arguments: [200, 403]) func namesAreNotEaten(_ status: Int) {
+    for (secret, body) in [
+      ("session", #"{"session" : {"session_id": 7, "mysession": "sessions"}}"#), ("uploadId", #"{"uploadId":"x"}"#),
+      ("7", #"{"n":7,"list":[7, 17],"t":"17"}"#), ("true", #"[true,{"true":1}]"#),
+      ("Code", "<Error><Code>X</Code><Code a=\"b\">Y</Code></Error>"), ("token", "token=abc&tokens=1"),
+    ] {
+      #expect(json(secret, body, status: status) == body)
+    }
+  }
+
+  /// And the same word is hidden wherever a value stands, in every kind of answer.
+  @Test(arguments: [200, 403]) func aWordThatIsAValueIsHidden(_ status: Int) {
+    for (secret, body, expected) in [
+      ("session", #"{"session":"session","a":["bad session!"]}"#, #"{"session":"[hidden]","a":["bad [hidden]!"]}"#),
+      ("session", #"{"a":"{\"k\": \"session\"}"}"#, #"{"a":"{\"k\": \"[hidden]\"}"}"#),
+      ("1234", #"{"pin":"1234","n":1234}"#, #"{"pin":"[hidden]","n":1234}"#),
+      ("Code", "<Code>Code</Code>", "<Code>[hidden]</Code>"),
+      (
+        "sesame", "wrong password sesame for u:sesame, p=sesame&x",
+        "wrong password [hidden] for u:[hidden], p=[hidden]&x"
+      ),
+      ("sesame", "truncated \"sesame", "truncated \"[hidden]"),
+    ] {
+      #expect(json(secret, body, status: status) == expected)
+    }
+  }
+
+  /// What no word is is hidden everywhere, as a name too, and however it is written.
+  @Test func tokensAreHiddenInEverySpelling() {
+    let secret = "p/w&\"1 t0ken"
+    let mask = SecretMask(.inputs(["a": secret]))
+    for spelling in [
+      secret, "p%2Fw%26%221%20t0ken", "p\\/w&\"1 t0ken", "p/w&amp;\"1 t0ken", "p/w&\\\"1 t0ken",
+      base64(Array(secret.utf8)),
+    ] {
+      #expect(mask.applied("x\(spelling)y") == "x[hidden]y", "\(spelling)")
+    }
+    #expect(
+      json("t0ken-123", #"{"t0ken-123":1,"xt0ken-123y":"t0ken-123"}"#) == #"{"[hidden]":1,"x[hidden]y":"[hidden]"}"#)
+    #expect(json("correcthorsebatterystaple", #"{"correcthorsebatterystaple":1}"#) == #"{"[hidden]":1}"#)
+    #expect(json("12345678", "[12345678]") == "[[hidden]]")
+  }
+
+  /// Our own words stay: an answer that they quote was masked before.
+  @Test func ourWordsAreNotEaten() {
+    let mask = SecretMask(.inputs(["a": "session", "b": "t0ken-123"]))
+    #expect(mask.applied(toMessage: "the session t0ken-123 ended") == "the session [hidden] ended")
+  }
+
+  // MARK: - URLs of sessions
+
+  private static let facts: UploadFacts = {
+    var facts = UploadFacts(
+      file: FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("k"), size: 3, mtimeMs: 0),
+      layout: ChunkLayout(whole: 3))
+    facts.session = SessionFacts(
+      remoteID: "https://tus.example/files/24e533e02ec3bc40", intendedAtMs: 0,
+      notes: [
+        "final": "https://tus.example/files/9", "s.url": "\"https://up.example/a?upload_id=ABPtcPp\"", "s.n": "5",
+      ])
+    return facts
+  }()
+
+  @Test func theURLOfASessionIsASecret() {
+    var chunk = ChunkFacts(seq: 0, range: ByteRange(offset: 0, length: 3))
+    chunk.remote = ["url": "https://tus.example/files/part-7"]
+    let urls = Self.facts.capabilities(chunk)
+    #expect(urls.count == 4 && urls.contains("https://up.example/a?upload_id=ABPtcPp"))
+    let mask = SecretMask(nil, capabilities: urls)
+    for text in [
+      "https://tus.example/files/24e533e02ec3bc40", "/files/24e533e02ec3bc40", "24e533e02ec3bc40", "/files/part-7",
+      "https:\\/\\/tus.example\\/files\\/9", "/a?upload_id=ABPtcPp",
+    ] {
+      #expect(mask.applied("no \(text) here") == "no [hidden] here", "\(text)")
+    }
+    var facts = Self.facts
+    facts.session = SessionFacts(remoteID: "VXBsb2FkIElE", intendedAtMs: 0)
+    #expect(facts.capabilities(nil).isEmpty)
+  }
+
+  /// A success that is no good may be the first to name a session; the protocol reads it as it came.
+  @Test func aSuccessKeepsItsURLsAndItsExcerptDoesNot() {
+    let body = #"{"uploadUrl":"https:\/\/sn3.example\/up\/x?tempauth=a","see":"https://help.example"}"#
+    let mask = SecretMask(nil, capabilities: Self.facts.capabilities(nil))
+    var reply = TransferReply()
+    reply.status = 200
+    reply.body = Array(body.utf8)
+    #expect(mask.applied(to: reply).body == reply.body)
+    #expect(
+      String(decoding: mask.applied(toExcerpt: reply.body), as: UTF8.self)
+        == #"{"uploadUrl":"https:\/\/sn3.example/[hidden]","see":"https://help.example"}"#)
+    #expect(mask.applied(toMessage: "at http://h.example/up/1 now") == "at http://h.example/[hidden] now")
+  }
 }

@@ -116,7 +116,9 @@ extension EngineLoop {
       return endAbort(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
     }
     let credential = try? destination.resolved.credentials.credential()
-    let reply = SecretMask(credential, [destination.learned]).applied(to: reply)
+    let reply = SecretMask(
+      credential, [destination.learned], capabilities: abort.facts.capabilities(nil) + abort.remaining
+    ).applied(to: reply)
     let context = RequestContext(wallMs: wallMs, credential: nil, learned: destination.learned)
     let verdict = unwrap(destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), destination)
     if let listed = ListedSessions(id, verdict, reply, isAbort: true) { return askForKnownSessions(listed) }

@@ -21,7 +21,9 @@ extension EngineLoop {
       requestEnded(job, .interrupted)
       return interrupt(id, reply)
     }
-    let mask = SecretMask(job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 })
+    let mask = SecretMask(
+      job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 },
+      capabilities: reply.body.isEmpty ? [] : work.machine.facts.capabilities(job.requestStep.chunk))
     // What brings new secrets is read as it came, which stays in memory; nothing of such an answer is kept.
     let bringsSecrets = job.step.step == .discover
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
@@ -41,8 +43,9 @@ extension EngineLoop {
     guard (200..<300).contains(reply.status), case .failed(var failure, let remedy) = Judgement(verdict).verdict else {
       return verdict
     }
-    reply.body = mask.applied(Array(reply.body.prefix(AttemptResult.excerptLimit)))
-    failure.message = mask.applied(failure.message)
+    // Whole, before it is cut for the record.
+    reply.body = mask.applied(toExcerpt: Array(reply.body.prefix(2 * AttemptResult.excerptLimit)))
+    failure.message = mask.applied(toMessage: failure.message)
     return Judgement(verdict).with(.failed(failure, remedy))
   }
 

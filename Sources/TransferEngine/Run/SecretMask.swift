@@ -2,16 +2,30 @@ import TransferModel
 import TransferProtocols
 
 /// Hides secrets in text that came from a server or a library before it is stored: servers like to quote the request.
+///
+/// A secret is hidden wherever it stands, also percent-encoded, escaped, or in base64. One that could as well be an ordinary word or
+/// a number is hidden where a value stands: as a whole word, not as the name of a JSON member, an XML element or a
+/// parameter, and not as a number of JSON. Names come from the server's program, and answers that lost them say nothing.
 struct SecretMask: Sendable {
-  private let secrets: [[UInt8]]
+  /// One spelling of a secret.
+  private struct Form {
+    let bytes: [UInt8]
+    let isOrdinary: Bool
+  }
+
+  private let secrets: [String]
+  /// URLs of upload sessions, which work as secrets.
+  private let urls: [String]
   /// Names of query parameters and fields whose value is a secret or works as one.
-  private static let names = ["X-Amz-Signature=", "X-Amz-Security-Token=", "Signature=", "sig=", "Bearer ", "Basic "]
+  private static let names = [
+    "X-Amz-Signature=", "X-Amz-Security-Token=", "Signature=", "sig=", "upload_id=", "tempauth=", "Bearer ", "Basic ",
+  ]
   /// Bytes of a secret that a server gave.
   private static let shortest = 8
   private static let marker = Array("[hidden]".utf8)
 
-  /// `learned` may hold secrets that servers gave.
-  init(_ credential: Credential?, _ learned: [LearnedFacts] = []) {
+  /// `learned` may hold secrets that servers gave; `capabilities` are ``UploadFacts/capabilities``.
+  init(_ credential: Credential?, _ learned: [LearnedFacts] = [], capabilities: [String] = []) {
     let texts: [String?] =
       switch credential {
       case nil: []
@@ -22,8 +36,61 @@ struct SecretMask: Sendable {
       }
     // What is shorter is no secret, and stands by chance in too many answers.
     let given = learned.flatMap(\.secrets.values).filter { $0.utf8.count >= Self.shortest }
-    secrets = (texts.compactMap { $0 } + given).filter { !$0.isEmpty }.map { Array($0.utf8) }
+    secrets = (texts.compactMap { $0 } + given).filter { !$0.isEmpty }
+    urls = capabilities
   }
+
+  // MARK: - Spellings
+
+  /// Made when there is a text to look at: most answers have none.
+  private var forms: [Form] { Self.sorted(secrets.flatMap(Self.forms)) }
+
+  /// Of the URLs: whole and as the server knows them.
+  private var capabilities: [Form] {
+    Self.sorted(urls.flatMap(Self.spellings).map { Form(bytes: Array($0.utf8), isOrdinary: false) })
+  }
+
+  /// Longer ones first: some hold others.
+  private static func sorted(_ forms: [Form]) -> [Form] { forms.sorted { $0.bytes.count > $1.bytes.count } }
+
+  private static func forms(_ secret: String) -> [Form] {
+    let bytes = Array(secret.utf8)
+    let plain = Form(bytes: bytes, isOrdinary: isOrdinary(bytes))
+    var others: Set<[UInt8]> = [
+      percentEncoded(bytes), Array(secret.replacing("/", with: "\\/").utf8),
+      Array(secret.replacing("&", with: "&amp;").replacing("<", with: "&lt;").utf8),
+      Array(secret.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").utf8),
+    ]
+    if bytes.count >= 4 { others.insert(Array(base64(bytes).utf8)) }
+    others.remove(bytes)
+    return [plain] + others.map { Form(bytes: $0, isOrdinary: false) }
+  }
+
+  /// RFC 3986 section 2.1.
+  private static func percentEncoded(_ bytes: [UInt8]) -> [UInt8] {
+    let digits = Array("0123456789ABCDEF".utf8)
+    return bytes.flatMap { byte in
+      let isUnreserved = TextPlaces.isWord(byte) || byte == 0x2D || byte == 0x2E || byte == 0x7E
+      return isUnreserved ? [byte] : [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+  }
+
+  /// Shorter than any token, or nothing but letters as names are.
+  private static func isOrdinary(_ bytes: [UInt8]) -> Bool {
+    bytes.allSatisfy { TextPlaces.isWord($0) }
+      && (bytes.count < 8 || bytes.count < 20 && bytes.allSatisfy { $0 > 0x39 })
+  }
+
+  /// The URL, and its path with the query, which is how servers name it. A path without a last part names no upload.
+  private static func spellings(_ url: String) -> [String] {
+    guard let mark = url.firstRange(of: "://") else { return [] }
+    let path = String(url[mark.upperBound...].drop { $0 != "/" && $0 != "?" })
+    let last = path.split(separator: "/").last.map(String.init) ?? ""
+    return [url, url.replacing("/", with: "\\/")] + (path.utf8.count > 8 ? [path] : [])
+      + (last.utf8.count >= 16 ? [last] : [])
+  }
+
+  // MARK: - Applying
 
   /// The reply with secrets hidden in its body. A success is read by the protocol, which may need what only looks like a secret
   /// (a signed URL): there, our own are hidden. A success that is large is a listing, and quotes nothing of the request.
@@ -31,22 +98,60 @@ struct SecretMask: Sendable {
     let isSuccess = reply.status < 300
     guard !reply.body.isEmpty, !isSuccess || (reply.body.count <= 64 << 10 && !secrets.isEmpty) else { return reply }
     var masked = reply
-    masked.body = applied(reply.body, names: isSuccess ? [] : Self.names)
+    masked.body = isSuccess ? applied(reply.body, forms, names: []) : applied(reply.body)
     return masked
   }
 
   func applied(_ text: String) -> String { String(decoding: applied(Array(text.utf8)), as: UTF8.self) }
 
-  func applied(_ bytes: [UInt8]) -> [UInt8] { applied(bytes, names: Self.names) }
+  func applied(_ bytes: [UInt8]) -> [UInt8] { applied(bytes, forms + capabilities, names: Self.names) }
 
-  private func applied(_ bytes: [UInt8], names: [String]) -> [UInt8] {
+  /// The start of a success that is kept because it was no good: it may name what was not recorded as a session yet.
+  func applied(toExcerpt bytes: [UInt8]) -> [UInt8] { withoutPaths(applied(bytes)) }
+
+  /// Of each URL the origin is left.
+  private func withoutPaths(_ bytes: [UInt8]) -> [UInt8] {
+    var out: [UInt8] = []
+    var rest = bytes[...]
+    while let first = rest.first {
+      guard rest.starts(with: "http".utf8), let length = Self.originLength(rest) else {
+        out.append(first)
+        rest = rest.dropFirst()
+        continue
+      }
+      out += rest.prefix(length)
+      rest = rest.dropFirst(length)
+      guard let next = rest.first, !Self.endsValue(next) else { continue }
+      out += [0x2F] + Self.marker
+      rest = rest.drop { !Self.endsValue($0) }
+    }
+    return out
+  }
+
+  /// Words of ours around what an answer held whose body was masked before: ordinary words are ours.
+  func applied(toMessage text: String) -> String {
+    let sharp = applied(Array(text.utf8), (forms + capabilities).filter { !$0.isOrdinary }, names: Self.names)
+    return String(decoding: withoutPaths(sharp), as: UTF8.self)
+  }
+
+  /// Of `https://host:port`, also with escaped slashes, at the start; nil when there is none.
+  private static func originLength(_ bytes: ArraySlice<UInt8>) -> Int? {
+    for scheme in ["http://", "https://", "http:\\/\\/", "https:\\/\\/"] where bytes.starts(with: scheme.utf8) {
+      let host = bytes.dropFirst(scheme.utf8.count).prefix { !endsValue($0) && $0 != 0x2F && $0 != 0x3F && $0 != 0x5C }
+      return scheme.utf8.count + host.count
+    }
+    return nil
+  }
+
+  private func applied(_ bytes: [UInt8], _ forms: [Form], names: [String]) -> [UInt8] {
+    let places = forms.contains(where: \.isOrdinary) ? TextPlaces(bytes) : nil
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
     var rest = bytes[...]
     while let first = rest.first {
-      if let secret = secrets.first(where: { rest.starts(with: $0) }) {
+      if let form = forms.first(where: { rest.starts(with: $0.bytes) && stands($0, at: rest.startIndex, places) }) {
         out += Self.marker
-        rest = rest.dropFirst(secret.count)
+        rest = rest.dropFirst(form.bytes.count)
       } else if let name = names.first(where: { rest.starts(with: $0.utf8) }) {
         out += Array(name.utf8) + Self.marker
         rest = rest.dropFirst(name.utf8.count).drop { !Self.endsValue($0) }
@@ -56,6 +161,11 @@ struct SecretMask: Sendable {
       }
     }
     return out
+  }
+
+  private func stands(_ form: Form, at start: Int, _ places: TextPlaces?) -> Bool {
+    guard form.isOrdinary, let places else { return true }
+    return places.isValue(start..<start + form.bytes.count)
   }
 
   private static func endsValue(_ byte: UInt8) -> Bool {
