@@ -42,6 +42,39 @@ import TransferModel
     #expect(try Int64(fileBytes(target).count) == size)
   }
 
+  /// What only the engine may use is in the copy that one goes on with, and in no byte of the one for people who look.
+  @Test func aSnapshotHoldsNoURLOfASession() throws {
+    try f.shell(
+      "UPDATE session SET state = 'open', remote_id = 'https://up.example/s3same-1', opened_at = 1 WHERE state = 'intended'"
+    )
+    try f.shell("UPDATE session SET notes = '{\"s.url\":\"https://up.example/s3same-2\"}'")
+    try f.shell("UPDATE chunk SET remote = '{\"url\":\"https://up.example/s3same-3\"}' WHERE state <> 'pending'")
+    let secrets = ["s3same-1", "s3same-2", "s3same-3"]
+    try copy(.backup)
+    let backup = String(decoding: try fileBytes(target), as: UTF8.self)
+    #expect(secrets.allSatisfy { backup.contains($0) })
+    try copy(.snapshot, replacing: true)
+    let snapshot = String(decoding: try fileBytes(target), as: UTF8.self)
+    #expect(!secrets.contains { snapshot.contains($0) } && !snapshot.contains("up.example/s3same"))
+    let copied = try Ledger.open(at: target, mode: .readOnly, clock: f.clock)
+    defer { copied.close() }
+    #expect(try copied.read { try $0.check() } == f.ledger.read { try $0.check() })
+    #expect(try copied.read { try $0.integrityProblems() }.isEmpty)
+    let schema = { (ledger: Ledger) in
+      try ledger.read { reader in
+        var found: [[SQLFigure]] = []
+        try reader.query(
+          "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name", columns: { _ in },
+          row: {
+            found.append($0)
+            return true
+          })
+        return found
+      }
+    }
+    #expect(try schema(copied) == schema(f.ledger))
+  }
+
   @Test func aSnapshotNeedsNoLogAndABackupHasOne() throws {
     try copy(.snapshot)
     #expect(try fileBytes(target)[18...19] == [1, 1], "rollback journal: sqlite.org/fileformat.html section 1.3")

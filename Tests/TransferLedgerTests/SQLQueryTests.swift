@@ -38,6 +38,22 @@ import TransferModel
       ])
   }
 
+  /// URLs of upload sessions are the engine's alone, by whatever name they are asked for.
+  @Test(arguments: [
+    "SELECT remote_id, notes, remotes FROM session", "SELECT s.Remote_ID FROM Session AS s",
+    "SELECT max(remote) FROM chunk",
+    "SELECT remote_id || 'x' FROM (SELECT * FROM session)",
+    "SELECT json_group_array(notes) FILTER (WHERE notes IS NOT NULL) FROM session",
+  ])
+  func capabilitiesAreNotShown(_ sql: String) throws {
+    try f.shell(
+      "UPDATE session SET state = 'open', remote_id = 'https://s3same/1', opened_at = 1 WHERE state = 'intended'")
+    try f.shell("UPDATE session SET notes = '{\"a\":\"https://s3same/2\"}'")
+    try f.shell("UPDATE chunk SET remote = '{\"a\":\"https://s3same/3\"}' WHERE state <> 'pending'")
+    let found = try rows(sql).rows
+    #expect(!found.isEmpty && !"\(found)".contains("s3same"), "\(found)")
+  }
+
   @Test(arguments: [
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3) SELECT i FROM n",
     "SELECT value FROM json_each('[1,2,3]')", "SELECT name FROM pragma_table_info('v_meta') LIMIT 3",

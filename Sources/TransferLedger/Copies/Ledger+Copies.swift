@@ -3,7 +3,7 @@ public import TransferModel
 
 /// What kind of copy is made of a ledger. Both are one consistent state, also while an engine writes.
 public enum LedgerCopy: String, Sendable, CaseIterable {
-  /// For people who look: rewritten without free pages, in rollback mode, so that it opens for anyone who may read the
+  /// For people who look: without the URLs of upload sessions, rewritten without free pages, in rollback mode, so that it opens for anyone who may read the
   /// file, on read-only media too; mode 0400.
   case snapshot
   /// For going on: the same pages in the same places, write-ahead logging switched on, mode 0600. Cheaper, and a second
@@ -77,6 +77,8 @@ private final class LedgerCopier {
     try source.whileAsking(isCancelled) {
       _ = try source.run("VACUUM INTO ?", .text(place.temporary))
     }
+    let copy = try Connection(path: place.temporary, access: .readWrite)
+    try copy.whileAsking(isCancelled) { try CapabilityColumns.clear(copy) }
   }
 
   private func backup(_ place: CopyTarget) throws {

@@ -101,8 +101,15 @@ enum ReadingRules {
     "application_id", "user_version", "schema_version", "page_size", "page_count", "freelist_count", "encoding",
   ]
 
+  private static func isCapability(_ table: UnsafePointer<CChar>?, _ column: UnsafePointer<CChar>?) -> Bool {
+    guard let table, let column else { return false }
+    return CapabilityColumns.contains(String(cString: table).lowercased(), String(cString: column).lowercased())
+  }
+
   static func judge(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> Int32 {
     switch action {
+    // Reads as NULL.
+    case SQLITE_READ where isCapability(first, second): return SQLITE_IGNORE
     case SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE: return SQLITE_OK
     // A table-valued function (json_each, pragma_table_info) declares its columns like this when it is first used. A table of
     // the person's own is refused because the statement is no reading one.
