@@ -55,6 +55,8 @@ public struct LearnedFacts: Sendable, Hashable {
   public var checksums: ChecksumSupport = .untried
   /// For parts of an upload session: there are servers that confirm the one and not the other.
   public var partChecksums: ChecksumSupport = .untried
+  /// S3: the size of the whole is not understood in the request that completes an upload.
+  public var refusesObjectSize = false
   /// What a ``StepRequest/discover`` learned, in the protocol's own words; nil until one was answered.
   public var discovered: [String: String]?
 

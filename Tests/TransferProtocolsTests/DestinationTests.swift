@@ -104,13 +104,21 @@ import TransferModel
     arguments: [
       ("bucket", nil, false), ("bucket", "http://127.0.0.1", true), ("bucket", "http://localhost", true),
       ("bucket", "http://h:1", true),
-      ("bucket", "https://s3.example.com", false), ("b.ucket", nil, true), ("Bucket", nil, true),
+      ("bucket", "https://s3.example.com", true), ("bucket", "https://s3.eu-west-1.amazonaws.com", false),
+      ("bucket", "https://s3.cn-north-1.amazonaws.com.cn", false), ("bucket", "https://amazonaws.com.example", true),
+      ("b.ucket", nil, true), ("Bucket", nil, true),
       ("bucket", "http://[::1]", true),
     ] as [(String, String?, Bool)])
   func pathStyle(_ bucket: String, _ endpoint: String?, _ expected: Bool) throws {
     let s3 = try Scene.s3("s3://\(bucket)/") { $0.endpointURL = endpoint }
     #expect(s3.settings.usesPathStyle == expected)
-    #expect(try Scene.s3("s3://\(bucket)/") { $0.usePathStyle = true }.settings.usesPathStyle)
+    for isPath in [true, false] {
+      let asked = try Scene.s3("s3://\(bucket)/") {
+        $0.endpointURL = endpoint
+        $0.usePathStyle = isPath
+      }
+      #expect(asked.settings.usesPathStyle == isPath)
+    }
   }
 
   @Test func keysThatCannotBeExpressed() throws {

@@ -87,6 +87,8 @@ struct S3Error {
     case .permanent:
       switch status {
       case 400 where hasRegion: .region
+      // Whatever it is: a checksum field that is not known there is the first suspect.
+      case 400: .unsupported
       case 401: .refused
       case 412: .exists
       case 501: .unsupported

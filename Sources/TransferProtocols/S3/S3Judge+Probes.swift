@@ -95,7 +95,7 @@ extension S3Protocol {
     _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
   ) -> Verdict {
     let error = S3Error(reply)
-    let cannot = [403, 404, 405, 501].contains(reply.status)
+    let cannot = [400, 403, 404, 405, 501].contains(reply.status)
     switch error.meaning(status: reply.status) {
     case .permanent where cannot, .unsupported where cannot, .sessionGone where cannot:
       return .orphansListed([], next: nil)
@@ -114,12 +114,15 @@ extension S3Protocol {
   }
 
   /// Compared as bytes: to Swift, strings in different normal forms are equal.
+  ///
+  /// We ask for percent-encoded keys. There are servers that encode and do not say so, some with `+` for a blank. Without
+  /// a word the key is taken as it is or decoded: listed is what begins with our key, and no other key that does so is ours when it
+  /// is decoded, because decoding makes nothing longer.
   private func isOurKey(_ text: String, _ root: XMLElement, _ facts: UploadFacts) -> Bool {
-    if root.value("EncodingType")?.lowercased() == "url" {
-      let spaced = text.utf8.map { $0 == 0x2B ? 0x20 : $0 }
-      return PercentEncoding.decode(spaced) == facts.file.key.bytes
-    }
-    return Array(text.utf8) == facts.file.key.bytes
+    let (key, raw) = (facts.file.key.bytes, Array(text.utf8))
+    let spaced = raw.map { $0 == 0x2B ? 0x20 : $0 }
+    if PercentEncoding.decode(raw) == key || PercentEncoding.decode(spaced) == key { return true }
+    return root.value("EncodingType")?.lowercased() != "url" && raw == key
   }
 
   /// The listing is sorted by key and ours is the first with its own prefix: pages behind it hold nothing of ours.

@@ -81,7 +81,7 @@ extension S3Protocol {
     case .partsWrong: return .failed(failure(.protoOffset), .probe)
     case .exists:
       return .failed(Failure(.policyExists, "there is already an object with this key (--if-none-match)"), .permanent)
-    case .unsupported: return unsupported(step, facts, failure(), context)
+    case .unsupported: return unsupported(reply, step, facts, failure(), context)
     case .permanent: return .failed(failure(), .permanent)
     }
   }
@@ -116,11 +116,15 @@ extension S3Protocol {
 
   /// The first suspect is our checksum field: it goes, once for a destination. What stays then is really refused.
   private func unsupported(
-    _ step: StepRequest, _ facts: UploadFacts, _ failure: Failure, _ context: RequestContext
+    _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts, _ failure: Failure, _ context: RequestContext
   ) -> Verdict {
     var learned = context.learned
     if let support = checksumSupport(step, facts), learned[keyPath: support] == .untried {
       learned[keyPath: support] = .refused
+      return .learned(learned, .failed(failure, .repair))
+    }
+    if step == .finish, reply.status == 501, !learned.refusesObjectSize {
+      learned.refusesObjectSize = true
       return .learned(learned, .failed(failure, .repair))
     }
     guard settings.ifNoneMatch, failure.code == .http5xx else { return .failed(failure, .permanent) }

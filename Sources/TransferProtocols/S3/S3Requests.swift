@@ -104,7 +104,8 @@ extension S3Protocol {
       throw Failure(.engineBug, "complete with \(parts.count) of \(facts.layout.count) parts")
     }
     var draft = draft(.post, facts.file.key, query: [("uploadId", remoteID)])
-    draft.fields = [("content-type", "application/xml"), ("x-amz-mp-object-size", String(facts.file.size))]
+    draft.fields = [("content-type", "application/xml")]
+    if !context.learned.refusesObjectSize { draft.fields.append(("x-amz-mp-object-size", String(facts.file.size))) }
     if settings.ifNoneMatch { draft.fields.append(("if-none-match", "*")) }
     if let whole = MultipartProof(parts).checksum, parts.allSatisfy({ $0.confirmation == .digest }) {
       draft.fields += [(Self.checksumField, base64(whole.bytes)), ("x-amz-checksum-type", "FULL_OBJECT")]

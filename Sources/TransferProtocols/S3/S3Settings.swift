@@ -18,7 +18,7 @@ struct S3Settings: Sendable, Hashable {
     self.bucket = bucket
     endpoint = try batch.endpointURL.map(Self.endpoint)
     region = batch.region ?? credentialsRegion ?? "us-east-1"
-    usesPathStyle = batch.usePathStyle ?? (endpoint?.isAddressLike ?? false || !Self.isHostLabel(bucket))
+    usesPathStyle = batch.usePathStyle ?? (endpoint.map { !Self.isAWS($0) } ?? false || !Self.isHostLabel(bucket))
     unsignedPayload = batch.unsignedPayload
     partSize = batch.partSize
     ifNoneMatch = batch.ifNoneMatch
@@ -81,6 +81,12 @@ struct S3Settings: Sendable, Hashable {
     } catch {
       throw fault(error.cause, error.remedy)
     }
+  }
+
+  /// Servers of one's own seldom have names and certificates for buckets; those of AWS do.
+  private static func isAWS(_ endpoint: WebOrigin) -> Bool {
+    ["amazonaws.com", "amazonaws.com.cn"].contains { endpoint.host == $0 || endpoint.host.hasSuffix(".\($0)") }
+      && endpoint.port == nil
   }
 
   /// May stand before a host name that has a certificate for one label.

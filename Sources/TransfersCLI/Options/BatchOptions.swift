@@ -33,7 +33,8 @@ struct BatchOptions: ParsableArguments {
   @Option(help: ArgumentHelp("AWS profile for credentials (default: $AWS_PROFILE).", valueName: "name"))
   var profile: String?
 
-  @Flag(inversion: .prefixedNo, help: "Bucket in the path instead of the host name (default: chosen by the endpoint).")
+  @Flag(
+    inversion: .prefixedNo, help: "Bucket in the path instead of the host name (default: in the path, but for AWS).")
   var pathStyle: Bool?
 
   @Flag(help: "S3: do not sign the body over plain HTTP; a checksum still protects it.")

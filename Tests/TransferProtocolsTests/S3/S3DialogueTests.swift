@@ -94,6 +94,35 @@ import TransferModel
     #expect(try judge(refusal, .create, multi) == "learned(- 0 untried refused) http.400 repair")
   }
 
+  @Test func anyBadRequestIsTriedOnceWithoutChecksum() throws {
+    let chunk = StepRequest.chunk(Scene.chunk(0, "hello", .crc64nvme, .md5))
+    for reply in [Scene.reply(400), Scene.error(400, "BadRequest"), Scene.error(400, "UnknownHeader")] {
+      #expect(try judge(reply, chunk, whole) == "learned(- 0 refused untried) http.400 repair")
+      #expect(try judge(reply, .create, multi) == "learned(- 0 untried refused) http.400 repair")
+      #expect(
+        try judge(reply, chunk, whole) { _ in
+        } learned: {
+          $0.checksums = .confirmed
+        } == "http.400 permanent")
+    }
+  }
+
+  @Test func theSizeOfTheWholeIsLeftOutWhereItIsNotKnown() throws {
+    let s3 = try Scene.s3()
+    let reply = Scene.error(501, "NotImplemented")
+    let verdict = s3.judge(reply, to: .finish, Scene.stored(), Scene.context())
+    guard case .learned(let learned, .failed(_, .repair)) = verdict else { Issue.record("\(verdict)"); return }
+    #expect(learned.refusesObjectSize)
+    let name = HTTPField.Name("x-amz-mp-object-size")!
+    #expect(try s3.request(.finish, Scene.stored(), Scene.context()).fields[name] == "11")
+    #expect(try s3.request(.finish, Scene.stored(), Scene.context { $0.refusesObjectSize = true }).fields[name] == nil)
+    #expect(
+      try judge(reply, .finish, Scene.stored()) { _ in
+      } learned: {
+        $0.refusesObjectSize = true
+      } == "http.5xx permanent")
+  }
+
   @Test(arguments: [
     (503, "SlowDown", "http.503 retry(isThrottled: true)"),
     (500, "InternalError", "http.500 retry(isThrottled: false)"),
@@ -477,6 +506,23 @@ import TransferModel
     #expect(try judge(Scene.error(404, "NoSuchUpload"), .probe(marker: "grace&"), facts) == "orphans [] next -")
     #expect(try judge(Scene.error(403, "AccessDenied"), .probe(marker: nil), facts) == "orphans [] next -")
     #expect(try judge(Scene.reply(503), .probe(marker: nil), facts) == "http.503 retry(isThrottled: true)")
+  }
+
+  /// A server may percent-encode on request without saying so, or not at all.
+  @Test(arguments: [
+    ("a b", "a%20b", "", true), ("a b", "a+b", "", true), ("a b", "a b", "", true), ("a b", "a%20b", "url", true),
+    ("a%20b", "a%2520b", "", true), ("a%20b", "a%20b", "", true), ("a%20b", "a%20b", "url", false),
+    ("a+b", "a+b", "", true), ("a+b", "a%2Bb", "", true), ("a+b", "a+b", "url", true), ("ü", "%C3%BC", "", true),
+    ("a b", "a%20b%2Fc", "", false), ("a b", "a%20bc", "", false), ("50%", "50%", "", true), ("50%", "50%25", "", true),
+  ])
+  func aListedKeyIsReadInEitherForm(_ key: String, _ listed: String, _ encoding: String, _ isOurs: Bool) throws {
+    let facts = Scene.facts(key: key, size: 40 << 20, parts: 3, session: .some(nil)) { $0.lostAnswer = .create }
+    let type = encoding.isEmpty ? "" : "<EncodingType>\(encoding)</EncodingType>"
+    let reply = Scene.reply(
+      200, [("Date", Scene.date)],
+      "<ListMultipartUploadsResult>\(type)<Upload><UploadId>u</UploadId><Key>\(listed)</Key></Upload></ListMultipartUploadsResult>"
+    )
+    #expect(try judge(reply, .probe(marker: nil), facts) == "orphans [] next \(isOurs ? "u&" : "-")")
   }
 
   @Test func theServersClockDecidesWhatIsLate() {
