@@ -10,23 +10,23 @@ public struct WebSettings: Sendable, Hashable, Codable {
   /// `none`, or the algorithm of digests that go with bodies: `sha-256`, `sha-1`, `md5`, `crc32`; nil for what the protocol does by
   /// itself.
   public var digest: String?
-  /// One body after the other also where the server takes several at a time.
-  public var isSequential: Bool?
+  /// Several uploads side by side that the server joins, where it can.
+  public var isParallel: Bool?
   /// PATCH and DELETE go as POST with `X-HTTP-Method-Override`.
   public var overridesMethod: Bool?
-  /// Version of resumable uploads: `9`, `8`, `6`, `5`, `3` or `final`; nil for what the server speaks.
+  /// Version of resumable uploads: `9`, `8`, `6`, `5`, `4`, `3` or `final`; nil for what the server speaks.
   public var interop: String?
   /// How resumable uploads are made: `put` or `post`; nil for PUT.
   public var method: String?
 
   public init(
     fields: [String]? = nil, fileField: String? = nil, contentType: String? = nil, digest: String? = nil,
-    isSequential: Bool? = nil, overridesMethod: Bool? = nil, interop: String? = nil, method: String? = nil
+    isParallel: Bool? = nil, overridesMethod: Bool? = nil, interop: String? = nil, method: String? = nil
   ) {
     self.interop = interop
     self.method = method
     self.digest = digest
-    self.isSequential = isSequential
+    self.isParallel = isParallel
     self.overridesMethod = overridesMethod
     self.fields = fields
     self.fileField = fileField

@@ -54,7 +54,7 @@ enum DestinationOptions {
     Option(long: "file-field", kinds: [.web(.form)]) { $0.web?.fileField != nil },
     Option(long: "content-type", kinds: web) { $0.web?.contentType != nil },
     Option(long: "digest", kinds: [.web(.tus), .web(.resumable)]) { $0.web?.digest != nil },
-    Option(long: "no-parallel", kinds: [.web(.tus)]) { $0.web?.isSequential != nil },
+    Option(long: "parallel", kinds: [.web(.tus)]) { $0.web?.isParallel != nil },
     Option(long: "method-override", kinds: [.web(.tus)]) { $0.web?.overridesMethod != nil },
     Option(long: "interop", kinds: [.web(.resumable)]) { $0.web?.interop != nil },
     Option(long: "allow-host", kinds: [.profile]) { $0.allowedHosts != nil },

@@ -115,11 +115,14 @@ public struct ProtocolAbilities: Sendable, Hashable {
   public var needsParts: Bool
   /// Sessions of ours can be looked for at the server when the ledger does not know their names.
   public var findsOrphans: Bool
+  /// What a session made at the server is of no use once the file was seen there, and is ended then.
+  public var leavesUploads: Bool
 
   public init(
     parallelChunks: Bool, mostParallel: Int? = nil, resumable: Bool, unrepeatable: Set<AttemptOperation> = [],
     chunkOpening: ChunkOpening = .none, hearsInterim: Bool = false, plansLate: Bool = false,
-    needsParts: Bool = false, findsOrphans: Bool = false
+    needsParts: Bool = false, findsOrphans: Bool = false,
+    leavesUploads: Bool = false
   ) {
     self.parallelChunks = parallelChunks
     self.mostParallel = mostParallel
@@ -130,6 +133,7 @@ public struct ProtocolAbilities: Sendable, Hashable {
     self.plansLate = plansLate
     self.needsParts = needsParts
     self.findsOrphans = findsOrphans
+    self.leavesUploads = leavesUploads
   }
 
   /// Sending the same body again is harmless.

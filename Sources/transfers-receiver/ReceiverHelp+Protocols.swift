@@ -11,7 +11,7 @@ extension ReceiverHelp {
           -H 'Content-Type: application/offset+octet-stream' "$L"
         ?loc=relative ?ext=NAME,... ?max-size=N ?max-age=SECONDS
 
-      IETF resumable uploads, versions 9, 8, 6, 5, 3 and none
+      IETF resumable uploads, versions 9, 8, 6, 5, 4, 3 and none
         curl -v -T a -H 'Upload-Draft-Interop-Version: 9' \
           -H 'Upload-Complete: ?1' "$U/-/resumable/in/a"
         curl -X PATCH -T rest -H 'Upload-Draft-Interop-Version: 9' \

@@ -25,7 +25,7 @@ import TransferProtocols
   }
 
   @Test func aFileIsCutForUploadsThatAreJoinedWhereTheyCanBe() throws {
-    var scene = try Scene(size: 200 * Self.mebibyte)
+    var scene = try Scene(size: 200 * Self.mebibyte, isParallel: true)
     scene.learned("creation,concatenation")
     let next = scene.advance()
     let unit = try #require(next)
@@ -65,8 +65,9 @@ private struct Scene {
   var machine: FileMachine
   let proto: any UploadProtocol
 
-  init(size: Int64, done: Int = 0) throws {
-    proto = try AllProtocols.make(BatchSettings(destination: "tus+http://h/"), credentialsRegion: nil)
+  init(size: Int64, done: Int = 0, isParallel: Bool? = nil) throws {
+    let settings = BatchSettings(destination: "tus+http://h/", web: WebSettings(isParallel: isParallel))
+    proto = try AllProtocols.make(settings, credentialsRegion: nil)
     let layout = try proto.layout(size: size)
     let claimed = ClaimedFile(
       id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,

@@ -48,6 +48,56 @@ import TransferModel
     #expect(try f.texts("SELECT state FROM file WHERE id = 4") == ["paused"])
   }
 
+  private static var lostAnswer: AttemptResult {
+    var lost = result(.retry)
+    lost.mayHaveArrived = true
+    return lost
+  }
+
+  private static var listAnswer: AttemptResult {
+    var listed = ok
+    listed.httpStatus = 200
+    return listed
+  }
+
+  /// Files whose first request lost its answer: b was looked for in a list, the others were not.
+  @Test func creationsThatLostTheirAnswerAreCounted() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    for name in ["a", "b", "c"] { _ = try f.add(name, size: 20, to: batch) }
+    let run = try f.startRun()
+    let (lost, listed) = (Self.lostAnswer, Self.listAnswer)
+    try f.ledger.write { tx in
+      for n in 0..<3 {
+        let file = try tx.claimAndPlan(run).id
+        let session = try tx.intendSession(file, run)
+        if n < 2 {
+          let create = try tx.beginAttempt(file, run, .create, session: session, isRepeatable: true)
+          _ = try tx.endAttempt(create, run, lost)
+        } else {
+          let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
+          _ = try tx.endAttempt(chunk.attempt, run, lost)
+          _ = try tx.returnChunk(chunk.id, chunk.attempt)
+        }
+        if n == 1 {
+          let probe = try tx.beginAttempt(file, run, .probe, session: session, isRepeatable: true)
+          _ = try tx.endAttempt(probe, run, listed)
+        }
+      }
+    }
+    f.clock.advance(ms: 10)
+    try f.ledger.write { tx in
+      for session in [1, 2, 3] as [Int64] {
+        _ = try tx.openSession(SessionID(rawValue: session), run, remoteID: "u\(session)", expiresAtMs: nil)
+      }
+      let chunk = try tx.beginChunks(FileID(rawValue: 1), run, limit: 1, isRepeatable: true)[0]
+      _ = try tx.endAttempt(chunk.attempt, run, lost)
+      _ = try tx.returnChunk(chunk.id, chunk.attempt)
+    }
+    #expect(try f.ledger.read { try $0.lostCreations(RowFilter()) } == 2)
+    #expect(try f.ledger.read { try $0.lostCreations(.files([FileID(rawValue: 2)])) } == 0)
+  }
+
   @Test func whatIsGivenUpIsEndedByTheNextPassAndNothingElse() throws {
     let (f, run) = try scene()
     #expect(try f.ledger.write { try $0.giveUpOrphans(RowFilter()) } == 2)

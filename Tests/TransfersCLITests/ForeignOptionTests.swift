@@ -35,7 +35,7 @@ import TransferModel
       ("resumable+http://h/", "--expect-continue", nil), ("form+http://h/", "--expect-continue", nil),
       ("http://h/", "--field", "a=b"), ("s3://bucket/", "--content-type", "auto"),
       ("tus+http://h/", "--if-none-match", nil),
-      ("http://h/", "--no-parallel", nil), ("tus+http://h/", "--interop", "9"),
+      ("http://h/", "--parallel", nil), ("tus+http://h/", "--interop", "9"),
     ] as [(String, String, String?)])
   func whatADestinationDoesNotKnowIsRefused(_ destination: String, _ option: String, _ value: String?) throws {
     let outcome = try add([option] + [value].compactMap(\.self), destination)

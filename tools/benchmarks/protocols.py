@@ -24,7 +24,7 @@ PROTOCOLS = {
     "form": ("form+http", "/-/form/", ("--field", "key={path}")),
     # One body after the other and no checksum of it, as curl does; and as it is without options: partial uploads side by side,
     # which the receiver joins by a copy of the file, with a SHA-256 of each body at both ends.
-    "tus": ("tus+http", "/-/tus/", ("--no-parallel", "--digest", "none")),
+    "tus": ("tus+http", "/-/tus/", ("--digest", "none")),
     "tus-joined": ("tus+http", "/-/tus/", ()),
     "resumable": ("resumable+http", "/-/resumable/", ()),
     "numbered-chunks": ("http", "/-/chunks", ("--via", "numbered-chunks")),

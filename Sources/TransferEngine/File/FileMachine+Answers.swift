@@ -70,10 +70,12 @@ extension FileMachine {
     case .finished(let proof):
       isReleased = true
       // A session whose create call was never answered cannot have been completed by us.
-      let end: SessionState = facts.session?.remoteID == nil ? .gone : .completed
+      let state: SessionState = facts.session?.remoteID == nil ? .gone : .completed
+      let isLeft = abilities.leavesUploads && proof.confirmation != .none
+      let end = isLeft ? FileChange.giveUpSession : .endSession(state)
       let confirmed: [FileChange] =
         facts.isAllStored ? [] : [.confirmChunks(job.attempt, proof.confirmation, etag: proof.etag)]
-      return confirmed + (sessionID == nil ? [] : [.endSession(end)]) + [.complete(receipt(proof))]
+      return confirmed + (sessionID == nil ? [] : [end]) + [.complete(receipt(proof))]
     case .absent:
       facts.isAbsent = true
       facts.lostAnswer = nil
@@ -117,6 +119,8 @@ extension FileMachine {
     count(part.length - (job.step.chunk?.acked ?? 0), isNew: job.step.isOfNewChunk)
     let change = FileChange.storeChunk(chunk, attempt, StoredPart(part))
     facts.isAllStored = doneCount == facts.layout.count
+    // Those that were there when it was sent lack it.
+    facts.parts = []
     if facts.isAllStored { facts.lostAnswer = nil }
     guard let proof else { return [change] }
     isReleased = true

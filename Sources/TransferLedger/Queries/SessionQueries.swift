@@ -35,6 +35,28 @@ extension LedgerReader {
     }
   }
 
+  /// How many requests that make something at a server lost their answer, where the server was not, or could not be, asked for a
+  /// list of what it made: what they left there has no name here.
+  public func lostCreations(_ filter: RowFilter) throws -> Int64 {
+    try db.rows(Self.lostCreations, filter, .null, .null, filter.sessionRanges) { $0.int64(0) }.first ?? 0
+  }
+
+  /// A body that was to open its session counts when that was not open at its end. A list that was read came after the lost
+  /// creation and before another one opened the session.
+  static let lostCreations: StaticString = """
+    SELECT count(*)
+    FROM session s JOIN file f ON f.id = s.file_id JOIN batch b ON b.id = f.batch_id
+      JOIN attempt a ON a.file_id = f.id AND a.session_id = s.id
+    WHERE a.may_have_arrived AND a.outcome IN ('crashed', 'interrupted', 'retry', 'unknown')
+      AND (a.operation = 'create' OR (a.operation = 'prepare' AND b.protocol = 'tus')
+        OR (a.operation = 'part' AND (s.opened_at IS NULL OR s.opened_at > a.ended_at)))
+      AND NOT EXISTS (SELECT 1 FROM attempt p
+        WHERE p.file_id = f.id AND p.operation = 'probe' AND p.session_id = s.id AND p.id > a.id
+          AND p.outcome = 'ok' AND p.http_status = 200 AND p.started_at <= coalesce(s.opened_at, p.started_at))
+      AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(?3) r WHERE s.id BETWEEN r.value ->> 0 AND r.value ->> 1))
+      AND {files}
+    """
+
   static let orphans: StaticString = """
     SELECT s.id, s.file_id, f.path, b.destination, b.protocol, s.state, f.state, s.intended_at, s.expires_at,
       s.abort_after,

@@ -1,12 +1,13 @@
 import TransferModel
 
 /// What `Upload-Draft-Interop-Version` says, and what differs with it on the wire.
-/// Source: `reference/protocols.md` section 2.1.
+/// Source: draft-ietf-httpbis-resumable-upload-01 (3), -02 (4), -03 (5), -05 (6), -11 (8), -12 (9).
 enum Interop: String, Sendable, Hashable, CaseIterable {
   case v9 = "9"
   case v8 = "8"
   case v6 = "6"
   case v5 = "5"
+  case v4 = "4"
   case v3 = "3"
   /// The RFC to come: no version is named.
   case final
@@ -15,7 +16,7 @@ enum Interop: String, Sendable, Hashable, CaseIterable {
   var field: String? { self == .final ? nil : rawValue }
 
   /// Limits are announced in the answer to OPTIONS, and by that a server is known.
-  var isDiscovered: Bool { self != .v3 && self != .v5 }
+  var isDiscovered: Bool { self != .v3 && self != .v4 && self != .v5 }
   /// Bodies that are appended have a media type of their own.
   var hasPartialType: Bool { isDiscovered }
   /// Proxies are told to pass bytes on as they come.

@@ -70,7 +70,7 @@ extension ResumableProtocol {
         ? .badReply(reply, "it ended the upload before it began", .permanent, context)
         : .failed(failure(reply, context), .permanent)
     }
-    guard (200..<300).contains(reply.status) else { return refused(reply, context) }
+    guard (200..<300).contains(reply.status) else { return advised(refused(reply, context), reply) }
     return named(reply, facts, context) { url, expiry in .sessionOpened(remoteID: url, expiresAtMs: expiry) }
   }
 
@@ -106,8 +106,25 @@ extension ResumableProtocol {
     default: break
     }
     if isMade { return refusedAppend(reply, chunk, facts, context) }
-    return BodyJudge(isRepeatable: !settings.isPost, ifNoneMatch: settings.ifNoneMatch)
-      .judge(reply, chunk, facts, context)
+    return advised(
+      BodyJudge(isRepeatable: !settings.isPost, ifNoneMatch: settings.ifNoneMatch)
+        .judge(reply, chunk, facts, context), reply)
+  }
+
+  /// What would work where the endpoint does not take a request that makes an upload: many have one URL for all of them, and some
+  /// take other versions only (tusd answers 412 to 8 and 9).
+  private func advised(_ verdict: Verdict, _ reply: TransferReply) -> Verdict {
+    guard case .failed(var failure, .permanent) = verdict else { return verdict }
+    switch reply.status {
+    case 405:
+      let method = settings.isPost ? "--method put" : "--method post"
+      failure.message +=
+        "; a server with one URL for all uploads takes \(method), or {path} in the query of the destination"
+    case 412 where !settings.ifNoneMatch:
+      failure.message += "; it may speak another version of resumable uploads: try --interop 6, or 5, 4, 3"
+    default: return verdict
+    }
+    return .failed(failure, .permanent)
   }
 
   // MARK: - Bodies

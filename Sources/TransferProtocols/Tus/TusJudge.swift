@@ -78,6 +78,11 @@ extension TusProtocol {
   /// Nothing was made, so a conflict or a lock passes.
   func refusedCreation(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
     switch reply.status {
+    case 405:
+      var failure = failure(reply, context)
+      failure.message +=
+        "; uploads are made by POST at one URL: give that as the destination, with {path} in its query where the server wants the name"
+      return .failed(failure, .permanent)
     case 409: return .failed(failure(reply, context), .retry(isThrottled: false))
     case 412: return .failed(version(reply), .permanent)
     default: return refused(reply, context)
@@ -133,6 +138,9 @@ extension TusProtocol {
     case 409: return .failed(answer, .probe)
     case 404, 410:
       return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
+    case 405 where !settings.overridesMethod:
+      return .failed(
+        Failure(answer.code, answer.message + "; it may take POST instead of PATCH: --method-override"), .permanent)
     case 412: return .failed(version(reply), .permanent)
     case 413: return tooLong(reply, chunk, answer)
     case 400: return refusedAsWrong(reply, chunk, answer, context)
@@ -177,7 +185,10 @@ extension TusProtocol {
 
   func version(_ reply: TransferReply) -> Failure {
     let known = printable(String((reply.field("tus-version") ?? "none named").prefix(60)))
-    return Failure(.protoUnsupported, "the server does not speak tus \(Self.version) (its versions: \(known))")
+    return Failure(
+      .protoUnsupported,
+      "the server does not speak tus \(Self.version) (its versions: \(known)); if it speaks the resumable uploads of the IETF, write resumable+ instead of tus+"
+    )
   }
 
   /// Milliseconds since 1970 UTC, by our clock.

@@ -3,7 +3,8 @@ public import TransferModel
 /// tus 1.0.0 (tus.io/protocols/resumable-upload), with creation, creation-with-upload, expiration, checksum, termination and
 /// concatenation where the server announces them.
 ///
-/// A file is sent body by body, each after the answer to the one before; or, where the server can join uploads, as several uploads side by side, each with one chunk. After anything that went wrong
+/// A file is sent body by body, each after the answer to the one before; or, when it is asked for and the server can join uploads,
+/// as several uploads side by side, each with one chunk, which are ended once the whole was seen. After anything that went wrong
 /// the server is asked by HEAD, and its offset is the truth.
 ///
 /// The request that joins uploads is the one that cannot be asked about: when its answer is lost the file is `unknown`, because
@@ -31,7 +32,8 @@ public struct TusProtocol: UploadProtocol {
     guard isConcatenated(facts) else { return abilities }
     return ProtocolAbilities(
       parallelChunks: true, resumable: true, unrepeatable: [.finish],
-      chunkOpening: ChunkOpening(prepares: true, probesUncertain: true), plansLate: true)
+      chunkOpening: ChunkOpening(prepares: true, probesUncertain: true), plansLate: true,
+      leavesUploads: facts.learned.discovered.map { TusFeatures($0).has("termination") } ?? false)
   }
 
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { settings.sequentialLayout(size) }
@@ -42,12 +44,13 @@ public struct TusProtocol: UploadProtocol {
 
   public var plannedDiscovery: Int { 1 }
 
-  /// Each of the uploads that are joined is created; then there is the request that joins them, and one that looks at the whole.
+  /// Each of the uploads that are joined is created, and ended when it is joined; then there is the request that joins them, and
+  /// one that looks at the whole.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     if size == 0 { return 1 }
     let joined = settings.parallelLayout(size).count
-    if !settings.isSequential, size > settings.partSize, (2...Int(TusSettings.mostPartials)).contains(joined) {
-      return 2 * joined + 2
+    if settings.isParallel, size > settings.partSize, (2...Int(TusSettings.mostPartials)).contains(joined) {
+      return 3 * joined + 2
     }
     let layout = settings.sequentialLayout(size)
     let goesWithCreation =
@@ -78,7 +81,7 @@ public struct TusProtocol: UploadProtocol {
   /// Whether the file goes as several uploads that are joined: decided before its session begins, and kept with it.
   func isConcatenated(_ facts: UploadFacts) -> Bool {
     if let session = facts.session { return session.notes[Self.mode.note] == Self.mode.concatenation }
-    guard !settings.isSequential, facts.file.size > settings.partSize, let discovered = facts.learned.discovered,
+    guard settings.isParallel, facts.file.size > settings.partSize, let discovered = facts.learned.discovered,
       TusFeatures(discovered).has("concatenation")
     else { return false }
     return !facts.isPlanned || (2...Int(TusSettings.mostPartials)).contains(facts.layout.count)

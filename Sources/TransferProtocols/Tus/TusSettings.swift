@@ -19,7 +19,8 @@ struct TusSettings: Sendable, Hashable {
   private static let mostChunks: Int64 = 10_000
 
   var partSize: Int64
-  var isSequential: Bool
+  /// Large files go as several uploads that are joined.
+  var isParallel: Bool
   var overridesMethod: Bool
   var checksum: Checksum
   var mediaType: MediaTypeChoice
@@ -29,7 +30,7 @@ struct TusSettings: Sendable, Hashable {
   init(_ settings: BatchSettings) throws(TransferError) {
     let web = settings.web ?? WebSettings()
     partSize = settings.partSize ?? Self.defaultPart
-    isSequential = web.isSequential ?? false
+    isParallel = web.isParallel ?? false
     overridesMethod = web.overridesMethod ?? false
     checksum = try Self.checksum(web.digest)
     mediaType = try MediaTypeChoice(parsing: web.contentType ?? "auto")

@@ -46,8 +46,17 @@ struct GcCommand: Command, ChangesRows {
       guard rows.count == Self.pageSize, let final = rows.last else { break }
       last = final.id.rawValue
     }
-    try printer.finish(empty: "no sessions are left at servers")
+    let lost = try LedgerAccess.read(ledger) { try $0.lostCreations(filter) }
+    try printer.finish(
+      empty: lost == 0 ? "no sessions are left at servers" : "no sessions are left that we know by name",
+      summary: FigureObject([("lost_creations", Cell(lost))]))
+    if lost > 0 { context.err.writeLine(Self.lostText(lost)) }
     return count
+  }
+
+  private static func lostText(_ count: Int64) -> String {
+    "\(Quantity.count(Int(count), "creation")) lost \(count == 1 ? "its" : "their") answer: what the server made then has no "
+      + "name here and cannot be ended; servers forget unfinished uploads after a while"
   }
 
   private static let pageSize = 500

@@ -25,15 +25,17 @@ struct WebUploadOptions: ParsableArguments {
       valueName: "name"))
   var digest: String?
 
-  @Flag(name: .customLong("no-parallel"), help: "tus: one body after the other, also where uploads can be joined.")
-  var isSequential = false
+  @Flag(
+    name: .customLong("parallel"),
+    help: "tus: a large file as several uploads side by side that the server joins, where it can.")
+  var isParallel = false
 
   @Flag(name: .customLong("method-override"), help: "tus: PATCH and DELETE as POST with X-HTTP-Method-Override.")
   var overridesMethod = false
 
   @Option(
     help: ArgumentHelp(
-      "Version of resumable uploads: 9, 8, 6, 5, 3 or final (default: 9, then 8).", valueName: "version"))
+      "Version of resumable uploads: 9, 8, 6, 5, 4, 3 or final (default: 9, then 8).", valueName: "version"))
   var interop: String?
 
   @Option(
@@ -43,7 +45,7 @@ struct WebUploadOptions: ParsableArguments {
   var settings: WebSettings {
     WebSettings(
       fields: fields.isEmpty ? nil : fields, fileField: fileField, contentType: contentType, digest: digest,
-      isSequential: isSequential ? true : nil, overridesMethod: overridesMethod ? true : nil, interop: interop,
+      isParallel: isParallel ? true : nil, overridesMethod: overridesMethod ? true : nil, interop: interop,
       method: method)
   }
 }

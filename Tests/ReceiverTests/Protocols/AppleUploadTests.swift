@@ -19,7 +19,7 @@ import TransferModel
     return Array(([line] + common + fields).joined(separator: "\r\n").utf8) + Array("\r\n\r\n".utf8)
   }
 
-  @Test(arguments: [3, 5, 6])
+  @Test(arguments: [3, 4, 5, 6])
   func aBrokenUploadGoesOnWhereItStopped(version: Int) throws {
     let receiver = try ReceiverFixture(script: "match POST * : cut-after=300000")
     let bytes = sample(500_000)
@@ -54,7 +54,7 @@ import TransferModel
       ])
   }
 
-  @Test(arguments: [3, 5, 6])
+  @Test(arguments: [3, 4, 5, 6])
   func anUnfinishedAppendIsAnswered201(version: Int) throws {
     let receiver = try ReceiverFixture()
     let fields = [Self.completeness(version, false), "Content-Length: 2"]

@@ -50,12 +50,13 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
         mayBeUnknown: true),
       ConformanceSubject(
         name: "tus", scheme: "tus+", path: "/-/tus/?loc=relative", keptIn: "", dataMethod: "PATCH", appends: true,
-        hasHead: true, adjust: { $0.web = WebSettings(isSequential: true) }),
+        hasHead: true),
       ConformanceSubject(
         name: "tus without checksums", scheme: "tus+", path: "/-/tus/?ext=creation,termination", keptIn: "",
         dataMethod: "PATCH", appends: true, hasHead: true),
       ConformanceSubject(
-        name: "tus joined", scheme: "tus+", path: "/-/tus/", keptIn: "", dataMethod: "PATCH", mayBeUnknown: true),
+        name: "tus joined", scheme: "tus+", path: "/-/tus/", keptIn: "", dataMethod: "PATCH", mayBeUnknown: true,
+        adjust: { $0.web = WebSettings(isParallel: true) }),
       ConformanceSubject(
         name: "resumable", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PATCH", appends: true,
         hasHead: true, adjust: { $0.web = WebSettings(digest: "sha-256", method: "post") }),

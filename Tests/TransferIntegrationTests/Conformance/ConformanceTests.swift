@@ -175,6 +175,18 @@ import Transfers
     if subject.canAbort { #expect(try scene.openSessions() == []) }
   }
 
+  @Test(arguments: Subject.withSession.filter(\.canAbort)) func nothingIsLeftOfAnUploadThatIsDone(subject: Subject)
+    throws
+  {
+    let scene = try ConformanceScene(subject, size: Self.size(subject))
+    try scene.add()
+    try scene.run()
+    #expect(try scene.complaint() == nil)
+    #expect(try scene.openSessions() == [])
+    let orphans = try scene.withLedger { try $0.read { try $0.orphans(RowFilter(), after: 0, limit: 10) } }
+    #expect(orphans == [])
+  }
+
   /// What no upload can be made of ends the file at once, in one line, and without a storm of requests.
   @Test(arguments: Subject.withSession, ["offset-past-end", "html", "bad-location=http://127.0.0.2:9/x"])
   func nonsenseOfAServerIsNoStorm(subject: Subject, fault: String) throws {

@@ -275,6 +275,21 @@ import TransferModel
     #expect(try judge(reply, .probe(marker: nil), R.facts(size: 10, chunk: 4)) == expected)
   }
 
+  @Test func aServerWithOneURLSaysWhatWouldWork() throws {
+    func words(_ status: Int, _ size: Int64, ifNoneMatch: Bool = false, _ method: String = "put") throws -> String {
+      let facts = R.fresh(size: size)
+      let step: StepRequest = size > 1_000 ? .create : .chunk(TusScene.chunk(0, 0..<size))
+      let proto = try R.proto(ifNoneMatch: ifNoneMatch) { $0.method = method }
+      return failure(proto.judge(Scene.reply(status), to: step, facts, TusScene.context(facts)))?.message ?? ""
+    }
+    for size in [5, R.large] {
+      #expect(try words(405, size).contains("--method post, or {path} in the query"))
+      #expect(try words(405, size, "post").contains("--method put"))
+      #expect(try words(412, size).contains("--interop 6"))
+      #expect(try !words(412, size, ifNoneMatch: true).contains("--interop"))
+    }
+  }
+
   @Test func anUploadThatForgotWhatItHeldIsOfNoUse() throws {
     let zero = Scene.reply(204, [("Upload-Offset", "0")])
     func look(_ method: String, _ change: (inout UploadFacts) -> Void) throws -> String {

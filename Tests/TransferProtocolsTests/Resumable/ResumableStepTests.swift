@@ -201,7 +201,7 @@ import TransferModel
 
   @Test(arguments: [
     WebSettings(interop: "7"), WebSettings(interop: ""), WebSettings(method: "patch"), WebSettings(digest: "md5"),
-    WebSettings(isSequential: true), WebSettings(overridesMethod: true), WebSettings(fields: ["a=b"]),
+    WebSettings(isParallel: true), WebSettings(overridesMethod: true), WebSettings(fields: ["a=b"]),
   ])
   func whatIsRefused(_ web: WebSettings) {
     #expect(throws: TransferError.self) {

@@ -202,6 +202,17 @@ import TransferModel
     #expect(try judge(reply, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4)) == expected)
   }
 
+  @Test func aRefusedMethodSaysWhatWouldWork() throws {
+    let facts = TusScene.facts(size: 10, chunk: 4)
+    func words(_ step: StepRequest, _ tus: TusProtocol) -> String {
+      failure(tus.judge(Scene.reply(405), to: step, facts, TusScene.context(facts)))?.message ?? ""
+    }
+    let patch = StepRequest.chunk(TusScene.chunk(0, 0..<4))
+    #expect(try words(.create, TusScene.tus()).contains("{path} in its query"))
+    #expect(try words(patch, TusScene.tus()).contains("--method-override"))
+    #expect(try !words(patch, TusScene.tus { $0.overridesMethod = true }).contains("--method-override"))
+  }
+
   @Test func anUploadThatForgotWhatItHeldIsOfNoUse() throws {
     let zero = Scene.reply(200, [("Upload-Offset", "0")])
     func look(_ change: (inout UploadFacts) -> Void) throws -> String {

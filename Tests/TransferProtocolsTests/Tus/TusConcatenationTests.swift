@@ -34,13 +34,13 @@ import TransferModel
       change: (inout UploadFacts) -> Void = { $0.isPlanned = false }
     ) throws -> Bool {
       let facts = TusScene.facts(size: size, extensions: extensions, url: nil, change: change)
-      return try (tus ?? TusScene.tus()).abilities(facts).parallelChunks
+      return try (tus ?? TusScene.tus { $0.isParallel = true }).abilities(facts).parallelChunks
     }
     let large: Int64 = (64 << 20) + 1
     #expect(try abilities(large))
     #expect(try !abilities(large - 1))
     #expect(try !abilities(large, "creation"))
-    #expect(try !abilities(large, "concatenation", TusScene.tus { $0.isSequential = true }))
+    #expect(try !abilities(large, "concatenation", TusScene.tus()), "nobody asked for it")
     #expect(try !abilities(large) { $0.session = SessionFacts(remoteID: nil, intendedAtMs: 0) })
     // The row says how the file is cut: into too many for one request, or not at all.
     #expect(
@@ -51,8 +51,15 @@ import TransferModel
     #expect(try abilities(large) { $0.layout = ChunkLayout(size: large, chunkSize: 32 << 20) })
   }
 
+  @Test func whatWasJoinedIsEndedWhereThatIsOffered() throws {
+    let tus = try TusScene.tus { $0.isParallel = true }
+    #expect(!tus.abilities(facts()).leavesUploads)
+    #expect(tus.abilities(facts { $0.learned = TusScene.learned("concatenation,termination") }).leavesUploads)
+    #expect(!tus.abilities(TusScene.facts(size: 10, extensions: TusScene.everything)).leavesUploads)
+  }
+
   @Test func theWay() throws {
-    let tus = try TusScene.tus()
+    let tus = try TusScene.tus { $0.isParallel = true }
     let fresh = TusScene.facts(size: 100 << 20, extensions: "concatenation", url: nil) { $0.isPlanned = false }
     #expect(TusScene.say(tus.nextStep(fresh)) == "open concat: [\"mode\": \"concat\"]")
     #expect(TusScene.say(tus.nextStep(facts())) == "chunks")

@@ -160,9 +160,10 @@ import TransferModel
     #expect(try tus.layout(size: 64 * mebibyte * 10_001).count <= 10_000)
     #expect(try TusScene.tus(partSize: 65_536).layout(size: 196_613).count == 4)
     let large = TusScene.facts(size: 2_000 * mebibyte, extensions: "concatenation", url: nil) { $0.isPlanned = false }
-    #expect(try tus.layout(large).chunkSize == 125 * mebibyte)
-    #expect(try tus.layout(large).count == 16)
-    #expect(try TusScene.tus { $0.isSequential = true }.layout(large).chunkSize == 64 * mebibyte)
+    let joining = try TusScene.tus { $0.isParallel = true }
+    #expect(try joining.layout(large).chunkSize == 125 * mebibyte)
+    #expect(try joining.layout(large).count == 16)
+    #expect(try TusScene.tus().layout(large).chunkSize == 64 * mebibyte)
     // A chunk of another time is sent as its row says.
     let other = try TusScene.tus(partSize: mebibyte)
     let chunk = TusScene.chunk(0, 0..<(5 * mebibyte))

@@ -1,9 +1,9 @@
 import TransferModel
 
 /// One version of the resumable uploads of the IETF, by its interop version.
-/// Source: draft-ietf-httpbis-resumable-upload, -01 (3), -03 (5), -05 (6), -11 (8), -12 (9).
+/// Source: draft-ietf-httpbis-resumable-upload, -01 (3), -02 (4), -03 (5), -05 (6), -11 (8), -12 (9).
 struct ResumableDialect: Equatable {
-  static let versions = [3, 5, 6, 8, 9]
+  static let versions = [3, 4, 5, 6, 8, 9]
   static let versionField = "Upload-Draft-Interop-Version"
 
   /// nil for a client that sends none, as it will be with the RFC.
