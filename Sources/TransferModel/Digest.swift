@@ -1,6 +1,8 @@
 /// A digest algorithm that the ledger can name.
 public enum DigestAlgorithm: String, Sendable, CaseIterable, Codable {
   case crc32, crc32c, crc64nvme, md5, sha1, sha256
+  /// QuickXorHash of OneDrive and SharePoint: finds accidents, and is no defence.
+  case quickxor
 
   /// Length of the raw digest in bytes.
   public var byteCount: Int {
@@ -8,7 +10,7 @@ public enum DigestAlgorithm: String, Sendable, CaseIterable, Codable {
     case .crc32, .crc32c: 4
     case .crc64nvme: 8
     case .md5: 16
-    case .sha1: 20
+    case .sha1, .quickxor: 20
     case .sha256: 32
     }
   }

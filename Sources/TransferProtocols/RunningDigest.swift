@@ -14,6 +14,7 @@ public struct RunningDigest: Sendable {
     case crc32c(UInt32)
     case crc64nvme(UInt64)
     case hash(HashContext)
+    case quickxor(QuickXor)
   }
 
   public init(_ algorithm: DigestAlgorithm) {
@@ -26,6 +27,7 @@ public struct RunningDigest: Sendable {
       case .md5: .hash(HashContext(.md5))
       case .sha1: .hash(HashContext(.sha1))
       case .sha256: .hash(HashContext(.sha256))
+      case .quickxor: .quickxor(QuickXor())
       }
   }
 
@@ -35,6 +37,11 @@ public struct RunningDigest: Sendable {
     case .crc32(let crc): state = .crc32(cdigest_crc32(crc, bytes.baseAddress, bytes.count))
     case .crc32c(let crc): state = .crc32c(cdigest_crc32c(crc, bytes.baseAddress, bytes.count))
     case .crc64nvme(let crc): state = .crc64nvme(cdigest_crc64nvme(crc, bytes.baseAddress, bytes.count))
+    case .quickxor(var register):
+      // The enum lets go of its copy first, as below.
+      state = .crc32c(0)
+      register.update(bytes)
+      state = .quickxor(register)
     case .hash(var context):
       // The enum lets go of its reference first: otherwise every update would copy the context.
       state = .crc32c(0)
@@ -50,6 +57,7 @@ public struct RunningDigest: Sendable {
     case .crc32(let crc): Digest(crc32: crc)
     case .crc32c(let crc): Digest(crc32c: crc)
     case .crc64nvme(let crc): Digest(crc64nvme: crc)
+    case .quickxor(let register): Digest(algorithm, register.finish())
     case .hash(let context): Digest(algorithm, context.copy().finish(algorithm.byteCount))
     }
   }
@@ -70,7 +78,7 @@ public struct RunningDigest: Sendable {
     case .crc32: return Digest(crc32: cdigest_crc32_combine(UInt32(a), UInt32(b), length))
     case .crc32c: return Digest(crc32c: cdigest_crc32c_combine(UInt32(a), UInt32(b), length))
     case .crc64nvme: return Digest(crc64nvme: cdigest_crc64nvme_combine(a, b, length))
-    case .md5, .sha1, .sha256: return nil
+    case .md5, .sha1, .sha256, .quickxor: return nil
     }
   }
 

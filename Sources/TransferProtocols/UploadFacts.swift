@@ -46,7 +46,8 @@ public struct UploadFacts: Sendable {
   public var acked: Int64 = 0
   /// The file has a layout in the ledger; until then ``layout`` is a guess of protocols that plan late.
   public var isPlanned = false
-  /// Receipts of all chunks in order; only filled while `isAllStored`.
+  /// Receipts of all chunks in order while `isAllStored`; of all others while the last chunk is sent by a protocol that
+  /// ``ProtocolAbilities/needsParts``.
   public var parts: [PartReceipt] = []
   /// How many missing parents were made; for WebDAV.
   public var parentsMade: Int?

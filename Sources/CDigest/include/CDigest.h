@@ -27,6 +27,9 @@ uint64_t cdigest_crc64nvme_portable(uint64_t crc, const void *_Nullable bytes, s
 /// True when the CRCs use carry-less multiplication on this processor.
 bool cdigest_is_accelerated(void);
 
+/// XORs `length` bytes into a ring of 160: the first of them at `at` modulo 160. What QuickXorHash has to know of a file.
+void cdigest_xor_ring(uint8_t ring[_Nonnull 160], uint64_t at, const void *_Nullable bytes, size_t length);
+
 /// The cryptographic digests of libcrypto that the ledger can name.
 typedef enum __attribute__((enum_extensibility(closed))) cdigest_kind {
   CDIGEST_MD5 __attribute__((swift_name("md5"))),

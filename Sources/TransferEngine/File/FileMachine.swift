@@ -192,6 +192,8 @@ struct FileMachine: Sendable {
       return true
     }
     askedChunks += count
+    // What the answer to the last one says of the whole can be compared then.
+    unit.wantsParts = abilities.needsParts && doneCount > 0 && doneCount == facts.layout.count - 1
     unit.begin = .chunks(limit: count)
   }
 

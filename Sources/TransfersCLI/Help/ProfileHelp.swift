@@ -13,30 +13,33 @@ enum ProfileHelp {
     inputs  {name, secret, required, default}; given as NAME=VALUE, or as NAME=env:VARIABLE or NAME=file:PATH, which is read
             when it is needed and never stored; a secret in no other way. Only built-in profiles read a variable by
             themselves (transfers profile check NAME says which)
-    file    {min_size, max_size, need: [md5 …]}: digests of the whole file that are needed first
+    file    {min_size, max_size, need: [md5 …]}: digests of the whole file that steps name; they take a read of it
     chunk   {mode: sequential|parallel|single, size: 4MiB or {from: session.NAME}, fixed, min, max, multiple_of, max_count,
             remainder: last_small|last_absorbs, number_base: 0|1, parallel, hash: [crc32 …], idempotent}
     auth    {headers, refresh: STEP}; goes to the destination, and to hosts that the profile writes out and you allow
     session {ttl, ttl_from: session.NAME}
-    steps   init, probe, probe_chunk, prepare_chunk, chunk, complete, commit, abort, verify
+    steps   init, probe, probe_chunk, make_parent, prepare_chunk, chunk, complete, commit, abort, verify
 
     A step is {when, method, url, query, headers, body, auth: off, expect: 100|off|auto, timeout: {connect, idle, total},
     success: {status, require}, extract, offset: {from, when}, have, poll: {while, every, max, request}, rules, idempotent}.
     A relative url stands behind base_url, or behind the destination. idempotent says that a repetition is harmless;
-    GET, HEAD, PUT, DELETE and MKCOL are (of the step chunk it is said in chunk.idempotent). After a lost answer to another
-    step the server is asked (verify; before commit also probe with done); where it cannot be asked, the file is unknown.
-    when is for init, probe, complete, commit and verify; a question that may be left out is none.
+    GET, HEAD, PUT, DELETE and MKCOL are; of the step chunk it is said in chunk.idempotent, and has to be for other methods.
+    After a lost answer to a step that is not, or to the chunk that makes the file, the server is asked (verify; before commit
+    also probe with done); where it cannot be asked, the file is unknown. verify with in_doubt: true is asked only then.
+    when leaves a step out; a question that may be left out is none. Of chunk it is asked for empty files only: bytes are
+    always sent.
 
     body    kind: none|empty|raw|multipart|form|json|xml|text, with fields or value; {$each: parts, …} makes a list
     extract session.NAME, part.NAME, result.NAME: {json: $.a.b[0] | xml: //a/b | header: NAME | status | regex: "(…)",
             resolve: url, plus: N, type: int|string|time|bool, default, required, when}
     have    offset, next, numbers, ranges_missing, done of a probe; exists of probe_chunk
     require {json|xml|header|body_regex, eq|ne|in|exists|matches, if_present}; what equals file.size or a digest is the proof;
-            ne needs a value. in_doubt (of verify): asked only while nobody knows whether the last step took effect
+            a length or digest that an answer lacks is not told, and not a different one. ne needs a value.
+            in_doubt (of verify): asked only while nobody knows whether the last step took effect
     rule    {if: {status, json, xml, header, body_regex, curl, seen}, do, set: {offset}, max, delay, note}; without curl
             it is about answers that came
     do      ok, retry, retry_after, reprobe, skip_chunk, set_offset, restart_session, refresh_auth, prepare_again,
-            shrink_chunk, fail; the first rule that holds counts, then those of errors
+            shrink_chunk, make_parents, fail; the first rule that holds counts, then those of errors
     on_ambiguous_last  what to do when the last chunk lost its answer and is refused when it is sent again:
             resend (fail), probe, commit_anyway, restart, fail (unknown)
 
@@ -47,9 +50,10 @@ enum ProfileHelp {
 
     Templates are text with {{…}}: file.name .path .ext .size .mtime .mime .HASH, chunk.index .number .count .start .end
     .end_exclusive .size .nominal_size .first .last .range .HASH, chunks, session.*, part.*, parts, it.*, result.*, input.*,
-    now, uuid, attempt, with + - * /, comparisons, and, or, not, and filters behind "|": urlencode pathencode base64 base64url
-    hex raw upper lower json ascii_json pad(5) int dec default(x) prepend(x) bearer join(',') basename ext strip_ext httpdate
-    iso8601 unix_ms. Digests are hexadecimal unless "raw" or "dec" says otherwise; crc64 is CRC-64/NVME.
+    parent.path (of make_parent), now, uuid, attempt, with + - * /, comparisons, and, or, not, and filters behind "|":
+    urlencode pathencode base64 base64url hex raw upper lower json ascii_json pad(5) int dec default(x) prepend(x) bearer
+    join(',') basename ext strip_ext httpdate iso8601 unix_ms. Digests are hexadecimal unless "raw" or "dec" says otherwise;
+    crc64 is CRC-64/NVME, quickxor the QuickXorHash of OneDrive.
 
     Example: chunks in any order, and a merge call.
 

@@ -82,8 +82,10 @@ final class ProfileDriver {
     nowMs += 1
     facts.wallMs = nowMs
     facts.isAllStored = chunks.allSatisfy { $0.receipt != nil }
+    facts.acked = chunks.reduce(0) { $0 + ($1.receipt?.length ?? $1.acked) }
     // As the engine does for protocols that want them without a last step, and with each last step.
-    facts.parts = facts.isAllStored ? chunks.compactMap(\.receipt) : []
+    let stored = chunks.compactMap(\.receipt)
+    facts.parts = stored.count >= chunks.count - 1 ? stored : []
     switch proto.nextStep(facts) {
     case .control(let step):
       if step == .create && facts.session == nil { facts.session = SessionFacts(remoteID: nil, intendedAtMs: nowMs) }
@@ -113,7 +115,7 @@ final class ProfileDriver {
       isUncertain: state.isUncertain,
       failures: state.failures, losses: state.losses)
     chunk.body = proto.bodyRange(of: chunk, facts)
-    let opening = proto.abilities.chunkOpening
+    let opening = proto.abilities(facts).chunkOpening
     if opening.prepares && state.remote.isEmpty { return perform(.prepareChunk(chunk)) }
     if opening.probesUncertain && state.isUncertain { return perform(.probeChunk(chunk)) }
     let body = slice(chunk.body)
@@ -175,7 +177,11 @@ final class ProfileDriver {
       let merged = (facts.session?.notes ?? [:]).merging(notes) { $1 }
       facts.session?.notes = merged.filter { !$0.value.isEmpty }
       return apply(inner, step, reply)
-    case .opened(_, _, let inner), .doubted(_, let inner): return apply(inner, step, reply)
+    case .opened(let id, let expiresAtMs, let inner):
+      facts.session?.remoteID = id
+      facts.session?.expiresAtMs = expiresAtMs
+      return apply(inner, step, reply)
+    case .doubted(_, let inner): return apply(inner, step, reply)
     case .sessionOpened(let id, let expiresAtMs):
       facts.session?.remoteID = id
       facts.session?.expiresAtMs = expiresAtMs
@@ -215,6 +221,7 @@ final class ProfileDriver {
     case .settled:
       if facts.lostAnswer == step.operation { facts.lostAnswer = nil }
       if step == .finish || step == .save { facts.isAbsent = false }
+      if case .makeParent = step { facts.parentsMade = (facts.parentsMade ?? 0) + 1 }
     case .notYet(let afterMs):
       nowMs += afterMs
       claimAgain()
@@ -265,7 +272,10 @@ final class ProfileDriver {
     case .sessionGone:
       let mayBeEnding = facts.isAllStored && failures < Remedy.completionPatience
       if !mayBeEnding || failure.code == .integrityMismatch { dropSession() }
-    case .retry, .probe, .makeParents: break
+    case .makeParents:
+      facts.parentsMade = 0
+      return nil
+    case .retry, .probe: break
     }
     failures += 1
     if failures >= 8 { return .failed(failure) }
@@ -282,6 +292,7 @@ final class ProfileDriver {
   func claimAgain() {
     facts.isProbed = false
     facts.isAbsent = false
+    facts.untold = []
     facts.isResumed = facts.session?.remoteID != nil
   }
 

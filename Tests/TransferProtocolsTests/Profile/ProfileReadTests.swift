@@ -17,6 +17,13 @@ import Testing
   static func read(_ text: String) throws -> Profile { try Profile.read(Array(text.utf8), file: "x.yaml") }
 
   /// A profile with one step, and what the test is about.
+  @Test func nothingOfAChunkDecidesWhetherStepsAreSent() {
+    let chunk = Self.faults(Self.smallest(step: ", when: \"chunk.lats\""))
+    #expect(chunk.contains { $0.contains("there is no variable \"chunk\" here") }, "\(chunk)")
+    let orphan = Self.faults(Self.smallest(step: ", when: \"file.size > 0\""))
+    #expect(orphan.count == 1 && orphan[0].contains("no step init would make the file"), "\(orphan)")
+  }
+
   static func smallest(_ rest: String = "", step: String = "") -> String {
     """
     profile: 1
@@ -128,7 +135,7 @@ import Testing
     ),
     ("", ", extract: {session.t: {regex: \"(\"}}", "5:85 steps.chunk.extract.session.t.regex: a \")\" is missing"),
     ("", ", extract: {secret.t: {json: $.a}}", "5:64 only auth.refresh has secrets"),
-    ("", ", when: \"chunk.lats\"", "5:60 steps.chunk has no \"when\""),
+    ("", ", in_doubt: true", "5:64 only verify can be asked \"in_doubt\" only"),
     ("", ", idempotent: false", "5:66 whether a chunk may be sent twice is said once, in chunk.idempotent"),
     ("", ", extract: {session.t: {json: $.a, when: \"chunk.lats\"}}", "5:93 there is no chunk.lats"),
     (

@@ -13,7 +13,7 @@ import Testing
       profile: 1
       name: x
       inputs: [{name: path}]
-      chunk: {hash: [crc32]}
+      chunk: {hash: [crc32], idempotent: true}
       \(top)
       steps:
         init: {method: POST, url: /i, extract: {session.token: {json: $.t}, session.urls: {json: $.u}, session.opt: {json: $.o}, session.bad: {json: $.b}}}

@@ -107,6 +107,14 @@ final class AppendUpload: @unchecked Sendable {
     return hash.finish()
   }
 
+  /// The QuickXorHash of all bytes so far; nil when they were not kept.
+  func quickXor() throws(ExchangeEnd) -> [UInt8]? {
+    guard let staged else { return nil }
+    var register = QuickXorRegister()
+    try staged.read(ByteRange(offset: 0, length: offset)) { bytes throws(ExchangeEnd) in register.add(bytes) }
+    return register.bytes
+  }
+
   /// Makes the bytes an object, durable on return. True when the name was free.
   func publish(
     _ exchange: Exchange, at path: ObjectPath, _ condition: StagedObject.Condition = .replace

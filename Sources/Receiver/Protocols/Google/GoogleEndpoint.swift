@@ -16,7 +16,7 @@ final class GoogleUpload: UploadSession, @unchecked Sendable {
   }
 }
 
-/// Google's resumable upload (Cloud Storage, Drive, YouTube): `POST /-/google/upload/NAME` or `?name=` opens, PUT with
+/// Google's resumable upload (Cloud Storage, Drive, YouTube): `POST /-/google/upload/NAME`, `?name=` or a name in the metadata opens, PUT with
 /// Content-Range to `/-/google-uploads/ID` sends and asks. Source: reference/protocols.md section 6.1.
 struct GoogleEndpoint: Endpoint {
   static let names = ["google", "google-uploads"]
@@ -34,9 +34,9 @@ struct GoogleEndpoint: Endpoint {
     if target.name == "google-uploads" { return try onUpload() }
     try exchange.authorize()
     guard exchange.head.method == "POST", target.words.first == "upload" else { throw .refuse(404, "POST upload/NAME") }
-    let name = target.query.bytes("name")
+    let metadata = JSON(try exchange.smallBody())
+    let name = target.query.bytes("name") ?? metadata?["name"]?.text.map { Array($0.utf8) }
     let path = try name == nil ? target.objectPath(from: 1) : ObjectPath(name: name!)
-    _ = try exchange.smallBody()
     exchange.recordedPath = path.bytes
     let total = exchange.head["x-upload-content-length"].flatMap { wholeNumber($0) }
     let upload = GoogleUpload(try AppendUpload(exchange.core), path, total: total)

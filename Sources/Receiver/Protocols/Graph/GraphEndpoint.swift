@@ -38,6 +38,7 @@ struct GraphEndpoint: Endpoint {
   func answer() throws(ExchangeEnd) -> Answer {
     if target.name == "graph-uploads" { return try onUpload() }
     try exchange.authorize()
+    if exchange.head.method == "GET" { return try item() }
     guard exchange.head.method == "POST", let path = try itemPath() else { throw Self.refusal(404, "itemNotFound") }
     let json = JSON(try exchange.smallBody())
     let asked = json?["item"]?["@microsoft.graph.conflictBehavior"]?.text ?? "replace"
@@ -103,9 +104,11 @@ struct GraphEndpoint: Endpoint {
     var (path, attempt) = (upload.path, 1)
     while true {
       do throws(ExchangeEnd) {
+        let hash = try upload.body.quickXor()
         let created = try upload.body.publish(
           exchange, at: path, upload.conflict == .replace ? .replace : .createOnly)
         try end(upload, .completed)
+        exchange.core.uploads.add(GraphItem(path, size: upload.body.offset, hash), as: path.bytes.description)
         let json = exchange.receipt(path, size: upload.body.offset, crc32c: upload.body.crc32c)
         let name = String(decoding: path.components.last!.bytes, as: UTF8.self)
         return Answer(created ? 201 : 200, json: json.adding("id", .text(upload.id)).adding("name", .text(name)))

@@ -64,6 +64,14 @@ struct Requirement: Sendable, Hashable {
     }
   }
 
+  var everyVariable: [Expression.Variable] {
+    switch test {
+    case .equal(let template), .unequal(let template): template.variables
+    case .oneOf(let templates): templates.flatMap(\.variables)
+    case .exists, .matches: []
+    }
+  }
+
   /// It says that something equals this field of `root`.
   func names(_ root: String, field: String) -> Bool {
     variables.contains { $0.root == root && $0.accesses.first == .field(field) }
@@ -74,15 +82,44 @@ struct Requirement: Sendable, Hashable {
     ProfileHash.allCases.contains { names(root, field: $0.rawValue) }
   }
 
-  /// For messages: what was looked at, and what it should have been.
-  var words: String {
-    switch test {
-    case .equal: "\(source.place) is not what the profile requires"
-    case .unequal: "\(source.place) is what the profile excludes"
-    case .oneOf: "\(source.place) is none of what the profile allows"
-    case .exists(let isThere): "\(source.place) is \(isThere ? "missing" : "there")"
-    case .matches: "\(source.place) does not match"
+  /// It speaks about the content of the file or of a chunk.
+  var isAboutContent: Bool {
+    ["file", "chunk"].contains { namesHash(of: $0) || names($0, field: "size") }
+  }
+
+  /// The answer has nothing that could be compared: that is not another value.
+  func lacksValue(_ reply: ReplyReader) -> Bool {
+    if case .exists = test { return false }
+    return source.source != .body && !isPresent(reply)
+  }
+
+  /// For messages: what was found, and what it should have been.
+  func words(_ reply: ReplyReader, _ scope: ProfileScope) -> String {
+    let found = (try? source.values(in: reply))?.first.map(Self.shown)
+    let place = source.place
+    guard found != nil || !lacksValue(reply) else {
+      let wanted = if case .equal(let template) = test { Self.wanted(template, scope) } else { "a value" }
+      return "\(place) is missing; the profile requires \(wanted)"
     }
+    let (subject, text) = (source.source == .body ? "the answer" : place, found ?? "nothing")
+    switch test {
+    case .equal(let template): return "\(place) is \(text); the profile requires \(Self.wanted(template, scope))"
+    case .unequal: return "\(place) is \(text), which the profile excludes"
+    case .oneOf: return "\(place) is \(text), which is none of what the profile allows"
+    case .exists(let isThere): return "\(place) is \(isThere ? "missing" : "there")"
+    case .matches:
+      return source.source == .body ? "\(subject) does not match" : "\(place) is \(text) and does not match"
+    }
+  }
+
+  private static func wanted(_ template: Template, _ scope: ProfileScope) -> String {
+    (try? template.render(scope)).map { shown(.text($0)) } ?? "another value"
+  }
+
+  /// A short value in quotes.
+  private static func shown(_ value: TemplateValue) -> String {
+    guard let bytes = try? value.bytes() else { return value.kind }
+    return "\"\(printable(String(decoding: bytes.prefix(80), as: UTF8.self)))\""
   }
 }
 

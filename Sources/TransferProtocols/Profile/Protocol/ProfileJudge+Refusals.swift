@@ -24,8 +24,12 @@ extension ProfileJudge {
   }
 
   private func uncertain(_ chunk: ChunkFacts, _ failure: Failure, _ remedy: Remedy) -> Verdict {
-    if proto.profile.chunk.isIdempotent { return .failed(failure, remedy) }
-    if proto.profile.step(.probeChunk) != nil { return .failed(failure, .probe) }
+    if proto.profile.chunk.isIdempotent {
+      // It may have made the file: that is asked before it is sent again.
+      let isAsked = isLast(chunk) && proto.endsWithChunks(facts, notes) && proto.canVerify(facts)
+      return .failed(failure, isAsked ? .probe : remedy)
+    }
+    if proto.isAlways(.probeChunk) { return .failed(failure, .probe) }
     if proto.canAskAboutChunks { return .noted([SessionNotes.probe: "1"], .failed(failure, .probe)) }
     guard isLast(chunk) else { return unknown(failure) }
     return ambiguous(failure) ?? unknown(failure)
@@ -75,8 +79,10 @@ extension ProfileJudge {
   private func refusedForGood() -> Verdict {
     switch (reply.status, step) {
     case (404, .verify), (410, .verify): return proto.isEnded(facts, notes) ? missing(failure()) : .absent
+    case (400, .verify), (403, .verify), (405, .verify), (501, .verify): return untold(failure())
     case (404, .save), (410, .save): return permanent()
     case (404, .abort), (410, .abort): return .settled
+    case (404, .makeParent), (410, .makeParent): return permanent()
     case (401, _): return unauthorised(failure(.authRefused))
     case (404, _), (410, _):
       if case .create = step { return permanent() }
@@ -127,6 +133,12 @@ extension ProfileJudge {
   /// chunk stored it is the engine that asks for the end again first, because the server may be at it.
   func sessionGone(_ refusal: Failure) -> Verdict {
     if let name = nameInDoubt { return unknown(refusal, name) }
+    // It is gone as it would be with the file made; whether it was, the server does not say.
+    if facts.lostAnswer == .part, facts.untold.contains(.verify), proto.isLastMissing(facts),
+      proto.endsWithChunks(facts, notes)
+    {
+      return unknown(refusal, .chunk)
+    }
     var gone = refusal
     if gone.code != .integrityMismatch && gone.code != .protoOffset { gone.code = .protoSessionGone }
     let mayBeEnding = facts.isAllStored && failures < Remedy.completionPatience

@@ -16,6 +16,7 @@ extension ProfileJudge {
     case .restartSession: return sessionGone(failure)
     case .refreshAuth: return unauthorised(Failure(.authExpired, failure.message))
     case .prepareAgain: return preparedAgain(rule, index, failure)
+    case .makeParents: return .failed(failure, facts.parentsMade == nil ? .makeParents : .permanent)
     case .shrinkChunk: return .failed(chunk.map(tooLarge) ?? failure, .permanent)
     }
   }

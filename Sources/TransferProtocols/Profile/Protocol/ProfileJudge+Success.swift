@@ -54,7 +54,12 @@ extension ProfileJudge {
 
   private func opened(_ values: Extracted) -> Verdict {
     let sessionID = values.notes[SessionNotes.session("id")].flatMap(StoredValue.read).flatMap { try? $0.text() }
-    return noted(values.notes, .sessionOpened(remoteID: sessionID ?? scope.uuid, expiresAtMs: expiresAtMs(values)))
+    let (remoteID, expiry) = (sessionID ?? scope.uuid, expiresAtMs(values))
+    // An empty file needs no request of its own: with its session it is there.
+    guard facts.file.size == 0, !proto.wants(.chunk, facts) else {
+      return noted(values.notes, .sessionOpened(remoteID: remoteID, expiresAtMs: expiry))
+    }
+    return noted(values.notes, .opened(remoteID: remoteID, expiresAtMs: expiry, .offset(0)))
   }
 
   private func expiresAtMs(_ values: Extracted) -> Int64? {
@@ -85,6 +90,9 @@ extension ProfileJudge {
     if try claims(exists) { return try unmetRequirement() ?? found(chunk) }
     switch StatusClass(reply.status) {
     case .success, .redirect: return .chunkProbed(acked: chunk.acked)
+    // Only 404 and 410 say that it is not there; where sending it again is harmless, so is not knowing.
+    case .permanent where ![401, 403, 404, 410].contains(reply.status) && !proto.profile.chunk.isIdempotent:
+      return unknown(failure(), .chunk)
     case .permanent where reply.status != 401 && reply.status != 403: return .chunkProbed(acked: chunk.acked)
     case .permanent, .throttled, .retry: return nil
     }
@@ -122,7 +130,9 @@ extension ProfileJudge {
 
   /// A file in one chunk is done with it, unless a step follows.
   private func wholeProof(_ part: PartReceipt) -> FileProof? {
-    guard facts.layout.count == 1, proto.finishName == nil, proto.profile.step(.verify) == nil else { return nil }
+    guard facts.layout.count == 1, proto.finishName == nil, proto.profile.step(.verify)?.isOfDoubt != false else {
+      return nil
+    }
     let confirmation = proved("file") ?? part.confirmation
     return FileProof(
       confirmation: confirmation, digest: part.digest, remoteDigest: confirmation == .digest ? part.digest : nil,
@@ -190,8 +200,34 @@ extension ProfileJudge {
   }
 
   private func finished(_ values: [String: String]) -> Verdict {
-    forgetting(
-      counters, noted(values, .finished(proto.proof(facts, confirmation: proved("file"), reply: reply))))
+    var proof = proto.proof(facts, confirmation: proved("file"), reply: reply)
+    // Of a file whose answers were lost the digest that was compared is known, and no other.
+    if proof.confirmation == .digest, proof.digest == nil { (proof.digest, proof.remoteDigest) = (compared, compared) }
+    return forgetting(counters, noted(values, .finished(proof)))
+  }
+
+  /// The digest of the whole file that a requirement compared.
+  private var compared: Digest? {
+    let hash = proto.profile.file.hashes.first { hash in
+      rules.success.requirements.contains { $0.names("file", field: hash.rawValue) && $0.isPresent(reader) }
+    }
+    return hash.flatMap { context.fileDigests[$0.algorithm] }
+  }
+
+  /// `verify` does not say, which is not "absent". When all is done the answers to that count; in doubt the protocol goes on where
+  /// that is harmless.
+  func untold(_ failure: Failure) -> Verdict {
+    if proto.isEnded(facts, notes) {
+      return forgetting(counters, .finished(proto.proof(facts, confirmation: notes.proved, reply: nil)))
+    }
+    let lost: StepName? =
+      switch facts.lostAnswer {
+      case .finish: proto.finishName
+      case .save: proto.saveName
+      default: .chunk
+      }
+    let isHarmless = lost == .chunk ? proto.profile.chunk.isIdempotent : lost.flatMap(proto.profile.step)?.isIdempotent
+    return isHarmless == true ? .untold : unknown(failure, lost)
   }
 
   /// What is verified when all is done has to be what was sent.

@@ -10,7 +10,7 @@ extension ProfileProtocol {
     let url = (try? request(step, facts, context).url) ?? inputs["url"] ?? ""
     let judge = ProfileJudge(
       proto: self, step: step, name: name, rules: described, reply: reply, reader: ReplyReader(reply, url: url),
-      facts: facts, context: context, scope: scope(facts, context, chunk: step.chunk))
+      facts: facts, context: context, scope: scope(step, facts, context))
     return judge.verdict()
   }
 }
@@ -118,7 +118,12 @@ struct ProfileJudge {
       if let fault = reader.documentFault(requirement.source.source) { return misshapen(fault) }
       if isUncheckable(requirement) { continue }
       guard try !requirement.holds(reader, scope) else { continue }
-      let message = "the server answered \(reply.status), but \(requirement.words)"
+      let message = "the server answered \(reply.status), but \(requirement.words(reader, scope))"
+      // What is not told is not another value.
+      if requirement.lacksValue(reader), requirement.isAboutContent {
+        if step == .verify, isEnded { continue }
+        return notTold(message)
+      }
       if step == .verify { return isEnded ? different(requirement, message) : .absent }
       if requirement.namesHash(of: "chunk") { return again(Failure(.integrityMismatch, message)) }
       // What the server made of the whole file is not the file: it is sent anew.
@@ -128,6 +133,16 @@ struct ProfileJudge {
       return .failed(Failure(.protoBadReply, message), .permanent)
     }
     return nil
+  }
+
+  /// The answer lacks a length or a digest that the profile requires: nothing is known to be wrong.
+  private func notTold(_ message: String) -> Verdict {
+    let failure = Failure(.protoBadReply, message)
+    switch step {
+    case .verify: return untold(failure)
+    case .finish, .save: return misshapen(message)
+    default: return .failed(failure, .permanent)
+    }
   }
 
   private var readsBody: Bool {
@@ -183,7 +198,7 @@ extension ProfileRule.Action {
   fileprivate var countsAsFailure: Bool {
     switch self {
     case .retry, .retryAfter, .reprobe, .restartSession, .setOffset: true
-    case .ok, .skipChunk, .refreshAuth, .prepareAgain, .shrinkChunk, .fail: false
+    case .ok, .skipChunk, .refreshAuth, .prepareAgain, .makeParents, .shrinkChunk, .fail: false
     }
   }
 }

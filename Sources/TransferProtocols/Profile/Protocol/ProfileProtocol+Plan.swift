@@ -8,14 +8,16 @@ extension ProfileProtocol {
     let file = FileFacts(uid: UID(high: 0x7000, low: 1 << 63), key: NameBytes(""), size: size, mtimeMs: 0)
     let facts = UploadFacts(file: file, layout: layout)
     func count(_ name: StepName?) -> Int {
-      guard let name, let step = profile.step(name), isWanted(step, facts) else { return 0 }
+      guard let name, let step = profile.step(name), !step.isOfDoubt, isWanted(step, facts) else { return 0 }
       return 1
     }
     let ends = [finishName, saveName].filter { count($0) > 0 }
     // The answer to the last of these may be proof enough.
     let isProved = ends.last?.flatMap { profile.step($0) }.map(Self.provesFile) ?? false
     let last = ends.count + (isProved ? 0 : count(.verify))
-    return count(.begin) + layout.count * (1 + count(.prepareChunk)) + last
+    // Of an empty file, with its session; bytes are always sent.
+    let isLeftOut = size == 0 && count(.chunk) == 0
+    return count(.begin) + (isLeftOut ? 0 : layout.count * (1 + count(.prepareChunk))) + last
   }
 
   private static func provesFile(_ step: ProfileStep) -> Bool {

@@ -12,7 +12,7 @@ extension ProfileProtocol {
     guard let (name, described) = described(step) else {
       throw Failure(.protoUnsupported, "the profile \"\(profile.name)\" has no step to \(step.operation.rawValue)")
     }
-    let scope = scope(facts, context, chunk: step.chunk)
+    let scope = scope(step, facts, context)
     let source = source(name, described, facts)
     do throws(RenderFault) {
       let rendered = try RenderedRequest(source, of: profile, scope, uid: facts.file.uid)
@@ -41,7 +41,7 @@ extension ProfileProtocol {
       case .verify: .verify
       case .abort: .abort
       case .discover: nil
-      case .makeParent: nil
+      case .makeParent: .makeParent
       }
     if case .discover = step { return profile.auth.refresh.map { (nil, $0) } }
     guard let name, let described = profile.step(name) else { return nil }
@@ -95,12 +95,22 @@ extension ProfileProtocol {
 
   // MARK: - Variables
 
+  func scope(_ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) -> ProfileScope {
+    var scope = scope(facts, context, chunk: step.chunk)
+    if case .makeParent(let depth) = step {
+      let components = facts.file.key.bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
+      scope.parent = ["path": .text(Array(components.prefix(depth).joined(separator: [0x2F])))]
+    }
+    return scope
+  }
+
   func scope(_ facts: UploadFacts, _ context: RequestContext?, chunk: ChunkFacts?) -> ProfileScope {
     let notes = SessionNotes(facts.session?.notes ?? [:])
     let uuid = notes.texts[SessionNotes.uuid] ?? Self.uuid(facts.file.uid, facts.session?.intendedAtMs ?? facts.wallMs)
     var scope = ProfileScope()
     scope.file = ProfileScope.file(
-      path: facts.file.key, size: facts.file.size, mtimeMs: facts.file.mtimeMs, hashes: fileHashes(facts, context))
+      path: facts.file.key, size: facts.file.size, mtimeMs: facts.file.mtimeMs,
+      hashes: fileHashes(facts, context, chunk))
     scope.session = ["id": .string(uuid)].merging(notes.sessionValues) { $1 }
     scope.query = query
     scope.result = notes.resultValues
@@ -120,8 +130,11 @@ extension ProfileProtocol {
   }
 
   /// What was asked for ahead; and at the end the digest of what was sent.
-  private func fileHashes(_ facts: UploadFacts, _ context: RequestContext?) -> [String: Digest] {
+  private func fileHashes(
+    _ facts: UploadFacts, _ context: RequestContext?, _ chunk: ChunkFacts?
+  ) -> [String: Digest] {
     var hashes: [String: Digest] = [:]
+    if let chunk, let digest = wholeDigest(facts, chunk) { hashes[ProfileHash.crc32c.rawValue] = digest }
     if facts.isAllStored, facts.parts.count == facts.layout.count, let digest = facts.parts.combinedDigest {
       hashes[ProfileHash.crc32c.rawValue] = digest
     }
@@ -129,6 +142,16 @@ extension ProfileProtocol {
       if let digest = context?.fileDigests[hash.algorithm] { hashes[hash.rawValue] = digest }
     }
     return hashes
+  }
+
+  /// The digest of the whole file when the last chunk of it was sent.
+  private func wholeDigest(_ facts: UploadFacts, _ chunk: ChunkFacts) -> Digest? {
+    guard chunk.seq == facts.layout.count - 1, facts.parts.count == chunk.seq, chunk.body.end == chunk.range.end,
+      let digest = chunk.digests[sentDigest]
+    else { return nil }
+    let last = PartReceipt(
+      seq: chunk.seq, length: chunk.range.length, etag: "", digest: digest, confirmation: .none)
+    return (facts.parts + [last]).combinedDigest
   }
 
   /// The bytes that this request carries: all of the chunk, or what the server lacks of it.

@@ -7,8 +7,31 @@ extension ProfileProtocol {
     guard session.remoteID != nil else { return .control(.create) }
     let notes = SessionNotes(session.notes)
     if !facts.isAllStored, let failure = expiry(session, notes, facts.wallMs) { return .dropSession(failure) }
+    if let made = facts.parentsMade, made < facts.file.key.bytes.count(where: { $0 == 0x2F }) {
+      return .control(.makeParent(depth: made + 1))
+    }
+    if mayBeWhole(facts, notes) { return .control(.verify) }
     if wantsProbe(facts, notes) { return .control(.probe(marker: nil)) }
     return facts.isAllStored ? lastStep(facts, notes) : .chunks
+  }
+
+  /// The answer to the last chunk was lost, and no step is to follow: the file may be there, and with it the session may be gone.
+  func mayBeWhole(_ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
+    guard facts.lostAnswer == .part, !facts.isAllStored, !facts.isAbsent, !facts.untold.contains(.verify) else {
+      return false
+    }
+    return isLastMissing(facts) && endsWithChunks(facts, notes) && canVerify(facts)
+  }
+
+  /// At most one chunk is not stored. Not asked of chunks side by side, of which more than one may be on its way.
+  func isLastMissing(_ facts: UploadFacts) -> Bool {
+    profile.chunk.mode != .parallel
+      && facts.file.size - facts.acked <= facts.layout.range(facts.layout.count - 1).length
+  }
+
+  /// The last chunk makes the file.
+  func endsWithChunks(_ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
+    !isPending(finishName, facts, notes) && !isPending(saveName, facts, notes)
   }
 
   /// A lost answer to `init` is not asked about: a second session does no harm, and the first one expires.
@@ -55,14 +78,23 @@ extension ProfileProtocol {
   private func lastStep(_ facts: UploadFacts, _ notes: SessionNotes) -> UploadStep {
     let (finishes, saves) = (isPending(finishName, facts, notes), isPending(saveName, facts, notes))
     let isInDoubt = finishes && facts.lostAnswer == .finish || saves && facts.lostAnswer == .save
-    if isInDoubt, !facts.isAbsent, canVerify(facts) { return .control(.verify) }
+    let isAsked = facts.isAbsent || facts.untold.contains(.verify)
+    if isInDoubt, !isAsked, canVerify(facts) { return .control(.verify) }
     if finishes { return .control(.finish) }
     if saves { return .control(.save) }
-    if canVerify(facts) { return .control(.verify) }
+    if verifiesEnd(facts) { return .control(.verify) }
     return .complete(proof(facts, confirmation: notes.proved, reply: nil))
   }
 
-  private func canVerify(_ facts: UploadFacts) -> Bool { profile.step(.verify).map { isWanted($0, facts) } ?? false }
+  func canVerify(_ facts: UploadFacts) -> Bool { wants(.verify, facts) }
+
+  /// Every file is verified when all is done, and not only one in doubt.
+  private func verifiesEnd(_ facts: UploadFacts) -> Bool {
+    canVerify(facts) && profile.step(.verify)?.isOfDoubt == false
+  }
+
+  /// The step is there, and for this file.
+  func wants(_ name: StepName, _ facts: UploadFacts) -> Bool { profile.step(name).map { isWanted($0, facts) } ?? false }
 
   /// A last step that is still to be done. What a probe found complete needs no step that completes it.
   func isPending(_ name: StepName?, _ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
@@ -72,7 +104,7 @@ extension ProfileProtocol {
 
   /// The last steps are done: what is verified then has to be there.
   func isEnded(_ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
-    !isPending(finishName, facts, notes) && !isPending(saveName, facts, notes)
+    facts.isAllStored && endsWithChunks(facts, notes)
   }
 
   /// The next request of the step only asks how far it is.
@@ -90,7 +122,7 @@ extension ProfileProtocol {
   /// Whether a step is still to come behind the one that was just done; `isProved` says that its answer confirmed the file.
   func remains(after name: StepName, _ facts: UploadFacts, _ notes: SessionNotes, isProved: Bool) -> Bool {
     if name == finishName, isPending(saveName, facts, notes) { return true }
-    return !isProved && canVerify(facts)
+    return !isProved && verifiesEnd(facts)
   }
 
   /// What is known of the finished file. `confirmation` is what the last answer proves, if anything.

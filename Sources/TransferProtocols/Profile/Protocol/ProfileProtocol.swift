@@ -68,6 +68,8 @@ public struct ProfileProtocol: UploadProtocol {
   /// What asks how far a last step is can be repeated, whatever the step itself is.
   public func abilities(_ facts: UploadFacts) -> ProtocolAbilities {
     var abilities = abilities
+    let (prepares, probes) = (wants(.prepareChunk, facts), wants(.probeChunk, facts))
+    abilities.chunkOpening = ChunkOpening(prepares: prepares, probesUncertain: probes)
     guard facts.isAllStored, !abilities.unrepeatable.isEmpty, let session = facts.session else { return abilities }
     let notes = SessionNotes(session.notes)
     if let name = finishName, isQuestion(name, notes) { abilities.unrepeatable.remove(.finish) }
@@ -96,7 +98,7 @@ public struct ProfileProtocol: UploadProtocol {
 
   /// The server can say whether it has a chunk whose answer was lost, in words that settle it.
   var canAskAboutChunks: Bool {
-    profile.step(.probeChunk) != nil || (profile.chunk.mode == .sequential && isAlways(.probe))
+    isAlways(.probeChunk) || (profile.chunk.mode == .sequential && isAlways(.probe))
   }
 
   func isRepeatable(_ name: StepName) -> Bool { profile.step(name)?.isIdempotent ?? true || canAskAboutEnd(name) }
@@ -140,8 +142,14 @@ public struct ProfileProtocol: UploadProtocol {
   }
 
   public func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm> {
+    guard !profile.file.hashes.isEmpty, let (_, described) = described(step) else { return [] }
     if case .abort = step { return [] }
-    return Set(profile.file.hashes.map(\.algorithm))
+    let shared =
+      (profile.headers + profile.auth.headers).flatMap(\.value.variables) + (profile.baseURL?.variables ?? [])
+    let named = (shared + described.variables + described.comparedVariables).filter { $0.root == "file" }
+    return Set(
+      profile.file.hashes.filter { hash in named.contains { $0.accesses.first == .field(hash.rawValue) } }
+        .map(\.algorithm))
   }
 
   private static func partHashes(_ profile: Profile) -> [ProfileHash] {
@@ -157,7 +165,7 @@ public struct ProfileProtocol: UploadProtocol {
 
   /// Without an abort step there is nothing to tell the server.
   public func abortTargets(_ facts: UploadFacts) -> [String] {
-    guard profile.step(.abort) != nil else { return [] }
+    guard wants(.abort, facts) else { return [] }
     return facts.session?.remoteID.map { [$0] } ?? []
   }
 }

@@ -56,6 +56,8 @@ enum StepName: String, Sendable, Hashable, CaseIterable {
   case probe
   /// Asks whether the server has one chunk.
   case probeChunk = "probe_chunk"
+  /// Makes a folder on the way to the file, when the server says that one is missing.
+  case makeParent = "make_parent"
   /// Fetches what a chunk needs: a URL, a token.
   case prepareChunk = "prepare_chunk"
   /// Sends bytes of the file.
@@ -140,7 +142,7 @@ struct ChunkRules: Sendable, Hashable {
 
 /// A digest that templates can name.
 enum ProfileHash: String, Sendable, Hashable, CaseIterable {
-  case crc32, crc32c, md5, sha1, sha256
+  case crc32, crc32c, md5, sha1, sha256, quickxor
   /// CRC-64/NVME, under both names.
   case crc64, crc64nvme
 
@@ -152,6 +154,7 @@ enum ProfileHash: String, Sendable, Hashable, CaseIterable {
     case .md5: .md5
     case .sha1: .sha1
     case .sha256: .sha256
+    case .quickxor: .quickxor
     }
   }
 }

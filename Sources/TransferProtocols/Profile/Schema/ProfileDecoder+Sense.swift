@@ -24,9 +24,22 @@ extension ProfileDecoder {
     if case .session = profile.chunk.size, profile.step(.begin) == nil {
       fault(mark, "chunk.size comes from the session, and no step init opens one")
     }
+    if profile.step(.chunk)?.when != nil, profile.step(.begin) == nil {
+      fault(mark, "steps.chunk.when leaves the request of an empty file out, and no step init would make the file")
+    }
+    if let method = profile.step(.chunk)?.method, !ProfileStep.isIdempotent(method), !Self.saysIdempotent(map) {
+      fault(
+        mark,
+        "\(method) is not idempotent by definition: say in chunk.idempotent whether the server takes the same chunk twice (true) or would keep it twice (false)"
+      )
+    }
     if profile.chunk.mode == .parallel, profile.step(.chunk)?.offset != nil {
       fault(mark, "a chunk step with \"offset\" appends, and chunks that are appended are not parallel")
     }
+  }
+
+  private static func saysIdempotent(_ map: Map) -> Bool {
+    map["chunk"]?.entries?.contains { $0.key == "idempotent" } ?? false
   }
 
   /// Actions that have nothing to act on, and those that would lead in a circle.
@@ -44,6 +57,9 @@ extension ProfileDecoder {
         fault(mark, "\(what) prepares again, and there is no step prepare_chunk")
       }
       if name == .prepareChunk { fault(mark, "\(what) prepares again: that is a loop") }
+    case .makeParents:
+      if profile.step(.makeParent) == nil { fault(mark, "\(what) makes parents, and there is no step make_parent") }
+      if name == .makeParent { fault(mark, "\(what) makes parents: that is a loop") }
     case .skipChunk, .setOffset, .shrinkChunk:
       if let name, !name.isOfChunk {
         fault(mark, "\(what) is about a chunk (\(rule.action.rawValue)), and the step is not")

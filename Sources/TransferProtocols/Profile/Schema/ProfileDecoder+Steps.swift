@@ -2,7 +2,7 @@
 extension ProfileDecoder {
   private static let stepKeys = [
     "when", "method", "url", "query", "headers", "body", "auth", "expect", "timeout", "success", "extract", "offset",
-    "have", "poll", "rules", "cache", "idempotent",
+    "have", "poll", "rules", "cache", "idempotent", "in_doubt",
   ]
 
   mutating func steps(_ node: YAMLNode?, _ mark: SourceMark, _ chunk: ChunkRules) -> [StepName: ProfileStep] {
@@ -33,6 +33,8 @@ extension ProfileDecoder {
       method: method, url: url,
       isIdempotent: bool(map["idempotent"], "\(what).idempotent", ProfileStep.isIdempotent(method)))
     step.when = when(map["when"], what, name, place)
+    if let node = map["in_doubt"], name != .verify { fault(node.mark, "only verify can be asked \"in_doubt\" only") }
+    step.isOfDoubt = bool(map["in_doubt"], "\(what).in_doubt", false)
     step.query = fields(map["query"], "\(what).query", place)
     step.headers = headers(map["headers"], "\(what).headers", place)
     step.body = map["body"].map { body($0, what, place) } ?? BodyRules.unnamed(method)
@@ -52,18 +54,19 @@ extension ProfileDecoder {
   static func place(_ name: StepName?) -> ProfileNames.Place {
     guard let name else { return .anywhere }
     if name == .chunk { return .chunk }
+    if name == .makeParent { return .parent }
     return name.isOfChunk ? .chunkAhead : name.isLast ? .last : .anywhere
   }
 
-  /// Steps that are needed for each chunk, or not at all, cannot depend on anything.
+  /// Whether a step is sent is the same for all chunks of a file, so nothing of a chunk decides.
   private mutating func when(
     _ node: YAMLNode?, _ what: String, _ name: StepName?, _ place: ProfileNames.Place
   ) -> Expression? {
-    if let node, name == nil || name == .abort || name?.isOfChunk == true {
+    if let node, name == nil {
       fault(node.mark, "\(what) has no \"when\": it is sent whenever there is a reason for it")
       return nil
     }
-    return expression(node, "\(what).when", place)
+    return expression(node, "\(what).when", name?.isOfChunk == true ? .anywhere : place)
   }
 
   private mutating func required(_ key: String, _ map: Map, _ what: String) -> YAMLNode? {

@@ -9,6 +9,8 @@ struct ProfileNames {
     case chunkAhead
     /// In the steps that come when all chunks are stored.
     case last
+    /// In the request that makes a folder.
+    case parent
     /// In `base_url`: what does not change while a batch runs.
     case base
   }
@@ -72,6 +74,7 @@ struct ProfileNames {
     if !secret.isEmpty && place != .base { roots.append("secret") }
     if place == .chunk || place == .chunkAhead { roots += ["chunk", "part"] }
     if place == .last { roots.append("parts") }
+    if place == .parent { roots.append("parent") }
     if inEach { roots.append("it") }
     return roots
   }
@@ -80,7 +83,9 @@ struct ProfileNames {
   private func fields(_ root: String, _ place: Place, inEach: Bool) -> [String]? {
     guard roots(place, inEach: inEach).contains(root) else { return nil }
     switch root {
-    case "file": return Self.file + fileHashes + (place == .last ? [ProfileHash.crc32c.rawValue] : [])
+    // In the step chunk it is there when the answer to the last one is judged.
+    case "file":
+      return Self.file + fileHashes + (place == .last || place == .chunk ? [ProfileHash.crc32c.rawValue] : [])
     case "chunk": return Self.chunk + (place == .chunk ? chunkHashes : [])
     case "session": return Self.predefinedSession + session.sorted()
     case "part": return part.sorted() + [""]
@@ -88,6 +93,7 @@ struct ProfileNames {
     case "result": return result.sorted() + [""]
     case "secret": return secret.sorted()
     case "input": return Self.predefinedInputs + inputs.sorted()
+    case "parent": return ["path"]
     case "now": return ["unix"]
     default: return []
     }

@@ -16,6 +16,8 @@ struct ProfileRule: Sendable, Hashable {
     case refreshAuth = "refresh_auth"
     /// Run `prepare_chunk` again.
     case prepareAgain = "prepare_again"
+    /// Make the folders on the way with `make_parent`, then the same again.
+    case makeParents = "make_parents"
     /// Send smaller chunks in a new session.
     case shrinkChunk = "shrink_chunk"
     case fail

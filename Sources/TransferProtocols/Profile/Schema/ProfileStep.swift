@@ -1,7 +1,9 @@
 /// One request of a profile and what its answer means.
 struct ProfileStep: Sendable, Hashable {
-  /// Left out unless this is so.
+  /// Left out unless this is so. Of the step chunk it is asked for empty files only: bytes are always sent.
   var when: Expression?
+  /// Of verify: asked only while nobody knows whether the file is there.
+  var isOfDoubt = false
   var method: String
   var url: Template
   var query: [TemplateField] = []
@@ -35,6 +37,14 @@ struct ProfileStep: Sendable, Hashable {
   /// Every variable in what it sends.
   var variables: [Expression.Variable] {
     (query + headers).flatMap(\.value.variables) + url.variables + body.variables
+  }
+
+  /// Every variable in what it compares an answer with, and in the request that it polls with.
+  var comparedVariables: [Expression.Variable] {
+    let conditions = rules.map(\.condition) + [have.exists, have.done, poll?.condition, offset?.when].compactMap { $0 }
+    let requirements = success.requirements + conditions.flatMap(\.requirements)
+    let asked = poll?.request.map { ($0.query + $0.headers).flatMap(\.value.variables) + $0.url.variables } ?? []
+    return requirements.flatMap(\.everyVariable) + asked
   }
 }
 

@@ -10,6 +10,8 @@ struct ProfileScope: Sendable {
   var part: [String: TemplateValue] = [:]
   /// One record a chunk, in order.
   var parts: [[String: TemplateValue]] = []
+  /// The folder that is to be made; nil in other steps.
+  var parent: [String: TemplateValue]?
   /// How many chunks the file has.
   var chunkCount: Int?
   /// The element of an `$each`.
@@ -31,6 +33,7 @@ struct ProfileScope: Sendable {
     switch name {
     case "file": .record(file)
     case "chunk": chunk.map { .record($0) } ?? .missing(name)
+    case "parent": parent.map { .record($0) } ?? .missing(name)
     case "session": .record(session)
     case "part": .record(part)
     case "parts": .list(parts.map { .record($0) })
