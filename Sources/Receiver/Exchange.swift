@@ -68,7 +68,8 @@ final class Exchange {
     }
     do throws(ExchangeEnd) {
       if effect.isHTML { return try htmlPage() }
-      return relocated(try carryOut())
+      let answer = relocated(try carryOut())
+      return effect.lateAnswer ?? answer
     } catch {
       if case .refuse(let answer) = error { return relocated(answer) }
       throw error

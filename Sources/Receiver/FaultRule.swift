@@ -78,6 +78,8 @@ struct FaultEffect: Sendable, Equatable {
   var latencyMs: Int64 = 0
   /// Answered instead of doing what was asked.
   var status: Int?
+  /// Answered after doing what was asked.
+  var lateStatus: Int?
   /// The scripted answer leaves before the body is read.
   var isEarly = false
   var retryAfter: String?
@@ -103,7 +105,14 @@ struct FaultEffect: Sendable, Equatable {
 
   /// The scripted answer; nil when the request is to be carried out.
   var answer: Answer? {
-    guard let status = status ?? (redirect == nil ? nil : 307) else { return nil }
+    guard lateStatus == nil, let status = status ?? (redirect == nil ? nil : 307) else { return nil }
+    return scripted(status)
+  }
+
+  /// What is answered instead of what the server would say to a request that it has carried out; nil for just that.
+  var lateAnswer: Answer? { lateStatus.map(scripted) }
+
+  private func scripted(_ status: Int) -> Answer {
     var answer = Answer(status, text: "scripted answer")
     if status == 204 || status == 304 { answer = Answer(status) }
     if let redirect { answer.fields.append(Answer.Field("Location", redirect)) }

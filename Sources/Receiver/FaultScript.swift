@@ -21,8 +21,9 @@ public import TransferModel
 ///     latency=MS            waits before the request is looked at
 ///     status=CODE           reads the body, keeps nothing, answers CODE
 ///     early-status=CODE     answers CODE before the body is read, then closes
+///     late-status=CODE      does what was asked, then answers CODE, as a gateway that gave up
 ///     retry-after=TEXT      the Retry-After of that answer, as written
-///     redirect=URL          the Location of that answer; CODE is 307 without a status
+///     redirect=URL          the Location of that answer; CODE is 307 without one
 ///     cut-after=N           closes the connection after N body bytes, or at the end of a shorter body, and keeps what the
 ///                           protocol keeps: nothing, but the bytes so far for tus without a checksum and for resumable uploads
 ///     reset-after=N         the same with a TCP reset

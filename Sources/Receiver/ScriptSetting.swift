@@ -43,8 +43,13 @@ struct ScriptSetting {
     switch key {
     case "times": rule.times = try count()
     case "latency": rule.effect.latencyMs = try number(upTo: 86_400_000)
+    case "late-status":
+      if rule.effect.status != nil { throw mistake("late-status contradicts another status") }
+      rule.effect.lateStatus = try status()
     case "status", "early-status":
-      if rule.effect.status != nil { throw mistake("status contradicts early-status") }
+      if rule.effect.status != nil || rule.effect.lateStatus != nil {
+        throw mistake("\(key) contradicts another status")
+      }
       rule.effect.status = try status()
       rule.effect.isEarly = key == "early-status"
     case "retry-after": rule.effect.retryAfter = try text()
@@ -113,7 +118,7 @@ struct ScriptSetting {
 
   /// Refuses actions that cannot happen to one request together.
   static func checkTogether(_ effect: FaultEffect, column: Int) throws(ScriptMistake) {
-    let isAnswered = effect.status != nil || effect.redirect != nil
+    let isAnswered = effect.status != nil || effect.lateStatus != nil || effect.redirect != nil
     if effect.cutAfter != nil && effect.resetAfter != nil {
       throw ScriptMistake(column: column, text: "cut-after contradicts reset-after")
     }

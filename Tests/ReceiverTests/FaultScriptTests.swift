@@ -50,6 +50,7 @@ import TransferModel
     ("match PUT * : cut-after=1 reset-after=1", 40, "contradicts"), ("match PUT * : \"garbage", 15, "not closed"),
     ("match PUT * : slow=5 slow=6", 22, "twice"), ("match PUT * : retry-after=1", 28, "needs a status"),
     ("match PUT * times=1 : garbage times=2", 31, "twice"), ("match PUT * : status=500 early-status=500", 26, "contra"),
+    ("match PUT * : status=500 late-status=500", 26, "contra"),
     ("match PUT * : status=500 locked=2", 26, "contra"), ("match PUT * times=2 : locked=2", 23, "contra"),
     ("match PUT * : html=1", 20, "no value"), ("match PUT * : token=a\\x", 21, "can follow"),
   ])

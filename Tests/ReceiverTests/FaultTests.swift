@@ -31,6 +31,15 @@ import TransferModel
     #expect(client.rest() == [])
   }
 
+  @Test func lateStatusComesAfterTheWork() throws {
+    let receiver = try ReceiverFixture(script: "match PUT * : late-status=503 retry-after=2")
+    let client = receiver.client()
+    client.send(ReceiverFixture.request("PUT", "/a", sample(1_000)))
+    let reply = client.reply()
+    #expect(reply?.status == 503 && reply?.fields["retry-after"] == "2")
+    #expect(try receiver.events().commits.count == 1)
+  }
+
   @Test func cutEndsTheBodyAtTheByte() throws {
     let receiver = try ReceiverFixture(script: "match PUT * : cut-after=70000")
     let client = receiver.client()
