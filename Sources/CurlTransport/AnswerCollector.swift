@@ -7,6 +7,8 @@ struct AnswerCollector {
   static let maxHeaderBytes = 256 << 10
   /// Those of all interim answers of a request: servers of resumable uploads tell their progress with them.
   static let maxInterimBytes = 16 << 20
+  /// How much of the body of an answer that is no success is kept: it is read for a code and a sentence.
+  static let maxErrorBytes = 64 << 10
   /// How much of a too long body is read for the sake of the connection; beyond it a new connection is cheaper.
   static let maxDroppedBytes = 64 << 20
 
@@ -55,7 +57,8 @@ struct AnswerCollector {
   /// Takes a piece of the body. False ends the transfer.
   mutating func take(body piece: UnsafeRawBufferPointer) -> Bool {
     receivedBytes += Int64(piece.count)
-    let kept = min(piece.count, maxBodyBytes - body.count)
+    let most = blockStatus >= 300 ? min(maxBodyBytes, Self.maxErrorBytes) : maxBodyBytes
+    let kept = min(piece.count, most - body.count)
     body.append(contentsOf: piece.prefix(kept))
     guard kept < piece.count else { return true }
     isBodyTruncated = true

@@ -34,6 +34,16 @@ import TransferModel
     #expect(reply.transportFailure == nil && !reply.isBodyTruncated)
   }
 
+  @Test(arguments: [(200, 100_000), (404, 64 << 10), (503, 64 << 10), (302, 64 << 10)])
+  func ofARefusalLittleIsKept(_ status: Int, _ kept: Int) async {
+    let reply = await reply { connection in
+      guard connection.readHead() != nil else { return }
+      connection.send(answer("\(status) X", body: String(repeating: "x", count: 100_000)))
+      connection.waitForClose()
+    }
+    #expect(reply.status == status && reply.body.count == kept && reply.isBodyTruncated == (kept < 100_000))
+  }
+
   @Test(arguments: [301, 302, 307, 308])
   func redirectsComeBack(status: Int) async {
     let reply = await reply { connection in
