@@ -82,7 +82,7 @@ let package = Package(
       swiftSettings: strict),
 
     tests("CDigestTests", ["CDigest"]),
-    tests("CurlTransportTests", ["CurlTransport", "TransferModel", httpTypes]),
+    tests("CurlTransportTests", ["CCurl", "CurlTransport", "TransferModel", httpTypes]),
     tests("ReceiverTests", ["Receiver", "TransferModel"]),
     tests(
       "TransferEngineTests", ["TransferEngine", "TransferLedger", "TransferModel", "TransferProtocols", httpTypes]),

@@ -41,6 +41,13 @@ final class EasyHandle {
   func set(_ option: CURLoption, _ value: Bool) { set(option, value ? 1 : 0) }
   func set(_ option: CURLoption, offset: Int64) { note(ccurl_set_offset(raw, option, curl_off_t(offset))) }
   func set(_ option: CURLoption, _ text: String) { note(ccurl_set_string(raw, option, text)) }
+
+  /// Trusts the certificates in `file` and no others: libcurl has a directory of them built in, which counts beside any file.
+  func trustOnly(_ file: String) {
+    set(CURLOPT_CAINFO, file)
+    note(ccurl_set_string(raw, CURLOPT_CAPATH, nil))
+  }
+
   func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer) { note(ccurl_set_pointer(raw, option, pointer)) }
 
   func note(_ code: CURLcode) {

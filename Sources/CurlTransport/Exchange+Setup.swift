@@ -23,7 +23,7 @@ extension Exchange {
     easy.set(CURLOPT_SSL_VERIFYPEER, true)
     easy.set(CURLOPT_SSL_VERIFYHOST, 2)
     easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    if let caFile = configuration.caFile { easy.set(CURLOPT_CAINFO, caFile) }
+    if let caFile = configuration.caFile { easy.trustOnly(caFile) }
     easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     easy.set(CURLOPT_PATH_AS_IS, true)
     easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)

@@ -25,7 +25,8 @@ final class TLSServer: Sendable {
     let key = directory + "/key.pem"
     let make = spawn([
       "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-      "-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+      "-keyout", key, "-out", certificate, "-subj", "/CN=transfers-\(UInt32.random(in: 0 ... .max))", "-addext",
+      "subjectAltName=IP:127.0.0.1",
     ])
     guard let make else { return nil }
     _ = readLines(make.output) { _ in false }
@@ -38,12 +39,33 @@ final class TLSServer: Sendable {
     port = line?.split(separator: ":").last.flatMap { Int($0) } ?? 0
   }
 
+  /// A directory in which OpenSSL finds the certificate by the hash of its subject.
+  func hashedDirectory() -> String? {
+    guard let ask = spawn(["openssl", "x509", "-noout", "-hash", "-in", certificate]) else { return nil }
+    let hash = readLines(ask.output) { $0.count == 8 }
+    waitpid(ask.process, nil, 0)
+    guard let hash else { return nil }
+    fclose(ask.output)
+    let directory = directory + "/hashed"
+    guard mkdir(directory, 0o700) == 0, symlink(certificate, "\(directory)/\(hash).0") == 0 else { return nil }
+    return directory
+  }
+
   func stop() {
     // SIGKILL: the child inherits the signal mask of the thread that started it, which blocks SIGTERM here.
     kill(process, SIGKILL)
     waitpid(process, nil, 0)
     fclose(output)
     for name in ["cert.pem", "key.pem"] { unlink(directory + "/" + name) }
+    let hashed = directory + "/hashed"
+    if let folder = opendir(hashed) {
+      while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        unlink("\(hashed)/\(name)")
+      }
+      closedir(folder)
+      rmdir(hashed)
+    }
     rmdir(directory)
   }
 }

@@ -1,7 +1,9 @@
-import CurlTransport
+import CCurl
 import HTTPTypes
 import Testing
 import TransferModel
+
+@testable import CurlTransport
 
 @Suite(.timeLimit(.minutes(1))) struct TLSTests {
   @Test func onlyAVerifiedServerGetsARequest() async throws {
@@ -33,5 +35,48 @@ import TransferModel
       let reply = await transport.perform(TransferRequest(method: .get, url: "https://127.0.0.1:\(server.port)/"))
       #expect(reply.curlCode == 35 && !reply.requestMayHaveArrived && reply.transportFailure?.code == .netTLS)
     }
+  }
+
+  /// Debian's libcurl has a directory of authorities built in. A file that somebody names counts instead of it, and not beside it.
+  @Test func aFileOfAuthoritiesReplacesTheDirectory() throws {
+    let (server, other) = (try #require(TLSServer()), try #require(TLSServer()))
+    defer {
+      server.stop()
+      other.stop()
+    }
+    let directory = try #require(server.hashedDirectory())
+    let url = "https://127.0.0.1:\(server.port)/"
+    #expect(try code(of: url) { $0.set(CURLOPT_CAPATH, directory) } == CURLE_OK)
+    // Beside a file the directory counts too, until it is taken back.
+    let both = try code(of: url) {
+      $0.set(CURLOPT_CAPATH, directory)
+      $0.set(CURLOPT_CAINFO, other.certificate)
+    }
+    #expect(both == CURLE_OK)
+    let refused = try code(of: url) {
+      $0.set(CURLOPT_CAPATH, directory)
+      $0.trustOnly(other.certificate)
+    }
+    #expect(refused == CURLE_PEER_FAILED_VERIFICATION)
+  }
+
+  /// How a handshake ends with a handle that was made ready for it.
+  private func code(of url: String, _ prepare: (EasyHandle) -> Void) throws -> CURLcode {
+    _ = try CurlLibrary.load()
+    let multi = try #require(MultiHandle(maxIdleConnections: 1))
+    let easy = try #require(EasyHandle(share: nil))
+    easy.set(CURLOPT_URL, url)
+    easy.set(CURLOPT_CONNECT_ONLY, true)
+    prepare(easy)
+    #expect(easy.refused == CURLE_OK)
+    ccurl_multi_add_handle(multi.raw, easy.raw)
+    defer { ccurl_multi_remove_handle(multi.raw, easy.raw) }
+    var (running, result) = (Int32(1), CURLE_OK)
+    while running > 0 {
+      ccurl_multi_perform(multi.raw, &running)
+      if running > 0 { ccurl_multi_poll(multi.raw, 100) }
+    }
+    _ = ccurl_next_done(multi.raw, &result)
+    return result
   }
 }
