@@ -49,6 +49,9 @@ CURLcode ccurl_set_header(CURL *easy, ccurl_write_callback callback) {
 CURLcode ccurl_set_open_socket(CURL *easy, ccurl_open_socket_callback callback) {
   return ccurl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
 }
+CURLcode ccurl_set_prereq(CURL *easy, ccurl_prereq_callback callback) {
+  return ccurl.easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+}
 CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return ccurl.multi_setopt(multi, option, value);
 }

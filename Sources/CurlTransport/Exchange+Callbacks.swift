@@ -10,10 +10,12 @@ extension Exchange {
     easy.set(CURLOPT_SEEKDATA, pointer: user)
     easy.set(CURLOPT_HEADERDATA, pointer: user)
     easy.set(CURLOPT_WRITEDATA, pointer: user)
+    easy.set(CURLOPT_PREREQDATA, pointer: user)
     easy.note(ccurl_set_read(easy.raw, Self.onRead))
     easy.note(ccurl_set_seek(easy.raw, Self.onSeek))
     easy.note(ccurl_set_header(easy.raw, Self.onHeader))
     easy.note(ccurl_set_write(easy.raw, Self.onBody))
+    easy.note(ccurl_set_prereq(easy.raw, Self.onRequest))
   }
 
   /// The exchange of a handle that finished.
@@ -23,6 +25,11 @@ extension Exchange {
 
   private static func from(_ user: UnsafeMutableRawPointer) -> Exchange {
     Unmanaged<Exchange>.fromOpaque(user).takeUnretainedValue()
+  }
+
+  private static let onRequest: ccurl_prereq_callback = { user, _, _, _, _ in
+    guard let user, Exchange.from(user).mayBegin() else { return CURL_PREREQFUNC_ABORT }
+    return CURL_PREREQFUNC_OK
   }
 
   private static let onRead: ccurl_read_callback = { buffer, size, count, user in
@@ -38,7 +45,7 @@ extension Exchange {
   private static let onHeader: ccurl_write_callback = { data, size, count, user in
     guard let user else { return 0 }
     let line = UnsafeRawBufferPointer(start: data, count: size * count)
-    return Exchange.from(user).answer.take(line: line) ? line.count : Exchange.refusing(line.count)
+    return Exchange.from(user).take(line: line) ? line.count : Exchange.refusing(line.count)
   }
 
   private static let onBody: ccurl_write_callback = { data, size, count, user in

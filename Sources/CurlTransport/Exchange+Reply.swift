@@ -20,14 +20,19 @@ extension Exchange {
     reply.bodyFailure = bodyFailure
     describe(end, in: &reply)
     reply.isBodyTruncated = answer.isBodyTruncated || (answer.status != 0 && reply.curlCode != 0)
-    reply.bytesSent = bytesInEarlierPasses + min(offset, easy.offset(CURLINFO_SIZE_UPLOAD_T))
-    reply.requestMayHaveArrived = reply.bytesSent > 0 || easy.long(CURLINFO_REQUEST_SIZE) > 0
+    reply.bytesSent = bytesInFirstPass ?? min(offset, easy.offset(CURLINFO_SIZE_UPLOAD_T))
+    let isBegun = passes > 0 && (reply.bytesSent > 0 || easy.long(CURLINFO_REQUEST_SIZE) > requestSizeBefore)
+    reply.requestMayHaveArrived = isBegun
+    reply.isBodyIncomplete = length > 0 && (isAnsweredEarly || reply.bytesSent < length)
+    reply.proxyStatus = passes == 0 && reply.curlCode != 0 ? refusal(ofProxy: easy.long(CURLINFO_HTTP_CONNECTCODE)) : 0
     reply.timing = timing()
     reply.remoteIP = easy.text(CURLINFO_PRIMARY_IP)
     reply.httpVersion = answer.status == 0 ? "" : Self.httpVersion(easy.long(CURLINFO_HTTP_VERSION))
-    reply.isReusedConnection = !reply.remoteIP.isEmpty && easy.long(CURLINFO_NUM_CONNECTS) == 0
+    reply.isReusedConnection = !reply.remoteIP.isEmpty && (passes > 1 || easy.long(CURLINFO_NUM_CONNECTS) == 0)
     return reply
   }
+
+  private func refusal(ofProxy status: Int) -> Int { (200..<300).contains(status) ? 0 : status }
 
   private func describe(_ end: End, in reply: inout TransferReply) {
     switch end {
@@ -40,6 +45,9 @@ extension Exchange {
           easy.message(for: code), otherwise: EasyHandle.generalMessage(for: code), order.request)
       reply.isAddressRefused = addresses?.refused != nil && answer.status == 0
       reply.systemError = Int32(truncatingIfNeeded: easy.long(CURLINFO_OS_ERRNO))
+      guard passes > 1, answer.refusal == nil, bodyFailure == nil else { return }
+      reply.curlMessage = "the server closed the reused connection before it answered"
+      reply.systemError = 0
     case .stalled:
       reply.isStalled = true
       reply.curlCode = Int32(CURLE_OPERATION_TIMEDOUT.rawValue)

@@ -30,7 +30,7 @@ extension Exchange {
     easy.set(CURLOPT_TCP_KEEPALIVE, true)
     easy.set(CURLOPT_TCP_KEEPIDLE, 30)
     easy.set(CURLOPT_TCP_KEEPINTVL, 15)
-    easy.set(CURLOPT_FRESH_CONNECT, order.request.needsFreshConnection)
+    easy.set(CURLOPT_MAXAGE_CONN, configuration.maxIdleSeconds)
   }
 
   /// libcurl takes a connect limit of 0 for its own default of 300 s, so "no limit" is 24 days.

@@ -30,15 +30,21 @@ final class Exchange {
   let addresses: AddressGuard?
 
   private(set) var bodyFailure: Failure?
-  /// Body bytes that libcurl took in earlier passes: a pass ends when libcurl rewinds the body to repeat the request.
-  private(set) var bytesInEarlierPasses: Int64 = 0
   private(set) var offset: Int64 = 0
+  /// How often libcurl was about to send the request.
+  private(set) var passes = 0
+  /// What `CURLINFO_REQUEST_SIZE` was before the request: a CONNECT to a proxy counts there too.
+  private(set) var requestSizeBefore = 0
+  /// Body bytes that libcurl had taken when libcurl wanted to begin again.
+  private(set) var bytesInFirstPass: Int64?
+  /// The header of the final answer was complete before the whole body had gone out.
+  private(set) var isAnsweredEarly = false
   /// Since when libcurl waits for our limiter; the moment at which it may go on. nil while it does not wait.
   private(set) var heldUntilNs: Int64?
   private var wasHeld = false
   private var grant: RateLimiter.Grant?
   private let limiter: RateLimiter
-  private let length: Int64
+  let length: Int64
 
   init(_ order: Order, easy: EasyHandle, limiter: RateLimiter) {
     self.order = order
@@ -72,12 +78,30 @@ final class Exchange {
     }
   }
 
-  /// libcurl repeats the request, or a part of its body.
+  /// Says whether libcurl may send the request now. It repeats one by itself when a reused connection died before the first byte
+  /// of the answer, or when `Expect` was refused; but the server may have carried the first one out, and each request on the wire
+  /// is an attempt of its own in somebody's books. So the second time is refused, which ends the transfer with code 42.
+  func mayBegin() -> Bool {
+    passes += 1
+    if passes == 1 { requestSizeBefore = easy.long(CURLINFO_REQUEST_SIZE) }
+    return passes == 1
+  }
+
+  /// libcurl rewinds the body, to send the request a second time.
   func seek(to target: Int64) -> Bool {
     guard (0...length).contains(target) else { return false }
-    bytesInEarlierPasses += offset - target
+    // By now libcurl has forgotten how many of them it sent.
+    if bytesInFirstPass == nil { bytesInFirstPass = offset }
     offset = target
     order.counter.value.store(offset, ordering: .relaxed)
+    return true
+  }
+
+  /// Takes a line of an answer's header. False ends the transfer.
+  func take(line: UnsafeRawBufferPointer) -> Bool {
+    let wasAnswered = answer.status != 0
+    guard answer.take(line: line) else { return false }
+    if !wasAnswered, answer.status != 0, length > 0 { isAnsweredEarly = easy.offset(CURLINFO_SIZE_UPLOAD_T) < length }
     return true
   }
 

@@ -8,13 +8,33 @@ extension TransferReply {
   /// Why there is no answer to judge; nil when the final status arrived.
   ///
   /// A status wins over the CURLcode: a server that answers without reading the body and closes gives 55 or 56 beside a
-  /// good status. Only a body that could not be read wins over a status, because then the request was not what we meant.
+  /// good status. Only a body that could not be read wins over a status, because then the request was not what we meant; and a
+  /// success that came before the whole body had gone out is no answer to the request.
   /// Source: libcurl-errors(3); classes as in `reference/protocols.md` section 8.3.
   public var transportFailure: Failure? {
     if let bodyFailure { return bodyFailure }
-    guard status == 0 else { return nil }
+    if isAnswered { return nil }
     if isCancelled { return Failure(.policyCancelled, "stopped before an answer came") }
+    if isEarlySuccess {
+      return Failure(
+        .protoBadReply, "the server answered \(status) before it had the whole body; that says nothing about the file")
+    }
+    if let overlongField { return Failure(.protoBadReply, overlongField) }
+    if proxyStatus != 0 { return proxyFailure }
     return Failure(transportErrorCode, failureText, systemError: systemError == 0 ? nil : systemError)
+  }
+
+  /// No tunnel: the proxy wants to know who asks, does not let us go there, or could not reach the server.
+  private var proxyFailure: Failure {
+    switch proxyStatus {
+    case 401, 407:
+      let text = "the proxy asks for credentials (\(proxyStatus) to CONNECT); put user and password into https_proxy"
+      return Failure(.authRefused, text)
+    case 400..<500 where ![408, 425, 429].contains(proxyStatus):
+      let text = "the proxy does not allow this destination (\(proxyStatus) to CONNECT); see https_proxy and no_proxy"
+      return Failure(.http403, text)
+    default: return Failure(.netUnreachable, "the proxy could not make a connection (\(proxyStatus) to CONNECT)")
+    }
   }
 
   private var transportErrorCode: ErrorCode {
@@ -31,7 +51,8 @@ extension TransferReply {
     case 27, 99: .localIO
     case 28: timeoutErrorCode
     case 35, 53, 54, 58, 59, 64, 66, 80, 98: .netTLS
-    case 42: .policyCancelled
+    // Ours are told apart before: what is left is a request that libcurl wanted to send a second time, and was not let.
+    case 42: .netReset
     case 47: .httpRedirect
     case 60, 77, 82, 83, 90, 91: .netCert
     case 67, 94: .authRefused

@@ -11,9 +11,6 @@ public struct TransferRequest: Sendable {
   public var limits: RequestLimits
   /// Requests with different labels never share a connection. A label for people, never a secret: `aws:profile/default`.
   public var credentialLabel: String
-  /// Asks for a new connection: libcurl repeats a request silently on a reused connection that died before the first
-  /// byte of the answer (`reference/protocols.md` section 9.2), which a request that must not be doubled cannot allow.
-  public var needsFreshConnection: Bool
   /// The group whose rate limits this body, besides the limit for all.
   public var rateGroup: RateGroup?
   /// What stands before and after the source in the body: the frame of a form. Put around it by whoever adds the source.
@@ -26,7 +23,7 @@ public struct TransferRequest: Sendable {
 
   public init(
     method: HTTPRequest.Method, url: String, fields: HTTPFields = [:], body: RequestBody = .none,
-    limits: RequestLimits = .control, credentialLabel: String = "", needsFreshConnection: Bool = false
+    limits: RequestLimits = .control, credentialLabel: String = ""
   ) {
     self.method = method
     self.url = url
@@ -34,8 +31,12 @@ public struct TransferRequest: Sendable {
     self.body = body
     self.limits = limits
     self.credentialLabel = credentialLabel
-    self.needsFreshConnection = needsFreshConnection
   }
+}
+
+extension TransferRequest {
+  /// Sends the body without asking for it first.
+  public mutating func omitExpect() { fields[.expect] = nil }
 }
 
 /// Which addresses a connection may lead to.
@@ -127,6 +128,10 @@ public struct TransferReply: Sendable {
   public var systemError: Int32 = 0
   /// True when at least one byte of the request may have reached the server: its effect is then uncertain without an answer.
   public var requestMayHaveArrived = false
+  /// The final status came before the whole body had gone out, or the body never went out whole.
+  public var isBodyIncomplete = false
+  /// What a proxy answered to CONNECT, when it made no tunnel: nothing of the request was sent then. 0 for anything else.
+  public var proxyStatus = 0
   /// Ended by us because too few bytes moved for `RequestLimits.stallMs`; `curlCode` is 28 then.
   public var isStalled = false
   /// The address that a server named is one that ``AddressRule`` forbids.
@@ -135,7 +140,7 @@ public struct TransferReply: Sendable {
   public var isCancelled = false
   /// Set when reading the body failed; then the request was ended by us.
   public var bodyFailure: Failure?
-  /// Body bytes handed to the system, all repeats of this request included. For display; never an acknowledgement.
+  /// Body bytes handed to the system. For display; never an acknowledgement.
   public var bytesSent: Int64 = 0
   public var timing = Timing()
   /// Numeric address of the server; empty when there was no connection.
@@ -145,6 +150,13 @@ public struct TransferReply: Sendable {
   public var isReusedConnection = false
 
   public init() {}
+
+  /// The server answered with success before it had the whole body: it cannot know what it claims. A fixed answer of a gateway, a
+  /// login page or a handler that ignores the body looks like this.
+  public var isEarlySuccess: Bool { isBodyIncomplete && (200..<300).contains(status) }
+
+  /// There is an answer to judge. Without one the effect of a request that may have arrived is in doubt.
+  public var isAnswered: Bool { status != 0 && !isEarlySuccess && overlongField == nil }
 
   /// Milliseconds from the start of the request; -1 when it did not get there.
   public struct Timing: Sendable, Hashable {
@@ -169,7 +181,8 @@ public struct RateGroup: Hashable, Sendable {
   public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// Performs single requests. It decides nothing: no retry, no redirect, no pacing but the rates.
+/// Performs single requests. It decides nothing: no retry, no redirect, no pacing but the rates. A request goes over the wire at most
+/// once.
 public protocol Transport: Sendable {
   /// Starts a request and returns at once. `onReply` is called exactly once, from a thread of the transport; it must not block.
   func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void)

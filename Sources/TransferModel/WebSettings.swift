@@ -16,15 +16,22 @@ public struct WebSettings: Sendable, Hashable, Codable {
   public var overridesMethod: Bool?
   /// Version of resumable uploads: `9`, `8`, `6`, `5`, `4`, `3` or `final`; nil for what the server speaks.
   public var interop: String?
+  /// A 200 with a web page counts as stored.
+  public var acceptsHTML: Bool?
+  /// 202 counts as stored.
+  public var accepts202: Bool?
   /// How resumable uploads are made: `put` or `post`; nil for PUT.
   public var method: String?
 
   public init(
     fields: [String]? = nil, fileField: String? = nil, contentType: String? = nil, digest: String? = nil,
-    isParallel: Bool? = nil, overridesMethod: Bool? = nil, interop: String? = nil, method: String? = nil
+    isParallel: Bool? = nil, overridesMethod: Bool? = nil, interop: String? = nil, method: String? = nil,
+    acceptsHTML: Bool? = nil, accepts202: Bool? = nil
   ) {
     self.interop = interop
     self.method = method
+    self.acceptsHTML = acceptsHTML
+    self.accepts202 = accepts202
     self.digest = digest
     self.isParallel = isParallel
     self.overridesMethod = overridesMethod

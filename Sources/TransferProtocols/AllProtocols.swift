@@ -31,7 +31,8 @@ public enum AllProtocols {
     case .web(let place):
       return PutProtocol(
         place: place, ifNoneMatch: settings.ifNoneMatch, expectContinue: settings.expectContinue,
-        mediaType: try MediaTypeChoice(parsing: settings.web?.contentType ?? MediaType.unknown))
+        mediaType: try MediaTypeChoice(parsing: settings.web?.contentType ?? MediaType.unknown),
+        answers: AcceptedAnswers(settings.web))
     case .endpoint: return try ProfileProtocol(settings)
     }
   }

@@ -9,6 +9,10 @@ struct BodyJudge: Sendable, Hashable {
   var ifNoneMatch = false
   /// WebDAV: 409 may say that a collection on the way is missing (RFC 4918 9.7.1). Go's server, and so rclone's, says 404.
   var makesParents = false
+  /// A page for people is what a form that was taken answers with; to others it comes from a gateway or a login wall.
+  var acceptsPage = true
+  /// 202 only says that something may happen later (RFC 9110 section 15.3.3); nil where nobody said that this is enough.
+  var accepts202 = false
   /// `Repr-Digest` in the answer is of what was stored.
   var readsDigest = true
   var sentDigest = DigestAlgorithm.crc32c
@@ -18,12 +22,12 @@ struct BodyJudge: Sendable, Hashable {
   ) -> Verdict {
     if let failure = reply.transportFailure { return lost(failure, reply) }
     switch StatusClass(reply.status) {
-    case .success: return stored(reply, chunk)
-    case .redirect where reply.status == 303 && !isRepeatable:
-      // See other: mostly the page after a form that was taken.
-      let text = "the server answered 303, which mostly says that it took the body and shows a page elsewhere"
-      return .failed(Failure(.protoLostAnswer, text), .unknown)
+    case .success: return unproved(reply, context) ?? stored(reply, chunk)
+    case .redirect where !isRepeatable && reply.mayFollowSuccess:
+      return .failed(Failure(afterDelivery: reply, context), .unknown)
     case .redirect: return .failed(Failure(redirect: reply), .permanent)
+    case .throttled where !isRepeatable && reply.mayHideSuccess(context):
+      return .failed(Failure(afterDelivery: reply, context), .unknown)
     case .throttled: return .failed(answer(reply, context), .retry(isThrottled: true))
     case .retry: return retried(reply, context)
     case .permanent: return refused(reply, facts, context)
@@ -41,6 +45,19 @@ struct BodyJudge: Sendable, Hashable {
 
   private func answer(_ reply: TransferReply, _ context: RequestContext) -> Failure {
     Failure(answer: reply, wallMs: context.wallMs)
+  }
+
+  /// A success that does not say that anything is stored; nil for the others. Sending the body again would bring the same answer.
+  private func unproved(_ reply: TransferReply, _ context: RequestContext) -> Verdict? {
+    if reply.status == 202 && !accepts202 {
+      let text =
+        "the server answered 202: it took the body, and may or may not store it later (--accept-202 counts that as stored)"
+      return .failed(Failure(.protoLostAnswer, text), .unknown)
+    }
+    // 201 with a page is what servers say that store plain files (Apache); 200 comes from something in between.
+    guard reply.status == 200, reply.isWebPage, !acceptsPage else { return nil }
+    let text = "a web page, which does not say that anything is stored (--accept-html counts it as stored)"
+    return .failed(Failure(answer: reply, code: .protoBadReply, detail: text, wallMs: context.wallMs), .permanent)
   }
 
   /// 200, 201 and 204 say that the object is there; 202 and the others only that the body was taken.
@@ -66,8 +83,7 @@ struct BodyJudge: Sendable, Hashable {
   private func retried(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
     let failure = answer(reply, context)
     guard !isRepeatable, reply.status >= 500 else { return .failed(failure, .retry(isThrottled: false)) }
-    return .failed(
-      Failure(failure.code, failure.message + " to a POST, which may have taken effect all the same"), .unknown)
+    return .failed(Failure(afterDelivery: reply, context), .unknown)
   }
 
   private func refused(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
@@ -93,7 +109,28 @@ struct BodyJudge: Sendable, Hashable {
   }
 }
 
+extension TransferReply {
+  /// 301, 302 and 303 are what follows a POST that was carried out: the page to look at next (RFC 9110 section 15.4.4, and the two
+  /// before it by long custom). 307 and 308 ask for the same request elsewhere, so nothing was done.
+  var mayFollowSuccess: Bool { !isBodyIncomplete && [301, 302, 303].contains(status) }
+
+  /// A gateway gives up on a request that it delivered and answers 503 by itself. Not so when it says when to come back, or had not
+  /// taken the whole body; 429 is said before anything is done (RFC 6585 section 4).
+  func mayHideSuccess(_ context: RequestContext) -> Bool {
+    status >= 500 && !isBodyIncomplete && RetryAfter.milliseconds(fields, wallMs: context.wallMs) == nil
+  }
+}
+
 extension Failure {
+  /// An answer to a request that must not be repeated, which something in between may have given after delivery.
+  init(afterDelivery reply: TransferReply, _ context: RequestContext, detail: String = "") {
+    self.init(answer: reply, detail: detail, wallMs: context.wallMs)
+    if (300..<400).contains(reply.status) {
+      self = Failure(redirect: reply, remedy: "mostly it has taken the body then")
+    }
+    message += "; the request may have taken effect all the same"
+  }
+
   /// Bodies are not sent to where an answer points: credentials would go along.
   init(redirect reply: TransferReply, remedy: String = "use that as the destination") {
     let origin = reply.redirectOrigin

@@ -53,6 +53,10 @@ enum DestinationOptions {
     Option(long: "field", kinds: [.web(.form)]) { $0.web?.fields != nil },
     Option(long: "file-field", kinds: [.web(.form)]) { $0.web?.fileField != nil },
     Option(long: "content-type", kinds: web) { $0.web?.contentType != nil },
+    Option(long: "accept-html", kinds: [.web(.put), .web(.dav), .web(.resumable)]) { $0.web?.acceptsHTML != nil },
+    Option(
+      long: "accept-202", kinds: [.web(.put), .web(.post), .web(.dav), .web(.form), .web(.resumable)]
+    ) { $0.web?.accepts202 != nil },
     Option(long: "digest", kinds: [.web(.tus), .web(.resumable)]) { $0.web?.digest != nil },
     Option(long: "parallel", kinds: [.web(.tus)]) { $0.web?.isParallel != nil },
     Option(long: "method-override", kinds: [.web(.tus)]) { $0.web?.overridesMethod != nil },

@@ -73,7 +73,7 @@ extension Remedy {
   /// What can be done when no answer came and repeating is harmless.
   init(transport failure: Failure) {
     switch failure.code {
-    case .netCert, .protoUnsupported, .engineBug, .authRefused, .httpRedirect: self = .permanent
+    case .netCert, .protoUnsupported, .engineBug, .authRefused, .http403, .httpRedirect: self = .permanent
     case .localFDLimit: self = .retry(isThrottled: true)
     default: self = failure.code.blame == .source ? .permanent : .retry(isThrottled: false)
     }
@@ -84,10 +84,10 @@ extension TransferReply {
   /// A field by its lower-case name.
   func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
 
-  /// What the server calls this request, for its operator: at most 128 characters; empty when it says nothing.
+  /// What the server calls this request, for its operator: empty when it says nothing, or more than 128 bytes.
   public var serverRequestID: String {
     for name in ["x-amz-request-id", "x-amzn-requestid", "x-openstack-request-id", "x-trans-id", "x-request-id"] {
-      if let value = field(name), !value.isEmpty { return String(value.prefix(128)) }
+      if let value = field(name), (1...128).contains(value.utf8.count) { return value }
     }
     return ""
   }

@@ -57,6 +57,8 @@ public struct LearnedFacts: Sendable, Hashable {
   public var partChecksums: ChecksumSupport = .untried
   /// S3: the size of the whole is not understood in the request that completes an upload.
   public var refusesObjectSize = false
+  /// It answered 417: requests go there without `Expect`.
+  public var refusesExpect = false
   /// What a ``StepRequest/discover`` learned, in the protocol's own words; nil until one was answered.
   public var discovered: [String: String]?
 

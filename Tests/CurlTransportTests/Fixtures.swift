@@ -14,6 +14,8 @@ func withServer(
   let server = ScriptedServer(script)
   defer { server.stop() }
   var configuration = CurlConfiguration(userAgent: agent)
+  // A loaded machine may take its time between two requests.
+  configuration.maxIdleSeconds = 60
   configure(&configuration)
   let transport = loadedTransport(configuration)
   defer { transport.stop() }

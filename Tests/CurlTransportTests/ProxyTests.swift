@@ -56,10 +56,29 @@ import TransferModel
       request.fields[.authorization] = "Bearer not-for-proxies"
       let reply = await transport.perform(request)
       try check(reply.status == 0 && reply.curlCode != 0, "\(reply)")
+      // CONNECT is no part of the request, which was never sent.
+      try check(reply.proxyStatus == 407 && !reply.requestMayHaveArrived, "\(reply)")
+      try check(reply.transportFailure?.code == .authRefused, "\(reply)")
       try check(!"\(reply)".contains("s3cret-word"), "the reply tells the secret")
       let head = heads.take()?.first ?? ""
       try check(head.hasPrefix("CONNECT up.example:443 HTTP/1.1\r\n"), head)
       try check(!head.contains("not-for-proxies") && !head.contains("/in/x"), head)
+    }
+  }
+
+  @Test(arguments: [403, 407, 502, 503]) func whatAProxyAnswersToConnectIsNamed(_ status: Int) async {
+    await #expect(processExitsWith: .success) { [status] in
+      let proxy = ScriptedServer(answeringAll(answer("\(status) No", "Connection: close\r\n")))
+      setenv("https_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+      let transport = loadedTransport(CurlConfiguration(userAgent: agent))
+      let body = RequestBody.source(PatternBody(70_000))
+      let reply = await transport.perform(TransferRequest(method: .post, url: "https://up.example/", body: body))
+      let codes: [Int: ErrorCode] = [403: .http403, 407: .authRefused]
+      try check(reply.proxyStatus == status && !reply.requestMayHaveArrived && reply.bytesSent == 0, "\(reply)")
+      let failure = reply.transportFailure
+      try check(failure?.code == codes[status] ?? .netUnreachable, "\(reply)")
+      try check(
+        failure?.message.contains("proxy") == true && failure?.message.contains("\(status)") == true, "\(reply)")
     }
   }
 

@@ -33,8 +33,10 @@ final class ScriptedServer: Sendable {
 
   private func acceptAll(_ script: @escaping @Sendable (ServerConnection) -> Void) {
     while true {
+      // A program that another test starts must not keep the connection open.
       let descriptor = accept(listener, nil, nil)
       guard descriptor >= 0 else { return }
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       state.withLock { state in
         let connection = ServerConnection(number: state.accepted, descriptor: descriptor)
         state.open[state.accepted] = connection

@@ -21,7 +21,7 @@ import TransferModel
     arguments: [
       (0, .protoBadReply), (1, .protoBadReply), (3, .protoUnsupported), (5, .netDNS), (6, .netDNS),
       (8, .protoBadReply), (16, .netHTTP2), (18, .netReset), (23, .protoBadReply), (27, .localIO),
-      (35, .netTLS), (42, .policyCancelled), (43, .engineBug), (47, .httpRedirect), (52, .netReset), (55, .netReset),
+      (35, .netTLS), (42, .netReset), (43, .engineBug), (47, .httpRedirect), (52, .netReset), (55, .netReset),
       (56, .netReset), (58, .netTLS), (59, .netTLS), (60, .netCert), (63, .protoBadReply), (65, .engineBug),
       (67, .authRefused), (77, .netCert), (83, .netCert), (90, .netCert), (91, .netCert), (92, .netHTTP2),
       (97, .netUnreachable), (9999, .engineBug),

@@ -196,6 +196,7 @@ class Case:
             if open_at_a_kill > self.kills or len(outcomes) > due + open_at_a_kill:
                 self.problems.append(f"chunk {chunk}: {outcomes} after {self.kills} kills")
             self.resent += max(0, len(outcomes) - 1) * chunk.length
+        self.check_total(attempts)
         self.check_account(files, chunks, tries)
         self.check_received(files, chunks, tries)
 
@@ -212,6 +213,12 @@ class Case:
         for name, count in received.items():
             if count > allowed.get(name, 0):
                 self.problems.append(f"the server took {count} bytes for {name!r}; {allowed.get(name, 0)} were due")
+
+    def check_total(self, attempts):
+        """Each request on the wire is an attempt: nothing in between may repeat one silently."""
+        seen = self.target.total(self.name)
+        if seen is not None and seen > len(attempts):
+            self.problems.append(f"the server saw {seen} requests; the ledger knows {len(attempts)} attempts")
 
     def check_account(self, files, chunks, tries):
         """The server must not have seen a request that the ledger does not know: intentions come first."""

@@ -71,6 +71,10 @@ class Target:
         """Counter of (key, part number or 0): requests with a body that the server saw. None when it keeps no account."""
         return None
 
+    def total(self, case):
+        """How many requests the server saw, as far as it knows whose they were. None when it keeps no account of all of them."""
+        return None
+
     def received(self, case):
         """Bytes of bodies by name that the server took. None when it keeps no account of them."""
         return None
@@ -126,6 +130,14 @@ class Receiver(FolderTarget):
         return collections.Counter(
             (path, 0) for path, event in self.events(case) if event["t"] == "start" and event["method"] == "PUT"
         )
+
+    def total(self, case):
+        """A connection belongs to one program, and so to the case whose objects are named on it. The end of an upload at the server
+        is left out: one attempt ends all uploads of a file."""
+        events = [json.loads(line) for line in self.lines(case)]
+        prefix = case.encode() + b"/"
+        own = {e["conn"] for e in events if base64.b64decode(e.get("path_b64", "")).startswith(prefix)}
+        return sum(e["t"] == "start" and e["conn"] in own and e["method"] != "DELETE" for e in events)
 
 
 class S3Target(Target):

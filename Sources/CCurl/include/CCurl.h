@@ -38,6 +38,7 @@ typedef size_t (*ccurl_read_callback)(char *buffer, size_t size, size_t count, v
 typedef size_t (*ccurl_write_callback)(char *data, size_t size, size_t count, void *user);
 typedef curl_socket_t (*ccurl_open_socket_callback)(void *user, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*ccurl_seek_callback)(void *user, curl_off_t offset, int origin);
+typedef int (*ccurl_prereq_callback)(void *user, char *remote_ip, char *local_ip, int remote_port, int local_port);
 
 // The same as libcurl's functions of these names.
 CURL *ccurl_easy_init(void);
@@ -60,7 +61,7 @@ void ccurl_slist_free_all(struct curl_slist *list);
 // libcurl's setopt and getinfo are variadic, which Swift cannot call: one typed function for each kind of argument.
 CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode ccurl_set_offset(CURL *easy, CURLoption option, curl_off_t value);
-/// libcurl copies the text.
+/// libcurl copies the text; NULL takes the option back.
 CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value);
 CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value);
 /// libcurl keeps the pointer: the list must live until the handle is removed or reset.
@@ -71,6 +72,8 @@ CURLcode ccurl_set_write(CURL *easy, ccurl_write_callback callback);
 CURLcode ccurl_set_header(CURL *easy, ccurl_write_callback callback);
 /// The callback gets what CURLOPT_OPENSOCKETDATA was set to.
 CURLcode ccurl_set_open_socket(CURL *easy, ccurl_open_socket_callback callback);
+/// CURLOPT_PREREQFUNCTION: called when a connection stands, before each time that the request is sent on one.
+CURLcode ccurl_set_prereq(CURL *easy, ccurl_prereq_callback callback);
 CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 CURLSHcode ccurl_share_set_long(CURLSH *share, CURLSHoption option, long value);
 

@@ -33,6 +33,6 @@ extension AttemptResult {
     httpVersion = reply.httpVersion
     requestID = reply.serverRequestID
     // With an answer nothing is in doubt.
-    mayHaveArrived = reply.status == 0 && reply.requestMayHaveArrived
+    mayHaveArrived = !reply.isAnswered && reply.requestMayHaveArrived
   }
 }

@@ -111,7 +111,7 @@ extension EngineLoop {
     guard let abort = abortsRunning[id], let step = abort.step,
       let destination = destinations[abort.work.batch]
     else { return }
-    if reply.isCancelled && reply.status == 0 {
+    if reply.isCancelled && !reply.isAnswered {
       abortsRunning[id] = nil
       return endAbort(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
     }

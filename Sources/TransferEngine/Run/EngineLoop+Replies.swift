@@ -14,10 +14,10 @@ extension EngineLoop {
     }
     var reply = reply
     reply.bytesSent = max(0, reply.bytesSent - Int64(job.prefixLength))
-    // libcurl may have repeated the request by itself: what counts here is the body.
+    // Behind the body may stand the end of a form.
     if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
     if job.range != nil { summary.bytesSent += reply.bytesSent }
-    if reply.isCancelled && reply.status == 0 {
+    if reply.isCancelled && !reply.isAnswered {
       requestEnded(job, .interrupted)
       return interrupt(id, reply)
     }
@@ -61,12 +61,19 @@ extension EngineLoop {
 
   private func judge(_ job: Job, _ work: Work, _ reply: TransferReply) -> Verdict {
     if let failure = reply.bodyFailure { return .failed(failure, .permanent) }
+    if reply.status == 417, !job.destination.learned.refusesExpect, !reply.isCancelled {
+      return unwrap(expectationFailed(job), job.destination)
+    }
     let proto = job.destination.resolved.uploadProtocol
     guard case .chunk(var chunk) = job.requestStep, let body = job.prepared?.body else {
       return unwrap(
         proto.judge(reply, to: job.step.step, work.machine.facts, context(job)), job.destination)
     }
-    if let sent = body.sentDigest() {
+    let sent = body.sentDigest()
+    // Whatever the transport says: what was not read to its end did not go out whole.
+    var reply = reply
+    if sent == nil && body.length > 0 { reply.isBodyIncomplete = true }
+    if let sent {
       if let ahead = body.ahead[sent.algorithm], ahead != sent {
         return .failed(
           Failure(.sourceChanged, "the source was written to while it was sent: its digest changed"), .permanent)
@@ -75,6 +82,14 @@ extension EngineLoop {
     }
     return unwrap(
       proto.judge(reply, to: .chunk(chunk), work.machine.facts, context(job)), job.destination)
+  }
+
+  /// The server does not know `Expect: 100-continue` (RFC 9110 section 10.1.1): the same again without, there and from now on.
+  private func expectationFailed(_ job: Job) -> Verdict {
+    var learned = job.destination.learned
+    learned.refusesExpect = true
+    let failure = Failure(.http4xx, "the server answered 417: it does not know Expect; it is left out from now on")
+    return .learned(learned, .failed(failure, .repair))
   }
 
   /// Takes what the answer taught about the destination off the verdict, however deep it stands there.
@@ -97,10 +112,10 @@ extension EngineLoop {
 
   private func hostOutcome(_ reply: TransferReply, _ verdict: Verdict) -> HostGate.Outcome {
     if reply.bodyFailure != nil { return .interrupted }
-    if reply.status == 0 && !reply.requestMayHaveArrived { return .noConnection }
+    if !reply.isAnswered && !reply.requestMayHaveArrived { return .noConnection }
     guard case .failed(let failure, let remedy) = verdict else { return .success }
     if case .retry(isThrottled: true) = remedy { return .throttled(retryAfterMs: failure.retryAfterMs) }
-    if reply.status == 0 { return failure.code.blame == .network ? .lost : .failure }
+    if !reply.isAnswered { return failure.code.blame == .network ? .lost : .failure }
     return reply.status >= 500 ? .failure : .success
   }
 

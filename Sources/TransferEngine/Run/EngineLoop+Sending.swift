@@ -165,6 +165,7 @@ extension EngineLoop {
       if let body = job.prepared?.body { request.body = body.requestBody(in: request.envelope) }
       job.prefixLength = request.envelope?.prefix.count ?? 0
       request.credentialLabel = destination.resolved.credentials.label
+      if destination.learned.refusesExpect { request.omitExpect() }
       request.rateGroup = RateGroup(rawValue: work.machine.claimed.batch.rawValue)
       job.phase = .sending
       let mailbox = mailbox

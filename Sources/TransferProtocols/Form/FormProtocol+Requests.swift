@@ -11,10 +11,7 @@ extension FormProtocol {
     fields[.authorization] = try context.credential.authorization
     fields[.contentType] = frame.contentType
     if expectContinue { fields[.expect] = "100-continue" }
-    var request = TransferRequest(
-      method: .post, url: place.url(facts.file.key), fields: fields, limits: .body,
-      // libcurl repeats a request silently when a used connection died: the form would be taken twice.
-      needsFreshConnection: true)
+    var request = TransferRequest(method: .post, url: place.url(facts.file.key), fields: fields, limits: .body)
     request.envelope = BodyEnvelope(prefix: frame.prefix, suffix: frame.suffix)
     return request
   }
@@ -35,6 +32,7 @@ extension FormProtocol {
     guard case .chunk(let chunk) = step else {
       return .failed(Failure(.engineBug, "form has no request for \(step.operation)"), .permanent)
     }
-    return BodyJudge(isRepeatable: false, readsDigest: false).judge(reply, chunk, facts, context)
+    return BodyJudge(isRepeatable: false, accepts202: answers.accepts202, readsDigest: false).judge(
+      reply, chunk, facts, context)
   }
 }

@@ -10,6 +10,7 @@ public struct FormProtocol: UploadProtocol {
   let fileField: String
   let mediaType: MediaTypeChoice
   let expectContinue: Bool
+  let answers: AcceptedAnswers
 
   public let name = "form"
   public let abilities = ProtocolAbilities(parallelChunks: false, resumable: false, unrepeatable: [.part])
@@ -23,6 +24,7 @@ public struct FormProtocol: UploadProtocol {
     fileField = web.fileField ?? "file"
     mediaType = try MediaTypeChoice(parsing: web.contentType ?? "auto")
     expectContinue = settings.expectContinue
+    answers = AcceptedAnswers(web)
     guard !fileField.isEmpty else {
       throw TransferError(.usage, "read --file-field", cause: "the name is empty", remedy: "leave it out for \"file\"")
     }

@@ -9,6 +9,8 @@ public struct PutProtocol: UploadProtocol {
   let ifNoneMatch: Bool
   let expectContinue: Bool
   let mediaType: MediaTypeChoice
+  /// What counts as stored although it does not say so.
+  var answers = AcceptedAnswers()
 
   public var name: String { place.method.rawValue }
   public var abilities: ProtocolAbilities {

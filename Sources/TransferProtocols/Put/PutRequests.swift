@@ -24,9 +24,7 @@ extension PutProtocol {
     if ifNoneMatch { fields[.ifNoneMatch] = "*" }
     if expectContinue { fields[.expect] = "100-continue" }
     return TransferRequest(
-      method: place.method == .post ? .post : .put, url: place.url(facts.file.key), fields: fields, limits: .body,
-      // libcurl repeats a request silently when a used connection died: a POST would be stored twice.
-      needsFreshConnection: place.method == .post)
+      method: place.method == .post ? .post : .put, url: place.url(facts.file.key), fields: fields, limits: .body)
   }
 
   /// The URL of the collection with the first `depth` components of the key.

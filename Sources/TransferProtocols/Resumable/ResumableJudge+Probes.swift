@@ -37,9 +37,7 @@ extension ResumableProtocol {
       return .failed(Failure(.protoOffset, "the server waits for more than the file has"), .probe)
     default: break
     }
-    if reply.isWebPage && reply.status == 200 && interop(facts).isComplete(reply) == nil {
-      return .badReply(reply, "", .permanent, context)
-    }
+    if isPage(reply, facts) { return .badReply(reply, "", .permanent, context) }
     if (200..<300).contains(reply.status) { return completed(reply, facts, context) }
     // It was ended before, and the server does not say again how.
     if isEnded && [400, 404, 409, 410].contains(reply.status) { return completed(reply, facts, context) }

@@ -97,6 +97,7 @@ extension ResumableProtocol {
   ) -> Verdict {
     let isMade = facts.session?.remoteID != nil
     if isMade, let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    if reply.isEarlySuccess { return bodyJudge(facts).judge(reply, chunk, facts, context) }
     switch interop(facts).isComplete(reply) {
     case true?: return ended(reply, chunk, facts, context)
     case false? where (200..<300).contains(reply.status):
@@ -106,9 +107,7 @@ extension ResumableProtocol {
     default: break
     }
     if isMade { return refusedAppend(reply, chunk, facts, context) }
-    return advised(
-      BodyJudge(isRepeatable: !settings.isPost, ifNoneMatch: settings.ifNoneMatch)
-        .judge(reply, chunk, facts, context), reply)
+    return advised(bodyJudge(facts).judge(reply, chunk, facts, context), reply)
   }
 
   /// What would work where the endpoint does not take a request that makes an upload: many have one URL for all of them, and some
@@ -125,6 +124,13 @@ extension ResumableProtocol {
     default: return verdict
     }
     return .failed(failure, .permanent)
+  }
+
+  private func bodyJudge(_ facts: UploadFacts) -> BodyJudge {
+    BodyJudge(
+      isRepeatable: !settings.isPost, ifNoneMatch: settings.ifNoneMatch,
+      acceptsPage: settings.answers.acceptsPage(for: settings.mediaType.type(of: facts.file.key)),
+      accepts202: settings.answers.accepts202)
   }
 
   // MARK: - Bodies
@@ -171,8 +177,9 @@ extension ResumableProtocol {
   ) -> Verdict {
     guard (200..<300).contains(reply.status) else { return .failed(failure(reply, context), .permanent) }
     // 201 with a page is what servers say that store plain files; 200 comes from something in between.
-    if reply.isWebPage && interop(facts).isComplete(reply) == nil && reply.status == 200 {
-      return .badReply(reply, "", .permanent, context)
+    if isPage(reply, facts) {
+      let isMade = facts.session?.remoteID != nil
+      return .badReply(reply, "", settings.isPost && !isMade ? .unknown : .permanent, context)
     }
     if chunk.range.length == facts.file.size { return endedWhole(reply, chunk, facts, context) }
     if let failure = mismatch(reply, facts, context) { return .failed(failure, .permanent) }
@@ -180,9 +187,15 @@ extension ResumableProtocol {
     remote["crc32c"] = ReprDigest.crc32c(reply.field("repr-digest"))?.description
     for (name, value) in [
       ("etag", reply.field("etag") ?? ""), ("request", reply.serverRequestID), ("date", reply.field("date") ?? ""),
-    ] where !value.isEmpty { remote[name] = String(value.prefix(256)) }
+    ] where !value.isEmpty { remote[name] = value }
     let isChecked = settings.sendsDigests && chunk.acked == 0
     return .stored(part(chunk, isChecked ? .digest : .size, remote), proof: nil)
+  }
+
+  /// The answer of something that speaks no resumable uploads, and shows a page.
+  func isPage(_ reply: TransferReply, _ facts: UploadFacts) -> Bool {
+    let accepts = settings.answers.acceptsPage(for: settings.mediaType.type(of: facts.file.key))
+    return reply.isWebPage && reply.status == 200 && interop(facts).isComplete(reply) == nil && !accepts
   }
 
   /// All of the file was in this body. What the server stored wrong stays wrong: asking for its offset would show nothing of that,
@@ -198,7 +211,10 @@ extension ResumableProtocol {
     if let failure = mismatch(reply, facts, context) {
       return .failed(failure, settings.isPost ? .permanent : isNamed ? .sessionGone : .retry(isThrottled: false))
     }
-    let verdict = BodyJudge(isRepeatable: !settings.isPost).judge(reply, chunk, facts, context)
+    var judge = bodyJudge(facts)
+    // The server knows uploads: whatever the status, the answer is that of the program behind this one.
+    if isNamed || interop(facts).isComplete(reply) == true { (judge.acceptsPage, judge.accepts202) = (true, true) }
+    let verdict = judge.judge(reply, chunk, facts, context)
     if case .failed(let failure, .retry) = verdict, failure.code == .integrityMismatch, isNamed {
       return .failed(failure, .sessionGone)
     }

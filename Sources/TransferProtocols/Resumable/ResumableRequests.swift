@@ -40,10 +40,7 @@ extension ResumableProtocol {
     fields["repr-digest"] = Self.digest(chunk.digests[.sha256])
     fields["want-repr-digest"] = wantedDigest
     if interop(facts).isIncremental { fields["incremental"] = "?1" }
-    var request = try make(method, target(facts), fields, facts, context, limits: .body)
-    // libcurl repeats a request silently when a used connection died: a POST might make two objects.
-    request.needsFreshConnection = settings.isPost
-    return request
+    return try make(method, target(facts), fields, facts, context, limits: .body)
   }
 
   private func creationFields(_ facts: UploadFacts, isComplete: Bool) -> [String: String] {
@@ -64,20 +61,14 @@ extension ResumableProtocol {
     fields["content-digest"] = Self.digest(chunk.digests[.sha256])
     if isLast { fields["want-repr-digest"] = wantedDigest }
     if interop(facts).isIncremental { fields["incremental"] = "?1" }
-    var request = try make(.patch, try upload(facts), fields, facts, context, limits: .body)
-    // libcurl repeats a request silently when a used connection died: a server that forgets what is complete would say that
-    // there never was such an upload.
-    request.needsFreshConnection = isLast
-    return request
+    return try make(.patch, try upload(facts), fields, facts, context, limits: .body)
   }
 
   /// All bytes are there: the end of the upload is said without any.
   private func complete(_ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
     var fields = appendFields(facts, at: facts.file.size, isComplete: true)
     fields["want-repr-digest"] = wantedDigest
-    var request = try make(.patch, try upload(facts), fields, facts, context, body: .bytes([]), limits: .finish)
-    request.needsFreshConnection = true
-    return request
+    return try make(.patch, try upload(facts), fields, facts, context, body: .bytes([]), limits: .finish)
   }
 
   private func appendFields(_ facts: UploadFacts, at offset: Int64, isComplete: Bool) -> [String: String] {

@@ -11,6 +11,8 @@ struct ResumableSettings: Sendable, Hashable {
   var partSize: Int64
   var ifNoneMatch: Bool
   var mediaType: MediaTypeChoice
+  /// For servers that speak no resumable uploads.
+  var answers: AcceptedAnswers
 
   /// - Throws: `.usage` for what cannot be.
   init(_ settings: BatchSettings) throws(TransferError) {
@@ -20,6 +22,7 @@ struct ResumableSettings: Sendable, Hashable {
     sendsDigests = try Self.sendsDigests(web.digest)
     partSize = settings.partSize ?? TusSettings.defaultPart
     ifNoneMatch = settings.ifNoneMatch
+    answers = AcceptedAnswers(settings.web)
     mediaType = try MediaTypeChoice(parsing: web.contentType ?? MediaType.unknown)
     guard partSize >= TusSettings.smallestPart else {
       throw TransferError(

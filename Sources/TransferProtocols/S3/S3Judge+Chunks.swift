@@ -77,8 +77,8 @@ extension S3Protocol {
     return .doubted(remote, asked ?? verdict)
   }
 
-  /// Something is there. It may be ours: libcurl repeats a request on a connection that died, and an answer may have been
-  /// lost. So it is looked at, once, before it counts as somebody else's.
+  /// Something is there. It may be ours: an answer may have been lost, or something in between may have repeated a request.
+  /// So it is looked at, once, before it counts as somebody else's.
   /// Where nobody may look, and an answer was lost, nobody can say.
   func exists(_ reply: TransferReply, _ facts: UploadFacts) -> Verdict {
     if facts.untold.contains(.verify), facts.lostAnswer != nil {

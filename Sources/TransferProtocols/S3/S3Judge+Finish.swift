@@ -9,7 +9,8 @@ extension S3Protocol {
         return badReply(reply, "the answer to complete cannot be read", .probe, context)
       }
       if root.name == "Error" { return refusedComplete(reply, S3Error(reply, root: root), facts, context) }
-      guard root.name.hasPrefix("CompleteMultipartUpload"), let etag = root.value("ETag"), !Self.bare(etag).isEmpty
+      guard root.name.hasPrefix("CompleteMultipartUpload"), let etag = root.value("ETag"), !Self.bare(etag).isEmpty,
+        etag.utf8.count <= TransferReply.longestTag
       else { return badReply(reply, "no ETag in the answer to complete", .probe, context) }
       let echoed = Self.checksum(root.value("ChecksumCRC64NVME") ?? reply.field(Self.checksumField))
       return finished(reply, etag: etag, echoed: echoed, facts, isVerified: false)
@@ -39,8 +40,8 @@ extension S3Protocol {
     return verdict
   }
 
-  /// An upload that is gone was completed, perhaps by a request of ours whose answer was lost or that libcurl repeated:
-  /// the object is looked for before anything is sent again.
+  /// An upload that is gone was completed, perhaps by a request of ours whose answer was lost or that something in
+  /// between repeated: the object is looked for before anything is sent again.
   ///
   /// Where looking is not allowed, what became of the upload is the only word: after a lost answer to our own Complete an
   /// upload that is gone was completed by it. Rules that remove unfinished uploads count whole days, so after one it may have

@@ -35,10 +35,13 @@ extension S3Protocol {
   private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
     guard reply.status == 200 else { return failed(reply, S3Error(reply), .create, facts, context) }
     guard let root = document(reply), root.name == "InitiateMultipartUploadResult" || root.name.hasSuffix("Response"),
-      let remoteID = root.value("UploadId")
+      let remoteID = root.value("UploadId"), remoteID.utf8.count <= Self.longestUploadID
     else { return badReply(reply, "no upload id in the answer to create", .probe, context) }
     return .sessionOpened(remoteID: remoteID, expiresAtMs: nil)
   }
+
+  /// In bytes; it goes into the URL of each part. MinIO's have some 150, AWS's 128.
+  private static let longestUploadID = 2 << 10
 
   private func judgeAbort(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
     if (200..<300).contains(reply.status) { return .settled }
@@ -69,6 +72,9 @@ extension S3Protocol {
       return failure
     }
     switch error.meaning(status: reply.status) {
+    // Without a code it is a gateway, which may have passed the request on: whether an upload was made can be asked.
+    case .throttled where step == .create && error.code.isEmpty && reply.mayHideSuccess(context):
+      return .failed(failure(), .probe)
     case .throttled: return .failed(failure(), .retry(isThrottled: true))
     case .retry: return .failed(failure(), step == .create ? .probe : .retry(isThrottled: false))
     case .mismatch: return .failed(failure(.integrityMismatch), .retry(isThrottled: false))

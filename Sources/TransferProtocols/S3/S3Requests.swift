@@ -32,10 +32,7 @@ extension S3Protocol {
       draft.fields += [("x-amz-checksum-algorithm", "CRC64NVME"), ("x-amz-checksum-type", "FULL_OBJECT")]
     }
     draft.body = .bytes([])
-    var request = try draft.signed(settings, context)
-    // A silent repeat on a dead connection would open a session that nobody knows of.
-    request.needsFreshConnection = true
-    return request
+    return try draft.signed(settings, context)
   }
 
   private func objectFields(_ facts: UploadFacts) -> [(String, String)] {

@@ -81,9 +81,9 @@ extension TusProtocol {
     case 409: return .failed(failure(reply, context), .retry(isThrottled: false))
     case 500 where TusError.code(reply) == "ERR_LOCK_TIMEOUT": return refused(reply, context)
     case 500, 502, 504, 520..<528, 598, 599:
-      let failure = failure(reply, context)
-      let text = failure.message + " to joining the uploads, which may have taken effect all the same"
-      return .failed(Failure(failure.code, text), .unknown)
+      return .failed(Failure(afterDelivery: reply, context, detail: TusError.text(reply)), .unknown)
+    case _ where reply.mayFollowSuccess || (StatusClass(reply.status) == .throttled && reply.mayHideSuccess(context)):
+      return .failed(Failure(afterDelivery: reply, context, detail: TusError.text(reply)), .unknown)
     default: return refused(reply, context)
     }
   }

@@ -67,10 +67,7 @@ extension TusProtocol {
     }
     let list = Self.fitting(references).joined(separator: " ")
     let fields = ["upload-concat": "final;" + list, "upload-metadata": metadata(facts.file)]
-    var request = try make(.post, endpointURL(facts), fields, context, body: .bytes([]), limits: .finish)
-    // libcurl repeats a request silently when a used connection died: the object would be made twice.
-    request.needsFreshConnection = true
-    return request
+    return try make(.post, endpointURL(facts), fields, context, body: .bytes([]), limits: .finish)
   }
 
   /// As the server gave them; without scheme and host where all of them would be more than servers read of one field.

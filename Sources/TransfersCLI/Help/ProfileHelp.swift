@@ -22,6 +22,7 @@ enum ProfileHelp {
 
     A step is {when, method, url, query, headers, body, auth: off, expect: 100|off|auto, timeout: {connect, idle, total},
     success: {status, require}, extract, offset: {from, when}, have, poll: {while, every, max, request}, rules, idempotent}.
+    202 is a success of chunk, complete and commit only where success.status names it, or where verify follows.
     A relative url stands behind base_url, or behind the destination. idempotent says that a repetition is harmless;
     GET, HEAD, PUT, DELETE and MKCOL are; of the step chunk it is said in chunk.idempotent, and has to be for other methods.
     After a lost answer to a step that is not, or to the chunk that makes the file, the server is asked (verify; before commit

@@ -25,6 +25,8 @@ enum ProtocolHelp {
       unknown: the answer was lost and nobody can be asked. The file is shown as such (exit code 3 or 4) and nothing is sent
       again until a person says so: transfers retry
 
+      PUT and WebDAV: a page for people (200, text/html) does not say that anything is stored; nor does 202 anywhere. Where they
+      do: --accept-html, --accept-202. Forms and POST are answered with pages; what they prove is "none".
       tus: files go in bodies of --part-size (64 MiB), one after the other; with --parallel side by side, where the server can
       join uploads: it holds the file twice meanwhile, and a lost answer to joining leaves the file unknown. Checksums where the
       server announces them (--digest none: without). --method-override: for servers and proxies that know no PATCH and DELETE.

@@ -19,6 +19,16 @@ struct WebUploadOptions: ParsableArguments {
       valueName: "type"))
   var contentType: String?
 
+  @Flag(
+    name: .customLong("accept-html"),
+    help: "PUT and WebDAV: a web page as the answer (200, text/html) counts as stored; else the file fails.")
+  var acceptsHTML = false
+
+  @Flag(
+    name: .customLong("accept-202"),
+    help: "202 (taken, to be worked on later) counts as stored; else the file is unknown.")
+  var accepts202 = false
+
   @Option(
     help: ArgumentHelp(
       "Digest that goes ahead of bodies: sha-256, for tus also sha-1, md5, crc32 and none (default: in tus what the server announces, else none).",
@@ -46,6 +56,6 @@ struct WebUploadOptions: ParsableArguments {
     WebSettings(
       fields: fields.isEmpty ? nil : fields, fileField: fileField, contentType: contentType, digest: digest,
       isParallel: isParallel ? true : nil, overridesMethod: overridesMethod ? true : nil, interop: interop,
-      method: method)
+      method: method, acceptsHTML: acceptsHTML ? true : nil, accepts202: accepts202 ? true : nil)
   }
 }

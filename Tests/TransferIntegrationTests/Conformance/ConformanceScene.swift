@@ -115,8 +115,15 @@ final class ConformanceScene {
     get throws { try record().filter { if case .start = $0.kind { true } else { false } }.count }
   }
 
+  /// How many attempts the ledger knows.
+  var attemptCount: Int {
+    get throws { try withLedger { try $0.read { try $0.attempts(RowFilter(), after: 0, limit: 10_000).count } } }
+  }
+
   /// The file is done and the receiver keeps exactly what the source holds; nil then, else what is wrong.
   func complaint() throws -> String? {
+    let (requests, attempts) = (try requestCount, try attemptCount)
+    if requests > attempts { return "the server got \(requests) requests, and the ledger knows \(attempts) attempts" }
     let states = try states()
     if states == ["done"] {
       guard let kept = try kept() else { return "done, and nothing is kept" }

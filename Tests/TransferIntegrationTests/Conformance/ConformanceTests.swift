@@ -67,6 +67,39 @@ import Transfers
     }
   }
 
+  /// A gateway that gives up on what it delivered, and the page that follows a form: what took effect is not repeated silently.
+  @Test(arguments: Subject.all, ["late-status=503", "late-status=302 redirect=/elsewhere"])
+  func whatFollowsDeliveryDoublesNothing(subject: Subject, fault: String) throws {
+    for n in 1...(try requests(subject)) {
+      let scene = try ConformanceScene(subject, size: Self.size(subject), script: "match * * nth=\(n) : \(fault)\n")
+      try scene.add()
+      try scene.runToEnd()
+      let (states, messages) = (try scene.states(), try scene.messages())
+      let isSaid = fault.contains("302") && states.count == 1 && states[0].hasPrefix("failed") && messages.count == 1
+      let complaint = isSaid ? nil : try scene.complaint()
+      #expect(complaint == nil, "\(fault) at request \(n)")
+      guard !subject.hasSession, subject.mayBeUnknown else { continue }
+      #expect(states.first?.hasPrefix("unknown") == true)
+      #expect(try scene.requestCount == 1)
+    }
+  }
+
+  /// A fixed answer, a login page, a handler that ignores the body.
+  @Test(arguments: Subject.large, [200, 204])
+  func aSuccessBeforeTheBodyIsNone(subject: Subject, status: Int) throws {
+    let chunk = 12 << 20
+    let size = subject.hasSession ? 2 * chunk : chunk
+    let fault = "match \(subject.dataMethod) \(subject.dataPath) times=2 : early-status=\(status)\n"
+    let scene = try ConformanceScene(subject, size: size, script: fault)
+    try scene.add(partSize: subject.hasSession ? chunk : nil)
+    try scene.runToEnd()
+    let complaint = try scene.complaint()
+    #expect(complaint == nil)
+    guard !subject.hasSession, subject.mayBeUnknown else { return }
+    #expect(try scene.states().first?.hasPrefix("unknown") == true)
+    #expect(try scene.requestCount == 1)
+  }
+
   @Test(arguments: Subject.withSession) func aForgottenSessionIsBegunAnew(subject: Subject) throws {
     try sweep(subject, "forget-session")
   }

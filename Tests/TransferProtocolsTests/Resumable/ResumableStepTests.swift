@@ -79,7 +79,6 @@ import TransferModel
       .chunk(TusScene.chunk(0, 0..<5)), R.fresh(size: 5, discovered: R.plain),
       TusScene.context(R.fresh(size: 5, discovered: R.plain)))
     #expect(request.method == .post)
-    #expect(request.needsFreshConnection)
   }
 
   @Test(arguments: [

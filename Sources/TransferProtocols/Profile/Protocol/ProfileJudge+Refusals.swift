@@ -65,16 +65,25 @@ extension ProfileJudge {
       return verdict
     }
     switch StatusClass(reply.status) {
+    case .throttled where reply.mayHideSuccess(context): return uncertain(failure(), .retry(isThrottled: true))
     case .throttled: return .failed(failure(), .retry(isThrottled: true))
     // The storage is full: trying again fills no hole.
     case .retry where reply.status == 507: return permanent()
     case .retry where reply.status >= 500: return uncertain(failure(), .retry(isThrottled: false))
     case .retry: return again(failure())
-    case .redirect: return .failed(Failure(redirect: reply, remedy: "the profile has to name it"), .permanent)
+    case .redirect where reply.mayFollowSuccess && rules.method == "POST": return uncertain(elsewhere, .permanent)
+    case .redirect: return .failed(elsewhere, .permanent)
+    case .success where reply.status == 202: return uncertain(failure(.protoBadReply, Self.accepted), .permanent)
     case .success: return .failed(failure(.protoBadReply, "the profile does not take that for a success"), .permanent)
     case .permanent: return refusedForGood()
     }
   }
+
+  /// RFC 9110 section 15.3.3.
+  private static let accepted =
+    "it took the request, and says nothing about the outcome; the profile has to name 202 under success"
+
+  private var elsewhere: Failure { Failure(redirect: reply, remedy: "the profile has to name it") }
 
   private func refusedForGood() -> Verdict {
     switch (reply.status, step) {

@@ -35,7 +35,7 @@ extension ProfileJudge {
 
   /// A rule that says how long and how often: the server is at work, and nothing has failed yet.
   private func waits(_ rule: ProfileRule, _ index: Int) -> Verdict? {
-    guard let delayMs = rule.delayMs, rule.most != nil, chunk == nil, reply.status != 0, facts.session != nil else {
+    guard let delayMs = rule.delayMs, rule.most != nil, chunk == nil, reply.isAnswered, facts.session != nil else {
       return nil
     }
     let afterMs = max(delayMs, RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs) ?? 0)

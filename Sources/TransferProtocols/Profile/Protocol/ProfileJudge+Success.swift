@@ -249,11 +249,14 @@ extension ProfileJudge {
 extension ProfileJudge.Extracted {
   /// Texts of a server that are kept are short: they go into each request and into the ledger.
   static let longestText = 64 << 10
+  /// Of those that are kept for each chunk, of which there may be thousands.
+  static let longestOfPart = 8 << 10
 
   mutating func keep(_ value: TemplateValue, _ target: ExtractTarget) throws(Extraction.Fault) {
     let text = StoredValue.text(value)
-    guard text.utf8.count <= Self.longestText else {
-      throw Extraction.Fault(message: "\(target.extraction.place) of the answer is longer than 64 KiB")
+    let most = target.scope == .part ? Self.longestOfPart : Self.longestText
+    guard text.utf8.count <= most else {
+      throw Extraction.Fault(message: "\(target.extraction.place) of the answer is longer than \(most >> 10) KiB")
     }
     switch target.scope {
     case .session: notes[SessionNotes.session(target.name)] = text

@@ -60,9 +60,14 @@ struct ProfileJudge {
     if let poll = rules.poll, try poll.condition.holds(reader, scope, earlier: [], countsNothing: true) {
       return polling(poll)
     }
-    guard rules.success.status.contains(reply.status) else { return refused() }
+    guard rules.success.status.contains(reply.status) || isAcceptedAndVerified else { return refused() }
     if let verdict = try unmetRequirement() { return verdict }
     return try succeeded()
+  }
+
+  /// 202 leaves open what became of it, and `verify` is asked about that.
+  private var isAcceptedAndVerified: Bool {
+    reply.status == 202 && (step == .finish || step == .save) && proto.isAlways(.verify)
   }
 
   /// The first rule that holds and was not followed too often. Where no answer came only those about that can hold.
@@ -81,7 +86,7 @@ struct ProfileJudge {
   /// Statuses are remembered where a rule asks for earlier ones; a success ends the story.
   private func remembering(_ verdict: Verdict) -> Verdict {
     let asks = (rules.rules + proto.profile.errors).contains { $0.condition.seen != nil }
-    guard asks, reply.status != 0, facts.session != nil else { return verdict }
+    guard asks, reply.isAnswered, facts.session != nil else { return verdict }
     let seen = notes.seen(key).union([reply.status]).sorted().map(String.init).joined(separator: ",")
     return .noted([SessionNotes.seen(key): verdict.goesOn ? seen : ""], verdict)
   }

@@ -71,10 +71,7 @@ extension ProfileProtocol {
     guard let method = HTTPRequest.Method(rendered.method) else {
       throw RenderFault(.value, "\(rendered.method) is no method")
     }
-    var request = TransferRequest(
-      method: method, url: rendered.url, fields: fields, limits: limits(name, step),
-      // libcurl repeats a request silently when a used connection died.
-      needsFreshConnection: name == .chunk ? !profile.chunk.isIdempotent : !step.isIdempotent)
+    var request = TransferRequest(method: method, url: rendered.url, fields: fields, limits: limits(name, step))
     switch rendered.body {
     case .none: break
     case .bytes(let bytes): request.body = .bytes(bytes)

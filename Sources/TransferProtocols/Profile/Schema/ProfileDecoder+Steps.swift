@@ -109,10 +109,20 @@ extension ProfileDecoder {
   private mutating func success(
     _ node: YAMLNode?, _ what: String, _ name: StepName?, _ place: ProfileNames.Place
   ) -> SuccessRules {
-    guard let node, let map = map(node, "\(what).success", keys: ["status", "require"]) else { return SuccessRules() }
+    guard let node, let map = map(node, "\(what).success", keys: ["status", "require"]) else {
+      return SuccessRules(status: Self.defaultSuccess(name))
+    }
     return SuccessRules(
-      status: status(map["status"], "\(what).success.status") ?? .success,
+      status: status(map["status"], "\(what).success.status") ?? Self.defaultSuccess(name),
       requirements: list(map["require"], "\(what).success.require").compactMap { requirement($0, name, place) })
+  }
+
+  /// 202 only says that something may happen later: steps that store bytes or complete the upload name it where it is a success.
+  private static func defaultSuccess(_ name: StepName?) -> StatusSet {
+    switch name {
+    case .chunk, .complete, .commit: StatusSet(ranges: [200...201, 203...299])
+    default: .success
+    }
   }
 
   /// Values of `prepare_chunk` are fetched for each chunk, which is right for both words: `worker` only allows to share them.

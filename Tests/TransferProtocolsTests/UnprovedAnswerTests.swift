@@ -1,0 +1,131 @@
+import Testing
+import TransferModel
+
+@testable import TransferProtocols
+
+/// Answers that look like a success and prove nothing, and refusals that may hide one.
+@Suite struct UnprovedAnswerTests {
+  private static let page = ("Content-Type", "text/html; charset=utf-8")
+
+  private func judge(
+    _ destination: String, _ reply: TransferReply, key: String = "k", change: (inout WebSettings) -> Void = { _ in }
+  ) throws -> String {
+    var web = WebSettings()
+    change(&web)
+    let settings = BatchSettings(destination: destination, web: web)
+    let proto = try AllProtocols.make(settings, credentialsRegion: nil)
+    var facts = Scene.facts(key: key)
+    facts.isPlanned = true
+    facts.session = destination.hasPrefix("resumable") ? SessionFacts(remoteID: nil, intendedAtMs: 0) : nil
+    facts.learned.discovered = ["tried": "8"]
+    var context = Scene.context(nil)
+    context.learned = facts.learned
+    return text(proto.judge(reply, to: .chunk(Scene.chunk(0, "hello", .crc32c)), facts, context))
+  }
+
+  private static let putting = ["http://h/in/", "dav+http://h/in/", "resumable+http://h/in/"]
+  private static let posting = ["post+http://h/u", "form+http://h/u"]
+
+  private static func early(_ status: Int, _ fields: [(String, String)] = []) -> TransferReply {
+    var reply = Scene.reply(status, fields)
+    reply.isBodyIncomplete = true
+    return reply
+  }
+
+  @Test(arguments: [200, 201, 204, 202]) func aSuccessBeforeTheWholeBodyIsALostAnswer(_ status: Int) throws {
+    for place in Self.putting {
+      #expect(try judge(place, Self.early(status)) == "proto.bad_reply retry(isThrottled: false)", "\(place)")
+    }
+    for place in Self.posting + ["resumable+http://h/in/"] {
+      let verdict = try judge(place, Self.early(status)) { $0.method = place.hasPrefix("resumable") ? "post" : nil }
+      #expect(verdict == "proto.lost_answer unknown", "\(place)")
+    }
+    // Refusals are what they are.
+    #expect(try judge("http://h/in/", Self.early(413)) == "http.413 permanent")
+  }
+
+  @Test func anAnswerOfResumableUploadsThatCameEarlyIsAskedAbout() throws {
+    let complete = [("Upload-Complete", "?1"), ("Location", "/u/1")]
+    #expect(
+      try judge("resumable+http://h/in/", Self.early(201, complete)) == "proto.bad_reply retry(isThrottled: false)")
+  }
+
+  @Test func s3AndTusAreToldTheSame() throws {
+    let s3 = try Scene.s3()
+    let etag = [("ETag", "\"5d41402abc4b2a76b9719d911017c592\"")]
+    let verdict = s3.judge(Self.early(200, etag), to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
+    #expect(text(verdict) == "proto.bad_reply retry(isThrottled: false)")
+    let facts = TusScene.facts(size: 5)
+    let patch = try TusScene.tus().judge(
+      Self.early(204, [("Upload-Offset", "5")]), to: .chunk(TusScene.chunk(0, 0..<5)), facts, TusScene.context(facts))
+    #expect(text(patch) == "proto.bad_reply retry(isThrottled: false)")
+  }
+
+  @Test func aPageIsNoProofThatAPutWasStored() throws {
+    for place in Self.putting {
+      #expect(try judge(place, Scene.reply(200, [Self.page])) == "proto.bad_reply permanent", "\(place)")
+      #expect(try judge(place, Scene.reply(200, [Self.page])) { $0.acceptsHTML = true } == "stored 0 none whole none")
+      // Apache says 201 with a page.
+      #expect(try judge(place, Scene.reply(201, [Self.page])) == "stored 0 none whole none", "\(place)")
+      // A page may be answered by what it is.
+      #expect(
+        try judge(place, Scene.reply(200, [Self.page]), key: "a.html") { $0.contentType = "auto" }
+          == "stored 0 none whole none")
+    }
+    // What takes a form or a POST mostly shows a page.
+    for place in Self.posting { #expect(try judge(place, Scene.reply(200, [Self.page])) == "stored 0 none whole none") }
+  }
+
+  @Test func acceptedIsNotStored() throws {
+    for place in Self.putting + Self.posting {
+      #expect(try judge(place, Scene.reply(202)) == "proto.lost_answer unknown", "\(place)")
+      #expect(try judge(place, Scene.reply(202)) { $0.accepts202 = true } == "stored 0 none whole none", "\(place)")
+    }
+  }
+
+  /// A gateway says 503 after delivery, and 301, 302 and 303 are what follows a form that was taken.
+  @Test(arguments: [301, 302, 303, 500, 502, 503, 504, 529]) func whatMayHideASuccess(_ status: Int) throws {
+    for place in Self.posting {
+      #expect(try judge(place, Scene.reply(status)).hasSuffix(" unknown"), "\(place)")
+    }
+    for place in Self.putting { #expect(try !judge(place, Scene.reply(status)).hasSuffix(" unknown"), "\(place)") }
+  }
+
+  @Test func whatHidesNone() throws {
+    for place in Self.posting {
+      #expect(try judge(place, Scene.reply(503, [("Retry-After", "0")])) == "http.503 retry(isThrottled: true)")
+      #expect(try judge(place, Self.early(503)) == "http.503 retry(isThrottled: true)")
+      #expect(try judge(place, Scene.reply(429)) == "http.429 retry(isThrottled: true)")
+      #expect(try judge(place, Scene.reply(307)) == "http.redirect permanent")
+      #expect(try judge(place, Self.early(302)) == "http.redirect permanent")
+    }
+  }
+
+  // MARK: - Bounds
+
+  @Test func anOverlongFieldIsNeverCutAndUsed() throws {
+    let long = String(repeating: "x", count: 1_100)
+    for place in Self.putting {
+      let verdict = try judge(place, Scene.reply(200, [("ETag", "\"\(long)\"")]))
+      #expect(verdict == "proto.bad_reply retry(isThrottled: false)", "\(place)")
+    }
+    for place in Self.posting {
+      #expect(try judge(place, Scene.reply(200, [("ETag", "\"\(long)\"")])) == "proto.lost_answer unknown", "\(place)")
+    }
+    let s3 = try Scene.s3()
+    for field in ["ETag", "x-amz-version-id", "Date"] {
+      let reply = Scene.reply(200, [("ETag", "\"e\""), (field, "\"\(long)\"")])
+      let verdict = s3.judge(reply, to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
+      #expect(text(verdict) == "proto.bad_reply retry(isThrottled: false)", "\(field)")
+      #expect(failure(verdict)?.message.contains("bytes") == true)
+    }
+    let upload = "<InitiateMultipartUploadResult><UploadId>\(long)\(long)</UploadId></InitiateMultipartUploadResult>"
+    let created = s3.judge(Scene.reply(200, [], upload), to: .create, Scene.facts(parts: 2), Scene.context())
+    #expect(text(created) == "proto.bad_reply probe")
+    let complete = "<CompleteMultipartUploadResult><ETag>\(long)</ETag></CompleteMultipartUploadResult>"
+    #expect(
+      text(s3.judge(Scene.reply(200, [], complete), to: .finish, Scene.stored(), Scene.context()))
+        == "proto.bad_reply probe")
+    #expect(Scene.reply(200, [("x-request-id", String(repeating: "r", count: 200))]).serverRequestID == "")
+  }
+}
