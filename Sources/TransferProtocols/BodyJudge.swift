@@ -36,7 +36,9 @@ struct BodyJudge: Sendable, Hashable {
 
   private func lost(_ failure: Failure, _ reply: TransferReply) -> Verdict {
     let remedy = Remedy(transport: failure)
-    guard !isRepeatable, reply.requestMayHaveArrived, failure.code.blame != .source else {
+    // Without a byte of the body nothing can have come of the rest: a kept connection that ended as it was used again.
+    let isUnsent = reply.status == 0 && reply.isBodyIncomplete && reply.bytesSent == 0
+    guard !isRepeatable, reply.requestMayHaveArrived, !isUnsent, failure.code.blame != .source else {
       return .failed(failure, remedy)
     }
     let text = "the answer to the POST was lost, and it may have taken effect: \(failure.message)"

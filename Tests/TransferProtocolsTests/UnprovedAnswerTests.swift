@@ -101,6 +101,16 @@ import TransferModel
     }
   }
 
+  @Test func aPostWithoutAByteOfItsBodyHadNoEffect() throws {
+    var reply = Self.early(0)
+    for place in Self.posting {
+      reply.bytesSent = 0
+      #expect(try judge(place, reply) == "proto.bad_reply retry(isThrottled: false)", "\(place)")
+      reply.bytesSent = 1
+      #expect(try judge(place, reply) == "proto.lost_answer unknown", "\(place)")
+    }
+  }
+
   // MARK: - Bounds
 
   @Test func anOverlongFieldIsNeverCutAndUsed() throws {
