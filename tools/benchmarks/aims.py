@@ -105,6 +105,25 @@ def ledger(document):
         costs = [claim["us"] for claim in claims]
         told = ", ".join(f"{c['pending']:,}{' + %s waiting' % format(c['waiting'], ',') if c['waiting'] else ''}: {c['us']:.0f} µs" for c in claims)
         found.append(Row("claim of 64", "–", "flat", told, max(costs) <= 2 * min(costs)))
+    return found + history(document)
+
+
+def history(document):
+    """Of the ledger with 1,000,000 files, and how the small verbs compare with the smallest ledger."""
+    by_size = {part["files"]: part["commands"] for part in document.get("history", [])}
+    if 1_000_000 not in by_size:
+        return []
+    few, many = by_size[min(by_size)], by_size[1_000_000]
+    found = []
+    for name, aim in (("status", 100), ("show b4", 100), ("report summary", 500)):
+        found.append(Row(f"{name} with 1,000,000 files", f"{few[name]['ms']:.0f} ms with 10,000", f"≤ {aim} ms", f"{many[name]['ms']:.0f} ms", many[name]["ms"] <= aim))
+    longest, log = (max(row.get(key, 0) for row in many.values()) for key in ("longest_ms", "wal_mib"))
+    most = max(row["rss_mib"] for row in many.values())
+    small = max(many[name]["cpu_ms"] / max(few[name]["cpu_ms"], 1) for name in many if name.endswith("small"))
+    found.append(Row("longest transaction of a verb", "–", "≤ 100 ms", f"{longest:.0f} ms", longest <= 100))
+    found.append(Row("log while a verb runs", "–", "≤ 64 MiB", f"{log:.0f} MiB", log <= 64))
+    found.append(Row("memory with 1,000,000 files", "–", "≤ 64 MiB", f"{most:.0f} MiB", most <= 64))
+    found.append(Row("verbs on a small batch, CPU", "10,000 files", "≤ 2 ×", f"{small:.1f} ×", small <= 2))
     return found
 
 

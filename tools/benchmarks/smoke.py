@@ -1,10 +1,15 @@
 """Nothing is timed: every client and mode works, the bytes arrive, and the sink refuses what it says it refuses."""
 
 import base64
+import contextlib
 import copy
 import hashlib
 import http.client
+import io
+import os
 
+import commands
+import history
 import measure
 import place
 import send
@@ -30,8 +35,26 @@ def main(options):
         with place.Place(options) as at:
             every_client(at, checks, "s3*" if is_strict else "*")
             refusals(at, checks, is_strict)
+    histories(options, checks)
     print(f"{checks.passed} passed, {checks.failed} failed")
     return int(checks.failed > 0)
+
+
+def histories(options, checks):
+    """The made ledger is sound, every command works on it, and a push finds nothing new."""
+    with place.Place(options) as at:
+        path, folder = f"{at.disk}/transfers.db", f"{at.folder}/sent"
+        os.makedirs(folder)
+        history.make(path, 10_000, folder)
+        environment = commands.environment(path)
+        for words in ([["store", "check"]] + list(history.looks(at.binary, folder).values()) + list(history.verbs().values()) + [["store", "check"]]):
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    measure.repeat(1, [at.binary, *words], environment)
+                why = ""
+            except measure.Failed as failed:
+                why = str(failed)
+            checks.check(f"history: {' '.join(words[:2])}", not why, why)
 
 
 def every_client(at, checks, only):

@@ -6,7 +6,7 @@ public import TransferModel
 /// same command does the rest.
 extension Ledger {
   /// Files in one transaction.
-  static let filesAtOnce = 2_000
+  static let filesAtOnce = 1_000
   /// Batches in one transaction.
   static let batchesAtOnce = 200
 

@@ -1,0 +1,189 @@
+"""What commands cost in ledgers with little and with much history: 10,000 and 1,000,000 files (--long: 10,000,000), three attempts each.
+
+Ledgers are made by SQL in the state in which they end, as big_ledger.py does it. Batch 1 are 1,000 real files, sent long ago; batch 2 a
+small one of 1,000 paused files, batch 3 a tenth of all files (at most 100,000), paused; batch 4 the history: done, failed and cancelled.
+While a verb runs, another writer takes the lock again and again, as an engine would: its longest wait is the longest transaction.
+"""
+
+import fcntl
+import os
+import shutil
+import sqlite3
+import statistics
+import threading
+import time
+
+import big_ledger
+import commands
+import measure
+
+REAL, SMALL = 1_000, 1_000
+SETTINGS = '{"destination":"%s","expectContinue":false,"ifNoneMatch":false,"unsignedPayload":false}'
+
+FILES = """
+  WITH RECURSIVE n(i) AS (SELECT :first UNION ALL SELECT i + 1 FROM n WHERE i < :last),
+  f AS (SELECT i, CASE WHEN :batch <> 4 THEN 'paused' WHEN i % 20 = 3 THEN 'failed' WHEN i % 50 = 7 THEN 'cancelled' ELSE 'done' END s FROM n)
+  INSERT INTO file (id, uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode, state, cause,
+    message, priority, chunk_size, chunk_count, created_at, started_at, finished_at)
+  SELECT i, randomblob(16), :batch, 1, 1, iif(s IN ('failed', 'cancelled'), NULL, 1), CAST(printf('/data/%05d/%08d.bin', i / 1000, i) AS BLOB),
+    CAST(printf('old/%05d/%08d.bin', i / 1000, i) AS BLOB), 16384 + i % 1000, i, i, i, 64769, 33188, s,
+    CASE s WHEN 'failed' THEN 'http.413' WHEN 'cancelled' THEN 'policy.cancelled' END, iif(s = 'failed', 'payload too large', NULL), 0,
+    iif(s IN ('done', 'failed'), 16384 + i % 1000, NULL), iif(s IN ('done', 'failed'), 1, NULL), :start,
+    iif(s IN ('done', 'failed'), :start + i * 40, NULL), iif(s = 'paused', NULL, :start + i * 40 + 700) FROM f"""
+CHUNKS = """
+  INSERT INTO chunk (id, file_id, seq, offset, length, state, failures, etag, digest, confirmation, done_attempt)
+  SELECT id, id, 0, 0, size, state, iif(state = 'failed', 3, 0), iif(state = 'done', '"' || id || '"', NULL),
+    iif(state = 'done', printf('crc64nvme:%016x', id), NULL), iif(state = 'done', 'digest', NULL), iif(state = 'done', id * 3, NULL)
+  FROM file WHERE chunk_count = 1 AND id BETWEEN :first AND :last"""
+ATTEMPTS = """
+  INSERT INTO attempt (id, uid, file_id, chunk_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at, error_code, message,
+    http_status, curl_code, bytes_sent, bytes_acked, dns_ms, connect_ms, first_byte_ms, total_ms, remote_ip, http_version, request_id, backoff_ms,
+    may_have_arrived)
+  SELECT f.id * 3 - 3 + t.n, randomblob(16), f.id, f.id, 1, 'part', t.n, 1, f.started_at + t.n * 200, o, f.started_at + t.n * 200 + 50 + f.id % 97,
+    CASE o WHEN 'retry' THEN 'http.503' WHEN 'fatal' THEN 'http.413' END, NULL, CASE o WHEN 'ok' THEN 200 WHEN 'fatal' THEN 413 ELSE 503 END, 0,
+    f.size, iif(o = 'ok', f.size, 0), 0, 1, 49, 50 + f.id % 97, '192.0.2.7', '1.1', printf('R%08d', f.id), iif(o = 'retry', 100, NULL), 1
+  FROM (SELECT id, size, state, started_at FROM file WHERE chunk_count = 1 AND id BETWEEN :first AND :last) f
+  JOIN (SELECT 1 n UNION ALL SELECT 2 UNION ALL SELECT 3) t
+  JOIN (SELECT 'retry' o UNION ALL SELECT 'fatal' UNION ALL SELECT 'ok') k
+    ON k.o = iif(t.n < 3, 'retry', iif(f.state = 'done', 'ok', 'fatal'))
+  ORDER BY f.id, t.n"""
+RECEIPTS = """
+  INSERT INTO receipt (file_id, confirmation, digest, remote_digest, etag, version_id, request_id, server_date, location, recorded_at)
+  SELECT id, 'digest', printf('crc64nvme:%016x', id), printf('crc64nvme:%016x', id), '"' || id || '"', '', printf('R%08d', id),
+    'Thu, 09 Oct 2025 08:53:20 GMT', 'http://127.0.0.1:9/in/', finished_at FROM file WHERE state = 'done' AND id BETWEEN :first AND :last"""
+
+
+def make(path, count, folder):
+    """A ledger with so many files, the first of them those of the folder."""
+    db = big_ledger.create(path)
+    guards = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    db.execute("BEGIN")
+    for name, _ in guards:
+        db.execute(f"DROP TRIGGER {name}")
+    db.execute("PRAGMA defer_foreign_keys=ON")
+    start, end = big_ledger.START, big_ledger.START + count * 40 + 10_000
+    db.execute(
+        "INSERT INTO engine_run (id, uid, argv, version, host, boot_id, pid, started_at, heartbeat_at, ended_at, how) "
+        "VALUES (1, ?, '[\"run\"]', '0', 'bench', 'boot', 1, ?, ?, ?, 'done')", (big_ledger.uid(1), start, end, end))
+    db.execute("INSERT INTO destination (id, place) VALUES (1, 'http://127.0.0.1:9/')")
+    for i in range(1, 5):
+        db.execute(
+            "INSERT INTO batch (id, uid, destination_id, protocol, destination, settings, labels, priority, created_at) "
+            "VALUES (?, ?, 1, 'put', ?, ?, '{}', 0, ?)",
+            (i, big_ledger.uid(i), commands.DESTINATION, SETTINGS % commands.DESTINATION, start))
+    real(db, folder)
+    large = min(count // 10, 100_000)
+    bounds = [(2, REAL + 1, REAL + SMALL), (3, REAL + SMALL + 1, REAL + SMALL + large), (4, REAL + SMALL + large + 1, count)]
+    for batch, first, last in bounds:
+        for low in range(first, last + 1, 500_000):
+            part = {"first": low, "last": min(low + 499_999, last), "batch": batch, "start": start}
+            db.execute(FILES, part)
+            for sql in (CHUNKS, ATTEMPTS, RECEIPTS):
+                db.execute(sql, {"first": part["first"], "last": part["last"]})
+    for _, sql in guards:
+        db.execute(sql)
+    db.execute("COMMIT")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+
+
+def real(db, folder):
+    """Rows of files that are there, done."""
+    start = big_ledger.START
+    for i in range(1, REAL + 1):
+        path = f"{folder}/{i:04}.bin"
+        if not os.path.exists(path):
+            with open(path, "wb") as file:
+                file.write(b"x" * i)
+        s = os.stat(path)
+        db.execute(
+            "INSERT INTO file (id, uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode, state, "
+            "priority, chunk_size, chunk_count, created_at, started_at, finished_at) VALUES (?, randomblob(16), 1, 1, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, "
+            "'done', 0, ?, 1, ?, ?, ?)",
+            (i, path.encode(), f"in/{i:04}.bin".encode(), s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_dev, s.st_mode, s.st_size, start,
+             start + i * 40, start + i * 40 + 700))
+    for sql in (CHUNKS, ATTEMPTS, RECEIPTS):
+        db.execute(sql, {"first": 1, "last": REAL})
+
+
+class Neighbour(threading.Thread):
+    """A second writer, which keeps the gate as the program does and looks at how long it waits for its turn, and at the log."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.path, self.longest, self.log, self.is_over = path, 0.0, 0, threading.Event()
+
+    def run(self):
+        db = sqlite3.connect(self.path, isolation_level=None, timeout=60)
+        db.execute("PRAGMA wal_autocheckpoint=0")
+        with open(self.path + ".gate", "a") as gate:
+            while not self.is_over.wait(0.005):
+                fcntl.flock(gate, fcntl.LOCK_SH)
+                before = time.monotonic()
+                db.execute("BEGIN IMMEDIATE")
+                self.longest = max(self.longest, time.monotonic() - before)
+                db.execute("COMMIT")
+                fcntl.flock(gate, fcntl.LOCK_UN)
+                if os.path.exists(self.path + "-wal"):
+                    self.log = max(self.log, os.path.getsize(self.path + "-wal"))
+        db.close()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.join()
+
+
+def looks(binary, folder):
+    """Commands that change nothing."""
+    return {
+        "status": ["status"], "show b4": ["show", "b4"], "show f": ["show", "f9000"], "report summary": ["report", "summary"],
+        "push, nothing new": ["push", "--quiet", folder + "/", commands.DESTINATION],
+    }  # fmt: skip
+
+
+def verbs():
+    """Commands that change a small batch, and a large one; each leaves what the next begins with."""
+    words = {"resume": [], "pause": [], "cancel": [], "retry": ["--state", "cancelled"]}
+    return {f"{verb} {size}": [verb, batch, *more] for size, batch in (("small", "b2"), ("large", "b3")) for verb, more in words.items()}
+
+
+def measured(at, path, folder, rounds):
+    environment, found = commands.environment(path), {}
+    for name, words in looks(at.binary, folder).items():
+        runs = measure.repeat(rounds, [at.binary, *words], environment)
+        found[name] = {"ms": statistics.median(run.wall for run in runs) * 1e3, "cpu_ms": min(run.cpu for run in runs) * 1e3, "rss_mib": max(run.rss_mib for run in runs)}
+    for name, words in verbs().items():
+        with Neighbour(path) as neighbour:
+            run = measure.repeat(1, [at.binary, *words], environment)[0]
+        found[name] = {
+            "ms": run.wall * 1e3, "cpu_ms": run.cpu * 1e3, "rss_mib": run.rss_mib, "longest_ms": neighbour.longest * 1e3,
+            "wal_mib": neighbour.log / 2**20,
+        }  # fmt: skip
+    return found
+
+
+def history(at, options):
+    """Medians of the looks; the verbs once. Ratios are of CPU time to the smallest ledger of this run."""
+    sizes = [10_000, 100_000] if options.quick else [10_000, 1_000_000] + [10_000_000] * options.long
+    folder, found = f"{at.folder}/sent", []
+    os.makedirs(folder, exist_ok=True)
+    for count in sizes:
+        if shutil.disk_usage(at.disk).free < 3000 * count:
+            raise measure.Failed(f"{count:,} files with their attempts need {3000 * count >> 30} GiB of free disk at {at.disk}")
+        path = f"{at.disk}/history/transfers.db"
+        shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+        os.makedirs(os.path.dirname(path))
+        measure.progress(f"making a ledger with {count:,} files")
+        make(path, count, folder)
+        figures = measured(at, path, folder, max(3, options.rounds))
+        for name, row in figures.items():
+            ratio = row["cpu_ms"] / max(found[0]["commands"][name]["cpu_ms"], 1) if found else 1
+            waits = f"  longest transaction {row['longest_ms']:6.0f} ms  log {row['wal_mib']:4.0f} MiB" if "longest_ms" in row else ""
+            print(f"{'history':10} {count:12,} files  {name:18} {row['ms']:8.0f} ms {row['cpu_ms']:8.0f} CPU ms ({ratio:5.1f} ×) {row['rss_mib']:4.0f} MiB{waits}", flush=True)
+        found.append({"files": count, "commands": figures})
+    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+    return found
