@@ -57,6 +57,9 @@ static const unsigned char m0017[] = {
 static const unsigned char m0018[] = {
 #embed "../../migrations/0018_no_destination.sql"
 };
+static const unsigned char m0019[] = {
+#embed "../../migrations/0019_replaced.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -78,6 +81,7 @@ static const cmigration all[] = {
     {"0016_opened_by", m0016, sizeof m0016},
     {"0017_hosts", m0017, sizeof m0017},
     {"0018_no_destination", m0018, sizeof m0018},
+    {"0019_replaced", m0019, sizeof m0019},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

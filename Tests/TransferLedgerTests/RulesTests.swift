@@ -139,7 +139,85 @@ import Testing
     INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at)
     VALUES (randomblob(16), '[]', '', '', '', 1, 0, 0)
     """,
+    "UPDATE file SET state = 'paused' WHERE id = 5",
+    "UPDATE session SET state = 'completed', remote_id = 'u', opened_at = 0, ended_at = 1 WHERE file_id = 2",
+    "UPDATE session SET run_id = 1 WHERE file_id = 2",
+    // the generation that lives would be deleted
+    """
+    UPDATE file SET live = NULL WHERE id = 1;
+    INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
+      device, mode, state, priority, created_at) SELECT uid, batch_id, destination_id, 2, 1, path, key, size, mtime_ns,
+      ctime_ns, inode, device, mode, 'pending', 0, 0 FROM file WHERE id = 1;
+    UPDATE OR REPLACE file SET live = 1 WHERE id = 1
+    """,
   ]
+
+  /// Statements that delete or rewrite without a DELETE. Each number or name that they take is another row's.
+  static let replacing = [
+    "INSERT OR REPLACE INTO store_meta SELECT id, randomblob(16), schema_version, view_version, 'me', 0 FROM store_meta",
+    "UPDATE store_meta SET uid = randomblob(16)", "UPDATE store_meta SET created_at = 7",
+    "INSERT OR REPLACE INTO error_code VALUES ('net.reset', 'engine', 'nothing')",
+    "INSERT OR REPLACE INTO view_doc SELECT view, \"column\", type, unit, 'nothing' FROM view_doc LIMIT 1",
+    """
+    INSERT OR REPLACE INTO engine_run (id, uid, argv, version, host, boot_id, pid, started_at, heartbeat_at)
+    VALUES (1, randomblob(16), '[]', '', '', '', 1, 0, 0)
+    """,
+    """
+    INSERT OR REPLACE INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at)
+    SELECT uid, '[]', '', '', '', 1, 0, 0 FROM engine_run WHERE id = 1
+    """,
+    "UPDATE OR REPLACE engine_run SET id = 1 WHERE id = 2", "UPDATE OR REPLACE engine_run SET rowid = 1 WHERE id = 2",
+    "UPDATE OR REPLACE engine_run SET uid = (SELECT uid FROM engine_run WHERE id = 1) WHERE id = 2",
+    "UPDATE engine_run SET argv = '[]' WHERE id = 2", "UPDATE engine_run SET started_at = 7 WHERE id = 2",
+    "INSERT OR REPLACE INTO destination VALUES (1, 'put:elsewhere')",
+    "INSERT OR REPLACE INTO destination (place) SELECT place FROM destination",
+    """
+    INSERT OR REPLACE INTO batch (id, uid, destination_id, protocol, destination, settings, labels, priority, created_at)
+    SELECT id, randomblob(16), destination_id, protocol, destination, settings, labels, priority, created_at FROM batch
+    """,
+    """
+    INSERT OR REPLACE INTO batch (uid, destination_id, protocol, destination, settings, labels, priority, created_at)
+    SELECT uid, destination_id, protocol, destination, settings, labels, priority, created_at FROM batch
+    """,
+    "UPDATE OR REPLACE batch SET rowid = 9", "UPDATE batch SET name = 'another'",
+    "INSERT OR REPLACE INTO event (id, at, verb, detail) SELECT id, 0, 'never', '' FROM event LIMIT 1",
+    "UPDATE OR REPLACE file SET rowid = 1 WHERE id = 3", "UPDATE OR REPLACE file SET oid = 3 WHERE id = 1",
+    "UPDATE file SET finished_at = 1 << 60 WHERE id = 1",
+    "UPDATE file SET cause = 'net.reset', message = 'it was not me' WHERE id = 1",
+    "UPDATE OR REPLACE chunk SET rowid = 1 WHERE id = 3",
+    "UPDATE chunk SET digest = 'crc32c:00000009' WHERE file_id = 1",
+    "UPDATE chunk SET confirmation = 'none' WHERE file_id = 1", "UPDATE chunk SET etag = 'x' WHERE file_id = 1",
+    "UPDATE chunk SET done_attempt = 2 WHERE id = 1",
+    "INSERT OR REPLACE INTO session (file_id, run_id, state, intended_at) VALUES (2, 2, 'intended', 0)",
+    "UPDATE OR REPLACE session SET rowid = 1 WHERE id = 2", "UPDATE session SET ended_at = 7 WHERE state = 'aborted'",
+    "UPDATE session SET notes = '{}' WHERE state = 'aborted'",
+    "UPDATE OR REPLACE attempt SET rowid = 1 WHERE outcome = 'open'",
+    """
+    INSERT OR REPLACE INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome)
+    VALUES (zeroblob(16), 2, 2, 'probe', 1, 1, 0, 'open')
+    """,
+    "INSERT OR REPLACE INTO receipt SELECT * FROM receipt",
+  ]
+
+  @Test func nothingIsDeletedByReplacingIt() throws {
+    let f = try LedgerFixture()
+    try Self.fill(f)
+    let shell = try Connection(path: f.path, access: .readWrite)
+    let tables = [
+      "store_meta", "error_code", "view_doc", "engine_run", "destination", "batch", "file", "session", "chunk",
+      "attempt", "receipt", "event",
+    ]
+    func content() throws -> [[String]] {
+      try tables.map { table in try f.texts("SELECT * FROM \(table)") }
+    }
+    let before = try content()
+    for sql in Self.replacing {
+      let error = #expect(throws: SQLiteError.self, "\(sql)") { try shell.execute(sql) }
+      #expect(error?.primary == 19, "\(sql): \(error?.message ?? "")")
+    }
+    #expect(try content() == before)
+    #expect(try f.findings() == [])
+  }
 
   @Test func theShellCannotBreakTheRules() throws {
     let f = try LedgerFixture()
@@ -164,7 +242,7 @@ import Testing
     #expect(triggers.count > 30)
     for trigger in triggers {
       try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
-      let passed = try Self.refused.contains { sql in
+      let passed = try (Self.refused + Self.replacing).contains { sql in
         try shell.execute("SAVEPOINT one")
         defer { try? shell.execute("ROLLBACK TO one; RELEASE one") }
         return (try? shell.execute(sql)) != nil
@@ -218,6 +296,7 @@ import Testing
       _ = try tx.markUnknown(ids[3], run, code: .protoLostAnswer, message: "lost")
       try tx.sendAll(ids[4], run)
       _ = try tx.endSession(try tx.intendSession(ids[4], run), .aborted)
+      _ = try tx.endAttempt(try tx.beginAttempt(ids[1], run, .probe, session: nil, isRepeatable: true), run, ok)
     }
     try f.shell("UPDATE file SET state = 'pending' WHERE id = 3")
   }
