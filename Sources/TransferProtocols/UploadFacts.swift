@@ -100,6 +100,8 @@ public struct ChunkFacts: Sendable, Hashable {
   /// What ``UploadProtocol/digestsAhead(_:)`` asked for, over the body of the request; when an answer is judged, also
   /// ``UploadProtocol/sentDigest`` of the chunk from its start to the last byte that went out.
   public var digests: [DigestAlgorithm: Digest]
+  /// The engine wants no longer body, where the protocol can send a chunk in pieces; nil for no limit.
+  public var mostBody: Int64?
   /// What the request carries: ``UploadProtocol/bodyRange(of:_:)``. The rest of the chunk until the engine has asked.
   public var body: ByteRange
 

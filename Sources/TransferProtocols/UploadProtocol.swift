@@ -63,6 +63,10 @@ public protocol UploadProtocol: Sendable {
   /// the rest of the chunk where a server limits bodies. Within the chunk, and empty only for an empty chunk.
   func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange
 
+  /// The same as ``layout(size:)`` with the shortest chunks that the protocol allows and the settings do not forbid: for lines on which
+  /// connections are lost before longer ones arrive.
+  func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout
+
   /// Digests of the whole file that must be known before this request is made; computed once for each time that a file is
   /// claimed, by reading it.
   func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm>
@@ -73,6 +77,8 @@ public protocol UploadProtocol: Sendable {
 
 extension UploadProtocol {
   public func abilities(_ facts: UploadFacts) -> ProtocolAbilities { abilities }
+
+  public func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout { try layout(size: size) }
 
   public func plannedRequests(size: Int64) throws(TransferError) -> Int { try layout(size: size).count }
 

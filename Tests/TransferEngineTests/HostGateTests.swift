@@ -70,6 +70,32 @@ import Testing
     #expect(gate.chargeRetry(isThrottled: true) == HostGate.dryBudgetMs)
   }
 
+  /// A line of 4 MB/s that is cut every eight seconds, with 16 MiB parts: five of them side by side never end, one does.
+  @Test func aLineThatDropsIsLeftToOneRequest() {
+    var gate = gate(8)
+    var now: Int64 = 0
+    for _ in 0..<3 {
+      let count = min(5, gate.limit)
+      for _ in 0..<count { gate.started(nowMs: now) }
+      now += 8_000
+      for _ in 0..<count { gate.ended(.lost, nowMs: now) }
+    }
+    #expect(gate.limit == 1)
+    #expect(gate.isLossy)
+    #expect(gate.opensInARow == 0, "it is there")
+    for _ in 0..<20 { succeed(&gate, at: now) }
+    #expect(!gate.isLossy)
+    #expect(gate.limit == 2)
+  }
+
+  @Test func requestsThatAreLostTogetherAreOneLoss() {
+    var gate = gate(8)
+    for _ in 0..<8 { gate.started(nowMs: 0) }
+    for _ in 0..<8 { gate.ended(.lost, nowMs: 8_000) }
+    #expect(!gate.isLossy)
+    #expect(gate.limit == 4)
+  }
+
   private func gate(_ workers: Int) -> HostGate {
     HostGate(Concurrency(first: workers, highest: workers, isExplicit: true))
   }

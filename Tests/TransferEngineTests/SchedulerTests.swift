@@ -62,6 +62,28 @@ import TransferModel
     #expect(scheduler.fairShare(nowMs: 0) == 6)
   }
 
+  /// Under a rate of 1 MB/s ten seconds' worth of bodies run; what asks for nothing but an answer is not held up.
+  @Test func noMoreBodiesRunThanCanEnd() {
+    var scheduler = Scheduler(workers: 9, bytesAtOnce: 10) { Concurrency(first: $1, highest: $1, isExplicit: true) }
+    for job in 1...4 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 4) }
+    scheduler.jobIsReady(5, host: "a", batch: one, isUrgent: false, bytes: 1)
+    #expect(takeAll(&scheduler) == [1, 2], "and the short one does not go by")
+    scheduler.jobIsReady(6, host: "a", batch: one, isUrgent: true)
+    #expect(takeAll(&scheduler) == [6])
+    scheduler.jobEnded(host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0)
+    #expect(takeAll(&scheduler) == [3])
+    for _ in 0..<2 { scheduler.jobEnded(host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0) }
+    #expect(takeAll(&scheduler) == [4, 5])
+  }
+
+  @Test func oneBodyOfAnyLengthAlwaysRuns() {
+    var scheduler = Scheduler(workers: 9, bytesAtOnce: 10) { Concurrency(first: $1, highest: $1, isExplicit: true) }
+    for job in 1...2 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 4_000) }
+    #expect(takeAll(&scheduler) == [1])
+    scheduler.jobEnded(host: "a", batch: one, .success, bytes: 4_000, length: 4_000, nowMs: 0)
+    #expect(takeAll(&scheduler) == [2])
+  }
+
   /// What one host does not want is used by the others.
   @Test func connectionsThatNobodyElseWantsAreUsed() {
     var scheduler = Scheduler(workers: 8) { Concurrency(first: $1, highest: $1, isExplicit: true) }

@@ -87,7 +87,7 @@ import Transfers
     let scene = try scene("match PUT /up/* : status=401\n")
     try scene.add()
     try scene.run()
-    #expect(try scene.states() == ["failed auth.refused"])
+    #expect(try scene.states() == ["pending auth.refused"], "it waits for other credentials")
     #expect(try refreshes(scene) == 1)
   }
 

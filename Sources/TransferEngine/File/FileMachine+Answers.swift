@@ -57,7 +57,7 @@ extension FileMachine {
     case .stored(let part, let proof):
       return stored(job, part, proof)
     case .advanced(let acked):
-      return advanced(job, to: acked)
+      return advanced(job, to: acked, retry)
     case .chunkPrepared(let remote):
       guard case .chunk(let chunk, let attempt) = job.target else { preconditionFailure("prepared a control step") }
       return [.prepareChunk(chunk, attempt, remote: remote)]
@@ -137,18 +137,35 @@ extension FileMachine {
     return [.doubtChunk(chunk, attempt, remote: remote)]
   }
 
-  private mutating func advanced(_ job: JobStep, to acked: Int64) -> [FileChange] {
+  private mutating func advanced(_ job: JobStep, to acked: Int64, _ retry: RetryDecision) -> [FileChange] {
     guard case .chunk(let chunk, let attempt) = job.target else { preconditionFailure("advanced a control step") }
     repairsInARow = 0
     count(acked - (job.step.chunk?.acked ?? 0), isNew: job.step.isOfNewChunk)
+    if let failure = Self.tinyProgress(job, to: acked) {
+      end(
+        retry.isExhausted
+          ? .fail(failure, keepsSession: true)
+          : .requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
+    }
     return [.advanceChunk(chunk, attempt, acked: acked)]
+  }
+
+  /// A failure when the server took next to nothing of a body; nil when it took more, or all.
+  static func tinyProgress(_ job: JobStep, to acked: Int64) -> Failure? {
+    guard let chunk = job.step.chunk, BodyProgress.isTiny(acked - chunk.acked, of: chunk.body.length) else {
+      return nil
+    }
+    let taken = acked - chunk.acked
+    return Failure(
+      .protoBadReply, "the server took \(taken) of \(chunk.body.length) bytes and answered that all was well")
   }
 
   /// Bytes that the server says it holds, or does not hold after all. What it had before and lost is no progress, here as in
   /// the ledger: a file that loses again and again must come to an end.
   private mutating func count(_ bytes: Int64, isNew: Bool) {
     bytesStored += bytes
-    if bytes > 0 && isNew { failures = 0 }
+    let isAll = bytesStored == facts.layout.size
+    if isNew && (BodyProgress.forgives(bytes, ofFile: facts.layout.size) || (isAll && bytes > 0)) { failures = 0 }
   }
 
   /// The server said how much of the file it holds, and that is the only truth.

@@ -46,6 +46,11 @@ public struct EngineConfiguration: Sendable {
     progressEveryMs = 100
   }
 
+  /// Under a rate no more bodies run than end within seconds: what is cut off was not sent in vain then.
+  var bytesAtOnce: Int64? {
+    rate.map { $0.multipliedReportingOverflow(by: 10) }.map { $0.overflow ? .max : $0.partialValue }
+  }
+
   /// As many connections as turn out to be worth while.
   public static var chosen: EngineConfiguration {
     var configuration = EngineConfiguration(workers: 64)

@@ -57,7 +57,8 @@ extension EngineLoop {
     if let layout = file.layout {
       machine = FileMachine(claimed: file, layout: layout, location: location, abilities: proto.abilities)
     } else {
-      let planned = Self.layout(of: file, proto)
+      let isLossy = scheduler.gate(host: destination.host.name)?.isLossy ?? false
+      let planned = Self.layout(of: file, proto, isLossy: isLossy)
       machine = FileMachine(
         claimed: file, layout: planned.layout, location: location, abilities: proto.abilities)
       if let failure = planned.failure { machine.end(.fail(failure, keepsSession: false)) }
@@ -68,7 +69,7 @@ extension EngineLoop {
     }
     if overdue.contains(file.batch) { machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false)) }
     destination.files += 1
-    works[file.id] = Work(machine: machine, destination: destination)
+    works[file.id] = Work(machine: machine, destination: destination, chunks: engine.configuration.chunksPerFile)
     if machine.needsSession && machine.ending == nil {
       sessionQueue.append(file.id)
     } else {
@@ -109,11 +110,12 @@ extension EngineLoop {
   }
 
   private static func layout(
-    of file: ClaimedFile, _ proto: any UploadProtocol
+    of file: ClaimedFile, _ proto: any UploadProtocol, isLossy: Bool
   ) -> (layout: ChunkLayout, failure: Failure?) {
     if let refusal = proto.refusal(ofKey: file.key) { return (ChunkLayout(whole: file.identity.size), refusal) }
     do throws(TransferError) {
-      return (try proto.layout(size: file.identity.size), nil)
+      let size = file.identity.size
+      return (try isLossy ? proto.layoutOfShortChunks(size: size) : proto.layout(size: size), nil)
     } catch {
       return (ChunkLayout(whole: file.identity.size), Failure(.policyLimit, error.cause))
     }
@@ -237,7 +239,7 @@ extension EngineLoop {
   /// How many more chunks of this file may begin now.
   private func chunkRoom(_ work: Work) -> Int {
     if isStopping { return 0 }
-    let ofFile = engine.configuration.chunksPerFile - work.machine.openCount
+    let ofFile = work.concurrency.limit - work.machine.openCount
     let repeatable = work.machine.abilities.repeatable
     // What must not be repeated is begun only when a connection is free: a crash then leaves no doubt about requests
     // that were never sent.

@@ -104,7 +104,15 @@ extension EngineLoop {
   func requestEnded(_ job: Job, _ outcome: HostGate.Outcome, bytes: Int64 = 0) {
     let host = job.host
     let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
-    scheduler.jobEnded(host: host, batch: job.batch, outcome, bytes: bytes, nowMs: bootMs)
+    scheduler.jobEnded(
+      host: host, batch: job.batch, outcome, bytes: bytes, length: job.range?.length ?? 0, nowMs: bootMs)
+    if job.range != nil, let work = works[job.file] {
+      switch outcome {
+      case .success: work.concurrency.succeeded(bytes: bytes, nowMs: bootMs)
+      case .lost: work.concurrency.halve(sending: work.machine.openCount, nowMs: bootMs)
+      case .throttled, .noConnection, .failure, .interrupted: break
+      }
+    }
     guard let gate = scheduler.gate(host: host), gate.isOpen != wasOpen else { return }
     let openMs = (gate.opensAtMs(nowMs: bootMs) ?? bootMs) - bootMs
     engine.observer.notice(gate.isOpen ? .circuitOpened(host: host, forMs: openMs) : .circuitClosed(host: host))
@@ -142,7 +150,13 @@ extension EngineLoop {
     if let range = job.range {
       result.bytesAcked = max(0, acked)
       // The server took less than it was given: what it left comes again.
-      if case .advanced = judgement.verdict, acked < range.length { result.outcome = .retry }
+      if case .advanced(let through) = judgement.verdict, acked < range.length {
+        result.outcome = .retry
+        if let failure = FileMachine.tinyProgress(job.step, to: through) {
+          (result.code, result.message) = (failure.code, failure.message)
+        }
+      }
+      work.sent(range, acked: acked)
     } else {
       result.bytesSent = 0
     }
@@ -180,7 +194,7 @@ extension EngineLoop {
   private func decide(
     _ job: Job, _ verdict: Verdict, _ identityNow: SourceIdentity?, _ machine: FileMachine
   ) -> RetryDecision {
-    guard case .failed(let failure, let remedy) = verdict else {
+    guard let (failure, remedy) = Self.failure(job, verdict) else {
       return RetryDecision(notBeforeMs: wallMs, isExhausted: false)
     }
     let throttled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
@@ -195,6 +209,14 @@ extension EngineLoop {
     return RetryDecision(
       notBeforeMs: wallMs + delay, isExhausted: number >= policy.maxAttempts, identityNow: identityNow,
       isRestless: changed >= Self.sourceChangeLimit)
+  }
+
+  private static func failure(_ job: Job, _ verdict: Verdict) -> (Failure, Remedy)? {
+    switch verdict {
+    case .failed(let failure, let remedy): (failure, remedy)
+    case .advanced(let acked): FileMachine.tinyProgress(job.step, to: acked).map { ($0, .retry(isThrottled: false)) }
+    default: nil
+    }
   }
 
   /// Generations of one source in one run before it is given up: a log that is written all the time must not keep a run

@@ -71,6 +71,7 @@ extension EngineLoop {
     var chunk = ChunkFacts(
       seq: claimed.seq, range: claimed.range, acked: claimed.acked, remote: claimed.remote,
       isUncertain: claimed.isUncertain, failures: failures, losses: claimed.losses)
+    chunk.mostBody = [BodyProgress.longestBody(afterFailures: failures), work.mostBody].compactMap(\.self).min()
     chunk.body = proto.bodyRange(of: chunk, work.machine.facts)
     let step: StepRequest =
       switch claimed.operation {
@@ -90,6 +91,7 @@ extension EngineLoop {
     let job = Job(file: work.machine.claimed.id, step: step, range: range, destination: destination)
     jobs[id] = job
     work.jobs.insert(id)
+    if range != nil { work.concurrency.started(sending: work.machine.openCount, nowMs: bootMs) }
     // What was asked of the ledger before the file's end was known is given back unsent.
     if work.refusal != nil { return drop(id) }
     if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
@@ -138,7 +140,10 @@ extension EngineLoop {
       job.prepared = prepared
       work.fileDigests.merge(prepared.fileDigests) { $1 }
       job.phase = .ready
-      if !isStopping { scheduler.jobIsReady(id, host: job.host, batch: job.batch, isUrgent: job.range == nil) }
+      if !isStopping {
+        scheduler.jobIsReady(
+          id, host: job.host, batch: job.batch, isUrgent: job.range == nil, bytes: job.range?.length ?? 0)
+      }
     }
   }
 

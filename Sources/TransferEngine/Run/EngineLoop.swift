@@ -116,11 +116,22 @@ final class EngineLoop: @unchecked Sendable {
     var wish: Wish?
     /// Why the ledger refused a change of the file; nothing is done for it any more.
     var refusal: String?
+    /// Chunks at a time.
+    var concurrency: Concurrency
+    /// Bodies are short because longer ones did not arrive; nil for no limit.
+    var mostBody: Int64?
     let destination: Destination
 
-    init(machine: FileMachine, destination: Destination) {
+    init(machine: FileMachine, destination: Destination, chunks: Int) {
       self.machine = machine
+      concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
       self.destination = destination
+    }
+
+    /// A short body that arrived makes room for one of twice its length.
+    func sent(_ body: ByteRange, acked: Int64) {
+      guard machine.failures > 1 || mostBody != nil else { return }
+      mostBody = acked >= body.length ? max(BodyProgress.enough, body.length * 2) : mostBody
     }
   }
 
@@ -198,7 +209,8 @@ final class EngineLoop: @unchecked Sendable {
     self.engine = engine
     pool = PreparingPool(threadCount: engine.configuration.preparingThreads)
     scheduler = Scheduler(
-      workers: engine.configuration.workers, newConcurrency: { engine.concurrency($0, workers: $1) })
+      workers: engine.configuration.workers, bytesAtOnce: engine.configuration.bytesAtOnce,
+      newConcurrency: { engine.concurrency($0, workers: $1) })
     startedMs = engine.clock.bootMs
   }
 

@@ -27,6 +27,7 @@ struct HostGate: Sendable, Hashable {
   static let breakerThreshold = 5
   static let firstOpenMs: Int64 = 1_000
   static let longestOpenMs: Int64 = 300_000
+  private static let successesToForget = 20
   static let dryBudgetMs: Int64 = 15_000
 
   private(set) var concurrency: Concurrency
@@ -37,12 +38,17 @@ struct HostGate: Sendable, Hashable {
   private var pausedUntilMs: Int64 = .min
   private var tokens = 100
   private(set) var sending = 0
+  private var losses = 0
+  private var lastLossMs: Int64 = .min / 2
+  private var successesSinceLoss = 0
   /// How often the breaker opened without an answer in between.
   private(set) var opensInARow = 0
 
   init(_ concurrency: Concurrency) { self.concurrency = concurrency }
 
   var limit: Int { concurrency.limit }
+  /// Connections are lost again and again: the shorter a request, the better.
+  var isLossy: Bool { losses >= 2 }
   /// Worth to be remembered: it comes from answers.
   var learnedLimit: Int? { concurrency.isLearned ? limit : nil }
   var isOpen: Bool { openForMs > 0 }
@@ -73,6 +79,8 @@ struct HostGate: Sendable, Hashable {
     case .success:
       answered()
       tokens = min(100, tokens + 1)
+      successesSinceLoss += 1
+      if successesSinceLoss >= Self.successesToForget { losses = 0 }
       concurrency.succeeded(bytes: bytes, nowMs: nowMs)
     case .throttled(let retryAfterMs):
       answered()
@@ -80,6 +88,7 @@ struct HostGate: Sendable, Hashable {
       concurrency.halve(sending: before, nowMs: nowMs)
     case .lost:
       answered()
+      lost(nowMs: nowMs)
       concurrency.halve(sending: before, nowMs: nowMs)
     case .failure:
       answered()
@@ -101,6 +110,13 @@ struct HostGate: Sendable, Hashable {
     guard tokens >= cost else { return Self.dryBudgetMs }
     tokens -= cost
     return 0
+  }
+
+  /// All requests on a line are lost together: that is one loss.
+  private mutating func lost(nowMs: Int64) {
+    successesSinceLoss = 0
+    if nowMs - lastLossMs >= 1_000 { losses += 1 }
+    lastLossMs = nowMs
   }
 
   private mutating func answered() {

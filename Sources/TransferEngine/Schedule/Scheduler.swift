@@ -10,6 +10,7 @@ struct Scheduler: Sendable {
   private struct Waiting: Sendable {
     let job: JobID
     let batch: BatchID
+    let bytes: Int64
   }
 
   private struct Host: Sendable {
@@ -36,16 +37,20 @@ struct Scheduler: Sendable {
   private var turn: [String] = []
   private var nextTurn = 0
   private var shares: [BatchID: Share] = [:]
+  /// Of all bodies that run together; nil for no limit. One of any length always may.
+  private let bytesAtOnce: Int64?
+  private var sendingBytes: Int64 = 0
   private(set) var sendingCount = 0
   private(set) var readyCount = 0
 
   init(
-    workers: Int,
+    workers: Int, bytesAtOnce: Int64? = nil,
     newConcurrency: @escaping @Sendable (_ host: String, _ workers: Int) -> Concurrency = {
       Concurrency(first: Concurrency.usualFirst, highest: $1, isExplicit: false)
     }
   ) {
     self.workers = max(1, workers)
+    self.bytesAtOnce = bytesAtOnce
     self.newConcurrency = newConcurrency
   }
 
@@ -56,10 +61,10 @@ struct Scheduler: Sendable {
   }
 
   /// A request is prepared and waits for a connection.
-  mutating func jobIsReady(_ job: JobID, host: String, batch: BatchID, isUrgent: Bool) {
+  mutating func jobIsReady(_ job: JobID, host: String, batch: BatchID, isUrgent: Bool, bytes: Int64 = 0) {
     addHost(host)
     readyCount += 1
-    let waiting = Waiting(job: job, batch: batch)
+    let waiting = Waiting(job: job, batch: batch, bytes: bytes)
     if isUrgent { hosts[host]!.urgent.append(waiting) } else { hosts[host]!.ready.append(waiting) }
   }
 
@@ -89,9 +94,10 @@ struct Scheduler: Sendable {
 
   /// A request that was taken has ended; its connection is free.
   mutating func jobEnded(
-    host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0, nowMs: Int64
+    host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64
   ) {
     sendingCount -= 1
+    sendingBytes -= length
     if !shares.isEmpty { shares[batch]?.sending -= 1 }
     hosts[host]?.gate.ended(outcome, bytes: bytes, nowMs: nowMs)
   }
@@ -181,12 +187,23 @@ struct Scheduler: Sendable {
   }
 
   private mutating func popJob(_ name: String) -> JobID? {
-    guard !shares.isEmpty else { return (hosts[name]!.urgent.popFirst() ?? hosts[name]!.ready.popFirst())?.job }
     let shares = shares
-    let mayGo = { (waiting: Waiting) in shares[waiting.batch].map { $0.sending < $0.limit } ?? true }
-    let next = hosts[name]!.urgent.popFirst(where: mayGo) ?? hosts[name]!.ready.popFirst(where: mayGo)
-    if let next { self.shares[next.batch]?.sending += 1 }
-    return next?.job
+    let mayGo = { (waiting: Waiting) in shares.isEmpty || shares[waiting.batch].map { $0.sending < $0.limit } ?? true }
+    if let next = hosts[name]!.urgent.popFirst(where: mayGo) { return taken(next) }
+    // The next in turn waits until it fits: if shorter ones went by, it would wait for ever.
+    guard let next = hosts[name]!.ready.first(where: mayGo), fits(next) else { return nil }
+    return hosts[name]!.ready.popFirst(where: mayGo).flatMap { taken($0) }
+  }
+
+  private func fits(_ waiting: Waiting) -> Bool {
+    guard let bytesAtOnce, sendingBytes > 0 else { return true }
+    return waiting.bytes <= bytesAtOnce - sendingBytes
+  }
+
+  private mutating func taken(_ waiting: Waiting) -> JobID {
+    if !shares.isEmpty { shares[waiting.batch]?.sending += 1 }
+    sendingBytes += waiting.bytes
+    return waiting.job
   }
 }
 
@@ -211,6 +228,8 @@ struct FIFO<Element: Sendable>: Sendable {
     }
     return elements[head]
   }
+
+  func first(where fits: (Element) -> Bool) -> Element? { elements[head...].first(where: fits) }
 
   /// The first element for which `fits` is true; the others keep their order.
   mutating func popFirst(where fits: (Element) -> Bool) -> Element? {

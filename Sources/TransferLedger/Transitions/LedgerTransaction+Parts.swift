@@ -3,9 +3,10 @@ public import TransferModel
 
 /// What becomes of chunks that the server holds in part, or that are spoken about before they are sent.
 extension LedgerTransaction {
-  /// sending → pending: the server holds `acked` bytes from its start, more than before. `attempt` was closed before. The file
-  /// has made progress: its failures are forgotten.
+  /// sending → pending: the server holds `acked` bytes from its start, more than before. `attempt` was closed before. When that
+  /// is progress (``BodyProgress``), the failures of the file are forgotten.
   public func advanceChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
+    let isProgress = try isProgress(chunk, acked: acked)
     let changes = try db.run(
       """
       UPDATE chunk SET state = 'pending', acked = ?1, failures = 0, uncertain = 0
@@ -13,8 +14,15 @@ extension LedgerTransaction {
         AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome <> 'open')
       """, .int(acked), .id(chunk), .id(attempt))
     guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
-    try forgetFailures(ofFileWith: chunk)
+    if isProgress { try forgetFailures(ofFileWith: chunk) }
     return .applied
+  }
+
+  private func isProgress(_ chunk: ChunkID, acked: Int64) throws -> Bool {
+    let found = try db.first(
+      "SELECT ? - c.acked, f.size FROM chunk c JOIN file f ON f.id = c.file_id WHERE c.id = ?", .int(acked), .id(chunk)
+    ) { BodyProgress.forgives($0.int64(0), ofFile: $0.int64(1)) }
+    return found ?? false
   }
 
   /// sending → pending: the server said what its body needs. `attempt` was closed before.
@@ -32,7 +40,7 @@ extension LedgerTransaction {
 
   /// sending → pending: asked, the server said that it holds `acked` bytes from its start. `attempt` was closed before.
   public func probeChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
-    let more = try db.first("SELECT ? > acked FROM chunk WHERE id = ?", .int(acked), .id(chunk)) { $0.flag(0) }
+    let isProgress = try isProgress(chunk, acked: acked)
     let changes = try db.run(
       """
       UPDATE chunk SET state = 'pending', losses = losses + (acked > ?1), acked = ?1, uncertain = 0
@@ -40,7 +48,7 @@ extension LedgerTransaction {
         AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome = 'ok')
       """, .int(acked), .id(chunk), .id(attempt))
     guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
-    if more == true { try forgetFailures(ofFileWith: chunk) }
+    if isProgress { try forgetFailures(ofFileWith: chunk) }
     return .applied
   }
 
@@ -48,7 +56,7 @@ extension LedgerTransaction {
   /// chunks above are pending (a loss for those that were done), and the one between has its part. None may be sending. A file
   /// that was finishing and lost something goes back to active. Throws `.leaseLost` when the file is not with this run.
   public func alignChunks(_ file: FileID, _ run: RunID, by attempt: AttemptID, offset: Int64) throws {
-    let held = try db.first(Self.heldBytes, .id(file)) { $0.int64(0) } ?? 0
+    let (held, size) = try db.first(Self.heldBytes, .id(file)) { ($0.int64(0), $0.int64(1)) } ?? (0, 0)
     if offset < held { try reopenWork(file, run) } else { try requireWork(file, run) }
     try db.run(
       """
@@ -67,7 +75,7 @@ extension LedgerTransaction {
       UPDATE chunk SET state = 'done', etag = '', confirmation = 'size', done_attempt = ?3, failures = 0, uncertain = 0
       WHERE file_id = ?1 AND offset + length <= ?2 AND state = 'pending'
       """, .id(file), .int(offset), .id(attempt))
-    guard offset > held else { return }
+    guard offset == size || BodyProgress.forgives(offset - held, ofFile: size) else { return }
     // Not for one that loses what it holds again and again: that must come to an end.
     try db.run(
       """
@@ -77,7 +85,7 @@ extension LedgerTransaction {
   }
 
   static let heldBytes: StaticString =
-    "SELECT coalesce(sum(iif(state = 'done', length, acked)), 0) FROM chunk WHERE file_id = ?"
+    "SELECT coalesce(sum(iif(state = 'done', length, acked)), 0), coalesce(sum(length), 0) FROM chunk WHERE file_id = ?"
 
   /// Remembers what shows later whether a chunk is there whose answer was lost. `attempt` was closed before; the chunk's own
   /// transition follows.

@@ -82,6 +82,7 @@ public struct ResumableProtocol: UploadProtocol {
     let discovery = discovery(facts.learned)
     var most = session.notes[Self.appendNote].flatMap { Int64($0) } ?? discovery.limits.maxAppend ?? .max
     most = min(most, session.notes[Self.bodyNote].flatMap { Int64($0) } ?? .max)
+    most = min(most, chunk.mostBody.map { max($0, discovery.limits.minAppend ?? 0) } ?? .max)
     if discovery.isSpoken { most = min(most, max(settings.partSize, discovery.limits.minAppend ?? 0)) }
     return ByteRange(offset: chunk.rest.offset, length: min(chunk.rest.length, max(1, most)))
   }

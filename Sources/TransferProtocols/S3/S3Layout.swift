@@ -16,11 +16,13 @@ enum S3Layout {
   /// Chosen by us, the part is 16 MiB or, for large files, a whole number of MiB that gives at most 9,000 parts: room for
   /// servers whose limit is below 10,000.
   /// - Throws: `.usage` when a limit of S3 cannot be kept.
-  static func layout(size: Int64, partSize: Int64?) throws(TransferError) -> ChunkLayout {
+  static func layout(
+    size: Int64, partSize: Int64?, shortest: Int64 = singleLimit
+  ) throws(TransferError) -> ChunkLayout {
     guard size <= largestObject else {
       throw fault("\(size) bytes are more than the largest object, 48.8 TiB", "split the file")
     }
-    guard let partSize else { return chosen(size) }
+    guard let partSize else { return chosen(size, shortest) }
     guard (smallestPart...largestPart).contains(partSize) else {
       throw fault("a part has 5 MiB to 5 GiB, not \(partSize) bytes", "choose another --part-size or leave it out")
     }
@@ -32,10 +34,10 @@ enum S3Layout {
     return size <= partSize ? ChunkLayout(whole: size) : ChunkLayout(size: size, chunkSize: partSize)
   }
 
-  private static func chosen(_ size: Int64) -> ChunkLayout {
-    guard size >= singleLimit else { return ChunkLayout(whole: size) }
+  private static func chosen(_ size: Int64, _ shortest: Int64) -> ChunkLayout {
+    guard size >= shortest else { return ChunkLayout(whole: size) }
     let wanted = (size + 8_999) / 9_000
-    let part = max(singleLimit, (wanted + mebibyte - 1) / mebibyte * mebibyte)
+    let part = max(shortest, (wanted + mebibyte - 1) / mebibyte * mebibyte)
     return ChunkLayout(size: size, chunkSize: min(part, largestPart))
   }
 

@@ -28,6 +28,10 @@ public struct S3Protocol: UploadProtocol {
     try S3Layout.layout(size: size, partSize: settings.partSize)
   }
 
+  public func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout {
+    try S3Layout.layout(size: size, partSize: settings.partSize, shortest: S3Layout.smallestPart)
+  }
+
   /// Several parts need their upload created and completed.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     let count = try layout(size: size).count

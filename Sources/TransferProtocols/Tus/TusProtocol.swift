@@ -75,6 +75,7 @@ public struct TusProtocol: UploadProtocol {
   public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange {
     var most = checksum(facts.learned) == nil ? Int64.max : settings.partSize
     if let limit = facts.session?.notes[Self.bodyNote].flatMap({ Int64($0) }), limit > 0 { most = min(most, limit) }
+    most = min(most, chunk.mostBody ?? .max)
     return ByteRange(offset: chunk.rest.offset, length: min(chunk.rest.length, most))
   }
 
