@@ -7,11 +7,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import urllib.parse
 
 import s3
 
 TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TOOLS, "lib"))
+
+from whole_lines import end_of_lines, whole_lines  # noqa: E402
 
 
 class Target:
@@ -50,12 +54,10 @@ class Target:
 
     def lines(self, case):
         """What the server's account gained since the case was prepared."""
-        with open(self.folder + "/" + self.account, "rb") as file:
-            file.seek(self.marks[case])
-            return file.read().splitlines()
+        return whole_lines(self.folder + "/" + self.account, self.marks[case])
 
     def mark(self, case):
-        self.marks[case] = os.path.getsize(self.folder + "/" + self.account)
+        self.marks[case] = end_of_lines(self.folder + "/" + self.account)
 
     def flags(self, case):
         return []

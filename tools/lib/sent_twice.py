@@ -6,22 +6,23 @@ import collections
 import json
 import sys
 
+from whole_lines import whole_lines
+
 acknowledged, again, started = set(), [], collections.Counter()
 accepted = 0
 path_of = {}
-with open(sys.argv[1], "rb") as record:
-    for line in record:
-        event = json.loads(line)
-        request = (event["conn"], event["req"])
-        if event["t"] == "start" and event["method"] == "PUT":
-            path = path_of[request] = base64.b64decode(event["path_b64"])
-            started[path] += 1
-            if path in acknowledged:
-                again.append(path)
-        elif event["t"] == "bytes":
-            accepted += event["length"]
-        elif event["t"] == "answer" and request in path_of and 200 <= event["status"] < 300:
-            acknowledged.add(path_of[request])
+for line in whole_lines(sys.argv[1]):
+    event = json.loads(line)
+    request = (event["conn"], event["req"])
+    if event["t"] == "start" and event["method"] == "PUT":
+        path = path_of[request] = base64.b64decode(event["path_b64"])
+        started[path] += 1
+        if path in acknowledged:
+            again.append(path)
+    elif event["t"] == "bytes":
+        accepted += event["length"]
+    elif event["t"] == "answer" and request in path_of and 200 <= event["status"] < 300:
+        acknowledged.add(path_of[request])
 
 repeated = sum(count > 1 for count in started.values())
 print(f"{len(acknowledged)} files acknowledged, {accepted / 2**20:.1f} MiB of bodies received")

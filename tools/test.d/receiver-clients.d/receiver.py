@@ -5,9 +5,14 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "lib"))
+
+from whole_lines import whole_lines  # noqa: E402
+
 results = []
 
 
@@ -69,8 +74,7 @@ class Receiver:
             return None
 
     def record(self):
-        with open(self.path("record"), "rb") as lines:
-            events = [json.loads(line) for line in lines]
+        events = [json.loads(line) for line in whole_lines(self.path("record"))]
         for event in events:
             event["path"] = base64.b64decode(event.get("path_b64", "")).decode()
         return events
