@@ -121,6 +121,27 @@ import Transfers
     #expect(pipe.text().split(separator: "\n").count == 2)
   }
 
+  @Test func aThousandFailuresAreTwentyLinesAndTheirCount() throws {
+    let pipe = try Channel.pipe()
+    let reporter = reporter(pipe, usual)
+    for n in 0..<1_000 {
+      let failure = Failure(.http403, "no")
+      reporter.notice(
+        n % 2 == 0 ? .failed(path: NameBytes("/\(n)"), failure) : .unknown(path: NameBytes("/\(n)"), failure))
+    }
+    reporter.notice(.skipped(path: NameBytes("/fifo"), reason: "a FIFO is not sent"))
+    reporter.notice(.circuitClosed(host: "a:80"))
+    reporter.finish()
+    reporter.finish()
+    let lines = pipe.text().split(separator: "\n").map(String.init)
+    #expect(lines.count == 23, "\(lines.suffix(4))")
+    #expect(
+      lines.suffix(3) == [
+        "more of these are only counted", "a:80 answers again: circuit closed",
+        "not shown: 490 failed, 490 unknown, 1 skipped; \"transfers list files --state failed,unknown\" lists them",
+      ])
+  }
+
   @Test func hostsThatCloseAndOpenAreToldAtOnce() throws {
     let pipe = try Channel.pipe()
     let reporter = reporter(pipe, usual)

@@ -35,6 +35,18 @@ import TransferModel
     #expect(try keys() == ["in/a/1", "in/b/2"])
   }
 
+  @Test func aSourceThatCannotBeLookedAtHoldsBackNoOther() throws {
+    symlink("loop", folder + "/src/loop")
+    mkfifo(folder + "/src/fifo", 0o600)
+    let outcome = try add("\(folder)/src/loop", "\(folder)/src/a", "\(folder)/src/fifo")
+    #expect(outcome.code == 3, "\(outcome)")
+    #expect(outcome.out.hasPrefix("b1  1 new, 0 unchanged, 1 failed, 1 skipped · "), "\(outcome)")
+    #expect(outcome.err.contains("/src/loop: source.kind: too many symbolic links"), "\(outcome.err)")
+    #expect(try keys() == ["in/loop", "in/a/1"])
+    #expect(try add("\(folder)/src/loop").code == 66, "alone it is a wrong command")
+    #expect(try add("\(folder)/src/a", "\(folder)/none").code == 66, "so is a name that is not there")
+  }
+
   @Test func aQuotedPatternIsExpandedAndAFileInAnotherSourceIsTakenOnce() throws {
     let outcome = try add("\(folder)/src/*", "\(folder)/src/a/1")
     #expect(outcome.out.hasPrefix("b1  3 new, 0 unchanged, 1 named again · "), "\(outcome.out)\(outcome.err)")

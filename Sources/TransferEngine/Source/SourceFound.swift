@@ -16,8 +16,9 @@ struct SourceFound {
   var home: NameBytes
   var isPattern = false
 
+  /// A name that is there and cannot be looked at is the scan's business, which goes on with the others, unless it is alone.
   /// - Throws: `.noSource`.
-  init(_ source: NameBytes) throws(TransferError) {
+  init(_ source: NameBytes, isAlone: Bool = true) throws(TransferError) {
     var status = csys_file_status()
     if !source.isEmpty, source.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 {
       let path = Self.absolute(source)
@@ -26,6 +27,11 @@ struct SourceFound {
       return
     }
     let code = source.isEmpty ? ENOENT : errno
+    if !isAlone, code != ENOENT, code != ENOTDIR, code != ENAMETOOLONG, !SourcePattern.isOne(source) {
+      let path = Self.absolute(source)
+      (paths, home) = ([path], Self.parent(path))
+      return
+    }
     guard SourcePattern.isOne(source) else { throw noSource(source, code) }
     let pattern = SourcePattern(source)
     home = Self.absolute(pattern.folder)

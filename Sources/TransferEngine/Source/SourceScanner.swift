@@ -37,23 +37,34 @@ public struct SourceScanner {
   }
 
   /// Scans one source: a file or a directory. A source that is named is followed when it is a symbolic link.
-  /// - Throws: `.noSource` when it does not exist or is neither file nor directory; what `visit` throws.
-  public func scan(_ source: SourcePlace) throws(TransferError) {
+  /// One of several that cannot be looked at is told like a file that cannot be read, and the others go on.
+  /// - Throws: `.noSource` when it is alone and does not exist or is neither file nor directory; what `visit` throws.
+  public func scan(_ source: SourcePlace, isAlone: Bool = true) throws(TransferError) {
     let path = PathBuffer()
     source.path.bytes.withUnsafeBytes { path.append($0) }
     var status = csys_file_status()
-    guard csys_status_at(AT_FDCWD, path.cString, 1, &status) == 0 else { throw noSource(source.path, errno) }
+    guard csys_status_at(AT_FDCWD, path.cString, 1, &status) == 0 else {
+      return try refuse(source, path, errno, isAlone)
+    }
     switch status.mode & S_IFMT {
     case S_IFREG: try take(path, source.relativeStart, status, mayBeLink: true)
     case S_IFDIR:
       let descriptor = csys_open_directory(AT_FDCWD, path.cString, 1)
-      guard descriptor >= 0 else { throw noSource(source.path, errno) }
+      guard descriptor >= 0 else { return try refuse(source, path, errno, isAlone) }
       try walk(descriptor, path, source.relativeStart, [DirectoryID(status)])
     default:
+      guard isAlone else { return try special(path, source.relativeStart, status.mode) }
       throw TransferError(
         .noSource, "read source", source.path, cause: "it is \(fileKind(status.mode))",
         remedy: "name a file or a directory")
     }
+  }
+
+  private func refuse(
+    _ source: SourcePlace, _ path: PathBuffer, _ code: Int32, _ isAlone: Bool
+  ) throws(TransferError) {
+    if isAlone { throw noSource(source.path, code) }
+    try unreadable(path, source.relativeStart, sourceFailure(code))
   }
 
   /// A regular file, unless a rule leaves it out. Files are opened without following a link in their last component, so

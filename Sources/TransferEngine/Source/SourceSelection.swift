@@ -53,7 +53,7 @@ public struct SourceSelection: Sendable {
     var found: [SourceFound] = []
     var named: Set<NameBytes> = []
     for source in sources {
-      let one = try SourceFound(source)
+      let one = try SourceFound(source, isAlone: sources.count == 1)
       if one.isPattern || one.paths.contains(where: { named.insert($0).inserted }) { found.append(one) }
     }
     let only = found.count == 1 && !found[0].isPattern ? found[0].paths.first : nil
@@ -136,7 +136,7 @@ public struct ResolvedSources {
     let scanner = SourceScanner(
       rules: selection.rules, followsSymlinks: selection.followsSymlinks, visit: visit)
     switch kind {
-    case .places(let places, _): for place in places { try scanner.scan(place) }
+    case .places(let places, _): for place in places { try scanner.scan(place, isAlone: places.count == 1) }
     case .list(let list, let base): try ListScanner(list, base: base, scanner).scan()
     }
   }

@@ -23,7 +23,8 @@ struct AddCommand: Command, HasIdleOptions {
     try common.checkColumns(of: AddOutput.sample, context)
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let result = try failing { () throws(TransferError) in
-      try Transfers.add(batch.namedSources, options) { reporter.notice($0) }
+      defer { reporter.finish() }
+      return try Transfers.add(batch.namedSources, options) { reporter.notice($0) }
     }
     let value = AddOutput(result: result, destination: options.settings.destination)
     try common.print(value, store: StoreIdentity.read(options.storePath, context), context)

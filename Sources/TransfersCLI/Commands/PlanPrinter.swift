@@ -52,7 +52,8 @@ final class PlanPrinter: Sendable {
 
   func run(_ sources: [NameBytes]) throws(CommandFailure) {
     let result = try failing { () throws(TransferError) in
-      try Transfers.plan(sources, options) { [self] in take($0) }
+      defer { reporter.finish() }
+      return try Transfers.plan(sources, options) { [self] in take($0) }
     }
     let printer = state.withLock { state in
       state.flush()

@@ -18,6 +18,7 @@ final class ProgressReporter: Sendable {
     var figures: ProgressFigures?
     var lastShownMs: Int64?
     var announced: Set<ErrorCode> = []
+    var limit = NoticeLimit()
     var stopSignal: Int32?
     /// What could not be written yet.
     var backlog: [String] = []
@@ -61,7 +62,12 @@ final class ProgressReporter: Sendable {
       if case .draining(let requests) = notice, let signal = state.stopSignal {
         return put(draining(requests, signal), &state)
       }
-      if !look.isQuiet, let line = NoticeText.line(notice) { put(line, &state) }
+      guard !look.isQuiet, let line = NoticeText.line(notice) else { return }
+      switch state.limit.take(notice) {
+      case .tell: put(line, &state)
+      case .stop: put("more of these are only counted", &state)
+      case .count: break
+      }
     }
   }
 
@@ -88,9 +94,11 @@ final class ProgressReporter: Sendable {
   /// The process went on after it was stopped: the screen is not what it was.
   func resumed() { state.withLock { $0.screen.forget() } }
 
-  /// Takes the block away, so that what follows starts on an empty line; the last record is written.
+  /// Takes the block away, so that what follows starts on an empty line; what was only counted is told, and the last record
+  /// written.
   func finish() {
     state.withLock { state in
+      if let rest = state.limit.takeRest() { put(rest, &state) }
       if case .records = look.mode, let figures = state.figures, figures.now.elapsedMs != state.lastShownMs {
         state.lastShownMs = figures.now.elapsedMs
         state.backlog.append(record(figures))

@@ -1,0 +1,54 @@
+import TransferReports
+import Transfers
+
+/// Lines about single files: the first ones are told, the others only counted, so that a thousand failures are no thousand lines.
+struct NoticeLimit: Sendable {
+  static let lines = 20
+
+  private var told = 0
+  /// Not told, in the order in which they first came.
+  private var counted: [(word: String, files: Int)] = []
+
+  enum Verdict: Equatable {
+    case tell
+    /// The first that is not told.
+    case stop
+    case count
+  }
+
+  /// What is to be done with a notice. Those that are not about the fate of a file are always told.
+  mutating func take(_ notice: Notice) -> Verdict {
+    guard let word = Self.word(notice) else { return .tell }
+    guard told >= Self.lines else {
+      told += 1
+      return .tell
+    }
+    let isFirst = counted.isEmpty
+    if let known = counted.firstIndex(where: { $0.word == word }) {
+      counted[known].files += 1
+    } else {
+      counted.append((word, 1))
+    }
+    return isFirst ? .stop : .count
+  }
+
+  /// `not shown: 480 failed, 3 unknown; "transfers list files --state failed,unknown" lists them`; nil when all was told.
+  mutating func takeRest() -> String? {
+    guard !counted.isEmpty else { return nil }
+    defer { counted = [] }
+    let listed = counted.map(\.word).filter { $0 == "failed" || $0 == "unknown" }.sorted()
+    let where_ = listed.isEmpty ? "" : "; \"transfers list files --state \(listed.joined(separator: ","))\" lists them"
+    return "not shown: " + counted.map { "\($0.files) \($0.word)" }.joined(separator: ", ") + where_
+  }
+
+  private static func word(_ notice: Notice) -> String? {
+    switch notice {
+    case .failed: "failed"
+    case .unknown: "unknown"
+    case .skipped: "skipped"
+    case .sourceChanged: "changed while they were sent"
+    case .retrying: "kinds of retry"
+    case .remark, .planned, .recovered, .draining, .circuitOpened, .circuitClosed: nil
+    }
+  }
+}
