@@ -60,6 +60,9 @@ static const unsigned char m0018[] = {
 static const unsigned char m0019[] = {
 #embed "../../migrations/0019_replaced.sql"
 };
+static const unsigned char m0020[] = {
+#embed "../../migrations/0020_resolve.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -82,6 +85,7 @@ static const cmigration all[] = {
     {"0017_hosts", m0017, sizeof m0017},
     {"0018_no_destination", m0018, sizeof m0018},
     {"0019_replaced", m0019, sizeof m0019},
+    {"0020_resolve", m0020, sizeof m0020},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -45,6 +45,7 @@ extension LedgerReader {
       """
       SELECT f.id FROM file f WHERE f.state IN ('done', 'finishing')
         AND (SELECT count(*) FROM chunk c WHERE c.file_id = f.id AND c.state = 'done') IS NOT f.chunk_count
+        AND NOT EXISTS (SELECT 1 FROM receipt r WHERE r.file_id = f.id AND r.note IS NOT NULL)
       """
     ),
     (
@@ -57,6 +58,13 @@ extension LedgerReader {
     (
       "I08 digests agree",
       "SELECT file_id FROM receipt WHERE confirmation = 'digest' AND digest <> remote_digest"
+    ),
+    (
+      "I35 what is done by the word of a person says so in its history",
+      """
+      SELECT r.file_id FROM receipt r WHERE r.note IS NOT NULL AND (r.confirmation <> 'none' OR NOT EXISTS (
+        SELECT 1 FROM event e WHERE e.file_id = r.file_id AND e.verb = 'resolved' AND e.detail = 'done: ' || r.note))
+      """
     ),
     (
       "I09 a done chunk names its winning attempt",

@@ -70,7 +70,7 @@ import Testing
       _ = try tx.chunkUnknown(chunk.id, chunk.attempt)
       _ = try tx.markUnknown(d, run, code: .protoLostAnswer, message: "lost")
     }
-    #expect(try f.admit("a", version: 9, to: batch) == .unknown(d))
+    #expect(try f.admit("a", version: 4, to: batch) == .unknown(d))
     #expect(try f.findings() == [])
   }
 

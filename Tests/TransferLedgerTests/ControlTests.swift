@@ -5,24 +5,25 @@ import Testing
 
 /// What people do to files and batches: at rest at once, in an engine's hands when it lets go, after its death by the next.
 @Suite struct ControlTests {
-  /// State, then what pause, pause now, resume, cancel, retry, remove, clean and clean failed make of it: the new state,
-  /// `?wish` when the engine is asked, `hidden`, or `-` for nothing.
+  /// State, then what pause, pause now, resume, cancel, retry, remove, clean, clean failed, resolve done, retry and cancel make of
+  /// it: the new state, `?wish` when the engine is asked, `hidden`, or `-` for nothing.
   static let golden = """
-    settling    - - - cancelled - cancelled,hidden - -
-    pending     paused paused - cancelled - cancelled,hidden - -
-    waiting     paused paused - cancelled - cancelled,hidden - -
-    active      ?pause ?pause-now - ?cancel - ?remove - -
-    finishing   ?pause ?pause-now - ?cancel - ?remove - -
-    done        - - - - - hidden hidden hidden
-    paused      - - pending cancelled - cancelled,hidden - -
-    failed      - - - - pending hidden - hidden
-    cancelled   - - - - pending hidden hidden hidden
-    unknown     - - - cancelled pending cancelled,hidden - -
-    superseded  - - - - - hidden hidden hidden
+    settling    - - - cancelled - cancelled,hidden - - - - -
+    pending     paused paused - cancelled - cancelled,hidden - - - - -
+    waiting     paused paused - cancelled - cancelled,hidden - - - - -
+    active      ?pause ?pause-now - ?cancel - ?remove - - - - -
+    finishing   ?pause ?pause-now - ?cancel - ?remove - - - - -
+    done        - - - - - hidden hidden hidden - - -
+    paused      - - pending cancelled - cancelled,hidden - - - - -
+    failed      - - - - pending hidden - hidden - - -
+    cancelled   - - - - pending hidden hidden hidden - - -
+    unknown     - - - cancelled pending cancelled,hidden - - done pending cancelled
+    superseded  - - - - - hidden hidden hidden - - -
     """
   static let verbs: [ControlVerb] = [
     .pause(now: false), .pause(now: true), .resume, .cancel, .retry(startsOver: false), .remove, .clean(failed: false),
-    .clean(failed: true),
+    .clean(failed: true), .resolve(.done, reason: "seen"), .resolve(.retry, reason: "not there"),
+    .resolve(.cancel, reason: "obsolete"),
   ]
 
   @Test(arguments: golden.split(separator: "\n").map(String.init))
@@ -47,6 +48,59 @@ import Testing
     }
     let padding = String(repeating: " ", count: 12 - state.count)
     #expect(state + padding + effects.joined(separator: " ") == line)
+  }
+
+  @Test func whatAPersonSaysOfAnUnknownFileIsRecorded() throws {
+    let f = try LedgerFixture()
+    let (file, run) = try TransitionTests.file(in: "unknown", f)
+    #expect(try f.ledger.write { try $0.control(.resolve(.done, reason: "seen"), .files([file])) }.changed == [file])
+    #expect(
+      try f.texts("SELECT state, cause, message, confirmed_by, proof_note, bytes_acked, etag FROM v_files") == [
+        "done - - none seen 0 "
+      ])
+    #expect(try f.texts("SELECT detail FROM event WHERE verb = 'resolved' AND file_id = 1") == ["done: seen"])
+    #expect(try f.texts("SELECT state FROM chunk") == ["unknown"], "nobody acknowledged it")
+    #expect(try f.ledger.read { try $0.receipt(of: file) }?.note == "seen")
+    #expect(try f.findings() == [])
+    #expect(try f.admit("a", to: BatchID(rawValue: 1)) == .unchanged(file))
+    guard case .added(_, superseded: file) = try f.admit("a", version: 2, to: BatchID(rawValue: 1)) else {
+      throw Surprise("a newer version")
+    }
+    _ = try f.ledger.write { try $0.endRun(run, how: "done") }
+    #expect(try f.findings() == [])
+  }
+
+  /// Its first answer was lost before there was a layout, and its session may be what it became.
+  @Test func whatWasNeverLaidOutIsResolvedToo() throws {
+    let f = try LedgerFixture()
+    let file = try f.add("a", to: f.makeBatch())
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      _ = try tx.claimFiles(run, limit: 1)
+      let session = try tx.intendSession(file, run)
+      let create = try tx.beginAttempt(file, run, .create, session: session, isRepeatable: false)
+      _ = try tx.endAttempt(create, run, result(.unknown, mayHaveArrived: true))
+      _ = try tx.markUnknown(file, run, code: .protoLostAnswer, message: "lost")
+      #expect(try tx.control(.resolve(.done, reason: "it is there"), RowFilter()).changed == [file])
+    }
+    #expect(try f.texts("SELECT state, chunks FROM v_files") == ["done -"])
+    #expect(try f.texts("SELECT state, abort_after FROM session") == ["gone -"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func anUnknownFileMakesRoomForNewContentOnly() throws {
+    let f = try LedgerFixture()
+    let (file, _) = try TransitionTests.file(in: "unknown", f)
+    let batch = BatchID(rawValue: 1)
+    var moved = LedgerFixture.source("a")
+    (moved.identity.inode, moved.identity.device, moved.identity.ctimeNs) = (77, 77, 77)
+    let elsewhere = moved
+    #expect(try f.ledger.write { try $0.admit(elsewhere, to: batch) } == .unknown(file))
+    guard case .added(_, superseded: file) = try f.admit("a", size: 11, to: batch) else { throw Surprise("larger") }
+    #expect(
+      try f.texts("SELECT state, cause FROM v_files") == ["superseded proto.lost_answer", "pending -"])
+    #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'superseded' AND file_id = 1") == ["1"])
+    #expect(try f.findings() == [])
   }
 
   @Test func whatIsToBeRemovedIsNotOnlyCancelledInstead() throws {

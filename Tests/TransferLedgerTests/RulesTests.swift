@@ -130,6 +130,15 @@ import Testing
     INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at)
     VALUES (3, 'none', '', '', '', '', '', 0)
     """,
+    // the word of a person: for unknown files only, and for no more than they can know
+    """
+    INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at, note)
+    VALUES (2, 'none', '', '', '', '', '', 0, 'seen')
+    """,
+    """
+    INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at, note)
+    VALUES (5, 'digest', '', '', '', '', '', 0, 'seen')
+    """,
     "UPDATE event SET detail = ''", "DELETE FROM event", "UPDATE batch SET settings = '{}'", "DELETE FROM batch",
     "INSERT INTO host_state VALUES ('http://other:80', 8, 1, 0)", "UPDATE host_state SET run_id = 1",
     "UPDATE host_state SET requests_at_once = 0",

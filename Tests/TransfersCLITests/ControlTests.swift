@@ -13,7 +13,8 @@ import Testing
   /// Each line is what follows the one before it.
   private static let story = [
     "pause f5 -n", "pause --all", "pause b2", "list files --state paused --ids", "resume --all", "cancel b2 -n",
-    "cancel f5", "cancel b2", "retry f5", "retry f1-f4 --reset -n", "set b2 --priority 7 --rate 20M --label a=b",
+    "cancel f5", "cancel b2", "resolve --all --retry --reason no -n", "resolve f1-f3 --done --reason seen -n",
+    "retry f5", "retry f1-f4 --reset -n", "set b2 --priority 7 --rate 20M --label a=b",
     "set b1-b2 --priority 7", "set --all --rate none --label a= -n", "clean -n", "clean --failed", "list files",
     "list batches", "status", "rm b2", "rm b2", "list files --hidden", "list batches --hidden --ids", "list files f1",
     "report summary", "list events",
@@ -51,6 +52,10 @@ import Testing
     ("pause", "pause needs to know which files; --all would pause 1 file. Try: transfers pause --last, or --all"),
     ("resume", "--all would resume 0 files"), ("cancel", "--all would cancel 2 files"),
     ("rm", "--all would remove 5 files"), ("retry", "--all would retry 1 file"),
+    ("resolve --done --reason x", "resolve needs to know which files; --all would resolve as done 1 file"),
+    ("resolve f3 --done", "--reason"), ("resolve f3 --reason x", "one of --done, --retry and --cancel"),
+    ("resolve f3 --done --retry --reason x", "one of --done"), ("resolve f3 --done --reason=", "has no value"),
+    ("resolve --state failed --done --reason x", "only what is unknown can be resolved"),
     ("set --rate 1M", "--all would change 2 batches"), ("wait", "wait needs to know for which files"),
     ("gc --end", "gc --end needs to know which sessions; --all would end"),
     ("set b1", "set needs something to change"), ("set f1 --rate 1M", "only files are named. Try: transfers set b1 …"),

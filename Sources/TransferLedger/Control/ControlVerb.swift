@@ -9,10 +9,21 @@ public enum ControlVerb: Sendable, Hashable {
   case cancel
   /// Lets failed, cancelled and unknown files be tried again. With `startsOver` what the server has is not used.
   case retry(startsOver: Bool)
+  /// Says what became of unknown files, and why one says so.
+  case resolve(Resolution, reason: String)
   /// Cancels what is not at rest, then hides.
   case remove
   /// Hides what is finished; failed files only with `failed`.
   case clean(failed: Bool)
+}
+
+/// What became of a file whose outcome is unknown, in the words of a person.
+public enum Resolution: String, Sendable, CaseIterable {
+  /// It arrived.
+  case done
+  /// It is to be sent again.
+  case retry
+  case cancel
 }
 
 /// What the engine that has a file is asked to do with it. Stored until the file leaves the engine's hands.
@@ -72,6 +83,7 @@ extension ControlVerb {
     case .resume: target.state == .paused || target.wish?.isPause == true ? .change : .none
     case .cancel: cancelEffect(target)
     case .retry: target.state.isRetryable && target.isRepeatable ? .change : .none
+    case .resolve: target.state == .unknown ? .change : .none
     case .remove: target.state.isRunning ? .ask : target.isHidden ? .none : .change
     case .clean(let failed): cleanEffect(target, failed)
     }

@@ -29,7 +29,8 @@ extension LedgerReader {
     guard let found else { return .new }
     let isSame = found.identity == identity
     switch found.state {
-    case .unknown: return .unknown
+    case .unknown:
+      return found.identity.size == identity.size && found.identity.mtimeNs == identity.mtimeNs ? .unknown : .changed
     case .done: return isSame ? .unchanged : .changed
     case .pending, .settling: return isSame ? .queued : .changed
     case .active, .finishing, .paused: return .queued

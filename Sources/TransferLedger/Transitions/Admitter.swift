@@ -54,15 +54,19 @@ struct Admitter {
     }
     let isSame = current.identity == identity
     switch current.state {
-    case .unknown: return .unknown(current.id)
+    case .unknown where current.hasContent(like: identity): return .unknown(current.id)
     case .done where isSame: return .unchanged(current.id)
     case .paused: return isQueued(current, as: .queued(current.id))
     case .pending where isSame, .settling where isSame, .active where isSame, .finishing where isSame:
       return isQueued(current, as: .queued(current.id))
     case .active, .finishing: return isQueued(current, as: .busy(current.id))
-    case .done, .pending, .settling, .failed, .cancelled, .superseded:
+    case .done, .pending, .settling, .failed, .unknown, .cancelled, .superseded:
       let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
-      try tx.replace(current.id, isDone: current.state == .done)
+      if current.state == .unknown {
+        try tx.supersedeUnknown(current.id, of: current.batch)
+      } else {
+        try tx.replace(current.id, isDone: current.state == .done)
+      }
       hasPast = true
       return .added(try add(path, key, identity, mode, generation), superseded: current.id)
     }
@@ -177,6 +181,12 @@ struct Admitter {
     var identity: SourceIdentity?
     var isSamePath: Bool
     var isStaged: Bool
+
+    /// Whether it may be the content that was sent. What may have arrived is not sent again because its file was moved, copied
+    /// back or mounted elsewhere.
+    func hasContent(like other: SourceIdentity) -> Bool {
+      identity?.size == other.size && identity?.mtimeNs == other.mtimeNs
+    }
   }
 
   private func liveFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> StandingFile? {

@@ -28,6 +28,7 @@ extension LedgerTransaction {
     case .resume: try resumeChosen()
     case .cancel: try cancelChosen()
     case .retry(let startsOver): try retryChosen(startsOver: startsOver)
+    case .resolve(let resolution, let reason): try resolveChosen(resolution, reason: reason)
     case .remove: try removeChosen()
     case .clean: try cleanChosen()
     }
@@ -72,7 +73,7 @@ extension ControlVerb {
   var hides: Bool {
     switch self {
     case .remove, .clean: true
-    case .pause, .resume, .cancel, .retry: false
+    case .pause, .resume, .cancel, .retry, .resolve: false
     }
   }
 
@@ -82,7 +83,7 @@ extension ControlVerb {
     case .pause(let now): now ? .pauseNow : .pause
     case .cancel: .cancel
     case .remove: .remove
-    case .resume, .retry, .clean: nil
+    case .resume, .retry, .resolve, .clean: nil
     }
   }
 }

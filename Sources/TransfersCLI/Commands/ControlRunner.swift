@@ -37,7 +37,7 @@ struct ControlRunner {
     let filter = try narrow(asked)
     let outcome = try options.dryRun ? plan(filter, ledger) : change(filter, ledger)
     let recovery = try recover(outcome, ledger)
-    if !options.dryRun, verb == .cancel || verb == .remove {
+    if !options.dryRun, verb.endsFiles {
       try failing { () throws(TransferError) in try Transfers.sweepCopies(ledger, storePath: path) }
     }
     let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
@@ -78,6 +78,16 @@ struct ControlRunner {
     throw .usage(
       "\(words.verb) needs to know which files; --all would \(words.phrase ?? words.verb) \(count)",
       remedy: "transfers \(words.verb) --last, or --all; transfers help selectors")
+  }
+}
+
+extension ControlVerb {
+  /// Files that it ends need their staged copy no more.
+  fileprivate var endsFiles: Bool {
+    switch self {
+    case .cancel, .remove, .resolve(.done, _), .resolve(.cancel, _): true
+    case .pause, .resume, .retry, .resolve(.retry, _), .clean: false
+    }
   }
 }
 

@@ -13,7 +13,7 @@ struct RunCommand: Command {
 
       The exit code is about all files of the ledger that are not hidden, also about those that an earlier run left: 0 all \
       are done, 3 some failed, are unknown or were called off, 4 none is done, 5 files are left: run again, 8 a mismatch. \
-      "transfers retry" and "transfers clean --failed" settle what an earlier run left.
+      "transfers retry", "transfers resolve" and "transfers clean --failed" settle what an earlier run left.
       """)
 
   @OptionGroup(title: "Engine") var engine: EngineOptions

@@ -98,8 +98,8 @@ struct RunOutput: OutputValue {
     if files.left > 0 { commands.append(numbers.wayOn(selector)) }
     if files.failed + files.unknown + files.mismatched > 0 {
       commands.append("transfers report failures\(selector)")
-      let states = [files.failed + files.mismatched > 0 ? "failed" : nil, files.unknown > 0 ? "unknown" : nil]
-      commands.append("transfers retry --state \(states.compactMap(\.self).joined(separator: ","))\(selector)")
+      if files.failed + files.mismatched > 0 { commands.append("transfers retry --state failed\(selector)") }
+      if files.unknown > 0 { commands.append("transfers help resolve") }
     } else if files.cancelled > 0 {
       commands.append("transfers retry --state cancelled\(selector)")
     }

@@ -80,7 +80,7 @@ struct ShowOutput: OutputValue {
       ("confirmed_by", .text(row.confirmation)), ("digest", Cell(row.digest)),
       ("remote_digest", Cell(row.remoteDigest)), ("etag", known(row.etag)), ("version_id", known(row.versionID)),
       ("request_id", known(row.requestID)), ("server_date", known(row.serverDate)), ("location", known(row.location)),
-      ("recorded_at", .time(row.recordedMs)),
+      ("recorded_at", .time(row.recordedMs)), ("note", Cell(row.note)),
     ])
   }
 

@@ -1,0 +1,59 @@
+import TransferModel
+
+extension LedgerTransaction {
+  /// unknown → done, pending or cancelled, because a person says so. Their reason is an event of each file, and of a done one
+  /// part of its receipt. The chosen files are unknown.
+  func resolveChosen(_ resolution: Resolution, reason: String) throws {
+    try db.run(
+      """
+      INSERT INTO event (at, verb, batch_id, file_id, detail)
+      SELECT ?1, 'resolved', f.batch_id, f.id, ?2 FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
+      """, .int(wallMs), .text("\(resolution.rawValue): \(reason)"))
+    switch resolution {
+    case .done: try completeChosen(reason: reason)
+    case .retry: try retryChosen(startsOver: false)
+    case .cancel: try cancelChosen()
+    }
+  }
+
+  /// Proof `none`; chunks stay as they are, because nobody acknowledged them. Sessions end here and not at the server: what a
+  /// person found there may be what the session became.
+  private func completeChosen(reason: String) throws {
+    try db.run(
+      """
+      INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at, note)
+      SELECT f.id, 'none', '', '', '', '', '', ?1, ?2 FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
+      WHERE f.state = 'unknown'
+      """, .int(wallMs), .text(reason))
+    try db.run(
+      """
+      UPDATE session SET state = iif(state = 'open', 'completed', 'gone'), ended_at = ? WHERE id IN (
+        SELECT s.id FROM temp.chosen c CROSS JOIN session s ON s.file_id = c.id
+        WHERE s.state IN ('intended', 'open') AND s.abort_after IS NULL)
+      """, .int(wallMs))
+    try db.run(
+      """
+      UPDATE file SET state = 'done', cause = NULL, message = NULL, failures = 0,
+        finished_at = max(coalesce(started_at, 0), ?)
+      WHERE id IN (SELECT id FROM temp.chosen) AND +state = 'unknown'
+      """, .int(wallMs))
+  }
+
+  /// unknown → superseded: a newer version of its content follows. Its cause stays, and its session ends here only: it may have
+  /// become what it was for.
+  func supersedeUnknown(_ file: FileID, of batch: BatchID) throws {
+    try db.run(
+      """
+      UPDATE session SET state = 'gone', ended_at = ?
+      WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL
+      """, .int(wallMs), .id(file))
+    try db.run(
+      """
+      UPDATE file SET state = 'superseded', live = NULL, finished_at = max(coalesce(started_at, 0), ?)
+      WHERE id = ? AND state = 'unknown'
+      """, .int(wallMs), .id(file))
+    try recordEvent(
+      "superseded", batch: batch, file: file,
+      detail: "its outcome is unknown, and its source changed; a newer version follows")
+  }
+}
