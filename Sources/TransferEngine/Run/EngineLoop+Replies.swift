@@ -113,7 +113,9 @@ extension EngineLoop {
       case .throttled, .noConnection, .failure, .interrupted: break
       }
     }
-    guard let gate = scheduler.gate(host: host), gate.isOpen != wasOpen else { return }
+    guard let gate = scheduler.gate(host: host) else { return }
+    if job.range != nil { job.destination.host.fitBodies(to: outcome, bytes: bytes, isLossy: gate.isLossy) }
+    guard gate.isOpen != wasOpen else { return }
     let openMs = (gate.opensAtMs(nowMs: bootMs) ?? bootMs) - bootMs
     engine.observer.notice(gate.isOpen ? .circuitOpened(host: host, forMs: openMs) : .circuitClosed(host: host))
   }
@@ -156,7 +158,6 @@ extension EngineLoop {
           (result.code, result.message) = (failure.code, failure.message)
         }
       }
-      work.sent(range, acked: acked)
     } else {
       result.bytesSent = 0
     }
@@ -253,6 +254,19 @@ extension Remedy {
     switch self {
     case .retry, .probe, .sessionGone: true
     case .repair, .makeParents, .refreshCredential, .hold, .permanent, .unknown: false
+    }
+  }
+}
+
+extension EngineLoop.Host {
+  private static let shortestBody: Int64 = 1 << 20
+
+  /// On a line that drops, a body is half as long as what went out before the last loss, and a quarter longer after each that arrives.
+  func fitBodies(to outcome: HostGate.Outcome, bytes: Int64, isLossy: Bool) {
+    switch outcome {
+    case .lost where isLossy: mostBody = max(Self.shortestBody, bytes / 2)
+    case .success: mostBody = isLossy ? mostBody.map { $0 + $0 / 4 } : nil
+    case .lost, .throttled, .noConnection, .failure, .interrupted: break
     }
   }
 }

@@ -71,7 +71,9 @@ extension EngineLoop {
     var chunk = ChunkFacts(
       seq: claimed.seq, range: claimed.range, acked: claimed.acked, remote: claimed.remote,
       isUncertain: claimed.isUncertain, failures: failures, losses: claimed.losses)
-    chunk.mostBody = [BodyProgress.longestBody(afterFailures: failures), work.mostBody].compactMap(\.self).min()
+    chunk.mostBody = [BodyProgress.longestBody(afterFailures: failures), work.destination.host.mostBody].compactMap(
+      \.self
+    ).min()
     chunk.body = proto.bodyRange(of: chunk, work.machine.facts)
     let step: StepRequest =
       switch claimed.operation {

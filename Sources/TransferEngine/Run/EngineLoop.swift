@@ -65,6 +65,8 @@ final class EngineLoop: @unchecked Sendable {
     var requests = 0
     /// Requests at a time, as the ledger knows it.
     var notedConcurrency: Int?
+    /// Bodies are short because longer ones were lost; nil for no limit.
+    var mostBody: Int64?
 
     init(name: String) { self.name = name }
   }
@@ -118,20 +120,12 @@ final class EngineLoop: @unchecked Sendable {
     var refusal: String?
     /// Chunks at a time.
     var concurrency: Concurrency
-    /// Bodies are short because longer ones did not arrive; nil for no limit.
-    var mostBody: Int64?
     let destination: Destination
 
     init(machine: FileMachine, destination: Destination, chunks: Int) {
       self.machine = machine
       concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
       self.destination = destination
-    }
-
-    /// A short body that arrived makes room for one of twice its length.
-    func sent(_ body: ByteRange, acked: Int64) {
-      guard machine.failures > 1 || mostBody != nil else { return }
-      mostBody = acked >= body.length ? max(BodyProgress.enough, body.length * 2) : mostBody
     }
   }
 
