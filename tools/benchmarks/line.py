@@ -1,0 +1,129 @@
+"""A bad line on loopback: a proxy that limits, delays and cuts. It works on connections, so what is lost is a connection, never
+a packet: a line with packet loss, on which TCP repairs what is lost, looks different."""
+
+import random
+import socket
+import threading
+import time
+
+PIECE = 16 << 10
+
+
+class Line:
+    """`rate` bytes a second towards the server, for all connections together; `cut_every` so many seconds all connections are cut;
+    `loss` is the part of the connections that is cut at a random place in their first 16 MiB; `delay` seconds each way."""
+
+    def __init__(self, target, rate=None, cut_every=None, loss=0.0, delay=0.0, seed=1):
+        self.target, self.rate, self.loss, self.delay = target, rate, loss, delay
+        self.random, self.lock = random.Random(seed), threading.Lock()
+        self.pairs, self.next_free, self.ended, self.cuts, self.passed = set(), 0.0, False, 0, 0
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+        if cut_every:
+            threading.Thread(target=self.cut_all, args=(cut_every,), daemon=True).start()
+
+    def stop(self):
+        self.ended = True
+        self.listener.close()
+        self.drop(list(self.pairs))
+
+    def accept(self):
+        while not self.ended:
+            try:
+                client = self.listener.accept()[0]
+            except OSError:
+                return
+            # The line is the bottleneck, not what the kernel takes before it.
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 256 << 10)
+            threading.Thread(target=self.carry, args=(client,), daemon=True).start()
+
+    def carry(self, client):
+        if self.delay:
+            time.sleep(2 * self.delay)  # the handshake
+        try:
+            server = socket.create_connection(self.target)
+        except OSError:
+            return client.close()
+        pair = (client, server)
+        with self.lock:
+            self.pairs.add(pair)
+            left = self.random.randrange(16 << 20) if self.random.random() < self.loss else None
+        back = threading.Thread(target=self.pump, args=(server, client, pair, None, None), daemon=True)
+        back.start()
+        self.pump(client, server, pair, self.rate, left)
+        back.join()
+        with self.lock:
+            self.pairs.discard(pair)
+
+    def pump(self, source, sink, pair, rate, left):
+        """Each way has a thread that reads and, with a delay, one that writes later."""
+        try:
+            if self.delay:
+                self.pump_late(source, sink, rate)
+            else:
+                while piece := source.recv(PIECE):
+                    if left is not None and (left := left - len(piece)) <= 0:
+                        return self.drop([pair])
+                    self.wait(len(piece), rate)
+                    sink.sendall(piece)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.drop([pair])
+
+    def pump_late(self, source, sink, rate):
+        queue, more = [], threading.Condition()
+
+        def write():
+            while True:
+                with more:
+                    while not queue:
+                        more.wait()
+                    due, piece = queue.pop(0)
+                time.sleep(max(0.0, due - time.monotonic()))
+                if not piece:
+                    return
+                try:
+                    sink.sendall(piece)
+                except OSError:
+                    return source.close()
+
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        while True:
+            piece = source.recv(PIECE)
+            self.wait(len(piece), rate)
+            with more:
+                queue.append((time.monotonic() + self.delay, piece))
+                more.notify()
+            if not piece:
+                return writer.join()
+
+    def wait(self, count, rate):
+        self.passed += count
+        if not rate:
+            return
+        with self.lock:
+            now = time.monotonic()
+            self.next_free = max(now, self.next_free) + count / rate
+            due = self.next_free
+        time.sleep(max(0.0, due - now))
+
+    def cut_all(self, seconds):
+        while not self.ended:
+            time.sleep(seconds)
+            self.drop(list(self.pairs))
+
+    def drop(self, pairs):
+        for pair in pairs:
+            with self.lock:
+                if pair not in self.pairs:
+                    continue
+                self.pairs.discard(pair)
+                self.cuts += 1
+            for end in pair:
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+                end.close()
