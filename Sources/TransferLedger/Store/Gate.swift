@@ -1,3 +1,4 @@
+import Glibc
 import TransferModel
 
 /// The checkpoint gate. SQLite up to 3.51.2 can corrupt a WAL when one process checkpoints while another one writes
@@ -30,12 +31,23 @@ final class Gate {
   }
 
   /// Empties the WAL when it has grown too long. Waits for nobody: with a writer or a reader in the way it is tried
-  /// again when the WAL has grown by a quarter of the limit.
+  /// again when the WAL has grown by a quarter of the limit. Two that write all the time are always in each other's way; so
+  /// from twice the limit on it is tried for a moment, in which the other one ends its transaction.
   func checkpointIfLong(_ connection: Connection) throws {
     let size = file.walSize
     guard size > threshold else { return }
-    threshold = try checkpoint(connection) ? Self.walLimit : size + Self.walLimit / 4
+    var isEmptied = try checkpoint(connection)
+    var tries = size > 2 * Self.walLimit ? Self.patientTries : 0
+    while !isEmptied, tries > 0 {
+      tries -= 1
+      usleep(1_000)
+      isEmptied = try checkpoint(connection)
+    }
+    threshold = isEmptied ? Self.walLimit : size + Self.walLimit / 4
   }
+
+  /// A millisecond each.
+  private static let patientTries = 50
 
   /// Empties the WAL unless somebody is in the way; says whether it did.
   @discardableResult
