@@ -63,6 +63,9 @@ static const unsigned char m0019[] = {
 static const unsigned char m0020[] = {
 #embed "../../migrations/0020_resolve.sql"
 };
+static const unsigned char m0021[] = {
+#embed "../../migrations/0021_clock.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -86,6 +89,7 @@ static const cmigration all[] = {
     {"0018_no_destination", m0018, sizeof m0018},
     {"0019_replaced", m0019, sizeof m0019},
     {"0020_resolve", m0020, sizeof m0020},
+    {"0021_clock", m0021, sizeof m0021},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -31,6 +31,12 @@ public final class Ledger: Sendable {
   /// before anything is written. Throws `.storeMissing`, `.storeCorrupt`, `.storeNewer`, `.storeReadOnly`,
   /// `.storeUnsuitable`, `.storeBusy`, `.storeFull`, `.storeIO`.
   public static func open(at path: String, mode: OpenMode, clock: any TransferClock) throws(TransferError) -> Ledger {
+    try open(at: path, mode: mode, clock: clock, gatePatienceMs: Gate.patienceMs)
+  }
+
+  static func open(
+    at path: String, mode: OpenMode, clock: any TransferClock, gatePatienceMs: Int64
+  ) throws(TransferError) -> Ledger {
     let file = try StoreFile(at: path, makesFolder: mode == .create)
     guard file.exists || mode == .create else { throw file.missingError }
     let store = Store(path: file.path)
@@ -40,7 +46,7 @@ public final class Ledger: Sendable {
       return Ledger(path: file.path, reader: reader, writer: nil)
     }
     if !file.exists { try file.create() }
-    let gate = try Gate(file)
+    let gate = try Gate(file, patienceMs: gatePatienceMs)
     let connection = try store.prepared(gate, mayBegin: mode == .create, wallMs: clock.wallMs)
     let writer = Writer(store: store, connection: connection, gate: gate, clock: clock)
     return Ledger(path: file.path, reader: reader, writer: writer)
@@ -91,10 +97,10 @@ public final class Ledger: Sendable {
 
   /// Becomes the one engine of this ledger: takes the lock on `<path>.lock`, which lives as long as this object, marks
   /// runs that ended without a word as crashed, and records the new one. Blocking. Throws `.locked` when another engine
-  /// has it; the cause names its process and machine.
-  public func startRun(_ run: NewRun) throws(TransferError) -> RunID {
+  /// has it; the cause names its process and machine. With a `turn` that has come its lock is taken over.
+  public func startRun(_ run: NewRun, turn: EngineTurn? = nil) throws(TransferError) -> RunID {
     try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
-      if held == nil { held = try lockForEngine(run) }
+      if held == nil { held = try lockForEngine(run, turn) }
     }
     writer?.waitLong()
     return try write { try $0.beginRun(run) }
@@ -125,8 +131,12 @@ public final class Ledger: Sendable {
     }
   }
 
-  private func lockForEngine(_ run: NewRun) throws(TransferError) -> SidecarLock {
+  private func lockForEngine(_ run: NewRun, _ turn: EngineTurn?) throws(TransferError) -> SidecarLock {
     guard writer != nil else { throw readOnlyError }
+    if let lock = turn?.take() {
+      try lock.write("pid \(run.pid) on \(run.host)")
+      return lock
+    }
     let lock = try SidecarLock(path: path + ".lock")
     guard try lock.tryLockExclusive() else {
       let holder = lock.read()

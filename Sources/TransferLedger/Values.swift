@@ -9,8 +9,13 @@ public struct NewRun: Sendable, Hashable {
   /// Identifier of this boot of the machine; a pid means nothing in another one.
   public var bootID: String
   public var pid: Int32
+  /// Now, by the clock of that boot.
+  public var bootMs: Int64?
 
-  public init(argv: [String], version: String, host: String, bootID: String, pid: Int32) {
+  public init(
+    argv: [String], version: String, host: String, bootID: String, pid: Int32, bootMs: Int64? = nil
+  ) {
+    self.bootMs = bootMs
     self.argv = argv
     self.version = version
     self.host = host

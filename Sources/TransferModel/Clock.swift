@@ -4,4 +4,11 @@ public protocol TransferClock: Sendable {
   var wallMs: Int64 { get }
   /// Milliseconds of CLOCK_BOOTTIME: never goes back, goes on in sleep, starts anew at boot. For deadlines and backoff.
   var bootMs: Int64 { get }
+  /// What the wall clock says at this moment, where ``wallMs`` keeps to what it said when something began: for the times of
+  /// people and servers, deadlines and signatures.
+  var civilMs: Int64 { get }
+}
+
+extension TransferClock {
+  public var civilMs: Int64 { wallMs }
 }

@@ -1,4 +1,5 @@
 import TransferEngine
+public import TransferLedger
 public import TransferModel
 
 /// How a run of the engine is to work.
@@ -16,6 +17,8 @@ public struct RunOptions: Sendable {
   public var progressEveryMs: Int64
   /// Begins no file: only ends upload sessions at their servers that are marked for it.
   public var onlyEndsSessions = false
+  /// A place in the queue for the ledger whose turn has come.
+  public var turn: EngineTurn?
   /// The command line, for the record; the caller has taken secrets out.
   public var argv: [String]
 
@@ -42,6 +45,8 @@ public final class StopSignal: Sendable {
   public func drain() { inner.drain() }
   /// Ends what runs; nothing is lost.
   public func stopNow() { inner.stopNow() }
+  /// Whether an engine works that can be stopped; before that nothing was begun, and the process may simply end.
+  public var isHeard: Bool { inner.isHeard }
 }
 
 /// Why a run ended before everything was done.

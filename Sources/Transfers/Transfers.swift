@@ -50,10 +50,10 @@ public enum Transfers {
     _ options: RunOptions, progress: (@Sendable (ProgressSnapshot) -> Void)?,
     notice: @escaping @Sendable (Notice) -> Void, stop: StopSignal
   ) throws(TransferError) -> RunResult {
-    let clock = SystemClock()
+    let clock = SteadyClock()
     let ledger = try Ledger.open(at: options.storePath, mode: .existing, clock: clock)
     defer { ledger.close() }
-    let run = try ledger.startRun(newRun(options.argv))
+    let run = try ledger.startRun(newRun(options.argv), turn: options.turn)
     var configuration = options.workers.map { EngineConfiguration(workers: $0) } ?? .chosen
     configuration.rate = options.rate
     configuration.claimsFiles = !options.onlyEndsSessions
@@ -94,6 +94,11 @@ public enum Transfers {
   }
 
   private static func newRun(_ argv: [String]) -> NewRun {
-    NewRun(argv: argv, version: version, host: HostFacts.name, bootID: HostFacts.bootID, pid: getpid())
+    NewRun(
+      argv: argv, version: version, host: HostFacts.name, bootID: HostFacts.bootID, pid: getpid(),
+      bootMs: SystemClock().bootMs)
   }
+
+  /// Tells one boot of this machine from another.
+  public static var bootID: String { HostFacts.bootID }
 }

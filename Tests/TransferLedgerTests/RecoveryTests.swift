@@ -153,4 +153,46 @@ import Testing
     #expect(try f.texts("SELECT state FROM chunk ORDER BY id") == ["pending", "pending"])
     #expect(try f.findings() == [])
   }
+
+  /// A run under a clock that was 30 days ahead.
+  @Test func whatIsDueFurtherAheadThanAnyWaitIsDueNow() throws {
+    let f = try LedgerFixture()
+    let batch = try f.makeBatch()
+    let files = try ["far", "near", "chunk"].map { try f.add($0, size: 20, to: batch) }
+    let (month, hour): (Int64, Int64) = (f.clock.wallMs + 30 * 86_400_000, f.clock.wallMs + 3_600_000)
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      for _ in files { _ = try tx.claimAndPlan(run) }
+      let chunk = try tx.beginChunks(files[2], run, limit: 1, isRepeatable: true)[0]
+      _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+      _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: month)
+      for (file, dueMs) in zip(files, [month, hour, month]) {
+        let session = try tx.intendSession(file, run)
+        _ = try tx.openSession(session, run, remoteID: "up\(file)", expiresAtMs: nil)
+        _ = try tx.requeueFile(file, run, notBeforeMs: dueMs, code: nil, isFailure: true)
+      }
+      _ = try tx.endRun(run, how: "done")
+    }
+    let next = try f.startRun()
+    _ = try f.ledger.write { try $0.recover(next) }
+    #expect(try f.texts("SELECT not_before FROM file ORDER BY id") == ["-", "\(hour)", "-"])
+    #expect(try f.texts("SELECT count(*) FROM chunk WHERE state = 'waiting'") == ["0"])
+    #expect(
+      try f.texts("SELECT detail FROM event WHERE verb = 'clock'") == [
+        "2 files, 1 chunks were due further ahead than any wait: the clock was moved, they are due now"
+      ])
+    _ = try f.ledger.write { try $0.recover(next) }
+    #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'clock'") == ["1"])
+  }
+
+  @Test func aRunKeepsBothClocks() throws {
+    let f = try LedgerFixture()
+    let run = try f.ledger.startRun(NewRun(argv: [], version: "", host: "h", bootID: "b", pid: 1, bootMs: 500))
+    let beatMs = f.clock.wallMs + 30 * 86_400_000
+    _ = try f.ledger.write { try $0.heartbeat(run, civilMs: beatMs, bootMs: 5_500) }
+    #expect(
+      try f.texts("SELECT heartbeat_at - started_at, heartbeat_boot_ms - started_boot_ms FROM v_runs") == [
+        "2592000000 5000"
+      ])
+  }
 }

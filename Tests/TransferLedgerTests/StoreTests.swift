@@ -7,6 +7,43 @@ import TransferModel
 
 /// Opening: what is refused, what is made, and with which modes.
 @Suite struct StoreTests {
+  @Test func aWaitForTheGateEndsAndNamesTheHolder() throws {
+    let f = try LedgerFixture()
+    let holder = try SidecarLock(path: f.path + ".gate")
+    try holder.lockExclusive(withinMs: 0)
+    let ledger = try Ledger.open(at: f.path, mode: .existing, clock: f.clock, gatePatienceMs: 20)
+    defer { ledger.close() }
+    let error = #expect(throws: TransferError.self) {
+      try ledger.write { try $0.recordEvent("x", batch: nil, file: nil, detail: "") }
+    }
+    #expect(error?.kind == .storeBusy)
+    #expect(error?.cause.hasPrefix("process \(getpid()) (") == true, "\(String(describing: error))")
+    holder.unlock()
+    try ledger.write { try $0.recordEvent("x", batch: nil, file: nil, detail: "") }
+    #expect(throws: TransferError.self) {
+      try holder.lockExclusive(withinMs: 0)
+      try Gate(StoreFile(at: f.path, makesFolder: false), patienceMs: 20).alone {}
+    }
+  }
+
+  @Test func whoWaitsForTheEngineLockIsNext() throws {
+    let f = try LedgerFixture()
+    _ = try f.startRun()
+    let turn = try EngineTurn(at: f.path)
+    #expect(!turn.hasCome)
+    f.ledger.close()
+    while !turn.hasCome { sched_yield() }
+    let other = try Ledger.open(at: f.path, mode: .existing, clock: f.clock)
+    let run = NewRun(argv: [], version: "", host: "h", bootID: "b", pid: 1)
+    let error = #expect(throws: TransferError.self) { try other.startRun(run) }
+    #expect(error?.kind == .locked)
+    _ = try other.startRun(run, turn: turn)
+    other.close()
+    let last = try Ledger.open(at: f.path, mode: .existing, clock: f.clock)
+    _ = try last.startRun(run, turn: turn)
+    last.close()
+  }
+
   /// Between its birth and its program a child of this process has all our open files.
   @Test func aLockEndsAlthoughAChildStillHasItsFile() throws {
     let f = try LedgerFixture()

@@ -157,11 +157,21 @@ import TransferModel
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 
+  /// As `timeout` does it: the process, and at once its group.
+  @Test func theSameSignalTwiceAtOnceLetsRequestsEnd() throws {
+    let receiver = try receiver("match PUT * : latency=2000")
+    let running = try program.start("push", source, receiver.url + "/in/", "--store", store, "--workers", "1")
+    try waitUntilActive()
+    for _ in 0..<3 { running.signal(SIGTERM) }
+    let outcome = try running.wait()
+    #expect((outcome.code, outcome.signal) == (5, 0), "\(outcome)")
+  }
+
   @Test func theSecondSignalEndsTheProcessByItself() throws {
     let receiver = try receiver("match PUT * : latency=60000")
     let running = try program.start("push", source, receiver.url + "/in/", "--store", store)
     try waitUntilActive()
-    running.signal(SIGINT)
+    running.signal(SIGTERM)
     while !(try readText(folder + "/stderr-0").contains("nothing is lost")) { sched_yield() }
     running.signal(SIGINT)
     let outcome = try running.wait()
@@ -189,6 +199,38 @@ import TransferModel
     #expect(both.out.contains("b2 ok: 4 done · 39 B in "), "the new one and those that the first has queued")
     #expect(try first.wait().code == 0)
     #expect(try readText(receiver.root + "/in/d").utf8.count == 3)
+  }
+
+  @Test func aPushNeedNotWaitForAnotherEngine() throws {
+    let receiver = try receiver("match PUT * : latency=60000")
+    let first = try program.start("push", source, receiver.url + "/in/", "--store", store, number: 1)
+    try waitUntilActive()
+    let quick = try program.run("push", source, receiver.url + "/two/", "--store", store, "--no-wait")
+    #expect(quick.code == 0 && quick.err.contains("it sends these files\n"), "\(quick)")
+    #expect(quick.out.hasPrefix("b2  3 new, 0 unchanged · "))
+    let json = try program.run("push", source, receiver.url + "/two/", "--store", store, "--no-wait", "--json")
+    #expect(json.code == 0 && json.out.contains(#""queued":3"#) && json.out.contains("transfers.add/1"), "\(json)")
+    let bounded = try program.run("push", source, receiver.url + "/in/", "--store", store, "--wait", "300ms")
+    #expect(bounded.code == 124, "\(bounded)")
+    #expect(bounded.err.hasSuffix("goes on with these files. Try: transfers wait b1\n"), "\(bounded.err)")
+    #expect(try program.run("push", source, "http://h/", "--wait", "1s", "--no-wait").code == 64)
+    first.signal(SIGKILL)
+    _ = try first.wait()
+  }
+
+  /// Somebody holds the gate: a stopped process, say. This test is it.
+  @Test func whatWaitsForALockCanBeStopped() throws {
+    let receiver = try receiver()
+    #expect(try program.run("add", source, receiver.url + "/in/", "--store", store).code == 0)
+    let gate = open(store + ".gate", O_RDWR | O_CLOEXEC)
+    defer { close(gate) }
+    #expect(flock(gate, LOCK_EX) == 0)
+    let run = try program.start("run", "--store", store)
+    while !((try? readText(store + ".lock")) ?? "").contains("pid \(run.pid) ") { sched_yield() }
+    run.signal(SIGTERM)
+    #expect(try run.wait().signal == SIGTERM)
+    flock(gate, LOCK_UN)
+    #expect(try program.run("run", "--store", store).code == 0)
   }
 
   @Test func onlyItsOwnFilesCountForAPush() throws {

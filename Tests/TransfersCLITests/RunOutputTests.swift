@@ -1,5 +1,5 @@
 import Testing
-import TransferLedger
+@testable import TransferLedger
 import TransferModel
 import TransferReports
 import Transfers
@@ -67,5 +67,25 @@ import Transfers
 
   @Test func nothingToDoIsOneLine() {
     #expect(output(.none, .ok).text(.plain) == "b412 ok: 0 done · 0 B in 0 ms\n")
+  }
+
+  private struct Clocks: TransferClock {
+    var wallMs: Int64
+    var bootMs: Int64
+  }
+
+  /// The wall clock was set while the engine worked.
+  @Test func aRunIsAliveByTheBootClock() {
+    var run = RunRow(
+      id: RunID(rawValue: 1), host: "elsewhere", pid: 1, version: "", startedMs: 0, heartbeatMs: 1_000_000,
+      endedMs: nil,
+      how: nil, bootID: "this", heartbeatBootMs: 500_000)
+    func isAlive(wall: Int64, boot: Int64) -> Bool {
+      EngineStatus(run, Clocks(wallMs: wall, bootMs: boot), bootID: "this").alive
+    }
+    #expect(isAlive(wall: 90_000_000, boot: 505_000), "moved ahead")
+    #expect(!isAlive(wall: 1_000_001, boot: 900_000), "moved back")
+    run.bootID = "another"
+    #expect(isAlive(wall: 1_030_000, boot: 1) && !isAlive(wall: 1_090_000, boot: 500_001))
   }
 }

@@ -176,6 +176,9 @@ public final class StopSignal: Sendable {
     wake?(wish)
   }
 
+  /// Whether an engine follows; before that there is nothing to stop but the process.
+  public var isHeard: Bool { state.withLock { $0.wake != nil } }
+
   /// Calls `wake` at each wish from now on, and at once when there was one already.
   func onWish(_ wake: @escaping @Sendable (Wish) -> Void) {
     let earlier = state.withLock { state in

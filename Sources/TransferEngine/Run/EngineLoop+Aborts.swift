@@ -88,7 +88,7 @@ extension EngineLoop {
     do {
       let destination = try destination(of: abort.work.batch)
       let context = RequestContext(
-        wallMs: wallMs, credential: try destination.resolved.credentials.credential(), learned: destination.learned)
+        wallMs: civilMs, credential: try destination.resolved.credentials.credential(), learned: destination.learned)
       var facts = abort.facts
       facts.learned = destination.learned
       var request = try destination.resolved.uploadProtocol.request(step, facts, context)
@@ -119,7 +119,7 @@ extension EngineLoop {
     let reply = SecretMask(
       credential, [destination.learned], capabilities: abort.facts.capabilities(nil) + abort.remaining
     ).applied(to: reply)
-    let context = RequestContext(wallMs: wallMs, credential: nil, learned: destination.learned)
+    let context = RequestContext(wallMs: civilMs, credential: nil, learned: destination.learned)
     let verdict = unwrap(destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), destination)
     if let listed = ListedSessions(id, verdict, reply, isAbort: true) { return askForKnownSessions(listed) }
     concludeAbort(id, verdict, reply)

@@ -56,12 +56,12 @@ extension EngineLoop {
 
   /// Deadlines that have passed since the last look, and those that were moved away.
   func noteDeadlines() {
-    let nowMs = wallMs
+    let nowMs = civilMs
     let passed = Set(limits.filter { ($0.value.deadlineMs ?? .max) <= nowMs }.keys)
     guard passed != overdue else { return }
     let new = passed.subtracting(overdue)
     overdue = passed
-    nextClaimMs = min(nextClaimMs, nowMs)
+    nextClaimMs = min(nextClaimMs, wallMs)
     for batch in new { stopBeginning(batch) }
   }
 

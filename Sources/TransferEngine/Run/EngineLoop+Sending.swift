@@ -186,7 +186,7 @@ extension EngineLoop {
 
   func context(_ job: Job) -> RequestContext {
     RequestContext(
-      wallMs: wallMs, credential: job.prepared?.credential, learned: job.destination.learned,
+      wallMs: civilMs, credential: job.prepared?.credential, learned: job.destination.learned,
       failures: job.step.failures, fileDigests: works[job.file]?.fileDigests ?? [:],
       learnedWhenSent: job.learnedWhenSent)
   }

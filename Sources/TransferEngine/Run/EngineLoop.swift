@@ -208,7 +208,10 @@ final class EngineLoop: @unchecked Sendable {
     startedMs = engine.clock.bootMs
   }
 
+  /// Of this run: what is due and how long it waits.
   var wallMs: Int64 { engine.clock.wallMs }
+  /// Of this moment: what people and servers go by.
+  var civilMs: Int64 { engine.clock.civilMs }
   var bootMs: Int64 { engine.clock.bootMs }
   /// Begun requests to keep ahead of the connections: what is sent while two commits gather and run, so that many files
   /// share a commit and no connection waits for one.
@@ -338,11 +341,12 @@ final class EngineLoop: @unchecked Sendable {
     nextHeartbeatMs = bootMs + 5_000
     let run = engine.run
     let mailbox = mailbox
+    let (civilMs, bootMs) = (engine.clock.civilMs, bootMs)
     let learned = takeLearnedConcurrency()
     engine.ledger.write(
       { tx in
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
-        return try tx.heartbeat(run)
+        return try tx.heartbeat(run, civilMs: civilMs, bootMs: bootMs)
       }, then: { mailbox.put(.heartbeat($0)) })
   }
 

@@ -11,6 +11,9 @@ public struct RunRow: Sendable, Hashable {
   public var endedMs: Int64?
   /// `done`, `drained`, `interrupted`, `crashed`, `failed: …`; nil while it runs.
   public var how: String?
+  public var bootID: String
+  /// By the clock of that boot; nil in rows of older programs.
+  public var heartbeatBootMs: Int64?
 }
 
 extension LedgerReader {
@@ -18,12 +21,14 @@ extension LedgerReader {
   public func newestRun() throws -> RunRow? {
     try db.first(
       """
-      SELECT id, host, pid, version, started_at, heartbeat_at, ended_at, how FROM v_runs ORDER BY id DESC LIMIT 1
+      SELECT id, host, pid, version, started_at, heartbeat_at, ended_at, how, boot_id, heartbeat_boot_ms
+      FROM v_runs ORDER BY id DESC LIMIT 1
       """
     ) { row in
       RunRow(
         id: row.id(0), host: row.text(1), pid: row.int64(2), version: row.text(3), startedMs: row.int64(4),
-        heartbeatMs: row.int64(5), endedMs: row.int64OrNil(6), how: row.textOrNil(7))
+        heartbeatMs: row.int64(5), endedMs: row.int64OrNil(6), how: row.textOrNil(7), bootID: row.text(8),
+        heartbeatBootMs: row.int64OrNil(9))
     }
   }
 }

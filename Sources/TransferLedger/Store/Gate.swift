@@ -7,25 +7,30 @@ import TransferModel
 final class Gate {
   /// The WAL is emptied when it is longer than this, in bytes.
   static let walLimit: Int64 = 16 << 20
+  /// Nobody holds it for longer than a checkpoint or an upgrade takes, unless its process is stopped. In milliseconds.
+  static let patienceMs: Int64 = 30_000
   private let lock: SidecarLock
   private let file: StoreFile
+  private let patienceMs: Int64
   private var threshold = Gate.walLimit
 
-  init(_ file: StoreFile) throws(TransferError) {
+  init(_ file: StoreFile, patienceMs: Int64 = Gate.patienceMs) throws(TransferError) {
     self.file = file
+    self.patienceMs = patienceMs
     lock = try SidecarLock(path: file.path + ".gate")
   }
 
-  /// Runs a write transaction while nobody checkpoints.
-  func writing<T>(_ body: () throws -> T) throws -> T {
-    try lock.lockShared()
+  /// Runs a write transaction while nobody checkpoints. Throws `.storeBusy` when that does not come within this time, or the
+  /// patience of the gate, whichever is longer.
+  func writing<T>(withinMs: Int64 = 0, _ body: () throws -> T) throws -> T {
+    try lock.lockShared(withinMs: max(patienceMs, withinMs))
     defer { lock.unlock() }
     return try body()
   }
 
   /// Runs `body` while nobody writes or checkpoints.
   func alone<T>(_ body: () throws -> T) throws -> T {
-    try lock.lockExclusive()
+    try lock.lockExclusive(withinMs: patienceMs)
     defer { lock.unlock() }
     return try body()
   }

@@ -1,9 +1,10 @@
+import CSys
 import Glibc
 import TransferModel
 
 /// An `flock` on a file beside the ledger. Each value has its own open file, so that two in one process exclude each
-/// other too; the kernel drops it with the process. Used by one thread at a time.
-final class SidecarLock {
+/// other too; the kernel drops it with the process. Used by one thread at a time, of which ``EngineTurn`` and ``Ledger`` take care.
+final class SidecarLock: @unchecked Sendable {
   let path: String
   let descriptor: Int32
 
@@ -25,21 +26,50 @@ final class SidecarLock {
     Glibc.close(descriptor)
   }
 
-  /// Waits for the shared lock: many hold it together.
-  func lockShared() throws(TransferError) { try wait(LOCK_SH) }
+  /// Waits for the shared lock: many hold it together. Throws `.storeBusy` when it does not come within this time.
+  func lockShared(withinMs: Int64) throws(TransferError) { try wait(LOCK_SH, withinMs) }
 
-  /// Waits until nobody else holds the lock.
-  func lockExclusive() throws(TransferError) { try wait(LOCK_EX) }
+  /// Waits until nobody else holds the lock. Throws `.storeBusy` when that does not come within this time.
+  func lockExclusive(withinMs: Int64) throws(TransferError) { try wait(LOCK_EX, withinMs) }
 
-  private func wait(_ operation: Int32) throws(TransferError) {
-    while flock(descriptor, operation) != 0 {
-      guard errno == EINTR else { throw TransferError(errno: errno, "lock store", path: path) }
+  /// Waits for ever, in a thread that has nothing else to do, and holds the lock alone; false when it cannot be locked.
+  func waitAlone() -> Bool {
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else { return false }
+    }
+    return true
+  }
+
+  /// A blocking `flock` knows no deadline. Who holds these locks does so for milliseconds, so that looking again, seldomer each
+  /// time, costs nothing.
+  private func wait(_ operation: Int32, _ withinMs: Int64) throws(TransferError) {
+    let endNs = csys_boottime_ns() + withinMs * 1_000_000
+    var pauseUs: Int64 = 250
+    while true {
+      if try take(operation) { return }
+      let restUs = (endNs - csys_boottime_ns()) / 1_000
+      guard restUs > 0 else { throw held(withinMs) }
+      usleep(UInt32(min(pauseUs, restUs)))
+      pauseUs = min(pauseUs * 2, Self.longestPauseUs)
     }
   }
 
+  private static let longestPauseUs: Int64 = 100_000
+
+  private func held(_ withinMs: Int64) -> TransferError {
+    var status = stat()
+    let holder = fstat(descriptor, &status) == 0 ? LockHolder.first(of: status) : nil
+    return TransferError(
+      .storeBusy, "lock store", NameBytes(path),
+      cause: "\(holder?.words ?? "another process") holds the lock, for more than \(withinMs / 1_000) s",
+      remedy: "let that process go on, or end it; nothing was changed")
+  }
+
   /// Takes the lock alone; false when anybody else holds it.
-  func tryLockExclusive() throws(TransferError) -> Bool {
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+  func tryLockExclusive() throws(TransferError) -> Bool { try take(LOCK_EX) }
+
+  private func take(_ operation: Int32) throws(TransferError) -> Bool {
+    while flock(descriptor, operation | LOCK_NB) != 0 {
       if errno == EWOULDBLOCK { return false }
       guard errno == EINTR else { throw TransferError(errno: errno, "lock store", path: path) }
     }

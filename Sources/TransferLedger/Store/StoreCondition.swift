@@ -60,16 +60,11 @@ public struct StoreCondition: Sendable, Hashable {
   }
 
   /// Reads the kernel's list instead of trying the lock, so that an engine that starts at this moment gets it.
-  /// Source: proc(5), /proc/locks: `1: FLOCK  ADVISORY  WRITE 4711 fd:01:12345 0 EOF`.
   private static func lock(_ path: String) -> Lock {
     guard let file = status(path) else { return .free }
-    guard let text = readAll("/proc/locks") else { return .unknown }
-    for line in text.split(separator: "\n") {
-      let words = line.split(separator: " ", omittingEmptySubsequences: true)
-      guard words.count >= 6, words[1] == "FLOCK", words[3] == "WRITE", isPlace(words[5], of: file) else { continue }
-      return .held(pid: Int32(words[4]).flatMap { $0 > 0 ? $0 : nil })
-    }
-    return .free
+    guard access("/proc/locks", R_OK) == 0 else { return .unknown }
+    guard let holder = LockHolder.first(of: file), holder.isAlone else { return .free }
+    return .held(pid: holder.pid)
   }
 
   /// Who holds one of SQLite's read marks: shared locks on the bytes 123 to 127 of the shared memory, of which the first is for

@@ -163,7 +163,8 @@ final class Writer: @unchecked Sendable {
     if let refusal { return .failed(refusal) }
     guard let connection else { return .uncertain(error(SQLiteError(code: SQLITE_IOERR, message: "it is closed"))) }
     do {
-      return try gate.writing { run(batch, on: connection) }
+      let patienceMs = Int64(patience.withLock { $0 }) * Int64(Store.busyTimeoutMs)
+      return try gate.writing(withinMs: patienceMs) { run(batch, on: connection) }
     } catch {
       return .failed(TransferError(any: error, "write to store", path: store.path))
     }

@@ -10,16 +10,22 @@ extension LedgerTransaction {
     return RunID(
       rawValue: try db.insert(
         """
-        INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at,
+          started_boot_ms, heartbeat_boot_ms)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?8)
         """, .uid(.make(wallMs: wallMs)), .text(try jsonText(run.argv)), .text(run.version), .text(run.host),
-        .text(run.bootID), .int(run.pid), .int(wallMs), .int(wallMs)))
+        .text(run.bootID), .int(run.pid), .int(wallMs), .int(run.bootMs)))
   }
 
-  /// A sign of life. `.lost` when the run was ended, by itself or by another engine.
-  public func heartbeat(_ run: RunID) throws -> TransitionResult {
+  /// A sign of life, by the wall clock and the boot clock of this moment; nil takes the time of the transaction, and leaves the
+  /// other. `.lost` when the run was ended, by itself or by another engine.
+  public func heartbeat(_ run: RunID, civilMs: Int64? = nil, bootMs: Int64? = nil) throws -> TransitionResult {
     try result(
-      db.run("UPDATE engine_run SET heartbeat_at = ? WHERE id = ? AND ended_at IS NULL", .int(wallMs), .id(run))
+      db.run(
+        """
+        UPDATE engine_run SET heartbeat_at = ?, heartbeat_boot_ms = coalesce(?, heartbeat_boot_ms)
+        WHERE id = ? AND ended_at IS NULL
+        """, .int(civilMs ?? wallMs), .int(bootMs), .id(run))
     ) { try howEnded(run) }
   }
 
@@ -43,6 +49,7 @@ extension LedgerTransaction {
   /// - Parameter only: of this file alone.
   func recover(_ run: RunID, only: FileID? = nil) throws -> Recovery {
     try requireLease(run)
+    if only == nil { try endFarWaits() }
     let orphans = try openAttempts(notOf: run, only)
     let wishes = try wishes(notOf: run, only)
     try db.run(

@@ -43,7 +43,7 @@ struct ControlRunner {
     let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
     let value = ControlOutput(
       words, outcome, dryRun: options.dryRun,
-      engineRuns: EngineStatus(run, nowMs: context.clock.wallMs).alive, recovery: recovery)
+      engineRuns: EngineStatus(run, context.clock).alive, recovery: recovery)
     let isEmpty = outcome.selected == 0
     if !isEmpty || !options.common.format.isForPeople {
       try options.common.print(

@@ -40,14 +40,17 @@ struct EngineSession {
       stop: stop)
   }
 
+  /// Before the engine works there is nothing to stop but the process: it may be waiting for a lock.
   private func listen(_ stop: StopSignal) {
     signals.handle { [reporter] signal, count in
+      guard stop.isHeard else { return false }
       if count == 1 {
         reporter.stopAsked(by: signal)
         stop.drain()
       } else {
         stop.stopNow()
       }
+      return true
     }
   }
 
@@ -55,6 +58,7 @@ struct EngineSession {
   func listenWhileWaiting() {
     signals.handle { [reporter] _, _ in
       reporter.announce("not waiting any longer; the engine that owns the ledger goes on")
+      return true
     }
   }
 

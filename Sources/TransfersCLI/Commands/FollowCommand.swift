@@ -33,7 +33,10 @@ struct FollowCommand: Command {
     var printer = try FollowPrinter(StoreIdentity(ledger), selection.filters, common, context)
     var follower = try LedgerFollower(ledger, filter)
     let isOver = Lock(false)
-    context.signals?.handle { _, _ in isOver.withLock { $0 = true } }
+    context.signals?.handle { _, _ in
+      isOver.withLock { $0 = true }
+      return true
+    }
     let watch = LedgerWatch(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
     _ = try watch.until { isDue throws(CommandFailure) -> Bool? in
       // Before the rows are read: what the last engine wrote at its end is then among them.
@@ -46,7 +49,7 @@ struct FollowCommand: Command {
 
   private func engineRuns(_ ledger: Ledger, _ context: Context) throws(CommandFailure) -> Bool {
     let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
-    return EngineStatus(run, nowMs: context.clock.wallMs).alive
+    return EngineStatus(run, context.clock).alive
   }
 }
 

@@ -71,7 +71,7 @@ struct GcCommand: Command, ChangesRows {
     let given = try failing { () throws(TransferError) in try ledger.giveUpOrphans(filter) }
     guard given > 0 else { return }
     let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
-    if EngineStatus(run, nowMs: context.clock.wallMs).alive {
+    if EngineStatus(run, context.clock).alive {
       return context.err.writeLine("the running engine ends them when it has nothing left to send")
     }
     var options = RunOptions(storePath: path, argv: RecordedArguments.masked(context.arguments))

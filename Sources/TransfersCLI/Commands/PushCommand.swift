@@ -8,7 +8,7 @@ struct PushCommand: Command, HasIdleOptions {
     commandName: "push", abstract: "Upload files and folders: add, run and summary in one command.",
     discussion: """
       Pushing the same tree again sends only what is new or changed, and what failed. If another engine owns the ledger, it sends the \
-      files and this command waits for them.
+      files and this command waits for them; with --no-wait it leaves them to that engine and exits with 0.
 
       Examples:
         transfers push data/ s3://bucket/runs/42/
@@ -22,7 +22,17 @@ struct PushCommand: Command, HasIdleOptions {
   @OptionGroup(title: "Progress") var progress: ProgressOptions
   @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and sends nothing.")
   var dryRun = false
+  @Option(
+    help: ArgumentHelp(
+      "How long to wait when another engine sends the files, then exit with 124: 90s, 8h.", valueName: "time"))
+  var wait: TimeSpan?
+  @Flag(name: .customLong("no-wait"), help: "Do not wait when another engine sends the files; for cron.")
+  var noWait = false
   @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    if wait != nil, noWait { throw ValidationError("--wait and --no-wait contradict each other; give one of them") }
+  }
 
   var idleOptions: Set<String> { batch.idleOptions }
 
@@ -33,7 +43,8 @@ struct PushCommand: Command, HasIdleOptions {
     let session = EngineSession(common, progress, title: "transfers push", context)
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in
-      try Transfers.add(batch.namedSources, options) { [reporter = session.reporter] in reporter.notice($0) }
+      defer { session.reporter.finish() }
+      return try Transfers.add(batch.namedSources, options) { [reporter = session.reporter] in reporter.notice($0) }
     }
     let destination = RecordedArguments.masked([options.settings.destination])[0]
     let batchName = add.batch.map { "\($0)  " } ?? ""
@@ -41,17 +52,33 @@ struct PushCommand: Command, HasIdleOptions {
     if common.format.isForPeople, !common.quiet {
       context.out.writeLine(AddOutput.line(add, destination: destination, common.style(context)))
     }
-    let numbers = add.added + add.queued + add.requeued == 0 ? .none : try work(session, options, add, context)
+    let hasWork = add.added + add.queued + add.requeued > 0
+    guard let numbers = hasWork ? try work(session, options, add, context) : RunNumbers.none else {
+      return try leave(add, destination, options, context)
+    }
     try session.conclude(
       numbers, add: add, destination: destination, storePath: options.storePath, sinceMs: startedMs)
   }
 
   private func work(
     _ session: EngineSession, _ options: UploadOptions, _ add: AddResult, _ context: Context
-  ) throws(CommandFailure) -> RunNumbers {
+  ) throws(CommandFailure) -> RunNumbers? {
     let run = RunOptions(
       storePath: options.storePath, workers: engine.workers, rate: engine.bytesPerSecond,
       argv: RecordedArguments.masked(context.arguments))
-    return try PushWork(session: session, options: run, files: add.files, context: context).finish()
+    return try PushWork(
+      session: session, options: run, files: add.files, patienceMs: noWait ? 0 : wait?.ms, context: context
+    ).finish()
+  }
+
+  /// The files are recorded, and another engine sends them: this was an `add`.
+  private func leave(
+    _ add: AddResult, _ destination: String, _ options: UploadOptions, _ context: Context
+  ) throws(CommandFailure) {
+    if !common.format.isForPeople {
+      let value = AddOutput(result: add, destination: destination)
+      try common.print(value, store: StoreIdentity.read(options.storePath, context), context)
+    }
+    try AddCommand.judge(add)
   }
 }

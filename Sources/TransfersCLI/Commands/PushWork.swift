@@ -15,10 +15,17 @@ struct PushWork {
   let session: EngineSession
   let options: RunOptions
   let files: AddedFiles
+  /// How long another engine is waited for, in milliseconds; nil for as long as it takes.
+  let patienceMs: Int64?
   let context: Context
 
-  func finish() throws(CommandFailure) -> RunNumbers {
-    if let result = try run() { return try numbers(result) }
+  /// nil when another engine sends the files, and it is not to be waited for.
+  func finish() throws(CommandFailure) -> RunNumbers? {
+    if let result = try run(options) { return try numbers(result) }
+    if patienceMs == 0 {
+      session.reporter.say("another engine owns the ledger; it sends these files")
+      return nil
+    }
     session.reporter.say("another engine owns the ledger; it sends these files, waiting for it")
     let ledger = try LedgerAccess.open(options.storePath, context)
     defer {
@@ -29,7 +36,7 @@ struct PushWork {
   }
 
   /// nil while another engine holds the lock.
-  private func run() throws(CommandFailure) -> RunResult? {
+  private func run(_ options: RunOptions) throws(CommandFailure) -> RunResult? {
     do {
       return try session.run(options)
     } catch {
@@ -38,24 +45,33 @@ struct PushWork {
     }
   }
 
+  /// The kernel says when the other engine is gone; what it did with the files is in the ledger.
   private func follow(_ ledger: Ledger) throws(CommandFailure) -> RunNumbers {
     let startedMs = context.clock.bootMs
     session.listenWhileWaiting()
-    let watch = LedgerWatch(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
-    let numbers = try watch.until { isDue throws(CommandFailure) -> RunNumbers? in
+    let turn = try failing { () throws(TransferError) in try EngineTurn(at: options.storePath) }
+    let watch = LedgerWatch(
+      ledger: ledger, clock: context.clock, pause: { usleep(UInt32(clamping: $0 * 1000)) }, slowestMs: 2_000)
+    let numbers = try watch.until(timeoutMs: patienceMs) { isDue throws(CommandFailure) -> RunNumbers? in
       if isDue || session.isStopping {
         let totals = try totals(ledger)
         let elapsedMs = context.clock.bootMs - startedMs
         session.reporter.progress(totals.files.snapshot(elapsedMs: elapsedMs))
         if totals.isSettled || session.isStopping { return RunNumbers(totals, wallMs: elapsedMs, stop: nil) }
       }
-      guard let result = try run() else {
+      guard turn.hasCome else { return nil }
+      var options = options
+      options.turn = turn
+      guard let result = try run(options) else {
         session.listenWhileWaiting()
         return nil
       }
       return try self.numbers(result)
     }
-    return numbers ?? .none
+    if let numbers { return numbers }
+    throw CommandFailure(
+      .timeout, "the time is over; the engine that owns the ledger goes on with these files",
+      remedy: "transfers wait" + files.batches.map { " \($0)" }.joined())
   }
 
   /// What came of the files. An error that keeps another batch from being sent is only a remark here.

@@ -41,7 +41,7 @@ struct SetCommand: Command, ChangesRows {
     let outcome = try dryRun ? plan(filter, change, ledger) : apply(filter, change, ledger, context)
     let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
     let value = SetOutput(
-      outcome, dryRun: dryRun, engineRuns: EngineStatus(run, nowMs: context.clock.wallMs).alive)
+      outcome, dryRun: dryRun, engineRuns: EngineStatus(run, context.clock).alive)
     let isEmpty = outcome.changed.isEmpty && outcome.unaffected.isEmpty
     if !isEmpty || !common.format.isForPeople {
       try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)

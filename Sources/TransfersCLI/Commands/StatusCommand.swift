@@ -29,7 +29,7 @@ struct StatusCommand: Command {
       // What waits in a batch past its deadline is not tried again.
       let held = Set(try reader.overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
       return try StatusOutput(
-        engine: EngineStatus(try reader.newestRun(), nowMs: nowMs), totals: totals,
+        engine: EngineStatus(try reader.newestRun(), context.clock), totals: totals,
         nextDueMs: reader.nextDueMs(without: held), active: reader.runningFiles(filter, limit: 20),
         problems: reader.endings(filter), overdue: reader.overdueBatches(filter, nowMs: nowMs),
         log: log, absence: Absence(selection, hidden: hidden))

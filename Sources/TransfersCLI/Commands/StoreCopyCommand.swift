@@ -43,7 +43,7 @@ struct CopyOptions: ParsableArguments {
   func copy(as kind: LedgerCopy, _ common: CommonOptions, _ context: Context) throws(CommandFailure) {
     guard !file.isEmpty, !EscapedArgument.isEscaped(file) else { throw .usage("the file needs a name in UTF-8") }
     let signals = SignalWatch()
-    signals.handle { _, _ in }
+    signals.handle { _, _ in true }
     let path = try common.storePath(context)
     let size: Int64
     do {

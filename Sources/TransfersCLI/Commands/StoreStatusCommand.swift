@@ -17,7 +17,7 @@ struct StoreStatusCommand: Command {
       (try reader.storeNumbers(), try reader.storeFacts(), try reader.newestRun())
     }
     let value = StoreStatusOutput(
-      numbers, facts, StoreCondition(at: ledger.path), EngineStatus(run, nowMs: context.clock.wallMs))
+      numbers, facts, StoreCondition(at: ledger.path), EngineStatus(run, context.clock))
     try common.print(value, store: StoreIdentity(ledger), context)
   }
 }

@@ -92,7 +92,7 @@ struct LedgerChecks {
         : .fail(
           "ledger.integrity", problems.map(printable).joined(separator: "; "),
           "keep a copy of the file and its -wal; \"transfers store check\" tells more")
-      return [whole, engine(EngineStatus(run, nowMs: context.clock.wallMs))]
+      return [whole, engine(EngineStatus(run, context.clock))]
         + (newest.map { [MachineChecks.clock(context.clock.wallMs, newestMs: $0)] } ?? [])
     } catch {
       return [.fail("ledger.open", error.text, error.remedy)]

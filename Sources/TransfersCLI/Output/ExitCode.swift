@@ -53,7 +53,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .allFailed: "finished; no file of the selection is done"
     case .workLeft: "stopped on purpose with work left; run again"
     case .locked: "another engine owns the ledger"
-    case .store: "the ledger is missing, corrupt, newer, read-only, on a full disk, or breaks an invariant"
+    case .store:
+      "the ledger is missing, corrupt, newer, read-only, on a full disk, held by another process, or breaks an invariant"
     case .mismatch: "an integrity check failed: the server has other bytes than we sent"
     case .empty: "nothing matched, only with --fail-if-empty"
     case .usage: "wrong command, option or argument; nothing was started"
@@ -61,7 +62,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .noSource: "no such source, or a list names files that are not there; nothing was started"
     case .auth: "no usable credentials, or they were refused: the files of that destination wait, the others were sent"
     case .config: "the destination or a setting cannot work: its files wait, the others were sent"
-    case .timeout: "the time of wait --timeout is over; nothing was stopped"
+    case .timeout: "the time of wait --timeout or push --wait is over; nothing was stopped"
     case .interrupted: "second Ctrl-C: stopped at once, the state is saved"
     case .terminated: "second SIGTERM: stopped at once, the state is saved"
     }

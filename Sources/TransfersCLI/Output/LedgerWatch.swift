@@ -13,13 +13,16 @@ struct LedgerWatch {
   let clock: any TransferClock
   /// Does nothing for so many milliseconds; tests let the world go on meanwhile.
   let pause: (_ ms: Int64) -> Void
+  /// Looks become seldomer up to this, in milliseconds, for what may take hours.
+  var slowestMs = Self.stepMs
 
-  /// Calls `step` until it returns something, five times a second, and tells it whether the rows are worth a look; nil when
+  /// Calls `step` until it returns something, five times a second at first, and tells it whether the rows are worth a look; nil when
   /// the time is over.
   func until<Value>(
     timeoutMs: Int64? = nil, _ step: (_ isDue: Bool) throws(CommandFailure) -> Value?
   ) throws(CommandFailure) -> Value? {
     let startedMs = clock.bootMs
+    var stepMs = Self.stepMs
     var seen: LedgerMark?
     var (notBeforeMs, latestMs) = (startedMs, startedMs)
     while true {
@@ -32,9 +35,10 @@ struct LedgerWatch {
         notBeforeMs = nowMs + (clock.bootMs - nowMs) * Self.share
         latestMs = max(notBeforeMs, nowMs + Self.longestMs)
       }
-      let restMs = timeoutMs.map { $0 - (clock.bootMs - startedMs) } ?? Self.stepMs
+      let restMs = timeoutMs.map { $0 - (clock.bootMs - startedMs) } ?? stepMs
       guard restMs > 0 else { return nil }
-      pause(min(restMs, Self.stepMs))
+      pause(min(restMs, stepMs))
+      stepMs = max(Self.stepMs, min(slowestMs, stepMs + stepMs / 8))
     }
   }
 }

@@ -1,6 +1,7 @@
 import TransferLedger
 import TransferModel
 import TransferReports
+import Transfers
 
 #if canImport(Glibc)
   import Glibc
@@ -13,10 +14,10 @@ struct EngineStatus: Encodable, Sendable {
   let alive: Bool
   let run, pid, host, startedAt, heartbeatAt, endedAt, how: Cell
 
-  /// Alive means: not ended, heard of within a minute, and, on this machine, a process.
-  init(_ run: RunRow?, nowMs: Int64) {
-    let heardMs = run?.heartbeatMs ?? run?.startedMs ?? 0
-    alive = run.map { $0.endedMs == nil && nowMs - heardMs < 60_000 && Self.mayExist($0) } ?? false
+  /// Alive means: not ended, heard of within a minute, and, on this machine, a process. Within one boot the minute is one of the
+  /// boot clock, whatever was done to the wall clock.
+  init(_ run: RunRow?, _ clock: any TransferClock, bootID: String = Transfers.bootID) {
+    alive = run.map { $0.endedMs == nil && Self.wasHeard($0, clock, bootID) && Self.mayExist($0) } ?? false
     self.run = Cell(run?.id.description)
     pid = Cell(run?.pid)
     host = Cell(run?.host)
@@ -31,6 +32,14 @@ struct EngineStatus: Encodable, Sendable {
     if alive { return "engine: running since \(startedAt.text), process \(pid.text) on \(host.text)" }
     if endedAt == .none { return "engine: not running; the last one, since \(startedAt.text), ended without a word" }
     return "engine: not running; the last one ended \(endedAt.text) (\(how.text))"
+  }
+
+  private static func wasHeard(_ run: RunRow, _ clock: any TransferClock, _ bootID: String) -> Bool {
+    let silenceMs =
+      if run.bootID == bootID, let heardMs = run.heartbeatBootMs { clock.bootMs - heardMs } else {
+        clock.wallMs - run.heartbeatMs
+      }
+    return silenceMs < 60_000
   }
 
   private static func mayExist(_ run: RunRow) -> Bool {

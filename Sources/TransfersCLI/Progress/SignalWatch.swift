@@ -11,17 +11,20 @@ import TransferModel
 ///
 /// SIGINT, SIGTERM and SIGHUP ask for a stop. While nothing is being transferred the first of them ends the process as if it
 /// were not caught: what is recorded is durable, and nothing else needs a farewell. So does the third at any time.
+/// The same signal again within a tenth of a second is the same wish: `timeout 3 transfers run` signals the process, and then its
+/// group, in which the process is too.
 /// SIGUSR1 asks for a line, SIGCONT says that the screen is not what it was; neither ever ends anything.
 final class SignalWatch: Sendable {
-  typealias Handler = @Sendable (_ signal: Int32, _ count: Int) -> Void
+  /// Says whether it takes the signal; one that it does not take ends the process.
+  typealias Handler = @Sendable (_ signal: Int32, _ count: Int) -> Bool
   private struct State {
     var handler: Handler?
-    var count = 0
-    var last: Int32?
+    var wishes = SignalWishes()
     var remark: (@Sendable (_ signal: Int32) -> Void)?
   }
 
   private let state = Lock(State())
+  private let clock = SystemClock()
   private let beforeDeath: @Sendable () -> Void
 
   /// - Parameter beforeDeath: called when a signal is about to end the process, on the watching thread.
@@ -41,7 +44,7 @@ final class SignalWatch: Sendable {
   func remark(_ remark: @escaping @Sendable (_ signal: Int32) -> Void) { state.withLock { $0.remark = remark } }
 
   /// The stop signal that came last, and how many came.
-  var received: (signal: Int32?, count: Int) { state.withLock { ($0.last, $0.count) } }
+  var received: (signal: Int32?, count: Int) { state.withLock { ($0.wishes.last, $0.wishes.count) } }
 
   private func wait(for signals: [Int32]) {
     while true {
@@ -52,16 +55,15 @@ final class SignalWatch: Sendable {
         state.withLock { $0.remark }?(signal)
         continue
       }
-      let (handler, count) = state.withLock { state in
-        state.count += 1
-        state.last = signal
-        return (state.handler, state.count)
+      let nowMs = clock.bootMs
+      let (handler, isNew, count) = state.withLock { state in
+        (state.handler, state.wishes.add(signal, nowMs: nowMs), state.wishes.count)
       }
-      guard let handler, count < 3 else {
+      guard isNew else { continue }
+      guard let handler, count < 3, handler(signal, count) else {
         beforeDeath()
         Self.die(of: signal)
       }
-      handler(signal, count)
     }
   }
 
@@ -89,5 +91,22 @@ final class SignalWatch: Sendable {
     #else
       return unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     #endif
+  }
+}
+
+/// How often a stop was asked for.
+struct SignalWishes: Sendable {
+  /// What comes again so soon was sent by the same hand.
+  static let echoMs: Int64 = 100
+  private(set) var count = 0
+  private(set) var last: Int32?
+  private var lastMs: Int64 = .min
+
+  /// Whether the signal is one more wish.
+  mutating func add(_ signal: Int32, nowMs: Int64) -> Bool {
+    if signal == last, nowMs - lastMs < Self.echoMs { return false }
+    count += 1
+    (last, lastMs) = (signal, nowMs)
+    return true
   }
 }

@@ -1,0 +1,48 @@
+import CSys
+import Glibc
+
+/// Who holds a lock, as the kernel tells it. Source: proc(5), /proc/locks: `1: FLOCK  ADVISORY  WRITE 4711 fd:01:12345 0 EOF`;
+/// lines of those who wait have `->` for a second word.
+struct LockHolder {
+  /// Exclusively.
+  let isAlone: Bool
+  /// nil where the process is in another container.
+  let pid: Int32?
+
+  /// The first that holds an `flock` on the file; nil when nobody does, or it cannot be told.
+  static func first(of file: stat) -> LockHolder? {
+    for line in text("/proc/locks")?.split(separator: "\n") ?? [] {
+      let words = line.split(separator: " ", omittingEmptySubsequences: true)
+      guard words.count >= 6, words[1] == "FLOCK" else { continue }
+      let place = words[5].split(separator: ":")
+      guard place.count == 3, let inode = UInt64(place[2]), inode == UInt64(file.st_ino),
+        let major = UInt32(place[0], radix: 16), let minor = UInt32(place[1], radix: 16),
+        csys_device(major, minor) == UInt64(file.st_dev)
+      else { continue }
+      return LockHolder(isAlone: words[3] == "WRITE", pid: Int32(words[4]).flatMap { $0 > 0 ? $0 : nil })
+    }
+    return nil
+  }
+
+  /// `process 4711 (transfers), which is stopped`. Of its command line only the name is told: the rest may hold secrets.
+  /// Source: proc(5), /proc/PID/stat: the name in parentheses, then the state.
+  var words: String {
+    guard let pid else { return "a process in another container" }
+    guard let stat = Self.text("/proc/\(pid)/stat"), let open = stat.firstIndex(of: "("),
+      let close = stat.lastIndex(of: ")"), open < close
+    else { return "process \(pid)" }
+    let name = stat[stat.index(after: open)..<close]
+    let state = stat[close...].split(separator: " ").dropFirst().first
+    return "process \(pid) (\(name))" + (state == "T" || state == "t" ? ", which is stopped" : "")
+  }
+
+  static func text(_ path: String) -> String? {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { Glibc.close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while case let count = Glibc.read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
