@@ -66,6 +66,9 @@ static const unsigned char m0020[] = {
 static const unsigned char m0021[] = {
 #embed "../../migrations/0021_clock.sql"
 };
+static const unsigned char m0022[] = {
+#embed "../../migrations/0022_copies.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -90,6 +93,7 @@ static const cmigration all[] = {
     {"0019_replaced", m0019, sizeof m0019},
     {"0020_resolve", m0020, sizeof m0020},
     {"0021_clock", m0021, sizeof m0021},
+    {"0022_copies", m0022, sizeof m0022},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -191,9 +191,9 @@ extension LedgerReader {
       """
     ),
     (
-      "I22 an unknown file has the request that lost its answer",
+      "I22 an unknown file has the request that lost its answer, or is one of a copied ledger",
       """
-      SELECT f.id FROM file f WHERE f.state = 'unknown' AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id
+      SELECT f.id FROM file f WHERE f.state = 'unknown' AND f.cause <> 'engine.copied' AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id
         AND (a.outcome IN ('unknown', 'crashed') OR (a.may_have_arrived AND a.outcome NOT IN ('ok', 'open'))))
       """
     ),

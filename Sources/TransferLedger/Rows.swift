@@ -100,6 +100,8 @@ public struct ClaimedFile: Sendable {
   public var lostAnswer: AttemptOperation?
   /// Name of the copy that is sent instead of the source.
   public var staged: String?
+  /// The ledger is a copy, and its original may have sent the file since.
+  public var isDoubtful = false
 
   public init(
     id: FileID, uid: UID, batch: BatchID, generation: Int, path: NameBytes, key: NameBytes, identity: SourceIdentity,

@@ -68,6 +68,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case policyDeadline = "policy.deadline"
 
   case engineOrphaned = "engine.orphaned"
+  case engineCopied = "engine.copied"
   case engineInterrupted = "engine.interrupted"
   case engineBug = "engine.bug"
 

@@ -19,6 +19,8 @@ public struct RunOptions: Sendable {
   public var onlyEndsSessions = false
   /// A place in the queue for the ledger whose turn has come.
   public var turn: EngineTurn?
+  /// Goes on with a copy of a ledger as with the ledger itself: its original sent nothing since.
+  public var trustsCopy = false
   /// The command line, for the record; the caller has taken secrets out.
   public var argv: [String]
 

@@ -54,6 +54,7 @@ public enum Transfers {
     let ledger = try Ledger.open(at: options.storePath, mode: .existing, clock: clock)
     defer { ledger.close() }
     let run = try ledger.startRun(newRun(options.argv), turn: options.turn)
+    if options.trustsCopy { _ = try ledger.write { tx in try tx.trustCopy(run) } }
     var configuration = options.workers.map { EngineConfiguration(workers: $0) } ?? .chosen
     configuration.rate = options.rate
     configuration.claimsFiles = !options.onlyEndsSessions

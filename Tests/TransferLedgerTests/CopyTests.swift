@@ -38,7 +38,10 @@ import TransferModel
     #expect(try copied.read { try $0.check() } == f.ledger.read { try $0.check() })
     #expect(try copied.read { try $0.integrityProblems() }.isEmpty)
     #expect(try copied.read { try $0.totals(RowFilter()) } == f.ledger.read { try $0.totals(RowFilter()) })
-    #expect(try copied.read { try $0.storeFacts() } == f.ledger.read { try $0.storeFacts() })
+    var (facts, original) = (try copied.read { try $0.storeFacts() }, try f.ledger.read { try $0.storeFacts() })
+    #expect(facts.uid != original.uid, "a copy is another ledger")
+    (facts.uid, original.uid) = ("", "")
+    #expect(facts == original)
     #expect(try Int64(fileBytes(target).count) == size)
   }
 
@@ -93,6 +96,40 @@ import TransferModel
     defer { copied.close() }
     _ = try copied.startRun(NewRun(argv: ["run"], version: "1", host: "h", bootID: "b", pid: 1))
     #expect(try copied.read { try $0.newestRun() }?.pid == 1)
+  }
+
+  /// The ledger itself doubts nothing; its copy what was not at rest, once, unless a person trusts it.
+  @Test(arguments: LedgerCopy.allCases) func aCopyDoubtsWhatWasNotAtRest(_ kind: LedgerCopy) throws {
+    try copy(kind)
+    chmod(target, 0o600)
+    let copied = try Ledger.open(at: target, mode: .existing, clock: f.clock)
+    defer { copied.close() }
+    let start = { (ledger: Ledger) in
+      let run = try ledger.startRun(NewRun(argv: ["run"], version: "1", host: "h", bootID: "b", pid: 1))
+      return try ledger.write { tx in
+        _ = try tx.recover(run)
+        return (run, try tx.claimFiles(run, limit: 9))
+      }
+    }
+    let (run, files) = try start(copied)
+    let known = files.filter { !$0.isDoubtful }
+    #expect(!files.isEmpty && known.isEmpty)
+    try copied.write { tx in
+      for file in files {
+        let result = try tx.markUnknown(file.id, run, code: .engineCopied, message: "copied")
+        #expect(result == .applied)
+      }
+    }
+    #expect(try copied.read { try $0.check() } == f.ledger.read { try $0.check() })
+    try copied.write { tx in
+      _ = try tx.retryFiles(RowFilter(), startsOver: false)
+      _ = try tx.admit(LedgerFixture.source("new"), to: BatchID(rawValue: 1))
+    }
+    let again = try copied.write { try $0.claimFiles(run, limit: 9) }
+    let (paths, doubtful) = (again.map(\.path), again.filter { $0.isDoubtful })
+    #expect(paths.contains(NameBytes("/src/new")) && doubtful.isEmpty)
+    let own = try start(f.ledger).1.filter { $0.isDoubtful }
+    #expect(own.isEmpty)
   }
 
   @Test(arguments: LedgerCopy.allCases) func whatIsWrittenMeanwhileIsNotHalfThere(_ kind: LedgerCopy) throws {

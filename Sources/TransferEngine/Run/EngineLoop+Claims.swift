@@ -63,6 +63,7 @@ extension EngineLoop {
         claimed: file, layout: planned.layout, location: location, abilities: proto.abilities)
       if let failure = planned.failure { machine.end(.fail(failure, keepsSession: false)) }
     }
+    if file.isDoubtful && !proto.abilities.unrepeatable.isEmpty { machine.end(.unknown(Self.copied)) }
     if isStopping { machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false)) }
     if let openingMs = longClosed(destination.resolved.host) {
       machine.end(.requeue(notBeforeMs: openingMs, nil, isFailure: false))
@@ -76,6 +77,11 @@ extension EngineLoop {
       advance(file.id)
     }
   }
+
+  private static let copied = Failure(
+    .engineCopied,
+    "this ledger is a copy: its original may have sent the file since, and the server cannot be asked; \"transfers retry\" sends it"
+  )
 
   /// Nothing can be sent for this batch in this run: no credentials, or settings that cannot work. Its files wait for the
   /// next run; the others go on, and the run ends with the error.

@@ -7,7 +7,8 @@ public enum LedgerCopy: String, Sendable, CaseIterable {
   /// file, on read-only media too; mode 0400.
   case snapshot
   /// For going on: the same pages in the same places, write-ahead logging switched on, mode 0600. Cheaper, and a second
-  /// backup differs from the first only where the ledger did.
+  /// backup differs from the first only where the ledger did, and in its uid. Files that were not at rest are marked
+  /// (``CopyMark``): the ledger may send them after the copy was made.
   case backup
 }
 
@@ -79,6 +80,7 @@ private final class LedgerCopier {
     }
     let copy = try Connection(path: place.temporary, access: .readWrite)
     try copy.whileAsking(isCancelled) { try CapabilityColumns.clear(copy) }
+    try CopyMark.set(copy)
   }
 
   private func backup(_ place: CopyTarget) throws {
@@ -97,6 +99,9 @@ private final class LedgerCopier {
     guard code == SQLITE_DONE, end == SQLITE_OK else {
       throw SQLiteError(code == SQLITE_DONE ? end : code, on: copy.db)
     }
+    try CopyMark.set(copy)
+    // Nobody else knows the file: all of it is in one place when the connection is gone.
+    guard try copy.checkpointTruncating() else { throw SQLiteError(code: SQLITE_BUSY, message: "the copy is in use") }
   }
 
   private func written(_ place: CopyTarget) -> TransferError {

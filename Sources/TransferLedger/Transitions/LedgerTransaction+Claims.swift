@@ -10,9 +10,12 @@ extension LedgerTransaction {
     try db.run(Self.promoteFiles, .int(wallMs))
     try promoteChunks()
     let ready = try readyFiles(limit, without)
+    let doubtful = try doubtful(ready.map(\.0.id))
     return try ready.compactMap { (file, isFresh) in
       guard try activate(file.id, run) else { return nil }
-      return isFresh ? file : try withHistory(file)
+      var claimed = isFresh ? file : try withHistory(file)
+      claimed.isDoubtful = doubtful.contains(file.id)
+      return claimed
     }
   }
 

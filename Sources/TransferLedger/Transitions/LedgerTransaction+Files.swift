@@ -128,7 +128,11 @@ extension LedgerTransaction {
       WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
         AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
       """, .raw(code), .text(message), .id(file), .id(run))
-    if changes == 1 { try honour(wish, of: file) }
+    if changes == 1 {
+      try honour(wish, of: file)
+      // A person decides now, and only once.
+      if code == .engineCopied { try db.run("DELETE FROM doubt WHERE file_id = ?", .id(file)) }
+    }
     return try result(changes) { try stateOf(file, run) }
   }
 

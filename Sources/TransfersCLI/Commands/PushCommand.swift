@@ -63,9 +63,10 @@ struct PushCommand: Command, HasIdleOptions {
   private func work(
     _ session: EngineSession, _ options: UploadOptions, _ add: AddResult, _ context: Context
   ) throws(CommandFailure) -> RunNumbers? {
-    let run = RunOptions(
+    var run = RunOptions(
       storePath: options.storePath, workers: engine.workers, rate: engine.bytesPerSecond,
       argv: RecordedArguments.masked(context.arguments))
+    run.trustsCopy = engine.trustCopy
     return try PushWork(
       session: session, options: run, files: add.files, patienceMs: noWait ? 0 : wait?.ms, context: context
     ).finish()

@@ -22,9 +22,10 @@ struct RunCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     try common.checkColumns(of: RunOutput.sample(ofPush: false), context)
-    let options = RunOptions(
+    var options = RunOptions(
       storePath: try common.storePath(context), workers: engine.workers,
       rate: engine.bytesPerSecond, argv: RecordedArguments.masked(context.arguments))
+    options.trustsCopy = engine.trustCopy
     try LedgerAccess.check(options.storePath, context)
     let session = EngineSession(common, progress, title: "transfers run", context)
     let startedMs = context.clock.wallMs

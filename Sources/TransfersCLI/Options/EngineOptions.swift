@@ -12,6 +12,12 @@ struct EngineOptions: ParsableArguments {
       valueName: "bytes/s"))
   var rate: ByteRate?
 
+  @Flag(
+    help:
+      "Go on with a copy of a ledger as with the ledger itself: nothing was sent from that one since. Without it, what was pending and must not be sent twice is unknown."
+  )
+  var trustCopy = false
+
   func validate() throws {
     if let workers, !(1...256).contains(workers) { throw ValidationError("--workers must be 1 to 256") }
   }
