@@ -12,3 +12,10 @@ ALTER TABLE store_meta ADD COLUMN copied_at INTEGER;
 
 INSERT INTO error_code (code, blame, hint) VALUES
   ('engine.copied', 'engine', 'the ledger is a copy, and its original may have sent the file since; retry sends it');
+
+-- A copy gets a uid of its own, and keeps that of its original.
+DROP TRIGGER store_meta_fixed;
+CREATE TRIGGER store_meta_fixed BEFORE UPDATE ON store_meta
+WHEN NEW.id <> OLD.id OR NEW.created_by <> OLD.created_by OR NEW.created_at <> OLD.created_at
+  OR NEW.uid <> OLD.uid AND (NEW.copied_at IS OLD.copied_at OR NEW.origin_uid IS NOT coalesce(OLD.origin_uid, OLD.uid))
+BEGIN SELECT RAISE(FAIL, 'who made a store does not change'); END;

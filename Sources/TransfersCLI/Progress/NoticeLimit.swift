@@ -37,8 +37,8 @@ struct NoticeLimit: Sendable {
     guard !counted.isEmpty else { return nil }
     defer { counted = [] }
     let listed = counted.map(\.word).filter { $0 == "failed" || $0 == "unknown" }.sorted()
-    let where_ = listed.isEmpty ? "" : "; \"transfers list files --state \(listed.joined(separator: ","))\" lists them"
-    return "not shown: " + counted.map { "\($0.files) \($0.word)" }.joined(separator: ", ") + where_
+    let listing = listed.isEmpty ? "" : "; \"transfers list files --state \(listed.joined(separator: ","))\" lists them"
+    return "not shown: " + counted.map { "\($0.files) \($0.word)" }.joined(separator: ", ") + listing
   }
 
   private static func word(_ notice: Notice) -> String? {
@@ -48,7 +48,7 @@ struct NoticeLimit: Sendable {
     case .skipped: "skipped"
     case .sourceChanged: "changed while they were sent"
     case .retrying: "kinds of retry"
-    case .remark, .planned, .recovered, .draining, .circuitOpened, .circuitClosed: nil
+    case .remark, .planned, .recovered, .draining, .diskTrouble, .circuitOpened, .circuitClosed: nil
     }
   }
 }
