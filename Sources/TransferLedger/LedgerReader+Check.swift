@@ -60,7 +60,7 @@ extension LedgerReader {
       "SELECT file_id FROM receipt WHERE confirmation = 'digest' AND digest <> remote_digest"
     ),
     (
-      "I35 what is done by the word of a person says so in its history",
+      "I36 what is done by the word of a person says so in its history",
       """
       SELECT r.file_id FROM receipt r WHERE r.note IS NOT NULL AND (r.confirmation <> 'none' OR NOT EXISTS (
         SELECT 1 FROM event e WHERE e.file_id = r.file_id AND e.verb = 'resolved' AND e.detail = 'done: ' || r.note))

@@ -50,7 +50,8 @@ import TransferModel
     try f.shell(
       "UPDATE session SET state = 'open', remote_id = 'https://up.example/s3same-1', opened_at = 1 WHERE state = 'intended'"
     )
-    try f.shell("UPDATE session SET notes = '{\"s.url\":\"https://up.example/s3same-2\"}'")
+    try f.shell(
+      "UPDATE session SET notes = '{\"s.url\":\"https://up.example/s3same-2\"}' WHERE ended_at IS NULL")
     try f.shell("UPDATE chunk SET remote = '{\"url\":\"https://up.example/s3same-3\"}' WHERE state <> 'pending'")
     let secrets = ["s3same-1", "s3same-2", "s3same-3"]
     try copy(.backup)

@@ -13,7 +13,7 @@ import TransferModel
     ("I06", "UPDATE chunk SET state = 'pending' WHERE id = 1"),
     ("I07", "DELETE FROM receipt"),
     ("I08", "UPDATE receipt SET remote_digest = 'crc32c:00000008'"),
-    ("I35", "UPDATE receipt SET note = 'seen', confirmation = 'none'"),
+    ("I36", "UPDATE receipt SET note = 'seen', confirmation = 'none'"),
     ("I09", "UPDATE attempt SET outcome = 'retry' WHERE chunk_id = 1"),
     (
       "I10",

@@ -163,7 +163,10 @@ import Testing
 
   /// Statements that delete or rewrite without a DELETE. Each number or name that they take is another row's.
   static let replacing = [
-    "INSERT OR REPLACE INTO store_meta SELECT id, randomblob(16), schema_version, view_version, 'me', 0 FROM store_meta",
+    """
+    INSERT OR REPLACE INTO store_meta (id, uid, schema_version, view_version, created_by, created_at)
+    SELECT id, randomblob(16), schema_version, view_version, 'me', 0 FROM store_meta
+    """,
     "UPDATE store_meta SET uid = randomblob(16)", "UPDATE store_meta SET created_at = 7",
     "INSERT OR REPLACE INTO error_code VALUES ('net.reset', 'engine', 'nothing')",
     "INSERT OR REPLACE INTO view_doc SELECT view, \"column\", type, unit, 'nothing' FROM view_doc LIMIT 1",

@@ -29,6 +29,9 @@ import TransferModel
     "LedgerReader+Check.swift",
   ]
 
+  /// Statements that write into a copy which nobody works with yet.
+  static let forCopies = ["Copies/CopyMark.swift", "Store/CapabilityColumns.swift"]
+
   @Test func nothingThatAnEngineWaitsForReadsAWholeTable() throws {
     let f = try LedgerFixture()
     let db = try Connection(path: f.path, access: .readWrite)
@@ -36,7 +39,8 @@ import TransferModel
     let statements = try SourceStatement.all()
     #expect(statements.count > 200, "the sources are not read as they should be")
     #expect(statements.count { $0.writes } > 60)
-    for statement in statements where statement.writes || !Self.forPeople.contains(statement.file) {
+    for statement in statements
+    where (statement.writes || !Self.forPeople.contains(statement.file)) && !Self.forCopies.contains(statement.file) {
       for text in statement.variants {
         let plan = try db.rowsOnce("EXPLAIN QUERY PLAN \(text)") { $0.text(3) }
         let scans = plan.filter { Self.isScan($0, Self.names(in: text)) }
@@ -48,7 +52,7 @@ import TransferModel
   /// Every file on the list is there and has a statement: a list that named nothing would hide nothing, and say so of nothing.
   @Test func theListOfWhatPeopleWaitForIsTrue() throws {
     let files = Set(try SourceStatement.all().map(\.file))
-    for name in Self.forPeople { #expect(files.contains(name), "\(name)") }
+    for name in Self.forPeople + Self.forCopies { #expect(files.contains(name), "\(name)") }
   }
 
   @Test(arguments: [

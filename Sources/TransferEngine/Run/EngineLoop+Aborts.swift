@@ -4,7 +4,8 @@ import TransferProtocols
 
 /// One session that is being ended at its server.
 struct AbortRun: Sendable {
-  let work: AbortWork
+  /// With the attempt of the request that is next, or running.
+  var work: AbortWork
   /// Ids at the server that are still to be aborted; found by asking when the ledger knows none.
   var remaining: [String] = []
   var isListed: Bool
@@ -140,10 +141,30 @@ extension EngineLoop {
       let end: SessionState? = verdict.isRefusalForGood ? .gone : nil
       return endAbort(abort.work, AttemptResult(verdict, reply, retry, wallMs: wallMs), end)
     }
-    if abort.step != nil { return aborts.append(abort) }
     var result = AttemptResult(outcome: .ok)
     result.fill(from: reply)
-    endAbort(abort.work, result, .aborted)
+    if abort.step == nil { endAbort(abort.work, result, .aborted) } else { beginNext(abort, after: result) }
+  }
+
+  /// Each request has an attempt of its own, which is durable before it is sent.
+  private func beginNext(_ abort: AbortRun, after result: AttemptResult) {
+    commitsRunning += 1
+    let run = engine.run
+    let mailbox = mailbox
+    engine.ledger.write(
+      { tx in try tx.nextAbort(abort.work, run, after: result) }, then: { mailbox.put(.abortBegun($0, abort)) })
+  }
+
+  func abortBegun(_ result: Result<AbortWork, TransferError>, _ abort: AbortRun) {
+    commitsRunning -= 1
+    switch result {
+    case .success(let work):
+      var next = abort
+      next.work = work
+      aborts.append(next)
+    // One that the ledger refuses stays open until the next run.
+    case .failure(let error): if error.kind != .bug { fail(error) }
+    }
   }
 
   private func endAbort(_ work: AbortWork, _ result: AttemptResult, _ state: SessionState?) {

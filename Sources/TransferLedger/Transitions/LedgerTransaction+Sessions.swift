@@ -99,6 +99,15 @@ extension LedgerTransaction {
     }
   }
 
+  /// Ends one request of an abort and opens the attempt of the next.
+  public func nextAbort(_ work: AbortWork, _ run: RunID, after result: AttemptResult) throws -> AbortWork {
+    try requireLease(run)
+    _ = try endAttempt(work.attempt, run, result)
+    var next = work
+    next.attempt = try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
+    return next
+  }
+
   /// A create whose answer was lost may have made a session that the server did not list yet when it was asked: it is
   /// looked for once more, as an abort that is due a little later.
   func watchForOrphan(of completed: SessionID) throws {

@@ -54,7 +54,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .workLeft: "stopped on purpose with work left; run again"
     case .locked: "another engine owns the ledger"
     case .store:
-      "the ledger is missing, corrupt, newer, read-only, on a full disk, held by another process, or breaks an invariant"
+      "the ledger is missing, corrupt, newer, read-only, on a full disk, locked, or breaks an invariant"
     case .mismatch: "an integrity check failed: the server has other bytes than we sent"
     case .empty: "nothing matched, only with --fail-if-empty"
     case .usage: "wrong command, option or argument; nothing was started"

@@ -228,7 +228,10 @@ import Transfers
     try scene.add()
     try scene.run()
     let states = try scene.states()
-    #expect(states.count == 1 && (states[0] == "done" || states[0].hasPrefix("failed")), "\(states)")
+    // A page that came before the body of a POST says nothing of it, and the POST is not repeated.
+    let mayBeUnknown = fault == "html" && (subject.mayBeUnknown || subject.name == "resumable")
+    let isEnded = states.count == 1 && (states[0] == "done" || states[0].hasPrefix("failed"))
+    #expect(isEnded || (mayBeUnknown && states[0].hasPrefix("unknown")), "\(states)")
     if states == ["done"] { #expect(try scene.kept() == scene.content) }
     #expect(try scene.requestCount <= 24)
     #expect(try scene.messages().allSatisfy { !$0.isEmpty && !$0.contains("\n") })
