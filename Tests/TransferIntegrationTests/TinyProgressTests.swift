@@ -18,14 +18,16 @@ import TransferModel
     #expect(patches.count <= 18)
   }
 
-  /// The same with a server that is better after a while: what it has is not lost.
+  /// The same with a server that is better after a while. An upload of which it then says that it holds nothing is left for
+  /// another, which counts as a failure beside the one of the body: three cuts are six of eight.
   @Test(arguments: ["tus", "resumable"])
   func aServerThatRecoversGetsTheRest(_ name: String) throws {
     let subject = try ConformanceSubject.named(name)
     let scene = try ConformanceScene(
-      subject, size: 4 * subject.chunkSize, script: "match PATCH * times=5 : cut-after=1\n")
+      subject, size: 4 * subject.chunkSize, script: "match PATCH * times=3 : cut-after=1\n")
     try scene.add()
     try scene.run()
-    #expect(try scene.complaint() == nil)
+    let complaint = try scene.complaint()
+    #expect(complaint == nil)
   }
 }
