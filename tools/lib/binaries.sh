@@ -8,8 +8,8 @@ build_release() {
     find_release transfers transfers-receiver
     return
   fi
-  run swift build --package-path "$root" -c release --product transfers
-  run swift build --package-path "$root" -c release --product transfers-receiver
+  run swift build --package-path "$root" -c release --product transfers || return
+  run swift build --package-path "$root" -c release --product transfers-receiver || return
   find_release transfers transfers-receiver
 }
 
