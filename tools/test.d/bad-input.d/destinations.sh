@@ -3,7 +3,14 @@
 # Destinations that refuse, do not exist, or hide a secret in the command line.
 
 make_files "$work/three"
-for status in 401 403 404 413; do
+# Refused credentials are one answer for all files: they wait, and the server is asked a few times, not once for each.
+serve "says-401" "match PUT * : status=401"
+store "says-401"
+expect "a server that says 401" 77 '401.*Try: ' "$transfers" push "$work/three" "$url/x/"
+check "a server that says 401: every file waits" is "$(in_state pending)" 3
+check "a server that says 401: it was asked a few times" test "$(asked PUT)" -le 6
+
+for status in 403 404 413; do
   serve "says-$status" "match PUT * : status=$status"
   store "says-$status"
   expect "a server that says $status" 4 "$status|refused" "$transfers" push "$work/three" "$url/x/"

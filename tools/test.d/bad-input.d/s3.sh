@@ -25,10 +25,12 @@ expect "S3: accepted by a server that checks signatures" 0 . \
 check "S3: every file was confirmed by more than a status" is \
   "$(count "SELECT count(*) FROM v_files WHERE state = 'done' AND confirmed_by IN ('digest', 'etag')")" 4
 store s3-secret
-expect "S3: a wrong secret" 4 '403|refused' env AWS_SECRET_ACCESS_KEY=wrong-canary-77aa \
+expect "S3: a wrong secret" 77 'SignatureDoesNotMatch.*Try: ' env AWS_SECRET_ACCESS_KEY=wrong-canary-77aa \
   "$transfers" push --endpoint-url "$url" "$work/for-s3" s3://present/b/
+check "S3: a wrong secret: every file waits" is "$(in_state pending)" 4
 check "S3: the wrong secret is nowhere in the ledger" bash -c "! grep -rq wrong-canary-77aa '${TRANSFERS_STORE%/*}'"
 store s3-bucket
-expect "S3: no such bucket" 4 'http.404|NoSuchBucket|bucket' \
+expect "S3: no such bucket" 78 'NoSuchBucket.*Try: ' \
   "$transfers" push --endpoint-url "$url" "$work/for-s3" s3://absent/c/
-expect "S3: no such bucket: the failures name it" 0 'http.404' "$transfers" report failures --json
+check "S3: no such bucket: every file waits" is "$(in_state pending)" 4
+expect "S3: no such bucket: the failures name it" 0 'proto.no_destination' "$transfers" report failures --json
