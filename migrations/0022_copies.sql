@@ -11,7 +11,7 @@ ALTER TABLE store_meta ADD COLUMN origin_uid BLOB CHECK (length(origin_uid) = 16
 ALTER TABLE store_meta ADD COLUMN copied_at INTEGER;
 
 INSERT INTO error_code (code, blame, hint) VALUES
-  ('engine.copied', 'engine', 'the ledger is a copy, and its original may have sent the file since; retry sends it');
+  ('engine.copied', 'engine', 'the ledger is a copy, and its original may have sent the file since; look at the server, then "transfers resolve"');
 
 -- A copy gets a uid of its own, and keeps that of its original.
 DROP TRIGGER store_meta_fixed;

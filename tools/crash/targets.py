@@ -134,12 +134,11 @@ class Receiver(FolderTarget):
         )
 
     def total(self, case):
-        """A connection belongs to one program, and so to the case whose objects are named on it. The end of an upload at the server
-        is left out: one attempt ends all uploads of a file."""
+        """A connection belongs to one program, and so to the case whose objects are named on it."""
         events = [json.loads(line) for line in self.lines(case)]
         prefix = case.encode() + b"/"
         own = {e["conn"] for e in events if base64.b64decode(e.get("path_b64", "")).startswith(prefix)}
-        return sum(e["t"] == "start" and e["conn"] in own and e["method"] != "DELETE" for e in events)
+        return sum(e["t"] == "start" and e["conn"] in own for e in events)
 
 
 class S3Target(Target):

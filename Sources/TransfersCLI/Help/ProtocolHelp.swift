@@ -23,7 +23,7 @@ enum ProtocolHelp {
       Resumes: a broken upload goes on inside of the file; else the file is sent from its start.
       Digest: what a server may confirm the content with. The receipt of a file says what was confirmed, and how.
       unknown: the answer was lost and nobody can be asked. The file is shown as such (exit code 3 or 4) and nothing is sent
-      again until a person says so: transfers retry
+      again until a person says what became of it: transfers resolve
 
       PUT and WebDAV: a page for people (200, text/html) does not say that anything is stored; nor does 202 anywhere. Where they
       do: --accept-html, --accept-202. Forms and POST are answered with pages; what they prove is "none".
