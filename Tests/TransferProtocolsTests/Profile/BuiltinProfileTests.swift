@@ -575,6 +575,17 @@ import Testing
     #expect(failure.code == .protoOffset && failure.message == "the server claims 100 bytes of a file that has 10")
   }
 
+  /// gcp-storage-emulator 2026.7.19 says it where it holds nothing; Google keeps multiples of 256 KiB.
+  @Test func oneByteIsNone() throws {
+    let driver = try google(10)
+    let put = "PUT https://g.example/up/1?id=2"
+    let end = driver.run([
+      Self.created(), .on(put, 502), .on(put, 308, "", ["Range": "bytes=0-0"]),
+      .on(put, 200, #"{"size":"10"}"#) { request, _ in #expect(field(request, "Content-Range") == "bytes 0-9/10") },
+    ])
+    #expect(end.isDone())
+  }
+
   @Test func aSessionThatExpiredIsBegunAnew() throws {
     let driver = try google(10)
     driver.facts.session = SessionFacts(
