@@ -71,12 +71,14 @@ extension FileMachine {
 
   private mutating func sessionGone(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: false) }
-    end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
+    isSessionUseless = failure.code == .protoOffset
+    // That nothing of a body was kept is the answer to why it failed, and that failure has been counted.
+    let isCounted = isSessionUseless && failures > 0
+    end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: !isCounted))
     // With every chunk stored it may be gone because the server is completing it right now, by a request whose answer was
     // lost: the object is looked for again before anything is sent again. Not when it was made, and is not what we sent.
     let mayBeCompleting = facts.isAllStored && failure.code != .integrityMismatch
     isSessionGone = !(mayBeCompleting && failures < Remedy.completionPatience)
-    isSessionUseless = failure.code == .protoOffset
     return returned(job)
   }
 
