@@ -7,7 +7,7 @@ struct AnswerCollector {
   static let maxHeaderBytes = 256 << 10
   /// Those of all interim answers of a request: servers of resumable uploads tell their progress with them.
   static let maxInterimBytes = 16 << 20
-  /// How much of the body of an answer that is no success is kept: it is read for a code and a sentence.
+  /// How many bytes of the body of an error answer are kept: only its code and message are read.
   static let maxErrorBytes = 64 << 10
   /// How much of a too long body is read for the sake of the connection; beyond it a new connection is cheaper.
   static let maxDroppedBytes = 64 << 20

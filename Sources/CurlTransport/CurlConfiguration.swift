@@ -6,7 +6,7 @@ public struct CurlConfiguration: Sendable, Hashable {
   /// A PEM file of certificate authorities instead of the system's.
   public var caFile: String?
   /// libcurl's buffer for bodies from ``bulkThreshold`` on, in bytes, 16 KiB … 2 MiB. 256 KiB was fastest:
-  /// 64 KiB 3.2, 256 KiB 3.4, 512 KiB 3.2, 2 MiB 2.4 GiB/s (`reference/platform.md` section 3).
+  /// 64 KiB 3.2, 256 KiB 3.4, 512 KiB 3.2, 2 MiB 2.4 GiB/s.
   public var bulkUploadBuffer = 256 << 10
   /// The same for smaller bodies; 256 KiB cost a third more CPU time there.
   public var smallUploadBuffer = 64 << 10

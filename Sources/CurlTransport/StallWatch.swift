@@ -1,7 +1,7 @@
 /// Notices that a request moves fewer than 1,024 bytes a second for too long. Pure: the caller brings time and counts.
 ///
 /// Ours instead of libcurl's, whose limit also fires while a transfer waits for our own rate limit
-/// (`reference/protocols.md` section 9.2), which says nothing about the server.
+/// (libcurl 7.88.1), which says nothing about the server.
 struct StallWatch {
   static let leastBytesPerSecond: Int64 = 1024
 

@@ -5,7 +5,7 @@ public import TransferModel
 public struct LedgerReader {
   let db: Connection
 
-  /// What a batch was asked to do; nil when there is no such batch. Throws `.config` when this program cannot read it.
+  /// The settings of a batch; nil when the batch does not exist. Throws `.config` when this program cannot read it.
   public func batchSettings(_ batch: BatchID) throws -> BatchSettings? {
     let text = try db.first("SELECT settings FROM batch WHERE id = ?", .id(batch)) { $0.bytes(0) }
     do {

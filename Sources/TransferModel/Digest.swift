@@ -1,7 +1,7 @@
 /// A digest algorithm that the ledger can name.
 public enum DigestAlgorithm: String, Sendable, CaseIterable, Codable {
   case crc32, crc32c, crc64nvme, md5, sha1, sha256
-  /// QuickXorHash of OneDrive and SharePoint: finds accidents, and is no defence.
+  /// QuickXorHash of OneDrive and SharePoint: detects accidental corruption; not cryptographic.
   case quickxor
 
   /// Length of the raw digest in bytes.

@@ -9,8 +9,8 @@ extension TransferReply {
   ///
   /// A status wins over the CURLcode: a server that answers without reading the body and closes gives 55 or 56 beside a
   /// good status. Only a body that could not be read wins over a status, because then the request was not what we meant; and a
-  /// success that came before the whole body had gone out is no answer to the request.
-  /// Source: libcurl-errors(3); classes as in `reference/protocols.md` section 8.3.
+  /// success that came before the whole body had been sent does not answer the request.
+  /// Source: libcurl-errors(3).
   public var transportFailure: Failure? {
     if let bodyFailure { return bodyFailure }
     if isAnswered { return nil }

@@ -1,7 +1,7 @@
 /// What stands where in the text of an answer: names that a program chose, or values.
 struct TextPlaces {
   private let bytes: [UInt8]
-  /// Of each byte of JSON, whether it belongs to a string that is no name of a member; empty for other text.
+  /// For each byte of JSON, whether it belongs to a string value rather than a member name; empty for other text.
   private let isValueString: [Bool]
 
   init(_ bytes: [UInt8]) {

@@ -20,8 +20,8 @@ enum CopyMark {
 }
 
 extension LedgerTransaction {
-  /// Which of `files` were not at rest when this copy of a ledger was made, and have not been looked at since. Costs nothing in a
-  /// ledger that is no copy.
+  /// Which of `files` were not at rest when this copy of a ledger was made, and have not been looked at since. Costs nothing
+  /// where the ledger is not a copy.
   func doubtful(_ files: [FileID]) throws -> Set<FileID> {
     guard try db.first("SELECT 1 FROM doubt LIMIT 1", row: { _ in true }) != nil else { return [] }
     var found: Set<FileID> = []

@@ -2,7 +2,7 @@ import CSys
 import Glibc
 
 /// Who holds a lock, as the kernel tells it. Source: proc(5), /proc/locks: `1: FLOCK  ADVISORY  WRITE 4711 fd:01:12345 0 EOF`;
-/// lines of those who wait have `->` for a second word.
+/// lines of those who wait have `->` for a second word; of locks on bytes the last two words are the first and last byte, or `EOF`.
 struct LockHolder {
   /// Exclusively.
   let isAlone: Bool
@@ -11,17 +11,32 @@ struct LockHolder {
 
   /// The first that holds an `flock` on the file; nil when nobody does, or it cannot be told.
   static func first(of file: stat) -> LockHolder? {
-    for line in text("/proc/locks")?.split(separator: "\n") ?? [] {
-      let words = line.split(separator: " ", omittingEmptySubsequences: true)
-      guard words.count >= 6, words[1] == "FLOCK" else { continue }
+    locks("FLOCK", of: file).first.map { words in
+      LockHolder(isAlone: words[3] == "WRITE", pid: Int32(words[4]).flatMap { $0 > 0 ? $0 : nil })
+    }
+  }
+
+  /// Processes other than this one that hold a shared lock on one of the bytes of the file.
+  static func sharing(_ bytes: ClosedRange<Int>, of file: stat) -> [Int32] {
+    let found = locks("POSIX", of: file).compactMap { words -> Int32? in
+      guard words.count >= 8, words[3] == "READ", let first = Int(words[6]), let last = Int(words[7]),
+        first <= last, bytes.overlaps(first...last), let pid = Int32(words[4]), pid > 0, pid != getpid()
+      else { return nil }
+      return pid
+    }
+    return Set(found).sorted()
+  }
+
+  /// The words of each line about a lock of this kind on the file.
+  private static func locks(_ kind: String, of file: stat) -> [[Substring]] {
+    (text("/proc/locks")?.split(separator: "\n") ?? []).map { $0.split(separator: " ") }.filter { words in
+      guard words.count >= 6, words[1] == kind else { return false }
       let place = words[5].split(separator: ":")
       guard place.count == 3, let inode = UInt64(place[2]), inode == UInt64(file.st_ino),
-        let major = UInt32(place[0], radix: 16), let minor = UInt32(place[1], radix: 16),
-        csys_device(major, minor) == UInt64(file.st_dev)
-      else { continue }
-      return LockHolder(isAlone: words[3] == "WRITE", pid: Int32(words[4]).flatMap { $0 > 0 ? $0 : nil })
+        let major = UInt32(place[0], radix: 16), let minor = UInt32(place[1], radix: 16)
+      else { return false }
+      return csys_device(major, minor) == UInt64(file.st_dev)
     }
-    return nil
   }
 
   /// `process 4711 (transfers), which is stopped`. Of its command line only the name is told: the rest may hold secrets.

@@ -68,38 +68,8 @@ public struct StoreCondition: Sendable, Hashable {
   }
 
   /// Who holds one of SQLite's read marks: shared locks on the bytes 123 to 127 of the shared memory, of which the first is for
-  /// readers that need nothing of the log. Source: WALINDEX_LOCK_OFFSET and WAL_READ_LOCK in src/wal.c, 3.40.1;
-  /// proc(5), /proc/locks: `2: POSIX  ADVISORY  READ 4711 fd:01:12345 124 124`.
+  /// readers that need nothing of the log. Source: WALINDEX_LOCK_OFFSET and WAL_READ_LOCK in src/wal.c, 3.40.1.
   private static func readers(_ path: String) -> [Int32] {
-    guard let file = status(path), let text = readAll("/proc/locks") else { return [] }
-    var found: Set<Int32> = []
-    for line in text.split(separator: "\n") {
-      let words = line.split(separator: " ", omittingEmptySubsequences: true)
-      guard words.count >= 8, words[1] == "POSIX", words[3] == "READ", isPlace(words[5], of: file),
-        let first = Int(words[6]), let last = Int(words[7]), first <= 127, last >= 124, let pid = Int32(words[4]),
-        pid > 0, pid != getpid()
-      else { continue }
-      found.insert(pid)
-    }
-    return found.sorted()
-  }
-
-  /// Whether `fd:01:12345` names the file.
-  private static func isPlace(_ text: Substring, of file: stat) -> Bool {
-    let place = text.split(separator: ":")
-    guard place.count == 3, let inode = UInt64(place[2]), inode == UInt64(file.st_ino),
-      let major = UInt32(place[0], radix: 16), let minor = UInt32(place[1], radix: 16)
-    else { return false }
-    return csys_device(major, minor) == UInt64(file.st_dev)
-  }
-
-  private static func readAll(_ path: String) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 16 << 10)
-    while case let count = read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
-    return String(decoding: bytes, as: UTF8.self)
+    status(path).map { LockHolder.sharing(124...127, of: $0) } ?? []
   }
 }

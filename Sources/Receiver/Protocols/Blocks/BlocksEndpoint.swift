@@ -1,7 +1,7 @@
 import TransferModel
 
 /// A token and ordered blocks: `init`, `block` … `block`, `save`, and `query` for what comes next.
-/// Source: the family of upload servers that reference/protocols.md section 5.1 B describes.
+/// Many servers of one family speak this with names of their own; these are the profile `token-blocks`.
 struct BlocksEndpoint: Endpoint {
   static let names = ["blocks"]
 
