@@ -84,4 +84,17 @@ import Transfers
     #expect(try scene.run().done == 1)
     #expect(try findings(scene) == [])
   }
+
+  /// A fault of this program that one batch brings to light.
+  @Test func aBatchThatBringsAFaultToLightHoldsUpNoOther() throws {
+    let scene = try Scene()
+    let files = try scene.makeTree(seed: 8, count: 6)
+    _ = try scene.add(to: "/broken/")
+    _ = try scene.add()
+    let fault = TransferError(.bug, "use the destination", cause: "planted by the test")
+    let summary = try scene.work(with: Interposed(refusal: { $0.destination.contains("/broken/") ? fault : nil }))
+    #expect(summary.blocked.mapValues(\.cause) == [BatchID(rawValue: 1): "planted by the test"])
+    #expect(summary.filesDone == files.count && summary.filesLeft == files.count)
+    try scene.expectSameBytes(files)
+  }
 }

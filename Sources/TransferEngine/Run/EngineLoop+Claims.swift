@@ -93,8 +93,7 @@ extension EngineLoop {
   }
 
   private func giveBack(_ file: ClaimedFile, _ error: TransferError) {
-    // A fault of the program in one batch is none of the others.
-    guard error.leavesLedgerUsable || error.kind == .bug else { return fail(error) }
+    guard error.concernsOneBatch else { return fail(error) }
     blocked[file.batch] = blocked[file.batch] ?? error
     giveBack(file)
   }

@@ -86,7 +86,7 @@ extension EngineLoop {
     do throws(TransferError) {
       return try destination(of: batch).host.name
     } catch {
-      if error.leavesLedgerUsable { block(batch, error) } else { fail(error) }
+      if error.concernsOneBatch { block(batch, error) } else { fail(error) }
       return nil
     }
   }

@@ -67,6 +67,9 @@ extension EngineLoop {
 }
 
 extension TransferError {
+  /// Holds back the batch whose destination it is about, and no other: also a fault of the program that one batch brings to light.
+  var concernsOneBatch: Bool { leavesLedgerUsable || kind == .bug }
+
   /// The rows can still be put in order before the run ends.
   var leavesLedgerUsable: Bool {
     switch kind {

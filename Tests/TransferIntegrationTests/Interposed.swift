@@ -1,0 +1,75 @@
+import TransferEngine
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+@testable import Transfers
+
+/// An engine in this process, between whose parts a test stands.
+extension Scene {
+  /// Works until nothing is left to do.
+  func work(with resolver: any DestinationResolver, workers: Int = 1) throws -> EngineSummary {
+    let ledger = try Ledger.open(at: storePath, mode: .existing, clock: SystemClock())
+    defer { ledger.close() }
+    let run = try ledger.startRun(NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
+    let engine = Engine(
+      ledger: ledger, run: run, resolver: resolver, clock: SystemClock(),
+      configuration: EngineConfiguration(workers: workers), observer: EngineObserver(progress: nil, notice: { _ in }))
+    return try engine.work(until: TransferEngine.StopSignal())
+  }
+
+  func fileRows() throws -> [FileRow] {
+    let ledger = try Ledger.open(at: storePath, mode: .readOnly, clock: SystemClock())
+    defer { ledger.close() }
+    return try ledger.read { try $0.files(RowFilter(), after: 0, limit: 100) }
+  }
+}
+
+/// The destinations of the program, with something done before each of their requests, keys of S3 that nobody checks, or an error in the
+/// place of one.
+final class Interposed: DestinationResolver, CredentialSource {
+  private let destinations = CurlDestinations()
+  private let beforeStart: @Sendable () -> Void
+  private let refusal: @Sendable (BatchSettings) -> TransferError?
+  let label = "test"
+
+  init(
+    beforeStart: @escaping @Sendable () -> Void = {},
+    refusal: @escaping @Sendable (BatchSettings) -> TransferError? = { _ in nil }
+  ) {
+    (self.beforeStart, self.refusal) = (beforeStart, refusal)
+  }
+
+  deinit { destinations.stop() }
+
+  func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
+    if let error = refusal(settings) { throw error }
+    var resolved = try destinations.resolve(settings)
+    if settings.destination.hasPrefix("s3") { resolved.credentials = self }
+    resolved.transport = InterposedTransport(inner: resolved.transport, beforeStart: beforeStart)
+    return resolved
+  }
+
+  func credential() throws(Failure) -> Credential? {
+    .aws(accessKey: "AKIDEXAMPLE", secretKey: "of nobody at all", sessionToken: nil)
+  }
+  func refresh() {}
+}
+
+private final class InterposedTransport: Transport {
+  private let inner: any Transport
+  private let beforeStart: @Sendable () -> Void
+
+  init(inner: any Transport, beforeStart: @escaping @Sendable () -> Void) {
+    (self.inner, self.beforeStart) = (inner, beforeStart)
+  }
+
+  func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void) {
+    beforeStart()
+    inner.start(id, request, onReply: onReply)
+  }
+  func cancel(_ id: ExchangeID) { inner.cancel(id) }
+  func setRate(bytesPerSecond: Int64?, of group: RateGroup?) { inner.setRate(bytesPerSecond: bytesPerSecond, of: group) }
+  func bytesInFlight() -> [ExchangeID: Int64] { inner.bytesInFlight() }
+  func stop() { inner.stop() }
+}
