@@ -69,7 +69,9 @@ private final class InterposedTransport: Transport {
     inner.start(id, request, onReply: onReply)
   }
   func cancel(_ id: ExchangeID) { inner.cancel(id) }
-  func setRate(bytesPerSecond: Int64?, of group: RateGroup?) { inner.setRate(bytesPerSecond: bytesPerSecond, of: group) }
+  func setRate(bytesPerSecond: Int64?, of group: RateGroup?) {
+    inner.setRate(bytesPerSecond: bytesPerSecond, of: group)
+  }
   func bytesInFlight() -> [ExchangeID: Int64] { inner.bytesInFlight() }
   func stop() { inner.stop() }
 }

@@ -118,6 +118,16 @@ import TransferModel
     #expect(driver.log.count == (goes ? 2 : 1))
   }
 
+  @Test(arguments: [["other.test"], ["other.test:80"], ["*.test"]]) func whatIsAllowedStillNeedsTLS(_ allowed: [String])
+    throws
+  {
+    let proto = try ProfileProtocol(Self.settings(Self.follows, "https://h.test/api", allowed: allowed))
+    let driver = try ProfileDriver(proto, content: pattern(3), secrets: [:])
+    let end = driver.run([.on("POST https://h.test/api/i", 200, "{\"u\":\"http://other.test/1\"}")])
+    #expect(end.failureText?.contains("plain http") == true, "\(end)")
+    #expect(driver.log.count == 1)
+  }
+
   /// The transport looks at the address behind a name that a server gave, and at no other.
   @Test func onlyWhatAServerNamedIsBoundToPublicAddresses() throws {
     let rule = { (allowed: [String]) throws -> AddressRule in
