@@ -102,6 +102,8 @@ public struct ChunkFacts: Sendable, Hashable {
   public var digests: [DigestAlgorithm: Digest]
   /// The engine wants no longer body, where the protocol can send a chunk in pieces; nil for no limit.
   public var mostBody: Int64?
+  /// The same for a body that the server stores whole or not at all, so that all of it is lost with its connection.
+  public var mostAtOnce: Int64?
   /// What the request carries: ``UploadProtocol/bodyRange(of:_:)``. The rest of the chunk until the engine has asked.
   public var body: ByteRange
 

@@ -96,6 +96,34 @@ import Testing
     #expect(gate.limit == 4)
   }
 
+  /// A line that drops for hours: as long as bodies arrive in between, each loss costs one token and not five, so that no
+  /// retry has to wait for the budget.
+  @Test func lossesBetweenBodiesThatArriveDoNotUseUpTheBudget() {
+    var gate = gate(1)
+    var extra: Int64 = 0
+    for cycle in Int64(0)..<1_000 {
+      gate.started(length: 1_000, nowMs: cycle * 8_000)
+      gate.ended(.success, bytes: 1_000, length: 1_000, nowMs: cycle * 8_000 + 4_000)
+      gate.started(length: 1_000, nowMs: cycle * 8_000 + 4_000)
+      gate.ended(.lost, length: 1_000, nowMs: cycle * 8_000 + 8_000)
+      extra += gate.chargeRetry(isThrottled: false, isLoss: true)
+      #expect(gate.dropsNow)
+    }
+    #expect(extra == 0)
+    #expect(gate.lossesInARow == 1)
+  }
+
+  /// Where nothing arrives any more it is not the line alone.
+  @Test func manyLossesInARowCountAsFailures() {
+    var gate = gate(1)
+    for n in Int64(0)..<4 {
+      #expect(n == 0 || gate.dropsNow)
+      gate.started(length: 1_000, nowMs: n * 8_000)
+      gate.ended(.lost, length: 1_000, nowMs: n * 8_000 + 4_000)
+    }
+    #expect(!gate.dropsNow)
+  }
+
   private func gate(_ workers: Int) -> HostGate {
     HostGate(Concurrency(first: workers, highest: workers, isExplicit: true))
   }

@@ -76,6 +76,28 @@ import TransferModel
     #expect(takeAll(&scheduler) == [4, 5])
   }
 
+  /// Nothing is known of the line yet: one part of 16 MiB runs, and beside it what has no body. Where a person chose a number, so many.
+  @Test(arguments: [false, true])
+  func longBodiesBeginOneByOne(_ isExplicit: Bool) {
+    var scheduler = Scheduler(workers: 9) { Concurrency(first: 8, highest: $1, isExplicit: isExplicit) }
+    for job in 1...4 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 16 << 20) }
+    #expect(takeAll(&scheduler) == (isExplicit ? [1, 2, 3, 4] : [1]))
+    scheduler.jobIsReady(5, host: "a", batch: one, isUrgent: true)
+    #expect(takeAll(&scheduler) == [5])
+    scheduler.jobEnded(host: "a", batch: one, .success, bytes: 16 << 20, length: 16 << 20, nowMs: 100)
+    #expect(takeAll(&scheduler) == (isExplicit ? [] : [2, 3]), "it moved, so twice as much is tried")
+  }
+
+  /// Connections that a host cannot use for its long bodies are not kept from the others.
+  @Test func aHostThatWaitsForItsBodiesKeepsNoConnections() {
+    var scheduler = Scheduler(workers: 8) { Concurrency(first: 8, highest: $1, isExplicit: false) }
+    scheduler.expect(hosts: ["a", "b"])
+    for job in 1...4 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 16 << 20) }
+    #expect(takeAll(&scheduler) == [1])
+    for job in 11...20 { scheduler.jobIsReady(UInt64(job), host: "b", batch: two, isUrgent: false, bytes: 1) }
+    #expect(takeAll(&scheduler).count == 7)
+  }
+
   @Test func oneBodyOfAnyLengthAlwaysRuns() {
     var scheduler = Scheduler(workers: 9, bytesAtOnce: 10) { Concurrency(first: $1, highest: $1, isExplicit: true) }
     for job in 1...2 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 4_000) }

@@ -30,7 +30,8 @@ extension EngineLoop {
     if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
     let verdict = weighed(masked(judge(job, work, reply), &reply, mask), job, reply)
     if bringsSecrets { reply.body = [] }
-    requestEnded(job, hostOutcome(reply, Judgement(verdict).verdict), bytes: reply.bytesSent)
+    requestEnded(
+      job, hostOutcome(reply, Judgement(verdict).verdict), bytes: reply.bytesSent, tookMs: reply.timing.totalMs)
     if let listed = ListedSessions(id, verdict, reply, isAbort: false) {
       job.phase = .answered
       return askForKnownSessions(listed)
@@ -101,7 +102,7 @@ extension EngineLoop {
   }
 
   /// A connection is free. People are told when its host stops or begins to take connections.
-  func requestEnded(_ job: Job, _ outcome: HostGate.Outcome, bytes: Int64 = 0) {
+  func requestEnded(_ job: Job, _ outcome: HostGate.Outcome, bytes: Int64 = 0, tookMs: Int64 = 0) {
     let host = job.host
     let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
     scheduler.jobEnded(
@@ -114,7 +115,13 @@ extension EngineLoop {
       }
     }
     guard let gate = scheduler.gate(host: host) else { return }
-    if job.range != nil { job.destination.host.fitBodies(to: outcome, bytes: bytes, isLossy: gate.isLossy) }
+    if let range = job.range {
+      switch outcome {
+      case .success: job.destination.host.bodyLength.stored(bytes, tookMs: tookMs, isLossy: gate.isLossy)
+      case .lost: job.destination.host.bodyLength.lost(bytes, of: range.length)
+      case .throttled, .noConnection, .failure, .interrupted: break
+      }
+    }
     guard gate.isOpen != wasOpen else { return }
     let openMs = (gate.opensAtMs(nowMs: bootMs) ?? bootMs) - bootMs
     engine.observer.notice(gate.isOpen ? .circuitOpened(host: host, forMs: openMs) : .circuitClosed(host: host))
@@ -138,7 +145,8 @@ extension EngineLoop {
     work.jobs.remove(id)
     work.destination.requests -= 1
     let judgement = Judgement(verdict)
-    let retry = decide(job, judgement.verdict, identityNow, work.machine)
+    let isLoss = reply.map { hostOutcome($0, judgement.verdict) } == .lost
+    let retry = decide(job, judgement.verdict, isLoss: isLoss, identityNow, work.machine)
     var result = AttemptResult(judgement.verdict, reply, retry, wallMs: wallMs)
     if case .failed(let failure, let remedy) = judgement.verdict {
       applyRemedy(remedy, work)
@@ -193,7 +201,7 @@ extension EngineLoop {
   }
 
   private func decide(
-    _ job: Job, _ verdict: Verdict, _ identityNow: SourceIdentity?, _ machine: FileMachine
+    _ job: Job, _ verdict: Verdict, isLoss: Bool, _ identityNow: SourceIdentity?, _ machine: FileMachine
   ) -> RetryDecision {
     guard let (failure, remedy) = Self.failure(job, verdict) else {
       return RetryDecision(notBeforeMs: wallMs, isExhausted: false)
@@ -202,13 +210,16 @@ extension EngineLoop {
     let policy = engine.configuration.retry
     // A session belongs to the file, whichever of its chunks says that it is gone.
     let number = (remedy == .sessionGone ? max(job.step.failures, machine.failures) : job.step.failures) + 1
+    let dropping = isLoss ? scheduler.gate(host: job.host).flatMap { $0.dropsNow ? $0 : nil } : nil
     var delay = policy.delayMs(
-      afterFailure: number, isThrottled: throttled, retryAfterMs: failure.retryAfterMs, using: &dice)
-    if remedy.isRetry { delay += scheduler.chargeRetry(host: job.host, isThrottled: throttled) }
+      afterFailure: min(number, max(1, dropping?.lossesInARow ?? number)), isThrottled: throttled,
+      retryAfterMs: failure.retryAfterMs, using: &dice)
+    if remedy.isRetry { delay += scheduler.chargeRetry(host: job.host, isThrottled: throttled, isLoss: isLoss) }
     let changed = changes[job.file] ?? 0
     if failure.code == .sourceChanged { delay = 1_000 << Int64(min(changed, 6)) }
+    let most = dropping == nil ? policy.maxAttempts : policy.maxAttempts * Self.patienceWithDrops
     return RetryDecision(
-      notBeforeMs: wallMs + delay, isExhausted: number >= policy.maxAttempts, identityNow: identityNow,
+      notBeforeMs: wallMs + delay, isExhausted: number >= most, identityNow: identityNow,
       isRestless: changed >= Self.sourceChangeLimit)
   }
 
@@ -223,6 +234,9 @@ extension EngineLoop {
   /// Generations of one source in one run before it is given up: a log that is written all the time must not keep a run
   /// alive for ever.
   static let sourceChangeLimit = 3
+
+  /// So many times as often may a body be lost while others arrive.
+  private static let patienceWithDrops = 3
 
   private func applyRemedy(_ remedy: Remedy, _ work: Work) {
     if remedy == .refreshCredential {
@@ -254,19 +268,6 @@ extension Remedy {
     switch self {
     case .retry, .probe, .sessionGone: true
     case .repair, .makeParents, .refreshCredential, .hold, .permanent, .unknown: false
-    }
-  }
-}
-
-extension EngineLoop.Host {
-  private static let shortestBody: Int64 = 1 << 20
-
-  /// On a line that drops, a body is half as long as what went out before the last loss, and a quarter longer after each that arrives.
-  func fitBodies(to outcome: HostGate.Outcome, bytes: Int64, isLossy: Bool) {
-    switch outcome {
-    case .lost where isLossy: mostBody = max(Self.shortestBody, bytes / 2)
-    case .success: mostBody = isLossy ? mostBody.map { $0 + $0 / 4 } : nil
-    case .lost, .throttled, .noConnection, .failure, .interrupted: break
     }
   }
 }

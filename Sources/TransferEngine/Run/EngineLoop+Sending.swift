@@ -71,9 +71,11 @@ extension EngineLoop {
     var chunk = ChunkFacts(
       seq: claimed.seq, range: claimed.range, acked: claimed.acked, remote: claimed.remote,
       isUncertain: claimed.isUncertain, failures: failures, losses: claimed.losses)
-    chunk.mostBody = [BodyProgress.longestBody(afterFailures: failures), work.destination.host.mostBody].compactMap(
-      \.self
-    ).min()
+    let host = work.destination.host
+    let isLossy = scheduler.gate(host: host.name)?.isLossy ?? false
+    chunk.mostAtOnce = host.bodyLength.limit
+    chunk.mostBody = [BodyProgress.longestBody(afterFailures: failures), isLossy ? chunk.mostAtOnce : nil]
+      .compactMap(\.self).min()
     chunk.body = proto.bodyRange(of: chunk, work.machine.facts)
     let step: StepRequest =
       switch claimed.operation {

@@ -66,8 +66,7 @@ final class EngineLoop: @unchecked Sendable {
     var requests = 0
     /// Requests at a time, as the ledger knows it.
     var notedConcurrency: Int?
-    /// Bodies are short because longer ones were lost; nil for no limit.
-    var mostBody: Int64?
+    var bodyLength = BodyLength()
 
     init(name: String) { self.name = name }
   }

@@ -20,6 +20,8 @@ struct Concurrency: Sendable, Hashable {
   /// Something was found out.
   private(set) var isLearned = false
   private let highest: Int
+  /// A person said how many: so many are sent, whatever their length.
+  let isExplicit: Bool
   /// Slow start is over, and more than this was not worth while.
   private var plateau: Plateau?
   private var isStarting: Bool
@@ -59,6 +61,7 @@ struct Concurrency: Sendable, Hashable {
   /// Begins at `first` and may reach `highest`. One that is `explicit` was asked for by a person: no slow start.
   init(first: Int, highest: Int, isExplicit: Bool) {
     self.highest = max(1, highest)
+    self.isExplicit = isExplicit
     limit = min(self.highest, max(1, first))
     isStarting = !isExplicit
   }

@@ -3,12 +3,13 @@ import TransferModel
 /// How much one destination host may be asked to do now: adaptive concurrency, circuit breaker, retry budget.
 /// A value; times are CLOCK_BOOTTIME milliseconds.
 ///
-/// - Concurrency: ``Concurrency``.
+/// - Concurrency: ``Concurrency``, and for bodies ``ByteWindow`` unless a person chose the number.
 /// - Five refused connections without an answer between open the breaker for a second, doubled up to 5 min while probes fail;
 ///   then one request is let through. An answer of any kind closes it. What was under way when it opened does not count:
 ///   a burst of refusals is one failure.
 /// - A retry costs 5 tokens of 100 (10 when throttled), a success returns one; without tokens retries wait 15 s. While
-///   the breaker is open it costs nothing: the breaker is the brake.
+///   the breaker is open it costs nothing: the breaker is the brake. On a line that drops, concurrency is: a body that was lost
+///   costs one token, as long as others arrive between the losses.
 struct HostGate: Sendable, Hashable {
   enum Outcome: Sendable, Hashable {
     case success
@@ -29,8 +30,11 @@ struct HostGate: Sendable, Hashable {
   static let longestOpenMs: Int64 = 300_000
   private static let successesToForget = 20
   static let dryBudgetMs: Int64 = 15_000
+  private static let mostLossesInARow = 4
 
   private(set) var concurrency: Concurrency
+  /// nil for no limit but that of requests.
+  private(set) var window: ByteWindow?
   private var connectFailures = 0
   private var openUntilMs: Int64 = .min
   private var openForMs: Int64 = 0
@@ -41,14 +45,21 @@ struct HostGate: Sendable, Hashable {
   private var losses = 0
   private var lastLossMs: Int64 = .min / 2
   private var successesSinceLoss = 0
+  /// Losses since a body arrived.
+  private(set) var lossesInARow = 0
   /// How often the breaker opened without an answer in between.
   private(set) var opensInARow = 0
 
-  init(_ concurrency: Concurrency) { self.concurrency = concurrency }
+  init(_ concurrency: Concurrency) {
+    self.concurrency = concurrency
+    window = concurrency.isExplicit ? nil : ByteWindow()
+  }
 
   var limit: Int { concurrency.limit }
   /// Connections are lost again and again: the shorter a request, the better.
   var isLossy: Bool { losses >= 2 }
+  /// A body that was lost says nothing about its file, because others arrive between the losses.
+  var dropsNow: Bool { losses > 0 && lossesInARow < Self.mostLossesInARow }
   /// Worth to be remembered: it comes from answers.
   var learnedLimit: Int? { concurrency.isLearned ? limit : nil }
   var isOpen: Bool { openForMs > 0 }
@@ -65,21 +76,27 @@ struct HostGate: Sendable, Hashable {
     return sending < limit
   }
 
-  mutating func started(nowMs: Int64) {
+  /// Whether a body of `length` bytes may run beside those that do.
+  mutating func takes(_ length: Int64) -> Bool { window?.takes(length) ?? true }
+
+  mutating func started(length: Int64 = 0, nowMs: Int64) {
     sending += 1
+    window?.started(length, nowMs: nowMs)
     concurrency.started(sending: sending, nowMs: nowMs)
     if isOpen { isProbing = true }
   }
 
-  /// `bytes` of a body went out and are stored.
-  mutating func ended(_ outcome: Outcome, bytes: Int64 = 0, nowMs: Int64) {
+  /// `bytes` of a body of `length` went out, and are stored when it is a success.
+  mutating func ended(_ outcome: Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64) {
     let before = sending
     sending -= 1
+    window?.ended(length, stored: outcome == .success ? bytes : 0, nowMs: nowMs)
     switch outcome {
     case .success:
       answered()
       tokens = min(100, tokens + 1)
       successesSinceLoss += 1
+      if bytes > 0 { lossesInARow = 0 }
       if successesSinceLoss >= Self.successesToForget { losses = 0 }
       concurrency.succeeded(bytes: bytes, nowMs: nowMs)
     case .throttled(let retryAfterMs):
@@ -90,11 +107,14 @@ struct HostGate: Sendable, Hashable {
       answered()
       lost(nowMs: nowMs)
       concurrency.halve(sending: before, nowMs: nowMs)
+      window?.halve(length, nowMs: nowMs)
     case .failure:
       answered()
       concurrency.failed()
+      window?.failed()
     case .noConnection:
       concurrency.failed()
+      window?.failed()
       connectFailures += 1
       if isOpen ? isProbing : connectFailures >= Self.breakerThreshold { open(nowMs: nowMs) }
       isProbing = false
@@ -104,9 +124,9 @@ struct HostGate: Sendable, Hashable {
   }
 
   /// Pays for a retry; returns how long it must wait in addition to its backoff, in milliseconds.
-  mutating func chargeRetry(isThrottled: Bool) -> Int64 {
+  mutating func chargeRetry(isThrottled: Bool, isLoss: Bool = false) -> Int64 {
     guard !isOpen else { return 0 }
-    let cost = isThrottled ? 10 : 5
+    let cost = isThrottled ? 10 : isLoss && dropsNow ? 1 : 5
     guard tokens >= cost else { return Self.dryBudgetMs }
     tokens -= cost
     return 0
@@ -115,7 +135,10 @@ struct HostGate: Sendable, Hashable {
   /// All requests on a line are lost together: that is one loss.
   private mutating func lost(nowMs: Int64) {
     successesSinceLoss = 0
-    if nowMs - lastLossMs >= 1_000 { losses += 1 }
+    if nowMs - lastLossMs >= 1_000 {
+      losses += 1
+      lossesInARow += 1
+    }
     lastLossMs = nowMs
   }
 

@@ -81,13 +81,13 @@ struct Scheduler: Sendable {
       let index = (nextTurn + step) % turn.count
       let name = turn[index]
       guard hosts[name]!.gate.allowsAnother(nowMs: nowMs), leavesRoom(hosts[name]!, shares, nowMs: nowMs),
-        let job = popJob(name)
+        let next = pop(name)
       else { continue }
       nextTurn = (index + 1) % turn.count
-      hosts[name]!.gate.started(nowMs: nowMs)
+      hosts[name]!.gate.started(length: next.bytes, nowMs: nowMs)
       sendingCount += 1
       readyCount -= 1
-      return job
+      return next.job
     }
     return nil
   }
@@ -99,7 +99,7 @@ struct Scheduler: Sendable {
     sendingCount -= 1
     sendingBytes -= length
     if !shares.isEmpty { shares[batch]?.sending -= 1 }
-    hosts[host]?.gate.ended(outcome, bytes: bytes, nowMs: nowMs)
+    hosts[host]?.gate.ended(outcome, bytes: bytes, length: length, nowMs: nowMs)
   }
 
   /// All requests that wait, taken off the queues: nothing more will be sent.
@@ -120,9 +120,9 @@ struct Scheduler: Sendable {
     return taken.map(\.job)
   }
 
-  mutating func chargeRetry(host: String, isThrottled: Bool) -> Int64 {
+  mutating func chargeRetry(host: String, isThrottled: Bool, isLoss: Bool) -> Int64 {
     addHost(host)
-    return hosts[host]!.gate.chargeRetry(isThrottled: isThrottled)
+    return hosts[host]!.gate.chargeRetry(isThrottled: isThrottled, isLoss: isLoss)
   }
 
   /// When a closed gate with waiting requests opens by itself; nil when none waits for time.
@@ -173,6 +173,7 @@ struct Scheduler: Sendable {
   private func wanted(_ host: Host, nowMs: Int64) -> Int {
     let gate = host.gate
     guard gate.opensAtMs(nowMs: nowMs) == nil else { return gate.sending }
+    if gate.window?.isFull == true { return gate.sending + host.urgent.count }
     let isToCome = host.isAwaited && host.queued == 0
     return max(gate.sending, min(gate.isOpen ? 1 : gate.limit, gate.sending + host.queued + (isToCome ? 1 : 0)))
   }
@@ -186,12 +187,14 @@ struct Scheduler: Sendable {
     return workers - sendingCount > shares.reserved - reserve(host, fair: shares.fair, nowMs: nowMs)
   }
 
-  private mutating func popJob(_ name: String) -> JobID? {
+  private mutating func pop(_ name: String) -> Waiting? {
     let shares = shares
     let mayGo = { (waiting: Waiting) in shares.isEmpty || shares[waiting.batch].map { $0.sending < $0.limit } ?? true }
     if let next = hosts[name]!.urgent.popFirst(where: mayGo) { return taken(next) }
     // The next in turn waits until it fits: if shorter ones went by, it would wait for ever.
-    guard let next = hosts[name]!.ready.first(where: mayGo), fits(next) else { return nil }
+    guard let next = hosts[name]!.ready.first(where: mayGo), fits(next), hosts[name]!.gate.takes(next.bytes) else {
+      return nil
+    }
     return hosts[name]!.ready.popFirst(where: mayGo).flatMap { taken($0) }
   }
 
@@ -200,10 +203,10 @@ struct Scheduler: Sendable {
     return waiting.bytes <= bytesAtOnce - sendingBytes
   }
 
-  private mutating func taken(_ waiting: Waiting) -> JobID {
+  private mutating func taken(_ waiting: Waiting) -> Waiting {
     if !shares.isEmpty { shares[waiting.batch]?.sending += 1 }
     sendingBytes += waiting.bytes
-    return waiting.job
+    return waiting
   }
 }
 

@@ -73,7 +73,7 @@ public struct TusProtocol: UploadProtocol {
 
   /// A body that is checked is stored whole or not at all, so it is kept short; and a server may have said that one is too long.
   public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange {
-    var most = checksum(facts.learned) == nil ? Int64.max : settings.partSize
+    var most = checksum(facts.learned) == nil ? Int64.max : min(settings.partSize, chunk.mostAtOnce ?? .max)
     if let limit = facts.session?.notes[Self.bodyNote].flatMap({ Int64($0) }), limit > 0 { most = min(most, limit) }
     most = min(most, chunk.mostBody ?? .max)
     return ByteRange(offset: chunk.rest.offset, length: min(chunk.rest.length, most))

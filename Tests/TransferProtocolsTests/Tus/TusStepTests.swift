@@ -173,7 +173,7 @@ import TransferModel
 
   @Test func bodiesAreShortWhereTheyAreCheckedOrWereTooLong() throws {
     let tus = try TusScene.tus(partSize: 1 << 20)
-    let chunk = TusScene.chunk(1, (4 << 20)..<(8 << 20), acked: 1 << 20)
+    var chunk = TusScene.chunk(1, (4 << 20)..<(8 << 20), acked: 1 << 20)
     func length(_ extensions: String, _ note: String? = nil) -> ByteRange {
       tus.bodyRange(
         of: chunk,
@@ -183,5 +183,9 @@ import TransferModel
     #expect(length("checksum") == ByteRange(offset: 5 << 20, length: 1 << 20))
     #expect(length("creation", "65536") == ByteRange(offset: 5 << 20, length: 65536))
     #expect(length("creation", "-1") == chunk.rest)
+    // What is checked is stored whole or not at all; what is not is kept as far as it came.
+    chunk.mostAtOnce = 1000
+    #expect(length("checksum") == ByteRange(offset: 5 << 20, length: 1000))
+    #expect(length("creation") == chunk.rest)
   }
 }

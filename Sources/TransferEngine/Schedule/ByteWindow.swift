@@ -1,0 +1,89 @@
+/// How many bytes of bodies a host gets at a time, all its requests together. A value; times are CLOCK_BOOTTIME milliseconds.
+///
+/// Bodies side by side share a line, and each takes longer: on a line that drops, many of them never end where one would. So it
+/// begins with little and doubles with each round that moves noticeably more than the one before; when none does, it stays, and
+/// looks again after a minute. A lost connection halves what was under way, at most once in 5 s; 20 bodies in a row that arrive
+/// let one more run. One body of any length always may.
+struct ByteWindow: Sendable, Hashable {
+  static let first: Int64 = 16 << 20
+  private static let most: Int64 = 1 << 40
+  private static let leastGain = 1.15
+  private static let leastRoundMs: Int64 = 20
+  private static let lookAgainMs: Int64 = 60_000
+  private static let halveEveryMs: Int64 = 5_000
+  private static let successesForOneMore = 20
+
+  private(set) var limit = first
+  private(set) var sending: Int64 = 0
+  /// A body waits although a request could be sent.
+  private(set) var isFull = false
+  private var isStarting = true
+  private var round = Round()
+  /// Bytes a millisecond before the limit was doubled.
+  private var lastRate: Double?
+  private var lookAgainMs: Int64?
+  private var successesInARow = 0
+  private var lastHalvedMs: Int64 = .min / 2
+
+  private struct Round: Hashable {
+    var beganMs: Int64?
+    var bytes: Int64 = 0
+    var wasFull = false
+  }
+
+  /// Whether a body of `length` bytes may run beside the others.
+  mutating func takes(_ length: Int64) -> Bool {
+    let fits = length == 0 || sending == 0 || length <= limit - sending
+    if !fits { (isFull, round.wasFull) = (true, true) }
+    return fits
+  }
+
+  mutating func started(_ length: Int64, nowMs: Int64) {
+    sending += length
+    if round.beganMs == nil, length > 0 { round.beganMs = nowMs }
+  }
+
+  /// A body of `length` bytes has ended, whatever came of it; `stored` of them are there.
+  mutating func ended(_ length: Int64, stored: Int64, nowMs: Int64) {
+    sending -= length
+    isFull = false
+    guard stored > 0 else { return }
+    if let again = lookAgainMs, nowMs >= again {
+      (isStarting, lastRate, lookAgainMs, round) = (true, nil, nil, Round(beganMs: nowMs))
+    }
+    isStarting ? start(stored, nowMs) : add(length)
+  }
+
+  /// What was under way is lost, a body of `length` bytes with it that has ended already.
+  mutating func halve(_ length: Int64, nowMs: Int64) {
+    successesInARow = 0
+    guard length > 0, nowMs - lastHalvedMs >= Self.halveEveryMs else { return }
+    lastHalvedMs = nowMs
+    (isStarting, lookAgainMs) = (false, nil)
+    limit = max(1, min(limit, sending + length) / 2)
+  }
+
+  mutating func failed() { successesInARow = 0 }
+
+  private mutating func start(_ stored: Int64, _ nowMs: Int64) {
+    round.bytes += stored
+    let elapsed = nowMs - (round.beganMs ?? nowMs)
+    guard round.bytes >= limit, elapsed >= Self.leastRoundMs else { return }
+    let (rate, wasFull) = (Double(round.bytes) / Double(elapsed), round.wasFull)
+    round = Round(beganMs: nowMs)
+    guard wasFull else { return }
+    if let lastRate, rate < lastRate * Self.leastGain {
+      (isStarting, lookAgainMs) = (false, nowMs + Self.lookAgainMs)
+    } else {
+      lastRate = rate
+      limit = min(Self.most, limit * 2)
+    }
+  }
+
+  private mutating func add(_ length: Int64) {
+    successesInARow += 1
+    guard successesInARow >= Self.successesForOneMore, round.wasFull else { return }
+    (successesInARow, round.wasFull) = (0, false)
+    limit = min(Self.most, limit + length)
+  }
+}

@@ -1,0 +1,94 @@
+import Testing
+
+@testable import TransferEngine
+
+/// Bodies that count whole or not at all, over lines that are played through with a clock of their own.
+@Suite struct BodyLengthTests {
+  private static let mebibyte: Int64 = 1 << 20
+
+  @Test func aFastLineHasLongBodiesSoon() {
+    var line = PlayedLine(bytesPerMs: 1_000_000, aliveMs: .max)
+    line.send(2_048 * Self.mebibyte)
+    #expect(Array(line.bodies.prefix(4)) == [8, 16, 32, 64].map { $0 * Self.mebibyte })
+    #expect(line.bodies.count == 9)
+  }
+
+  /// At a quarter of a megabyte a second eight MiB take half a minute: they do not get longer.
+  @Test func aSlowLineKeepsShortOnes() {
+    var line = PlayedLine(bytesPerMs: 250, aliveMs: .max)
+    line.send(70 * Self.mebibyte)
+    #expect(Set(line.bodies) == [8 * Self.mebibyte, 6 * Self.mebibyte])
+  }
+
+  /// 4 MB/s, cut every 8 s: with bodies of 64 MiB nothing ever arrived. Four fifths of what goes out count.
+  @Test func mostOfWhatGoesOutArrivesOverALineThatDrops() {
+    var line = PlayedLine(bytesPerMs: 4_000, aliveMs: 8_000)
+    line.send(700 * Self.mebibyte)
+    #expect(Double(line.sent) < 1.25 * Double(700 * Self.mebibyte))
+    #expect(line.bodies.count < 400, "and bodies do not become tiny")
+  }
+
+  /// The same cut every 1.2 s.
+  @Test func aLineThatHardlyStandsGetsShorterOnes() {
+    var line = PlayedLine(bytesPerMs: 4_000, aliveMs: 1_200)
+    line.send(70 * Self.mebibyte)
+    #expect(Double(line.sent) < 1.7 * Double(70 * Self.mebibyte))
+  }
+
+  @Test func aLossHalvesWhatWentOutButNotMoreThanTwice() {
+    var length = BodyLength()
+    length.lost(6 * Self.mebibyte, of: 8 * Self.mebibyte)
+    #expect(length.limit == 3 * Self.mebibyte)
+    length = BodyLength()
+    length.lost(1, of: 8 * Self.mebibyte)
+    #expect(length.limit == 2 * Self.mebibyte)
+    for _ in 0..<9 { length.lost(1, of: length.limit) }
+    #expect(length.limit == BodyLength.shortest)
+  }
+
+  /// A small file that was lost, or arrived, says nothing about long bodies.
+  @Test func shortBodiesSayNothing() {
+    var length = BodyLength()
+    length.lost(1_000, of: 10_000)
+    length.stored(10_000, tookMs: 1, isLossy: false)
+    #expect(length.limit == BodyLength.first)
+  }
+}
+
+/// A connection that moves so many bytes and lives so long; then there is another.
+private struct PlayedLine {
+  let bytesPerMs: Int64
+  let aliveMs: Int64
+  private(set) var sent: Int64 = 0
+  /// That arrived.
+  private(set) var bodies: [Int64] = []
+  private var length = BodyLength()
+  private var losses = 0
+  private var ageMs: Int64 = 0
+
+  init(bytesPerMs: Int64, aliveMs: Int64) {
+    self.bytesPerMs = bytesPerMs
+    self.aliveMs = aliveMs
+  }
+
+  mutating func send(_ size: Int64) {
+    var left = size
+    while left > 0 {
+      let body = min(left, length.limit, 1 << 32)
+      let tookMs = body / bytesPerMs
+      if tookMs <= aliveMs - ageMs {
+        ageMs += tookMs
+        sent += body
+        left -= body
+        bodies.append(body)
+        length.stored(body, tookMs: tookMs, isLossy: losses >= 2)
+      } else {
+        let out = (aliveMs - ageMs) * bytesPerMs
+        sent += out
+        length.lost(out, of: body)
+        losses += 1
+        ageMs = 0
+      }
+    }
+  }
+}

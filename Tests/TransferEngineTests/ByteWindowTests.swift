@@ -1,0 +1,91 @@
+import Testing
+
+@testable import TransferEngine
+
+/// Parts of 16 MiB over lines that are played through with a clock of their own.
+@Suite struct ByteWindowTests {
+  @Test func oneBodyOfAnyLengthRunsAndShortOnesBesideEachOther() {
+    var window = ByteWindow()
+    var takes: [Bool] = []
+    takes.append(window.takes(5 << 30))
+    window.started(5 << 30, nowMs: 0)
+    takes.append(window.takes(1))
+    // What has no body is not held up.
+    takes.append(window.takes(0))
+    #expect(takes == [true, false, true])
+    window.ended(5 << 30, stored: 0, nowMs: 1)
+    #expect(fill(&window) == 16)
+    #expect(window.isFull)
+    window.ended(1 << 20, stored: 1 << 20, nowMs: 2)
+    #expect(!window.isFull)
+  }
+
+  /// How many bodies of 1 MiB may run.
+  private func fill(_ window: inout ByteWindow) -> Int {
+    var count = 0
+    while window.takes(1 << 20) {
+      window.started(1 << 20, nowMs: 1)
+      count += 1
+    }
+    return count
+  }
+
+  /// 20 MB/s for each of them: twice as many move twice as much.
+  @Test func itDoublesWhileThatMovesMore() {
+    var line = PlayedWindow()
+    let atOnce = (0..<4).map { _ in line.round { _ in 800 } }
+    #expect(atOnce == [1, 2, 4, 8])
+  }
+
+  /// They share 4 MB/s: a second one moves no more, and more than that are not tried.
+  @Test func itStaysWhereMoreIsNotFaster() {
+    var line = PlayedWindow()
+    let atOnce = (0..<5).map { _ in line.round { $0 * 4_200 } }
+    #expect(atOnce == [1, 2, 2, 2, 2])
+  }
+
+  /// Eight seconds a connection: two parts never end, one does.
+  @Test func aLossLeavesOne() {
+    var line = PlayedWindow()
+    let first = line.round { _ in 4_200 }
+    #expect(first == 1)
+    line.lose(afterMs: 3_800)
+    #expect(line.window.limit == PlayedWindow.part, "both were lost together, and that is one loss")
+    let atOnce = (0..<21).map { _ in line.round { _ in 4_200 } }
+    #expect(atOnce == Array(repeating: 1, count: 20) + [2], "one more after 20 that arrived")
+  }
+}
+
+/// Parts that begin together and end together.
+private struct PlayedWindow {
+  static let part: Int64 = 16 << 20
+  var window = ByteWindow()
+  private var nowMs: Int64 = 0
+
+  /// Begins all that may run, and returns how many they were. `ms` says how long they take.
+  mutating func round(ms: (Int64) -> Int64) -> Int64 {
+    let count = begin()
+    nowMs += ms(count)
+    for _ in 0..<count { window.ended(Self.part, stored: Self.part, nowMs: nowMs) }
+    return count
+  }
+
+  /// The same, and the connection is lost meanwhile.
+  mutating func lose(afterMs: Int64) {
+    let count = begin()
+    nowMs += afterMs
+    for _ in 0..<count {
+      window.ended(Self.part, stored: 0, nowMs: nowMs)
+      window.halve(Self.part, nowMs: nowMs)
+    }
+  }
+
+  private mutating func begin() -> Int64 {
+    var count: Int64 = 0
+    while count < 64, window.takes(Self.part) {
+      window.started(Self.part, nowMs: nowMs)
+      count += 1
+    }
+    return count
+  }
+}
