@@ -11,7 +11,7 @@ PIECE = 16 << 10
 
 class Line:
     """`rate` bytes a second towards the server, for all connections together; `cut_every` so many seconds all connections are cut;
-    `loss` is the part of the connections that is cut at a random place in their first 16 MiB; `delay` seconds each way."""
+    `loss` is the chance of a connection to be cut within a MiB of what it carries; `delay` seconds each way."""
 
     def __init__(self, target, rate=None, cut_every=None, loss=0.0, delay=0.0, seed=1):
         self.target, self.rate, self.loss, self.delay = target, rate, loss, delay
@@ -48,7 +48,7 @@ class Line:
         pair = (client, server)
         with self.lock:
             self.pairs.add(pair)
-            left = self.random.randrange(16 << 20) if self.random.random() < self.loss else None
+            left = int(self.random.expovariate(self.loss) * (1 << 20)) if self.loss else None
         back = threading.Thread(target=self.pump, args=(server, client, pair, None, None), daemon=True)
         back.start()
         self.pump(client, server, pair, self.rate, left)
