@@ -69,6 +69,9 @@ static const unsigned char m0021[] = {
 static const unsigned char m0022[] = {
 #embed "../../migrations/0022_copies.sql"
 };
+static const unsigned char m0023[] = {
+#embed "../../migrations/0023_recut.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -94,6 +97,7 @@ static const cmigration all[] = {
     {"0020_resolve", m0020, sizeof m0020},
     {"0021_clock", m0021, sizeof m0021},
     {"0022_copies", m0022, sizeof m0022},
+    {"0023_recut", m0023, sizeof m0023},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

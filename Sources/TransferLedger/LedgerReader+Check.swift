@@ -173,8 +173,8 @@ extension LedgerReader {
     (
       "I17 no more is acknowledged than was sent and there is",
       """
-      SELECT a.id FROM attempt a JOIN chunk c ON c.id = a.chunk_id
-      WHERE a.bytes_acked > a.bytes_sent OR a.bytes_acked > c.length
+      SELECT a.id FROM attempt a JOIN chunk c ON c.id = a.chunk_id JOIN file f ON f.id = a.file_id
+      WHERE a.bytes_acked > a.bytes_sent OR a.bytes_acked > max(c.length, coalesce(f.first_chunk_size, 0))
       """
     ),
     (
@@ -201,8 +201,10 @@ extension LedgerReader {
     (
       "I26 at most one chunk is sent again for each lost connection",
       """
-      SELECT a.file_id FROM attempt a JOIN chunk c ON c.id = a.chunk_id WHERE a.operation = 'part' GROUP BY a.file_id
-      HAVING sum(a.bytes_sent) - sum(iif(a.outcome = 'ok', a.bytes_acked, 0)) > max(c.length) * sum(a.outcome <> 'ok')
+      SELECT a.file_id FROM attempt a JOIN chunk c ON c.id = a.chunk_id JOIN file f ON f.id = a.file_id
+      WHERE a.operation = 'part' GROUP BY a.file_id
+      HAVING sum(a.bytes_sent) - sum(iif(a.outcome = 'ok', a.bytes_acked, 0))
+        > max(max(c.length), coalesce(max(f.first_chunk_size), 0)) * sum(a.outcome <> 'ok')
       """
     ),
   ]

@@ -54,6 +54,39 @@ import TransferProtocols
     #expect(unit.changes == [.fail(.netRefused, "connection refused", keepsSession: true)])
   }
 
+  /// Parts of this length do not arrive: the upload is given up, and the file cut anew when its last request has ended.
+  @Test func aFileOfWhichNothingArrivesIsCutAnew() throws {
+    let shorter = ChunkLayout(size: 30, chunkSize: 5)
+    var decision = soon
+    decision.shorterLayout = shorter
+    var dialogue = Dialogue(chunks: 3, session: "u")
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0, 1])
+    #expect(
+      dialogue.failed(0, refused, .retry(isThrottled: false), decision)
+        == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
+    #expect(dialogue.advance() == nil, "another request is still open")
+    _ = dialogue.interrupted(1)
+    let next = dialogue.advance()
+    #expect(
+      try #require(next).changes == [
+        .giveUpSession, .resetChunks, .recut(shorter), .requeue(notBeforeMs: 5_000, .netRefused, isFailure: false),
+      ])
+  }
+
+  /// The other one arrived meanwhile: what is stored is not thrown away.
+  @Test func aFileOfWhichSomethingArrivedKeepsItsLayout() throws {
+    var decision = soon
+    decision.shorterLayout = ChunkLayout(size: 30, chunkSize: 5)
+    var dialogue = Dialogue(chunks: 3, session: "u")
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [0, 1])
+    _ = dialogue.failed(0, refused, .retry(isThrottled: false), decision)
+    _ = dialogue.stored(1)
+    let next = dialogue.advance()
+    #expect(try #require(next).changes == [.requeue(notBeforeMs: 5_000, .netRefused, isFailure: false)])
+  }
+
   @Test func chunksBackOffAloneWhileOthersGoOn() throws {
     var dialogue = Dialogue(chunks: 3, session: "u")
     _ = dialogue.advance(limit: 2)

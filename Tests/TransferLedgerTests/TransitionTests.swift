@@ -139,6 +139,49 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// Only into shorter chunks, and only while nothing is stored, nothing runs and no upload is open.
+  @Test func aFileOfWhichNothingIsStoredMayBeCutAnew() throws {
+    let f = try LedgerFixture()
+    _ = try f.add("a", size: 50, to: f.makeBatch())
+    let run = try f.startRun()
+    let (shorter, longer) = (ChunkLayout(size: 50, chunkSize: 8), ChunkLayout(size: 50, chunkSize: 25))
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(run, chunkSize: 20).id
+      #expect(try tx.recut(file, run, longer) == .lost(to: "active"))
+      let session = try tx.intendSession(file, run)
+      _ = try tx.openSession(session, run, remoteID: "u", expiresAtMs: nil)
+      let lost = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
+      #expect(try tx.recut(file, run, shorter) == .lost(to: "active"), "it runs")
+      var result = result(.retry)
+      result.bytesSent = 20
+      _ = try tx.endAttempt(lost.attempt, run, result)
+      _ = try tx.retryChunk(lost.id, lost.attempt, notBeforeMs: 1 << 60)
+      let rest = try tx.beginChunks(file, run, limit: 2, isRepeatable: true)
+      _ = try tx.endAttempt(rest[0].attempt, run, TransferLedgerTests.result(.interrupted))
+      _ = try tx.returnChunk(rest[0].id, rest[0].attempt)
+      _ = try tx.endAttempt(rest[1].attempt, run, acked(10))
+      _ = try tx.storeChunk(rest[1].id, rest[1].attempt, part)
+      try tx.giveUpSession(file, run)
+      #expect(try tx.recut(file, run, shorter) == .lost(to: "active"), "one waits, and the last is stored")
+      _ = try tx.resetChunks(file, run)
+      #expect(try tx.recut(file, RunID(rawValue: 9), shorter) == .lost(to: nil))
+      #expect(try tx.recut(file, run, shorter) == .applied)
+      let chunks = try tx.beginChunks(file, run, limit: 9, isRepeatable: true)
+      #expect(chunks.map(\.range) == (0..<7).map(shorter.range))
+      #expect(chunks[0].id == lost.id)
+      _ = try tx.endAttempt(chunks[0].attempt, run, acked(8))
+      _ = try tx.storeChunk(chunks[0].id, chunks[0].attempt, part)
+      for chunk in chunks.dropFirst() {
+        _ = try tx.endAttempt(chunk.attempt, run, TransferLedgerTests.result(.retry))
+        _ = try tx.returnChunk(chunk.id, chunk.attempt)
+      }
+      #expect(
+        try tx.recut(file, run, ChunkLayout(size: 50, chunkSize: 5)) == .lost(to: "active"), "some of it is stored")
+    }
+    // 20 bytes of the first chunk went out, and 10 of the third were acknowledged, which have 8 now.
+    #expect(try f.findings() == [])
+  }
+
   @Test func aSessionEndsOnceAndStaysEnded() throws {
     let f = try LedgerFixture()
     _ = try f.add("a", to: f.makeBatch())

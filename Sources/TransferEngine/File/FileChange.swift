@@ -22,6 +22,8 @@ enum FileChange: Sendable, Hashable {
   /// A `verify` showed that the whole file is there although the answer to its body was lost.
   case confirmChunks(AttemptID, Confirmation, etag: String)
   case resetChunks
+  /// Shorter chunks, of a file of which nothing is stored.
+  case recut(ChunkLayout)
   case openSession(remoteID: String, expiresAtMs: Int64?)
   /// The attempt began as unrepeatable, and opened its session: from now on the server can be asked about it.
   case askAbout(AttemptID)
@@ -44,7 +46,8 @@ enum FileChange: Sendable, Hashable {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede: true
     case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
-      .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .openSession, .askAbout,
+      .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut, .openSession,
+      .askAbout,
       .beginOwnSession, .noteSession,
       .giveUpSession, .endSession, .startFinishing, .resumeSending:
       false

@@ -55,6 +55,11 @@ extension FileMachine {
 
   private mutating func retried(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: true) }
+    if let shorter = retry.shorterLayout {
+      shorterLayout = shorter
+      end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))
+      return returned(job)
+    }
     guard case .chunk(let chunk, let attempt) = job.target, !isWhole, abilities.parallelChunks else {
       end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
       return returned(job)

@@ -29,6 +29,8 @@ struct FileMachine: Sendable {
   var isSessionGone = false
   /// The session is there and of no use: what is left of it is ended at the server.
   var isSessionUseless = false
+  /// It leaves the engine to be cut anew, if by then no whole chunk is stored.
+  var shorterLayout: ChunkLayout?
   /// Attempts in a row that moved nothing, as far as is known here.
   var failures: Int
   /// The server lost something of this file that it had acknowledged.
@@ -83,6 +85,8 @@ struct FileMachine: Sendable {
   /// is not asked about each.
   static let mostFailing = 4
   var isFailingWidely: Bool { waitingUntil.count >= Self.mostFailing }
+  /// No chunk is, but for the last, which is shorter than others.
+  var isHardlyStored: Bool { bytesStored < facts.layout.chunkSize }
   /// Chunks that could be sent if the backoff of all of them were over.
   var unsentCount: Int { facts.layout.count - doneCount - openChunks - askedChunks }
   /// Holds a session at the server, or will.
@@ -261,6 +265,9 @@ struct FileMachine: Sendable {
     case .supersede(let identity, let notBeforeMs):
       unit.changes.append(.supersede(identity, notBeforeMs: notBeforeMs))
     case .requeue(let notBeforeMs, let code, let isFailure):
+      if let shorterLayout, !isSessionGone, isHardlyStored {
+        unit.changes += [.giveUpSession, .resetChunks, .recut(shorterLayout)]
+      }
       unit.changes.append(.requeue(notBeforeMs: notBeforeMs, code, isFailure: isFailure))
     }
   }

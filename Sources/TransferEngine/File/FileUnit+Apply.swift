@@ -67,6 +67,7 @@ extension FileUnit {
     case .confirmChunks(let attempt, let confirmation, let etag):
       try require(tx.confirmChunks(file, run, by: attempt, confirmation, etag: etag), "confirm chunks")
     case .resetChunks: _ = try tx.resetChunks(file, run)
+    case .recut(let layout): try require(tx.recut(file, run, layout), "cut anew")
     case .openSession(let remoteID, let expiresAtMs):
       guard let session else { preconditionFailure("open a session that was not intended") }
       try require(tx.openSession(session, run, remoteID: remoteID, expiresAtMs: expiresAtMs), "open session")

@@ -23,6 +23,8 @@ struct RetryDecision: Sendable, Hashable {
   var identityNow: SourceIdentity?
   /// The source changed too often in this run.
   var isRestless = false
+  /// Bodies of this length do not arrive; a file of which hardly anything is stored had better have these.
+  var shorterLayout: ChunkLayout?
 }
 
 extension StepRequest {

@@ -146,7 +146,8 @@ extension EngineLoop {
     work.destination.requests -= 1
     let judgement = Judgement(verdict)
     let isLoss = reply.map { hostOutcome($0, judgement.verdict) } == .lost
-    let retry = decide(job, judgement.verdict, isLoss: isLoss, identityNow, work.machine)
+    var retry = decide(job, judgement.verdict, isLoss: isLoss, identityNow, work.machine)
+    if isLoss, reply?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
     var result = AttemptResult(judgement.verdict, reply, retry, wallMs: wallMs)
     if case .failed(let failure, let remedy) = judgement.verdict {
       applyRemedy(remedy, work)
@@ -221,6 +222,16 @@ extension EngineLoop {
     return RetryDecision(
       notBeforeMs: wallMs + delay, isExhausted: number >= most, identityNow: identityNow,
       isRestless: changed >= Self.sourceChangeLimit)
+  }
+
+  /// For a file of which hardly anything is stored, on a line that lost several bodies of its kind and let none through.
+  private func shorterLayout(_ job: Job, _ machine: FileMachine) -> ChunkLayout? {
+    guard job.range != nil, machine.isHardlyStored, machine.facts.isPlanned,
+      let gate = scheduler.gate(host: job.host), gate.isLossy, gate.lossesInARow >= 2 || job.step.failures >= 2,
+      let shorter = try? job.destination.resolved.uploadProtocol.layoutOfShortChunks(size: machine.facts.layout.size),
+      shorter.chunkSize < machine.facts.layout.chunkSize, shorter.count > machine.facts.layout.count
+    else { return nil }
+    return shorter
   }
 
   private static func failure(_ job: Job, _ verdict: Verdict) -> (Failure, Remedy)? {

@@ -157,13 +157,37 @@ extension LedgerTransaction {
       WHERE id = ? AND state = 'active' AND run_id = ? AND chunk_count IS NULL
       """, .int(layout.chunkSize), .int(layout.count), .id(file), .id(run))
     guard changes == 1 else { return nil }
-    return try (0..<layout.count).map { seq in
+    return try (0..<layout.count).map { try addChunk(file, layout, $0) }
+  }
+
+  /// Cuts a file anew, into shorter chunks, when nothing of it is stored and it has no live session. `.lost` for any other.
+  public func recut(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
+    let planned = try db.first("SELECT chunk_count FROM file WHERE id = ?", .id(file)) { $0.int(0) } ?? 0
+    let changes = try db.run(
+      """
+      UPDATE file SET first_chunk_size = coalesce(first_chunk_size, chunk_size), chunk_size = ?1, chunk_count = ?2
+      WHERE id = ?3 AND state = 'active' AND run_id = ?4 AND chunk_size > ?1 AND chunk_count < ?2
+        AND NOT EXISTS (SELECT 1 FROM chunk WHERE file_id = ?3 AND (state <> 'pending' OR acked > 0))
+        AND NOT EXISTS (SELECT 1 FROM session
+          WHERE file_id = ?3 AND state IN ('intended', 'open') AND abort_after IS NULL)
+      """, .int(layout.chunkSize), .int(layout.count), .id(file), .id(run))
+    guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
+    for seq in 0..<planned {
       let range = layout.range(seq)
-      let id = try db.insert(
-        "INSERT OR FAIL INTO chunk (file_id, seq, offset, length, state) VALUES (?, ?, ?, ?, 'pending')", .id(file),
-        .int(seq), .int(range.offset), .int(range.length))
-      return PendingChunk(id: ChunkID(rawValue: id), seq: seq, range: range, failures: 0)
+      try db.run(
+        "UPDATE chunk SET offset = ?, length = ?, failures = 0 WHERE file_id = ? AND seq = ?", .int(range.offset),
+        .int(range.length), .id(file), .int(seq))
     }
+    for seq in planned..<layout.count { _ = try addChunk(file, layout, seq) }
+    return .applied
+  }
+
+  private func addChunk(_ file: FileID, _ layout: ChunkLayout, _ seq: Int) throws -> PendingChunk {
+    let range = layout.range(seq)
+    let id = try db.insert(
+      "INSERT OR FAIL INTO chunk (file_id, seq, offset, length, state) VALUES (?, ?, ?, ?, 'pending')", .id(file),
+      .int(seq), .int(range.offset), .int(range.length))
+    return PendingChunk(id: ChunkID(rawValue: id), seq: seq, range: range, failures: 0)
   }
 
   private struct PendingChunk {
