@@ -72,6 +72,9 @@ static const unsigned char m0022[] = {
 static const unsigned char m0023[] = {
 #embed "../../migrations/0023_recut.sql"
 };
+static const unsigned char m0024[] = {
+#embed "../../migrations/0024_sightings.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -98,6 +101,7 @@ static const cmigration all[] = {
     {"0021_clock", m0021, sizeof m0021},
     {"0022_copies", m0022, sizeof m0022},
     {"0023_recut", m0023, sizeof m0023},
+    {"0024_sightings", m0024, sizeof m0024},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

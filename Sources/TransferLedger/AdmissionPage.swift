@@ -9,6 +9,8 @@ public struct AdmissionPage: Sendable {
     /// nil for a source that cannot be sent; its reason is the next of ``AdmissionPage/failures``.
     var identity: SourceIdentity?
     var mode: UInt32
+    /// What comparing its content showed.
+    var verdict: ContentVerdict?
   }
 
   private(set) var entries: [Entry] = []
@@ -26,6 +28,21 @@ public struct AdmissionPage: Sendable {
   ) {
     append(path, key, identity, mode)
   }
+
+  /// A file of another page whose admission has to know whether its content is that of an older row (``PageAdmission/moved``).
+  public mutating func append(
+    _ index: Int, of page: AdmissionPage, _ identity: SourceIdentity, _ verdict: ContentVerdict
+  ) {
+    let entry = page.entries[index]
+    let middle = entry.start + entry.pathCount
+    entries.append(
+      Entry(
+        start: bytes.count, pathCount: entry.pathCount, keyCount: entry.keyCount, identity: identity, mode: entry.mode,
+        verdict: verdict))
+    bytes.append(contentsOf: page.bytes[entry.start..<middle + entry.keyCount])
+  }
+
+  public func identity(_ index: Int) -> SourceIdentity? { entries[index].identity }
 
   /// A source that was named but cannot be sent: it is recorded as `failed`.
   public mutating func append(path: NameBytes, key: NameBytes, _ failure: Failure) {
@@ -112,6 +129,26 @@ public struct PageAdmission: Sendable, Hashable {
   public var unknown: [Int] = []
   /// Positions in the page: an older version is being sent right now.
   public var busy: [Int] = []
+  /// Nothing was decided about these: whether they are what was sent before is in their content. They are to be admitted again with
+  /// a ``ContentVerdict``.
+  public var moved: [MovedFile] = []
 
   public init() {}
+}
+
+/// A file that was sent before, and since then got another ctime or device.
+public struct MovedFile: Sendable, Hashable {
+  /// Position in the page.
+  public var index: Int
+  /// The row that is done.
+  public var file: FileID
+  /// As it was seen last.
+  public var identity: SourceIdentity
+}
+
+/// Whether a source holds what was sent of a row that is done.
+public enum ContentVerdict: Sendable, Hashable {
+  case same(FileID)
+  /// It does not, or nobody can tell.
+  case other(FileID)
 }

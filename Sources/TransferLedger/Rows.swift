@@ -70,6 +70,8 @@ public enum Admission: Sendable, Hashable {
   case unknown(FileID)
   /// A file with other content is being sent to this place right now; push again when it is finished.
   case busy(FileID)
+  /// Done, and seen last with this identity, which differs in ctime or device: its content decides.
+  case moved(FileID, SourceIdentity)
 }
 
 /// A file that this engine run now owns.
@@ -207,6 +209,8 @@ public struct AttemptResult: Sendable {
   public var replyExcerpt: [UInt8]?
   /// The request may have reached the server.
   public var mayHaveArrived: Bool
+  /// What the request read of the file; nil when that is recorded with its chunk.
+  public var sent: SentContent.Piece?
 
   public init(outcome: AttemptOutcome, code: ErrorCode? = nil, message: String? = nil) {
     self.outcome = outcome

@@ -7,13 +7,34 @@ public struct SourceIdentity: Hashable, Sendable, Codable {
   /// Nanoseconds since 1970 UTC.
   public var ctimeNs: Int64
   public var inode: UInt64
+  /// The number that the kernel gave the mounted file system; it means nothing after a restart.
   public var device: UInt64
+  /// Tells the boot in which the device had this number from others; 0 when it is not known.
+  public var boot: UInt64
 
-  public init(size: Int64, mtimeNs: Int64, ctimeNs: Int64, inode: UInt64, device: UInt64) {
+  public init(size: Int64, mtimeNs: Int64, ctimeNs: Int64, inode: UInt64, device: UInt64, boot: UInt64 = 0) {
     self.size = size
     self.mtimeNs = mtimeNs
     self.ctimeNs = ctimeNs
     self.inode = inode
     self.device = device
+    self.boot = boot
   }
+
+  /// What a file that is looked at again is to the version that was admitted.
+  public enum Relation: Sendable, Hashable {
+    case same
+    /// Only ctime differs, or the device within one boot: permissions, owner or links were changed, the file system was mounted
+    /// again, or somebody wrote to it and set mtime back. Only the content can tell.
+    case moved
+    case other
+  }
+
+  public func relation(to now: SourceIdentity) -> Relation {
+    guard size == now.size, mtimeNs == now.mtimeNs, inode == now.inode else { return .other }
+    return ctimeNs == now.ctimeNs && isOfSameDevice(now) ? .same : .moved
+  }
+
+  /// The device counts only within one boot.
+  private func isOfSameDevice(_ now: SourceIdentity) -> Bool { device == now.device || boot != now.boot }
 }

@@ -24,7 +24,7 @@ extension Transfers {
         try page.map { try reader.standing(place: place, key: $0.key, identity: $0.identity) }
       }
       for (index, file) in page.enumerated() {
-        let standing = standings?[index] ?? .new
+        let standing = try self.standing(of: file, standings?[index], ledger)
         notice(.planned(path: file.path, key: file.key, size: file.identity.size, verdict: standing.rawValue))
         let layout = try target.uploadProtocol.layout(size: file.identity.size)
         let requests = try target.uploadProtocol.plannedRequests(size: file.identity.size)
@@ -37,6 +37,15 @@ extension Transfers {
     result.hosts = try target.hosts()
     result.variables = try target.variables()
     return result
+  }
+
+  /// Reads the file where only its content can tell.
+  private static func standing(
+    of file: SourceCandidate, _ found: (standing: Standing, moved: MovedFile?)?, _ ledger: Ledger?
+  ) throws(TransferError) -> Standing {
+    guard let found, let moved = found.moved, let ledger else { return found?.standing ?? .new }
+    let content = try ledger.read { reader in try reader.sentContent(of: moved.file) }
+    return ContentCheck.verdict(of: file.path, moved, content).verdict == .same(moved.file) ? .unchanged : .changed
   }
 
   private static func openForReading(_ path: String) throws(TransferError) -> Ledger? {

@@ -142,6 +142,10 @@ import Testing
     INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at, note)
     VALUES (5, 'digest', '', '', '', '', '', 0, 'seen')
     """,
+    "UPDATE file SET boot = 1 WHERE id = 1", "UPDATE file SET ctime_ns = 2 WHERE id = 1",
+    "INSERT INTO sighting VALUES (3, 1, 1, 1, 1)", "UPDATE sighting SET file_id = 6", "DELETE FROM sighting",
+    "INSERT INTO sent_body VALUES (1, 0, 1, 'crc32c:00000000')", "UPDATE sent_body SET length = 1",
+    "DELETE FROM sent_body",
     "UPDATE event SET detail = ''", "DELETE FROM event", "UPDATE batch SET settings = '{}'", "DELETE FROM batch",
     "INSERT INTO host_state VALUES ('http://other:80', 8, 1, 0)", "UPDATE host_state SET run_id = 1",
     "UPDATE host_state SET requests_at_once = 0",
@@ -212,6 +216,8 @@ import Testing
     VALUES (zeroblob(16), 2, 2, 'probe', 1, 1, 0, 'open')
     """,
     "INSERT OR REPLACE INTO receipt SELECT * FROM receipt",
+    "INSERT OR REPLACE INTO sighting SELECT file_id, 0, 0, 0, 0 FROM sighting",
+    "INSERT OR REPLACE INTO sent_body SELECT attempt_id, 0, 1, 'crc32c:00000000' FROM sent_body",
   ]
 
   @Test func nothingIsDeletedByReplacingIt() throws {
@@ -220,7 +226,7 @@ import Testing
     let shell = try Connection(path: f.path, access: .readWrite)
     let tables = [
       "store_meta", "error_code", "view_doc", "engine_run", "destination", "batch", "file", "session", "chunk",
-      "attempt", "receipt", "event",
+      "attempt", "receipt", "event", "sighting", "sent_body",
     ]
     func content() throws -> [[String]] {
       try tables.map { table in try f.texts("SELECT * FROM \(table)") }
@@ -303,10 +309,15 @@ import Testing
       try tx.sendAll(ids[0], run)
       _ = try tx.completeFile(ids[0], run, proof)
       _ = try tx.intendSession(ids[1], run)
+      var moved = LedgerFixture.source("active", size: 20).identity
+      moved.ctimeNs = 9
+      _ = try tx.sight(ids[1], run, as: moved)
       _ = try tx.beginChunks(ids[1], run, limit: 1, isRepeatable: true)
       _ = try tx.failFile(ids[2], run, code: .http403, message: "no", keepsSession: false)
       let posted = try tx.beginChunks(ids[3], run, limit: 1, isRepeatable: false)[0]
-      _ = try tx.endAttempt(posted.attempt, run, result(.unknown, mayHaveArrived: true))
+      var lost = result(.unknown, mayHaveArrived: true)
+      lost.sent = SentContent.Piece(range: posted.range, digest: Digest(crc32c: 9))
+      _ = try tx.endAttempt(posted.attempt, run, lost)
       _ = try tx.chunkUnknown(posted.id, posted.attempt)
       _ = try tx.markUnknown(ids[3], run, code: .protoLostAnswer, message: "lost")
       try tx.sendAll(ids[4], run)

@@ -126,8 +126,20 @@ import TransferModel
       (LedgerTransaction.endFarWaitsOfChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before>?)"]),
       (LedgerTransaction.promoteDueChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before<?)"]),
       (LedgerTransaction.pendingChunks, ["SEARCH chunk USING INDEX chunk_pending (file_id=?)"]),
-      (Admitter.liveQuery, ["SEARCH file USING INDEX file_live (destination_id=? AND key=?)"]),
-      (Admitter.pastQuery, ["SEARCH file USING INDEX file_past (destination_id=? AND key=?)"]),
+      (
+        Admitter.liveQuery,
+        [
+          "SEARCH file USING INDEX file_live (destination_id=? AND key=?)",
+          "SEARCH s USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+        ]
+      ),
+      (
+        Admitter.pastQuery,
+        [
+          "SEARCH file USING INDEX file_past (destination_id=? AND key=?)",
+          "SEARCH s USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+        ]
+      ),
       (Admitter.anyFailed, ["SEARCH file USING COVERING INDEX file_rest (state=?)"]),
       (
         LedgerTransaction.pastGenerationQuery,

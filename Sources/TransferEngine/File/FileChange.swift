@@ -34,6 +34,8 @@ enum FileChange: Sendable, Hashable {
   case giveUpSession
   case endSession(SessionState)
   case startFinishing
+  /// Its source has another ctime or device, and the same content.
+  case sight(SourceIdentity)
   case resumeSending
   case complete(FileReceipt)
   case requeue(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
@@ -49,10 +51,13 @@ enum FileChange: Sendable, Hashable {
       .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut, .openSession,
       .askAbout,
       .beginOwnSession, .noteSession,
-      .giveUpSession, .endSession, .startFinishing, .resumeSending:
+      .giveUpSession, .endSession, .startFinishing, .resumeSending, .sight:
       false
     }
   }
+
+  /// A chunk is done by the attempt that ends; its digest is recorded with it.
+  var storesChunk: Bool { if case .storeChunk = self { true } else { false } }
 }
 
 /// What is to be opened in the ledger before a request may be sent.

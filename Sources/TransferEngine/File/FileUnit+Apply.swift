@@ -85,6 +85,7 @@ extension FileUnit {
       guard let session = session ?? begun.session?.id else { return }
       try require(tx.endSession(session, state), "end session")
     case .startFinishing: try require(tx.startFinishing(file, run), "start finishing")
+    case .sight(let identity): try require(tx.sight(file, run, as: identity), "record a sighting")
     case .resumeSending: try require(tx.resumeSending(file, run), "resume sending")
     case .complete(let receipt):
       try require(tx.completeFile(file, run, receipt), "complete file")

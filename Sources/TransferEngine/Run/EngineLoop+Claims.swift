@@ -70,11 +70,20 @@ extension EngineLoop {
     }
     if overdue.contains(file.batch) { machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false)) }
     destination.files += 1
-    works[file.id] = Work(machine: machine, destination: destination, chunks: engine.configuration.chunksPerFile)
+    works[file.id] = Work(
+      machine: machine, version: version(of: file), destination: destination, chunks: engine.configuration.chunksPerFile
+    )
     if machine.needsSession && machine.ending == nil {
       sessionQueue.append(file.id)
     } else {
       advance(file.id)
+    }
+  }
+
+  private func version(of file: ClaimedFile) -> SourceVersion {
+    let (ledger, id) = (engine.ledger, file.id)
+    return SourceVersion(file.identity) { () throws(TransferError) in
+      try ledger.read { reader in try reader.sentContent(of: id) }
     }
   }
 
@@ -290,8 +299,7 @@ extension EngineLoop {
       case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
       case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
         .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut, .openSession,
-        .askAbout,
-        .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing, .resumeSending:
+        .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing, .resumeSending, .sight:
         break
       }
     }

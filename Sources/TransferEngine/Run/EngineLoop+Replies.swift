@@ -170,6 +170,7 @@ extension EngineLoop {
     } else {
       result.bytesSent = 0
     }
+    if reply != nil, !changes.contains(where: \.storesChunk) { result.sent = job.sentPiece }
     let undecided = takeUndecided(job)
     advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
     // After its own: the last of the others to end lets the file go, and no attempt of it may be open then.
@@ -185,7 +186,10 @@ extension EngineLoop {
     work.destination.requests -= 1
     let mayHaveArrived = reply?.requestMayHaveArrived ?? false
     var result = AttemptResult(outcome: .interrupted, code: .engineInterrupted, message: nil)
-    if let reply { result.fill(from: reply) }
+    if let reply {
+      result.fill(from: reply)
+      result.sent = job.sentPiece
+    }
     let changes = work.machine.interrupted(job.step, mayHaveArrived: mayHaveArrived)
     if changes.contains(where: { if case .chunkUnknown = $0 { true } else { false } }) { result.outcome = .unknown }
     let undecided = takeUndecided(job)
@@ -271,6 +275,11 @@ extension EngineLoop.Job {
   var identityNow: SourceIdentity? {
     guard case .slice(let slice)? = prepared?.body?.content else { return nil }
     return slice.identityNow
+  }
+
+  /// What its request read of the file.
+  fileprivate var sentPiece: SentContent.Piece? {
+    range.flatMap { range in prepared?.body.flatMap { $0.sentPiece(of: range) } }
   }
 }
 

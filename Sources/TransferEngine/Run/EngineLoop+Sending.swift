@@ -108,7 +108,7 @@ extension EngineLoop {
     job.credentialGeneration = destination.refusals.watch.generation
     let proto = destination.resolved.uploadProtocol
     let order = PreparationOrder(
-      path: path(of: work.machine.claimed), admitted: work.machine.claimed.identity,
+      path: path(of: work.machine.claimed), version: work.version,
       isStaged: work.machine.claimed.staged != nil, range: range,
       head: range == nil ? nil : step.step.chunk?.head, checksIdentity: step.step == .finish,
       digestsAhead: range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout),
@@ -144,11 +144,23 @@ extension EngineLoop {
       job.prepared = prepared
       work.fileDigests.merge(prepared.fileDigests) { $1 }
       job.phase = .ready
+      recordSighting(work)
       if !isStopping {
         scheduler.jobIsReady(
           id, host: job.host, batch: job.batch, isUrgent: job.range == nil, bytes: job.range?.length ?? 0)
       }
     }
+  }
+
+  /// The source has another ctime or device by now, and the content that was sent of it. Recorded when no other body is under way, whose
+  /// beginning nobody has compared.
+  private func recordSighting(_ work: Work) {
+    let now = work.version.identity
+    guard work.recorded.relation(to: now) == .moved, work.machine.claimed.staged == nil,
+      !work.jobs.contains(where: { jobs[$0]?.isSendingBody ?? false })
+    else { return }
+    work.recorded = now
+    advance(work.machine.claimed.id, changes: [.sight(now)])
   }
 
   /// Sends what the scheduler allows.
@@ -203,6 +215,8 @@ extension ChunkFacts {
 }
 
 extension EngineLoop.Job {
+  fileprivate var isSendingBody: Bool { range != nil && (phase == .sending || phase == .answered) }
+
   /// The step with the digests that go ahead of the body.
   var requestStep: StepRequest {
     guard case .chunk(var chunk) = step.step, let body = prepared?.body else { return step.step }

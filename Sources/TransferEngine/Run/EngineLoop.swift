@@ -111,6 +111,9 @@ final class EngineLoop: @unchecked Sendable {
   final class Work {
     var machine: FileMachine
     var source: SourceFile?
+    let version: SourceVersion
+    /// The identity of the source as the ledger knows it.
+    var recorded: SourceIdentity
     /// Of the whole file, as far as the protocol needed them.
     var fileDigests: [DigestAlgorithm: Digest] = [:]
     var jobs: Set<JobID> = []
@@ -122,8 +125,10 @@ final class EngineLoop: @unchecked Sendable {
     var concurrency: Concurrency
     let destination: Destination
 
-    init(machine: FileMachine, destination: Destination, chunks: Int) {
+    init(machine: FileMachine, version: SourceVersion, destination: Destination, chunks: Int) {
       self.machine = machine
+      self.version = version
+      recorded = version.identity
       concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
       self.destination = destination
     }

@@ -30,6 +30,9 @@ final class PageWriter: FileSink {
   private let notice: @Sendable (SourceNotice) -> Void
   private let answers = Mailbox<(AdmissionPage, Result<PageAdmission, TransferError>)>()
   private var page = AdmissionPage()
+  /// Files whose content was compared, to be admitted again.
+  private var compared = AdmissionPage()
+  private var hasCompared = false
   private var inFlight = 0
   private var counts = SourceAdmitter.Counts()
 
@@ -55,13 +58,25 @@ final class PageWriter: FileSink {
   /// What all of them came to; durable on return.
   func finish() throws(TransferError) -> SourceAdmitter.Counts {
     if page.count > 0 { try submit() }
-    while inFlight > 0 { try collect() }
+    while inFlight > 0 || compared.count > 0 { if inFlight > 0 { try collect() } else { try submitCompared() } }
     return counts
   }
 
   private func submit() throws(TransferError) {
-    let (page, target, answers) = (page, target, answers)
-    self.page = AdmissionPage()
+    let full = page
+    page = AdmissionPage()
+    try submit(full)
+    if compared.count >= Self.pageSize || compared.byteCount >= Self.pageBytes { try submitCompared() }
+  }
+
+  private func submitCompared() throws(TransferError) {
+    let full = compared
+    compared = AdmissionPage()
+    try submit(full)
+  }
+
+  private func submit(_ page: AdmissionPage) throws(TransferError) {
+    let (target, answers) = (target, answers)
     inFlight += 1
     let startedNs = csys_boottime_ns()
     ledger.write({ tx in try tx.admit(page, to: target) }, then: { answers.put((page, $0)) })
@@ -77,8 +92,24 @@ final class PageWriter: FileSink {
   private func collect() throws(TransferError) {
     for (page, result) in answers.take() ?? [] {
       inFlight -= 1
-      count(page, try result.get())
+      let done = try result.get()
+      count(page, done)
+      for moved in done.moved { try compare(moved, page) }
     }
+  }
+
+  /// Not in a transaction: the whole file is read.
+  private func compare(_ moved: MovedFile, _ page: AdmissionPage) throws(TransferError) {
+    if !hasCompared {
+      hasCompared = true
+      notice(
+        .remark(
+          "files that were sent have another ctime or device since then: their content is compared with what was sent"))
+    }
+    let content = try ledger.read { reader in try reader.sentContent(of: moved.file) }
+    let (verdict, now) = ContentCheck.verdict(of: page.path(moved.index), moved, content)
+    guard let identity = now ?? page.identity(moved.index) else { return }
+    compared.append(moved.index, of: page, identity, verdict)
   }
 
   private func count(_ page: AdmissionPage, _ done: PageAdmission) {

@@ -1,4 +1,5 @@
 import CSys
+import TransferLedger
 import TransferModel
 import TransferProtocols
 
@@ -36,11 +37,12 @@ final class FileSlice: BodySource, @unchecked Sendable {
       let wanted = aligned(Int(min(Int64(buffer.count), range.length - offset)), buffer, at: range.offset + offset)
       let slice = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
       let count = try file.read(into: slice, at: range.offset + offset)
-      if count == 0 || offset + Int64(count) == range.length { try checkIdentity() }
+      let bytes = UnsafeRawBufferPointer(rebasing: slice[..<count])
+      if count == 0 || offset + Int64(count) == range.length { try checkIdentity(bytes, at: offset) }
       guard count > 0 else {
         throw Failure(.sourceShortRead, "the source ended at byte \(range.offset + offset) of \(range.end)")
       }
-      digest(UnsafeRawBufferPointer(rebasing: slice[..<count]), at: offset)
+      digest(bytes, at: offset)
       return .success(count)
     } catch {
       return .failure(error)
@@ -61,10 +63,33 @@ final class FileSlice: BodySource, @unchecked Sendable {
   /// The digest of the bytes that were handed over; nil unless all of them were, in order.
   func sentDigest() -> Digest? { digested == range.length ? running.finish() : nil }
 
-  private func checkIdentity() throws(Failure) {
-    guard let change = admitted.change(to: try file.currentIdentity()) else { return }
+  /// What was read of the file from the start of the range, when it did not store its chunk.
+  func sentPiece() -> SentContent.Piece? {
+    guard digested > 0 else { return nil }
+    return SentContent.Piece(range: ByteRange(offset: range.offset, length: digested), digest: running.finish())
+  }
+
+  private func checkIdentity(_ last: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) {
+    let now = try file.currentIdentity()
+    switch admitted.relation(to: now) {
+    case .same: return
+    case .moved where try isStillWhatWasRead(last, at: offset): return
+    case .moved, .other: break
+    }
     identityNow = try SourceFile.identityNow(path)
-    throw change
+    throw admitted.change(to: now)
+  }
+
+  /// Reads all of the body again. Permissions and links of a file may change while it is sent; that is no reason to send it again.
+  private func isStillWhatWasRead(_ last: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) -> Bool {
+    guard offset == digested else { return false }
+    var read = running
+    read.update(last)
+    let piece = SentContent.Piece(
+      range: ByteRange(offset: range.offset, length: offset + Int64(last.count)), digest: read.finish())
+    var content = SentContent()
+    (content.pieces, content.acked) = ([piece], [piece.range])
+    return try ContentCheck.identity(of: file, known: admitted, content) != nil
   }
 
   private func digest(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {

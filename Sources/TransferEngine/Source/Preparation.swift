@@ -1,3 +1,4 @@
+import TransferLedger
 import TransferModel
 import TransferProtocols
 
@@ -36,6 +37,16 @@ struct PreparedBody: Sendable {
     }
   }
 
+  /// What was read of `range`, which it is the body for; nil for nothing.
+  func sentPiece(of range: ByteRange) -> SentContent.Piece? {
+    switch content {
+    case .memory(let bytes, let digest):
+      bytes.isEmpty
+        ? nil : SentContent.Piece(range: ByteRange(offset: range.offset, length: Int64(bytes.count)), digest: digest)
+    case .slice(let slice): slice.sentPiece()
+    }
+  }
+
   /// Digest of the chunk from its start to the last byte that was sent.
   func digestFromStart() -> Digest? {
     guard let sent = sentDigest() else { return nil }
@@ -54,7 +65,7 @@ struct PreparedBody: Sendable {
 /// What a preparing thread needs to know. A value, so that it crosses threads.
 struct PreparationOrder: Sendable {
   var path: NameBytes
-  var admitted: SourceIdentity
+  var version: SourceVersion
   /// The path names our own copy: of its identity, size and mtime are those of the source.
   var isStaged = false
   /// nil when only the identity is to be checked (before a finish step) or nothing at all.
@@ -82,49 +93,60 @@ enum Preparation {
   static let memoryLimit: Int64 = 64 << 10
   private static let bufferSize = 256 << 10
 
+  /// How often it is begun anew because ctime moved while the source was read.
+  private static let patience = 3
+
   /// Opens, checks and digests. Blocking: runs on a preparing thread.
   static func perform(_ order: PreparationOrder) -> Result<Prepared, PreparationFailure> {
-    var order = order
     do throws(Failure) {
       let credential = try order.credentials.credential()
       guard order.checksIdentity || order.range != nil || !order.digestsOfFile.isEmpty else {
         return .success(Prepared(body: nil, credential: credential))
       }
       // A descriptor that was open before is looked at again.
-      let file: SourceFile
-      let identity: SourceIdentity
-      if let open = order.file {
-        (file, identity) = (open, try open.currentIdentity())
-      } else {
-        file = try SourceFile(path: order.path)
-        identity = file.identity
+      let file = if let open = order.file { open } else { try SourceFile(path: order.path) }
+      for _ in 0..<patience {
+        let identity = try admittedIdentity(file, order)
+        guard var prepared = try read(file, identity, order) else { continue }
+        prepared.credential = credential
+        return .success(prepared)
       }
-      if order.isStaged { order.admitted = try identityOfCopy(identity, order.admitted) }
-      if let change = order.admitted.change(to: identity) {
-        _ = try SourceFile.identityNow(order.path)
-        throw change
-      }
-      if order.range == nil { try checkName(order) }
-      var body = try order.range.map { range throws(Failure) in try prepareBody(file, range, order) }
-      if let head = order.head {
-        body?.head = try digest(file, head, [order.sentAlgorithm])[order.sentAlgorithm]
-        if let change = order.admitted.change(to: try file.currentIdentity()) { throw change }
-      }
-      return .success(
-        Prepared(body: body, credential: credential, fileDigests: try digestsOfFile(file, order)))
+      throw Failure(.sourceIO, "its ctime moves all the time while it is read")
     } catch {
       let now = error.code == .sourceChanged ? try? SourceFile(path: order.path).identity : nil
       return .failure(PreparationFailure(failure: error, identityNow: now))
     }
   }
 
-  private static func digestsOfFile(
-    _ file: SourceFile, _ order: PreparationOrder
-  ) throws(Failure) -> [DigestAlgorithm: Digest] {
-    guard !order.digestsOfFile.isEmpty else { return [:] }
-    let digests = try digest(file, ByteRange(offset: 0, length: order.admitted.size), order.digestsOfFile)
-    if let change = order.admitted.change(to: try file.currentIdentity()) { throw change }
-    return digests
+  /// The identity that the file has now, which is that of the version that was admitted.
+  private static func admittedIdentity(_ file: SourceFile, _ order: PreparationOrder) throws(Failure) -> SourceIdentity
+  {
+    if order.isStaged { return try identityOfCopy(try file.currentIdentity(), order.version.identity) }
+    if let identity = try order.version.recognise(file) { return identity }
+    _ = try SourceFile.identityNow(order.path)
+    throw order.version.identity.change(to: try file.currentIdentity())
+  }
+
+  /// nil when ctime moved meanwhile, so that it has to be compared again.
+  private static func read(
+    _ file: SourceFile, _ identity: SourceIdentity, _ order: PreparationOrder
+  ) throws(Failure) -> Prepared? {
+    // The name still leads to the same version.
+    if order.range == nil { _ = try admittedIdentity(try SourceFile(path: order.path), order) }
+    var body = try order.range.map { range throws(Failure) in try prepareBody(file, range, identity, order) }
+    if let head = order.head {
+      body?.head = try digest(file, head, [order.sentAlgorithm])[order.sentAlgorithm]
+    }
+    var digests: [DigestAlgorithm: Digest] = [:]
+    if !order.digestsOfFile.isEmpty {
+      digests = try digest(file, ByteRange(offset: 0, length: identity.size), order.digestsOfFile)
+    }
+    let now = try file.currentIdentity()
+    switch identity.relation(to: now) {
+    case .same: return Prepared(body: body, fileDigests: digests)
+    case .moved: return nil
+    case .other: throw identity.change(to: now)
+    }
   }
 
   /// A copy that is not of the source any more was tampered with.
@@ -137,13 +159,8 @@ enum Preparation {
     return copy
   }
 
-  private static func checkName(_ order: PreparationOrder) throws(Failure) {
-    let named = try SourceFile(path: order.path)
-    if let change = order.admitted.change(to: named.identity) { throw change }
-  }
-
   private static func prepareBody(
-    _ file: SourceFile, _ range: ByteRange, _ order: PreparationOrder
+    _ file: SourceFile, _ range: ByteRange, _ identity: SourceIdentity, _ order: PreparationOrder
   ) throws(Failure) -> PreparedBody {
     if range.length <= memoryLimit { return try readWhole(file, range, order) }
     var ahead: [DigestAlgorithm: Digest] = [:]
@@ -153,7 +170,7 @@ enum Preparation {
       ahead = try digest(file, range, order.digestsAhead)
     }
     let slice = FileSlice(
-      file: file, path: order.path, range: range, admitted: order.admitted, algorithm: order.sentAlgorithm)
+      file: file, path: order.path, range: range, admitted: identity, algorithm: order.sentAlgorithm)
     return PreparedBody(content: .slice(slice), ahead: ahead)
   }
 
@@ -166,7 +183,6 @@ enum Preparation {
       do throws(Failure) { try fill(buffer, from: file, at: range.offset) } catch { failure = error }
     }
     if let failure { throw failure }
-    if let change = order.admitted.change(to: try file.currentIdentity()) { throw change }
     var running = Dictionary(uniqueKeysWithValues: order.digestsAhead.map { ($0, RunningDigest($0)) })
     var sent = RunningDigest(order.sentAlgorithm)
     bytes.withUnsafeBytes { buffer in

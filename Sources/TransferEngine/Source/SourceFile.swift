@@ -83,19 +83,18 @@ extension SourceIdentity {
   init(_ status: csys_file_status) {
     self.init(
       size: status.size, mtimeNs: status.mtime_ns, ctimeNs: status.ctime_ns, inode: status.inode,
-      device: status.device)
+      device: status.device, boot: BootID.current)
   }
 
-  /// The failure that says what differs, when something does. Changed permissions or link counts alter ctime alone;
-  /// they cannot be told from a write with the mtime set back, so they count as a change too.
-  func change(to now: SourceIdentity) -> Failure? {
-    guard self != now else { return nil }
+  /// The failure that says what differs in `now`, which is another version.
+  func change(to now: SourceIdentity) -> Failure {
     let what =
-      now.inode != inode || now.device != device
+      now.inode != inode
       ? "was replaced by another file"
       : now.size != size
         ? "changed its size from \(size) to \(now.size) bytes"
-        : now.mtimeNs != mtimeNs ? "was written to" : "changed (its ctime moved while size and mtime did not)"
+        : now.mtimeNs != mtimeNs
+          ? "was written to" : "has another ctime or device, and its content is not known to be what was sent of it,"
     return Failure(.sourceChanged, "the source \(what) since it was added")
   }
 }

@@ -75,7 +75,7 @@ public struct StagedCopies: Sendable {
   /// False when the source is not what was recorded any more.
   private func copy(_ file: SettlingFile, to name: String) throws(Failure) -> Bool {
     let source = try SourceFile(path: file.path)
-    guard source.identity == file.identity else { return false }
+    guard file.identity.relation(to: source.identity) != .other else { return false }
     let target = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard target >= 0 else { throw localFailure("make a file in \(folder)") }
     defer { close(target) }
@@ -85,7 +85,7 @@ public struct StagedCopies: Sendable {
     var times = [modified, modified]
     if futimens(target, &times) != 0 || fsync(target) != 0 { throw localFailure("sync the copy in \(folder)") }
     try syncFolder()
-    return try source.currentIdentity() == file.identity
+    return try source.currentIdentity() == source.identity
   }
 
   /// The folder is there for good, and stays: another `add` may be about to lock it.

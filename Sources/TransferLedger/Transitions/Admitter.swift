@@ -43,7 +43,8 @@ struct Admitter {
 
   /// Decides what is done with a source, and does it.
   mutating func admit(
-    _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32
+    _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32,
+    _ verdict: ContentVerdict? = nil
   ) throws -> Admission {
     guard let current = try liveFile(path, key) else { return try admitNext(path, key, identity, mode) }
     // That it could not be read before is over.
@@ -52,10 +53,12 @@ struct Admitter {
       guard current.isSamePath else { throw try collision(path, key, current.id) }
       return .repeated(current.id)
     }
-    let isSame = current.identity == identity
+    // Where only ctime or device differ, what is begun compares contents when it goes on.
+    let isSame = current.mayBe(identity)
     switch current.state {
     case .unknown where current.hasContent(like: identity): return .unknown(current.id)
-    case .done where isSame: return .unchanged(current.id)
+    case .done where isSame && verdict != .other(current.id):
+      return try standing(current, identity, verdict)
     case .paused: return isQueued(current, as: .queued(current.id))
     case .pending where isSame, .settling where isSame, .active where isSame, .finishing where isSame:
       return isQueued(current, as: .queued(current.id))
@@ -72,6 +75,16 @@ struct Admitter {
     }
   }
 
+  /// What is done with this identity, or one that differs only in ctime or device.
+  private func standing(
+    _ current: StandingFile, _ identity: SourceIdentity, _ verdict: ContentVerdict?
+  ) throws -> Admission {
+    guard let known = current.identity, known.relation(to: identity) != .same else { return .unchanged(current.id) }
+    guard verdict == .same(current.id) else { return .moved(current.id, known) }
+    _ = try tx.sightDone(current.id, as: identity)
+    return .unchanged(current.id)
+  }
+
   /// Nothing stands for the key, or what does has come to its end without success: that goes on when it would be recorded the
   /// same way now, else a new generation takes its place.
   private mutating func admitNext(
@@ -81,7 +94,7 @@ struct Admitter {
       return .added(try add(path, key, identity, mode, 1), superseded: nil)
     }
     if requeued.contains(past.id) { return .repeated(past.id) }
-    if past.state == .failed, past.isSamePath, past.identity == identity, try fits(past) {
+    if past.state == .failed, past.isSamePath, past.mayBe(identity), try fits(past) {
       requeued.insert(past.id)
       return isQueued(past, as: .requeued(past.id))
     }
@@ -158,6 +171,7 @@ struct Admitter {
       insert.bindNull(14)
       insert.bind(15, tx.wallMs)
       insert.bind(16, isStaged ? 1 : 0)
+      insert.bind(17, Int64(bitPattern: identity.boot))
       try insert.run()
     }
     hasRecorded = true
@@ -170,23 +184,6 @@ struct Admitter {
     batch = opened
     destination = try tx.home(of: opened).destination
     return opened
-  }
-
-  private struct StandingFile {
-    var id: FileID
-    var batch: BatchID
-    var generation: Int
-    var state: FileState
-    /// nil when its source could not even be looked at.
-    var identity: SourceIdentity?
-    var isSamePath: Bool
-    var isStaged: Bool
-
-    /// Whether it may be the content that was sent. What may have arrived is not sent again because its file was moved, copied
-    /// back or mounted elsewhere.
-    func hasContent(like other: SourceIdentity) -> Bool {
-      identity?.size == other.size && identity?.mtimeNs == other.mtimeNs
-    }
   }
 
   private func liveFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> StandingFile? {
@@ -210,7 +207,8 @@ struct Admitter {
     let row = query.row
     return StandingFile(
       id: row.id(0), batch: row.id(1), generation: row.int(2), state: try row.named(3),
-      identity: row.int64OrNil(4) == nil ? nil : row.identity(from: 4), isSamePath: row.flag(9), isStaged: row.flag(10))
+      identity: row.int64OrNil(4) == nil ? nil : row.identity(from: 4), isSamePath: row.flag(10), isStaged: row.flag(11)
+    )
   }
 
   private func collision(
@@ -221,11 +219,14 @@ struct Admitter {
   }
 
   static let liveQuery: StaticString = """
-    SELECT id, batch_id, generation, state, size, mtime_ns, ctime_ns, inode, device, path = ?3, staged IS NOT NULL FROM file
-    WHERE destination_id = ?1 AND key = ?2 AND live = 1
+    SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
+      coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL
+    FROM file LEFT JOIN sighting s ON s.file_id = file.id WHERE destination_id = ?1 AND key = ?2 AND live = 1
     """
   static let pastQuery: StaticString = """
-    SELECT id, batch_id, generation, state, size, mtime_ns, ctime_ns, inode, device, path = ?3, staged IS NOT NULL FROM file
+    SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
+      coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL
+    FROM file LEFT JOIN sighting s ON s.file_id = file.id
     WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
     """
   static let anyFailed: StaticString = """

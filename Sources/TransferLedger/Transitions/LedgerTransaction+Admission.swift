@@ -66,14 +66,15 @@ extension LedgerTransaction {
         Self.insertFile, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation),
         .name(file.path),
         .name(file.key), .int(identity.size), .int(identity.mtimeNs), .int(identity.ctimeNs), .bits(identity.inode),
-        .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs), .flag(false)))
+        .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs), .flag(false),
+        .bits(identity.boot)))
   }
 
-  /// A file, live from now on: settling when the last value says so, else pending. ``Admitter`` binds it by hand.
+  /// A file, live from now on: settling when the last value but one says so, else pending. ``Admitter`` binds it by hand.
   static let insertFile: StaticString = """
     INSERT OR FAIL INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns,
-      inode, device, mode, state, priority, not_before, created_at)
-    VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, iif(?16, 'settling', 'pending'), ?13, ?14, ?15)
+      inode, device, mode, state, priority, not_before, created_at, boot)
+    VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, iif(?16, 'settling', 'pending'), ?13, ?14, ?15, ?17)
     """
 
   /// One more than every generation of the key so far: the live one, and those that failed or were replaced.
@@ -128,9 +129,10 @@ extension LedgerTransaction {
 }
 
 extension SQLRow {
-  /// Size, mtime, ctime, inode and device, in this order.
+  /// Size, mtime, ctime, inode, device and boot, in this order.
   func identity(from i: Int32) -> SourceIdentity {
     SourceIdentity(
-      size: int64(i), mtimeNs: int64(i + 1), ctimeNs: int64(i + 2), inode: bits(i + 3), device: bits(i + 4))
+      size: int64(i), mtimeNs: int64(i + 1), ctimeNs: int64(i + 2), inode: bits(i + 3), device: bits(i + 4),
+      boot: bits(i + 5))
   }
 }

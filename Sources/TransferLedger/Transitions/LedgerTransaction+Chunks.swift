@@ -10,6 +10,7 @@ extension LedgerTransaction {
         "UPDATE attempt SET reply_excerpt = ? WHERE id = ? AND outcome = 'open' AND run_id = ?",
         .blob(Array(excerpt.prefix(4096))), .id(attempt), .id(run))
     }
+    if let sent = r.sent { try recordSent(sent, by: attempt, run) }
     let t = r.timing
     let changes = try db.run(
       """

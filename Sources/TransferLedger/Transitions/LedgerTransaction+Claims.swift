@@ -42,7 +42,7 @@ extension LedgerTransaction {
   }
 
   private func readyFiles(_ limit: Int, _ without: Set<BatchID>) throws -> [(ClaimedFile, Bool)] {
-    let read = { (row: SQLRow) throws(SQLiteError) in (Self.claimed(row), row.isNull(13)) }
+    let read = { (row: SQLRow) throws(SQLiteError) in (Self.claimed(row), row.isNull(14)) }
     if without.isEmpty { return try db.rows(Self.readyFiles, .int(limit), row: read) }
     return try db.readyFiles(without: without, limit: limit).compactMap { file in
       try db.first(Self.readyFile, .id(file), row: read)
@@ -56,20 +56,20 @@ extension LedgerTransaction {
       WHERE state = 'pending' AND not_before IS NOT NULL AND not_before <= ? ORDER BY not_before LIMIT 2000)
     """
   static let readyFiles: StaticString = """
-    SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, failures, chunk_size,
+    SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
       started_at, chunk_count, staged
     FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
     """
   static let readyFile: StaticString = """
-    SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, failures, chunk_size,
+    SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
       started_at, chunk_count, staged
     FROM file WHERE id = ? AND state = 'pending' AND not_before IS NULL
     """
   private static func claimed(_ row: SQLRow) -> ClaimedFile {
     ClaimedFile(
       id: row.id(0), uid: row.uid(1), batch: row.id(2), generation: row.int(3), path: row.name(4), key: row.name(5),
-      identity: row.identity(from: 6), failures: row.int(11), layout: layout(size: row.int64(6), row, 12, count: 14),
-      session: nil, doneChunks: 0, lostAnswer: nil, staged: row.textOrNil(15))
+      identity: row.identity(from: 6), failures: row.int(12), layout: layout(size: row.int64(6), row, 13, count: 15),
+      session: nil, doneChunks: 0, lostAnswer: nil, staged: row.textOrNil(16))
   }
 
   private static func layout(size: Int64, _ row: SQLRow, _ chunkSize: Int32, count: Int32) -> ChunkLayout? {
@@ -80,6 +80,7 @@ extension LedgerTransaction {
   /// What only a file can have that was claimed before.
   private func withHistory(_ file: ClaimedFile) throws -> ClaimedFile {
     var file = file
+    file.identity = try sighted(file.id, file.identity)
     file.session = try db.first(
       """
       SELECT id, remote_id, intended_at, expires_at, notes FROM session

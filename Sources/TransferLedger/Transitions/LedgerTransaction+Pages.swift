@@ -14,7 +14,7 @@ extension LedgerTransaction {
     var result = PageAdmission()
     try page.forEach { index, entry, path, key in
       if let identity = entry.identity {
-        result.count(try admitter.admit(path, key, identity, entry.mode), index, identity.size)
+        result.count(try admitter.admit(path, key, identity, entry.mode, entry.verdict), index, identity.size)
       } else if let failure = failures.next() {
         try admitter.fail(path, key, failure)
         result.failed += 1
@@ -43,6 +43,7 @@ extension PageAdmission {
     case .repeated: repeated += 1
     case .unknown: unknown.append(index)
     case .busy: busy.append(index)
+    case .moved(let file, let identity): moved.append(MovedFile(index: index, file: file, identity: identity))
     }
   }
 }

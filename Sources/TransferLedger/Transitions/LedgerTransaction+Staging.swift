@@ -16,7 +16,7 @@ extension LedgerReader {
   }
 
   static let settlingFiles: StaticString = """
-    SELECT id, path, size, mtime_ns, ctime_ns, inode, device FROM file
+    SELECT id, path, size, mtime_ns, ctime_ns, inode, device, boot FROM file
     WHERE state = 'settling' AND id > ? ORDER BY id LIMIT ?
     """
 }

@@ -1,0 +1,54 @@
+import TransferLedger
+import TransferModel
+
+/// The version of one source that was admitted, and the identity that it has by now. Shared by the threads that prepare its requests.
+final class SourceVersion: Sendable {
+  private let known: Lock<SourceIdentity>
+  /// What was sent of it. Blocking.
+  private let content: @Sendable () throws(TransferError) -> SentContent
+  /// Holds one token: reading a file once is enough.
+  private let turn = Mailbox<Void>()
+
+  init(_ admitted: SourceIdentity, content: @escaping @Sendable () throws(TransferError) -> SentContent) {
+    known = Lock(admitted)
+    self.content = content
+    turn.put(())
+  }
+
+  /// The identity under which it was seen last.
+  var identity: SourceIdentity { known.withLock { $0 } }
+
+  /// The identity that `file` has now, when it is still the version that was admitted; nil when it is another. Blocking: where only
+  /// ctime or device differ, what was sent is compared with what is there.
+  func recognise(_ file: SourceFile) throws(Failure) -> SourceIdentity? {
+    if let answer = try compareIdentity(file) { return answer.identity }
+    _ = turn.take()
+    defer { turn.put(()) }
+    // Another thread may have compared it meanwhile.
+    if let answer = try compareIdentity(file) { return answer.identity }
+    return try compareContent(file)
+  }
+
+  /// nil when the content has to decide.
+  private func compareIdentity(_ file: SourceFile) throws(Failure) -> (identity: SourceIdentity?, Void)? {
+    let now = try file.currentIdentity()
+    switch identity.relation(to: now) {
+    case .same:
+      // From here on the device counts: it is the one of this boot.
+      known.withLock { $0 = now }
+      return (now, ())
+    case .other: return (nil, ())
+    case .moved: return nil
+    }
+  }
+
+  private func compareContent(_ file: SourceFile) throws(Failure) -> SourceIdentity? {
+    let sent: SentContent
+    do throws(TransferError) { sent = try content() } catch {
+      throw Failure(.localIO, "what was sent of it cannot be read from the ledger: \(error.cause)")
+    }
+    let now = try ContentCheck.identity(of: file, known: identity, sent)
+    if let now { known.withLock { $0 = now } }
+    return now
+  }
+}

@@ -1,0 +1,80 @@
+public import TransferModel
+
+/// What is known of the content of a file from what was sent of it.
+public struct SentContent: Sendable, Hashable {
+  public struct Piece: Sendable, Hashable {
+    public var range: ByteRange
+    public var digest: Digest
+
+    public init(range: ByteRange, digest: Digest) {
+      self.range = range
+      self.digest = digest
+    }
+  }
+
+  /// In no order; they may overlap.
+  public var pieces: [Piece] = []
+  /// What the server acknowledged: all of a file that is done.
+  public var acked: [ByteRange] = []
+
+  public init() {}
+
+  /// Whether every byte that the server acknowledged is in one of the pieces, so that reading the file tells whether it still
+  /// holds what was sent.
+  public var isCovered: Bool { acked.allSatisfy(isCovered) }
+
+  private func isCovered(_ range: ByteRange) -> Bool {
+    var reached = range.offset
+    for piece in pieces.map(\.range).sorted(by: { $0.offset < $1.offset }) where piece.offset <= reached {
+      reached = max(reached, piece.end)
+    }
+    return reached >= range.end
+  }
+}
+
+extension LedgerReader {
+  /// Digests of everything that was sent of a file and did arrive, or may have. Costs what the file has of chunks and attempts.
+  public func sentContent(of file: FileID) throws -> SentContent {
+    let known = try db.first(Self.doneContent, .id(file)) { row in
+      (size: row.int64(0), isDone: row.flag(1), digest: row.digest(2))
+    }
+    guard let known else { return SentContent() }
+    var content = try contentOfChunks(file)
+    let whole = ByteRange(offset: 0, length: known.size)
+    if known.isDone { content.acked = [whole] }
+    if known.isDone && content.isCovered { return content }
+    content.pieces += try bodies(of: file)
+    if known.isDone, !content.isCovered, let digest = known.digest {
+      content.pieces.append(SentContent.Piece(range: whole, digest: digest))
+    }
+    return content
+  }
+
+  private func contentOfChunks(_ file: FileID) throws -> SentContent {
+    var content = SentContent()
+    let chunks = try db.rows(Self.chunkContent, .id(file)) { row in
+      (range: ByteRange(offset: row.int64(0), length: row.int64(1)), acked: row.int64(2), digest: row.digest(3))
+    }
+    for chunk in chunks {
+      if let digest = chunk.digest { content.pieces.append(SentContent.Piece(range: chunk.range, digest: digest)) }
+      if chunk.acked > 0 { content.acked.append(ByteRange(offset: chunk.range.offset, length: chunk.acked)) }
+    }
+    return content
+  }
+
+  private func bodies(of file: FileID) throws -> [SentContent.Piece] {
+    try db.rows(Self.sentBodies, .id(file)) { row in
+      row.digest(2).map { SentContent.Piece(range: ByteRange(offset: row.int64(0), length: row.int64(1)), digest: $0) }
+    }.compactMap(\.self)
+  }
+
+  private static let doneContent: StaticString = """
+    SELECT coalesce(f.size, 0), f.state = 'done', r.digest FROM file f LEFT JOIN receipt r ON r.file_id = f.id WHERE f.id = ?
+    """
+  private static let chunkContent: StaticString = """
+    SELECT offset, length, iif(state = 'done', length, acked), digest FROM chunk WHERE file_id = ? ORDER BY seq
+    """
+  private static let sentBodies: StaticString = """
+    SELECT b.offset, b.length, b.digest FROM attempt a CROSS JOIN sent_body b ON b.attempt_id = a.id WHERE a.file_id = ?
+    """
+}

@@ -1,0 +1,86 @@
+import Receiver
+import Testing
+import TransferEngine
+import TransferLedger
+import TransferModel
+import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Sources whose ctime moves and nothing else: backups by hard links, changed permissions. And sources that are written to while their
+/// mtime is set back.
+@Suite struct MovedSourceTests {
+  private func path(_ scene: ConformanceScene) -> String { "\(scene.scene.root)/source/file.bin" }
+
+  /// As `cp -al` does it.
+  private func link(_ scene: ConformanceScene, _ name: String) {
+    #expect(Glibc.link(path(scene), "\(scene.scene.root)/\(name)") == 0)
+    #expect(chmod(path(scene), 0o640) == 0)
+  }
+
+  private func rewrite(_ scene: ConformanceScene, seed: UInt64) throws {
+    var status = stat()
+    #expect(stat(path(scene), &status) == 0)
+    try scene.write(size: scene.content.count, seed: seed)
+    var times = [status.st_atim, status.st_mtim]
+    #expect(utimensat(AT_FDCWD, path(scene), &times, 0) == 0)
+  }
+
+  @Test(arguments: ConformanceSubject.all) func whatIsDoneIsNotSentAgain(_ subject: ConformanceSubject) throws {
+    let scene = try ConformanceScene(subject, size: max(subject.smallestSize, 2 * subject.chunkSize + 5))
+    try scene.add()
+    try scene.runToEnd()
+    #expect(try scene.states() == ["done"])
+    let requests = try scene.requestCount
+    for name in ["first", "second"] {
+      link(scene, name)
+      #expect(try scene.plan().unchanged == 1)
+      let added = try scene.add()
+      #expect(added.unchanged == 1 && added.added == 0)
+    }
+    #expect(try scene.requestCount == requests)
+    try rewrite(scene, seed: 2)
+    #expect(try scene.plan().changed == 1)
+    #expect(try scene.add().changed == 1)
+  }
+
+  /// A refusal in the middle, and a backup by hard links before it goes on.
+  @Test(arguments: ConformanceSubject.withSession.filter { $0.name != "tus joined" })
+  func anUploadGoesOn(_ subject: ConformanceSubject) throws {
+    let scene = try half(subject)
+    link(scene, "backup")
+    let summary = try goOn(scene)
+    let complaint = try scene.complaint()
+    #expect(complaint == nil)
+    #expect(summary.bytesSent <= Int64(scene.content.count - subject.chunkSize), "it went on from what was there")
+  }
+
+  @Test(arguments: ConformanceSubject.withSession.filter { $0.name != "tus joined" })
+  func anUploadOfAnotherContentDoesNot(_ subject: ConformanceSubject) throws {
+    let scene = try half(subject)
+    try rewrite(scene, seed: 2)
+    try goOn(scene)
+    scene.wait(hours: 1)
+    try scene.run()
+    #expect(try scene.states() == ["superseded source.changed", "done"])
+    #expect(try scene.kept() == scene.content)
+  }
+
+  /// Two of four chunks are there, and the file has failed for a reason that is out of the way.
+  private func half(_ subject: ConformanceSubject) throws -> ConformanceScene {
+    let scene = try ConformanceScene(
+      subject, size: 4 * subject.chunkSize,
+      script: "match \(subject.dataMethod) \(subject.dataPath) nth=3 : status=403\n")
+    scene.workers = 1
+    try scene.add()
+    #expect(try scene.run().filesFailed == 1)
+    return scene
+  }
+
+  @discardableResult private func goOn(_ scene: ConformanceScene) throws -> EngineSummary {
+    _ = try scene.withLedger { try $0.write { try $0.control(.retry(startsOver: false), RowFilter()) } }
+    return try scene.run()
+  }
+}

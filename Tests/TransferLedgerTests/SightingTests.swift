@@ -1,0 +1,143 @@
+import Testing
+import TransferModel
+
+@testable import TransferLedger
+
+/// Files that have another ctime or device than when they were admitted: content decides before anything is superseded.
+@Suite struct SightingTests {
+  private let f: LedgerFixture
+  private let batch: BatchID
+
+  init() throws {
+    f = try LedgerFixture()
+    batch = try f.makeBatch()
+  }
+
+  private func moved(_ name: String, _ change: (inout SourceIdentity) -> Void) -> NewFile {
+    var file = LedgerFixture.source(name, size: 20)
+    change(&file.identity)
+    return file
+  }
+
+  private func admit(_ file: NewFile, _ verdict: ContentVerdict? = nil) throws -> PageAdmission {
+    let target = f.target()
+    return try f.ledger.write { tx in
+      var plain = AdmissionPage()
+      plain.append(file)
+      guard let verdict else { return try tx.admit(plain, to: target) }
+      var page = AdmissionPage()
+      page.append(0, of: plain, file.identity, verdict)
+      return try tx.admit(page, to: target)
+    }
+  }
+
+  private func done(_ name: String) throws -> FileID {
+    let run = try f.startRun()
+    let id = try f.add(name, size: 20, to: batch)
+    try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      try tx.sendAll(id, run)
+      _ = try tx.completeFile(id, run, proof)
+      _ = try tx.endRun(run, how: "done")
+    }
+    return id
+  }
+
+  @Test func theContentOfADoneFileDecides() throws {
+    let id = try done("a")
+    let touched = moved("a") { $0.ctimeNs = 7 }
+    let known = LedgerFixture.source("a", size: 20).identity
+    let asked = try admit(touched)
+    #expect(asked.moved == [MovedFile(index: 0, file: id, identity: known)])
+    #expect(asked.added + asked.unchanged == 0)
+    #expect(try admit(touched, .same(id)).unchanged == 1)
+    // Cheap from now on, and compared with what was seen last.
+    #expect(try admit(touched).unchanged == 1)
+    #expect(
+      try admit(moved("a") { $0.ctimeNs = 8 }).moved == [MovedFile(index: 0, file: id, identity: touched.identity)])
+    let other = try admit(moved("a") { $0.ctimeNs = 8 }, .other(id))
+    #expect(other.added == 1 && other.changed == 1)
+    #expect(try f.texts("SELECT state, ctime_ns FROM file") == ["done 1", "pending 8"], "what was admitted stays")
+    #expect(try f.findings() == [])
+  }
+
+  /// Whoever is faster: what was compared is no answer about another row.
+  @Test func aVerdictIsOfItsRow() throws {
+    let id = try done("a")
+    let touched = moved("a") { $0.ctimeNs = 7 }
+    #expect(try admit(touched, .same(FileID(rawValue: 99))).moved.map(\.file) == [id])
+    #expect(try admit(touched, .other(FileID(rawValue: 99))).moved.map(\.file) == [id])
+  }
+
+  @Test func anotherBootHasOtherDevices() throws {
+    _ = try done("a")
+    #expect(try admit(moved("a") { ($0.device, $0.boot) = (9, 9) }).unchanged == 1)
+    #expect(try admit(moved("a") { $0.device = 9 }).moved.count == 1)
+  }
+
+  @Test(arguments: [0, 1, 2]) func otherDifferencesAreANewerVersion(_ which: Int) throws {
+    _ = try done("a")
+    let file = moved("a") { identity in
+      switch which {
+      case 0: identity.size += 1
+      case 1: identity.mtimeNs += 1
+      default: identity.inode -= 1
+      }
+    }
+    #expect(try admit(file).changed == 1)
+  }
+
+  /// The engine compares it when it goes on.
+  @Test func whatIsNotDoneWaitsForTheEngine() throws {
+    let id = try f.add("a", size: 20, to: batch)
+    let touched = moved("a") { $0.ctimeNs = 7 }
+    #expect(try admit(touched).queued == 1)
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      let active = try tx.sight(id, run, as: touched.identity)
+      #expect(active == .applied)
+      _ = try tx.failFile(id, run, code: .http403, message: "no", keepsSession: true)
+      let failed = try tx.sight(id, run, as: touched.identity)
+      #expect(failed == .lost(to: "failed"))
+    }
+    #expect(try admit(touched).requeued == 1)
+    let again = try f.ledger.write { try $0.claimAndPlan(run) }
+    #expect(again.id == id && again.identity.ctimeNs == 7)
+    #expect(try f.texts("SELECT count(*) FROM file") == ["1"])
+  }
+
+  @Test func whatWasSentIsKnownFromChunksAndAttempts() throws {
+    let id = try f.add("a", size: 20, to: batch)
+    let run = try f.startRun()
+    let piece = SentContent.Piece(range: ByteRange(offset: 10, length: 8), digest: Digest(crc32c: 5))
+    try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      let chunks = try tx.beginChunks(id, run, limit: 2, isRepeatable: true)
+      _ = try tx.endAttempt(chunks[0].attempt, run, acked(10))
+      _ = try tx.storeChunk(chunks[0].id, chunks[0].attempt, part)
+      var cut = result(.retry, mayHaveArrived: true)
+      cut.sent = piece
+      _ = try tx.endAttempt(chunks[1].attempt, run, cut)
+      _ = try tx.returnChunk(chunks[1].id, chunks[1].attempt)
+    }
+    let first = SentContent.Piece(range: ByteRange(offset: 0, length: 10), digest: Digest(crc32c: 7))
+    let content = try f.ledger.read { try $0.sentContent(of: id) }
+    #expect(content.pieces == [first, piece])
+    #expect(content.acked == [first.range] && content.isCovered)
+    // What the server acknowledges is covered as far as somebody knows what was sent.
+    for (acked, isCovered) in [(8, true), (9, false)] {
+      try f.shell("UPDATE chunk SET acked = \(acked) WHERE seq = 1")
+      let content = try f.ledger.read { try $0.sentContent(of: id) }
+      #expect(content.isCovered == isCovered)
+    }
+  }
+
+  @Test func ofADoneFileAllHasToBeKnown() throws {
+    let id = try done("a")
+    var content = try f.ledger.read { try $0.sentContent(of: id) }
+    #expect(content.acked == [ByteRange(offset: 0, length: 20)] && content.isCovered)
+    content.pieces.removeFirst()
+    #expect(!content.isCovered)
+  }
+}
