@@ -50,7 +50,7 @@ import Testing
   @Test func shortBodiesSayNothing() {
     var length = BodyLength()
     length.lost(1_000, of: 10_000)
-    length.stored(10_000, tookMs: 1, isLossy: false)
+    length.stored(10_000, tookMs: 1, afterLoss: false)
     #expect(length.limit == BodyLength.first)
   }
 }
@@ -81,7 +81,7 @@ private struct PlayedLine {
         sent += body
         left -= body
         bodies.append(body)
-        length.stored(body, tookMs: tookMs, isLossy: losses >= 2)
+        length.stored(body, tookMs: tookMs, afterLoss: losses > 0)
       } else {
         let out = (aliveMs - ageMs) * bytesPerMs
         sent += out

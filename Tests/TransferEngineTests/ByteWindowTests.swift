@@ -7,11 +7,11 @@ import Testing
   @Test func oneBodyOfAnyLengthRunsAndShortOnesBesideEachOther() {
     var window = ByteWindow()
     var takes: [Bool] = []
-    takes.append(window.takes(5 << 30))
+    takes.append(window.takes(5 << 30, nowMs: 0))
     window.started(5 << 30, nowMs: 0)
-    takes.append(window.takes(1))
+    takes.append(window.takes(1, nowMs: 0))
     // What has no body is not held up.
-    takes.append(window.takes(0))
+    takes.append(window.takes(0, nowMs: 0))
     #expect(takes == [true, false, true])
     window.ended(5 << 30, stored: 0, nowMs: 1)
     #expect(fill(&window) == 16)
@@ -23,11 +23,24 @@ import Testing
   /// How many bodies of 1 MiB may run.
   private func fill(_ window: inout ByteWindow) -> Int {
     var count = 0
-    while window.takes(1 << 20) {
+    while window.takes(1 << 20, nowMs: 1) {
       window.started(1 << 20, nowMs: 1)
       count += 1
     }
     return count
+  }
+
+  /// A body that stalls, or has a rate of its own, does not stand in the way of the others for long.
+  @Test func aBodyThatTakesLongHoldsUpNoOther() {
+    var window = ByteWindow()
+    var takes = [window.takes(16 << 20, nowMs: 0)]
+    window.started(16 << 20, nowMs: 0)
+    takes += [4_999, 5_000].map { window.takes(16 << 20, nowMs: $0) }
+    window.started(16 << 20, nowMs: 5_000)
+    takes.append(window.takes(16 << 20, nowMs: 6_000))
+    window.ended(16 << 20, stored: 16 << 20, nowMs: 6_000)
+    takes.append(window.takes(16 << 20, nowMs: 6_000))
+    #expect(takes == [true, false, true, false, true])
   }
 
   /// 20 MB/s for each of them: twice as many move twice as much.
@@ -82,7 +95,7 @@ private struct PlayedWindow {
 
   private mutating func begin() -> Int64 {
     var count: Int64 = 0
-    while count < 64, window.takes(Self.part) {
+    while count < 64, window.takes(Self.part, nowMs: nowMs) {
       window.started(Self.part, nowMs: nowMs)
       count += 1
     }

@@ -76,6 +76,28 @@ import TransferModel
     #expect(takeAll(&scheduler) == [4, 5])
   }
 
+  /// 1,000 bytes a millisecond: of what has to end within two seconds nothing longer than two million bytes begins, behind what runs.
+  @Test func nothingBeginsThatCannotEndBeforeItsDeadline() {
+    var scheduler = Scheduler(workers: 9) { Concurrency(first: 8, highest: $1, isExplicit: true) }
+    scheduler.jobIsReady(1, host: "a", batch: one, isUrgent: false, bytes: 1_000_000)
+    #expect(takeAll(&scheduler) == [1])
+    scheduler.jobEnded(host: "a", batch: one, .success, bytes: 1_000_000, length: 1_000_000, nowMs: 1_000)
+    scheduler.setEnds([one: 3_000], inFlight: [:], nowMs: 1_000)
+    for (job, bytes) in [(2, 2_000_001), (3, 1_500_000), (4, 600_000), (5, 0)] as [(UInt64, Int64)] {
+      scheduler.jobIsReady(job, host: "a", batch: one, isUrgent: bytes == 0, bytes: bytes)
+    }
+    scheduler.jobIsReady(6, host: "a", batch: two, isUrgent: false, bytes: 5_000_000)
+    #expect(take(&scheduler, nowMs: 1_000) == [5, 3, 6], "what has no deadline is not asked")
+    scheduler.setEnds([:], inFlight: [:], nowMs: 2_000)
+    #expect(take(&scheduler, nowMs: 2_000) == [2, 4])
+  }
+
+  private func take(_ scheduler: inout Scheduler, nowMs: Int64) -> [UInt64] {
+    var taken: [UInt64] = []
+    while let job = scheduler.takeNext(nowMs: nowMs) { taken.append(job) }
+    return taken
+  }
+
   /// Nothing is known of the line yet: one part of 16 MiB runs, and beside it what has no body. Where a person chose a number, so many.
   @Test(arguments: [false, true])
   func longBodiesBeginOneByOne(_ isExplicit: Bool) {

@@ -50,6 +50,26 @@ import Transfers
     #expect(try engine.ledger.read { try $0.check() } == [])
   }
 
+  /// Three chunks side by side, of which one ends before the others: those are left to their ends, too.
+  @Test(arguments: ["pause", "drain"])
+  func whatRunsIsFinishedAlthoughAnotherChunkOfTheFileEndedBefore(_ how: String) throws {
+    let scene = try Self.scene(
+      "match PATCH * nth=1 : latency=1500\nmatch PATCH * : latency=3000\n", size: 3 << 16)
+    var settings = BatchSettings(destination: "tus+\(scene.url)/-/tus/", partSize: 1 << 16)
+    settings.web = WebSettings(isParallel: true)
+    _ = try Transfers.add(
+      [NameBytes("\(scene.root)/source")], UploadOptions(storePath: scene.storePath, settings: settings),
+      notice: { _ in })
+    let stop = Scene.Stop()
+    let engine = try RunningEngine(scene, workers: 8, stop: stop)
+    try engine.wait { $0.bytesInFlight >= 3 << 16 }
+    if how == "pause" { _ = try engine.control(.pause(now: false)) } else { stop.drain() }
+    #expect(try engine.end().result.left == 1)
+    let parts = try engine.ledger.read { try $0.attempts(RowFilter(), after: 0, limit: 100) }
+      .filter { $0.operation == "part" }
+    #expect(parts.map(\.outcome) == ["ok", "ok", "ok"])
+  }
+
   @Test func aResumeTakesBackAPauseThatTheEngineHasNotDoneYet() throws {
     let scene = try Self.scene("match PUT * times=1 : latency=1500\n", size: 1_000)
     _ = try scene.add()

@@ -11,12 +11,14 @@ final class RunningEngine {
   private let thread: WorkerThread
 
   /// What `prepare` does is done before the engine starts.
-  init(_ scene: Scene, workers: Int? = nil, prepare: (Ledger) throws -> Void = { _ in }) throws {
+  init(
+    _ scene: Scene, workers: Int? = nil, stop: Scene.Stop = Scene.Stop(), prepare: (Ledger) throws -> Void = { _ in }
+  ) throws {
     ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: SystemClock())
     try prepare(ledger)
     thread = WorkerThread { [path = scene.storePath, finished, snapshots] in
       do throws(TransferError) {
-        finished.put(.success(try Scene.run(path, workers: workers) { snapshots.put($0) }))
+        finished.put(.success(try Scene.run(path, workers: workers, stop: stop) { snapshots.put($0) }))
       } catch {
         finished.put(.failure(error))
       }

@@ -13,6 +13,7 @@ final class Scene {
   let url: String
 
   struct Broken: Error { let what: String }
+  typealias Stop = StopSignal
 
   init(script: String = "", seed: UInt64 = 1) throws {
     var template = Array("/tmp/transfers-scene-XXXXXX".utf8CString)
@@ -70,11 +71,12 @@ final class Scene {
   func run() throws(TransferError) -> RunResult { try Self.run(storePath) }
 
   static func run(
-    _ storePath: String, workers: Int? = nil, progress: @escaping @Sendable (ProgressSnapshot) -> Void = { _ in }
+    _ storePath: String, workers: Int? = nil, stop: Scene.Stop = Scene.Stop(),
+    progress: @escaping @Sendable (ProgressSnapshot) -> Void = { _ in }
   ) throws(TransferError) -> RunResult {
     try Transfers.run(
       RunOptions(storePath: storePath, workers: workers, argv: ["test"]), progress: progress, notice: { _ in },
-      stop: StopSignal())
+      stop: stop)
   }
 
   /// What the receiver kept is what the source holds, no more and no less.

@@ -248,6 +248,13 @@ struct FileMachine: Sendable {
     if case .requeue = earlier { ending = reason }
   }
 
+  /// What still runs of the file, once it is to end, is of no use: unlike that of one that was let go (a pause, a drain, a deadline).
+  var othersAreInVain: Bool {
+    if isSessionGone || shorterLayout != nil { return true }
+    guard case .requeue(_, _, isFailure: false)? = ending else { return ending != nil }
+    return false
+  }
+
   private mutating func release(_ ending: Ending, into unit: inout FileUnit) {
     isReleased = true
     if isSessionGone {

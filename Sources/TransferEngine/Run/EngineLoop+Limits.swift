@@ -57,12 +57,27 @@ extension EngineLoop {
   /// Deadlines that have passed since the last look, and those that were moved away.
   func noteDeadlines() {
     let nowMs = civilMs
+    let deadlines = limits.compactMapValues(\.deadlineMs)
+    if !deadlines.isEmpty || hadDeadlines {
+      hadDeadlines = !deadlines.isEmpty
+      let ends = deadlines.mapValues { bootMs + ($0 - nowMs) }
+      scheduler.setEnds(ends, inFlight: ends.isEmpty ? [:] : bytesOut(), nowMs: bootMs)
+    }
     let passed = Set(limits.filter { ($0.value.deadlineMs ?? .max) <= nowMs }.keys)
     guard passed != overdue else { return }
     let new = passed.subtracting(overdue)
     overdue = passed
     nextClaimMs = min(nextClaimMs, wallMs)
     for batch in new { stopBeginning(batch) }
+  }
+
+  /// Body bytes that are out of what runs, by host.
+  func bytesOut() -> [String: Int64] {
+    var sums: [String: Int64] = [:]
+    for (id, bytes) in counters() {
+      if let job = jobs[id], job.range != nil { sums[job.host, default: 0] += bytes }
+    }
+    return sums
   }
 
   /// What runs is finished; everything else of the batch goes back to the ledger.

@@ -89,7 +89,8 @@ extension EngineLoop {
       bytesAcked: machine.bytesStored, dueMs: machine.waitingUntil.min())
   }
 
-  private func counters() -> [JobID: Int64] {
+  /// Body bytes that are out of what runs.
+  func counters() -> [JobID: Int64] {
     var counters: [JobID: Int64] = [:]
     var seen: Set<ObjectIdentifier> = []
     for destination in destinations.values

@@ -18,7 +18,7 @@ extension EngineLoop {
     if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
     if job.range != nil { summary.bytesSent += reply.bytesSent }
     if reply.isCancelled && !reply.isAnswered {
-      requestEnded(job, .interrupted)
+      requestEnded(job, .interrupted, bytes: reply.bytesSent)
       return interrupt(id, reply)
     }
     let mask = SecretMask(
@@ -117,7 +117,7 @@ extension EngineLoop {
     guard let gate = scheduler.gate(host: host) else { return }
     if let range = job.range {
       switch outcome {
-      case .success: job.destination.host.bodyLength.stored(bytes, tookMs: tookMs, isLossy: gate.isLossy)
+      case .success: job.destination.host.bodyLength.stored(bytes, tookMs: tookMs, afterLoss: gate.hasLost)
       case .lost: job.destination.host.bodyLength.lost(bytes, of: range.length)
       case .throttled, .noConnection, .failure, .interrupted: break
       }
@@ -197,11 +197,12 @@ extension EngineLoop {
     for file in undecided { advance(file) }
   }
 
-  /// The file is to end: its other requests are called off.
+  /// The file is to end: its other requests are called off; those that run are left to their ends when it only is let go.
   private func endOthers(of file: FileID) {
     guard let work = works[file] else { return }
     let transport = work.destination.resolved.transport
     for id in scheduler.takeReady(where: work.jobs.contains) { interrupt(id, nil) }
+    guard work.machine.othersAreInVain else { return }
     for id in work.jobs where jobs[id]?.phase == .sending { transport.cancel(ExchangeID(rawValue: id)) }
   }
 

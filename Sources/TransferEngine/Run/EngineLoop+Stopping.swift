@@ -9,6 +9,8 @@ extension EngineLoop {
     summary.stop = new == .drain ? .drained : .interrupted
     if new == .drain {
       drainEndsMs = bootMs + engine.configuration.drainMs
+      nextDrainLookMs = bootMs + 1_000
+      scheduler.measureAnew(inFlight: bytesOut(), nowMs: bootMs)
       engine.observer.notice(.draining(requests: scheduler.sendingCount))
     } else {
       drainEndsMs = bootMs
@@ -33,8 +35,30 @@ extension EngineLoop {
       work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
       if diskTrouble != nil && work.machine.openCount == 0 { forget(id) } else { advance(id) }
     }
-    if bootMs >= drainEndsMs { cancelSending() }
+    if bootMs >= drainEndsMs { cancelSending() } else { makeRoom() }
     commitUnits()
+  }
+
+  /// Ends bodies that cannot end before the drain does, so that others can: side by side on a slow line all would be cut off.
+  private func makeRoom() {
+    guard bootMs >= nextDrainLookMs, diskTrouble == nil else { return }
+    nextDrainLookMs = bootMs + 1_000
+    let out = counters()
+    let sending = jobs.filter { $0.value.phase == .sending && $0.value.range != nil }
+    for (host, ofHost) in Dictionary(grouping: sending, by: { $0.value.host }) {
+      let bodies = ofHost.map { id, job in
+        let length = job.range?.length ?? 0
+        let abilities = works[job.file]?.machine.abilities
+        return DrainPlan.Body(
+          job: id, left: max(0, length - (out[id] ?? 0)), mayBeCut: abilities?.repeatable ?? false)
+      }
+      let inFlight = bodies.reduce(0) { $0 + (out[$1.job] ?? 0) }
+      guard let pace = scheduler.gate(host: host)?.line.bytesPerMs(inFlight: inFlight, nowMs: bootMs) else { continue }
+      for id in DrainPlan.hopeless(bodies, bytesPerMs: pace, withinMs: drainEndsMs - bootMs) {
+        guard let job = jobs[id] else { continue }
+        job.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
+      }
+    }
   }
 
   /// Leaves a file of which no request is open to the recovery of the next run, which gives it back all the same: what little

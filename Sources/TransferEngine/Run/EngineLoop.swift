@@ -188,6 +188,7 @@ final class EngineLoop: @unchecked Sendable {
   var nextClaimMs: Int64 = 0
   var wish: StopSignal.Wish?
   var drainEndsMs: Int64 = .max
+  var nextDrainLookMs: Int64 = .min
   var fatal: TransferError?
   /// Why the run is being drained, when it is for the sake of the ledger's disk; thrown at the end.
   var diskTrouble: TransferError?
@@ -199,6 +200,7 @@ final class EngineLoop: @unchecked Sendable {
   var limits: [BatchID: BatchLimits] = [:]
   /// Batches whose deadline has passed.
   var overdue: Set<BatchID> = []
+  var hadDeadlines = false
   /// Those with a share of the connections.
   var sharing: [Destination] = []
   /// When people's wishes are looked for again.
@@ -338,7 +340,7 @@ final class EngineLoop: @unchecked Sendable {
       for due in works[id]?.machine.waitingUntil ?? [] where due > wallMs { wait = min(wait, due - wallMs) }
     }
     if engine.observer.progress != nil { wait = min(wait, reporting.nextMs - bootMs) }
-    if drainEndsMs != .max { wait = min(wait, drainEndsMs - bootMs) }
+    if drainEndsMs != .max { wait = min(wait, drainEndsMs - bootMs, max(1, nextDrainLookMs - bootMs)) }
     return max(1, wait)
   }
 

@@ -3,7 +3,8 @@
 /// Bodies side by side share a line, and each takes longer: on a line that drops, many of them never end where one would. So it
 /// begins with little and doubles with each round that moves noticeably more than the one before; when none does, it stays, and
 /// looks again after a minute. A lost connection halves what was under way, at most once in 5 s; 20 bodies in a row that arrive
-/// let one more run. One body of any length always may.
+/// let one more run. One body of any length always may; and one that takes longer than ``countsForMs`` holds up no other: it may have a
+/// rate of its own, or a server that does not read it.
 struct ByteWindow: Sendable, Hashable {
   static let first: Int64 = 16 << 20
   private static let most: Int64 = 1 << 40
@@ -12,9 +13,12 @@ struct ByteWindow: Sendable, Hashable {
   private static let lookAgainMs: Int64 = 60_000
   private static let halveEveryMs: Int64 = 5_000
   private static let successesForOneMore = 20
+  static let countsForMs: Int64 = 5_000
 
   private(set) var limit = first
-  private(set) var sending: Int64 = 0
+  /// Of the bodies that count.
+  private var sending: Int64 = 0
+  private var running: [Body] = []
   /// A body waits although a request could be sent.
   private(set) var isFull = false
   private var isStarting = true
@@ -25,6 +29,12 @@ struct ByteWindow: Sendable, Hashable {
   private var successesInARow = 0
   private var lastHalvedMs: Int64 = .min / 2
 
+  /// In the order in which they began.
+  private struct Body: Hashable {
+    var length: Int64
+    var beganMs: Int64
+  }
+
   private struct Round: Hashable {
     var beganMs: Int64?
     var bytes: Int64 = 0
@@ -32,20 +42,29 @@ struct ByteWindow: Sendable, Hashable {
   }
 
   /// Whether a body of `length` bytes may run beside the others.
-  mutating func takes(_ length: Int64) -> Bool {
+  mutating func takes(_ length: Int64, nowMs: Int64) -> Bool {
+    while let first = running.first, nowMs - first.beganMs >= Self.countsForMs {
+      running.removeFirst()
+      sending -= first.length
+    }
     let fits = length == 0 || sending == 0 || length <= limit - sending
     if !fits { (isFull, round.wasFull) = (true, true) }
     return fits
   }
 
   mutating func started(_ length: Int64, nowMs: Int64) {
+    guard length > 0 else { return }
     sending += length
-    if round.beganMs == nil, length > 0 { round.beganMs = nowMs }
+    running.append(Body(length: length, beganMs: nowMs))
+    if round.beganMs == nil { round.beganMs = nowMs }
   }
 
   /// A body of `length` bytes has ended, whatever came of it; `stored` of them are there.
   mutating func ended(_ length: Int64, stored: Int64, nowMs: Int64) {
-    sending -= length
+    if let index = running.firstIndex(where: { $0.length == length }) {
+      running.remove(at: index)
+      sending -= length
+    }
     isFull = false
     guard stored > 0 else { return }
     if let again = lookAgainMs, nowMs >= again {

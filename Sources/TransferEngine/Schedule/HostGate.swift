@@ -35,6 +35,7 @@ struct HostGate: Sendable, Hashable {
   private(set) var concurrency: Concurrency
   /// nil for no limit but that of requests.
   private(set) var window: ByteWindow?
+  private(set) var line = LineRate()
   private var connectFailures = 0
   private var openUntilMs: Int64 = .min
   private var openForMs: Int64 = 0
@@ -58,6 +59,8 @@ struct HostGate: Sendable, Hashable {
   var limit: Int { concurrency.limit }
   /// Connections are lost again and again: the shorter a request, the better.
   var isLossy: Bool { losses >= 2 }
+  /// A connection was lost, and hardly anything arrived since.
+  var hasLost: Bool { losses > 0 }
   /// A body that was lost says nothing about its file, because others arrive between the losses.
   var dropsNow: Bool { losses > 0 && lossesInARow < Self.mostLossesInARow }
   /// Worth to be remembered: it comes from answers.
@@ -77,11 +80,14 @@ struct HostGate: Sendable, Hashable {
   }
 
   /// Whether a body of `length` bytes may run beside those that do.
-  mutating func takes(_ length: Int64) -> Bool { window?.takes(length) ?? true }
+  mutating func takes(_ length: Int64, nowMs: Int64) -> Bool { window?.takes(length, nowMs: nowMs) ?? true }
+
+  mutating func measureAnew(inFlight: Int64, nowMs: Int64) { line.measureAnew(inFlight: inFlight, nowMs: nowMs) }
 
   mutating func started(length: Int64 = 0, nowMs: Int64) {
     sending += 1
     window?.started(length, nowMs: nowMs)
+    line.started(length, nowMs: nowMs)
     concurrency.started(sending: sending, nowMs: nowMs)
     if isOpen { isProbing = true }
   }
@@ -90,6 +96,7 @@ struct HostGate: Sendable, Hashable {
   mutating func ended(_ outcome: Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64) {
     let before = sending
     sending -= 1
+    line.ended(length, sent: bytes, nowMs: nowMs)
     window?.ended(length, stored: outcome == .success ? bytes : 0, nowMs: nowMs)
     switch outcome {
     case .success:

@@ -19,8 +19,17 @@ struct Scheduler: Sendable {
     var ready = FIFO<Waiting>()
     /// It has files to send, and none of their requests may be ready yet.
     var isAwaited = false
+    /// Bytes a millisecond, and how many were out of what ran then; known only while some batch has a deadline.
+    var pace: (bytesPerMs: Double, inFlight: Int64)?
 
     var queued: Int { urgent.count + ready.count }
+
+    /// Whether a body of so many bytes ends in time behind all that runs.
+    func canEnd(_ bytes: Int64, by endMs: Int64, nowMs: Int64) -> Bool {
+      guard bytes > 0, let pace else { return true }
+      let ahead = max(0, gate.line.sendingBytes - pace.inFlight)
+      return Double(ahead + bytes) <= pace.bytesPerMs * Double(endMs - nowMs)
+    }
   }
 
   /// Of a batch that is held back.
@@ -37,6 +46,8 @@ struct Scheduler: Sendable {
   private var turn: [String] = []
   private var nextTurn = 0
   private var shares: [BatchID: Share] = [:]
+  /// When bodies of a batch have to have ended.
+  private var ends: [BatchID: Int64] = [:]
   /// Of all bodies that run together; nil for no limit. One of any length always may.
   private let bytesAtOnce: Int64?
   private var sendingBytes: Int64 = 0
@@ -73,6 +84,22 @@ struct Scheduler: Sendable {
     shares[batch] = limit.map { Share(limit: max(1, $0), sending: sending) }
   }
 
+  /// No body begins that cannot end by the time that is set for its batch, as far as the pace of its host tells. `inFlight` bytes of
+  /// bodies are out by now, by host.
+  mutating func setEnds(_ ends: [BatchID: Int64], inFlight: [String: Int64], nowMs: Int64) {
+    self.ends = ends
+    for name in turn {
+      let out = inFlight[name] ?? 0
+      let pace = ends.isEmpty ? nil : hosts[name]!.gate.line.bytesPerMs(inFlight: out, nowMs: nowMs)
+      hosts[name]!.pace = pace.map { ($0, out) }
+    }
+  }
+
+  /// How fast the hosts are is measured from now on; `inFlight` bytes of bodies are out by now, by host.
+  mutating func measureAnew(inFlight: [String: Int64], nowMs: Int64) {
+    for name in turn { hosts[name]!.gate.measureAnew(inFlight: inFlight[name] ?? 0, nowMs: nowMs) }
+  }
+
   /// The next request that may be sent now, taken off its queue; call until nil.
   mutating func takeNext(nowMs: Int64) -> JobID? {
     guard sendingCount < workers, readyCount > 0 else { return nil }
@@ -81,7 +108,7 @@ struct Scheduler: Sendable {
       let index = (nextTurn + step) % turn.count
       let name = turn[index]
       guard hosts[name]!.gate.allowsAnother(nowMs: nowMs), leavesRoom(hosts[name]!, shares, nowMs: nowMs),
-        let next = pop(name)
+        let next = pop(name, nowMs: nowMs)
       else { continue }
       nextTurn = (index + 1) % turn.count
       hosts[name]!.gate.started(length: next.bytes, nowMs: nowMs)
@@ -187,12 +214,17 @@ struct Scheduler: Sendable {
     return workers - sendingCount > shares.reserved - reserve(host, fair: shares.fair, nowMs: nowMs)
   }
 
-  private mutating func pop(_ name: String) -> Waiting? {
-    let shares = shares
-    let mayGo = { (waiting: Waiting) in shares.isEmpty || shares[waiting.batch].map { $0.sending < $0.limit } ?? true }
+  private mutating func pop(_ name: String, nowMs: Int64) -> Waiting? {
+    let (shares, ends, host) = (shares, ends, hosts[name]!)
+    let mayGo = { (waiting: Waiting) in
+      (shares.isEmpty || shares[waiting.batch].map { $0.sending < $0.limit } ?? true)
+        && (ends.isEmpty || ends[waiting.batch].map { host.canEnd(waiting.bytes, by: $0, nowMs: nowMs) } ?? true)
+    }
     if let next = hosts[name]!.urgent.popFirst(where: mayGo) { return taken(next) }
     // The next in turn waits until it fits: if shorter ones went by, it would wait for ever.
-    guard let next = hosts[name]!.ready.first(where: mayGo), fits(next), hosts[name]!.gate.takes(next.bytes) else {
+    guard let next = hosts[name]!.ready.first(where: mayGo), fits(next),
+      hosts[name]!.gate.takes(next.bytes, nowMs: nowMs)
+    else {
       return nil
     }
     return hosts[name]!.ready.popFirst(where: mayGo).flatMap { taken($0) }
