@@ -75,6 +75,9 @@ static const unsigned char m0023[] = {
 static const unsigned char m0024[] = {
 #embed "../../migrations/0024_sightings.sql"
 };
+static const unsigned char m0025[] = {
+#embed "../../migrations/0025_birth.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -102,6 +105,7 @@ static const cmigration all[] = {
     {"0022_copies", m0022, sizeof m0022},
     {"0023_recut", m0023, sizeof m0023},
     {"0024_sightings", m0024, sizeof m0024},
+    {"0025_birth", m0025, sizeof m0025},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/timex.h>
@@ -41,6 +42,12 @@ void csys_boot_id(char out[37]) {
   if (fd < 0) return;
   if (read(fd, out, 36) != 36) memset(out, 0, 37);
   close(fd);
+}
+
+int64_t csys_birth_ns(const char *path) {
+  struct statx x;
+  if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &x) != 0 || !(x.stx_mask & STATX_BTIME)) return -1;
+  return x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
 }
 
 // A file system that does not know the flag says EINVAL: then link(2), which never replaces, does the same in two steps.

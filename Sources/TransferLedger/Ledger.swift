@@ -12,15 +12,21 @@ public final class Ledger: Sendable {
     case readOnly
   }
 
+  /// What belongs to a ledger: these follow its path.
+  public static let fileSuffixes = ["", "-wal", "-shm", "-journal", ".lock", ".gate", ".watermark", ".reserve"]
+
   /// Absolute.
   public let path: String
+  /// It turned out to be a copy when it was opened, and was marked as one.
+  let copyFinding: CopyFinding?
   private let reader: SnapshotReader
   private let writer: Writer?
   /// Held from ``startRun(_:)`` until ``close()``.
   private let engineLock = Lock<SidecarLock?>(nil)
 
-  private init(path: String, reader: SnapshotReader, writer: Writer?) {
+  private init(path: String, reader: SnapshotReader, writer: Writer?, copyFinding: CopyFinding? = nil) {
     self.path = path
+    self.copyFinding = copyFinding
     self.reader = reader
     self.writer = writer
   }
@@ -47,9 +53,12 @@ public final class Ledger: Sendable {
     }
     if !file.exists { try file.create() }
     let gate = try Gate(file, patienceMs: gatePatienceMs)
+    let watermark = Watermark(at: Watermark.path(ofLedger: file.path))
     let connection = try store.prepared(gate, mayBegin: mode == .create, wallMs: clock.wallMs)
+    let detector = CopyDetector(file, gate, watermark, wallMs: clock.wallMs)
+    let finding = try detector.looking(connection)
     let writer = Writer(store: store, connection: connection, gate: gate, clock: clock)
-    return Ledger(path: file.path, reader: reader, writer: writer)
+    return Ledger(path: file.path, reader: reader, writer: writer, copyFinding: finding)
   }
 
   /// Queues a job for the writer thread (group commit). `then` is called on that thread after the COMMIT returned: what
@@ -103,7 +112,11 @@ public final class Ledger: Sendable {
       if held == nil { held = try lockForEngine(run, turn) }
     }
     writer?.waitLong()
-    return try write { try $0.beginRun(run) }
+    let id = try write { try $0.beginRun(run) }
+    if let mark = try read({ reader in try reader.watermark(of: id) }) {
+      writer?.keep(WatermarkFile(path: Watermark.path(ofLedger: path), mark))
+    }
+    return id
   }
 
   /// For an engine: its writer waits for a full or failing disk, and sets aside some space (`<path>.reserve`) that is given

@@ -55,6 +55,8 @@ public enum Transfers {
     defer { ledger.close() }
     let run = try ledger.startRun(newRun(options.argv), turn: options.turn)
     if options.trustsCopy { _ = try ledger.write { tx in try tx.trustCopy(run) } }
+    let doubtful = try ledger.read { reader in try reader.doubtfulFiles() }
+    if doubtful > 0 { notice(.remark(copyRemark(doubtful))) }
     var configuration = options.workers.map { EngineConfiguration(workers: $0) } ?? .chosen
     configuration.rate = options.rate
     configuration.claimsFiles = !options.onlyEndsSessions
@@ -92,6 +94,10 @@ public enum Transfers {
   /// there is nothing to do, or an engine is alive. `argv` is recorded. Durable on return; errors of the store.
   public static func recoverIfIdle(_ ledger: Ledger, argv: [String]) throws(TransferError) -> Recovery? {
     try ledger.recoverIfIdle(newRun(argv))
+  }
+
+  private static func copyRemark(_ files: Int) -> String {
+    "the ledger is a copy, or was put back from one. Its original may have sent the \(files) files that waited in it; where that cannot be asked they become unknown, unless --trust-copy says that nothing was sent. What was added to the original since is not known here"
   }
 
   private static func newRun(_ argv: [String]) -> NewRun {

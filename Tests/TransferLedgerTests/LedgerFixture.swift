@@ -47,9 +47,10 @@ final class LedgerFixture {
     rmdir(folder)
   }
 
-  /// Ends this process's hold on the ledger, as a crash would, and opens it again.
-  func restart() throws {
+  /// Ends this process's hold on the ledger, as a crash would, does `between`, and opens it again.
+  func restart(_ between: () throws -> Void = {}) throws {
     ledger.close()
+    try between()
     ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
   }
 

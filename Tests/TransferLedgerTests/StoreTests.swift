@@ -66,7 +66,7 @@ import TransferModel
     let ledger = try Ledger.open(at: path, mode: .create, clock: f.clock)
     _ = try ledger.startRun(NewRun(argv: [], version: "", host: "", bootID: "", pid: 1))
     let names = try fileNames(in: f.folder + "/deep/er")
-    #expect(names == ["", "-shm", "-wal", ".gate", ".lock"].map { "transfers.db" + $0 })
+    #expect(names == ["", "-shm", "-wal", ".gate", ".lock", ".watermark"].map { "transfers.db" + $0 })
     for name in names { #expect(try mode(f.folder + "/deep/er/" + name) == 0o600, "\(name)") }
     #expect(try mode(f.folder + "/deep") == 0o700)
     #expect(try mode(f.folder + "/deep/er") == 0o700)

@@ -27,6 +27,15 @@ import Testing
     return receiver
   }
 
+  private func bytes(_ path: String) throws -> [UInt8] {
+    guard let file = fopen(path, "r") else { throw SystemFailure("open \(path)") }
+    defer { fclose(file) }
+    var out: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { out += buffer[..<count] }
+    return out
+  }
+
   private func attempts(_ store: String) throws -> Int {
     try run("list", "attempts", "--all", "--ids", "--store", store).out.split(separator: "\n").count
   }
@@ -61,6 +70,32 @@ import Testing
     let outcome = try run("run", "--trust-copy", "--store", copy)
     #expect(outcome.code == 0, "\(outcome.err)")
     #expect(try attempts(copy) == 5)
+  }
+
+  /// Copied with `cp` instead, and put back over the ledger, or used under another name.
+  @Test(arguments: [true, false]) func aCopyThatNobodyMarkedIsRecognised(_ putsBack: Bool) throws {
+    let receiver = try RunningReceiver(in: program.folder)
+    defer { withExtendedLifetime(receiver) {} }
+    mkdir(folder + "/src", 0o700)
+    for n in 1...5 { try writeFile("\(folder)/src/\(n)", Array("content \(n)".utf8)) }
+    #expect(try run("add", folder + "/src", "post+\(receiver.url)/in/", "--store", store).code == 0)
+    try writeFile(copy, try bytes(store))
+    chmod(copy, 0o600)
+    #expect(try run("run", "--store", store).code == 0)
+    if putsBack { try writeFile(store, try bytes(copy)) }
+    let used = putsBack ? store : copy
+    try writeFile(folder + "/new", Array("new".utf8))
+    let outcome = try run("push", folder + "/new", "post+\(receiver.url)/in/", "--store", used)
+    #expect(outcome.code == 0 || outcome.code == 4, "\(outcome.code) \(outcome.err)")
+    #expect(outcome.err.contains("Its original may have sent the 5 files"), "\(outcome.err)")
+    #expect(try attempts(used) == 1, "only the new one")
+    #expect(
+      try run("list", "files", "--state", "unknown", "--ids", "--store", used).out.split(separator: "\n").count == 5)
+    #expect(try run("store", "check", "--store", used).code == 0)
+    #expect(try run("retry", "--state", "unknown", "--store", used).code == 0)
+    let again = try run("run", "--store", used)
+    #expect(again.code == 0 && !again.err.contains("original"), "\(again.err)")
+    #expect(try attempts(used) == 6)
   }
 
   /// What is added to a copy is its own.

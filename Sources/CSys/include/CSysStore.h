@@ -9,6 +9,10 @@ const char *_Nullable csys_unsafe_filesystem(const char *_Nonnull path);
 /// Writes the identifier of this boot (36 characters and a NUL) to `out`; an empty string when there is none.
 void csys_boot_id(char out[_Nonnull 37]);
 
+/// When the file at `path` came into being, in nanoseconds since 1970 UTC; -1 when its file system does not keep that. Nobody can set
+/// it, and a copy has its own.
+int64_t csys_birth_ns(const char *_Nonnull path);
+
 /// Renames `from` to `to` unless `to` exists (RENAME_NOREPLACE). 0, or -1 with errno, EEXIST for one.
 int csys_rename_exclusive(const char *_Nonnull from, const char *_Nonnull to);
 

@@ -1,4 +1,5 @@
 import CSys
+import TransferLedger
 public import TransferModel
 
 #if canImport(Glibc)
@@ -18,7 +19,7 @@ public struct LedgerFiles: Sendable {
 
   /// Looks at the database at `path` and what SQLite and we keep beside it. Blocking.
   public init(_ path: String) {
-    ids = ["", "-wal", "-shm", "-journal", ".lock", ".gate"].compactMap { suffix in
+    ids = Ledger.fileSuffixes.compactMap { suffix in
       var status = csys_file_status()
       guard csys_status_at(AT_FDCWD, path + suffix, 1, &status) == 0 else { return nil }
       return ID(device: status.device, inode: status.inode)

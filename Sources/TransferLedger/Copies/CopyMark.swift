@@ -5,18 +5,41 @@ enum CopyMark {
   /// Gives the copy a uid of its own and marks every file that is not at rest as doubtful. The connection must be the only one.
   static func set(_ copy: Connection) throws {
     try copy.execute("BEGIN IMMEDIATE")
+    try doubtUnfinished(copy)
+    let nowMs =
+      try copy.first("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)") { $0.int64(0) } ?? 0
+    try rename(copy, wallMs: nowMs, bornNs: nil)
+    try copy.execute("COMMIT")
+  }
+
+  static func doubtUnfinished(_ copy: Connection) throws {
     try copy.execute(
       """
       INSERT OR IGNORE INTO doubt SELECT id FROM file
       WHERE state IN ('settling', 'pending', 'paused', 'active', 'finishing')
       """)
-    let nowMs =
-      try copy.first("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)") { $0.int64(0) } ?? 0
-    try copy.run(
-      "UPDATE store_meta SET origin_uid = coalesce(origin_uid, uid), uid = ?, copied_at = ?",
-      .uid(.make(wallMs: nowMs)), .int(nowMs))
-    try copy.execute("COMMIT")
   }
+
+  /// A copy is another ledger. `bornNs` is the birth of the file that it stays in; nil when it may get another name or place first.
+  static func rename(_ copy: Connection, wallMs: Int64, bornNs: Int64?) throws {
+    try copy.run(
+      """
+      UPDATE store_meta SET origin_uid = coalesce(origin_uid, uid), uid = ?, copied_at = max(?, coalesce(copied_at, 0) + 1),
+        born_ns = ?
+      """, .uid(.make(wallMs: wallMs)), .int(wallMs), .int(bornNs))
+  }
+}
+
+extension LedgerReader {
+  /// How many files of a copy were not at rest when it was made, and are not now.
+  public func doubtfulFiles() throws -> Int {
+    try db.first(Self.doubtful) { $0.int(0) } ?? 0
+  }
+
+  private static let doubtful: StaticString = """
+    SELECT count(*) FROM doubt d CROSS JOIN file f ON f.id = d.file_id
+    WHERE f.state IN ('settling', 'pending', 'paused', 'active', 'finishing')
+    """
 }
 
 extension LedgerTransaction {

@@ -32,7 +32,7 @@ struct CopyTarget {
   private static func check(
     _ path: String, _ asked: String, replaces: Bool, ledger: String
   ) throws(TransferError) {
-    for suffix in ["", "-wal", "-shm", ".lock", ".gate"] where path == ledger + suffix {
+    for suffix in Ledger.fileSuffixes where path == ledger + suffix {
       throw refusal(asked, "it belongs to the ledger itself")
     }
     for suffix in ["-wal", "-journal"] where access(path + suffix, F_OK) == 0 {

@@ -16,6 +16,8 @@ final class Writer: @unchecked Sendable {
   private let retry = Lock<CommitRetry?>(nil)
   /// Wakes the thread from the wait before another try; closed when there is to be none.
   private let alarm = Mailbox<Never>()
+  /// nil while no engine runs.
+  private let watermark = Lock<WatermarkFile?>(nil)
   // Only touched by the thread, once it runs.
   private let gate: Gate
   private var connection: Connection?
@@ -35,6 +37,9 @@ final class Writer: @unchecked Sendable {
   /// For an engine: another program may hold the ledger for long, and an engine that gave up for that would leave its
   /// files to a recovery. Nothing was written when a transaction does not begin, so that waiting is harmless.
   func waitLong() { patience.withLock { $0 = 24 } }
+
+  /// For an engine: what it begins is noted beside the ledger when it is durable.
+  func keep(_ file: WatermarkFile?) { watermark.withLock { $0 = file } }
 
   /// For an engine: from here on a full or failing disk is waited out. Sets space aside for it.
   func retryCommits(_ retry: CommitRetry) {
@@ -178,8 +183,8 @@ final class Writer: @unchecked Sendable {
       refusal = newer
       return .failed(newer)
     }
+    let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs)
     do {
-      let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs)
       for job in batch {
         try job.run(transaction)
         // A body may have swallowed the failure that made SQLite roll back; what follows must not run without a transaction.
@@ -191,6 +196,8 @@ final class Writer: @unchecked Sendable {
     }
     do {
       try connection.run("COMMIT")
+      // Before anybody is told, and so before anything is sent.
+      if let newest = transaction.newestAttempt { watermark.withLock { $0 }?.raise(to: newest) }
       return .durable
     } catch {
       if isIOError(error) { return .uncertain(unknown(error)) }

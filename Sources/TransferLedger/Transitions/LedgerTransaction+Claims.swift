@@ -231,8 +231,8 @@ extension LedgerTransaction {
   ) throws -> [ClaimedChunk] {
     try chunks.map { chunk in
       let operation = chunk.operation(opening)
-      let attempt = AttemptID(
-        rawValue: try db.insert(
+      let attempt = began(
+        try db.insert(
           """
           INSERT OR FAIL INTO attempt (uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable,
             started_at, outcome)
@@ -282,8 +282,8 @@ extension LedgerTransaction {
   func openAttempt(
     _ file: FileID, _ run: RunID, _ operation: AttemptOperation, session: SessionID?, isRepeatable: Bool
   ) throws -> AttemptID {
-    AttemptID(
-      rawValue: try db.insert(
+    began(
+      try db.insert(
         """
         INSERT OR FAIL INTO attempt (uid, file_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome)
         VALUES (?1, ?2, ?3, ?4, ?5, 1 + coalesce((

@@ -19,6 +19,15 @@ public struct LedgerTransaction {
 
   private final class Promotion {
     var isDone = false
+    var newestAttempt: Int64?
+  }
+
+  /// The newest attempt that was begun in this transaction.
+  var newestAttempt: Int64? { promotion.newestAttempt }
+
+  func began(_ attempt: Int64) -> AttemptID {
+    promotion.newestAttempt = attempt
+    return AttemptID(rawValue: attempt)
   }
 
   /// waiting → pending for every chunk whose time has come. Time stands still in a transaction, so once is enough. Looks

@@ -1,3 +1,4 @@
+import TransferLedger
 import TransferModel
 
 #if canImport(Glibc)
@@ -94,7 +95,7 @@ struct OutputFile {
   /// with the name of its journal for one.
   private static func isLedger(_ path: [CChar], _ store: String) -> Bool {
     let place = place(path)
-    return ["", "-wal", "-shm", "-journal", ".lock", ".gate"].contains { suffix in
+    return Ledger.fileSuffixes.contains { suffix in
       let own = Array((store + suffix).utf8CString)
       return place == self.place(own) || isSameFile(path, own)
     }

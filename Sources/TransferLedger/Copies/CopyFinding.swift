@@ -1,0 +1,116 @@
+import CSQLite
+import CSys
+import TransferModel
+
+/// A ledger was found to be a copy that did not say so: made with `cp`, `rsync`, a backup program. Its original may have gone on.
+struct CopyFinding: Sendable, Hashable {
+  enum Evidence: Sendable, Hashable {
+    /// It is in another file than before.
+    case otherFile
+    /// It does not know what it did itself, in the same place: it was put back.
+    case olderState
+  }
+  var evidence: Evidence
+  /// Those that were not at rest: the original may have sent them.
+  var files: Int
+}
+
+/// Looks whether a ledger is the one that was opened here before.
+struct CopyDetector {
+  let file: StoreFile
+  let gate: Gate
+  /// As it was before the ledger was opened: what the ledger learns meanwhile does not hurt.
+  let watermark: Watermark?
+  let wallMs: Int64
+
+  init(_ file: StoreFile, _ gate: Gate, _ watermark: Watermark?, wallMs: Int64) {
+    (self.file, self.gate, self.watermark, self.wallMs) = (file, gate, watermark, wallMs)
+  }
+
+  /// Marks a copy as such (``CopyMark``) and remembers the file that a ledger is in. nil when nothing was found, or an engine is at
+  /// work, which has looked itself.
+  func look(_ connection: Connection) throws -> CopyFinding? {
+    let born = csys_birth_ns(file.path)
+    let origin = try origin(connection)
+    guard let evidence = evidence(origin, born) else {
+      // Where this cannot be written, nothing else can.
+      if origin.bornNs == nil, born >= 0 { try? remember(born, connection) }
+      return nil
+    }
+    let lock = try SidecarLock(path: file.path + ".lock")
+    guard try lock.tryLockExclusive() else { return nil }
+    defer { lock.unlock() }
+    return try gate.writing { try mark(connection, evidence, born) }
+  }
+
+  /// The same, in the words of the store.
+  func looking(_ connection: Connection) throws(TransferError) -> CopyFinding? {
+    do { return try look(connection) } catch { throw TransferError(any: error, "open store", path: file.path) }
+  }
+
+  private struct Origin {
+    var bornNs: Int64?
+    /// It has the run and the attempt that the watermark speaks of, or is another ledger.
+    var knowsWatermark: Bool
+  }
+
+  private func origin(_ connection: Connection) throws -> Origin {
+    let attempt = watermark?.attempt ?? 0
+    let row = try connection.first(
+      """
+      SELECT uid, born_ns, EXISTS (SELECT 1 FROM engine_run WHERE uid = ?1)
+        AND (?2 = 0 OR EXISTS (SELECT 1 FROM attempt WHERE id >= ?2)) FROM store_meta
+      """, .uid(watermark?.run ?? UID(high: 0, low: 0)), .integer(attempt)
+    ) { (uid: $0.uid(0), bornNs: $0.int64OrNil(1), knows: $0.flag(2)) }
+    guard let row else { return Origin(bornNs: nil, knowsWatermark: true) }
+    return Origin(bornNs: row.bornNs, knowsWatermark: row.uid != watermark?.store || row.knows)
+  }
+
+  private func evidence(_ origin: Origin, _ born: Int64) -> CopyFinding.Evidence? {
+    if !origin.knowsWatermark { return .olderState }
+    guard let before = origin.bornNs, born >= 0, before != born else { return nil }
+    return .otherFile
+  }
+
+  private func remember(_ born: Int64, _ connection: Connection) throws {
+    try gate.writing {
+      _ = try connection.run("UPDATE store_meta SET born_ns = ? WHERE born_ns IS NULL", .integer(born))
+    }
+  }
+
+  private func mark(_ connection: Connection, _ evidence: CopyFinding.Evidence, _ born: Int64) throws -> CopyFinding {
+    try connection.execute("BEGIN IMMEDIATE")
+    do {
+      try CopyMark.doubtUnfinished(connection)
+      try CopyMark.rename(connection, wallMs: wallMs, bornNs: born >= 0 ? born : nil)
+      let files = try connection.first("SELECT count(*) FROM doubt") { $0.int(0) } ?? 0
+      try connection.run(
+        "INSERT INTO event (at, verb, detail) VALUES (?, 'recovered', ?)", .int(wallMs),
+        .text("the ledger \(evidence.words): \(files) files are in doubt"))
+      try connection.execute("COMMIT")
+      return CopyFinding(evidence: evidence, files: files)
+    } catch {
+      if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+      throw error
+    }
+  }
+}
+
+extension CopyFinding.Evidence {
+  /// What follows "the ledger".
+  var words: String {
+    switch self {
+    case .otherFile: "is a copy: it is in another file than before"
+    case .olderState: "was put back from a copy: it does not know what it did here"
+    }
+  }
+}
+
+extension LedgerReader {
+  /// The mark of a run that has begun nothing yet.
+  func watermark(of run: RunID) throws -> Watermark? {
+    try db.first("SELECT m.uid, r.uid FROM engine_run r CROSS JOIN store_meta m WHERE r.id = ?", .id(run)) { row in
+      Watermark(store: row.uid(0), run: row.uid(1), attempt: 0)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import TransferModel
+
+/// How far a ledger has acted. It is written beside the ledger after the commit and before anything is sent, so that the ledger itself
+/// never knows less; one that does was put back from a copy.
+struct Watermark: Equatable {
+  var store: UID
+  /// The newest run.
+  var run: UID
+  /// The newest attempt that it began; 0 for none yet.
+  var attempt: Int64
+
+  static func path(ofLedger path: String) -> String { path + ".watermark" }
+
+  /// nil when there is none, or none that can be understood.
+  init?(at path: String) {
+    let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = max(0, read(descriptor, &bytes, bytes.count))
+    self.init(text: String(decoding: bytes.prefix(count), as: UTF8.self))
+  }
+
+  init(store: UID, run: UID, attempt: Int64) {
+    (self.store, self.run, self.attempt) = (store, run, attempt)
+  }
+
+  init?(text: String) {
+    let words = text.split(separator: " ").map(String.init)
+    guard words.count == 5, words[0] == Self.name, words[4] == "\n", let store = UID(hex: words[1]),
+      let run = UID(hex: words[2]), let attempt = Int64(words[3]), attempt >= 0
+    else { return nil }
+    self.init(store: store, run: run, attempt: attempt)
+  }
+
+  /// Of one length, so that it is replaced by one write in its place, which needs no space.
+  var text: String {
+    let digits = String(attempt)
+    let number = String(repeating: "0", count: max(0, 20 - digits.count)) + digits
+    return "\(Self.name) \(store.hex) \(run.hex) \(number) \n"
+  }
+
+  private static let name = "transfers-watermark-1"
+}
+
+/// The file of a watermark while an engine runs. Best effort: without it copies are recognised by their birth alone. It is not made
+/// durable, because after a power cut an older one does no harm. Used by one thread at a time.
+final class WatermarkFile: @unchecked Sendable {
+  private let descriptor: Int32
+  private var mark: Watermark
+
+  init?(path: String, _ mark: Watermark) {
+    descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return nil }
+    self.mark = mark
+    _ = fchmod(descriptor, 0o600)
+    guard write() else {
+      close(descriptor)
+      return nil
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// An attempt is durable in the ledger.
+  func raise(to attempt: Int64) {
+    guard attempt > mark.attempt else { return }
+    mark.attempt = attempt
+    _ = write()
+  }
+
+  private func write() -> Bool {
+    let bytes = Array(mark.text.utf8)
+    return pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
+  }
+}
+
+extension UID {
+  fileprivate var hex: String { description.filter { $0 != "-" } }
+
+  fileprivate init?(hex: String) {
+    guard hex.utf8.count == 32, let high = UInt64(hex.prefix(16), radix: 16),
+      let low = UInt64(hex.suffix(16), radix: 16)
+    else { return nil }
+    self.init(high: high, low: low)
+  }
+}
