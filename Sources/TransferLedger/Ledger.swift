@@ -13,7 +13,9 @@ public final class Ledger: Sendable {
   }
 
   /// What belongs to a ledger: these follow its path.
-  public static let fileSuffixes = ["", "-wal", "-shm", "-journal", ".lock", ".gate", ".watermark", ".reserve"]
+  public static let fileSuffixes = [
+    "", "-wal", "-shm", "-journal", ".lock", ".gate", ".watermark", ".sending", ".reserve",
+  ]
 
   /// Absolute.
   public let path: String
@@ -122,6 +124,9 @@ public final class Ledger: Sendable {
   /// For an engine: its writer waits for a full or failing disk, and sets aside some space (`<path>.reserve`) that is given
   /// back when the disk is full. Until ``close()``.
   public func retryCommits(_ retry: CommitRetry) { writer?.retryCommits(retry) }
+
+  /// For an engine that has recovered what was left: a new journal of what its requests read. nil where it cannot be made.
+  public func sendingJournal() -> SendingJournal? { SendingJournal(path: SendingJournal.path(ofLedger: path)) }
 
   /// Ends the wait of ``retryCommits(_:)``: what cannot be committed now fails. Any thread.
   public func stopRetrying() { writer?.stopRetrying() }

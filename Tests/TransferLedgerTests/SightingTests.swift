@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import TransferModel
 
@@ -131,6 +132,48 @@ import TransferModel
       let content = try f.ledger.read { try $0.sentContent(of: id) }
       #expect(content.isCovered == isCovered)
     }
+  }
+
+  /// The process was killed in the middle of a body.
+  @Test func whatADeadEngineHadReadIsKnown() throws {
+    let id = try f.add("a", size: 20, to: batch)
+    let run = try f.startRun()
+    let journal = try #require(f.ledger.sendingJournal())
+    let chunk = try f.ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      return try tx.beginChunks(id, run, limit: 1, isRepeatable: true)[0]
+    }
+    let entry = journal.entry(chunk.attempt)
+    for length in 1...8 {
+      entry.note(
+        SentContent.Piece(range: ByteRange(offset: 0, length: Int64(length)), digest: Digest(crc32c: UInt32(length))))
+    }
+    journal.entry(AttemptID(rawValue: 99)).note(
+      SentContent.Piece(range: ByteRange(offset: 0, length: 3), digest: Digest(crc64nvme: .max)))
+    try f.restart()
+    let next = try f.startRun()
+    #expect(try f.ledger.recover(next).crashedAttempts == 1)
+    let last = SentContent.Piece(range: ByteRange(offset: 0, length: 8), digest: Digest(crc32c: 8))
+    #expect(try f.ledger.read { try $0.sentContent(of: id) }.pieces == [last])
+    #expect(try f.texts("SELECT count(*) FROM sent_body") == ["1"])
+    // A new journal holds nothing.
+    let renewed = try #require(f.ledger.sendingJournal())
+    withExtendedLifetime(renewed) {
+      #expect(SendingJournal.read(SendingJournal.path(ofLedger: f.path)).isEmpty)
+    }
+    #expect(try f.findings() == [])
+  }
+
+  @Test func halfARecordIsNone() throws {
+    let journal = try #require(f.ledger.sendingJournal())
+    let entry = journal.entry(AttemptID(rawValue: 7))
+    entry.note(SentContent.Piece(range: ByteRange(offset: 5, length: 3), digest: Digest(crc64nvme: 77)))
+    let path = SendingJournal.path(ofLedger: f.path)
+    #expect(SendingJournal.read(path).keys.map(\.rawValue) == [7])
+    let descriptor = open(path, O_WRONLY)
+    defer { close(descriptor) }
+    #expect(pwrite(descriptor, [9], 1, 16) == 1)
+    #expect(SendingJournal.read(path).isEmpty)
   }
 
   @Test func ofADoneFileAllHasToBeKnown() throws {

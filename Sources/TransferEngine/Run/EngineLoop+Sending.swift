@@ -113,7 +113,8 @@ extension EngineLoop {
       head: range == nil ? nil : step.step.chunk?.head, checksIdentity: step.step == .finish,
       digestsAhead: range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout),
       digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),
-      sentAlgorithm: proto.sentDigest, file: work.source, credentials: destination.resolved.credentials)
+      sentAlgorithm: proto.sentDigest, journal: journal?.entry(step.attempt), file: work.source,
+      credentials: destination.resolved.credentials)
     let mailbox = mailbox
     pool.perform(order) { mailbox.put(.prepared(id, $0)) }
   }

@@ -136,6 +136,7 @@ final class EngineLoop: @unchecked Sendable {
 
   let engine: Engine
   let mailbox = Mailbox<Event>()
+  let journal: SendingJournal?
   let pool: PreparingPool
   var scheduler: Scheduler
   var works: [FileID: Work] = [:]
@@ -208,6 +209,7 @@ final class EngineLoop: @unchecked Sendable {
 
   init(engine: Engine) {
     self.engine = engine
+    journal = engine.ledger.sendingJournal()
     pool = PreparingPool(threadCount: engine.configuration.preparingThreads)
     scheduler = Scheduler(
       workers: engine.configuration.workers, bytesAtOnce: engine.configuration.bytesAtOnce,

@@ -13,6 +13,7 @@ final class FileSlice: BodySource, @unchecked Sendable {
   private let path: NameBytes
   private let admitted: SourceIdentity
   private let algorithm: DigestAlgorithm
+  private let journal: SendingJournal.Entry?
   // Touched by one thread at a time: the transport's while the request runs, the engine's after its reply.
   private var running: RunningDigest
   private var digested: Int64 = 0
@@ -20,8 +21,10 @@ final class FileSlice: BodySource, @unchecked Sendable {
   private(set) var identityNow: SourceIdentity?
 
   init(
-    file: SourceFile, path: NameBytes, range: ByteRange, admitted: SourceIdentity, algorithm: DigestAlgorithm
+    file: SourceFile, path: NameBytes, range: ByteRange, admitted: SourceIdentity, algorithm: DigestAlgorithm,
+    journal: SendingJournal.Entry? = nil
   ) {
+    self.journal = journal
     self.file = file
     self.path = path
     self.range = range
@@ -100,5 +103,7 @@ final class FileSlice: BodySource, @unchecked Sendable {
     guard offset == digested else { return }
     running.update(bytes)
     digested += Int64(bytes.count)
+    // Before the bytes are handed over: after a kill it is known what may have been sent.
+    if let journal, let piece = sentPiece() { journal.note(piece) }
   }
 }

@@ -77,6 +77,8 @@ struct PreparationOrder: Sendable {
   /// Digests of the whole file; they take a read of it.
   var digestsOfFile: Set<DigestAlgorithm>
   var sentAlgorithm: DigestAlgorithm
+  /// Where it is noted what the body has read.
+  var journal: SendingJournal.Entry?
   /// Reuses an open descriptor of the same file, when there is one.
   var file: SourceFile?
   var credentials: any CredentialSource
@@ -170,7 +172,8 @@ enum Preparation {
       ahead = try digest(file, range, order.digestsAhead)
     }
     let slice = FileSlice(
-      file: file, path: order.path, range: range, admitted: identity, algorithm: order.sentAlgorithm)
+      file: file, path: order.path, range: range, admitted: identity, algorithm: order.sentAlgorithm,
+      journal: order.journal)
     return PreparedBody(content: .slice(slice), ahead: ahead)
   }
 

@@ -1,5 +1,6 @@
 import CSQLite
 import CSys
+import Glibc
 import TransferModel
 
 /// A ledger was found to be a copy that did not say so: made with `cp`, `rsync`, a backup program. Its original may have gone on.
@@ -79,6 +80,8 @@ struct CopyDetector {
   }
 
   private func mark(_ connection: Connection, _ evidence: CopyFinding.Evidence, _ born: Int64) throws -> CopyFinding {
+    // It speaks of attempts that have these numbers in the original.
+    unlink(SendingJournal.path(ofLedger: file.path))
     try connection.execute("BEGIN IMMEDIATE")
     do {
       try CopyMark.doubtUnfinished(connection)

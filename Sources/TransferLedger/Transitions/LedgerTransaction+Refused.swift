@@ -56,11 +56,12 @@ extension Ledger {
   /// chunks may be sent again, or are `unknown` where that could double; likewise the files. In one transaction; when the rules of the
   /// ledger refuse a row, file by file, and only the files that are refused stay as they are. Blocking.
   public func recover(_ run: RunID) throws(TransferError) -> Recovery {
-    do throws(TransferError) { return try write { try $0.recover(run) } } catch {
+    let sent = SendingJournal.read(SendingJournal.path(ofLedger: path))
+    do throws(TransferError) { return try write { try $0.recover(run, sent: sent) } } catch {
       guard error.kind == .bug else { throw error }
       var sum = Recovery(crashedAttempts: 0, requeuedFiles: 0, unknownFiles: 0)
       for file in try read({ try $0.filesInHand(notOf: run) }) {
-        do throws(TransferError) { sum.add(try write { try $0.recover(run, only: file) }) } catch {
+        do throws(TransferError) { sum.add(try write { try $0.recover(run, only: file, sent: sent) }) } catch {
           guard error.kind == .bug else { throw error }
           sum.refused[file] = error.cause
         }

@@ -46,12 +46,17 @@ extension LedgerTransaction {
   /// are `crashed`. Their chunks may be sent again, or are `unknown` where that could double; likewise the files. One
   /// transaction whose cost grows with what was in flight, not with the ledger. Writes `recovered` events.
   /// ``Ledger/recover(_:)`` goes on when the rules refuse a row.
-  /// - Parameter only: of this file alone.
-  func recover(_ run: RunID, only: FileID? = nil) throws -> Recovery {
+  /// - Parameters:
+  ///   - only: of this file alone.
+  ///   - sent: what requests of dead runs had read of their files.
+  func recover(
+    _ run: RunID, only: FileID? = nil, sent: [AttemptID: SentContent.Piece] = [:]
+  ) throws -> Recovery {
     try requireLease(run)
     if only == nil { try endFarWaits() }
     let orphans = try openAttempts(notOf: run, only)
     let wishes = try wishes(notOf: run, only)
+    for (attempt, piece) in sent { try recordSent(piece, byDead: attempt, notOf: run, only) }
     try db.run(
       """
       UPDATE attempt SET outcome = 'crashed', ended_at = max(started_at, ?1), may_have_arrived = 1,

@@ -51,6 +51,18 @@ extension LedgerTransaction {
     } ?? admitted
   }
 
+  /// The same for an attempt of a run that is dead; nothing when it had ended.
+  func recordSent(
+    _ sent: SentContent.Piece, byDead attempt: AttemptID, notOf run: RunID, _ only: FileID?
+  ) throws {
+    try db.run(
+      """
+      INSERT INTO sent_body (attempt_id, offset, length, digest)
+      SELECT id, ?1, ?2, ?3 FROM attempt
+      WHERE id = ?4 AND outcome = 'open' AND operation = 'part' AND run_id <> ?5 AND (?6 IS NULL OR file_id = ?6)
+      """, .int(sent.range.offset), .int(sent.range.length), .digest(sent.digest), .id(attempt), .id(run), .id(only))
+  }
+
   /// An attempt that is about to end read this of its file, and its chunk will not be stored by it.
   func recordSent(_ sent: SentContent.Piece, by attempt: AttemptID, _ run: RunID) throws {
     try db.run(

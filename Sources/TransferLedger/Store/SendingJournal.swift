@@ -1,0 +1,128 @@
+import Glibc
+public import TransferModel
+
+/// What requests that are being sent have read of their files, in `<ledger>.sending`: written before the bytes are handed over, so that
+/// after a kill it is known what a server may have got. It outlives the process and not a power cut, after which an older state of it
+/// does no harm: what it does not cover is not known. The file is mapped into memory, so that a note is no system call. Any thread.
+public final class SendingJournal: @unchecked Sendable {
+  /// One request; used by one thread at a time.
+  public final class Entry: @unchecked Sendable {
+    private let journal: SendingJournal
+    private let attempt: AttemptID
+    /// Taken with the first note.
+    private var slot: Int?
+
+    fileprivate init(_ journal: SendingJournal, _ attempt: AttemptID) {
+      (self.journal, self.attempt) = (journal, attempt)
+    }
+
+    deinit { if let slot { journal.free(slot) } }
+
+    /// All that was read so far. Digests of other algorithms than CRCs are not kept.
+    public func note(_ piece: SentContent.Piece) {
+      guard let record = SendingRecord(attempt, piece) else { return }
+      if slot == nil { slot = journal.takeSlot() }
+      if let slot {
+        journal.memory.storeBytes(of: record, toByteOffset: slot * SendingRecord.size, as: SendingRecord.self)
+      }
+    }
+  }
+
+  private struct Slots {
+    var count = 0
+    var free: [Int] = []
+  }
+  /// For more requests than are ever sent at a time.
+  private static let byteCount = 64 << 10
+  private let memory: UnsafeMutableRawPointer
+  private let slots = Lock(Slots())
+
+  /// Begins anew: what was there belongs to requests that have been recovered. nil where it cannot be made; best effort.
+  init?(path: String) {
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    _ = fchmod(descriptor, 0o600)
+    // A page that has no place on the disk would end the process when it is touched.
+    guard posix_fallocate(descriptor, 0, off_t(Self.byteCount)) == 0,
+      let memory = mmap(nil, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
+    else { return nil }
+    self.memory = memory
+  }
+
+  deinit { munmap(memory, Self.byteCount) }
+
+  public func entry(_ attempt: AttemptID) -> Entry { Entry(self, attempt) }
+
+  /// nil when there are too many; that request is not noted.
+  private func takeSlot() -> Int? {
+    slots.withLock { slots in
+      if let free = slots.free.popLast() { return free }
+      guard (slots.count + 1) * SendingRecord.size <= Self.byteCount else { return nil }
+      slots.count += 1
+      return slots.count - 1
+    }
+  }
+
+  private func free(_ slot: Int) { slots.withLock { $0.free.append(slot) } }
+
+  static func path(ofLedger path: String) -> String { path + ".sending" }
+
+  /// What a journal holds; empty when there is none.
+  static func read(_ path: String) -> [AttemptID: SentContent.Piece] {
+    let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return [:] }
+    defer { close(descriptor) }
+    var found: [AttemptID: SentContent.Piece] = [:]
+    var record = SendingRecord()
+    for at in stride(from: 0, to: byteCount, by: SendingRecord.size) {
+      guard pread(descriptor, &record, SendingRecord.size, off_t(at)) == SendingRecord.size else { break }
+      if let piece = record.piece { found[AttemptID(rawValue: record.attempt)] = piece }
+    }
+    return found
+  }
+}
+
+/// A line of the journal: read by the same machine that wrote it.
+private struct SendingRecord {
+  var attempt: Int64 = 0
+  var offset: Int64 = 0
+  var length: Int64 = 0
+  var digest: UInt64 = 0
+  /// 1: CRC-32C, 2: CRC-64/NVME.
+  var algorithm: UInt64 = 0
+  var check: UInt64 = 0
+
+  static let size = MemoryLayout<SendingRecord>.stride
+
+  init() {}
+
+  init?(_ attempt: AttemptID, _ piece: SentContent.Piece) {
+    switch piece.digest.algorithm {
+    case .crc32c: algorithm = 1
+    case .crc64nvme: algorithm = 2
+    case .crc32, .md5, .sha1, .sha256, .quickxor: return nil
+    }
+    self.attempt = attempt.rawValue
+    (offset, length) = (piece.range.offset, piece.range.length)
+    digest = piece.digest.bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    check = sum
+  }
+
+  /// A record that was cut off or overwritten halfway does not fit.
+  private var sum: UInt64 {
+    [UInt64(bitPattern: attempt), UInt64(bitPattern: offset), UInt64(bitPattern: length), digest, algorithm].reduce(
+      0x9E37_79B9_7F4A_7C15
+    ) { ($0 ^ $1) &* 0xBF58_476D_1CE4_E5B9 ^ ($0 >> 29) }
+  }
+
+  var piece: SentContent.Piece? {
+    guard check == sum, attempt > 0, offset >= 0, length > 0 else { return nil }
+    let range = ByteRange(offset: offset, length: length)
+    switch algorithm {
+    case 1: return SentContent.Piece(range: range, digest: Digest(crc32c: UInt32(truncatingIfNeeded: digest)))
+    case 2: return SentContent.Piece(range: range, digest: Digest(crc64nvme: digest))
+    default: return nil
+    }
+  }
+}
