@@ -78,6 +78,9 @@ static const unsigned char m0024[] = {
 static const unsigned char m0025[] = {
 #embed "../../migrations/0025_birth.sql"
 };
+static const unsigned char m0026[] = {
+#embed "../../migrations/0026_sums.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -106,6 +109,7 @@ static const cmigration all[] = {
     {"0023_recut", m0023, sizeof m0023},
     {"0024_sightings", m0024, sizeof m0024},
     {"0025_birth", m0025, sizeof m0025},
+    {"0026_sums", m0026, sizeof m0026},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

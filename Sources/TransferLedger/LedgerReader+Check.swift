@@ -11,7 +11,23 @@ extension LedgerReader {
       }
       findings += rows.map { Finding(invariant: name, detail: $0) }
     }
-    return findings
+    let damaged = try damagedAttemptSums().prefix(100)
+    return findings + damaged.map { Finding(invariant: Self.attemptSumRule, detail: $0) }
+  }
+
+  /// Not a statement: of the lists in a sum SQL knows nothing.
+  public static let attemptSumRule = "I38 what was added up of attempts is what they say"
+
+  /// Blocks whose sums are not those of their attempts.
+  private func damagedAttemptSums() throws -> [String] {
+    try summedBlocks().filter { block in
+      let written = try db.rows(
+        """
+        SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_sent, first_at, last_at, errors,
+          latencies, active FROM attempt_sum WHERE block = ? ORDER BY batch_id
+        """, .integer(block), row: AttemptSumRow.init)
+      return try written != attemptSumRows(of: block)
+    }.map { "attempts \(SumBlock.first($0)) to \(SumBlock.last($0))" }
   }
 
   /// The rules, each a statement that yields no rows on a sound ledger; also after every crash, once the next run has
@@ -115,6 +131,22 @@ extension LedgerReader {
       UNION ALL SELECT 'attempt', id FROM attempt WHERE length(uid) <> 16 OR length(reply_excerpt) > 4096
       UNION ALL SELECT 'session', id FROM session WHERE notes NOT LIKE '{%}' OR remotes NOT LIKE '[%]'
       UNION ALL SELECT 'chunk', id FROM chunk WHERE remote NOT LIKE '{%}'
+      """
+    ),
+    (
+      "I37 what was added up of done files is what they say",
+      """
+      SELECT s.batch_id, s.block FROM file_sum s
+      WHERE (s.files, s.bytes, s.hidden_files, s.hidden_bytes, s.unverified) IS NOT (
+          SELECT count(*), sum(f.size), count(f.hidden), coalesce(sum(iif(f.hidden, f.size, 0)), 0),
+            coalesce(sum(r.confirmation = 'none'), 0)
+          FROM file f LEFT JOIN receipt r ON r.file_id = f.id
+          WHERE f.state = 'done' AND f.batch_id = s.batch_id AND f.id BETWEEN s.block << 12 AND (s.block << 12) + 4095)
+        OR s.slowest <> (SELECT coalesce(json_group_array(json_array(ms, id)), '[]') FROM (
+          SELECT f.finished_at - f.started_at ms, f.id FROM file f
+          WHERE f.state = 'done' AND f.batch_id = s.batch_id AND f.id BETWEEN s.block << 12 AND (s.block << 12) + 4095
+            AND f.started_at IS NOT NULL
+          ORDER BY 1 DESC, 2 LIMIT 3))
       """
     ),
     (

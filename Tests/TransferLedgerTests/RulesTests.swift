@@ -218,11 +218,13 @@ import Testing
     "INSERT OR REPLACE INTO receipt SELECT * FROM receipt",
     "INSERT OR REPLACE INTO sighting SELECT file_id, 0, 0, 0, 0 FROM sighting",
     "INSERT OR REPLACE INTO sent_body SELECT attempt_id, 0, 1, 'crc32c:00000000' FROM sent_body",
+    "UPDATE file_sum SET bytes = 1", "UPDATE attempt_sum SET ok = 1",
   ]
 
   @Test func nothingIsDeletedByReplacingIt() throws {
     let f = try LedgerFixture()
     try Self.fill(f)
+    try Self.addUp(f)
     let shell = try Connection(path: f.path, access: .readWrite)
     let tables = [
       "store_meta", "error_code", "view_doc", "engine_run", "destination", "batch", "file", "session", "chunk",
@@ -243,6 +245,7 @@ import Testing
   @Test func theShellCannotBreakTheRules() throws {
     let f = try LedgerFixture()
     try Self.fill(f)
+    try Self.addUp(f)
     let shell = try Connection(path: f.path, access: .readWrite)
     for sql in Self.refused {
       // Changes that find no row would pass for the wrong reason: only a refusal counts.
@@ -256,6 +259,7 @@ import Testing
   @Test func everyTriggerIsNeeded() throws {
     let f = try LedgerFixture()
     try Self.fill(f)
+    try Self.addUp(f)
     let shell = try Connection(path: f.path, access: .readWrite)
     let triggers = try shell.rowsOnce(
       "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%'"
@@ -325,5 +329,13 @@ import Testing
       _ = try tx.endAttempt(try tx.beginAttempt(ids[1], run, .probe, session: nil, isRepeatable: true), run, ok)
     }
     try f.shell("UPDATE file SET state = 'pending' WHERE id = 3")
+  }
+
+  /// Sums as a run writes them, of as few rows as there are.
+  static func addUp(_ f: LedgerFixture) throws {
+    try f.ledger.write { tx in
+      try tx.addUpDone(1, 0)
+      for row in try LedgerReader(db: tx.db).attemptSumRows(of: 0) { try row.insert(into: tx.db) }
+    }
   }
 }

@@ -19,14 +19,13 @@ import TransferModel
   /// What only people wait for: reports, lists, `store check`, `status`, `doctor`. They read through connections of their own and
   /// hold up nobody.
   static let forPeople = [
-    "Queries/AllTotals.swift", "Queries/AttemptIntervals.swift", "Queries/AttemptQueries.swift",
+    "Queries/AttemptIntervals.swift", "Queries/AttemptQueries.swift",
     "Queries/BatchQueries.swift", "Queries/BatchStates.swift", "Queries/BatchTotalsQueries.swift",
     "Queries/ChunkQueries.swift",
     "Queries/EventQueries.swift", "Queries/FailureQueries.swift", "Queries/FileQueries.swift",
-    "Queries/LatencyQueries.swift",
-    "Queries/SelectorQueries.swift", "Queries/StateTotals.swift", "Queries/StoreNumbers.swift",
+    "Queries/StateTotals.swift", "Queries/StoreNumbers.swift",
     "Queries/TotalsQueries.swift",
-    "LedgerReader+Check.swift",
+    "LedgerReader+Check.swift", "Sums/AttemptSumQueries.swift",
   ]
 
   /// Statements that write into a copy which nobody works with yet.

@@ -61,6 +61,8 @@ public struct Engine: Sendable {
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
         return try tx.endRun(run, how: how)
       }
+      // What fails here is only left to the next run: reports add it up themselves until then.
+      try? ledger.addUpHistory(until: { stop.isAsked })
       return summary
     } catch {
       let how = "failed: \(error.kind.rawValue)"

@@ -176,6 +176,9 @@ public final class StopSignal: Sendable {
     wake?(wish)
   }
 
+  /// Whether anything was asked so far.
+  var isAsked: Bool { state.withLock { $0.wish != nil } }
+
   /// Whether an engine follows; before that there is nothing to stop but the process.
   public var isHeard: Bool { state.withLock { $0.wake != nil } }
 

@@ -356,6 +356,7 @@ final class EngineLoop: @unchecked Sendable {
     engine.ledger.write(
       { tx in
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
+        _ = try tx.addUpAttempts()
         return try tx.heartbeat(run, civilMs: civilMs, bootMs: bootMs)
       }, then: { mailbox.put(.heartbeat($0)) })
   }

@@ -5,7 +5,11 @@ extension LedgerReader {
   func statesByBatch(_ batches: [Int64]) throws -> [BatchID: StateTotals] {
     let ids = SQLValue.text("[" + batches.map(String.init).joined(separator: ",") + "]")
     var known: [BatchID: StateTotals] = [:]
-    for sql in [Self.batchReady, Self.batchDone, Self.batchWaiting, Self.batchRunning, Self.batchRest] {
+    for batch in batches {
+      let done = try doneTally(try doneSums(of: batch))
+      if done.count > 0 { known[BatchID(rawValue: batch), default: StateTotals()].add(.done, done) }
+    }
+    for sql in [Self.batchReady, Self.batchWaiting, Self.batchRunning, Self.batchRest] {
       for row in try tallies(sql, ids) {
         known[row.batch, default: StateTotals()].add(row.state, row.tally)
         known[row.batch]?.mismatched += row.mismatched
@@ -32,10 +36,6 @@ extension LedgerReader {
   static let batchReady: StaticString = """
     SELECT batch_id, 'pending', tally(size), 0 FROM file
     WHERE state = 'pending' AND not_before IS NULL AND batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
-    """
-  static let batchDone: StaticString = """
-    SELECT batch_id, 'done', tally(size), 0 FROM file
-    WHERE state = 'done' AND batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
     """
   static let batchWaiting: StaticString = """
     SELECT batch_id, 'pending', tally(size), 0 FROM file INDEXED BY file_waiting

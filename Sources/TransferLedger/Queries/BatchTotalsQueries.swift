@@ -1,8 +1,8 @@
 import TransferModel
 
 extension LedgerReader {
-  /// Fills in the sums of these batches. Those over attempts read every attempt of them, so they are only made
-  /// `withAttempts`; else they are 0.
+  /// Fills in the sums of these batches. Those over attempts are only made `withAttempts`; else they
+  /// are 0.
   func withTotals(_ rows: [BatchRow], withAttempts: Bool) throws -> [BatchRow] {
     var byID = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
     for (id, states) in try statesByBatch(rows.map(\.id.rawValue)) { byID[id]?.totals = FileTotals(states) }
@@ -12,21 +12,57 @@ extension LedgerReader {
     return rows.compactMap { byID[$0.id] }
   }
 
+  /// From what was added up before and the rest; when the rest is long, the attempts of these batches are found by their files.
   private func addAttempts(to batches: inout [BatchID: BatchRow], _ ids: SQLValue) throws {
-    let rows = try db.rows(
-      """
-      SELECT f.batch_id, sum(a.bytes_sent), sum(a.outcome = 'retry'), min(a.started_at), max(a.ended_at)
-      FROM file f JOIN attempt a ON a.file_id = f.id
-      WHERE f.batch_id IN (SELECT value FROM json_each(?1))
-      GROUP BY f.batch_id
-      """, ids
-    ) { row in (row.id(0, BatchID.self), row.int64(1), row.int(2), row.int64OrNil(3), row.int64OrNil(4)) }
-    for (id, bytes, retries, first, last) in rows {
-      batches[id]?.totals.bytesSent = bytes
-      batches[id]?.totals.retries = retries
-      batches[id]?.startedMs = first
-      batches[id]?.finishedMs = last
+    let gaps = try attemptGaps()
+    guard try !areMany(gaps) else {
+      for sums in try db.rows(Self.attemptsByFiles, ids, row: BatchAttempts.init) { sums.add(to: &batches) }
+      return
     }
+    for sums in try db.rows(Self.knownAttempts, ids, row: BatchAttempts.init) { sums.add(to: &batches) }
+    for gap in gaps {
+      let rest = try db.rows(
+        Self.attemptsInGap, ids, .integer(gap.lowerBound), .integer(gap.upperBound), row: BatchAttempts.init)
+      for sums in rest { sums.add(to: &batches) }
+    }
+  }
+
+  private static let knownAttempts: StaticString = """
+    SELECT batch_id, sum(bytes_sent), sum(retry), min(first_at), max(last_at) FROM attempt_sum
+    WHERE batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
+    """
+  private static let attemptsInGap: StaticString = """
+    SELECT f.batch_id, sum(a.bytes_sent), sum(a.outcome = 'retry'), min(a.started_at), max(a.ended_at)
+    FROM attempt a CROSS JOIN file f ON f.id = a.file_id
+    WHERE a.id BETWEEN ?2 AND ?3 AND +f.batch_id IN (SELECT value FROM json_each(?1)) GROUP BY f.batch_id
+    """
+  private static let attemptsByFiles: StaticString = """
+    SELECT f.batch_id, sum(a.bytes_sent), sum(a.outcome = 'retry'), min(a.started_at), max(a.ended_at)
+    FROM file f JOIN attempt a ON a.file_id = f.id
+    WHERE f.batch_id IN (SELECT value FROM json_each(?1))
+    GROUP BY f.batch_id
+    """
+}
+
+/// What the attempts of a batch sent, and when.
+private struct BatchAttempts {
+  let batch: BatchID
+  let bytesSent: Int64
+  let retries: Int
+  let firstMs, lastMs: Int64?
+
+  init(_ row: SQLRow) {
+    (batch, bytesSent, retries) = (row.id(0), row.int64(1), row.int(2))
+    (firstMs, lastMs) = (row.int64OrNil(3), row.int64OrNil(4))
+  }
+
+  func add(to batches: inout [BatchID: BatchRow]) {
+    guard var row = batches[batch] else { return }
+    row.totals.bytesSent += bytesSent
+    row.totals.retries += retries
+    row.startedMs = [row.startedMs, firstMs].compactMap(\.self).min()
+    row.finishedMs = [row.finishedMs, lastMs].compactMap(\.self).max()
+    batches[batch] = row
   }
 }
 

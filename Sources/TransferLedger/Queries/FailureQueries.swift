@@ -42,27 +42,12 @@ extension LedgerReader {
   /// everything and over whole batches it is read from the index of what is at rest.
   public func endings(_ filter: RowFilter) throws -> [FailureRow] { try failures(ended: endedByCode(filter), met: [:]) }
 
-  private func failures(ended: [String: Hits], met: [String: Hits]) throws -> [FailureRow] {
+  private func failures(ended: [String: FailureHits], met: [String: FailureHits]) throws -> [FailureRow] {
     let rows = try Set(ended.keys).union(met.keys).map { code in try failure(code, ended[code], met[code]) }
     return rows.sorted { ($1.files, $1.attempts, $0.code) < ($0.files, $0.attempts, $1.code) }
   }
 
-  /// What one code hit: files that ended with it, or attempts that met it.
-  private struct Hits {
-    var count: Int64
-    /// The newest of them.
-    var example: Int64
-    var firstMs, lastMs: Int64?
-
-    mutating func add(_ other: Hits) {
-      count += other.count
-      example = max(example, other.example)
-      firstMs = [firstMs, other.firstMs].compactMap(\.self).min()
-      lastMs = [lastMs, other.lastMs].compactMap(\.self).max()
-    }
-  }
-
-  private func endedByCode(_ filter: RowFilter) throws -> [String: Hits] {
+  private func endedByCode(_ filter: RowFilter) throws -> [String: FailureHits] {
     if filter.withHidden.isEverything {
       return byCode(try db.rows(Self.allEnded, .flag(!filter.leavesOutHidden), row: Self.hits))
     }
@@ -81,8 +66,8 @@ extension LedgerReader {
         """, filter, .int(filter.finishedSinceMs), row: Self.hits))
   }
 
-  private func metByCode(_ filter: RowFilter) throws -> [String: Hits] {
-    if filter.isEverything { return byCode(try db.rows(Self.allMet, row: Self.hits)) }
+  private func metByCode(_ filter: RowFilter) throws -> [String: FailureHits] {
+    if SumScope(filter) != nil { return try attemptSums(filter).errors }
     return byCode(
       try db.rows(
         """
@@ -109,25 +94,14 @@ extension LedgerReader {
       AND batch_id IN (SELECT value FROM json_each(?1))
     GROUP BY state, batch_id, cause
     """
-  // Over everything, without a look at the file of each attempt.
-  static let allMet: StaticString = """
-    SELECT error_code, count(*), max(id), min(started_at), max(coalesce(ended_at, started_at)) FROM attempt
-    WHERE error_code IS NOT NULL GROUP BY error_code
-    """
 
-  private static func hits(_ row: SQLRow) -> (code: String, hits: Hits) {
-    let hits = Hits(
-      count: row.int64(1), example: row.int64(2), firstMs: row.int64OrNil(3), lastMs: row.int64OrNil(4))
-    return (row.text(0), hits)
-  }
-
-  private func byCode(_ rows: [(code: String, hits: Hits)]) -> [String: Hits] {
+  private func byCode(_ rows: [(code: String, hits: FailureHits)]) -> [String: FailureHits] {
     rows.reduce(into: [:]) { sum, row in
       if sum[row.code]?.add(row.hits) == nil { sum[row.code] = row.hits }
     }
   }
 
-  private func failure(_ code: String, _ ended: Hits?, _ met: Hits?) throws -> FailureRow {
+  private func failure(_ code: String, _ ended: FailureHits?, _ met: FailureHits?) throws -> FailureRow {
     let known = try db.first("SELECT blame, hint FROM error_code WHERE code = ?", .text(code)) {
       ($0.text(0), $0.text(1))
     }

@@ -65,8 +65,8 @@ extension LedgerReader {
     try db.rows("SELECT f.id FROM file f WHERE {files} ORDER BY f.id", filter) { $0.id(0) }
   }
 
-  /// Files that came to rest, the longest first.
-  public func slowestFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
+  /// Files that came to rest, the longest first, of all that the filter selects.
+  func slowestOfAll(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
     try db.rows(
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,

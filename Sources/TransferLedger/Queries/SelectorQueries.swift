@@ -15,6 +15,10 @@ public struct UIDPrefix: Sendable, Hashable {
     highest = Self.bytes(values, filler: 15)
   }
 
+  /// The time in a UUIDv7: its first 48 bits. Source: RFC 9562, section 5.7
+  var firstMs: Int64 { lowest.prefix(6).reduce(0) { $0 << 8 | Int64($1) } }
+  var lastMs: Int64 { highest.prefix(6).reduce(0) { $0 << 8 | Int64($1) } }
+
   private static func bytes(_ digits: [UInt8], filler: UInt8) -> [UInt8] {
     let all = digits + Array(repeating: filler, count: 32 - digits.count)
     return stride(from: 0, to: 32, by: 2).map { all[$0] << 4 | all[$0 + 1] }
@@ -39,17 +43,34 @@ public struct BatchTerms: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Ids (`b12`, `f345`, `a77`) of the rows whose uid begins like this, at most `limit`. Only batches have an index for it:
-  /// reads all files, and attempts when they are wanted.
+  /// Ids (`b12`, `f345`, `a77`) of the rows whose uid begins like this, at most `limit`; attempts when they are wanted.
   public func rows(withUID prefix: UIDPrefix, limit: Int, findsAttempts: Bool) throws -> [String] {
-    try db.rows(
+    let others = try db.rows(
       """
       SELECT kind || id FROM (
         SELECT 'b' kind, id FROM batch WHERE uid BETWEEN ?1 AND ?2
-        UNION ALL SELECT 'f', id FROM file WHERE uid BETWEEN ?1 AND ?2
-        UNION ALL SELECT 'a', id FROM attempt WHERE ?4 AND uid BETWEEN ?1 AND ?2 ORDER BY kind, id LIMIT ?3)
-      """, .blob(prefix.lowest), .blob(prefix.highest), .int(limit), .flag(findsAttempts)
+        UNION ALL SELECT 'f', id FROM file WHERE uid BETWEEN ?1 AND ?2 ORDER BY kind, id LIMIT ?3)
+      """, .blob(prefix.lowest), .blob(prefix.highest), .int(limit)
     ) { $0.text(0) }
+    return Array(((findsAttempts ? try attempts(withUID: prefix, limit: limit) : []) + others).prefix(limit))
+  }
+
+  /// A uid begins with the time at which it was made, and that is the start of its attempt: only blocks of attempts that cover this
+  /// time are read, and what no sum holds.
+  private func attempts(withUID prefix: UIDPrefix, limit: Int) throws -> [String] {
+    let blocks = try db.rows(
+      "SELECT DISTINCT block FROM attempt_sum WHERE first_at <= ?1 AND last_at >= ?2", .integer(prefix.lastMs),
+      .integer(prefix.firstMs)
+    ) { $0.int64(0) }
+    let ranges = blocks.map { SumBlock.first($0)...SumBlock.last($0) } + (try attemptGaps())
+    var found: [String] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where found.count < limit {
+      found += try db.rows(
+        "SELECT 'a' || id FROM attempt WHERE id BETWEEN ?1 AND ?2 AND uid BETWEEN ?3 AND ?4 ORDER BY id LIMIT ?5",
+        .integer(range.lowerBound), .integer(range.upperBound), .blob(prefix.lowest), .blob(prefix.highest), .int(limit)
+      ) { $0.text(0) }
+    }
+    return found
   }
 
   /// Numbers of the batches of which all of this is true. Reads all batches.

@@ -3,9 +3,20 @@ import TransferModel
 extension LedgerReader {
   /// Sums over the files that the filter selects. Generations that were replaced count only with what they sent.
   public func totals(_ filter: RowFilter) throws -> FileTotals {
-    if filter.isEverything { return try allTotals() }
-    var totals = try fileTotals(filter)
-    (totals.bytesSent, totals.retries) = try sent(filter)
+    let attempts = try attemptSums(filter)
+    var totals = try SumScope(filter).map { try fileTotals($0, filter) } ?? fileTotals(filter)
+    (totals.bytesSent, totals.retries) = (attempts.bytesSent, attempts.retries)
+    return totals
+  }
+
+  /// Whole batches and everything: by indexes and by what was added up before.
+  private func fileTotals(_ scope: SumScope, _ filter: RowFilter) throws -> FileTotals {
+    var totals = FileTotals(try stateTotals(filter))
+    totals.unverified =
+      switch scope {
+      case .everything: try unverified(doneSums())
+      case .batches(let batches): try batches.reduce(0) { try $0 + unverified(doneSums(of: $1)) }
+      }
     return totals
   }
 
@@ -42,15 +53,5 @@ extension LedgerReader {
         AND {files}
       """, filter
     ) { $0.int64(0) } ?? 0
-  }
-
-  private func sent(_ filter: RowFilter) throws -> (bytes: Int64, retries: Int) {
-    try db.first(
-      """
-      SELECT coalesce(sum(a.bytes_sent), 0), coalesce(sum(a.outcome = 'retry'), 0)
-      FROM attempt a JOIN file f ON f.id = a.file_id
-      WHERE {files}
-      """, filter
-    ) { ($0.int64(0), $0.int(1)) } ?? (0, 0)
   }
 }

@@ -1,0 +1,97 @@
+import TransferModel
+
+/// What reports add up of attempts, one by one or from what was added up before.
+struct AttemptSums {
+  /// By outcome, those that there are.
+  var outcomes: [String: Int64] = [:]
+  var bytesSent: Int64 = 0
+  /// Start of the first, end of the last.
+  var firstMs, lastMs: Int64?
+  var active = ActiveTime()
+  /// How many parts succeeded in so many milliseconds.
+  var latencies: [Int64: Int64] = [:]
+  var errors: [String: FailureHits] = [:]
+
+  var attempts: Int64 { outcomes.values.reduce(0, +) }
+  var retries: Int { Int(outcomes["retry"] ?? 0) }
+
+  mutating func add(_ attempt: SummedAttempt) {
+    outcomes[attempt.outcome, default: 0] += 1
+    bytesSent += attempt.bytesSent
+    firstMs = min(firstMs ?? attempt.startedMs, attempt.startedMs)
+    if let ended = attempt.endedMs {
+      lastMs = max(lastMs ?? ended, ended)
+      active.add(startMs: attempt.startedMs, endMs: ended)
+    }
+    if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }
+    if let code = attempt.error {
+      add(
+        FailureHits(
+          count: 1, example: attempt.id, firstMs: attempt.startedMs, lastMs: attempt.endedMs ?? attempt.startedMs),
+        of: code)
+    }
+  }
+
+  mutating func add(_ hits: FailureHits, of code: String) {
+    if errors[code]?.add(hits) == nil { errors[code] = hits }
+  }
+
+  var totals: AttemptTotals {
+    var totals = AttemptTotals()
+    (totals.attempts, totals.byOutcome) = (attempts, outcomes)
+    (totals.firstMs, totals.lastMs, totals.activeMs) = (firstMs, lastMs, active.totalMs)
+    totals.latency = LatencyFigures(latencies)
+    return totals
+  }
+}
+
+/// One attempt, as far as it is added up.
+struct SummedAttempt {
+  let id: Int64
+  let outcome: String
+  let startedMs: Int64
+  let endedMs: Int64?
+  let bytesSent: Int64
+  /// Of a part that succeeded.
+  let latencyMs: Int64?
+  let error: String?
+
+  /// The columns of `attempt` from number `i` on, in this order:
+  /// id, outcome, started_at, ended_at, bytes_sent, total_ms of a part that succeeded, error_code
+  init(_ row: SQLRow, from i: Int32 = 0) {
+    (id, outcome) = (row.int64(i), row.text(i + 1))
+    (startedMs, endedMs, bytesSent) = (row.int64(i + 2), row.int64OrNil(i + 3), row.int64(i + 4))
+    (latencyMs, error) = (row.int64OrNil(i + 5), row.textOrNil(i + 6))
+  }
+}
+
+/// What one error hit: files that ended with it, or attempts that met it.
+struct FailureHits {
+  var count: Int64
+  /// The newest of them.
+  var example: Int64
+  var firstMs, lastMs: Int64?
+
+  mutating func add(_ other: FailureHits) {
+    count += other.count
+    example = max(example, other.example)
+    firstMs = [firstMs, other.firstMs].compactMap(\.self).min()
+    lastMs = [lastMs, other.lastMs].compactMap(\.self).max()
+  }
+}
+
+extension LatencyFigures {
+  /// Nearest rank: the least value that as many percent do not exceed.
+  init(_ histogram: [Int64: Int64]) {
+    self.init()
+    n = histogram.values.reduce(0, +)
+    var below: Int64 = 0
+    for (ms, count) in histogram.sorted(by: { $0.key < $1.key }) {
+      below += count
+      if p50 == nil, below * 100 >= 50 * n { p50 = ms }
+      if p95 == nil, below * 100 >= 95 * n { p95 = ms }
+      if p99 == nil, below * 100 >= 99 * n { p99 = ms }
+      max = ms
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import TransferModel
+
+/// Sums of what cannot change any more are written by the engine, a few blocks in a transaction.
+extension Ledger {
+  /// Blocks of 4,096 rows in one transaction: some milliseconds.
+  static let sumsAtOnce = 4
+
+  /// Adds up what was done since the last time. Blocking; stops between two transactions when `isStopped` says so, and the next
+  /// run does the rest.
+  public func addUpHistory(until isStopped: () -> Bool) throws(TransferError) {
+    while !isStopped(), try write({ try $0.addUpAttempts() }) {}
+    let blocks = try read { try $0.doneBlocksToAddUp() }
+    for start in stride(from: 0, to: blocks.count, by: Self.sumsAtOnce) where !isStopped() {
+      let part = Array(blocks[start..<min(start + Self.sumsAtOnce, blocks.count)])
+      try write { tx in for (batch, block) in part { try tx.addUpDone(batch, block) } }
+    }
+  }
+}
+
+extension LedgerTransaction {
+  /// Writes the sums of the next blocks of attempts that are closed, all of them; false when there is none. An attempt that is open
+  /// for long holds up its own block only.
+  public func addUpAttempts() throws -> Bool {
+    let blocks = try LedgerReader(db: db).attemptBlocksToAddUp(limit: Ledger.sumsAtOnce)
+    for block in blocks {
+      for row in try LedgerReader(db: db).attemptSumRows(of: block) { try row.insert(into: db) }
+    }
+    return !blocks.isEmpty
+  }
+
+  /// Writes the sum of the done files of a batch in a block, unless it is there.
+  func addUpDone(_ batch: Int64, _ block: Int64) throws {
+    try db.run(
+      """
+      INSERT INTO file_sum (batch_id, block, files, bytes, hidden_files, hidden_bytes, unverified, slowest)
+      SELECT ?1, ?2, count(*), sum(f.size), count(f.hidden), coalesce(sum(iif(f.hidden, f.size, 0)), 0),
+        sum(r.confirmation = 'none'),
+        (SELECT coalesce(json_group_array(json_array(ms, id)), '[]') FROM (
+          SELECT finished_at - started_at ms, id FROM file
+          WHERE state = 'done' AND batch_id = ?1 AND id BETWEEN ?2 << 12 AND (?2 << 12) + 4095 AND started_at IS NOT NULL
+          ORDER BY 1 DESC, 2 LIMIT 3))
+      FROM file f JOIN receipt r ON r.file_id = f.id
+      WHERE f.state = 'done' AND f.batch_id = ?1 AND f.id BETWEEN ?2 << 12 AND (?2 << 12) + 4095
+        AND NOT EXISTS (SELECT 1 FROM file_sum WHERE batch_id = ?1 AND block = ?2)
+      HAVING count(*) > 0
+      """, .integer(batch), .integer(block))
+  }
+}
+
+extension LedgerReader {
+  /// Blocks without a sum that have attempts, all of them there and closed, oldest first.
+  func attemptBlocksToAddUp(limit: Int) throws -> [Int64] {
+    guard let newest = try db.first("SELECT max(id) FROM attempt", row: { $0.int64OrNil(0) }) ?? nil else { return [] }
+    let open = Set(
+      try db.rows("SELECT id FROM attempt INDEXED BY attempt_open WHERE outcome = 'open'") {
+        $0.int64(0) >> SumBlock.shift
+      })
+    var found: [Int64] = []
+    for gap in SumBlock.gaps(between: try summedBlocks(), newest: newest) {
+      var next: Int64? = gap.lowerBound
+      while found.count < limit, let number = try next.flatMap({ try firstAttempt(from: $0, to: gap.upperBound) }) {
+        let block = number >> SumBlock.shift
+        if SumBlock.last(block) <= newest, !open.contains(block) { found.append(block) }
+        next = SumBlock.last(block) + 1
+      }
+    }
+    return found
+  }
+
+  /// Numbers have holes: a block of them may be empty, and has no sum.
+  private func firstAttempt(from: Int64, to: Int64) throws -> Int64? {
+    try db.first("SELECT min(id) FROM attempt WHERE id BETWEEN ?1 AND ?2", .integer(from), .integer(to)) {
+      $0.int64OrNil(0)
+    } ?? nil
+  }
+
+  /// The sums of a block of attempts, one for each batch that has any in it.
+  func attemptSumRows(of block: Int64) throws -> [AttemptSumRow] {
+    var sums: [Int64: AttemptSums] = [:]
+    _ = try db.rows(
+      """
+      SELECT f.batch_id, a.id, a.outcome, a.started_at, a.ended_at, a.bytes_sent,
+        iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
+      FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.id BETWEEN ?1 AND ?2
+      """, .integer(SumBlock.first(block)), .integer(SumBlock.last(block))
+    ) { sums[$0.int64(0), default: AttemptSums()].add(SummedAttempt($0, from: 1)) }
+    return try sums.sorted { $0.key < $1.key }.map { try AttemptSumRow(batch: $0.key, block: block, $0.value) }
+  }
+
+  /// Batches and blocks with so many done files that a sum of them is worth its row, and without one.
+  func doneBlocksToAddUp() throws -> [(batch: Int64, block: Int64)] {
+    try doneSums().stretches.flatMap { stretch in
+      let read = { (row: SQLRow) in (batch: row.int64(0), block: row.int64(1)) }
+      return switch stretch {
+      case .batches(let after, let before):
+        try db.rows(
+          """
+          SELECT batch_id, id >> 12 FROM file WHERE state = 'done' AND batch_id > ?1 AND batch_id < ?2
+          GROUP BY batch_id, id >> 12 HAVING count(*) >= 64
+          """, .integer(after), .integer(before), row: read)
+      case .files(let batch, let after, let before):
+        try db.rows(
+          """
+          SELECT batch_id, id >> 12 FROM file WHERE state = 'done' AND batch_id = ?1 AND id > ?2 AND id < ?3
+          GROUP BY batch_id, id >> 12 HAVING count(*) >= 64
+          """, .integer(batch), .integer(after), .integer(before), row: read)
+      }
+    }
+  }
+}
