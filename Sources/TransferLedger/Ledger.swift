@@ -23,10 +23,14 @@ public final class Ledger: Sendable {
   let copyFinding: CopyFinding?
   private let reader: SnapshotReader
   private let writer: Writer?
+  let clock: any TransferClock
   /// Held from ``startRun(_:)`` until ``close()``.
   private let engineLock = Lock<SidecarLock?>(nil)
 
-  private init(path: String, reader: SnapshotReader, writer: Writer?, copyFinding: CopyFinding? = nil) {
+  private init(
+    path: String, reader: SnapshotReader, writer: Writer?, clock: any TransferClock, copyFinding: CopyFinding? = nil
+  ) {
+    self.clock = clock
     self.path = path
     self.copyFinding = copyFinding
     self.reader = reader
@@ -51,7 +55,7 @@ public final class Ledger: Sendable {
     let reader = SnapshotReader(store: store, file: file)
     if mode == .readOnly {
       try reader.read { _ in }
-      return Ledger(path: file.path, reader: reader, writer: nil)
+      return Ledger(path: file.path, reader: reader, writer: nil, clock: clock)
     }
     if !file.exists { try file.create() }
     let gate = try Gate(file, patienceMs: gatePatienceMs)
@@ -60,7 +64,7 @@ public final class Ledger: Sendable {
     let detector = CopyDetector(file, gate, watermark, wallMs: clock.wallMs)
     let finding = try detector.looking(connection)
     let writer = Writer(store: store, connection: connection, gate: gate, clock: clock)
-    return Ledger(path: file.path, reader: reader, writer: writer, copyFinding: finding)
+    return Ledger(path: file.path, reader: reader, writer: writer, clock: clock, copyFinding: finding)
   }
 
   /// Queues a job for the writer thread (group commit). `then` is called on that thread after the COMMIT returned: what

@@ -5,10 +5,8 @@ public import TransferModel
 /// those looks again at its own. Each part is durable by itself and leaves a valid ledger; when the process dies in between, the
 /// same command does the rest.
 extension Ledger {
-  /// Files in one transaction.
-  static let filesAtOnce = 1_000
-  /// Batches in one transaction.
-  static let batchesAtOnce = 200
+  /// Files of an overdue batch that an engine looks at in one transaction.
+  static let filesAtOnce = 500
 
   /// Does what the verb says to the files that the filter selects at this moment. Blocking; durable on return. `between` is
   /// called after each part.
@@ -19,12 +17,14 @@ extension Ledger {
     let files = (told.changed + told.asked).sorted()
     var sum = ControlOutcome()
     (sum.unaffected, sum.unrepeatable) = (told.unaffected, told.unrepeatable)
-    for part in Self.parts(of: files, Self.filesAtOnce) {
+    try SliceSize.walk(files) { part throws(TransferError) in
       let narrow = filter.narrowed(to: part)
-      sum.add(try write { try $0.controlPart(verb, narrow) })
+      let (done, ms) = try measuredWrite { try $0.controlPart(verb, narrow) }
+      sum.add(done)
       between()
+      return ms
     }
-    for part in Self.parts(of: batches, Self.batchesAtOnce) { try write { try $0.hideEmptied(part) } }
+    try SliceSize.walk(batches) { part throws(TransferError) in try measuredWrite { try $0.hideEmptied(part) }.ms }
     return sum
   }
 
@@ -37,25 +37,35 @@ extension Ledger {
     var outcome = BatchOutcome()
     var nowMs: Int64 = 0
     let selected = try read { try $0.batches(selectedBy: filter) }
-    for part in Self.parts(of: selected, Self.batchesAtOnce) {
-      let (changed, ms) = try write { (try $0.changeBatches(part, change), $0.wallMs) }
-      outcome.changed += changed.changed
-      outcome.unaffected += changed.unaffected
-      nowMs = ms
+    try SliceSize.walk(selected) { part throws(TransferError) in
+      let (changed, ms) = try measuredWrite { (try $0.changeBatches(part, change), $0.wallMs) }
+      outcome.changed += changed.0.changed
+      outcome.unaffected += changed.0.unaffected
+      nowMs = changed.1
+      return ms
     }
     guard change.priority != nil || change.deadlineMs != nil else { return outcome }
     // Also of those that are so already: an earlier command may have died before it came to the files.
     let batches = outcome.changed + outcome.unaffected
     let files = try read { try $0.filesToFollow(batches, nowMs: nowMs) }
-    for part in Self.parts(of: files, Self.filesAtOnce) {
-      try write { try $0.followBatch(part) }
+    try SliceSize.walk(files) { part throws(TransferError) in
+      let ms = try measuredWrite { try $0.followBatch(part) }.ms
       between()
+      return ms
     }
     return outcome
   }
 
-  private static func parts<ID>(of ids: [ID], _ size: Int) -> [[ID]] {
-    stride(from: 0, to: ids.count, by: size).map { Array(ids[$0..<min($0 + size, ids.count)]) }
+  /// A write, and how long it held up other writers, but for its commit.
+  private func measuredWrite<T: Sendable>(
+    _ body: @escaping @Sendable (LedgerTransaction) throws -> T
+  ) throws(TransferError) -> (result: T, ms: Int64) {
+    let clock = clock
+    return try write { tx in
+      let startMs = clock.bootMs
+      let result = try body(tx)
+      return (result, clock.bootMs - startMs)
+    }
   }
 }
 
