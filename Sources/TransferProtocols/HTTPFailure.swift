@@ -86,10 +86,22 @@ extension TransferReply {
 
   /// What the server calls this request, for its operator: empty when it says nothing, or more than 128 bytes.
   public var serverRequestID: String {
-    for name in ["x-amz-request-id", "x-amzn-requestid", "x-openstack-request-id", "x-trans-id", "x-request-id"] {
+    for name in Self.requestIDNames {
       if let value = field(name), (1...128).contains(value.utf8.count) { return value }
     }
     return ""
+  }
+
+  /// Fields that hold the id of a request, as servers name it.
+  private static let requestIDNames = [
+    "x-amz-request-id", "x-amzn-requestid", "x-openstack-request-id", "x-trans-id", "x-request-id",
+  ]
+
+  /// Changes what is taken for the id of the request.
+  public mutating func changeRequestIDs(_ change: (String) -> String) {
+    for name in Self.requestIDNames {
+      if let value = field(name), let name = HTTPField.Name(name) { fields[name] = change(value) }
+    }
   }
 
   /// The scheme, host and port that a redirect points to; empty when it stays on the same server or is unreadable.

@@ -66,10 +66,12 @@ struct BuiltProgram {
   }
 
   /// Starts it and does not wait; what it prints goes to files of this number.
-  func start(_ arguments: String..., number: Int = 0) throws -> Running {
+  func start(_ arguments: String..., number: Int = 0) throws -> Running { try start(arguments, number: number) }
+
+  func start(_ arguments: [String], number: Int = 0, environment: [String: String] = [:]) throws -> Running {
     let outPath = folder.path + "/stdout-\(number)"
     let errPath = folder.path + "/stderr-\(number)"
-    let pid = try spawn(arguments.map { Array($0.utf8) }, [:]) { actions in
+    let pid = try spawn(arguments.map { Array($0.utf8) }, environment) { actions in
       posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
       posix_spawn_file_actions_addopen(&actions, 1, outPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
       posix_spawn_file_actions_addopen(&actions, 2, errPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
@@ -82,6 +84,12 @@ struct BuiltProgram {
     fileprivate let outPath, errPath: String
 
     func signal(_ number: Int32) { kill(pid, number) }
+
+    /// Whether there is nothing to wait for; it can still be waited for.
+    var hasEnded: Bool {
+      var info = siginfo_t()
+      return waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == SIGCHLD
+    }
 
     func wait() throws -> Outcome {
       let (code, signal) = BuiltProgram.wait(pid)

@@ -81,13 +81,24 @@ struct SecretMask: Sendable {
       && (bytes.count < 8 || bytes.count < 20 && bytes.allSatisfy { $0 > 0x39 })
   }
 
-  /// The URL, and its path with the query, which is how servers name it. A path without a last part names no upload.
+  /// The URL, its path with the query, which is how servers name it, and what in it is long enough for a token; each also escaped
+  /// for JSON, markup and URLs. A path without a last part names no upload.
   private static func spellings(_ url: String) -> [String] {
     guard let mark = url.firstRange(of: "://") else { return [] }
     let path = String(url[mark.upperBound...].drop { $0 != "/" && $0 != "?" })
     let last = path.split(separator: "/").last.map(String.init) ?? ""
-    return [url, url.replacing("/", with: "\\/")] + (path.utf8.count > 8 ? [path] : [])
-      + (last.utf8.count >= 16 ? [last] : [])
+    let query = path.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+    let values = query.split(separator: "&").compactMap { $0.split(separator: "=", maxSplits: 1).last.map(String.init) }
+    let tokens = ([last] + values).filter { $0.utf8.count >= 16 }
+    return Set(([url] + (path.utf8.count > 8 ? [path] : []) + tokens).flatMap(escapes)).sorted()
+  }
+
+  private static func escapes(_ text: String) -> [String] {
+    let encoded = String(decoding: percentEncoded(Array(text.utf8)), as: UTF8.self)
+    return [
+      text, text.replacing("/", with: "\\/"), text.replacing("&", with: "&amp;"), text.replacing("&", with: "\\u0026"),
+      encoded,
+    ]
   }
 
   // MARK: - Applying
@@ -96,6 +107,9 @@ struct SecretMask: Sendable {
   /// (a signed URL): there, our own are hidden. A success that is large is a listing, and quotes nothing of the request.
   func applied(to reply: TransferReply) -> TransferReply {
     let isSuccess = reply.status < 300
+    var reply = reply
+    // What an error says is its id may be anything.
+    if !isSuccess { reply.changeRequestIDs { applied($0) } }
     guard !reply.body.isEmpty, !isSuccess || (reply.body.count <= 64 << 10 && !secrets.isEmpty) else { return reply }
     var masked = reply
     masked.body = isSuccess ? applied(reply.body, forms, names: []) : applied(reply.body)
