@@ -81,6 +81,9 @@ static const unsigned char m0025[] = {
 static const unsigned char m0026[] = {
 #embed "../../migrations/0026_sums.sql"
 };
+static const unsigned char m0027[] = {
+#embed "../../migrations/0027_figures.sql"
+};
 
 // In order; the position, counted from 1, is the schema version. A test compares it with the folder.
 static const cmigration all[] = {
@@ -110,6 +113,7 @@ static const cmigration all[] = {
     {"0024_sightings", m0024, sizeof m0024},
     {"0025_birth", m0025, sizeof m0025},
     {"0026_sums", m0026, sizeof m0026},
+    {"0027_figures", m0027, sizeof m0027},
 };
 
 const cmigration *cmigration_at(size_t i) { return i < sizeof all / sizeof *all ? &all[i] : 0; }

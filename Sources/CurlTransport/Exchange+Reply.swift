@@ -51,7 +51,9 @@ extension Exchange {
     case .stalled:
       reply.isStalled = true
       reply.curlCode = Int32(CURLE_OPERATION_TIMEDOUT.rawValue)
-      let seconds = Double(order.request.limits.stallMs) / 1000
+      let limits = order.request.limits
+      let isOut = easy.offset(CURLINFO_SIZE_UPLOAD_T) >= length
+      let seconds = Double((isOut ? limits.answerMs : nil) ?? limits.stallMs) / 1000
       reply.curlMessage = "fewer than \(StallWatch.leastBytesPerSecond) bytes a second moved for \(seconds) s"
     case .cancelled:
       reply.isCancelled = true

@@ -163,6 +163,8 @@ final class Exchange {
     wasHeld = heldUntilNs != nil
     if stall == nil { stall = StallWatch(limitMs: order.request.limits.stallMs, nowNs: nowNs) }
     let moved = easy.offset(CURLINFO_SIZE_UPLOAD_T) + answer.receivedBytes
-    return stall?.isStalled(moved: moved, isExcused: isExcused, nowNs: nowNs) ?? false
+    let isOut = easy.offset(CURLINFO_SIZE_UPLOAD_T) >= length
+    return stall?.isStalled(
+      moved: moved, isExcused: isExcused, nowNs: nowNs, limitMs: isOut ? order.request.limits.answerMs : nil) ?? false
   }
 }

@@ -18,8 +18,9 @@ struct StallWatch {
   }
 
   /// `moved` counts bytes both ways; a smaller count than before is a rewind, hence progress. `isExcused` says that we
-  /// ourselves kept the request waiting since the last check. True when the request has to be ended.
-  mutating func isStalled(moved: Int64, isExcused: Bool, nowNs: Int64) -> Bool {
+  /// ourselves kept the request waiting since the last check. `limitMs` is for this moment, when it is another one. True when the
+  /// request has to be ended.
+  mutating func isStalled(moved: Int64, isExcused: Bool, nowNs: Int64, limitMs: Int64? = nil) -> Bool {
     let elapsed = nowNs - checkedNs
     guard elapsed > 0 else { return false }
     let delta = moved - movedAtCheck
@@ -27,6 +28,6 @@ struct StallWatch {
     if isExcused || isFast || delta < 0 { goodNs = nowNs }
     checkedNs = nowNs
     movedAtCheck = moved
-    return nowNs - goodNs >= limitNs
+    return nowNs - goodNs >= (limitMs.map { $0 * 1_000_000 } ?? limitNs)
   }
 }

@@ -69,6 +69,7 @@ final class Exchange {
     do throws(ExchangeEnd) {
       if effect.isHTML { return try htmlPage() }
       let answer = relocated(try carryOut())
+      if effect.lateMs > 0, !core.wait(milliseconds: effect.lateMs, interruption) { throw .gone }
       return effect.lateAnswer ?? answer
     } catch {
       if case .refuse(let answer) = error { return relocated(answer) }

@@ -76,6 +76,8 @@ struct FaultEffect: Sendable, Equatable {
   /// As written in the script, for the record.
   var text = ""
   var latencyMs: Int64 = 0
+  /// Between the work and its answer.
+  var lateMs: Int64 = 0
   /// Answered instead of doing what was asked.
   var status: Int?
   /// Answered after doing what was asked.

@@ -43,6 +43,7 @@ struct ScriptSetting {
     switch key {
     case "times": rule.times = try count()
     case "latency": rule.effect.latencyMs = try number(upTo: 86_400_000)
+    case "late-latency": rule.effect.lateMs = try number(upTo: 86_400_000)
     case "late-status":
       if rule.effect.status != nil { throw mistake("late-status contradicts another status") }
       rule.effect.lateStatus = try status()

@@ -118,8 +118,8 @@ public struct PageAdmission: Sendable, Hashable {
   public var queued = 0
   /// Had failed with the same identity; they are tried again in their earlier batch.
   public var requeued = 0
-  /// The queued, the requeued and the busy ones.
-  public var queuedFiles = QueuedFiles()
+  /// The added, the queued, the requeued and the busy ones.
+  public var files = SelectedFiles()
   /// Taken before, in the same `add`.
   public var repeated = 0
   public var failed = 0

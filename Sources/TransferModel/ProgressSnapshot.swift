@@ -27,6 +27,8 @@ public struct ProgressSnapshot: Sendable, Hashable {
   public var bytesGivenUp: Int64 = 0
   /// The limit of all connections together in bytes a second; nil for none.
   public var rateLimit: Int64?
+  /// Nothing is left to be sent but answers to be awaited, the first of them for so long; nil otherwise.
+  public var waitingForServerMs: Int64?
   /// Since the beginning of the run.
   public var elapsedMs: Int64 = 0
   /// The files that are worth a line: just failed, backing off, stalled, then by what is left of them. At most 64.
@@ -50,6 +52,9 @@ public struct FileProgress: Sendable, Hashable {
     case retrying(inMs: Int64, ErrorCode, number: Int, limit: Int)
     /// All bytes are acknowledged; the server puts them together or is asked for the result.
     case finishing
+    /// The same for more than a moment; or all bytes have gone out, and the answer that acknowledges the last of them has been
+    /// awaited for so long.
+    case waitingForServer(forMs: Int64)
     /// Ended a few seconds ago.
     case failed(ErrorCode)
   }

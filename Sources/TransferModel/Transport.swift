@@ -94,6 +94,8 @@ public struct RequestLimits: Sendable, Hashable {
   /// Fails with ``ErrorCode/netStalled`` when fewer than 1,024 bytes a second moved for so long; also while waiting for the answer.
   public var stallMs: Int64
   public var totalMs: Int64
+  /// The same as ``stallMs`` once the whole body has gone out and its answer is awaited; nil where that is no different.
+  public var answerMs: Int64?
   /// How much of the answer's body is kept, in bytes; the rest is read and dropped.
   public var maxReplyBytes: Int
 
@@ -108,6 +110,15 @@ public struct RequestLimits: Sendable, Hashable {
   public static let control = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 60_000, maxReplyBytes: 4 << 20)
   /// Bodies: no total limit, 60 s without progress.
   public static let body = RequestLimits(connectMs: 15_000, stallMs: 60_000, totalMs: 0, maxReplyBytes: 64 << 10)
+  /// The same for bodies that must not be sent twice and that nobody can be asked about: whoever ends such a request knows less
+  /// than who waits.
+  public static let bodyOnce: RequestLimits = {
+    var limits = body
+    limits.answerMs = 1_800_000
+    return limits
+  }()
+  /// Small requests that make a server put together what it has, and that are asked about when their answer does not come.
+  public static let conclusion = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 300_000, maxReplyBytes: 4 << 20)
   /// Merge calls that a server may take minutes for.
   public static let finish = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 1_800_000, maxReplyBytes: 4 << 20)
 }

@@ -17,6 +17,7 @@ public enum BatchFigures {
     Column("bytes_acked") { .bytes($0.totals.bytesAcked) },
     Column("bytes_sent") { .bytes($0.totals.bytesSent) },
     Column("bytes_resent") { .bytes($0.totals.bytesResent) },
+    Column("bytes_resent_at_most") { .bytes($0.totals.bytesResentAtMost) },
     Column("retries") { Cell($0.totals.retries) },
     Column("created_at", "Created") { .time($0.createdMs) },
     Column("started_at") { Cell(time: $0.startedMs) },
@@ -33,6 +34,6 @@ public enum BatchFigures {
   /// Without what attempts are read for, however many there are: `show` tells these, `list batches` and `report summary` tell all.
   public static let ofFiles = columns.filter { !readFromAttempts.contains($0.key) }
   private static let readFromAttempts: Set<String> = [
-    "bytes_sent", "bytes_resent", "retries", "started_at", "finished_at",
+    "bytes_sent", "bytes_resent", "bytes_resent_at_most", "retries", "started_at", "finished_at",
   ]
 }

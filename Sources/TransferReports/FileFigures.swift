@@ -16,6 +16,7 @@ public enum FileFigures {
     Column("bytes_acked", "Acked") { .bytes($0.bytesAcked) },
     Column("bytes_sent") { .bytes($0.bytesSent) },
     Column("bytes_resent") { .bytes(max(0, $0.bytesSent - $0.bytesAcked)) },
+    Column("bytes_resent_at_most") { .bytes(max(0, $0.bytesSentAtMost - $0.bytesAcked)) },
     Column("attempts", "Tries") { .integer($0.attempts) },
     Column("wall_ms", "Wall") { Cell(ms: wallMs($0)) },
     Column("bps") { Cell(bytesPerSecond: Quantity.rate(bytes: $0.bytesAcked, ms: wallMs($0))) },

@@ -35,6 +35,22 @@ public enum Quantity {
     return "> 1 day"
   }
 
+  /// Time that has passed: `0:07`, `2:10`, `1:02:10`.
+  public static func clock(_ ms: Int64) -> String {
+    let seconds = max(ms, 0) / 1000
+    let minutes = seconds / 60
+    if minutes < 60 { return "\(minutes):\(two(seconds % 60))" }
+    return "\(minutes / 60):\(two(minutes % 60)):\(two(seconds % 60))"
+  }
+
+  /// `12.0 MiB sent and not acked`; with bounds where requests were cut off and nobody knows what they sent. nil for nothing.
+  public static func resent(_ least: Int64, atMost most: Int64) -> String? {
+    guard most > 0 else { return nil }
+    if least >= most { return "\(bytes(least)) sent and not acked" }
+    let lower = least > 0 ? "at least \(bytes(least)), " : ""
+    return "\(lower)at most \(bytes(most)) sent and not acked"
+  }
+
   /// `1 file`, `118 files`, `2 batches`.
   public static func count(_ number: Int, _ noun: String) -> String {
     let plural = noun.hasSuffix("ch") || noun.hasSuffix("s") ? "es" : noun.hasSuffix("y") ? nil : "s"

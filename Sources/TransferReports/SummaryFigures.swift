@@ -6,7 +6,7 @@ public struct SummaryFigures: Sendable, Encodable {
   public let batches: Int
   public let files: [String: Int]
   public let filesTotal, filesLeft, filesUnverified: Int
-  public let bytes, bytesAcked, bytesSent, bytesResent: Int64
+  public let bytes, bytesAcked, bytesSent, bytesResent, bytesResentAtMost: Int64
   public let attempts: Int64
   public let attemptsByOutcome: [String: Int64]
   public let retries: Int
@@ -35,7 +35,7 @@ public struct SummaryFigures: Sendable, Encodable {
     filesLeft = totals.left
     filesUnverified = totals.unverified
     (bytes, bytesAcked, bytesSent) = (totals.bytes, totals.bytesAcked, totals.bytesSent)
-    bytesResent = totals.bytesResent
+    (bytesResent, bytesResentAtMost) = (totals.bytesResent, totals.bytesResentAtMost)
     self.attempts = attempts.attempts
     attemptsByOutcome = attempts.byOutcome
     retries = totals.retries

@@ -19,7 +19,7 @@ extension UploadOptions {
 extension AddResult {
   init(_ counts: SourceAdmitter.Counts, since mark: AddedFiles.Mark) {
     self.init(
-      batch: counts.batch, files: AddedFiles(since: mark, batch: counts.batch, queued: counts.queuedFiles))
+      batch: counts.batch, files: AddedFiles(since: mark, batch: counts.batch, files: counts.files))
     added = counts.added
     changed = counts.changed
     unchanged = counts.unchanged

@@ -26,14 +26,14 @@ enum ReceiverHelp {
       match PUT /in/* nth=3 : status=503 retry-after=2 times=2
       match PUT * p=0.1     : cut-after=65536
 
-      latency=MS  status=CODE  early-status=CODE  late-status=CODE  retry-after=TEXT  redirect=URL
+      latency=MS  late-latency=MS  status=CODE  early-status=CODE  late-status=CODE  retry-after=TEXT  redirect=URL
       cut-after=N  reset-after=N  stall=N,SECONDS  slow=BYTES_PER_S
       lose-answer  truncate-answer  garbage  wrong-digest
       forget-session  wrong-offset=N  forget-offset  offset-past-end  locked=TIMES  no-104  bad-location=URL  html  token=TEXT
       limit=N
 
       N counts body bytes (of the answer for GET); cut and reset keep nothing of a plain body; lose-answer stores, then
-      closes without an answer; late-status stores, then answers CODE. METHOD and PATH may be *; PATH is compared as sent, percent-encoded.
+      closes without an answer; late-status stores, then answers CODE; late-latency stores and waits before it answers. METHOD and PATH may be *; PATH is compared as sent, percent-encoded.
       Protocols that keep the bytes before a break keep them here too. The second line is about uploads of several requests:
       the upload becomes unknown (404), falls back by N bytes and says so, announces an offset behind its end, answers 423,
       sends no interim answers, another Location, a page for people, TEXT as token or id, 413 above N bytes.

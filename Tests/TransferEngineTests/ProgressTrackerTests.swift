@@ -51,6 +51,28 @@ import TransferModel
     #expect(phase(12, 17_000) == .sending)
   }
 
+  /// All has gone out and the answer is awaited, or a last step runs: nothing is stalled, and a clock runs.
+  @Test func aFileOfWhichAllHasGoneOutWaitsForItsServer() {
+    var tracker = ProgressTracker()
+    func look(_ views: [ProgressTracker.View], _ count: UInt64, _ ms: Int64) -> ProgressTracker.Look {
+      tracker.look(views, counters: [1: Int64(count)], bootMs: ms, wallMs: 0)
+    }
+    let body = view(1, acked: 60, sending: [1])
+    #expect(look([body], 39, 0).files.map(\.phase) == [.sending])
+    #expect(look([body], 40, 500).files.map(\.phase) == [.sending])
+    #expect(look([body], 40, 1_499).waitingForServerMs == nil)
+    #expect(look([body], 40, 1_500).files.map(\.phase) == [.waitingForServer(forMs: 1_000)])
+    #expect(look([body], 40, 130_500).waitingForServerMs == 130_000)
+    var last = view(2, acked: 100)
+    (last.isBusy, last.finishingSinceMs) = (true, 130_000)
+    let both = look([body, last], 40, 130_900)
+    #expect(both.files.map(\.phase).contains(.finishing) && both.waitingForServerMs == nil, "one has just begun")
+    #expect(look([body, last], 40, 131_000).waitingForServerMs == 130_500)
+    #expect(look([body, last, view(3, sending: [9])], 40, 132_000).waitingForServerMs == nil, "another is being sent")
+    #expect(look([view(4, acked: 20, sending: [1])], 40, 200_000).waitingForServerMs == nil, "other chunks are to come")
+    #expect(look([], 0, 300_000).waitingForServerMs == nil)
+  }
+
   @Test func aBackoffCountsDownInsideAndOutsideTheEngine() {
     var tracker = ProgressTracker()
     tracker.noteRetry(file(1, retrying), dueMs: 20_000)

@@ -12,7 +12,7 @@ import TransferModel
     let target = f.target(name: name)
     let mark = try f.ledger.read { try $0.addedMark() }
     let done = try f.ledger.write { try $0.admit(page, to: target) }
-    return AddedFiles(since: mark, batch: done.batch, queued: done.queuedFiles)
+    return AddedFiles(since: mark, batch: done.batch, files: done.files)
   }
 
   private func totals(_ added: AddedFiles) throws -> AddedTotals {
@@ -48,6 +48,54 @@ import TransferModel
     }
     #expect(second.batches == first.batches)
     for added in [first, second] { #expect(try totals(added).files.byState == [.pending: 1]) }
+  }
+
+  /// Two of several pushes of the same files at once: the second found what the first had recorded since the second began.
+  @Test(arguments: [nil, "n"]) func whatAnotherPushRecordsMeanwhileCountsOnce(name: String?) throws {
+    let mark = try f.ledger.read { try $0.addedMark() }
+    let (first, second) = (f.target(name: name), f.target(name: name))
+    let page = f.page(["a", "b", "c"])
+    let a = try f.ledger.write { try $0.admit(page, to: first) }
+    let more = f.page(["a", "b", "a"])
+    let b = try f.ledger.write { try $0.admit(more, to: second) }
+    let all = AddedFiles(since: mark, batch: a.batch, files: a.files)
+    let some = AddedFiles(since: mark, batch: b.batch, files: b.files)
+    let run = try f.startRun()
+    for name in ["a", "c"] { try send(name, run) }
+    #expect(try totals(all).files.byState == [.done: 2, .pending: 1])
+    #expect(try totals(some).files.byState == [.done: 1, .pending: 1], "c is of the other push")
+    let end = try totals(some)
+    #expect((end.files.bytesSent, end.bytesAckedSince) == (10, 10))
+  }
+
+  /// A push of changed content takes the place of what another push recorded.
+  @Test func whatAnotherPushReplacedCountsOnce() throws {
+    let first = try add(f.page(["a", "b"]))
+    var page = AdmissionPage()
+    page.append(LedgerFixture.source("a", version: 2))
+    let second = try add(page)
+    let run = try f.startRun()
+    try send("a", run)
+    #expect(try totals(first).files.byState == [.done: 1, .pending: 1])
+    #expect(try totals(second).files.byState == [.done: 1])
+  }
+
+  /// What was acknowledged of a version whose source then changed is no part of what is there.
+  @Test func aChangedSourceCountsOnceInBytes() throws {
+    let added = try add(f.page(["a"]))
+    let run = try f.startRun()
+    try f.ledger.write { tx in
+      let file = try tx.claimAndPlan(run, chunkSize: 5)
+      let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
+      _ = try tx.endAttempt(chunk.attempt, run, acked(5))
+      _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
+      #expect(try tx.bytesAcked(of: file.id, by: run) == 5)
+      _ = try tx.supersede(file.id, run, by: LedgerFixture.source("a", version: 2).identity, notBeforeMs: nil)
+    }
+    try send("a", run)
+    let end = try totals(added)
+    #expect(end.files.byState == [.done: 1])
+    #expect((end.files.bytesSent, end.files.bytesAcked, end.bytesAckedSince) == (15, 10, 10))
   }
 
   @Test func longAndShortRangesOfQueuedFilesAreAllFound() throws {

@@ -235,7 +235,7 @@ import Testing
         (admitted.added, admitted.requeued, admitted.repeated) == (
           push == 0 ? 1 : 0, push == 0 ? 0 : 1, push == 3 ? 1 : 0
         ))
-      #expect(admitted.queuedFiles.batches == (push == 0 ? [] : [BatchID(rawValue: 1)]))
+      #expect(admitted.files.batches == [BatchID(rawValue: 1)])
       if push == 4 { _ = try f.ledger.write { try $0.pauseFiles(RowFilter(), now: false) } }
       if push == 4 { _ = try f.ledger.write { try $0.resumeFiles(RowFilter()) } }
       try fail(f, run, opens: push == 0)

@@ -98,7 +98,7 @@ import TransferModel
     let batch = try #require(admitted.batch)
     let again = f.target("put:today")
     _ = try f.ledger.write { try $0.admit(page, to: again) }
-    let added = AddedFiles(since: mark, batch: batch, queued: QueuedFiles())
+    let added = AddedFiles(since: mark, batch: batch, files: admitted.files)
     _ = try f.ledger.read { try $0.totals(of: added, nowMs: 0) }
     let run = try f.startRun()
     _ = try f.ledger.write { try $0.recover(run) }

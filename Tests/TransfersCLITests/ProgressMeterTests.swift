@@ -39,6 +39,27 @@ import TransferReports
         == "61 of 118 files (+12)  1.0 / 2.1 GB  50%  33.5 MB/s  ETA 0:32  2 failed  1 unknown  3 retrying")
   }
 
+  /// No rate and no time to go, which would be those of bytes that have long gone out.
+  @Test func whatOnlyWaitsForTheServerSaysSo() throws {
+    var now = snapshot(140_000, acked: 1 << 30, inFlight: 1 << 30)
+    now.waitingForServerMs = 130_400
+    now.files = [
+      FileProgress(
+        id: FileID(rawValue: 1), path: NameBytes("a"), bytesTotal: 1 << 30, bytesAcked: 0, bytesInFlight: 1 << 30,
+        phase: .waitingForServer(forMs: 3_730_400))
+    ]
+    let waiting = figures(now, rate: 0)
+    #expect(
+      ProgressText.line(waiting) == "61 of 118 files  1.9 / 2.0 GiB  99%  waiting for the server to finish (2:10)")
+    #expect(waiting.etaMs == nil)
+    let block = ProgressBlock(columns: 120).lines(waiting)
+    #expect(try #require(block.last).contains("99%  waiting for the server to finish (2:10)  61 done"))
+    #expect(block.contains { $0.hasSuffix("waiting for the server to finish (1:02:10)") }, "\(block)")
+    let record = String(decoding: try JSONText.encode(ProgressRecord(waiting, wallMs: 0)), as: UTF8.self)
+    #expect(record.contains(#""waiting_for_server_ms":130400"#) && record.contains(#""eta_ms":null"#), "\(record)")
+    #expect(record.contains(#""state":"waiting_for_server","waiting_ms":3730400"#), "\(record)")
+  }
+
   @Test func neverMoreThanTheWhole() {
     let figures = ProgressFigures(now: snapshot(0, acked: 1 << 31, inFlight: 5 << 30))
     #expect(ProgressText.line(figures).contains("2.0 / 2.0 GiB  100%"))

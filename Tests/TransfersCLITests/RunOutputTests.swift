@@ -22,9 +22,21 @@ import Transfers
 
   private func output(_ numbers: RunNumbers, _ status: ExitCode, _ problems: [FailureRow] = []) -> RunOutput {
     let batch = BatchID(rawValue: 412)
-    let files = AddedFiles(since: .beginning, batch: batch, queued: QueuedFiles())
+    let files = AddedFiles(since: .beginning, batch: batch, files: SelectedFiles())
     let add = AddResult(batch: batch, files: files)
     return RunOutput(numbers, add: add, addOutput: nil, status: status, problems: problems)
+  }
+
+  /// What a killed engine sent is not known; nothing is not said then.
+  @Test(arguments: [
+    (0, "12.0 MiB sent and not acked"), (8 << 20, "at least 12.0 MiB, at most 20.0 MiB sent and not acked"),
+  ])
+  func whatWasCutOffHasBounds(untold: Int64, text: String) throws {
+    var totals = totals([.done: 116])
+    totals.bytesUntold = untold
+    let output = output(RunNumbers(totals, wallMs: 94_012), .ok)
+    #expect(output.text(.plain).hasSuffix(" · \(text)\n"))
+    #expect((output.bytesResent, output.bytesResentAtMost) == (.bytes(12 << 20), .bytes(12 << 20 + untold)))
   }
 
   @Test func whatFailedIsNamedWithTheNextCommand() {

@@ -5,6 +5,8 @@ import TransferProtocols
 /// A change to the rows of one file, as the file machine decides it; each is one named transition of the ledger.
 enum FileChange: Sendable, Hashable {
   case storeChunk(ChunkID, AttemptID, StoredPart)
+  /// A question about the chunk found that it is there.
+  case findChunk(ChunkID, AttemptID, StoredPart)
   case retryChunk(ChunkID, AttemptID, notBeforeMs: Int64)
   case returnChunk(ChunkID, AttemptID)
   case failChunk(ChunkID, AttemptID)
@@ -47,9 +49,9 @@ enum FileChange: Sendable, Hashable {
   var isRelease: Bool {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede: true
-    case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
-      .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut, .openSession,
-      .askAbout,
+    case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
+      .probeChunk, .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut,
+      .openSession, .askAbout,
       .beginOwnSession, .noteSession,
       .giveUpSession, .endSession, .startFinishing, .resumeSending, .sight:
       false
@@ -60,12 +62,24 @@ enum FileChange: Sendable, Hashable {
   var storesChunk: Bool { if case .storeChunk = self { true } else { false } }
 }
 
+extension FileChange {
+  /// What the server acknowledged of the file is of no use any more.
+  var throwsAway: Bool {
+    switch self {
+    case .resetChunks, .supersede: true
+    default: false
+    }
+  }
+}
+
 /// What is to be opened in the ledger before a request may be sent.
 enum Begin: Sendable, Hashable {
   case chunks(limit: Int)
   /// The first chunk, with a session that its request opens.
   case chunkThatOpensSession
   case control(StepRequest)
+  /// What is asked about a request while its answer is awaited.
+  case question(StepRequest, beside: Scheduler.JobID)
 }
 
 /// All that happens to one file in one transaction: the end of an attempt, its consequences, the beginning of the next.
@@ -102,6 +116,8 @@ struct Begun: Sendable {
   var file: FileID
   var chunks: [ClaimedChunk] = []
   var control: (step: StepRequest, attempt: AttemptID)?
+  /// The request that it asks about.
+  var beside: Scheduler.JobID?
   var session: ClaimedSession?
   var parts: [PartReceipt]?
   var doubts: [ChunkDoubt]?
@@ -111,4 +127,8 @@ struct Begun: Sendable {
   var unstaged: String?
   /// The generation that took the place of a changed source.
   var successor: FileID?
+  /// Bytes that requests of this run had sent, and that a question found at the server.
+  var creditedBytes: Int64 = 0
+  /// Bytes that requests of this run got acknowledged of what was superseded.
+  var uselessBytes: Int64 = 0
 }

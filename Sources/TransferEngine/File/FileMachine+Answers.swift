@@ -75,6 +75,7 @@ extension FileMachine {
       let end = isLeft ? FileChange.giveUpSession : .endSession(state)
       let confirmed: [FileChange] =
         facts.isAllStored ? [] : [.confirmChunks(job.attempt, proof.confirmation, etag: proof.etag)]
+      bytesStored = facts.layout.size
       return confirmed + (sessionID == nil ? [] : [end]) + [.complete(receipt(proof))]
     case .absent:
       facts.isAbsent = true
@@ -117,7 +118,9 @@ extension FileMachine {
     repairsInARow = 0
     doneCount += 1
     count(part.length - (job.step.chunk?.acked ?? 0), isNew: job.step.isOfNewChunk)
-    let change = FileChange.storeChunk(chunk, attempt, StoredPart(part))
+    let stored = StoredPart(part)
+    let isSent = if case .chunk = job.step { !job.isFound } else { false }
+    let change: FileChange = isSent ? .storeChunk(chunk, attempt, stored) : .findChunk(chunk, attempt, stored)
     facts.isAllStored = doneCount == facts.layout.count
     // Those that were there when it was sent lack it.
     facts.parts = []

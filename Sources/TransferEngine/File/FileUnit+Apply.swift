@@ -16,6 +16,7 @@ extension FileUnit {
     if let plan { try require(tx.plan(file, run, plan), "plan") }
     if let ended { try require(tx.endAttempt(ended.attempt, run, ended.result), "end attempt \(ended.attempt)") }
     for change in changes { try apply(change, tx, run, &begun) }
+    begun.creditedBytes = tx.takeCredited()
     if wantsParts { begun.parts = try tx.parts(of: file).map(PartReceipt.init) }
     if let begin { try apply(begin, tx, run, &begun) }
     return begun
@@ -34,6 +35,9 @@ extension FileUnit {
       let attempt = try tx.beginAttempt(
         file, run, step.operation, session: begun.session?.id ?? session, isRepeatable: isRepeatable)
       begun.control = (step, attempt)
+    case .question(let step, let beside):
+      let attempt = try tx.beginAttempt(file, run, step.operation, session: session, isRepeatable: true)
+      (begun.control, begun.beside) = ((step, attempt), beside)
     }
   }
 
@@ -45,6 +49,7 @@ extension FileUnit {
   private func apply(_ change: FileChange, _ tx: LedgerTransaction, _ run: RunID, _ begun: inout Begun) throws {
     switch change {
     case .storeChunk(let chunk, let attempt, let part): try require(tx.storeChunk(chunk, attempt, part), "store chunk")
+    case .findChunk(let chunk, let attempt, let part): try require(tx.findChunk(chunk, attempt, part), "find chunk")
     case .retryChunk(let chunk, let attempt, let notBeforeMs):
       try require(tx.retryChunk(chunk, attempt, notBeforeMs: notBeforeMs), "retry chunk")
     case .returnChunk(let chunk, let attempt): try require(tx.returnChunk(chunk, attempt), "return chunk")
@@ -99,6 +104,7 @@ extension FileUnit {
     case .unknown(let code, let message):
       try require(tx.markUnknown(file, run, code: code, message: message), "mark file unknown")
     case .supersede(let identity, let notBeforeMs):
+      begun.uselessBytes = try tx.bytesAcked(of: file, by: run)
       begun.successor = try tx.supersede(file, run, by: identity, notBeforeMs: notBeforeMs)
     }
   }

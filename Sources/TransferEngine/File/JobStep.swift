@@ -12,6 +12,12 @@ struct JobStep: Sendable, Hashable {
   var step: StepRequest
   /// Attempts of this chunk (or file) before this one that moved nothing.
   var failures: Int
+  /// Nothing is sent: the server's listing proves that it has the chunk.
+  var isFound = false
+
+  init(target: Target, step: StepRequest, failures: Int) {
+    (self.target, self.step, self.failures) = (target, step, failures)
+  }
 }
 
 /// When a failed step may be tried again, drawn by the engine (the machine has neither clock nor dice).

@@ -13,7 +13,8 @@ struct ProgressTracker: Sendable {
     var bytesAcked: Int64
     /// Requests with a body that run, and the lengths of their bodies.
     var sending: [(job: JobID, length: Int64)] = []
-    var isFinishing = false
+    /// Since when a request runs that ends the file, in boot milliseconds; nil for none.
+    var finishingSinceMs: Int64?
     /// When the first of its backoffs is over, in wall milliseconds.
     var dueMs: Int64?
     /// A request of it runs, with or without a body.
@@ -25,10 +26,14 @@ struct ProgressTracker: Sendable {
     var bytesInFlight: Int64 = 0
     /// Files that back off in the ledger.
     var waitingOutside = 0
+    /// Every file in work only waits for its server, the first of them for so long.
+    var waitingForServerMs: Int64?
   }
 
   static let listLimit = 64
   static let stallMs: Int64 = 10_000
+  /// An answer that comes sooner is not worth a word.
+  static let answerMs: Int64 = 1_000
   static let failureShownMs: Int64 = 10_000
   private static let retryLimit = 1_000
   private static let failureLimit = 8
@@ -63,6 +68,7 @@ struct ProgressTracker: Sendable {
     var nowInFlight: [JobID: Int64] = [:]
     var nowMoved: [FileID: (bytes: Int64, sinceMs: Int64)] = [:]
     var inside: Set<FileID> = []
+    var waits: [Int64] = []
     for view in views {
       inside.insert(view.id)
       var bytes: Int64 = 0
@@ -76,11 +82,14 @@ struct ProgressTracker: Sendable {
       var since = bootMs
       if let before = moved[view.id], before.bytes == view.bytesAcked + bytes { since = before.sinceMs }
       nowMoved[view.id] = (view.bytesAcked + bytes, since)
+      let phase = phase(view, inFlight: bytes, sinceMs: since, bootMs: bootMs, wallMs: wallMs)
+      if case .waitingForServer(let ms) = phase { waits.append(ms) }
       look.files.append(
         FileProgress(
           id: view.id, path: view.path, bytesTotal: view.size, bytesAcked: view.bytesAcked, bytesInFlight: bytes,
-          phase: phase(view, idleMs: bootMs - since, wallMs: wallMs)))
+          phase: phase))
     }
+    look.waitingForServerMs = waits.count == views.count ? waits.max() : nil
     (inFlight, moved) = (nowInFlight, nowMoved)
     let outside = retries.values.filter { !inside.contains($0.file.id) }
     look.waitingOutside = outside.count
@@ -90,8 +99,15 @@ struct ProgressTracker: Sendable {
     return look
   }
 
-  private func phase(_ view: View, idleMs: Int64, wallMs: Int64) -> FileProgress.Phase {
-    if view.isFinishing { return .finishing }
+  private func phase(
+    _ view: View, inFlight: Int64, sinceMs: Int64, bootMs: Int64, wallMs: Int64
+  ) -> FileProgress.Phase {
+    let idleMs = bootMs - sinceMs
+    if let since = view.finishingSinceMs {
+      return bootMs - since >= Self.answerMs ? .waitingForServer(forMs: bootMs - since) : .finishing
+    }
+    let isAllOut = !view.sending.isEmpty && view.bytesAcked + inFlight >= view.size
+    if isAllOut, idleMs >= Self.answerMs { return .waitingForServer(forMs: idleMs) }
     if !view.isBusy, view.dueMs != nil, let retry = retries[view.id] { return Self.counted(down: retry, wallMs).phase }
     return view.isBusy && idleMs >= Self.stallMs ? .stalled(forMs: idleMs) : .sending
   }
@@ -118,7 +134,7 @@ extension FileProgress.Phase {
     case .failed: 0
     case .retrying: 1
     case .stalled: 2
-    case .sending, .finishing: 3
+    case .sending, .finishing, .waitingForServer: 3
     }
   }
 }

@@ -29,6 +29,9 @@ public struct EngineConfiguration: Sendable {
   /// The run ends with work left when all that is left is for hosts that have refused connections through so many openings
   /// of their breakers.
   public var breakerOpensBeforeGivingUp: Int
+  /// A request that ends a file and has no answer for so long, in milliseconds, is asked about while it is awaited, and again after
+  /// twice as long.
+  public var askAfterMs: Int64
   /// Between two reports of progress, in milliseconds.
   public var progressEveryMs: Int64
 
@@ -43,6 +46,7 @@ public struct EngineConfiguration: Sendable {
     diskWaitMs = 300_000
     patienceMs = 600_000
     breakerOpensBeforeGivingUp = 6
+    askAfterMs = 60_000
     progressEveryMs = 100
   }
 

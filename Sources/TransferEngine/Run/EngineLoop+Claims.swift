@@ -216,8 +216,13 @@ extension EngineLoop {
     noteWaiting(work)
     if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
     guard !unit.isEmpty else { return }
+    if unit.begin == .control(.discover) { work.destination.discoverer = file }
+    enqueue(unit, work)
+  }
+
+  /// For the next commit.
+  func enqueue(_ unit: FileUnit, _ work: Work) {
     if let begin = unit.begin {
-      if begin == .control(.discover) { work.destination.discoverer = file }
       beginning += begin.requestCount
       work.destination.requests += begin.requestCount
     }
@@ -279,27 +284,35 @@ extension EngineLoop {
     wakeIfBelowShare(work.destination)
     sessions.remove(machine.claimed.id)
     if work.wish != nil { reporting.mark = nil }
+    let isThrownAway = unit.changes.contains(where: \.throwsAway)
+    if isThrownAway {
+      // It is to come again, in this generation or the next.
+      reporting.totals.stored(bytes: -machine.bytesStored)
+      reporting.mark = nil
+    }
+    let held = isThrownAway ? 0 : machine.bytesStored
     for change in unit.changes {
       switch change {
       case .complete:
         summary.filesDone += 1
-        noteEnd(machine, nil)
+        noteEnd(machine, nil, held: held)
       case .fail(let code, let message, _):
         summary.filesFailed += 1
         if code == .integrityMismatch { summary.filesMismatched += 1 }
-        noteEnd(machine, code)
+        noteEnd(machine, code, held: held)
         engine.observer.notice(.failed(path: machine.claimed.path, Failure(code, message)))
       // Called off: the ledger has it as cancelled.
       case .unknown where work.wish == .cancel || work.wish == .remove: break
       case .unknown(let code, let message):
         summary.filesUnknown += 1
-        noteEnd(machine, code)
+        noteEnd(machine, code, held: held)
         engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
       case .requeue(let notBeforeMs, _, _): nextClaimMs = min(nextClaimMs, notBeforeMs ?? wallMs)
       case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
-      case .storeChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk, .probeChunk,
-        .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut, .openSession,
-        .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing, .resumeSending, .sight:
+      case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
+        .probeChunk, .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut,
+        .openSession, .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing,
+        .resumeSending, .sight:
         break
       }
     }
@@ -310,7 +323,7 @@ extension Begin {
   var requestCount: Int {
     switch self {
     case .chunks(let limit): limit
-    case .chunkThatOpensSession, .control: 1
+    case .chunkThatOpensSession, .control, .question: 1
     }
   }
 }

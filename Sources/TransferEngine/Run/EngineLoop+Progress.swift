@@ -49,6 +49,7 @@ extension EngineLoop {
     snapshot.sending = scheduler.sendingCount
     snapshot.retrying = waiting.reduce(look.waitingOutside) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }
     snapshot.bytesInFlight = look.bytesInFlight
+    snapshot.waitingForServerMs = look.waitingForServerMs
     snapshot.rateLimit = rateLimit
     snapshot.elapsedMs = bootMs - startedMs
     snapshot.files = look.files
@@ -74,7 +75,7 @@ extension EngineLoop {
       var view = views[job.file] ?? Self.view(machine)
       view.isBusy = true
       if let range = job.range { view.sending.append((id, range.length)) }
-      if job.step.step.endsFile { view.isFinishing = true }
+      if job.step.step.endsFile { view.finishingSinceMs = min(view.finishingSinceMs ?? .max, job.sentMs) }
       views[job.file] = view
     }
     for id in waiting where views[id] == nil {
@@ -107,12 +108,10 @@ extension EngineLoop {
     reporting.tracker.noteRetry(FileProgress(machine, phase), dueMs: dueMs)
   }
 
-  /// A file has ended: done when there is no `code`.
-  func noteEnd(_ machine: FileMachine, _ code: ErrorCode?) {
+  /// A file has ended: done when there is no `code`. `held` is what the server has of it.
+  func noteEnd(_ machine: FileMachine, _ code: ErrorCode?, held: Int64) {
     let size = machine.facts.layout.size
-    // A file that a probe found complete was stored by a request whose answer was lost.
-    if code == nil { reporting.totals.stored(bytes: size - machine.bytesStored) }
-    reporting.totals.ended(size: size, bytesAcked: code == nil ? size : machine.bytesStored)
+    reporting.totals.ended(size: size, bytesAcked: code == nil ? size : held)
     guard let code, engine.observer.progress != nil else { return }
     reporting.tracker.noteFailure(FileProgress(machine, .failed(code)), atMs: bootMs)
   }

@@ -43,6 +43,7 @@ extension EngineLoop {
     for id in work.jobs where jobs[id]?.phase == .sending {
       work.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
     }
+    for id in work.jobs where jobs[id]?.inquiry?.held != nil { dropHeld(id) }
     endRefused(work)
   }
 
@@ -54,6 +55,12 @@ extension EngineLoop {
     let undecided = takeUndecided(job)
     endRefused(work)
     for file in undecided { advance(file) }
+  }
+
+  /// Its reply came, and waited for a question that will not end any more.
+  private func dropHeld(_ id: JobID) {
+    if let job = jobs[id] { requestEnded(job, .interrupted) }
+    drop(id)
   }
 
   private func endRefused(_ work: Work) {

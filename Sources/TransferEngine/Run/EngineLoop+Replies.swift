@@ -12,7 +12,8 @@ extension EngineLoop {
       requestEnded(job, .interrupted)
       return drop(id)
     }
-    var reply = reply
+    if waitsForQuestion(job, reply) { return }
+    var reply = job.lostAnswer(reply)
     reply.bytesSent = max(0, reply.bytesSent - Int64(job.prefixLength))
     // Behind the body may stand the end of a form.
     if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
@@ -23,15 +24,18 @@ extension EngineLoop {
     }
     let mask = SecretMask(
       job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 },
-      capabilities: reply.body.isEmpty ? [] : work.machine.facts.capabilities(job.requestStep.chunk))
+      capabilities: reply.body.isEmpty && reply.status < 300
+        ? [] : work.machine.facts.capabilities(job.requestStep.chunk))
     // What brings new secrets is read as it came, which stays in memory; nothing of such an answer is kept.
     let bringsSecrets = job.step.step == .discover
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
     if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
     let verdict = weighed(masked(judge(job, work, reply), &reply, mask), job, reply)
     if bringsSecrets { reply.body = [] }
+    let isOurEnd = job.inquiry?.isFound == true && !reply.isAnswered
     requestEnded(
-      job, hostOutcome(reply, Judgement(verdict).verdict), bytes: reply.bytesSent, tookMs: reply.timing.totalMs)
+      job, isOurEnd ? .interrupted : hostOutcome(reply, Judgement(verdict).verdict), bytes: reply.bytesSent,
+      tookMs: reply.timing.totalMs)
     if let listed = ListedSessions(id, verdict, reply, isAbort: false) {
       job.phase = .answered
       return askForKnownSessions(listed)
@@ -141,6 +145,7 @@ extension EngineLoop {
     _ id: JobID, _ verdict: Verdict, reply: TransferReply?, identityNow: SourceIdentity?
   ) {
     if let job = jobs[id], works[job.file]?.refusal != nil { return drop(id) }
+    if let job = jobs[id], job.beside != nil { return questionEnded(id, job, verdict, reply) }
     guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)
     work.destination.requests -= 1
@@ -157,9 +162,12 @@ extension EngineLoop {
     let changes = work.machine.concluded(job.step, judgement, retry)
     let acked = work.machine.bytesStored - before
     reporting.totals.stored(bytes: acked)
-    summary.bytesAcked += acked
+    // What a question found counts for those who sent it, as the ledger says.
+    if acked < 0 { summary.bytesAcked += acked }
     if let range = job.range {
       result.bytesAcked = max(0, acked)
+      if case .offset = judgement.verdict { result.bytesAcked = min(result.bytesAcked, result.bytesSent) }
+      summary.bytesAcked += result.bytesAcked
       // The server took less than it was given: what it left comes again.
       if case .advanced(let through) = judgement.verdict, acked < range.length {
         result.outcome = .retry
@@ -181,15 +189,17 @@ extension EngineLoop {
   /// We stopped a request, or never sent it.
   func interrupt(_ id: JobID, _ reply: TransferReply?) {
     if let job = jobs[id], works[job.file]?.refusal != nil { return drop(id) }
-    guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
-    work.jobs.remove(id)
-    work.destination.requests -= 1
+    guard let job = jobs[id], let work = works[job.file] else { return }
     let mayHaveArrived = reply?.requestMayHaveArrived ?? false
     var result = AttemptResult(outcome: .interrupted, code: .engineInterrupted, message: nil)
     if let reply {
       result.fill(from: reply)
       result.sent = job.sentPiece
     }
+    if job.beside != nil { return endQuestion(id, job, result) }
+    jobs[id] = nil
+    work.jobs.remove(id)
+    work.destination.requests -= 1
     let changes = work.machine.interrupted(job.step, mayHaveArrived: mayHaveArrived)
     if changes.contains(where: { if case .chunkUnknown = $0 { true } else { false } }) { result.outcome = .unknown }
     let undecided = takeUndecided(job)
@@ -213,6 +223,7 @@ extension EngineLoop {
       return RetryDecision(notBeforeMs: wallMs, isExhausted: false)
     }
     let throttled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
+    if job.inquiry?.isFound == true { return RetryDecision(notBeforeMs: wallMs, isExhausted: false) }
     let policy = engine.configuration.retry
     // A session belongs to the file, whichever of its chunks says that it is gone.
     let number = (remedy == .sessionGone ? max(job.step.failures, machine.failures) : job.step.failures) + 1

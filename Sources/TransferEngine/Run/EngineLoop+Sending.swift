@@ -46,6 +46,7 @@ extension EngineLoop {
 
   private func begun(_ begun: Begun, asked: Int) {
     if let successor = begun.successor { changes[successor] = (changes.removeValue(forKey: begun.file) ?? 0) + 1 }
+    summary.bytesAcked += begun.creditedBytes - begun.uselessBytes
     if let staged = begun.unstaged { engine.configuration.copies?.remove(staged) }
     guard let work = works[begun.file] else { return }
     let wasHeld = work.machine.isHeld
@@ -59,7 +60,8 @@ extension EngineLoop {
     if let control = begun.control {
       addJob(
         work, range: nil,
-        JobStep(target: .control(control.attempt), step: control.step, failures: work.machine.failures))
+        JobStep(target: .control(control.attempt), step: control.step, failures: work.machine.failures),
+        beside: begun.beside)
     }
   }
 
@@ -88,17 +90,19 @@ extension EngineLoop {
       JobStep(target: .chunk(claimed.id, claimed.attempt), step: step, failures: failures))
   }
 
-  private func addJob(_ work: Work, range: ByteRange?, _ step: JobStep) {
+  private func addJob(_ work: Work, range: ByteRange?, _ step: JobStep, beside: JobID? = nil) {
     lastJobID += 1
     let id = lastJobID
     let destination = work.destination
     let job = Job(file: work.machine.claimed.id, step: step, range: range, destination: destination)
     jobs[id] = job
     work.jobs.insert(id)
+    job.beside = beside
+    if let beside { jobs[beside]?.inquiry?.question = id }
     if range != nil { work.concurrency.started(sending: work.machine.openCount, nowMs: bootMs) }
     // What was asked of the ledger before the file's end was known is given back unsent.
     if work.refusal != nil { return drop(id) }
-    if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
+    if isStopping || work.machine.ending != nil || isMoot(job) { return interrupt(id, nil) }
     prepare(id, job, work)
   }
 
@@ -128,7 +132,7 @@ extension EngineLoop {
   func prepared(_ id: JobID, _ result: Result<Prepared, PreparationFailure>) {
     guard let job = jobs[id], let work = works[job.file] else { return }
     if work.refusal != nil { return drop(id) }
-    if isStopping || work.machine.ending != nil { return interrupt(id, nil) }
+    if isStopping || work.machine.ending != nil || isMoot(job) { return interrupt(id, nil) }
     switch result {
     case .failure(let failed) where failed.failure.code == .authMissing:
       // Nothing can be sent there at all; the file is not at fault.
@@ -190,8 +194,10 @@ extension EngineLoop {
       if destination.learned.refusesExpect { request.omitExpect() }
       request.rateGroup = RateGroup(rawValue: work.machine.claimed.batch.rawValue)
       job.phase = .sending
+      job.sentMs = bootMs
       let mailbox = mailbox
       if proto.abilities.hearsInterim { request.onInterim = { mailbox.put(.heard(id, $0)) } }
+      awaitEnd(id, job)
       destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
     } catch {
       requestEnded(job, .interrupted)

@@ -30,11 +30,17 @@ final class EngineLoop: @unchecked Sendable {
   /// A request that was begun in the ledger.
   final class Job {
     let file: FileID
-    let step: JobStep
+    var step: JobStep
     let range: ByteRange?
     let destination: Destination
     var phase = Phase.preparing
     var prepared: Prepared?
+    /// When it went to the transport, by the boot clock.
+    var sentMs: Int64 = 0
+    /// Of a request that ends its file.
+    var inquiry: Inquiry?
+    /// Of a question: the request that it is about.
+    var beside: JobID?
     /// Bytes of the body before those of the file.
     var prefixLength = 0
     /// What was known of the destination when the request was made.
@@ -143,6 +149,8 @@ final class EngineLoop: @unchecked Sendable {
   /// Those of them with chunks that back off.
   var waiting: Set<FileID> = []
   var jobs: [JobID: Job] = [:]
+  /// Requests that end their files, at their servers now.
+  var awaited: Set<JobID> = []
   var destinations: [BatchID: Destination] = [:]
   var hosts: [String: Host] = [:]
   var shares = HostShares()
@@ -280,6 +288,7 @@ final class EngineLoop: @unchecked Sendable {
     obeyPeople()
     startSending()
     sendAborts()
+    askBeside()
     if !isStopping {
       releaseClosed()
       beginMore()

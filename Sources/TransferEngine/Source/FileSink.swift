@@ -119,7 +119,7 @@ final class PageWriter: FileSink {
     counts.unchanged += done.unchanged
     counts.queued += done.queued + done.busy.count
     counts.requeued += done.requeued
-    counts.queuedFiles.append(done.queuedFiles)
+    counts.files.append(done.files)
     counts.repeated += done.repeated
     counts.unknown += done.unknown.count
     counts.failed += done.failed

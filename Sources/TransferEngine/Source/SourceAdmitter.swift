@@ -17,7 +17,7 @@ public struct SourceAdmitter {
     /// Had failed before, unchanged since: tried again, in their earlier batch.
     public var requeued = 0
     /// The queued and the requeued.
-    public var queuedFiles = QueuedFiles()
+    public var files = SelectedFiles()
     /// Named more than once; taken once.
     public var repeated = 0
     public var unknown = 0

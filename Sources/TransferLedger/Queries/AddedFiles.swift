@@ -1,11 +1,11 @@
 public import TransferModel
 
-/// Files that an `add` found waiting or in work, recorded by an earlier one.
-public struct QueuedFiles: Sendable, Hashable {
+/// Files that an `add` is about: those that it recorded, and those that it found waiting or in work.
+public struct SelectedFiles: Sendable, Hashable {
   /// The batches that hold them.
   public private(set) var batches: Set<BatchID> = []
-  /// Their numbers, neighbours joined: what was admitted together mostly is queued together.
-  private(set) var ranges: [ClosedRange<Int64>] = []
+  /// Their numbers, neighbours joined: what was admitted together mostly is recorded together.
+  private var ranges: [ClosedRange<Int64>] = []
 
   public init() {}
 
@@ -14,22 +14,28 @@ public struct QueuedFiles: Sendable, Hashable {
     append(file.rawValue...file.rawValue)
   }
 
-  public mutating func append(_ other: QueuedFiles) {
+  public mutating func append(_ other: SelectedFiles) {
     batches.formUnion(other.batches)
     for range in other.ranges { append(range) }
   }
 
   private mutating func append(_ range: ClosedRange<Int64>) {
-    if let last = ranges.last, last.upperBound + 1 == range.lowerBound {
-      ranges[ranges.count - 1] = last.lowerBound...range.upperBound
-    } else {
-      ranges.append(range)
+    guard let last = ranges.last, last.lowerBound <= range.lowerBound, range.lowerBound <= last.upperBound + 1 else {
+      return ranges.append(range)
     }
+    ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+  }
+
+  /// In order, each number once: a source may be named twice, and several pushes may add to one batch.
+  fileprivate var merged: [ClosedRange<Int64>] {
+    var sorted = SelectedFiles()
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) { sorted.append(range) }
+    return sorted.ranges
   }
 }
 
-/// The files that one `add` is about: those that it recorded and those that it found queued, with the newer generations of
-/// both. It is the same whoever sends them, and whatever else is in their batches.
+/// The files that one `add` is about, each once, with the newer generations that took their places meanwhile. It is the same
+/// whoever sends them, and whatever else is in their batches.
 public struct AddedFiles: Sendable, Hashable {
   /// The ends of the tables before the `add`; of attempts what was open then is still to end.
   public struct Mark: Sendable, Hashable {
@@ -39,14 +45,23 @@ public struct AddedFiles: Sendable, Hashable {
   }
 
   let mark: Mark
-  let queued: QueuedFiles
-  /// Its own batch, and those that hold what was queued.
+  let ranges: [ClosedRange<Int64>]
+  /// Its own batch, and those that hold what was found.
   public let batches: [BatchID]
 
-  public init(since mark: Mark, batch: BatchID?, queued: QueuedFiles) {
+  public init(since mark: Mark, batch: BatchID?, files: SelectedFiles) {
     self.mark = mark
-    self.queued = queued
-    batches = queued.batches.union(batch.map { [$0] } ?? []).sorted()
+    ranges = files.merged
+    batches = files.batches.union(batch.map { [$0] } ?? []).sorted()
+  }
+
+  fileprivate func holds(_ file: Int64) -> Bool {
+    var (low, high) = (0, ranges.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].upperBound < file { low = middle + 1 } else { high = middle }
+    }
+    return low < ranges.count && ranges[low].contains(file)
   }
 }
 
@@ -73,31 +88,34 @@ extension LedgerReader {
     ) { AddedFiles.Mark(file: $0.int64(0), attempt: $0.int64(1)) } ?? .beginning
   }
 
-  /// Reads each of the files once, and each attempt since the `add`.
+  /// Reads each of the files once, and their attempts.
   public func totals(of added: AddedFiles, nowMs: Int64) throws -> AddedTotals {
     var totals = AddedTotals()
-    let batches = SQLValue.text(try jsonText(added.batches.map(\.rawValue)))
-    let short = SQLValue.text(try jsonText(added.queued.short))
-    try count(added.mark.file + 1, .max, batches, .null, nowMs, into: &totals)
-    for range in added.queued.long {
-      try count(range.lowerBound, range.upperBound, .null, .null, nowMs, into: &totals)
+    var next: Set<Int64> = []
+    try forEach(added.ranges) { ranges in
+      let found = try db.rows(Self.successors, ranges) { $0.int64OrNil(0) }
+      next.formUnion(found.compactMap(\.self))
     }
-    if let first = added.queued.short.min(), let last = added.queued.short.max() {
-      try count(first, last, .null, short, nowMs, into: &totals)
+    let successors = next.filter { id in !added.holds(id) }.sorted().map { $0...$0 }
+    try forEach(added.ranges + successors) { ranges in
+      try addFiles(ranges, nowMs, to: &totals)
+      try addTraffic(ranges, since: added.mark, to: &totals)
     }
-    let long = try jsonText(added.queued.long.map { [$0.lowerBound, $0.upperBound] })
-    let sent = try db.first(
-      Self.addedTraffic, .integer(added.mark.attempt), .integer(added.mark.file), batches, short, .text(long)
-    ) { (sent: $0.int64(0), acked: $0.int64(1), retries: $0.int(2)) }
-    guard let sent else { return totals }
-    (totals.files.bytesSent, totals.files.retries, totals.bytesAckedSince) = (sent.sent, sent.retries, sent.acked)
     return totals
   }
 
-  private func count(
-    _ first: Int64, _ last: Int64, _ batches: SQLValue, _ list: SQLValue, _ nowMs: Int64, into totals: inout AddedTotals
-  ) throws {
-    let rows = try db.rows(Self.addedFiles, .integer(first), .integer(last), batches, list, .integer(nowMs)) { row in
+  /// Ranges in one statement.
+  private static let rangesAtOnce = 1_000
+
+  private func forEach(_ ranges: [ClosedRange<Int64>], _ body: (SQLValue) throws -> Void) throws {
+    for start in stride(from: 0, to: ranges.count, by: Self.rangesAtOnce) {
+      let some = ranges[start..<min(start + Self.rangesAtOnce, ranges.count)]
+      try body(.text(try jsonText(some.map { [$0.lowerBound, $0.upperBound] })))
+    }
+  }
+
+  private func addFiles(_ ranges: SQLValue, _ nowMs: Int64, to totals: inout AddedTotals) throws {
+    let rows = try db.rows(Self.addedFiles, ranges, .integer(nowMs)) { row in
       (
         state: row.text(0), count: row.int(1), bytes: row.int64(2), mismatched: row.int(3), overdue: row.int(4),
         acked: row.int64(5)
@@ -110,30 +128,49 @@ extension LedgerReader {
     }
   }
 
+  private func addTraffic(_ ranges: SQLValue, since mark: AddedFiles.Mark, to totals: inout AddedTotals) throws {
+    let traffic = try db.first(Self.addedTraffic, ranges, .integer(mark.attempt)) {
+      (sent: $0.int64(0), acked: $0.int64(1), retries: $0.int(2))
+    }
+    guard let traffic else { return }
+    totals.files.bytesSent += traffic.sent
+    totals.files.retries += traffic.retries
+    totals.bytesAckedSince += traffic.acked
+    let untold = try db.first(Self.addedUntold, ranges, .integer(mark.attempt)) { $0.int64(0) }
+    totals.files.bytesUntold += untold ?? 0
+  }
+
   // Without a size there was no source, and the `add` itself has told.
   static let addedFiles: StaticString = """
-    SELECT state, count(*), sum(size), sum(state = 'failed' AND cause = 'integrity.mismatch'),
-      sum(state = 'pending' AND EXISTS (SELECT 1 FROM batch b WHERE b.id = f.batch_id AND b.deadline_at <= ?5)),
-      sum(CASE WHEN state = 'done' THEN size WHEN chunk_count IS NULL THEN 0
-        ELSE (SELECT coalesce(sum(iif(state = 'done', length, acked)), 0) FROM chunk WHERE file_id = f.id) END)
-    FROM file f
-    WHERE id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR +batch_id IN (SELECT value FROM json_each(?3)))
-      AND (?4 IS NULL OR +id IN (SELECT value FROM json_each(?4)))
-      AND size IS NOT NULL AND +state <> 'superseded' GROUP BY +state
+    SELECT f.state, count(*), sum(f.size), sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'),
+      sum(f.state = 'pending' AND EXISTS (SELECT 1 FROM batch b WHERE b.id = f.batch_id AND b.deadline_at <= ?2)),
+      sum(CASE WHEN f.state = 'done' THEN f.size WHEN f.chunk_count IS NULL THEN 0
+        ELSE (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) END)
+    FROM json_each(?1) r CROSS JOIN file f ON f.id BETWEEN r.value ->> 0 AND r.value ->> 1
+    WHERE f.size IS NOT NULL AND +f.state <> 'superseded' GROUP BY +f.state
     """
+  static let successors: StaticString = """
+    SELECT coalesce(
+      (SELECT m.id FROM file m
+        WHERE m.destination_id = q.destination_id AND m.key = q.key AND m.live = 1 AND m.generation > q.generation),
+      (SELECT m.id FROM file m
+        WHERE m.destination_id = q.destination_id AND m.key = q.key AND m.live IS NULL AND m.generation > q.generation
+          AND m.state <> 'superseded' ORDER BY m.generation DESC LIMIT 1))
+    FROM json_each(?1) r CROSS JOIN file q ON q.id BETWEEN r.value ->> 0 AND r.value ->> 1
+    WHERE +q.state = 'superseded'
+    """
+  // What a generation got acknowledged that was superseded since is of no use; its bytes were sent all the same.
   static let addedTraffic: StaticString = """
-    SELECT coalesce(sum(a.bytes_sent), 0), coalesce(sum(a.bytes_acked), 0), coalesce(sum(a.outcome = 'retry'), 0)
-    FROM attempt a CROSS JOIN file f ON f.id = a.file_id
-    WHERE a.id > ?1 AND (f.id > ?2 AND +f.batch_id IN (SELECT value FROM json_each(?3))
-      OR +f.id IN (SELECT value FROM json_each(?4))
-      OR EXISTS (SELECT 1 FROM json_each(?5) r WHERE f.id BETWEEN r.value ->> 0 AND r.value ->> 1))
+    SELECT coalesce(sum(a.bytes_sent), 0), coalesce(sum(iif(f.state = 'superseded', 0, a.bytes_acked)), 0),
+      coalesce(sum(a.outcome = 'retry'), 0)
+    FROM json_each(?1) r CROSS JOIN file f ON f.id BETWEEN r.value ->> 0 AND r.value ->> 1
+      CROSS JOIN attempt a ON a.file_id = f.id
+    WHERE a.id > ?2
     """
-}
-
-extension QueuedFiles {
-  /// Ranges up to this length are looked up number by number.
-  private static let shortRange = 1_000
-
-  fileprivate var short: [Int64] { ranges.filter { $0.count <= Self.shortRange }.flatMap(Array.init) }
-  fileprivate var long: [ClosedRange<Int64>] { ranges.filter { $0.count > Self.shortRange } }
+  static let addedUntold: StaticString = """
+    SELECT coalesce(sum(o.bytes_sent_at_most - o.bytes_sent), 0)
+    FROM json_each(?1) r CROSS JOIN v_cut_off o ON o.file_id BETWEEN r.value ->> 0 AND r.value ->> 1
+    WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned' AND id > ?2
+      UNION ALL SELECT id FROM attempt WHERE outcome = 'open' AND id > ?2)
+    """
 }

@@ -54,13 +54,13 @@ extension LedgerReader {
     GROUP BY state, batch_id
     """
   static let batchPartialAcked: StaticString = """
-    SELECT f.batch_id, sum(c.length) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
+    SELECT f.batch_id, sum(iif(c.state = 'done', c.length, c.acked)) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
     WHERE f.holds IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
-      AND f.batch_id IN (SELECT value FROM json_each(?1)) AND c.state = 'done' GROUP BY f.batch_id
+      AND f.batch_id IN (SELECT value FROM json_each(?1)) GROUP BY f.batch_id
     """
   static let batchRunningAcked: StaticString = """
-    SELECT f.batch_id, sum(c.length) FROM file f INDEXED BY file_running CROSS JOIN chunk c ON c.file_id = f.id
-    WHERE f.state IN ('active', 'finishing') AND f.batch_id IN (SELECT value FROM json_each(?1)) AND c.state = 'done'
+    SELECT f.batch_id, sum(iif(c.state = 'done', c.length, c.acked)) FROM file f INDEXED BY file_running CROSS JOIN chunk c ON c.file_id = f.id
+    WHERE f.state IN ('active', 'finishing') AND f.batch_id IN (SELECT value FROM json_each(?1))
     GROUP BY f.batch_id
     """
 }

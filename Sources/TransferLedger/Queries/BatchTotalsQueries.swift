@@ -7,7 +7,10 @@ extension LedgerReader {
     var byID = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
     for (id, states) in try statesByBatch(rows.map(\.id.rawValue)) { byID[id]?.totals = FileTotals(states) }
     if withAttempts {
-      try addAttempts(to: &byID, .text("[" + rows.map { "\($0.id.rawValue)" }.joined(separator: ",") + "]"))
+      let ids = SQLValue.text("[" + rows.map { "\($0.id.rawValue)" }.joined(separator: ",") + "]")
+      try addAttempts(to: &byID, ids)
+      let untold = try db.rows(Self.untoldByBatch, ids) { ($0.id(0, BatchID.self), $0.int64(1)) }
+      for (id, bytes) in untold { byID[id]?.totals.bytesUntold = bytes }
     }
     return rows.compactMap { byID[$0.id] }
   }
@@ -64,6 +67,17 @@ private struct BatchAttempts {
     row.finishedMs = [row.finishedMs, lastMs].compactMap(\.self).max()
     batches[batch] = row
   }
+}
+
+extension LedgerReader {
+  static let untoldByBatch: StaticString = """
+    SELECT f.batch_id, sum(o.bytes_sent_at_most - o.bytes_sent)
+    FROM v_cut_off o JOIN file f ON f.id = o.file_id
+    WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned'
+      UNION ALL SELECT id FROM attempt WHERE outcome = 'open')
+      AND +f.batch_id IN (SELECT value FROM json_each(?1))
+    GROUP BY f.batch_id
+    """
 }
 
 extension FileTotals {

@@ -6,10 +6,13 @@ public struct FileTotals: Sendable, Hashable {
   public var byState: [FileState: Int]
   /// Sum of sizes.
   public var bytes: Int64
-  /// Sum of the lengths of stored chunks.
+  /// Sum of what the server acknowledged of chunks.
   public var bytesAcked: Int64
-  /// Body bytes handed to the network in all attempts.
+  /// Body bytes handed to the network in all attempts, as far as is known: of those that were cut off only what was found at the
+  /// server.
   public var bytesSent: Int64
+  /// What attempts that were cut off, or that run now, may have sent beyond that.
+  public var bytesUntold: Int64 = 0
   /// Attempts that ended with `retry`.
   public var retries: Int
   /// Failed files whose cause is `integrity.mismatch`.
@@ -37,6 +40,8 @@ public struct FileTotals: Sendable, Hashable {
   public var left: Int { count(.settling) + count(.pending) + count(.active) + count(.finishing) + count(.paused) }
   /// Files that ended without success.
   public var bad: Int { count(.failed) + count(.unknown) }
-  /// Body bytes that were sent beyond what is acknowledged: sent again since, or not acknowledged so far.
+  /// Body bytes that were sent beyond what is acknowledged: sent again since, or not acknowledged so far; at least.
   public var bytesResent: Int64 { max(0, bytesSent - bytesAcked) }
+  /// The same with all that may have been sent.
+  public var bytesResentAtMost: Int64 { max(0, bytesSent + bytesUntold - bytesAcked) }
 }

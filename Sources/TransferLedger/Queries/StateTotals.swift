@@ -7,7 +7,7 @@ public struct StateTotals: Sendable, Hashable {
   public var byState: [FileState: Int] = [:]
   /// Sum of their sizes.
   public var bytes: Int64 = 0
-  /// Sum of the lengths of stored chunks; those of a done file are its size.
+  /// Sum of what the server acknowledged of chunks; of a done file that is its size.
   public var bytesAcked: Int64 = 0
   /// Failed files whose cause is `integrity.mismatch`.
   public var mismatched = 0
@@ -108,13 +108,13 @@ extension LedgerReader {
       AND (?1 OR hidden IS NULL) GROUP BY state
     """
   static let partialAcked: StaticString = """
-    SELECT coalesce(sum(c.length), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
+    SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
     WHERE f.holds IS NOT NULL AND f.run_id IS NULL AND f.state <> 'done' AND f.state <> 'superseded'
-      AND c.state = 'done' AND (?1 OR f.hidden IS NULL)
+      AND (?1 OR f.hidden IS NULL)
     """
   static let runningAcked: StaticString = """
-    SELECT coalesce(sum(c.length), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
-    WHERE f.state IN ('active', 'finishing') AND c.state = 'done' AND (?1 OR f.hidden IS NULL)
+    SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM file f CROSS JOIN chunk c ON c.file_id = f.id
+    WHERE f.state IN ('active', 'finishing') AND (?1 OR f.hidden IS NULL)
     """
 }
 

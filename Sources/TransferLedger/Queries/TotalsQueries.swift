@@ -6,6 +6,7 @@ extension LedgerReader {
     let attempts = try attemptSums(filter)
     var totals = try SumScope(filter).map { try fileTotals($0, filter) } ?? fileTotals(filter)
     (totals.bytesSent, totals.retries) = (attempts.bytesSent, attempts.retries)
+    totals.bytesUntold = try untold(filter)
     return totals
   }
 
@@ -48,8 +49,21 @@ extension LedgerReader {
   private func bytesAcked(_ filter: RowFilter) throws -> Int64 {
     try db.first(
       """
-      SELECT coalesce(sum(c.length), 0) FROM chunk c JOIN file f ON f.id = c.file_id
-      WHERE c.state = 'done' AND f.state <> 'superseded'
+      SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c JOIN file f ON f.id = c.file_id
+      WHERE f.state <> 'superseded'
+        AND {files}
+      """, filter
+    ) { $0.int64(0) } ?? 0
+  }
+
+  /// The attempts are few: they are found by their error, or because they are open.
+  func untold(_ filter: RowFilter) throws -> Int64 {
+    try db.first(
+      """
+      SELECT coalesce(sum(o.bytes_sent_at_most - o.bytes_sent), 0)
+      FROM v_cut_off o JOIN file f ON f.id = o.file_id
+      WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned'
+        UNION ALL SELECT id FROM attempt WHERE outcome = 'open')
         AND {files}
       """, filter
     ) { $0.int64(0) } ?? 0

@@ -15,8 +15,8 @@ struct Admitter {
   private var hasPast = false
   /// Some file of the ledger has failed.
   private var hasFailed: Bool
-  /// Found waiting or in work, or failed before and tried again.
-  private(set) var queued = QueuedFiles()
+  /// Recorded, found waiting or in work, or failed before and tried again.
+  private(set) var selected = SelectedFiles()
   /// Of those: what failed before. ``finish()`` lets it go on.
   private var requeued: Set<FileID> = []
   /// Whether the files of a batch would be recorded as they are if they were added now.
@@ -51,7 +51,7 @@ struct Admitter {
     if hasFailed, try pastFile(path, key)?.state == .failed { try supersedeEnded(key) }
     if current.batch == batch, current.id.rawValue > target.mark.file {
       guard current.isSamePath else { throw try collision(path, key, current.id) }
-      return .repeated(current.id)
+      return isSelected(current, as: .repeated(current.id))
     }
     // Where only ctime or device differ, what is begun compares contents when it goes on.
     let isSame = current.mayBe(identity)
@@ -59,10 +59,10 @@ struct Admitter {
     case .unknown where current.hasContent(like: identity): return .unknown(current.id)
     case .done where isSame && verdict != .other(current.id):
       return try standing(current, identity, verdict)
-    case .paused: return isQueued(current, as: .queued(current.id))
+    case .paused: return isSelected(current, as: .queued(current.id))
     case .pending where isSame, .settling where isSame, .active where isSame, .finishing where isSame:
-      return isQueued(current, as: .queued(current.id))
-    case .active, .finishing: return isQueued(current, as: .busy(current.id))
+      return isSelected(current, as: .queued(current.id))
+    case .active, .finishing: return isSelected(current, as: .busy(current.id))
     case .done, .pending, .settling, .failed, .unknown, .cancelled, .superseded:
       let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
       if current.state == .unknown {
@@ -96,7 +96,7 @@ struct Admitter {
     if requeued.contains(past.id) { return .repeated(past.id) }
     if past.state == .failed, past.isSamePath, past.mayBe(identity), try fits(past) {
       requeued.insert(past.id)
-      return isQueued(past, as: .requeued(past.id))
+      return isSelected(past, as: .requeued(past.id))
     }
     if past.state == .failed || past.state == .cancelled { try supersedeEnded(key) }
     return .added(try add(path, key, identity, mode, 1 + past.generation), superseded: nil)
@@ -132,8 +132,8 @@ struct Admitter {
     try tx.supersedeEnded(destination, NameBytes(Array(key)))
   }
 
-  private mutating func isQueued(_ file: StandingFile, as admission: Admission) -> Admission {
-    queued.insert(file.id, of: file.batch)
+  private mutating func isSelected(_ file: StandingFile, as admission: Admission) -> Admission {
+    selected.insert(file.id, of: file.batch)
     return admission
   }
 
@@ -175,7 +175,9 @@ struct Admitter {
       try insert.run()
     }
     hasRecorded = true
-    return FileID(rawValue: tx.db.lastInsertedRow)
+    let id = FileID(rawValue: tx.db.lastInsertedRow)
+    selected.insert(id, of: batch)
+    return id
   }
 
   private mutating func openBatch() throws -> BatchID {

@@ -56,20 +56,35 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// pending → done for every chunk of a file whose answer was lost: `attempt`, a `verify` that was closed with `ok`, showed
-  /// that the server has all of it.
+  /// sending → done: `attempt`, a question about the chunk that was closed with `ok`, found that it is there.
+  public func findChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
+    let lacked = try db.first("SELECT length - acked FROM chunk WHERE id = ?", .id(chunk)) { $0.int64(0) } ?? 0
+    let result = try storeChunk(chunk, attempt, part)
+    if result.isApplied { try creditSenders(of: chunk, lacked, asker: attempt) }
+    return result
+  }
+
+  /// pending, waiting → done for every chunk of a file whose answer was lost: `attempt`, a `verify` that was closed with `ok`,
+  /// showed that the server has all of it.
   public func confirmChunks(
     _ file: FileID, _ run: RunID, by attempt: AttemptID, _ confirmation: Confirmation, etag: String
   ) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE chunk SET state = 'done', etag = ?, confirmation = ?, done_attempt = ?, failures = 0
-        WHERE file_id = ? AND state = 'pending'
-          AND EXISTS (SELECT 1 FROM file WHERE id = chunk.file_id AND state = 'active' AND run_id = ?)
-        """, .text(etag), .raw(confirmation), .id(attempt), .id(file), .id(run))
-    ) { try stateOf(file, run) }
+    let found = try db.rows(Self.unstored, .id(file)) { ($0.id(0, ChunkID.self), $0.int64(1)) }
+    try db.run(
+      "UPDATE chunk SET state = 'pending', not_before = NULL WHERE file_id = ? AND state = 'waiting'", .id(file))
+    let changes = try db.run(
+      """
+      UPDATE chunk SET state = 'done', etag = ?, confirmation = ?, done_attempt = ?, failures = 0
+      WHERE file_id = ? AND state = 'pending'
+        AND EXISTS (SELECT 1 FROM file WHERE id = chunk.file_id AND state = 'active' AND run_id = ?)
+      """, .text(etag), .raw(confirmation), .id(attempt), .id(file), .id(run))
+    guard changes > 0, changes == found.count else { return .lost(to: try stateOf(file, run)) }
+    for (chunk, bytes) in found { try creditSenders(of: chunk, bytes, asker: attempt) }
+    return .applied
   }
+
+  static let unstored: StaticString =
+    "SELECT id, length - acked FROM chunk WHERE file_id = ? AND state IN ('pending', 'waiting') ORDER BY seq"
 
   /// sending → waiting until `notBeforeMs`; counts as a failure. `attempt` was closed before.
   public func retryChunk(_ chunk: ChunkID, _ attempt: AttemptID, notBeforeMs: Int64) throws -> TransitionResult {

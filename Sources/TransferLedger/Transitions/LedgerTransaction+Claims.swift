@@ -121,7 +121,10 @@ extension LedgerTransaction {
     let operations = try db.rows(Self.lostAnswers, .id(file)) { row throws(SQLiteError) in
       (operation: try row.named(0, AttemptOperation.self), ok: row.int64(1), lost: row.int64(2))
     }
-    return operations.filter { $0.lost > $0.ok }.max { $0.lost < $1.lost }?.operation
+    let lost = operations.filter { $0.lost > $0.ok }
+    // A question is asked again because of what it asks about.
+    let effects = lost.filter { $0.operation != .verify && $0.operation != .probe }
+    return (effects.isEmpty ? lost : effects).max { $0.lost < $1.lost }?.operation
   }
 
   static let sentToSession: StaticString = """

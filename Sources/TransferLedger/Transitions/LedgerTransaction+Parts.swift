@@ -41,6 +41,7 @@ extension LedgerTransaction {
   /// sending → pending: asked, the server said that it holds `acked` bytes from its start. `attempt` was closed before.
   public func probeChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
     let isProgress = try isProgress(chunk, acked: acked)
+    let held = try db.first("SELECT acked FROM chunk WHERE id = ?", .id(chunk)) { $0.int64(0) } ?? 0
     let changes = try db.run(
       """
       UPDATE chunk SET state = 'pending', losses = losses + (acked > ?1), acked = ?1, uncertain = 0
@@ -48,6 +49,7 @@ extension LedgerTransaction {
         AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome = 'ok')
       """, .int(acked), .id(chunk), .id(attempt))
     guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
+    try creditSenders(of: chunk, acked - held, asker: attempt)
     if isProgress { try forgetFailures(ofFileWith: chunk) }
     return .applied
   }
@@ -58,6 +60,7 @@ extension LedgerTransaction {
   public func alignChunks(_ file: FileID, _ run: RunID, by attempt: AttemptID, offset: Int64) throws {
     let (held, size) = try db.first(Self.heldBytes, .id(file)) { ($0.int64(0), $0.int64(1)) } ?? (0, 0)
     if offset < held { try reopenWork(file, run) } else { try requireWork(file, run) }
+    if offset > held { try creditSenders(of: file, through: offset, asker: attempt) }
     try db.run(
       """
       UPDATE chunk SET losses = losses + (state = 'done' OR acked > max(0, ?2 - offset)), state = 'pending', etag = NULL,
@@ -84,6 +87,21 @@ extension LedgerTransaction {
       """, .id(file))
   }
 
+  /// What a question found below `offset`, but for what its own answer acknowledged of its own body.
+  private func creditSenders(of file: FileID, through offset: Int64, asker: AttemptID) throws {
+    var own = try db.first("SELECT bytes_acked FROM attempt WHERE id = ?", .id(asker)) { $0.int64(0) } ?? 0
+    let found = try db.rows(Self.foundBytes, .id(file), .int(offset)) { ($0.id(0, ChunkID.self), $0.int64(1)) }
+    for (chunk, bytes) in found {
+      let ownHere = min(own, bytes)
+      own -= ownHere
+      try creditSenders(of: chunk, bytes - ownHere, asker: asker)
+    }
+  }
+
+  static let foundBytes: StaticString = """
+    SELECT id, iif(offset + length < ?2, length, ?2 - offset) - acked FROM chunk
+    WHERE file_id = ?1 AND state <> 'done' AND offset + acked < ?2 ORDER BY seq
+    """
   static let heldBytes: StaticString =
     "SELECT coalesce(sum(iif(state = 'done', length, acked)), 0), coalesce(sum(length), 0) FROM chunk WHERE file_id = ?"
 
@@ -131,12 +149,20 @@ extension LedgerTransaction {
       """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt), .id(file),
       .int(seq))
     guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
+    try creditSenders(ofChunk: seq, of: file, asker: attempt)
     try db.run(
       """
       UPDATE file SET failures = 0 WHERE id = ?1 AND failures > 0
         AND EXISTS (SELECT 1 FROM chunk WHERE file_id = ?1 AND seq = ?2 AND losses = 0)
       """, .id(file), .int(seq))
     return .applied
+  }
+
+  private func creditSenders(ofChunk seq: Int, of file: FileID, asker: AttemptID) throws {
+    let found = try db.first(
+      "SELECT id, length - acked FROM chunk WHERE file_id = ? AND seq = ?", .id(file), .int(seq)
+    ) { ($0.id(0, ChunkID.self), $0.int64(1)) }
+    if let (chunk, bytes) = found { try creditSenders(of: chunk, bytes, asker: asker) }
   }
 
   private func forgetFailures(ofFileWith chunk: ChunkID) throws {

@@ -10,31 +10,34 @@ public struct LedgerTransaction {
   let db: Connection
   /// The wall-clock time of this transaction, in milliseconds since 1970 UTC.
   public let wallMs: Int64
-  private let promotion = Promotion()
+  let notes = Notes()
 
   init(db: Connection, wallMs: Int64) {
     self.db = db
     self.wallMs = wallMs
   }
 
-  private final class Promotion {
-    var isDone = false
-    var newestAttempt: Int64?
+  /// What is known within this transaction.
+  final class Notes {
+    fileprivate var isPromoted = false
+    fileprivate var newestAttempt: Int64?
+    /// Bytes that were counted for attempts of the run that asked.
+    var credited: Int64 = 0
   }
 
   /// The newest attempt that was begun in this transaction.
-  var newestAttempt: Int64? { promotion.newestAttempt }
+  var newestAttempt: Int64? { notes.newestAttempt }
 
   func began(_ attempt: Int64) -> AttemptID {
-    promotion.newestAttempt = attempt
+    notes.newestAttempt = attempt
     return AttemptID(rawValue: attempt)
   }
 
   /// waiting → pending for every chunk whose time has come. Time stands still in a transaction, so once is enough. Looks
   /// first: an UPDATE of any number of rows fills a temporary table even when there are none.
   func promoteChunks() throws {
-    guard !promotion.isDone else { return }
-    promotion.isDone = true
+    guard !notes.isPromoted else { return }
+    notes.isPromoted = true
     let isDue = try db.first(Self.dueChunk, .int(wallMs)) { _ in true }
     if isDue == true { try db.run(Self.promoteDueChunks, .int(wallMs)) }
   }

@@ -11,7 +11,7 @@ extension FormProtocol {
     fields[.authorization] = try context.credential.authorization
     fields[.contentType] = frame.contentType
     if expectContinue { fields[.expect] = "100-continue" }
-    var request = TransferRequest(method: .post, url: place.url(facts.file.key), fields: fields, limits: .body)
+    var request = TransferRequest(method: .post, url: place.url(facts.file.key), fields: fields, limits: .bodyOnce)
     request.envelope = BodyEnvelope(prefix: frame.prefix, suffix: frame.suffix)
     return request
   }

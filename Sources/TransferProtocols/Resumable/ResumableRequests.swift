@@ -68,7 +68,7 @@ extension ResumableProtocol {
   private func complete(_ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
     var fields = appendFields(facts, at: facts.file.size, isComplete: true)
     fields["want-repr-digest"] = wantedDigest
-    return try make(.patch, try upload(facts), fields, facts, context, body: .bytes([]), limits: .finish)
+    return try make(.patch, try upload(facts), fields, facts, context, body: .bytes([]), limits: .conclusion)
   }
 
   private func appendFields(_ facts: UploadFacts, at offset: Int64, isComplete: Bool) -> [String: String] {

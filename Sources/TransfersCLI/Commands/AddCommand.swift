@@ -69,7 +69,7 @@ struct AddOutput: OutputValue {
 
   /// With every part that such a value can have.
   static var sample: AddOutput {
-    let files = AddedFiles(since: .beginning, batch: nil, queued: QueuedFiles())
+    let files = AddedFiles(since: .beginning, batch: nil, files: SelectedFiles())
     return AddOutput(result: AddResult(batch: nil, files: files), destination: "")
   }
 

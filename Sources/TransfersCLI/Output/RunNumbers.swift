@@ -17,6 +17,8 @@ struct RunNumbers: Sendable, Hashable {
   /// Of those left.
   var paused: Int
   var bytesAcked, bytesSent: Int64
+  /// What requests that were cut off may have sent beyond that.
+  var bytesUntold: Int64 = 0
   var retries: Int
   var wallMs: Int64
   var stoppedBy: StopCause?
@@ -47,7 +49,8 @@ struct RunNumbers: Sendable, Hashable {
   /// command was about.
   init(_ added: AddedTotals, wallMs: Int64, stop: StopCause?, unreachable: [String] = []) {
     self.init(added.files, wallMs: wallMs)
-    bytesAcked = added.bytesAckedSince
+    // What the server lost and took again was acknowledged twice, and is there once.
+    bytesAcked = min(added.bytesAckedSince, added.files.bytesAcked)
     guard left > 0, left > paused else { return }
     let others: [StopCause?] = [.paused, .deadline]
     stoppedBy = left == paused + added.overdue ? .deadline : others.contains(stop) ? nil : stop
@@ -63,6 +66,7 @@ struct RunNumbers: Sendable, Hashable {
     count(totals)
     if left > 0 && left == paused { stoppedBy = .paused }
     (bytesAcked, bytesSent, retries) = (totals.bytesAcked, totals.bytesSent, totals.retries)
+    bytesUntold = totals.bytesUntold
     self.wallMs = wallMs
   }
 
@@ -74,6 +78,10 @@ struct RunNumbers: Sendable, Hashable {
     cancelled = totals.count(.cancelled)
     (left, paused) = (totals.left, totals.count(.paused))
   }
+
+  /// Sent again or not acknowledged so far; at least, and at most.
+  var bytesResent: Int64 { max(0, bytesSent - bytesAcked) }
+  var bytesResentAtMost: Int64 { max(0, bytesSent + bytesUntold - bytesAcked) }
 
   /// Why work is left, for people; nil when nobody asked and nothing was in the way.
   var stopReason: String? {

@@ -9,7 +9,7 @@ struct RunOutput: OutputValue {
   let batch: Cell
   let result: String
   let files: Counts
-  let bytesAcked, bytesSent, bytesResent, retries, wallMs, bps: Cell
+  let bytesAcked, bytesSent, bytesResent, bytesResentAtMost, retries, wallMs, bps: Cell
   let stoppedBy: Cell
   let unreachableHosts: [String]
   let failures: FigureTable
@@ -26,7 +26,8 @@ struct RunOutput: OutputValue {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case batch, result, files, bytesAcked, bytesSent, bytesResent, retries, wallMs, bps, stoppedBy, unreachableHosts
+    case batch, result, files, bytesAcked, bytesSent, bytesResent, bytesResentAtMost, retries, wallMs, bps, stoppedBy,
+      unreachableHosts
     case failures, added
   }
 
@@ -43,7 +44,8 @@ struct RunOutput: OutputValue {
       earlier: run.badBefore)
     bytesAcked = .bytes(run.bytesAcked)
     bytesSent = .bytes(run.bytesSent)
-    bytesResent = .bytes(max(0, run.bytesSent - run.bytesAcked))
+    bytesResent = .bytes(run.bytesResent)
+    bytesResentAtMost = .bytes(run.bytesResentAtMost)
     retries = Cell(run.retries)
     wallMs = .milliseconds(run.wallMs)
     bps = Cell(bytesPerSecond: Quantity.rate(bytes: run.bytesAcked, ms: run.wallMs))
@@ -84,7 +86,7 @@ struct RunOutput: OutputValue {
     parts.append("\(bytesAcked.text) in \(wallMs.text)")
     if bps != .none, numbers.bytesAcked > 0 { parts.append(bps.text) }
     if numbers.retries > 0 { parts.append(Quantity.count(numbers.retries, "retry")) }
-    if numbers.bytesSent > numbers.bytesAcked { parts.append("\(bytesResent.text) sent and not acked") }
+    if let resent = Quantity.resent(numbers.bytesResent, atMost: numbers.bytesResentAtMost) { parts.append(resent) }
     if let reason = numbers.stopReason, files.left > 0 { parts.append(reason) }
     let word = style.paint(result.replacing("_", with: " "), result == "ok" ? .green : .red)
     return (batch == .none ? "" : "\(batch.text) ") + word + ": " + parts.joined(separator: style.dot)

@@ -25,7 +25,7 @@ struct SummaryOutput: OutputValue {
     }
     lines.append(("batches", "\(figures.batches)"))
     lines.append(("files", "\(figures.filesTotal): " + states.joined(separator: ", ")))
-    let resent = figures.bytesResent > 0 ? ", \(Quantity.bytes(figures.bytesResent)) sent and not acked" : ""
+    let resent = Quantity.resent(figures.bytesResent, atMost: figures.bytesResentAtMost).map { ", \($0)" } ?? ""
     let size = "\(Quantity.bytes(figures.bytesAcked)) acked of \(Quantity.bytes(figures.bytes))\(resent)"
     lines.append(("bytes", size))
     lines.append(("attempts", attempts))

@@ -137,12 +137,14 @@ extension ProgressBlock {
     // Below 60 columns figures say more than a bar.
     let barRank = isNarrow ? 10 : 4
     let bar = now.totalIsKnown ? totalBar(figures) : ""
+    let isWaiting = now.waitingForServerMs != nil
     return [
       Piece(text: "total", rank: isNarrow ? 11 : 6), Piece(text: bar, rank: barRank),
       Piece(text: ProgressText.size(now, units), rank: 2),
       Piece(text: now.totalIsKnown ? "\(figures.percent)%" : "counting", rank: 1),
-      Piece(text: ProgressText.rate(figures.bytesPerSecond, units), rank: isNarrow ? 5 : 7),
-      Piece(text: "ETA \(ProgressText.eta(figures.etaMs))", rank: 8),
+      Piece(text: now.waitingForServerMs.map(ProgressText.waiting) ?? "", rank: 2),
+      Piece(text: isWaiting ? "" : ProgressText.rate(figures.bytesPerSecond, units), rank: isNarrow ? 5 : 7),
+      Piece(text: isWaiting ? "" : "ETA \(ProgressText.eta(figures.etaMs))", rank: 8),
       Piece(text: "\(now.filesDone) done", rank: isNarrow ? 6 : 5, colour: now.filesDone > 0 ? .green : nil),
       Piece(text: now.filesFailed > 0 ? "\(now.filesFailed) failed" : "", rank: 3, colour: .red),
       Piece(text: now.filesUnknown > 0 ? "\(now.filesUnknown) unknown" : "", rank: 3, colour: .red),

@@ -70,7 +70,9 @@ struct ProgressMeter: Sendable {
 
   /// Not before the last backoff that is known of is over.
   private func eta(_ now: ProgressSnapshot, _ rate: Int64?) -> Int64? {
-    guard now.totalIsKnown, let rate, let ms = time(now.bytesLeft, rate, now) else { return nil }
+    guard now.waitingForServerMs == nil, now.totalIsKnown, let rate, let ms = time(now.bytesLeft, rate, now) else {
+      return nil
+    }
     let waits = now.files.map { if case .retrying(let inMs, _, _, _) = $0.phase { inMs } else { Int64(0) } }
     return max(ms, waits.max() ?? 0)
   }

@@ -7,7 +7,7 @@ struct ProgressRecord: Encodable, Sendable {
   let type = "progress"
   let at, elapsedMs: Cell
   let filesTotal, filesDone, filesFailed, filesUnknown, filesActive, retrying, sending: Cell
-  let bytesTotal, bytesAcked, bytesInFlight, bps, rateLimitBps, etaMs: Cell
+  let bytesTotal, bytesAcked, bytesInFlight, bps, rateLimitBps, etaMs, waitingForServerMs: Cell
   let files: [FigureObject]
 
   init(_ figures: ProgressFigures, wallMs: Int64) {
@@ -22,12 +22,13 @@ struct ProgressRecord: Encodable, Sendable {
     bps = Cell(bytesPerSecond: figures.bytesPerSecond)
     rateLimitBps = Cell(bytesPerSecond: now.rateLimit)
     etaMs = Cell(ms: figures.etaMs)
+    waitingForServerMs = Cell(ms: now.waitingForServerMs)
     files = figures.files.map(Self.object)
   }
 
   private enum CodingKeys: String, CodingKey {
     case type, at, elapsedMs, filesTotal, filesDone, filesFailed, filesUnknown, filesActive, retrying, sending,
-      bytesTotal, bytesAcked, bytesInFlight, bps, rateLimitBps, etaMs, files
+      bytesTotal, bytesAcked, bytesInFlight, bps, rateLimitBps, etaMs, waitingForServerMs, files
   }
 
   private static func object(_ file: ProgressFigures.File) -> FigureObject {
@@ -40,6 +41,8 @@ struct ProgressRecord: Encodable, Sendable {
     switch progress.phase {
     case .sending: fields.append(("state", .text("sending")))
     case .finishing: fields.append(("state", .text("finishing")))
+    case .waitingForServer(let ms):
+      fields += [("state", .text("waiting_for_server")), ("waiting_ms", .milliseconds(ms))]
     case .stalled(let ms): fields += [("state", .text("stalled")), ("stalled_ms", .milliseconds(ms))]
     case .retrying(let ms, let code, let number, let limit):
       fields += [

@@ -10,8 +10,12 @@ enum ProgressText {
     if figures.filesAdded > 0 { parts[0] += " (+\(figures.filesAdded))" }
     parts.append(size(now, units))
     parts.append(now.totalIsKnown ? "\(figures.percent)%" : "counting")
-    parts.append(rate(figures.bytesPerSecond, units))
-    parts.append("ETA \(eta(figures.etaMs))")
+    if let ms = now.waitingForServerMs {
+      parts.append(waiting(ms))
+    } else {
+      parts.append(rate(figures.bytesPerSecond, units))
+      parts.append("ETA \(eta(figures.etaMs))")
+    }
     if now.filesFailed > 0 { parts.append("\(now.filesFailed) failed") }
     if now.filesUnknown > 0 { parts.append("\(now.filesUnknown) unknown") }
     if now.retrying > 0 { parts.append("\(now.retrying) retrying") }
@@ -35,12 +39,16 @@ enum ProgressText {
     switch phase {
     case .sending: nil
     case .finishing: ("finishing", nil)
+    case .waitingForServer(let ms): (waiting(ms), nil)
     case .stalled(let ms): ("stalled \(wait(ms))", .yellow)
     case .retrying(let ms, let code, let number, let limit):
       ("retry in \(wait(ms + 999)) (\(code.rawValue), try \(number) of \(limit))", .yellow)
     case .failed(let code): ("failed (\(code.rawValue))", .red)
     }
   }
+
+  /// The bytes are there, and how long the server will take nobody can say: only how long it has taken.
+  static func waiting(_ ms: Int64) -> String { "waiting for the server to finish (\(Quantity.clock(ms)))" }
 
   /// Whole seconds: `12 s`, `1m 34s`.
   private static func wait(_ ms: Int64) -> String { ms < 60_000 ? "\(ms / 1000) s" : Quantity.duration(ms) }

@@ -22,6 +22,8 @@ final class ConformanceScene {
   var backoffMs: Int64 = 1
   /// Requests at a time.
   var workers = 4
+  /// After how long a last request is asked about while it is awaited, in milliseconds.
+  var askAfterMs: Int64 = 60_000
 
   /// The source is one file of `size` bytes.
   init(_ subject: ConformanceSubject, size: Int, script: String = "") throws {
@@ -64,6 +66,7 @@ final class ConformanceScene {
       configuration.retry = RetryPolicy(
         baseMs: backoffMs, throttleBaseMs: backoffMs, capMs: 5 * backoffMs, maxAttempts: maxAttempts)
       configuration.patienceMs = 2_000
+      configuration.askAfterMs = askAfterMs
       let resolver = CurlDestinations()
       defer { resolver.stop() }
       let engine = Engine(

@@ -83,7 +83,8 @@ extension ProfileProtocol {
 
   private func limits(_ name: StepName?, _ step: ProfileStep) -> RequestLimits {
     var limits: RequestLimits =
-      name == .chunk ? .body : name == .complete || name == .commit ? .finish : .control
+      name == .chunk
+      ? unrepeatable.contains(.part) ? .bodyOnce : .body : name == .complete || name == .commit ? .finish : .control
     limits.connectMs = step.timeout.connectMs ?? limits.connectMs
     limits.stallMs = step.timeout.idleMs ?? limits.stallMs
     limits.totalMs = step.timeout.totalMs ?? limits.totalMs

@@ -82,7 +82,7 @@ public struct ProfileProtocol: UploadProtocol {
   }
 
   /// Where nobody can be asked, and the profile does not say that a repetition is harmless.
-  private var unrepeatable: Set<AttemptOperation> {
+  var unrepeatable: Set<AttemptOperation> {
     var operations: Set<AttemptOperation> = []
     if !profile.chunk.isIdempotent && !canAskAboutChunks { operations.insert(.part) }
     if let name = finishName, !isRepeatable(name) { operations.insert(.finish) }

@@ -1,0 +1,49 @@
+public import TransferModel
+
+/// Whose bytes they were that a question found at the server.
+extension LedgerTransaction {
+  /// Counts `bytes` more of a chunk, which the question `asker` found, as acknowledged by the attempts that sent them: the newest
+  /// first, because what an older one sent was asked about before. What an attempt sent whose engine died was not written down;
+  /// it sent at least what was found. Bytes that nobody of us sent stay without a sender.
+  func creditSenders(of chunk: ChunkID, _ bytes: Int64, asker: AttemptID) throws {
+    var left = bytes
+    guard left > 0 else { return }
+    let senders = try db.rows(Self.senders, .id(chunk), .id(asker)) { row in
+      (attempt: row.id(0, AttemptID.self), room: row.int64(1), isCutOff: row.flag(2), isOfRun: row.flag(3))
+    }
+    for sender in senders where left > 0 {
+      let found = sender.isCutOff ? left : min(left, sender.room)
+      try db.run(Self.credit, .int(found), .id(sender.attempt))
+      left -= found
+      if sender.isOfRun { notes.credited += found }
+    }
+  }
+
+  /// Bytes that were counted for attempts of the run that asked, since this was called last in this transaction.
+  public func takeCredited() -> Int64 {
+    defer { notes.credited = 0 }
+    return notes.credited
+  }
+
+  /// Bytes that attempts of this run got acknowledged of a file.
+  public func bytesAcked(of file: FileID, by run: RunID) throws -> Int64 {
+    try db.first(
+      "SELECT coalesce(sum(bytes_acked), 0) FROM attempt WHERE file_id = ? AND operation = 'part' AND run_id = ?",
+      .id(file), .id(run)
+    ) { $0.int64(0) } ?? 0
+  }
+
+  /// As many as can have lost their answers between two questions, and some more.
+  static let senders: StaticString = """
+    SELECT a.id, a.bytes_sent - a.bytes_acked, a.outcome = 'crashed', a.run_id = q.run_id
+    FROM attempt q CROSS JOIN attempt a ON a.file_id = q.file_id AND a.operation = 'part' AND a.chunk_id = ?1
+    WHERE q.id = ?2 AND a.id < q.id AND +a.outcome <> 'open' AND +a.outcome <> 'ok'
+      AND (a.bytes_sent > a.bytes_acked OR +a.outcome = 'crashed')
+    ORDER BY a.n DESC LIMIT 32
+    """
+  static let credit: StaticString = """
+    UPDATE attempt SET bytes_acked = bytes_acked + ?1,
+      bytes_sent = iif(bytes_sent < bytes_acked + ?1, bytes_acked + ?1, bytes_sent)
+    WHERE id = ?2
+    """
+}

@@ -1,0 +1,51 @@
+import Receiver
+import Testing
+import TransferEngine
+import TransferLedger
+import TransferModel
+
+/// A last request whose answer does not come is asked about while it is awaited, and never repeated or ended for that.
+@Suite struct AwaitedEndTests {
+  private func scene(_ script: String) throws -> ConformanceScene {
+    let subject = try ConformanceSubject.named("profile numbered-chunks")
+    let scene = try ConformanceScene(subject, size: 2 * subject.chunkSize, script: script)
+    scene.askAfterMs = 50
+    try scene.add()
+    return scene
+  }
+
+  private func merges(_ scene: ConformanceScene) throws -> Int {
+    try scene.record().filter { event in
+      if case .start("POST", _) = event.kind { event.path.description.contains("merge") } else { false }
+    }.count
+  }
+
+  private func attempts(_ scene: ConformanceScene, _ operation: String) throws -> [String] {
+    try scene.withLedger { ledger in
+      try ledger.read { try $0.attempts(RowFilter(), after: 0, limit: 1_000) }
+    }.filter { $0.operation == operation }.map(\.outcome)
+  }
+
+  /// The work is done, and the answer would come after ten minutes.
+  @Test func aFileThatIsThereIsNotWaitedFor() throws {
+    let scene = try scene("match POST /-/chunks/merge* : late-latency=600000\n")
+    scene.maxAttempts = 1
+    try scene.run()
+    #expect(try scene.complaint() == nil)
+    #expect(try scene.states() == ["done"])
+    #expect(try merges(scene) == 1)
+    #expect(try attempts(scene, "finish") == ["retry"], "its answer never came")
+    #expect(try attempts(scene, "verify").suffix(2) == ["ok", "ok"])
+  }
+
+  /// The server takes its time: it is asked in vain, and its answer is awaited.
+  @Test func aServerThatIsAtWorkIsLeftInPeace() throws {
+    let scene = try scene("match POST /-/chunks/merge* : latency=1500\n")
+    try scene.run()
+    #expect(try scene.complaint() == nil)
+    #expect(try scene.states() == ["done"])
+    #expect(try merges(scene) == 1)
+    #expect(try attempts(scene, "finish") == ["ok"])
+    #expect(try attempts(scene, "verify").count >= 2, "it was asked meanwhile")
+  }
+}

@@ -1,0 +1,31 @@
+import Glibc
+import Testing
+import TransferModel
+
+/// Several pushes of the same files into one ledger at once: each speaks of its files, once for each.
+@Suite struct PushesAtOnceTests {
+  @Test func eachSaysWhatItsSelectionFinished() throws {
+    let program = try BuiltProgram()
+    let receiver = try RunningReceiver(in: program.folder, script: "match PUT * : latency=20")
+    let source = program.folder.path + "/src"
+    mkdir(source, 0o700)
+    let count = 60
+    for n in 0..<count { try writeFile("\(source)/f\(n)", Array("content \(n)".utf8)) }
+    let store = program.folder.path + "/l.db"
+    let pushes = try (0..<8).map { n in
+      try program.start("push", source, receiver.url + "/in/", "--store", store, number: n)
+    }
+    for push in pushes {
+      let outcome = try push.wait()
+      #expect(outcome.code == 0, "\(outcome.err)")
+      let line = try #require(outcome.out.split(separator: "\n").first { $0.contains(" done") }, "\(outcome.out)")
+      let words = line.split { " ,".contains($0) }.map(String.init)
+      let counts = ["done", "unchanged"].map { word in
+        words.firstIndex(of: word).flatMap { Int(words[$0 - 1]) } ?? 0
+      }
+      #expect(counts[0] + counts[1] == count, "\(line)")
+    }
+    let puts = try program.run("store", "sql", "SELECT count(*) FROM v_attempts", "--store", store)
+    #expect(puts.out.contains("\(count)"), "\(puts.out)")
+  }
+}
