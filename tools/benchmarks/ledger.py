@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -35,7 +36,14 @@ def copy(path, name):
     folder = os.path.join(os.path.dirname(path), "..", name)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    return shutil.copy(path, os.path.join(folder, "transfers.db"))
+    target = shutil.copy(path, os.path.join(folder, "transfers.db"))
+    # Else it would be recognised as a copy, and its files would be in doubt.
+    connection = sqlite3.connect(target)
+    with connection:
+        connection.execute("UPDATE store_meta SET born_ns = NULL")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return target
 
 
 def cycles(at, options):
