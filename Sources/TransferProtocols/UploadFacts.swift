@@ -40,6 +40,9 @@ public struct UploadFacts: Sendable {
   public var untold: Set<AttemptOperation> = []
   /// Chunks that are not stored as far as is known, and of which something is remembered; only filled for a `probe`.
   public var doubts: [ChunkDoubt] = []
+  /// What a listing of this session showed with the length of a chunk, by number; of chunks that are to be sent, it may be their
+  /// content.
+  public var listed: [Int: ListedPart] = [:]
   /// Every chunk is stored.
   public var isAllStored = false
   /// Bytes of the file that the server acknowledged, as far as is known.

@@ -71,6 +71,13 @@ public protocol UploadProtocol: Sendable {
   /// claimed, by reading it.
   func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm>
 
+  /// Digests of a chunk that show whether the server's listing has its content.
+  var digestsOfListing: Set<DigestAlgorithm> { get }
+
+  /// The receipt of a chunk that is not sent because the listing proves that the server has it; nil when it does not. `chunk` has
+  /// the digests of ``digestsOfListing`` over all of it, read from the source just now.
+  func receipt(of chunk: ChunkFacts, in listing: ListedPart) -> PartReceipt?
+
   /// What there is to be ended at the server when the upload is given up: ids for ``StepRequest/abort(remoteID:)``.
   func abortTargets(_ facts: UploadFacts) -> [String]
 }
@@ -97,6 +104,10 @@ extension UploadProtocol {
   public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange { chunk.rest }
 
   public func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm> { [] }
+
+  public var digestsOfListing: Set<DigestAlgorithm> { [] }
+
+  public func receipt(of chunk: ChunkFacts, in listing: ListedPart) -> PartReceipt? { nil }
 
   public func abortTargets(_ facts: UploadFacts) -> [String] { facts.session?.remoteID.map { [$0] } ?? [] }
 }

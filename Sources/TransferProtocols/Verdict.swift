@@ -52,6 +52,8 @@ public struct ListedPart: Sendable, Hashable {
   public var etag: String
   /// The chunk was in doubt (``Verdict/doubted(_:_:)``), and the listing proves that it is there.
   public var receipt: PartReceipt?
+  /// The checksum of it that the listing shows, when it is one that we compute.
+  public var checksum: Digest?
 
   public init(seq: Int, length: Int64, etag: String, receipt: PartReceipt? = nil) {
     self.seq = seq

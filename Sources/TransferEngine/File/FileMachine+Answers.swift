@@ -216,6 +216,9 @@ extension FileMachine {
     let lost = first > last ? [] : (first...last).filter { lengths[$0] != facts.layout.range($0).length }
     probed(next: next)
     if next == nil { listedThrough = 0 }
+    for part in parts where part.receipt == nil && part.length == facts.layout.range(part.seq).length {
+      facts.listed[part.seq] = part
+    }
     let adopted = adopt(parts.compactMap(\.receipt), by: job.attempt)
     guard !lost.isEmpty else { return adopted }
     defer { isFinishing = false }

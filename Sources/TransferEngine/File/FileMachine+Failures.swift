@@ -11,7 +11,9 @@ extension FileMachine {
   ) -> [FileChange] {
     if failure.code == .sourceChanged { return sourceChanged(job, failure, retry) }
     switch remedy {
-    case .retry, .probe:
+    case .retry: return retried(job, failure, retry)
+    case .probe:
+      askAboutChunk(job)
       return retried(job, failure, retry)
     case .repair, .refreshCredential:
       repairsInARow += 1
@@ -51,6 +53,13 @@ extension FileMachine {
   private func returned(_ job: JobStep) -> [FileChange] {
     guard case .chunk(let chunk, let attempt) = job.target else { return [] }
     return [.returnChunk(chunk, attempt)]
+  }
+
+  /// The file stays in the engine when one of its chunks side by side lost its answer: the protocol asks before it goes on.
+  private mutating func askAboutChunk(_ job: JobStep) {
+    guard case .chunk = job.step, abilities.parallelChunks, !abilities.chunkOpening.probesUncertain else { return }
+    facts.lostAnswer = .part
+    (facts.isProbed, facts.isAbsent) = (false, false)
   }
 
   private mutating func retried(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {

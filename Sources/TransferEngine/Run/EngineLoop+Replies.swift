@@ -166,6 +166,9 @@ extension EngineLoop {
     if acked < 0 { summary.bytesAcked += acked }
     if let range = job.range {
       result.bytesAcked = max(0, acked)
+      if job.step.isFound {
+        (result.bytesAcked, result.message) = (0, "nothing was sent: the server's list of parts has it")
+      }
       if case .offset = judgement.verdict { result.bytesAcked = min(result.bytesAcked, result.bytesSent) }
       summary.bytesAcked += result.bytesAcked
       // The server took less than it was given: what it left comes again.

@@ -111,11 +111,13 @@ extension EngineLoop {
     job.phase = .preparing
     job.credentialGeneration = destination.refusals.watch.generation
     let proto = destination.resolved.uploadProtocol
+    var ahead = range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout)
+    if listing(of: job, work) != nil { ahead.formUnion(proto.digestsOfListing) }
     let order = PreparationOrder(
       path: path(of: work.machine.claimed), version: work.version,
       isStaged: work.machine.claimed.staged != nil, range: range,
       head: range == nil ? nil : step.step.chunk?.head, checksIdentity: step.step == .finish,
-      digestsAhead: range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout),
+      digestsAhead: ahead,
       digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),
       sentAlgorithm: proto.sentDigest, journal: journal?.entry(step.attempt), file: work.source,
       credentials: destination.resolved.credentials)
@@ -148,6 +150,10 @@ extension EngineLoop {
       if case .slice(let slice)? = prepared.body?.content, !work.machine.isWhole { work.source = slice.file }
       job.prepared = prepared
       work.fileDigests.merge(prepared.fileDigests) { $1 }
+      if let found = found(job, work) {
+        job.step.isFound = true
+        return conclude(id, .stored(found, proof: nil), reply: nil, identityNow: nil)
+      }
       job.phase = .ready
       recordSighting(work)
       if !isStopping {
@@ -166,6 +172,18 @@ extension EngineLoop {
     else { return }
     work.recorded = now
     advance(work.machine.claimed.id, changes: [.sight(now)])
+  }
+
+  /// What the server showed for the chunk that a request is to bring.
+  private func listing(of job: Job, _ work: Work) -> ListedPart? {
+    guard case .chunk(let chunk) = job.step.step, job.range == chunk.range else { return nil }
+    return work.machine.facts.listed[chunk.seq]
+  }
+
+  /// The receipt of a chunk that need not be sent: its answer was lost with the engine that had sent it.
+  private func found(_ job: Job, _ work: Work) -> PartReceipt? {
+    guard let listing = listing(of: job, work), case .chunk(let chunk) = job.requestStep else { return nil }
+    return job.destination.resolved.uploadProtocol.receipt(of: chunk, in: listing)
   }
 
   /// Sends what the scheduler allows.

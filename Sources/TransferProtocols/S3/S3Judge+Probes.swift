@@ -37,18 +37,27 @@ extension S3Protocol {
       let size = element.value("Size").flatMap({ Int64($0) }), size >= 0, let etag = element.value("ETag")
     else { return nil }
     var part = ListedPart(seq: number - 1, length: size, etag: etag)
+    part.checksum = checksum(element.value("ChecksumCRC64NVME"))
     if let doubt = doubts.first(where: { $0.seq == part.seq && $0.length == size }) {
-      part.receipt = receipt(part, checksum(element.value("ChecksumCRC64NVME")), doubt)
+      let sent = doubt.remote[DigestAlgorithm.crc64nvme.rawValue].flatMap { Digest(text: $0) }
+      let md5 = doubt.remote[DigestAlgorithm.md5.rawValue].flatMap { Digest(text: $0) }
+      part.receipt = receipt(part, sent, md5)
     }
     return part
   }
 
+  public var digestsOfListing: Set<DigestAlgorithm> { [.crc64nvme, .md5] }
+
+  /// A part of an engine that died while its answer was awaited: it counts as stored when the list shows what the source holds.
+  public func receipt(of chunk: ChunkFacts, in listing: ListedPart) -> PartReceipt? {
+    guard listing.length == chunk.range.length, chunk.body == chunk.range else { return nil }
+    return Self.receipt(listing, chunk.digests[.crc64nvme], chunk.digests[.md5])
+  }
+
   /// A part whose answer was lost counts as stored when the list shows the digest of what was sent.
-  private static func receipt(_ part: ListedPart, _ listed: Digest?, _ doubt: ChunkDoubt) -> PartReceipt? {
-    let sent = doubt.remote[DigestAlgorithm.crc64nvme.rawValue].flatMap { Digest(text: $0) }
-    let md5 = doubt.remote[DigestAlgorithm.md5.rawValue].flatMap { Digest(text: $0) }
-    if let listed, let sent, listed != sent { return nil }
-    let isProved = listed != nil && sent != nil
+  private static func receipt(_ part: ListedPart, _ sent: Digest?, _ md5: Digest?) -> PartReceipt? {
+    if let listed = part.checksum, let sent, listed != sent { return nil }
+    let isProved = part.checksum != nil && sent != nil
     guard isProved || md5.map({ matches(part.etag, $0) }) == true else { return nil }
     return PartReceipt(
       seq: part.seq, length: part.length, etag: part.etag, digest: sent, md5: md5,

@@ -38,6 +38,17 @@ import TransferModel
     #expect(try attempts(scene, "verify").suffix(2) == ["ok", "ok"])
   }
 
+  /// Of chunks side by side the last one that is missing may have made the file: that is asked before it is sent again.
+  @Test func aLostChunkOfSeveralIsAskedAbout() throws {
+    let scene = try scene("match POST /-/chunks/upload* nth=2 : lose-answer\n")
+    scene.workers = 1
+    try scene.run()
+    #expect(try scene.complaint() == nil)
+    #expect(try scene.states() == ["done"])
+    #expect(try attempts(scene, "part") == ["ok", "retry", "ok"])
+    #expect(try attempts(scene, "verify") == ["ok"], "after the lost answer; the end proved itself")
+  }
+
   /// The server takes its time: it is asked in vain, and its answer is awaited.
   @Test func aServerThatIsAtWorkIsLeftInPeace() throws {
     let scene = try scene("match POST /-/chunks/merge* : latency=1500\n")

@@ -162,6 +162,30 @@ import TransferModel
     #expect(try merged("POST", ", in_doubt: true").run([stored, .lost(post), look(200, size)]).isDone(.size))
   }
 
+  /// A step is to follow the chunks, and the file may be there all the same: what finds no older version is asked first.
+  @Test(arguments: ["sequential", "parallel"]) func aLostChunkIsAskedAboutBeforeTheStepBehindIt(mode: String) throws {
+    func driver(_ requirement: String) throws -> ProfileDriver {
+      try ProfileDriver.of(
+        """
+        file: {need: [sha256]}
+        chunk: {mode: \(mode), size: 4}
+        steps:
+          chunk: {method: PUT, url: /x, body: {kind: raw}}
+          complete: {method: POST, url: /c}
+          verify: {in_doubt: true, method: GET, url: /v, success: {require: [\(requirement)]}}
+        """)
+    }
+    let (put, ask) = ("PUT https://h.example/api/x", "GET https://h.example/api/v")
+    let end = Turn.on("POST https://h.example/api/c", 200)
+    let content = #"{json: $.sha, eq: "{{file.sha256 | raw | base64}}"}"#
+    let digest = base64(RunningDigest.of(pattern(3), .sha256).bytes)
+    #expect(try driver(content).run([.lost(put), .on(ask, 200, #"{"sha":"\#(digest)"}"#)]).isDone(.digest))
+    #expect(try driver(content).run([.lost(put), .on(ask, 404), .on(put, 200), end]).isDone())
+    // Of an older version it would say the same.
+    let size = #"{json: $.size, eq: "{{file.size}}"}"#
+    #expect(try driver(size).run([.lost(put), .on(put, 200), end]).isDone())
+  }
+
   // MARK: - Folders on the way
 
   @Test func missingFoldersAreMadeOnce() throws {

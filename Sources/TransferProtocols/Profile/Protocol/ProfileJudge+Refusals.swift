@@ -26,7 +26,9 @@ extension ProfileJudge {
   private func uncertain(_ chunk: ChunkFacts, _ failure: Failure, _ remedy: Remedy) -> Verdict {
     if proto.profile.chunk.isIdempotent {
       // It may have made the file: that is asked before it is sent again.
-      let isAsked = isLast(chunk) && proto.endsWithChunks(facts, notes) && proto.canVerify(facts)
+      let mayBeLast = proto.profile.chunk.mode == .parallel || isLast(chunk)
+      let isAsked =
+        mayBeLast && proto.canVerify(facts) && (proto.endsWithChunks(facts, notes) || proto.verifiesContent)
       return .failed(failure, isAsked ? .probe : remedy)
     }
     if proto.isAlways(.probeChunk) { return .failed(failure, .probe) }

@@ -20,13 +20,22 @@ extension ProfileProtocol {
     guard facts.lostAnswer == .part, !facts.isAllStored, !facts.isAbsent, !facts.untold.contains(.verify) else {
       return false
     }
-    return isLastMissing(facts) && endsWithChunks(facts, notes) && canVerify(facts)
+    return isLastMissing(facts) && canVerify(facts) && (endsWithChunks(facts, notes) || verifiesContent)
   }
 
-  /// At most one chunk is not stored. Not asked of chunks side by side, of which more than one may be on its way.
+  /// At most one chunk is not stored; of chunks side by side that may be any.
   func isLastMissing(_ facts: UploadFacts) -> Bool {
-    profile.chunk.mode != .parallel
-      && facts.file.size - facts.acked <= facts.layout.range(facts.layout.count - 1).length
+    let last = profile.chunk.mode == .parallel ? 0 : facts.layout.count - 1
+    return facts.file.size - facts.acked <= facts.layout.range(last).length
+  }
+
+  /// What `verify` finds can be no older version of the file: it compares a digest, or asks for what only this session has.
+  var verifiesContent: Bool {
+    guard let step = profile.step(.verify) else { return false }
+    let isCompared = step.success.requirements.contains { requirement in
+      !requirement.isOptional && profile.file.hashes.contains { requirement.names("file", field: $0.rawValue) }
+    }
+    return isCompared || step.variables.contains { $0.root == "session" || $0.root == "uuid" }
   }
 
   /// The last chunk makes the file.
