@@ -545,6 +545,37 @@ import Testing
     #expect(end.isDone())
   }
 
+  /// Where the answer names no CRC32C, the MD5 of a file in one chunk is compared.
+  @Test func googleComparesTheMD5() throws {
+    let put = "PUT https://g.example/up/1?id=2"
+    let md5 = RunningDigest.of(pattern(10), .md5)
+    func answer(_ md5: String, _ crc: String = "") -> Turn {
+      .on(put, 200, #"{"size":"10","md5Hash":"\#(md5)"\#(crc)}"#)
+    }
+    guard case .done(let proof) = try google(10).run([Self.created(), answer(base64(md5.bytes))]) else {
+      Issue.record("it is not done")
+      return
+    }
+    #expect(proof.confirmation == .digest && proof.digest == md5 && proof.remoteDigest == md5)
+    let crc = RunningDigest.of(pattern(10), .crc32c)
+    let both = answer(base64(md5.bytes), #","crc32c":"\#(base64(crc.bytes))""#)
+    guard case .done(let other) = try google(10).run([Self.created(), both]) else {
+      Issue.record("it is not done")
+      return
+    }
+    #expect(other.digest == crc && other.remoteDigest == crc)
+    let wrong = [Self.created(), answer("AAAA")]
+    guard case .failed(let failure) = try google(10).run(wrong + wrong + wrong) else {
+      Issue.record("it did not fail")
+      return
+    }
+    #expect(failure.code == .integrityMismatch)
+    // The whole file is not read again for what an answer may say.
+    let large = try google(600 << 10, partSize: 256 << 10)
+    #expect(
+      large.proto.fileDigests(for: .chunk(ChunkFacts(seq: 2, range: large.facts.layout.range(2))), large.facts) == [])
+  }
+
   @Test(arguments: [("ya29.x", "Bearer ya29.x"), ("Bearer T", "Bearer T"), ("OAuth T", "OAuth T"), ("", nil)])
   func googleGetsABearerToken(_ token: String, _ header: String?) throws {
     let driver = try ProfileDriver(

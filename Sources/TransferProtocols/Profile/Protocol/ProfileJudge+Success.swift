@@ -134,8 +134,13 @@ extension ProfileJudge {
       return nil
     }
     let confirmation = proved("file") ?? part.confirmation
+    let ofBytesSent = rules.success.requirements.contains { requirement in
+      (requirement.namesHash(of: "chunk") || requirement.names("file", field: ProfileHash.crc32c.rawValue))
+        && requirement.isPresent(reader)
+    }
+    let digest = confirmation == .digest && !ofBytesSent ? compared ?? part.digest : part.digest
     return FileProof(
-      confirmation: confirmation, digest: part.digest, remoteDigest: confirmation == .digest ? part.digest : nil,
+      confirmation: confirmation, digest: digest, remoteDigest: confirmation == .digest ? digest : nil,
       etag: part.etag, requestID: reply.serverRequestID, serverDate: reply.field("date") ?? "")
   }
 

@@ -144,9 +144,13 @@ public struct ProfileProtocol: UploadProtocol {
   public func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm> {
     guard !profile.file.hashes.isEmpty, let (_, described) = described(step) else { return [] }
     if case .abort = step { return [] }
+    // What an answer to one of many chunks may say is not worth reading the whole file for.
+    var isRead = true
+    if case .chunk = step, facts.layout.count > 1 { isRead = false }
+    let compared = described.comparedVariables(isRead ? .all : .required)
     let shared =
       (profile.headers + profile.auth.headers).flatMap(\.value.variables) + (profile.baseURL?.variables ?? [])
-    let named = (shared + described.variables + described.comparedVariables).filter { $0.root == "file" }
+    let named = (shared + described.variables + compared).filter { $0.root == "file" }
     return Set(
       profile.file.hashes.filter { hash in named.contains { $0.accesses.first == .field(hash.rawValue) } }
         .map(\.algorithm))

@@ -39,10 +39,13 @@ struct ProfileStep: Sendable, Hashable {
     (query + headers).flatMap(\.value.variables) + url.variables + body.variables
   }
 
-  /// Every variable in what it compares an answer with, and in the request that it polls with.
-  var comparedVariables: [Expression.Variable] {
+  enum Comparisons { case all, required }
+
+  /// Every variable in what it compares an answer with, or in what the answer must have, and in the request that it polls with.
+  func comparedVariables(_ which: Comparisons) -> [Expression.Variable] {
     let conditions = rules.map(\.condition) + [have.exists, have.done, poll?.condition, offset?.when].compactMap { $0 }
-    let requirements = success.requirements + conditions.flatMap(\.requirements)
+    let successes = success.requirements.filter { which == .all || !$0.isOptional }
+    let requirements = successes + conditions.flatMap(\.requirements)
     let asked = poll?.request.map { ($0.query + $0.headers).flatMap(\.value.variables) + $0.url.variables } ?? []
     return requirements.flatMap(\.everyVariable) + asked
   }
