@@ -26,6 +26,7 @@ extension Exchange {
     reply.isBodyIncomplete = length > 0 && (isAnsweredEarly || reply.bytesSent < length)
     reply.proxyStatus = passes == 0 && reply.curlCode != 0 ? refusal(ofProxy: easy.long(CURLINFO_HTTP_CONNECTCODE)) : 0
     reply.timing = timing()
+    reply.longestPauseMs = (stall?.longestPauseNs ?? 0) / 1_000_000
     reply.remoteIP = easy.text(CURLINFO_PRIMARY_IP)
     reply.httpVersion = answer.status == 0 ? "" : Self.httpVersion(easy.long(CURLINFO_HTTP_VERSION))
     reply.isReusedConnection = !reply.remoteIP.isEmpty && (passes > 1 || easy.long(CURLINFO_NUM_CONNECTS) == 0)

@@ -1,5 +1,7 @@
 /// Notices that a request moves fewer than 1,024 bytes a second for too long. Pure: the caller brings time and counts.
 ///
+/// Each 1,024 bytes make up for one second, however late they come: a trickle in lumps is a trickle.
+///
 /// Ours instead of libcurl's, whose limit also fires while a transfer waits for our own rate limit
 /// (libcurl 7.88.1), which says nothing about the server.
 struct StallWatch {
@@ -8,8 +10,10 @@ struct StallWatch {
   private let limitNs: Int64
   private var checkedNs: Int64
   private var movedAtCheck: Int64 = 0
-  /// The last moment at which all was well.
+  /// Up to here as much has moved as was to be.
   private var goodNs: Int64
+  /// The longest time that was not made up for.
+  private(set) var longestPauseNs: Int64 = 0
 
   init(limitMs: Int64, nowNs: Int64) {
     limitNs = limitMs * 1_000_000
@@ -24,10 +28,15 @@ struct StallWatch {
     let elapsed = nowNs - checkedNs
     guard elapsed > 0 else { return false }
     let delta = moved - movedAtCheck
-    let isFast = delta > 0 && Double(delta) * 1e9 >= Double(Self.leastBytesPerSecond) * Double(elapsed)
-    if isExcused || isFast || delta < 0 { goodNs = nowNs }
     checkedNs = nowNs
     movedAtCheck = moved
+    if isExcused || delta < 0 {
+      goodNs = nowNs
+    } else {
+      let madeUp = min(Double(nowNs - goodNs), Double(delta) / Double(Self.leastBytesPerSecond) * 1e9)
+      goodNs += Int64(madeUp)
+    }
+    longestPauseNs = max(longestPauseNs, nowNs - goodNs)
     return nowNs - goodNs >= (limitMs.map { $0 * 1_000_000 } ?? limitNs)
   }
 }

@@ -145,6 +145,8 @@ public struct TransferReply: Sendable {
   public var proxyStatus = 0
   /// Ended by us because too few bytes moved for `RequestLimits.stallMs`; `curlCode` is 28 then.
   public var isStalled = false
+  /// The longest time in which fewer than 1,024 bytes a second moved, looked at now and then.
+  public var longestPauseMs: Int64 = 0
   /// The address that a server named is one that ``AddressRule`` forbids.
   public var isAddressRefused = false
   /// We stopped it; nothing is wrong with the server.

@@ -25,6 +25,30 @@ import TransferModel
     }
   }
 
+  /// A server that takes or gives next to nothing, evenly or in lumps of 60 bytes, is stalled as well: each lump was as good as a
+  /// second of full speed before.
+  @Test(arguments: ["takes", "gives", "gives lumps"])
+  func aTrickleIsStalled(_ how: String) async {
+    let isDone = Mailbox<Bool>()
+    await withServer({ connection in
+      _ = connection.readHead()
+      if how != "takes" { connection.send("HTTP/1.1 200 OK\r\n") }
+      let pauseMs: Int64 = how == "gives lumps" ? 200 : 50
+      while isDone.take(timeoutMs: pauseMs) != nil {
+        switch how {
+        case "takes": _ = connection.readBody(1)
+        case "gives": connection.send("a")
+        default: connection.send("field: \(String(repeating: "a", count: 51))\r\n")
+        }
+      }
+    }) { server, transport in
+      let reply = await transport.perform(put(server.url, how == "takes" ? 64 << 20 : 10, Self.tiny))
+      isDone.close()
+      #expect(reply.isStalled && reply.curlCode == 28 && reply.transportFailure?.code == .netStalled, "\(reply)")
+      #expect(reply.longestPauseMs >= 300)
+    }
+  }
+
   @Test func waitingForOurOwnLimitIsNoStall() async {
     await withServer(answeringAll(answer("200 OK"))) { server, transport in
       transport.setRate(bytesPerSecond: 1000)
@@ -111,6 +135,13 @@ import TransferModel
       // A rewind is progress.
       (11, 0, false, false), (14, 0, false, true),
     ]
+    // A lump of 1,024 bytes every two seconds, looked at every second: half of what is asked for.
+    var lumps = StallWatch(limitMs: 3000, nowNs: 0)
+    let stalls = (1...7).map {
+      lumps.isStalled(moved: $0 / 2 * 1024, isExcused: false, nowNs: $0 * 1_000_000_000)
+    }
+    #expect(stalls == [false, false, false, false, true, true, true])
+    #expect(lumps.longestPauseNs == 4_000_000_000)
     var watch = StallWatch(limitMs: 3000, nowNs: 0)
     for step in steps {
       let isStalled = watch.isStalled(

@@ -17,7 +17,10 @@ extension EngineLoop {
     reply.bytesSent = max(0, reply.bytesSent - Int64(job.prefixLength))
     // Behind the body may stand the end of a form.
     if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
-    if job.range != nil { summary.bytesSent += reply.bytesSent }
+    if job.range != nil {
+      summary.bytesSent += reply.bytesSent
+      if reply.isAnswered { job.destination.host.pauses.note(reply.longestPauseMs) }
+    }
     if reply.isCancelled && !reply.isAnswered {
       requestEnded(job, .interrupted, bytes: reply.bytesSent)
       return interrupt(id, reply)

@@ -210,6 +210,9 @@ extension EngineLoop {
       job.prefixLength = request.envelope?.prefix.count ?? 0
       request.credentialLabel = destination.resolved.credentials.label
       if destination.learned.refusesExpect { request.omitExpect() }
+      if job.range != nil, work.machine.abilities.repeatable {
+        request.limits.stallMs = destination.host.pauses.limitMs(request.limits.stallMs, failures: job.step.failures)
+      }
       request.rateGroup = RateGroup(rawValue: work.machine.claimed.batch.rawValue)
       job.phase = .sending
       job.sentMs = bootMs

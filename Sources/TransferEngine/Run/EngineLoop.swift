@@ -73,6 +73,7 @@ final class EngineLoop: @unchecked Sendable {
     /// Requests at a time, as the ledger knows it.
     var notedConcurrency: Int?
     var bodyLength = BodyLength()
+    var pauses = PauseMemory()
 
     init(name: String) { self.name = name }
   }
