@@ -11,28 +11,16 @@ extension LedgerReader {
       }
       findings += rows.map { Finding(invariant: name, detail: $0) }
     }
-    let damaged = try damagedAttemptSums().prefix(100)
-    return findings + damaged.map { Finding(invariant: Self.attemptSumRule, detail: $0) }
-  }
-
-  /// Not a statement: of the lists in a sum SQL knows nothing.
-  public static let attemptSumRule = "I38 what was added up of attempts is what they say"
-
-  /// Blocks whose sums are not those of their attempts.
-  private func damagedAttemptSums() throws -> [String] {
-    try summedBlocks().filter { block in
-      let written = try db.rows(
-        """
-        SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_sent, first_at, last_at, errors,
-          latencies, active FROM attempt_sum WHERE block = ? ORDER BY batch_id
-        """, .integer(block), row: AttemptSumRow.init)
-      return try written != attemptSumRows(of: block)
-    }.map { "attempts \(SumBlock.first($0)) to \(SumBlock.last($0))" }
+    findings += try changedSchema().prefix(100).map { Finding(invariant: Self.schemaRule, detail: $0) }
+    return findings + (try damagedAttemptSums().prefix(100).map { Finding(invariant: Self.attemptSumRule, detail: $0) })
   }
 
   /// The rules, each a statement that yields no rows on a sound ledger; also after every crash, once the next run has
   /// recovered. They can be run by any SQLite program.
-  public static let invariants: [(name: String, sql: String)] = rowRules + attemptRules + sessionRules
+  public static let invariants: [(name: String, sql: String)] = rowRules + attemptRules + sessionRules + historyRules
+
+  /// With the two that are no statements.
+  public static var ruleCount: Int { invariants.count + [attemptSumRule, schemaRule].count }
 
   private static let rowRules: [(name: String, sql: String)] = [
     ("I01 references exist", #"SELECT "table", rowid, parent FROM pragma_foreign_key_check"#),
@@ -150,8 +138,11 @@ extension LedgerReader {
       """
     ),
     (
-      "I29 generations of a key are numbered without a double",
-      "SELECT destination_id, hex(key) FROM file GROUP BY destination_id, key HAVING count(*) <> count(DISTINCT generation)"
+      "I29 generations of a key are numbered without a double and without a hole",
+      """
+      SELECT destination_id, hex(key) FROM file GROUP BY destination_id, key
+      HAVING count(*) <> count(DISTINCT generation) OR count(*) <> max(generation)
+      """
     ),
   ]
 
@@ -229,7 +220,14 @@ extension LedgerReader {
         AND (a.outcome IN ('unknown', 'crashed') OR (a.may_have_arrived AND a.outcome NOT IN ('ok', 'open'))))
       """
     ),
-    ("I23 time runs forward in a row", "SELECT id FROM attempt WHERE ended_at < started_at"),
+    (
+      "I23 time runs forward in a row",
+      """
+      SELECT 'attempt', id FROM attempt WHERE ended_at < started_at
+      UNION ALL SELECT 'file', id FROM file WHERE finished_at < started_at
+      UNION ALL SELECT 'run', id FROM engine_run WHERE ended_at < started_at
+      """
+    ),
     (
       "I26 at most one chunk is sent again for each lost connection",
       """

@@ -163,7 +163,7 @@ import Testing
     UPDATE file SET live = NULL WHERE id = 1;
     INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
       device, mode, state, priority, created_at) SELECT uid, batch_id, destination_id, 2, 1, path, key, size, mtime_ns,
-      ctime_ns, inode, device, mode, 'pending', 0, 0 FROM file WHERE id = 1;
+      ctime_ns, inode, device, mode, 'pending', 0, created_at FROM file WHERE id = 1;
     UPDATE OR REPLACE file SET live = 1 WHERE id = 1
     """,
   ]
@@ -286,7 +286,8 @@ import Testing
     try f.shell(
       """
       INSERT INTO file (uid, batch_id, destination_id, generation, path, key, mode, state, cause, priority, created_at,
-        finished_at) SELECT uid, batch_id, destination_id, 2, path, key, 0, 'failed', 'net.reset', 0, 0, 0 FROM file WHERE id = 3;
+        finished_at) SELECT uid, batch_id, destination_id, 2, path, key, 0, 'failed', 'net.reset', 0, created_at, 0
+        FROM file WHERE id = 3;
       UPDATE file SET staged = 'copy' WHERE id = 3; UPDATE session SET notes = '{}' WHERE file_id = 2;
       """)
     try f.shell("UPDATE file SET hidden = 1 WHERE id IN (1, 4); UPDATE batch SET rate = 1, workers = 1, hidden = 1")

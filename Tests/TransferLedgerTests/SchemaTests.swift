@@ -63,19 +63,20 @@ import TransferModel
       filledBy: """
         INSERT INTO destination VALUES (1, 'put:there');
         INSERT INTO batch (id, uid, destination_id, protocol, destination, settings, labels, priority, created_at)
-        VALUES (7, zeroblob(16), 1, 'put', 'put:there', '{}', '{}', 0, 0);
+        VALUES (1, zeroblob(16), 1, 'put', 'put:there', '{"destination":"put:there"}', '{}', 0, 0);
+        INSERT INTO event VALUES (1, 0, 'added', 1, NULL, 'put:there');
         INSERT INTO file (id, uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
           device, mode, state, priority, created_at)
-        VALUES (41, zeroblob(16), 7, 1, 1, 1, CAST('/old' AS BLOB), x'6F', 20, 1, 1, 1, 1, 0, 'pending', 0, 0)
+        VALUES (1, zeroblob(16), 1, 1, 1, 1, CAST('/old' AS BLOB), x'6F', 20, 1, 1, 1, 1, 0, 'pending', 0, 0)
         """)
     #expect(try f.texts("PRAGMA user_version") == ["\(Migrations.count)"])
-    #expect(try f.texts("SELECT id, path, state FROM v_files") == ["41 /old pending"])
+    #expect(try f.texts("SELECT id, path, state FROM v_files") == ["1 /old pending"])
     let run = try f.startRun()
     try f.ledger.write { tx in
-      #expect(try tx.claimFiles(run, limit: 9).map(\.id) == [FileID(rawValue: 41)])
-      _ = try tx.plan(FileID(rawValue: 41), run, ChunkLayout(size: 20, chunkSize: 10))
-      try tx.sendAll(FileID(rawValue: 41), run)
-      #expect(try tx.completeFile(FileID(rawValue: 41), run, proof) == .applied)
+      #expect(try tx.claimFiles(run, limit: 9).map(\.id) == [FileID(rawValue: 1)])
+      _ = try tx.plan(FileID(rawValue: 1), run, ChunkLayout(size: 20, chunkSize: 10))
+      try tx.sendAll(FileID(rawValue: 1), run)
+      #expect(try tx.completeFile(FileID(rawValue: 1), run, proof) == .applied)
     }
     let made = try LedgerFixture()
     let schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"

@@ -38,7 +38,9 @@ private final class SlowClock: TransferClock {
     #expect(slice.count == 500)
   }
 
-  @Test(arguments: [(0, [100, 300, 700, 1_200]), (50, [100, 150, 175] + Array(stride(from: 187, to: 1_200, by: 8)) + [1_200])])
+  @Test(arguments: [
+    (0, [100, 300, 700, 1_200]), (50, [100, 150, 175] + Array(stride(from: 187, to: 1_200, by: 8)) + [1_200]),
+  ])
   func aVerbMeasuresItsTransactions(stepMs: Int, seen: [Int]) throws {
     let f = try LedgerFixture()
     let batch = try f.makeBatch()
@@ -49,7 +51,9 @@ private final class SlowClock: TransferClock {
     defer { slow.close() }
     var counts: [Int] = []
     let outcome = try slow.control(.pause(now: false), .batch(batch)) {
-      if let count = try? f.texts("SELECT count(*) FROM file WHERE state = 'paused'").first { counts.append(Int(count) ?? -1) }
+      if let count = try? f.texts("SELECT count(*) FROM file WHERE state = 'paused'").first {
+        counts.append(Int(count) ?? -1)
+      }
     }
     #expect(outcome.changed.count == 1_200)
     #expect(Array(counts.prefix(4)) == Array(seen.prefix(4)) && counts.last == 1_200)

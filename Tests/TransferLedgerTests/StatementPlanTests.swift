@@ -25,7 +25,7 @@ import TransferModel
     "Queries/EventQueries.swift", "Queries/FailureQueries.swift", "Queries/FileQueries.swift",
     "Queries/StateTotals.swift", "Queries/StoreNumbers.swift",
     "Queries/TotalsQueries.swift",
-    "LedgerReader+Check.swift", "Sums/AttemptSumQueries.swift",
+    "LedgerReader+Check.swift", "LedgerReader+History.swift", "Sums/AttemptSumQueries.swift",
   ]
 
   /// Statements that write into a copy which nobody works with yet.

@@ -82,7 +82,8 @@ import Testing
     switch state {
     case "pending": break
     case "settling":
-      try f.shell("DROP TRIGGER file_arrow; UPDATE file SET state = 'settling'")
+      let arrow = try f.texts("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = 'file_arrow'")
+      try f.shell("DROP TRIGGER file_arrow; UPDATE file SET state = 'settling'; \(arrow[0])")
     case "waiting": try f.shell("UPDATE file SET not_before = 1 << 60")
     case "paused": try f.shell("UPDATE file SET state = 'paused'")
     case "cancelled": try f.shell("UPDATE file SET state = 'cancelled', live = NULL, finished_at = 1")

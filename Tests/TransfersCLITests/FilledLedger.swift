@@ -54,7 +54,8 @@ struct FilledLedger {
     try admit(page, to: first)
     var other = AdmissionPage()
     Self.append(Array("/data/x\u{1B}[2J\ny".utf8), Array("q/x".utf8), 1 << 30, to: &other)
-    try admit(other, to: NewBatch(settings: settings, protocolName: "s3", destination: "s3://bucket/q/"))
+    let elsewhere = BatchSettings(destination: "s3://bucket/q/")
+    try admit(other, to: NewBatch(settings: elsewhere, protocolName: "s3", destination: "s3://bucket/q/"))
     return (1...3).map { FileID(rawValue: $0) }
   }
 

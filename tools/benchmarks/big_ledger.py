@@ -42,9 +42,8 @@ def arguments():
     return asked
 
 
-def uid(i):
-    """A UUIDv7 that follows from a number."""
-    ms = START + i
+def uid(i, ms=START):
+    """A UUIDv7 of a time that follows from a number."""
     return ms.to_bytes(6, "big") + bytes((0x70 | i >> 8 & 0xF, i & 0xFF, 0x80)) + (i * 2654435761 % 2**56).to_bytes(7, "big")
 
 
@@ -147,7 +146,7 @@ class Maker:
         stored = {"waiting": "pending", "parts": "done", "retried": "done"}.get(state, state)
         path = b"/data/archive/%04d/%08d.bin" % (i // 1000, i)
         self.rows.add(FILE, (
-            i, uid(i), batch, None if stored == "failed" else 1, path, b"in/%04d/%08d.bin" % (i // 1000, i), size,
+            i, uid(i, START - 1000), batch, None if stored == "failed" else 1, path, b"in/%04d/%08d.bin" % (i // 1000, i), size,
             (START - i) * 1_000_000, (START - i) * 1_000_000, i + 1000, stored,
             "http.413" if stored == "failed" else "http.503" if state == "waiting" else None,
             "payload too large" if stored == "failed" else None,
@@ -176,14 +175,14 @@ class Maker:
                     self.attempt(i, chunk, "part", 1, started, started + 250, "retry", "http.503", 503, length // 2, 0)
                     n, start = 2, started + 300
                 self.attempt(i, chunk, "part", n, start, ended + start - started, "ok", None, 200, length, length)
-                row = ("done", 0, '"%032x"' % i, "crc64nvme:%016x" % chunk, "digest", self.attempts)
+                row = ("done", 0, '"%032x"' % i, "crc64nvme:%016x" % (i if count == 1 else chunk), "digest", self.attempts)
             self.rows.add(CHUNK, (chunk, i, seq, seq * chunk_size, length, *row))
 
     def attempt(self, file, chunk, operation, n, start, end, outcome, code, status, sent, acked):
         self.attempts += 1
         i = self.attempts
         self.rows.add(ATTEMPT, (
-            i, uid(i), file, chunk, operation, n, start, outcome, end, code, "slow down" if status == 503 else None, status, sent, acked,
+            i, uid(i, start), file, chunk, operation, n, start, outcome, end, code, "slow down" if status == 503 else None, status, sent, acked,
             end - start - 1, end - start, "R%08d" % i, 1000 if outcome == "retry" else None))
 
 
@@ -203,6 +202,7 @@ def fill(db, asked):
             "INSERT INTO batch (id, uid, name, destination_id, protocol, destination, settings, labels, priority, created_at) "
             "VALUES (?, ?, ?, 1, 's3', 's3://bucket/in/', '{\"destination\":\"s3://bucket/in/\"}', '{}', 0, ?)",
             (i, uid(i), f"batch-{i}", START - 1000))
+        db.execute("INSERT INTO event (at, verb, batch_id, detail) VALUES (?, 'added', ?, 's3://bucket/in/')", (START - 1000, i))
     maker = Maker(db, asked)
     for i in range(1, asked.files + 1):
         maker.file(i)

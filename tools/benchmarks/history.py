@@ -2,14 +2,18 @@
 
 Ledgers are made by SQL in the state in which they end, as big_ledger.py does it. Batch 1 are 1,000 real files, sent long ago; batch 2 a
 small one of 1,000 paused files, batch 3 a tenth of all files (at most 100,000), paused; batch 4 the history: done, failed and cancelled.
-While a verb runs, another writer takes the lock again and again, as an engine would: its longest wait is the longest transaction.
+While a verb runs, another writer takes the lock again and again, as an engine would: its longest wait is the longest transaction. At the end an engine has two files of a server that does not answer: `control` is the time
+from the start of `cancel` until it has let go of them.
 """
 
+import contextlib
 import fcntl
 import os
 import shutil
+import socket
 import sqlite3
 import statistics
+import subprocess
 import threading
 import time
 
@@ -151,8 +155,57 @@ def verbs():
     return {f"{verb} {size}": [verb, batch, *more] for size, batch in (("small", "b2"), ("large", "b3")) for verb, more in words.items()}
 
 
+class Silent(threading.Thread):
+    """A server that takes requests and never answers, so that an engine has files in its hands."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket, self.taken = socket.create_server(("127.0.0.1", 0), backlog=64), []
+
+    def run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                self.taken.append(self.socket.accept()[0])
+
+    def close(self):
+        for connection in [*self.taken, self.socket]:
+            connection.close()
+
+
+def wait_for(path, sql, seconds=60):
+    """Until the statement yields a number other than 0."""
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+    ends = time.monotonic() + seconds
+    while not db.execute(sql).fetchone()[0]:
+        if time.monotonic() > ends:
+            raise measure.Failed(f"waited {seconds} s for {sql}")
+        time.sleep(0.002)
+    db.close()
+
+
+def control(at, path, folder):
+    """How long it takes from the start of `cancel` until a running engine has let go of the files that it has."""
+    environment, server = commands.environment(path), Silent()
+    server.start()
+    words = [f"{folder}/0001.bin", f"{folder}/0002.bin", f"http://127.0.0.1:{server.socket.getsockname()[1]}/"]
+    subprocess.run([at.binary, "add", "--quiet", *words], env=environment, check=True)
+    engine = subprocess.Popen([at.binary, "run", "--quiet"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(path, "SELECT count(*) = 2 FROM attempt WHERE outcome = 'open'")
+        began = time.monotonic()
+        subprocess.run([at.binary, "cancel", "--quiet", "b5"], env=environment, check=True)
+        wait_for(path, "SELECT count(*) = 2 FROM file WHERE batch_id = 5 AND state IN ('cancelled', 'unknown')")
+        return time.monotonic() - began
+    finally:
+        engine.terminate()
+        engine.wait()
+        server.close()
+
+
 def measured(at, path, folder, rounds):
     environment, found = commands.environment(path), {}
+    # Adds up what the ledger holds, as the runs that made it would have.
+    subprocess.run([at.binary, "run", "--quiet"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for name, words in looks(at.binary, folder).items():
         runs = measure.repeat(rounds, [at.binary, *words], environment)
         found[name] = {"ms": statistics.median(run.wall for run in runs) * 1e3, "cpu_ms": min(run.cpu for run in runs) * 1e3, "rss_mib": max(run.rss_mib for run in runs)}
@@ -163,6 +216,7 @@ def measured(at, path, folder, rounds):
             "ms": run.wall * 1e3, "cpu_ms": run.cpu * 1e3, "rss_mib": run.rss_mib, "longest_ms": neighbour.longest * 1e3,
             "wal_mib": neighbour.log / 2**20,
         }  # fmt: skip
+    found["control"] = {"ms": control(at, path, folder) * 1e3, "cpu_ms": 0.0, "rss_mib": 0.0}
     return found
 
 

@@ -42,7 +42,7 @@ extension LedgerTransaction {
       FROM file f JOIN receipt r ON r.file_id = f.id
       WHERE f.state = 'done' AND f.batch_id = ?1 AND f.id BETWEEN ?2 << 12 AND (?2 << 12) + 4095
         AND NOT EXISTS (SELECT 1 FROM file_sum WHERE batch_id = ?1 AND block = ?2)
-      HAVING count(*) > 0
+      GROUP BY f.batch_id
       """, .integer(batch), .integer(block))
   }
 }

@@ -38,7 +38,7 @@ struct StoreCheckOutput: OutputValue {
 
   init(integrity: [String], findings: [Finding]) {
     ok = integrity.isEmpty && findings.isEmpty
-    invariants = LedgerReader.invariants.count
+    invariants = LedgerReader.ruleCount
     self.integrity = integrity
     self.findings = findings.map { ["invariant": $0.invariant, "detail": $0.detail] }
   }

@@ -1,0 +1,78 @@
+/// What shows that rows were rewritten or taken away behind the back of the program, as far as the rows that are left tell.
+extension LedgerReader {
+  static let historyRules: [(name: String, sql: String)] = [
+    (
+      "I39 a batch goes where its settings say, and its history begins so",
+      """
+      SELECT id FROM batch WHERE iif(json_valid(settings), settings ->> 'destination', NULL) IS NOT destination
+        OR id NOT IN (SELECT e.batch_id FROM event e JOIN batch b ON b.id = e.batch_id
+          WHERE e.verb = 'added' AND e.detail = b.destination)
+      """
+    ),
+    (
+      "I40 a file goes where its batch goes",
+      "SELECT f.id FROM file f JOIN batch b ON b.id = f.batch_id WHERE f.destination_id <> b.destination_id"
+    ),
+    (
+      "I41 rows are numbered without a hole",
+      """
+      SELECT name, rows, highest FROM (
+        SELECT 'batch' name, count(*) rows, max(id) highest FROM batch
+        UNION ALL SELECT 'destination', count(*), max(id) FROM destination
+        UNION ALL SELECT 'run', count(*), max(id) FROM engine_run
+        UNION ALL SELECT 'file', count(*), max(id) FROM file UNION ALL SELECT 'session', count(*), max(id) FROM session
+        UNION ALL SELECT 'chunk', count(*), max(id) FROM chunk UNION ALL SELECT 'attempt', count(*), max(id) FROM attempt
+        UNION ALL SELECT 'event', count(*), max(id) FROM event)
+      WHERE rows <> highest
+      """
+    ),
+    (
+      "I42 the time in an identifier is that of its row",
+      """
+      SELECT 'file', id FROM file WHERE substr(hex(uid), 1, 12) <> printf('%012X', created_at)
+      UNION ALL SELECT 'attempt', id FROM attempt WHERE substr(hex(uid), 1, 12) <> printf('%012X', started_at)
+      UNION ALL SELECT 'run', id FROM engine_run WHERE substr(hex(uid), 1, 12) <> printf('%012X', started_at)
+      """
+    ),
+    (
+      "I43 attempts are in the order of their runs",
+      """
+      WITH r AS (SELECT run_id, min(id) low, max(id) high FROM attempt GROUP BY run_id)
+      SELECT a.run_id, b.run_id FROM r a JOIN r b ON b.run_id > a.run_id WHERE b.low < a.high
+      """
+    ),
+    (
+      "I44 a request uses a session of its file",
+      "SELECT a.id FROM attempt a JOIN session s ON s.id = a.session_id WHERE s.file_id <> a.file_id"
+    ),
+    (
+      "I45 the digest of an only chunk is that of its file",
+      """
+      SELECT r.file_id FROM receipt r JOIN file f ON f.id = r.file_id JOIN chunk c ON c.file_id = f.id
+      WHERE f.chunk_count = 1 AND c.digest <> r.digest AND length(c.digest) = length(r.digest)
+        AND substr(c.digest, 1, instr(c.digest, ':')) = substr(r.digest, 1, instr(r.digest, ':'))
+      """
+    ),
+  ]
+
+  /// Not a statement: the program knows what the schema is to be.
+  public static let schemaRule = "I46 the rules of the schema are in force"
+
+  /// Tables, indexes, triggers and views that are missing or not what the program makes; and triggers that are not its own. Other
+  /// things that people added do no harm.
+  func changedSchema() throws -> [String] {
+    let all = "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name"
+    let memory = try Connection(path: ":memory:", access: .readWrite)
+    for migration in Migrations.all { try memory.execute(migration.sql) }
+    let read = { (row: SQLRow) in (name: row.text(0), type: row.text(1), sql: row.text(2)) }
+    let (wanted, found) = (try memory.rowsOnce(all, row: read), try db.rowsOnce(all, row: read))
+    let sqlByName = Dictionary(found.map { ("\($0.type) \($0.name)", $0.sql) }, uniquingKeysWith: { first, _ in first })
+    let known = Set(wanted.map { "\($0.type) \($0.name)" })
+    let changed = wanted.compactMap { item -> String? in
+      guard let sql = sqlByName["\(item.type) \(item.name)"] else { return "\(item.type) \(item.name) is missing" }
+      return sql == item.sql ? nil : "\(item.type) \(item.name) was changed"
+    }
+    let foreign = found.filter { $0.type == "trigger" && !known.contains("trigger \($0.name)") }
+    return changed + foreign.map { "trigger \($0.name) is not of this program" }
+  }
+}

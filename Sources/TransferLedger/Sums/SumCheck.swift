@@ -1,0 +1,16 @@
+extension LedgerReader {
+  /// Not a statement: of the lists in a sum SQL knows nothing.
+  public static let attemptSumRule = "I38 what was added up of attempts is what they say"
+
+  /// Blocks whose sums are not those of their attempts.
+  func damagedAttemptSums() throws -> [String] {
+    try summedBlocks().filter { block in
+      let written = try db.rows(
+        """
+        SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_sent, first_at, last_at, errors,
+          latencies, active FROM attempt_sum WHERE block = ? ORDER BY batch_id
+        """, .integer(block), row: AttemptSumRow.init)
+      return try written != attemptSumRows(of: block)
+    }.map { "attempts \(SumBlock.first($0)) to \(SumBlock.last($0))" }
+  }
+}

@@ -1,0 +1,151 @@
+import Testing
+import TransferModel
+
+@testable import TransferLedger
+
+/// History rewritten by another program. While the schema is in force it is refused; with its defences taken down, it is found by a
+/// rule that has a name.
+@Suite struct RewriteTests {
+  /// Files: 1 done in two chunks, 2 active, 4 failed, 5 unknown, 7 done in one chunk, 8 its next generation, done too.
+  static let rewrites = [
+    // batches and destinations
+    ("I01", "DELETE FROM batch WHERE id = 1"),
+    ("I39", "UPDATE batch SET destination = 'put:elsewhere' WHERE id = 1"),
+    ("I39", "UPDATE batch SET settings = '{\"destination\":\"put:elsewhere\"}' WHERE id = 1"),
+    ("I40", "UPDATE batch SET destination_id = 2 WHERE id = 1"),
+    ("I41", "UPDATE batch SET id = 9 WHERE id = 2"),
+    ("I01", "DELETE FROM destination WHERE id = 1"),
+    // files
+    ("I01", "DELETE FROM file WHERE id = 1"),
+    (
+      "I41",
+      """
+      DELETE FROM receipt WHERE file_id = 1; DELETE FROM attempt WHERE file_id = 1; DELETE FROM chunk WHERE file_id = 1;
+      DELETE FROM file_sum; DELETE FROM attempt_sum; DELETE FROM file WHERE id = 1
+      """
+    ),
+    ("I03", "UPDATE file SET size = size + 1 WHERE id = 1"),
+    ("I07", "UPDATE file SET state = 'superseded', live = NULL WHERE id = 1"),
+    ("I29", "UPDATE file SET generation = 4 WHERE id = 8"),
+    ("I29", "UPDATE file SET key = x'7A7A' WHERE id = 8"),
+    ("I42", "UPDATE file SET created_at = created_at - 86400000 WHERE id = 1"),
+    ("I40", "UPDATE file SET batch_id = 2, destination_id = 1 WHERE id = 1"),
+    ("I23", "UPDATE file SET finished_at = started_at - 1 WHERE id = 1"),
+    ("I37", "UPDATE file SET finished_at = finished_at + 1 WHERE id = 1"),
+    (
+      "I42",
+      "INSERT OR REPLACE INTO file SELECT id, zeroblob(16), batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode, state, cause, message, priority, not_before, failures, run_id, chunk_size, chunk_count, created_at, started_at, finished_at, wish, hidden, staged, holds FROM file WHERE id = 1"
+    ),
+    // chunks: evidence of done files
+    ("I03", "DELETE FROM chunk WHERE id = 1"),
+    ("I45", "UPDATE chunk SET digest = 'crc32c:00000009' WHERE file_id = 7"),
+    ("I09", "UPDATE chunk SET done_attempt = 2 WHERE id = 1"),
+    (
+      "I06",
+      "UPDATE chunk SET state = 'pending', etag = NULL, digest = NULL, confirmation = NULL, done_attempt = NULL WHERE id = 1"
+    ),
+    ("I04", "UPDATE OR REPLACE chunk SET offset = 11 WHERE id = 2"),
+    // attempts
+    ("I09", "DELETE FROM attempt WHERE id = 2"), ("I16", "UPDATE attempt SET n = 2 WHERE id = 1"),
+    ("I09", "UPDATE attempt SET outcome = 'retry' WHERE id = 1"),
+    ("I17", "UPDATE attempt SET bytes_acked = bytes_acked + 1 WHERE id = 1"),
+    ("I38", "UPDATE attempt SET bytes_sent = bytes_sent + 1 WHERE id = 1"),
+    ("I38", "UPDATE attempt SET ended_at = ended_at + 1000 WHERE id = 1"),
+    ("I42", "UPDATE attempt SET started_at = started_at - 1000 WHERE id = 1"),
+    ("I43", "UPDATE attempt SET run_id = 1 WHERE id = 2"),
+    ("I44", "UPDATE attempt SET session_id = 1 WHERE id = 1"),
+    // receipts
+    ("I07", "DELETE FROM receipt WHERE file_id = 1"),
+    ("I08", "UPDATE receipt SET digest = 'crc32c:00000008' WHERE file_id = 1"),
+    ("I45", "UPDATE receipt SET digest = 'crc32c:00000009', remote_digest = 'crc32c:00000009' WHERE file_id = 7"),
+    ("I37", "UPDATE receipt SET confirmation = 'none', digest = NULL, remote_digest = NULL WHERE file_id = 1"),
+    // events, runs, sessions
+    ("I41", "DELETE FROM event WHERE id = 2"),
+    ("I39", "UPDATE event SET verb = 'seen' WHERE verb = 'added' AND batch_id = 1"),
+    ("I01", "DELETE FROM engine_run WHERE id = 1; DELETE FROM engine_run WHERE id = 2"),
+    ("I42", "UPDATE engine_run SET started_at = started_at - 1000 WHERE id = 2"),
+    ("I41", "DELETE FROM session WHERE id = 1"),
+    ("I28", "UPDATE session SET state = 'intended', ended_at = NULL, file_id = 1 WHERE id = 2"),
+  ]
+
+  private func fixture() throws -> LedgerFixture {
+    let f = try LedgerFixture()
+    let (second, run) = (
+      try {
+        try RulesTests.fill(f); return try f.makeBatch("put:elsewhere")
+      }(), RunID(rawValue: 2)
+    )
+    try f.shell("UPDATE file SET state = 'paused' WHERE state = 'pending'")
+    for version in [Int64(1), 2] {
+      _ = try f.admit("one", version: version, to: second)
+      try f.ledger.write { tx in
+        let file = try tx.claimAndPlan(run)
+        try tx.sendAll(file.id, run)
+        _ = try tx.completeFile(file.id, run, proof)
+        try tx.recordEvent("seen", batch: nil, file: file.id, detail: "")
+      }
+    }
+    // Nothing is in work any more, and what can be added up is.
+    try f.shell(
+      """
+      UPDATE attempt SET outcome = 'interrupted', ended_at = started_at WHERE outcome = 'open';
+      UPDATE chunk SET state = 'pending' WHERE state = 'sending'
+      """)
+    try RulesTests.addUp(f)
+    #expect(try f.findings() == [])
+    return f
+  }
+
+  @Test func historyIsNotRewrittenWhileTheSchemaIsInForce() throws {
+    let f = try fixture()
+    let shell = try Connection(path: f.path, access: .readWrite)
+    for (_, sql) in Self.rewrites {
+      try shell.execute("SAVEPOINT one")
+      let error = #expect(throws: SQLiteError.self, "\(sql)") { try shell.execute(sql) }
+      #expect(error?.primary == 19, "\(sql): \(error?.message ?? "")")
+      try shell.execute("ROLLBACK TO one; RELEASE one")
+    }
+  }
+
+  @Test(arguments: rewrites) func aRewriteIsFound(rule: String, sql: String) throws {
+    let f = try fixture()
+    let shell = try Connection(path: f.path, access: .readWrite)
+    // The rules go, and come back as they were: nothing but the rows is different afterwards.
+    try shell.execute("PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON; BEGIN")
+    let guards = try shell.rowsOnce("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid") {
+      ($0.text(0), $0.text(1))
+    }
+    for (name, _) in guards { try shell.execute("DROP TRIGGER \(name)") }
+    try shell.execute(sql)
+    for (_, sql) in guards { try shell.execute(sql) }
+    try shell.execute("COMMIT")
+    let findings = try f.findings()
+    #expect(findings.contains { $0.hasPrefix(rule) }, "\(findings)")
+    #expect(!findings.contains { $0.hasPrefix("I46") })
+  }
+
+  @Test func rulesThatWereTakenAwayAreMissed() throws {
+    let f = try fixture()
+    try f.shell("DROP TRIGGER receipt_stays")
+    #expect(try f.findings() == ["\(LedgerReader.schemaRule): trigger receipt_stays is missing"])
+    try f.shell(
+      "CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt WHEN 0 BEGIN SELECT RAISE(FAIL, 'history stays'); END")
+    #expect(try f.findings() == ["\(LedgerReader.schemaRule): trigger receipt_stays was changed"])
+  }
+
+  /// What people make for themselves harms nothing, unless it changes rows.
+  @Test func onlyTriggersOfOthersAreSuspicious() throws {
+    let f = try fixture()
+    try f.shell("CREATE VIEW mine AS SELECT id FROM file; CREATE INDEX my_index ON event (at)")
+    #expect(try f.findings() == [])
+    try f.shell("CREATE TRIGGER theirs AFTER INSERT ON event BEGIN SELECT 1; END")
+    #expect(try f.findings() == ["\(LedgerReader.schemaRule): trigger theirs is not of this program"])
+  }
+
+  @Test func thereAreThirtyAndMoreOverEveryTable() {
+    #expect(Self.rewrites.count >= 30)
+    for table in ["batch", "destination", "file", "chunk", "attempt", "receipt", "event", "engine_run", "session"] {
+      #expect(Self.rewrites.contains { $0.1.contains(" \(table) ") }, "\(table)")
+    }
+  }
+}
