@@ -38,6 +38,8 @@ public struct PlanResult: Sendable, Hashable {
   public var unchanged = 0
   public var changed = 0
   public var queued = 0
+  /// Failed before; they go on.
+  public var requeued = 0
   /// The outcome of their last upload is unknown: they are not sent again by themselves.
   public var unknown = 0
   /// Named more than once; counted once above.

@@ -16,12 +16,16 @@ extension Transfers {
     defer { ledger?.close() }
     let plan = Lock(PlanResult())
     let place = target.uploadProtocol.location(ofKey: NameBytes(""))
+    let (batch, nowMs) = (target.batch(options), SystemClock().wallMs)
     let admitter = SourceAdmitter(
       found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(options.storePath),
       notice: { notice(Notice($0)) })
     let seen = try admitter.examine { page throws(TransferError) in
       let standings = try ledger?.read { reader in
-        try page.map { try reader.standing(place: place, key: $0.key, identity: $0.identity) }
+        try page.map {
+          try reader.standing(
+            place: place, path: $0.path, key: $0.key, identity: $0.identity, in: batch, nowMs: nowMs)
+        }
       }
       for (index, file) in page.enumerated() {
         let standing = try self.standing(of: file, standings?[index], ledger)
@@ -62,12 +66,13 @@ extension PlanResult {
   fileprivate mutating func count(_ standing: Standing, _ layout: ChunkLayout, _ requests: Int) {
     switch standing {
     case .new: new += 1
+    case .requeued: requeued += 1
     case .changed: changed += 1
     case .unchanged: unchanged += 1
     case .queued: queued += 1
     case .unknown: unknown += 1
     }
-    guard standing == .new || standing == .changed else { return }
+    guard standing == .new || standing == .changed || standing == .requeued else { return }
     bytes += layout.size
     chunks += layout.count
     self.requests += requests

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import TransferLedger
 import TransferModel
 
 /// What is taken as a source, through the built program; nothing is sent.
@@ -130,6 +131,27 @@ import TransferModel
       try add("--exclude", "*.tmp", "\(folder)/src").out.hasPrefix("b1  3 new, 0 unchanged, 1 skipped, 1 excluded"))
     #expect(try plan().out.contains("would send 0 files (0 new, 0 changed)"))
     #expect(try plan().out.contains("3 already queued"))
+  }
+
+  @Test func aPlanSaysWhichFilesGoOn() throws {
+    #expect(try add("\(folder)/src").code == 0)
+    let ledger = try Ledger.open(at: store, mode: .existing, clock: StillClock(1 << 41))
+    let run = try ledger.startRun(NewRun(argv: ["run"], version: "0", host: "h", bootID: "b", pid: 1))
+    _ = try ledger.write { tx in
+      for file in try tx.claimFiles(run, limit: 2) {
+        _ = try tx.failFile(file.id, run, code: .http403, message: "no", keepsSession: false)
+      }
+      return try tx.endRun(run, how: "done")
+    }
+    ledger.close()
+    let plan = try add("--dry-run", "\(folder)/src").out
+    #expect(plan.contains("would send 2 files (0 new, 0 changed, 2 that failed before), "), "\(plan)")
+    #expect(plan.split(separator: "\n").count { $0.hasPrefix("requeued ") } == 2, "\(plan)")
+    #expect(try add("--dry-run", "\(folder)/src", "--json").out.contains(#""requeued":2"#))
+    // With other settings they are recorded anew, also by the add itself.
+    let other = try add("--dry-run", "--label", "a=b", "\(folder)/src").out
+    #expect(other.contains("would send 2 files (2 new, 0 changed), "), "\(other)")
+    #expect(try add("\(folder)/src").out.contains("2 that failed before"))
   }
 
   @Test func aPlanOfAnS3UploadCountsItsRequests() throws {

@@ -81,7 +81,8 @@ final class PlanPrinter: Sendable {
   private static func summary(_ result: PlanResult) -> FigureObject {
     FigureObject([
       ("new", Cell(result.new)), ("unchanged", Cell(result.unchanged)), ("changed", Cell(result.changed)),
-      ("queued", Cell(result.queued)), ("unknown", Cell(result.unknown)), ("repeated", Cell(result.repeated)),
+      ("queued", Cell(result.queued)), ("requeued", Cell(result.requeued)), ("unknown", Cell(result.unknown)),
+      ("repeated", Cell(result.repeated)),
       ("special", Cell(result.special)), ("failed", Cell(result.failed)), ("excluded", Cell(result.excluded)),
       ("excluded_by", .counts(Dictionary(uniqueKeysWithValues: result.excludedBy.map { ($0.rule, $0.files) }))),
       ("chunks", Cell(result.chunks)), ("bytes", .bytes(result.bytes)), ("requests", Cell(result.requests)),
@@ -92,7 +93,8 @@ final class PlanPrinter: Sendable {
 
   /// `would send 3 files (2 new, 1 changed), 4.1 MiB in 3 chunks, 3 requests; 116 unchanged, 1 excluded (--exclude *.tmp)`.
   static func line(_ result: PlanResult) -> String {
-    let sent = Quantity.count(result.new + result.changed, "file")
+    let sent = Quantity.count(result.new + result.changed + result.requeued, "file")
+    let again = result.requeued > 0 ? ", \(result.requeued) that failed before" : ""
     var rest = ["\(result.unchanged) unchanged"]
     if result.queued > 0 { rest.append("\(result.queued) already queued") }
     if result.unknown > 0 { rest.append("\(result.unknown) unknown") }
@@ -102,7 +104,8 @@ final class PlanPrinter: Sendable {
     let rules = result.excludedBy.prefix(5).map { "\($0.files) by \(printable($0.rule))" }
     let more = result.excludedBy.count > 5 ? ", …" : ""
     rest.append("\(result.excluded) excluded" + (rules.isEmpty ? "" : " (\(rules.joined(separator: ", "))\(more))"))
-    return "would send \(sent) (\(result.new) new, \(result.changed) changed), \(Quantity.bytes(result.bytes)) in "
+    return
+      "would send \(sent) (\(result.new) new, \(result.changed) changed\(again)), \(Quantity.bytes(result.bytes)) in "
       + "\(Quantity.count(result.chunks, "chunk")), \(Quantity.count(result.requests, "request")); "
       + rest.joined(separator: ", ")
   }
