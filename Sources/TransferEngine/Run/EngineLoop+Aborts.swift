@@ -117,11 +117,19 @@ extension EngineLoop {
       return endAbort(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
     }
     let credential = try? destination.resolved.credentials.credential()
-    let reply = SecretMask(
-      credential, [destination.learned], capabilities: abort.facts.capabilities(nil) + abort.remaining
-    ).applied(to: reply)
-    let context = RequestContext(wallMs: civilMs, credential: nil, learned: destination.learned)
-    let verdict = unwrap(destination.resolved.uploadProtocol.judge(reply, to: step, abort.facts, context), destination)
+    let mask = SecretMask(
+      credential, [destination.learned], capabilities: abort.facts.capabilities(nil) + abort.remaining)
+    let reading = ReplyReading(
+      reply: reply, mask: mask, bringsSecrets: false, uploadProtocol: destination.resolved.uploadProtocol, step: step,
+      facts: abort.facts, context: RequestContext(wallMs: civilMs, credential: nil, learned: destination.learned))
+    guard reply.body.count > Self.shortBody else { return abortWasRead(id, reading.read()) }
+    let mailbox = mailbox
+    pool.perform({ reading.read() }, then: { mailbox.put(.abortRead(id, $0)) })
+  }
+
+  func abortWasRead(_ id: JobID, _ read: ReplyReading.Result) {
+    guard let abort = abortsRunning[id], let destination = destinations[abort.work.batch] else { return }
+    let (verdict, reply) = (unwrap(read.verdict, destination), read.reply)
     if let listed = ListedSessions(id, verdict, reply, isAbort: true) { return askForKnownSessions(listed) }
     concludeAbort(id, verdict, reply)
   }

@@ -29,12 +29,26 @@ extension EngineLoop {
       job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 },
       capabilities: reply.body.isEmpty && reply.status < 300
         ? [] : work.machine.facts.capabilities(job.requestStep.chunk))
-    // What brings new secrets is read as it came, which stays in memory; nothing of such an answer is kept.
-    let bringsSecrets = job.step.step == .discover
-    // Before anybody makes a text of it: a cut secret would not be recognised any more.
-    if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
-    let verdict = weighed(masked(judge(job, work, reply), &reply, mask), job, reply)
-    if bringsSecrets { reply.body = [] }
+    let reading = reading(job, work, reply, mask)
+    guard reply.body.count > Self.shortBody else { return wasRead(id, reading.read()) }
+    job.phase = .answered
+    let mailbox = mailbox
+    pool.perform({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
+  }
+
+  /// Bodies up to this length are read by the loop itself: that costs less than handing them over.
+  static let shortBody = 4 << 10
+
+  /// Goes on with what an answer says.
+  func wasRead(_ id: JobID, _ read: ReplyReading.Result) {
+    guard let job = jobs[id], let work = works[job.file] else { return }
+    guard work.refusal == nil else {
+      requestEnded(job, .interrupted)
+      return drop(id)
+    }
+    var reply = read.reply
+    let verdict = weighed(unwrap(read.verdict, job.destination), job, reply)
+    if read.bringsSecrets { reply.body = [] }
     let isOurEnd = job.inquiry?.isFound == true && !reply.isAnswered
     requestEnded(
       job, isOurEnd ? .interrupted : hostOutcome(reply, Judgement(verdict).verdict), bytes: reply.bytesSent,
@@ -44,17 +58,6 @@ extension EngineLoop {
       return askForKnownSessions(listed)
     }
     conclude(id, verdict, reply: reply, identityNow: job.identityNow)
-  }
-
-  /// A failure in the words of a server that answered with success, without secrets.
-  private func masked(_ verdict: Verdict, _ reply: inout TransferReply, _ mask: SecretMask) -> Verdict {
-    guard (200..<300).contains(reply.status), case .failed(var failure, let remedy) = Judgement(verdict).verdict else {
-      return verdict
-    }
-    // Whole, before it is cut for the record.
-    reply.body = mask.applied(toExcerpt: Array(reply.body.prefix(2 * AttemptResult.excerptLimit)))
-    failure.message = mask.applied(toMessage: failure.message)
-    return Judgement(verdict).with(.failed(failure, remedy))
   }
 
   /// An interim answer to a request that goes on: the name of its session is durable as soon as it is known.
@@ -67,29 +70,30 @@ extension EngineLoop {
     if !changes.isEmpty { advance(job.file, changes: changes) }
   }
 
-  private func judge(_ job: Job, _ work: Work, _ reply: TransferReply) -> Verdict {
-    if let failure = reply.bodyFailure { return .failed(failure, .permanent) }
-    if reply.status == 417, !job.destination.learned.refusesExpect, !reply.isCancelled {
-      return unwrap(expectationFailed(job), job.destination)
-    }
-    let proto = job.destination.resolved.uploadProtocol
-    guard case .chunk(var chunk) = job.requestStep, let body = job.prepared?.body else {
-      return unwrap(
-        proto.judge(reply, to: job.step.step, work.machine.facts, context(job)), job.destination)
-    }
-    let sent = body.sentDigest()
-    // Whatever the transport says: what was not read to its end did not go out whole.
-    var reply = reply
-    if sent == nil && body.length > 0 { reply.isBodyIncomplete = true }
-    if let sent {
-      if let ahead = body.ahead[sent.algorithm], ahead != sent {
-        return .failed(
-          Failure(.sourceChanged, "the source was written to while it was sent: its digest changed"), .permanent)
+  /// What is needed to read the answer, whoever does it.
+  private func reading(_ job: Job, _ work: Work, _ reply: TransferReply, _ mask: SecretMask) -> ReplyReading {
+    var reading = ReplyReading(
+      reply: reply, mask: mask, bringsSecrets: job.step.step == .discover,
+      uploadProtocol: job.destination.resolved.uploadProtocol, step: job.step.step, facts: work.machine.facts,
+      context: context(job))
+    if let failure = reply.bodyFailure {
+      reading.verdict = .failed(failure, .permanent)
+    } else if reply.status == 417, !job.destination.learned.refusesExpect, !reply.isCancelled {
+      reading.verdict = expectationFailed(job)
+    } else if case .chunk(var chunk) = job.requestStep, let body = job.prepared?.body {
+      let sent = body.sentDigest()
+      // Whatever the transport says: what was not read to its end did not go out whole.
+      reading.isBodyIncomplete = sent == nil && body.length > 0
+      if let sent {
+        if let ahead = body.ahead[sent.algorithm], ahead != sent {
+          reading.verdict = .failed(
+            Failure(.sourceChanged, "the source was written to while it was sent: its digest changed"), .permanent)
+        }
+        chunk.digests[sent.algorithm] = body.digestFromStart()
       }
-      chunk.digests[sent.algorithm] = body.digestFromStart()
+      reading.step = .chunk(chunk)
     }
-    return unwrap(
-      proto.judge(reply, to: .chunk(chunk), work.machine.facts, context(job)), job.destination)
+    return reading
   }
 
   /// The server does not know `Expect: 100-continue` (RFC 9110 section 10.1.1): the same again without, there and from now on.

@@ -12,9 +12,11 @@ final class EngineLoop: @unchecked Sendable {
     case abortEnded(Result<Void, TransferError>)
     case prepared(JobID, Result<Prepared, PreparationFailure>)
     case replied(JobID, TransferReply)
+    case read(JobID, ReplyReading.Result)
     case heard(JobID, InterimReply)
     case abortsClaimed(Result<[AbortWork], TransferError>)
     case abortReplied(JobID, TransferReply)
+    case abortRead(JobID, ReplyReading.Result)
     case abortBegun(Result<AbortWork, TransferError>, AbortRun)
     case knownSessions(Result<Set<String>, TransferError>, ListedSessions)
     case heartbeat(Result<TransitionResult, TransferError>)
@@ -49,7 +51,7 @@ final class EngineLoop: @unchecked Sendable {
     var credentialGeneration = 0
     enum Phase {
       case preparing, ready, sending
-      /// Its connection is free; what the ledger has to say to the answer is still to come.
+      /// Its answer is there: it is being read, or the ledger is asked about it.
       case answered
     }
 
@@ -271,9 +273,11 @@ final class EngineLoop: @unchecked Sendable {
     case .abortEnded(let result): abortEnded(result)
     case .prepared(let job, let result): prepared(job, result)
     case .replied(let job, let reply): replied(job, reply)
+    case .read(let job, let result): wasRead(job, result)
     case .heard(let id, let reply): heard(id, reply)
     case .abortsClaimed(let result): abortsClaimed(result)
     case .abortReplied(let job, let reply): abortReplied(job, reply)
+    case .abortRead(let job, let result): abortWasRead(job, result)
     case .abortBegun(let result, let abort): abortBegun(result, abort)
     case .knownSessions(let result, let listed): sessionsAreKnown(result, listed)
     case .heartbeat(let result): heartbeat(result)

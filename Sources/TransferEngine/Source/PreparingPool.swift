@@ -1,11 +1,8 @@
 import TransferModel
 
-/// A few threads for what blocks or burns: opening, checking and digesting sources, reading credentials.
+/// A few threads for what blocks or burns: opening, checking and digesting sources, reading credentials and long answers.
 final class PreparingPool: Sendable {
-  private struct Task: Sendable {
-    var order: PreparationOrder
-    var then: @Sendable (Result<Prepared, PreparationFailure>) -> Void
-  }
+  private typealias Task = @Sendable () -> Void
   private let boxes: [Mailbox<Task>]
   private let threads: [WorkerThread]
   private let next = Lock(0)
@@ -16,7 +13,7 @@ final class PreparingPool: Sendable {
     threads = boxes.map { box in
       WorkerThread {
         while let tasks = box.take() {
-          for task in tasks { task.then(Preparation.perform(task.order)) }
+          for task in tasks { task() }
         }
       }
     }
@@ -24,11 +21,16 @@ final class PreparingPool: Sendable {
 
   /// Runs `order`; `then` is called on a thread of the pool.
   func perform(_ order: PreparationOrder, then: @escaping @Sendable (Result<Prepared, PreparationFailure>) -> Void) {
+    perform({ Preparation.perform(order) }, then: then)
+  }
+
+  /// Runs `work`, which must not fail to end; `then` is called on a thread of the pool.
+  func perform<T>(_ work: @escaping @Sendable () -> T, then: @escaping @Sendable (T) -> Void) {
     let index = next.withLock { next in
       next = (next + 1) % boxes.count
       return next
     }
-    boxes[index].put(Task(order: order, then: then))
+    boxes[index].put { then(work()) }
   }
 
   /// Finishes what was ordered and ends the threads.

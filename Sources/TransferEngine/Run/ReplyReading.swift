@@ -1,0 +1,47 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// An answer and all that is needed to say what it means. A value, so that any thread may read it: a body of some size is searched for
+/// secrets and parsed on a preparing thread while the loop goes on.
+struct ReplyReading: Sendable {
+  struct Result: Sendable {
+    /// Without secrets.
+    var reply: TransferReply
+    var verdict: Verdict
+    let bringsSecrets: Bool
+  }
+
+  let reply: TransferReply
+  let mask: SecretMask
+  /// Its success is read as it came, which stays in memory, and nothing of it is kept.
+  let bringsSecrets: Bool
+  let uploadProtocol: any UploadProtocol
+  var step: StepRequest
+  let facts: UploadFacts
+  let context: RequestContext
+  /// What is known without the protocol.
+  var verdict: Verdict?
+  var isBodyIncomplete = false
+
+  func read() -> Result {
+    var reply = reply
+    // Before anybody makes a text of it: a cut secret would not be recognised any more.
+    if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
+    var judged = reply
+    if isBodyIncomplete { judged.isBodyIncomplete = true }
+    let verdict = masked(verdict ?? uploadProtocol.judge(judged, to: step, facts, context), &reply)
+    return Result(reply: reply, verdict: verdict, bringsSecrets: bringsSecrets)
+  }
+
+  /// A failure in the words of a server that answered with success, without secrets.
+  private func masked(_ verdict: Verdict, _ reply: inout TransferReply) -> Verdict {
+    guard (200..<300).contains(reply.status), case .failed(var failure, let remedy) = Judgement(verdict).verdict else {
+      return verdict
+    }
+    // Whole, before it is cut for the record.
+    reply.body = mask.applied(toExcerpt: Array(reply.body.prefix(2 * AttemptResult.excerptLimit)))
+    failure.message = mask.applied(toMessage: failure.message)
+    return Judgement(verdict).with(.failed(failure, remedy))
+  }
+}
