@@ -113,10 +113,23 @@ import Testing
     #expect(gate.lossesInARow == 1)
   }
 
+  /// A server that restarts loses all that runs: one loss, which does not use up the budget of retries.
+  @Test func bodiesThatAreLostTogetherPayOnce() {
+    var gate = gate(64)
+    for _ in 0..<64 { gate.started(length: 1_000, nowMs: 0) }
+    var extra: Int64 = 0
+    for n in Int64(0)..<64 {
+      gate.ended(.lost, length: 1_000, nowMs: 1_000 + n)
+      extra += gate.chargeRetry(isThrottled: false, isLoss: true)
+    }
+    #expect(extra == 0)
+    for _ in 0..<19 { #expect(gate.chargeRetry(isThrottled: false) == 0, "of a hundred tokens one was paid") }
+  }
+
   /// Where nothing arrives any more it is not the line alone.
   @Test func manyLossesInARowCountAsFailures() {
     var gate = gate(1)
-    for n in Int64(0)..<4 {
+    for n in Int64(0)..<8 {
       #expect(n == 0 || gate.dropsNow)
       gate.started(length: 1_000, nowMs: n * 8_000)
       gate.ended(.lost, length: 1_000, nowMs: n * 8_000 + 4_000)

@@ -157,9 +157,9 @@ extension EngineLoop {
     work.jobs.remove(id)
     work.destination.requests -= 1
     let judgement = Judgement(verdict)
-    let isLoss = reply.map { hostOutcome($0, judgement.verdict) } == .lost
-    var retry = decide(job, judgement.verdict, isLoss: isLoss, identityNow, work.machine)
-    if isLoss, reply?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
+    let loss = reply.flatMap { hostOutcome($0, judgement.verdict) == .lost ? $0 : nil }
+    var retry = decide(job, judgement.verdict, loss, identityNow, work.machine)
+    if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
     var result = AttemptResult(judgement.verdict, reply, retry, wallMs: wallMs)
     if case .failed(let failure, let remedy) = judgement.verdict {
       applyRemedy(remedy, work)
@@ -227,7 +227,7 @@ extension EngineLoop {
   }
 
   private func decide(
-    _ job: Job, _ verdict: Verdict, isLoss: Bool, _ identityNow: SourceIdentity?, _ machine: FileMachine
+    _ job: Job, _ verdict: Verdict, _ loss: TransferReply?, _ identityNow: SourceIdentity?, _ machine: FileMachine
   ) -> RetryDecision {
     guard let (failure, remedy) = Self.failure(job, verdict) else {
       return RetryDecision(notBeforeMs: wallMs, isExhausted: false)
@@ -237,11 +237,13 @@ extension EngineLoop {
     let policy = engine.configuration.retry
     // A session belongs to the file, whichever of its chunks says that it is gone.
     let number = (remedy == .sessionGone ? max(job.step.failures, machine.failures) : job.step.failures) + 1
-    let dropping = isLoss ? scheduler.gate(host: job.host).flatMap { $0.dropsNow ? $0 : nil } : nil
+    let dropping = loss == nil ? nil : scheduler.gate(host: job.host).flatMap { $0.dropsNow ? $0 : nil }
+    let inARow = dropping.map { loss?.wasUnderWay == true ? 1 : max(1, $0.lossesInARow) } ?? number
     var delay = policy.delayMs(
-      afterFailure: min(number, max(1, dropping?.lossesInARow ?? number)), isThrottled: throttled,
-      retryAfterMs: failure.retryAfterMs, using: &dice)
-    if remedy.isRetry { delay += scheduler.chargeRetry(host: job.host, isThrottled: throttled, isLoss: isLoss) }
+      afterFailure: min(number, inARow), isThrottled: throttled, retryAfterMs: failure.retryAfterMs, using: &dice)
+    if remedy.costsBudget {
+      delay += scheduler.chargeRetry(host: job.host, isThrottled: throttled, isLoss: loss != nil)
+    }
     let changed = changes[job.file] ?? 0
     if failure.code == .sourceChanged { delay = 1_000 << Int64(min(changed, 6)) }
     let most = dropping == nil ? policy.maxAttempts : policy.maxAttempts * Self.patienceWithDrops
@@ -305,6 +307,11 @@ extension EngineLoop.Job {
   }
 }
 
+extension TransferReply {
+  /// Bytes moved for a while before the connection was lost: to wait would not make the next one live longer.
+  fileprivate var wasUnderWay: Bool { bytesSent >= BodyProgress.enough && timing.totalMs >= 200 }
+}
+
 extension Remedy {
   var isRetry: Bool {
     switch self {
@@ -312,4 +319,7 @@ extension Remedy {
     case .repair, .makeParents, .refreshCredential, .hold, .permanent, .unknown: false
     }
   }
+
+  /// A server that has forgotten uploads, as after a restart, answers at once and is not overloaded: what is sent again then is new work.
+  fileprivate var costsBudget: Bool { isRetry && self != .sessionGone }
 }

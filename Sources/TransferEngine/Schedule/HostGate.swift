@@ -8,8 +8,8 @@ import TransferModel
 ///   then one request is let through. An answer of any kind closes it. What was under way when it opened does not count:
 ///   a burst of refusals is one failure.
 /// - A retry costs 5 tokens of 100 (10 when throttled), a success returns one; without tokens retries wait 15 s. While
-///   the breaker is open it costs nothing: the breaker is the brake. On a line that drops, concurrency is: a body that was lost
-///   costs one token, as long as others arrive between the losses.
+///   the breaker is open it costs nothing: the breaker is the brake. On a line that drops, concurrency is: bodies that were lost
+///   together cost one token, as long as others arrive between the losses.
 struct HostGate: Sendable, Hashable {
   enum Outcome: Sendable, Hashable {
     case success
@@ -30,7 +30,7 @@ struct HostGate: Sendable, Hashable {
   static let longestOpenMs: Int64 = 300_000
   private static let successesToForget = 20
   static let dryBudgetMs: Int64 = 15_000
-  private static let mostLossesInARow = 4
+  private static let mostLossesInARow = 8
 
   private(set) var concurrency: Concurrency
   /// nil for no limit but that of requests.
@@ -48,6 +48,8 @@ struct HostGate: Sendable, Hashable {
   private var successesSinceLoss = 0
   /// Losses since a body arrived.
   private(set) var lossesInARow = 0
+  /// A retry has paid for the last loss.
+  private var isLossPaid = false
   /// How often the breaker opened without an answer in between.
   private(set) var opensInARow = 0
 
@@ -132,7 +134,8 @@ struct HostGate: Sendable, Hashable {
 
   /// Pays for a retry; returns how long it must wait in addition to its backoff, in milliseconds.
   mutating func chargeRetry(isThrottled: Bool, isLoss: Bool = false) -> Int64 {
-    guard !isOpen else { return 0 }
+    guard !isOpen, !(isLoss && isLossPaid) else { return 0 }
+    if isLoss { isLossPaid = true }
     let cost = isThrottled ? 10 : isLoss && dropsNow ? 1 : 5
     guard tokens >= cost else { return Self.dryBudgetMs }
     tokens -= cost
@@ -145,6 +148,7 @@ struct HostGate: Sendable, Hashable {
     if nowMs - lastLossMs >= 1_000 {
       losses += 1
       lossesInARow += 1
+      isLossPaid = false
     }
     lastLossMs = nowMs
   }
