@@ -114,7 +114,8 @@ public struct RequestLimits: Sendable, Hashable {
   /// than who waits.
   public static let bodyOnce: RequestLimits = {
     var limits = body
-    limits.answerMs = 1_800_000
+    // Longer than any gateway waits.
+    limits.answerMs = 600_000
     return limits
   }()
   /// Small requests that make a server put together what it has, and that are asked about when their answer does not come.

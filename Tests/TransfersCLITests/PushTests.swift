@@ -182,7 +182,7 @@ import TransferModel
   }
 
   @Test func aSecondEngineIsLockedOutButAPushWaits() throws {
-    let receiver = try receiver("match PUT * : latency=4000")
+    let receiver = try receiver("match PUT * : latency=12000")
     let first = try program.start("push", source, receiver.url + "/in/", "--store", store, number: 1)
     try waitUntilActive()
     let run = try program.run("run", "--store", store)
