@@ -200,7 +200,7 @@ final class EngineLoop: @unchecked Sendable {
   var nextClaimMs: Int64 = 0
   var wish: StopSignal.Wish?
   var drainEndsMs: Int64 = .max
-  var nextDrainLookMs: Int64 = .min
+  var nextDrainLookMs: Int64 = 0
   var fatal: TransferError?
   /// Why the run is being drained, when it is for the sake of the ledger's disk; thrown at the end.
   var diskTrouble: TransferError?
