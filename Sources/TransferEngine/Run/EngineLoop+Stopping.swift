@@ -41,8 +41,9 @@ extension EngineLoop {
 
   /// Ends bodies that cannot end before the drain does, so that others can: side by side on a slow line all would be cut off.
   private func makeRoom() {
-    guard bootMs >= nextDrainLookMs, diskTrouble == nil else { return }
+    guard bootMs >= nextDrainLookMs else { return }
     nextDrainLookMs = bootMs + 1_000
+    guard diskTrouble == nil else { return }
     let out = counters()
     let sending = jobs.filter { $0.value.phase == .sending && $0.value.range != nil }
     for (host, ofHost) in Dictionary(grouping: sending, by: { $0.value.host }) {
