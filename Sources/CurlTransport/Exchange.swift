@@ -87,11 +87,12 @@ final class Exchange {
     return passes == 1
   }
 
-  /// libcurl rewinds the body, to send the request a second time.
+  /// libcurl rewinds the body, to send the request a second time. It also does so before the first time, when the handle's last
+  /// request was to be sent again and could not connect (libcurl 7.88.1: `curl_easy_reset` keeps that wish); that says nothing.
   func seek(to target: Int64) -> Bool {
     guard (0...length).contains(target) else { return false }
     // By now libcurl has forgotten how many of them it sent.
-    if bytesInFirstPass == nil { bytesInFirstPass = offset }
+    if bytesInFirstPass == nil, offset > 0 { bytesInFirstPass = offset }
     offset = target
     order.counter.value.store(offset, ordering: .relaxed)
     return true
