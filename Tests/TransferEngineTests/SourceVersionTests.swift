@@ -73,6 +73,26 @@ import TransferProtocols
     #expect(try version.recognise(try SourceFile(path: path)) != nil)
   }
 
+  /// A body whose answer was awaited when its source was compared is compared before the file is finished.
+  @Test(arguments: [false, true]) func whatNobodyComparedIsComparedBeforeFinish(isRewritten: Bool) throws {
+    let before = sent(200_000, acked: 200_000)
+    let known = Lock(SentContent())
+    let version = SourceVersion(try SourceFile(path: path).identity) { () throws(TransferError) in known.withLock { $0 }
+    }
+    if isRewritten { try rewrite(at: 150_000) } else { chmod(0o640) }
+    #expect(try version.recognise(try SourceFile(path: path)) != nil, "nothing is known to have been sent")
+    #expect(version.needsProof)
+    known.withLock { $0 = before }
+    #expect(try version.recognise(try SourceFile(path: path)) != nil)
+    let order = PreparationOrder(
+      path: path, version: version, checksIdentity: true, digestsAhead: [], digestsOfFile: [], sentAlgorithm: .crc32c,
+      credentials: NoCredentials())
+    let result = Preparation.perform(order)
+    #expect((try? result.get()) != nil || isRewritten)
+    if case .failure(let failed) = result { #expect(failed.failure.code == .sourceChanged && isRewritten) }
+    #expect(version.needsProof == isRewritten)
+  }
+
   @Test func anotherContentWithTheOldMtimeIsAnotherVersion() throws {
     let version = try version(sent(200_000, acked: 100_000))
     try rewrite(at: 150_000)

@@ -167,7 +167,7 @@ extension EngineLoop {
   /// beginning nobody has compared.
   private func recordSighting(_ work: Work) {
     let now = work.version.identity
-    guard work.recorded.relation(to: now) == .moved, work.machine.claimed.staged == nil,
+    guard work.recorded.relation(to: now) == .moved, work.machine.claimed.staged == nil, !work.version.needsProof,
       !work.jobs.contains(where: { jobs[$0]?.isSendingBody ?? false })
     else { return }
     work.recorded = now

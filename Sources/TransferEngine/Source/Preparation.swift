@@ -113,7 +113,7 @@ enum Preparation {
         prepared.credential = credential
         return .success(prepared)
       }
-      throw Failure(.sourceIO, "its ctime moves all the time while it is read")
+      throw Failure(.sourceIO, "its ctime keeps changing while it is read")
     } catch {
       let now = error.code == .sourceChanged ? try? SourceFile(path: order.path).identity : nil
       return .failure(PreparationFailure(failure: error, identityNow: now))
@@ -124,7 +124,8 @@ enum Preparation {
   private static func admittedIdentity(_ file: SourceFile, _ order: PreparationOrder) throws(Failure) -> SourceIdentity
   {
     if order.isStaged { return try identityOfCopy(try file.currentIdentity(), order.version.identity) }
-    if let identity = try order.version.recognise(file) { return identity }
+    let identity = order.range == nil ? try order.version.prove(file) : try order.version.recognise(file)
+    if let identity { return identity }
     _ = try SourceFile.identityNow(order.path)
     throw order.version.identity.change(to: try file.currentIdentity())
   }

@@ -4,6 +4,10 @@ import TransferModel
 /// The version of one source that was admitted, and the identity that it has by now. Shared by the threads that prepare its requests.
 final class SourceVersion: Sendable {
   private let known: Lock<SourceIdentity>
+  private let admitted: SourceIdentity
+  /// It went on under a new ctime or device while bodies may have been under way that nobody had compared: of those the server may have
+  /// other bytes than the file holds now.
+  private let isUnproven = Lock(false)
   /// What was sent of it. Blocking.
   private let content: @Sendable () throws(TransferError) -> SentContent
   /// Holds one token: reading a file once is enough.
@@ -11,6 +15,7 @@ final class SourceVersion: Sendable {
 
   init(_ admitted: SourceIdentity, content: @escaping @Sendable () throws(TransferError) -> SentContent) {
     known = Lock(admitted)
+    self.admitted = admitted
     self.content = content
     turn.put(())
   }
@@ -29,6 +34,18 @@ final class SourceVersion: Sendable {
     return try compareContent(file)
   }
 
+  /// The same before a file is finished, when all of it is stored: what was let pass before is compared with all that was sent.
+  func prove(_ file: SourceFile) throws(Failure) -> SourceIdentity? {
+    guard needsProof else { return try recognise(file) }
+    let now = try ContentCheck.identity(of: file, known: admitted, try whatWasSent())
+    guard let now else { return nil }
+    known.withLock { $0 = now }
+    isUnproven.withLock { $0 = false }
+    return now
+  }
+
+  var needsProof: Bool { isUnproven.withLock { $0 } }
+
   /// nil when the content has to decide.
   private func compareIdentity(_ file: SourceFile) throws(Failure) -> (identity: SourceIdentity?, Void)? {
     let now = try file.currentIdentity()
@@ -43,12 +60,17 @@ final class SourceVersion: Sendable {
   }
 
   private func compareContent(_ file: SourceFile) throws(Failure) -> SourceIdentity? {
-    let sent: SentContent
-    do throws(TransferError) { sent = try content() } catch {
+    let now = try ContentCheck.identity(of: file, known: identity, try whatWasSent())
+    if let now {
+      isUnproven.withLock { $0 = true }
+      known.withLock { $0 = now }
+    }
+    return now
+  }
+
+  private func whatWasSent() throws(Failure) -> SentContent {
+    do throws(TransferError) { return try content() } catch {
       throw Failure(.localIO, "what was sent of it cannot be read from the ledger: \(error.cause)")
     }
-    let now = try ContentCheck.identity(of: file, known: identity, sent)
-    if let now { known.withLock { $0 = now } }
-    return now
   }
 }
