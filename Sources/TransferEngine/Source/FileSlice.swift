@@ -62,6 +62,7 @@ final class FileSlice: BodySource, @unchecked Sendable {
   }
 
   private static let pageSize = 4096
+  private static let longestReread: Int64 = 256 << 20
 
   /// The digest of the bytes that were handed over; nil unless all of them were, in order.
   func sentDigest() -> Digest? { digested == range.length ? running.finish() : nil }
@@ -84,8 +85,9 @@ final class FileSlice: BodySource, @unchecked Sendable {
   }
 
   /// Reads all of the body again. Permissions and links of a file may change while it is sent; that is no reason to send it again.
+  /// Not of a long one: this is the thread of all requests to the server, which stand still meanwhile.
   private func isStillWhatWasRead(_ last: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) -> Bool {
-    guard offset == digested else { return false }
+    guard offset == digested, offset <= Self.longestReread else { return false }
     var read = running
     read.update(last)
     let piece = SentContent.Piece(
