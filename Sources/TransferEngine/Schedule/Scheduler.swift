@@ -24,9 +24,10 @@ struct Scheduler: Sendable {
 
     var queued: Int { urgent.count + ready.count }
 
-    /// Whether a body of so many bytes ends in time behind all that runs.
+    /// Whether a body of so many bytes ends in time behind all that runs. When nothing runs one may always try: the pace was measured
+    /// with other bodies, and nothing would measure it again.
     func canEnd(_ bytes: Int64, by endMs: Int64, nowMs: Int64) -> Bool {
-      guard bytes > 0, let pace else { return true }
+      guard bytes > 0, gate.line.sendingBytes > 0, let pace else { return true }
       let ahead = max(0, gate.line.sendingBytes - pace.inFlight)
       return Double(ahead + bytes) <= pace.bytesPerMs * Double(endMs - nowMs)
     }
