@@ -134,12 +134,14 @@ public struct ProtocolAbilities: Sendable, Hashable {
   public var findsOrphans: Bool
   /// What a session made at the server is of no use once the file was seen there, and is ended then.
   public var leavesUploads: Bool
+  /// What `verify` finds can be no other version of the file than the one that was sent.
+  public var verifiesContent: Bool
 
   public init(
     parallelChunks: Bool, mostParallel: Int? = nil, resumable: Bool, unrepeatable: Set<AttemptOperation> = [],
     chunkOpening: ChunkOpening = .none, hearsInterim: Bool = false, plansLate: Bool = false,
     needsParts: Bool = false, findsOrphans: Bool = false,
-    leavesUploads: Bool = false
+    leavesUploads: Bool = false, verifiesContent: Bool = false
   ) {
     self.parallelChunks = parallelChunks
     self.mostParallel = mostParallel
@@ -151,6 +153,7 @@ public struct ProtocolAbilities: Sendable, Hashable {
     self.needsParts = needsParts
     self.findsOrphans = findsOrphans
     self.leavesUploads = leavesUploads
+    self.verifiesContent = verifiesContent
   }
 
   /// Sending the same body again is harmless.

@@ -18,7 +18,8 @@ public struct S3Protocol: UploadProtocol {
   let settings: S3Settings
 
   public let name = "s3"
-  public let abilities = ProtocolAbilities(parallelChunks: true, resumable: true, findsOrphans: true)
+  public let abilities = ProtocolAbilities(
+    parallelChunks: true, resumable: true, findsOrphans: true, verifiesContent: true)
   public let sentDigest = DigestAlgorithm.crc64nvme
 
   static let uidField = "x-amz-meta-transfers-uid"

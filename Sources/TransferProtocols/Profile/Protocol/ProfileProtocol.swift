@@ -62,7 +62,7 @@ public struct ProfileProtocol: UploadProtocol {
       chunkOpening: ChunkOpening(
         prepares: profile.step(.prepareChunk) != nil, probesUncertain: profile.step(.probeChunk) != nil),
       // With a step behind the chunks the receipts come with that.
-      plansLate: plansLate, needsParts: finishName == nil)
+      plansLate: plansLate, needsParts: finishName == nil, verifiesContent: verifiesContent)
   }
 
   /// What asks how far a last step is can be repeated, whatever the step itself is.
