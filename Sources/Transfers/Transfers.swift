@@ -97,7 +97,11 @@ public enum Transfers {
   }
 
   private static func copyRemark(_ files: Int) -> String {
-    "the ledger is a copy, or was put back from one. Its original may have sent the \(files) files that waited in it; where that cannot be asked they become unknown, unless --trust-copy says that nothing was sent. What was added to the original since is not known here"
+    let waiting = files == 1 ? "the file that was waiting in it" : "the \(files) files that were waiting in it"
+    return """
+      this ledger is a copy or was restored from one. The original may have sent \(waiting); where the server cannot be asked \
+      they become unknown, unless --trust-copy says that nothing was sent. What was added to the original later is not known here
+      """
   }
 
   private static func newRun(_ argv: [String]) -> NewRun {

@@ -89,7 +89,7 @@ extension EngineLoop {
 
   private static let copied = Failure(
     .engineCopied,
-    "this ledger is a copy, or was put back from one: its original may have sent the file since, and the server cannot be asked; look there, then \"transfers resolve\""
+    "this ledger is a copy or was restored from one: the original may have sent the file since, and the server cannot be asked; check there, then \"transfers resolve\""
   )
 
   /// Nothing can be sent for this batch in this run: no credentials, or settings that cannot work. Its files wait for the

@@ -33,7 +33,7 @@ struct CopyDetector {
   func look(_ connection: Connection) throws -> CopyFinding? {
     let born = csys_birth_ns(file.path)
     let origin = try origin(connection)
-    guard let evidence = evidence(origin, born) else {
+    guard evidence(origin, born) != nil else {
       // Where this cannot be written, nothing else can.
       if origin.bornNs == nil, born >= 0 { try? remember(born, connection) }
       return nil
@@ -41,6 +41,8 @@ struct CopyDetector {
     let lock = try SidecarLock(path: file.path + ".lock")
     guard try lock.tryLockExclusive() else { return nil }
     defer { lock.unlock() }
+    // Another process may have marked it meanwhile, and added files since.
+    guard let evidence = self.evidence(try self.origin(connection), born) else { return nil }
     return try gate.writing { try mark(connection, evidence, born) }
   }
 
@@ -86,7 +88,7 @@ struct CopyDetector {
     do {
       try CopyMark.doubtUnfinished(connection)
       try CopyMark.rename(connection, wallMs: wallMs, bornNs: born >= 0 ? born : nil)
-      let files = try connection.first("SELECT count(*) FROM doubt") { $0.int(0) } ?? 0
+      let files = try LedgerReader(db: connection).doubtfulFiles()
       try connection.run(
         "INSERT INTO event (at, verb, detail) VALUES (?, 'recovered', ?)", .int(wallMs),
         .text("the ledger \(evidence.words): \(files) files are in doubt"))
@@ -104,7 +106,7 @@ extension CopyFinding.Evidence {
   var words: String {
     switch self {
     case .otherFile: "is a copy: it is in another file than before"
-    case .olderState: "was put back from a copy: it does not know what it did here"
+    case .olderState: "was restored from an older state"
     }
   }
 }

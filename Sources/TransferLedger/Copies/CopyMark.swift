@@ -2,7 +2,8 @@ import TransferModel
 
 /// What a copy of a ledger says of itself: that it is one, and which files its original may have sent since.
 enum CopyMark {
-  /// Gives the copy a uid of its own and marks every file that is not at rest as doubtful. The connection must be the only one.
+  /// Gives the copy a uid of its own and marks every file that may be sent by itself as doubtful: those that are not at
+  /// rest, and those that failed, which a push lets go on. The connection must be the only one.
   static func set(_ copy: Connection) throws {
     try copy.execute("BEGIN IMMEDIATE")
     try doubtUnfinished(copy)
@@ -16,7 +17,7 @@ enum CopyMark {
     try copy.execute(
       """
       INSERT OR IGNORE INTO doubt SELECT id FROM file
-      WHERE state IN ('settling', 'pending', 'paused', 'active', 'finishing')
+      WHERE state IN ('settling', 'pending', 'paused', 'active', 'finishing', 'failed')
       """)
   }
 

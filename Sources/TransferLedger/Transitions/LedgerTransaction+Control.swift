@@ -27,7 +27,10 @@ extension LedgerTransaction {
     case .pause: try pauseChosen()
     case .resume: try resumeChosen()
     case .cancel: try cancelChosen()
-    case .retry(let startsOver): try retryChosen(startsOver: startsOver)
+    case .retry(let startsOver):
+      // A person says that they are to be sent, also those that the original of this copy may have sent.
+      try db.run("DELETE FROM doubt WHERE file_id IN (SELECT id FROM temp.chosen)")
+      try retryChosen(startsOver: startsOver)
     case .resolve(let resolution, let reason): try resolveChosen(resolution, reason: reason)
     case .remove: try removeChosen()
     case .clean: try cleanChosen()
