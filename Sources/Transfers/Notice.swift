@@ -9,7 +9,7 @@ public enum Notice: Sendable {
   case unknown(path: NameBytes, Failure)
   case retrying(path: NameBytes, Failure, inMs: Int64)
   case sourceChanged(path: NameBytes)
-  /// Of a plan: `new`, `unchanged`, `changed`, `requeued`, `queued`, `excluded: RULE`.
+  /// Of a plan: `new`, `unchanged`, `changed`, `requeued`, `queued`, `unknown`, `excluded: RULE`.
   case planned(path: NameBytes, key: NameBytes?, size: Int64?, verdict: String)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)

@@ -98,7 +98,7 @@ import TransferModel
     #expect((end.files.bytesSent, end.files.bytesAcked, end.bytesAckedSince) == (15, 10, 10))
   }
 
-  @Test func longAndShortRangesOfQueuedFilesAreAllFound() throws {
+  @Test func rangesOfAnyLengthAreAllFound() throws {
     _ = try add(f.page((0..<1_500).map { "l\($0)" }))
     _ = try add(f.page(["x"]))
     _ = try add(f.page(["s", "t"]))

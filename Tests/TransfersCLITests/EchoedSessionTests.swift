@@ -97,7 +97,8 @@ import TransferModel
   private static let readers: [[String]] = [
     ["status"], ["status", "--json"], ["show", "f1"], ["show", "f1", "--json"], ["show", "b1", "--json"],
     ["list", "attempts", "--json"], ["list", "attempts"], ["list", "files", "--json"], ["report", "summary", "--json"],
-    ["report", "failures"], ["report", "failures", "--json"], ["report", "attempts", "--json"], ["log", "--json"],
+    ["report", "failures"], ["report", "failures", "--json"], ["report", "attempts", "--json"],
+    ["list", "events", "--json"],
     ["store", "sql", "--json", "SELECT * FROM v_attempts"], ["store", "sql", "--json", "SELECT * FROM v_files"],
     ["store", "sql", "--json", "SELECT CAST(reply_excerpt AS TEXT) FROM v_attempts"], ["gc", "--json"],
   ]
@@ -107,6 +108,7 @@ import TransferModel
   private func shown(_ words: [String]) throws -> String {
     let reader = try BuiltProgram()
     let outcome = try reader.run((words + ["--store", store]).map { Array($0.utf8) })
+    #expect(outcome.code == 0, "\(words): \(outcome.err)")
     return outcome.out + outcome.err
   }
 }

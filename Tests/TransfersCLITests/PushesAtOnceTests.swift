@@ -25,7 +25,7 @@ import TransferModel
       }
       #expect(counts[0] + counts[1] == count, "\(line)")
     }
-    let puts = try program.run("store", "sql", "SELECT count(*) FROM v_attempts", "--store", store)
-    #expect(puts.out.contains("\(count)"), "\(puts.out)")
+    let puts = try program.run("store", "sql", "SELECT count(*) FROM v_attempts", "--store", store, "--format", "tsv")
+    #expect(puts.out.split(separator: "\n").last == "\(count)", "\(puts.out)")
   }
 }

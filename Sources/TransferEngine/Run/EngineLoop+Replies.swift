@@ -174,7 +174,7 @@ extension EngineLoop {
     if let range = job.range {
       result.bytesAcked = max(0, acked)
       if job.step.isFound {
-        (result.bytesAcked, result.message) = (0, "nothing was sent: the server's list of parts has it")
+        (result.bytesAcked, result.message) = (0, "not sent: the server's list of parts has it")
       }
       if case .offset = judgement.verdict { result.bytesAcked = min(result.bytesAcked, result.bytesSent) }
       summary.bytesAcked += result.bytesAcked

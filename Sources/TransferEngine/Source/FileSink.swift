@@ -104,7 +104,7 @@ final class PageWriter: FileSink {
       hasCompared = true
       notice(
         .remark(
-          "files that were sent have another ctime or device since then: their content is compared with what was sent"))
+          "some files that were sent have a new ctime or device: their content is compared with what was sent"))
     }
     let content = try ledger.read { reader in try reader.sentContent(of: moved.file) }
     let (verdict, now) = ContentCheck.verdict(of: page.path(moved.index), moved, content)

@@ -16,7 +16,7 @@ public struct SourceAdmitter {
     public var queued = 0
     /// Had failed before, unchanged since: tried again, in their earlier batch.
     public var requeued = 0
-    /// The queued and the requeued.
+    /// The added, the queued, the requeued and the busy ones.
     public var files = SelectedFiles()
     /// Named more than once; taken once.
     public var repeated = 0

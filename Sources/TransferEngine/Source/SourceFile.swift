@@ -88,13 +88,18 @@ extension SourceIdentity {
 
   /// The failure that says what differs in `now`, which is another version.
   func change(to now: SourceIdentity) -> Failure {
+    let isOnlyMoved = now.inode == inode && now.size == size && now.mtimeNs == mtimeNs
+    guard !isOnlyMoved else {
+      return Failure(
+        .sourceChanged,
+        "the source has a new ctime or device since it was added, and its content does not match what was sent of it")
+    }
     let what =
       now.inode != inode
       ? "was replaced by another file"
       : now.size != size
         ? "changed its size from \(size) to \(now.size) bytes"
-        : now.mtimeNs != mtimeNs
-          ? "was written to" : "has another ctime or device, and its content is not known to be what was sent of it,"
+        : "was written to"
     return Failure(.sourceChanged, "the source \(what) since it was added")
   }
 }

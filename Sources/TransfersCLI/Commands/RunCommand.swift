@@ -13,7 +13,8 @@ struct RunCommand: Command {
 
       The exit code is about all files of the ledger that are not hidden, also about those that an earlier run left: 0 all \
       are done, 3 some failed, are unknown or were called off, 4 none is done, 5 files are left: run again, 8 a mismatch. \
-      "transfers retry", "transfers resolve" and "transfers clean --failed" settle what an earlier run left.
+      What an earlier run left is settled by "transfers retry", "transfers resolve" (unknown files), "transfers clean" (cancelled \
+      ones) and "transfers clean --failed".
       """)
 
   @OptionGroup(title: "Engine") var engine: EngineOptions

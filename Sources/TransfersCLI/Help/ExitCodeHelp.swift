@@ -17,7 +17,8 @@ enum ExitCodeHelp {
 
       One rule gives 0 to 5 and 8, over the files that a command is about: push: its own, whoever sent them; wait and
       status --exit-code: those of the selection; run: all that are not hidden, also those that an earlier run left.
-      A file that failed, is unknown or was called off counts until it is sent ("retry", "push") or hidden ("clean --failed").
+      A failed file counts until it is sent ("retry", "push") or hidden ("clean --failed"), a cancelled one until it is sent or
+      hidden ("clean"), an unknown one until it is resolved ("resolve", "retry").
 
       When several hold: 1 and 7 win over 8, 8 over 4, 4 over 3, 3 over 5, 5 over 0.
       An unknown code that is not 0 is a failure. Codes may be added, none changes its meaning.
