@@ -29,24 +29,26 @@ FILES = """
   f AS (SELECT i, CASE WHEN :batch <> 4 THEN 'paused' WHEN i % 20 = 3 THEN 'failed' WHEN i % 50 = 7 THEN 'cancelled' ELSE 'done' END s FROM n)
   INSERT INTO file (id, uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode, state, cause,
     message, priority, chunk_size, chunk_count, created_at, started_at, finished_at)
-  SELECT i, randomblob(16), :batch, 1, 1, iif(s IN ('failed', 'cancelled'), NULL, 1), CAST(printf('/data/%05d/%08d.bin', i / 1000, i) AS BLOB),
+  SELECT i, uid(i, :start), :batch, 1, 1, iif(s IN ('failed', 'cancelled'), NULL, 1), CAST(printf('/data/%05d/%08d.bin', i / 1000, i) AS BLOB),
     CAST(printf('old/%05d/%08d.bin', i / 1000, i) AS BLOB), 16384 + i % 1000, i, i, i, 64769, 33188, s,
     CASE s WHEN 'failed' THEN 'http.413' WHEN 'cancelled' THEN 'policy.cancelled' END, iif(s = 'failed', 'payload too large', NULL), 0,
     iif(s IN ('done', 'failed'), 16384 + i % 1000, NULL), iif(s IN ('done', 'failed'), 1, NULL), :start,
     iif(s IN ('done', 'failed'), :start + i * 40, NULL), iif(s = 'paused', NULL, :start + i * 40 + 700) FROM f"""
+# Rows are numbered without a hole: a file that was sent has a number for its chunk, and three for its attempts.
+SENT = "INSERT INTO temp.sent (id) SELECT id FROM file WHERE chunk_count = 1 AND id BETWEEN :first AND :last ORDER BY id"
 CHUNKS = """
   INSERT INTO chunk (id, file_id, seq, offset, length, state, failures, etag, digest, confirmation, done_attempt)
-  SELECT id, id, 0, 0, size, state, iif(state = 'failed', 3, 0), iif(state = 'done', '"' || id || '"', NULL),
-    iif(state = 'done', printf('crc64nvme:%016x', id), NULL), iif(state = 'done', 'digest', NULL), iif(state = 'done', id * 3, NULL)
-  FROM file WHERE chunk_count = 1 AND id BETWEEN :first AND :last"""
+  SELECT s.number, f.id, 0, 0, size, state, iif(state = 'failed', 3, 0), iif(state = 'done', '"' || f.id || '"', NULL),
+    iif(state = 'done', printf('crc64nvme:%016x', f.id), NULL), iif(state = 'done', 'digest', NULL), iif(state = 'done', s.number * 3, NULL)
+  FROM temp.sent s JOIN file f ON f.id = s.id WHERE s.id BETWEEN :first AND :last ORDER BY s.number"""
 ATTEMPTS = """
   INSERT INTO attempt (id, uid, file_id, chunk_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at, error_code, message,
     http_status, curl_code, bytes_sent, bytes_acked, dns_ms, connect_ms, first_byte_ms, total_ms, remote_ip, http_version, request_id, backoff_ms,
     may_have_arrived)
-  SELECT f.id * 3 - 3 + t.n, randomblob(16), f.id, f.id, 1, 'part', t.n, 1, f.started_at + t.n * 200, o, f.started_at + t.n * 200 + 50 + f.id % 97,
+  SELECT f.number * 3 - 3 + t.n, uid(f.number * 3 - 3 + t.n, f.started_at + t.n * 200), f.id, f.number, 1, 'part', t.n, 1, f.started_at + t.n * 200, o, f.started_at + t.n * 200 + 50 + f.id % 97,
     CASE o WHEN 'retry' THEN 'http.503' WHEN 'fatal' THEN 'http.413' END, NULL, CASE o WHEN 'ok' THEN 200 WHEN 'fatal' THEN 413 ELSE 503 END, 0,
     f.size, iif(o = 'ok', f.size, 0), 0, 1, 49, 50 + f.id % 97, '192.0.2.7', '1.1', printf('R%08d', f.id), iif(o = 'retry', 100, NULL), 1
-  FROM (SELECT id, size, state, started_at FROM file WHERE chunk_count = 1 AND id BETWEEN :first AND :last) f
+  FROM (SELECT s.number, f.id, size, state, started_at FROM temp.sent s JOIN file f ON f.id = s.id WHERE s.id BETWEEN :first AND :last) f
   JOIN (SELECT 1 n UNION ALL SELECT 2 UNION ALL SELECT 3) t
   JOIN (SELECT 'retry' o UNION ALL SELECT 'fatal' UNION ALL SELECT 'ok') k
     ON k.o = iif(t.n < 3, 'retry', iif(f.state = 'done', 'ok', 'fatal'))
@@ -61,6 +63,8 @@ def make(path, count, folder):
     """A ledger with so many files, the first of them those of the folder."""
     db = big_ledger.create(path)
     guards = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    db.create_function("uid", 2, big_ledger.uid, deterministic=True)
+    db.execute("CREATE TEMP TABLE sent (number INTEGER PRIMARY KEY, id INTEGER UNIQUE)")
     db.execute("BEGIN")
     for name, _ in guards:
         db.execute(f"DROP TRIGGER {name}")
@@ -68,13 +72,14 @@ def make(path, count, folder):
     start, end = big_ledger.START, big_ledger.START + count * 40 + 10_000
     db.execute(
         "INSERT INTO engine_run (id, uid, argv, version, host, boot_id, pid, started_at, heartbeat_at, ended_at, how) "
-        "VALUES (1, ?, '[\"run\"]', '0', 'bench', 'boot', 1, ?, ?, ?, 'done')", (big_ledger.uid(1), start, end, end))
+        "VALUES (1, ?, '[\"run\"]', '0', 'bench', 'boot', 1, ?, ?, ?, 'done')", (big_ledger.uid(1, start), start, end, end))
     db.execute("INSERT INTO destination (id, place) VALUES (1, 'http://127.0.0.1:9/')")
     for i in range(1, 5):
         db.execute(
             "INSERT INTO batch (id, uid, destination_id, protocol, destination, settings, labels, priority, created_at) "
             "VALUES (?, ?, 1, 'put', ?, ?, '{}', 0, ?)",
-            (i, big_ledger.uid(i), commands.DESTINATION, SETTINGS % commands.DESTINATION, start))
+            (i, big_ledger.uid(i, start), commands.DESTINATION, SETTINGS % commands.DESTINATION, start))
+        db.execute("INSERT INTO event (at, verb, batch_id, detail) VALUES (?, 'added', ?, ?)", (start, i, commands.DESTINATION))
     real(db, folder)
     large = min(count // 10, 100_000)
     bounds = [(2, REAL + 1, REAL + SMALL), (3, REAL + SMALL + 1, REAL + SMALL + large), (4, REAL + SMALL + large + 1, count)]
@@ -82,7 +87,7 @@ def make(path, count, folder):
         for low in range(first, last + 1, 500_000):
             part = {"first": low, "last": min(low + 499_999, last), "batch": batch, "start": start}
             db.execute(FILES, part)
-            for sql in (CHUNKS, ATTEMPTS, RECEIPTS):
+            for sql in (SENT, CHUNKS, ATTEMPTS, RECEIPTS):
                 db.execute(sql, {"first": part["first"], "last": part["last"]})
     for _, sql in guards:
         db.execute(sql)
@@ -102,11 +107,11 @@ def real(db, folder):
         s = os.stat(path)
         db.execute(
             "INSERT INTO file (id, uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode, state, "
-            "priority, chunk_size, chunk_count, created_at, started_at, finished_at) VALUES (?, randomblob(16), 1, 1, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, "
+            "priority, chunk_size, chunk_count, created_at, started_at, finished_at) VALUES (?, uid(?, ?), 1, 1, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, "
             "'done', 0, ?, 1, ?, ?, ?)",
-            (i, path.encode(), f"in/{i:04}.bin".encode(), s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_dev, s.st_mode, s.st_size, start,
+            (i, i, start, path.encode(), f"in/{i:04}.bin".encode(), s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_dev, s.st_mode, s.st_size, start,
              start + i * 40, start + i * 40 + 700))
-    for sql in (CHUNKS, ATTEMPTS, RECEIPTS):
+    for sql in (SENT, CHUNKS, ATTEMPTS, RECEIPTS):
         db.execute(sql, {"first": 1, "last": REAL})
 
 
