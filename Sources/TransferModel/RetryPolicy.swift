@@ -1,5 +1,5 @@
 /// How long to wait before the next attempt: full jitter, `random(0 ... min(cap, base * 2^n))`
-/// (`reference/protocols.md` section 8.5).
+/// Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
 ///
 /// | attempt without progress | network, 5xx | throttled |
 /// |---|---|---|

@@ -94,7 +94,7 @@ public struct RequestLimits: Sendable, Hashable {
   /// Fails with ``ErrorCode/netStalled`` when fewer than 1,024 bytes a second moved for so long; also while waiting for the answer.
   public var stallMs: Int64
   public var totalMs: Int64
-  /// The same as ``stallMs`` once the whole body has gone out and its answer is awaited; nil where that is no different.
+  /// Replaces ``stallMs`` while the answer to a body that has been sent completely is awaited; nil keeps ``stallMs``.
   public var answerMs: Int64?
   /// How much of the answer's body is kept, in bytes; the rest is read and dropped.
   public var maxReplyBytes: Int

@@ -29,7 +29,7 @@ extension ErrorCode {
 }
 
 /// What a status means for a request that may be repeated.
-/// Source: `reference/protocols.md` section 8.2.
+/// Sources: RFC 9110 section 15, RFC 6585, RFC 8470 (425), RFC 4918 (423).
 enum StatusClass: Hashable {
   case success, redirect, retry, throttled, permanent
 

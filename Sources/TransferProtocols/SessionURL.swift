@@ -42,7 +42,7 @@ extension TransferReply {
 
 extension Verdict {
   /// What an error answer means where a protocol's own rules have said nothing, to a request that may be repeated.
-  /// Source: `reference/protocols.md` section 8.2.
+  /// See ``StatusClass``.
   static func refused(_ reply: TransferReply, detail: String = "", _ context: RequestContext) -> Verdict {
     let detail = reply.status == 511 ? "the network asks for a login" : detail
     let failure = Failure(answer: reply, detail: detail, wallMs: context.wallMs)

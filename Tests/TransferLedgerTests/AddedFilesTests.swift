@@ -80,7 +80,7 @@ import TransferModel
     #expect(try totals(second).files.byState == [.done: 1])
   }
 
-  /// What was acknowledged of a version whose source then changed is no part of what is there.
+  /// Bytes acknowledged for a version that was superseded because its source changed are not counted.
   @Test func aChangedSourceCountsOnceInBytes() throws {
     let added = try add(f.page(["a"]))
     let run = try f.startRun()

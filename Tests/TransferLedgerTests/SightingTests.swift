@@ -62,7 +62,7 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
-  /// Whoever is faster: what was compared is no answer about another row.
+  /// A comparison counts only for the row that was compared, even if another process replaced that row meanwhile.
   @Test func aVerdictIsOfItsRow() throws {
     let id = try done("a")
     let touched = moved("a") { $0.ctimeNs = 7 }

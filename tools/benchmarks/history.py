@@ -2,8 +2,9 @@
 
 Ledgers are made by SQL in the state in which they end, as big_ledger.py does it. Batch 1 are 1,000 real files, sent long ago; batch 2 a
 small one of 1,000 paused files, batch 3 a tenth of all files (at most 100,000), paused; batch 4 the history: done, failed and cancelled.
-While a verb runs, another writer takes the lock again and again, as an engine would: its longest wait is the longest transaction. At the end an engine has two files of a server that does not answer: `control` is the time
-from the start of `cancel` until it has let go of them.
+While a verb runs, another writer takes the lock again and again, as an engine would: its longest wait is the longest transaction.
+At the end an engine sends two files to a server that never answers: `control` is the time from starting `cancel` until the engine
+releases both.
 """
 
 import contextlib

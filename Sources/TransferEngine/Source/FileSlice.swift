@@ -84,8 +84,9 @@ final class FileSlice: BodySource, @unchecked Sendable {
     throw admitted.change(to: now)
   }
 
-  /// Reads all of the body again. Permissions and links of a file may change while it is sent; that is no reason to send it again.
-  /// Not of a long one: this is the thread of all requests to the server, which stand still meanwhile.
+  /// Whether the file still holds the bytes that were read for this body: a change of permissions or hard links is no reason to send them
+  /// again. Reads them a second time, unless there are more than ``longestReread``: this runs on libcurl's thread and blocks all
+  /// requests to the server.
   private func isStillWhatWasRead(_ last: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) -> Bool {
     guard offset == digested, offset <= Self.longestReread else { return false }
     var read = running

@@ -2,8 +2,9 @@ import Glibc
 public import TransferModel
 
 /// What requests that are being sent have read of their files, in `<ledger>.sending`: written before the bytes are handed over, so that
-/// after a kill it is known what a server may have got. It outlives the process and not a power cut, after which an older state of it
-/// does no harm: what it does not cover is not known. The file is mapped into memory, so that a note is no system call. Any thread.
+/// after a kill it is known what a server may have got. It survives a kill of the process but not a power
+/// cut. An older state of it is harmless: bytes that it does not cover count as unknown. Memory-mapped, so a note costs no system call.
+/// Safe to use from any thread.
 public final class SendingJournal: @unchecked Sendable {
   /// One request; used by one thread at a time.
   public final class Entry: @unchecked Sendable {

@@ -32,7 +32,7 @@ struct S3Error {
     region = named.flatMap { S3Settings.isRegion($0) ? $0 : nil }
   }
 
-  /// Source: "Error responses", S3 API reference; codes of MinIO and Ceph; `reference/protocols.md` section 8.2.
+  /// Source: "Error responses", S3 API reference; codes of MinIO and Ceph.
   func meaning(status: Int) -> Meaning {
     switch code {
     case "SlowDown", "SlowDownRead", "SlowDownWrite", "ServiceUnavailable", "Busy", "RequestLimitExceeded",

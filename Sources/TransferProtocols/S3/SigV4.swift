@@ -3,7 +3,7 @@ import TransferModel
 /// Signs requests to S3 by AWS Signature Version 4, in the header form.
 ///
 /// Signed by us and not by libcurl, whose 7.88.1 neither sends `x-amz-content-sha256` nor leaves `Expect` out
-/// (`reference/protocols.md` section 3.7). Source: "Authenticating Requests: Using the Authorization Header", S3 API reference.
+/// (lib/http_aws_sigv4.c). Source: "Authenticating Requests: Using the Authorization Header", S3 API reference.
 struct SigV4: Sendable {
   let accessKey: String
   let secretKey: String

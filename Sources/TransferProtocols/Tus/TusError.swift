@@ -1,7 +1,7 @@
 import TransferModel
 
 /// What tusd says in the body of an error: `ERR_CODE: text`.
-/// Source: tusd, pkg/handler/error.go (2026-07), `reference/protocols.md` section 1.6.
+/// Source: tusd, pkg/handler/error.go (2026-07).
 enum TusError {
   /// Empty for other bodies.
   static func code(_ reply: TransferReply) -> String {

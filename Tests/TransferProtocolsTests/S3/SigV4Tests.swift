@@ -3,7 +3,7 @@ import TransferModel
 
 @testable import TransferProtocols
 
-/// AWS's published examples, and two more by the same code; `reference/protocols.md` section 12.
+/// AWS's published examples, and two more by the same code.
 @Suite struct SigV4Tests {
   let signer = SigV4(
     accessKey: "AKIAIOSFODNN7EXAMPLE", secretKey: Scene.secret, region: "us-east-1", wallMs: Scene.wallMs)

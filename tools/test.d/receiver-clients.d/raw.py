@@ -48,7 +48,7 @@ def apple_request(line, version, *fields):
 
 
 def apple(version):
-    """iOS 17 (3), 18.0 (5), 18.1 (6): an upload that breaks off, HEAD, the rest. Source: reference/protocols.md 2.11."""
+    """iOS 17 (3), 18.0 (5), 18.1 (6): an upload that breaks off, HEAD, the rest."""
     whole = "Upload-Incomplete: ?0" if version == 3 else "Upload-Complete: ?1"
     more = ("upload-incomplete", "?1") if version == 3 else ("upload-complete", "?0")
     kind = "application/partial-upload" if version == 6 else "application/octet-stream"

@@ -1,7 +1,7 @@
 import TransferModel
 
 /// Numbered chunks and a merge call: `upload`, `status`, `merge`.
-/// Source: the family of upload servers that reference/protocols.md section 5.1 A describes.
+/// The form that many servers of browser uploaders share; there is no specification of it.
 struct ChunksEndpoint: Endpoint {
   static let names = ["chunks"]
 

@@ -14,7 +14,7 @@ final class DropboxUpload: UploadSession, @unchecked Sendable {
 }
 
 /// Sequential upload sessions of Dropbox: `start`, `append_v2`, `finish`.
-/// Source: reference/protocols.md section 5.3, row Dropbox.
+/// Source: Dropbox API v2, /files/upload_session.
 struct DropboxEndpoint: Endpoint {
   static let names = ["dropbox"]
   private static let bodyLimit: Int64 = 150 << 20

@@ -1,7 +1,7 @@
 import TransferModel
 
 /// What Dropzone.js sends with chunking on, and the merge call that applications add to it.
-/// Source: the source of the library, reference/protocols.md section 5.2.
+/// Source: the source code of Dropzone.js.
 struct DropzoneEndpoint: Endpoint {
   static let names = ["dropzone"]
 

@@ -21,7 +21,7 @@ final class GraphUpload: UploadSession, @unchecked Sendable {
 }
 
 /// Upload sessions of OneDrive: `createUploadSession`, then fragments in order to a URL that needs no credential.
-/// Source: reference/protocols.md section 5.3, row OneDrive.
+/// Source: Microsoft Graph, "driveItem: createUploadSession".
 struct GraphEndpoint: Endpoint {
   static let names = ["graph", "graph-uploads"]
   private static let unit: Int64 = 320 << 10

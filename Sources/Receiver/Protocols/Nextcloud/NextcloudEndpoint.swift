@@ -18,7 +18,7 @@ final class NextcloudUpload: UploadSession {
 }
 
 /// Nextcloud's chunked upload version 2: MKCOL, PUT of numbered chunks, PROPFIND, MOVE of `.file`; and the files themselves.
-/// Source: reference/protocols.md section 5.3, row Nextcloud.
+/// Source: Nextcloud developer manual, "Chunked file upload", version 2.
 struct NextcloudEndpoint: Endpoint {
   static let names = ["nextcloud"]
   private static let files = ["-", "nextcloud", "remote.php", "dav", "files"]

@@ -1,7 +1,7 @@
 import TransferModel
 
 /// Qiniu's upload protocols: version 1 (`mkblk`, `mkfile`) and version 2 (`buckets/…/uploads`).
-/// Source: the SDKs of Qiniu, reference/protocols.md section 5.3.
+/// Source: the source code of Qiniu's SDKs.
 struct QiniuEndpoint: Endpoint {
   static let names = ["qiniu"]
 

@@ -18,7 +18,7 @@ extension ProfileProtocol {
 /// One answer to one step of a profile, and everything that its meaning depends on.
 ///
 /// Asked in this order: the rules of the step, the common rules, whether no answer came, `poll`, `success`. What nothing speaks
-/// about means what it means for all servers of this kind (`reference/protocols.md` section 8.2).
+/// about means what ``StatusClass`` says.
 struct ProfileJudge {
   let proto: ProfileProtocol
   let step: StepRequest
