@@ -25,17 +25,18 @@ WHEN OLD.outcome <> 'open' AND NEW.bytes_sent <> OLD.bytes_sent
 BEGIN DELETE FROM attempt_sum WHERE block = OLD.id >> 12; END;
 
 -- Bodies of which nobody knows how much was sent: their engine died, or they are being sent now. A body is not longer than what
--- was left of its chunk.
+-- was left of its chunk; a file that was cut anew since had longer ones.
 CREATE VIEW v_cut_off AS
 SELECT
   a.id AS attempt_id,
   a.file_id AS file_id,
   a.outcome AS outcome,
   a.bytes_sent AS bytes_sent,
-  max(a.bytes_sent, c.length - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
+  max(a.bytes_sent, max(c.length, coalesce(f.first_chunk_size, 0)) - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
     WHERE e.file_id = a.file_id AND e.operation = 'part' AND e.chunk_id = a.chunk_id AND e.n < a.n))) AS bytes_sent_at_most
 FROM attempt a
 JOIN chunk c ON c.id = a.chunk_id
+JOIN file f ON f.id = a.file_id
 WHERE a.operation = 'part' AND (a.error_code = 'engine.orphaned' OR a.outcome = 'open');
 
 DROP VIEW v_files;
