@@ -71,4 +71,10 @@ int csys_clock_is_synchronized(void) {
   return state < 0 ? -1 : state != TIME_ERROR && (t.status & STA_UNSYNC) == 0;
 }
 
+// Source: fcntl(2), "Open file description locks".
+int csys_lock_byte(int descriptor, int takes) {
+  struct flock lock = {.l_type = takes ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
 uint64_t csys_device(uint32_t major, uint32_t minor) { return makedev(major, minor); }

@@ -211,6 +211,44 @@ import TransferModel
     for thread in threads { thread.join() }
     #expect(outcomes.take() == [TransferError?](repeating: nil, count: 8))
   }
+
+  /// One that writes transaction after transaction lets another come between after each: judged by how many of its
+  /// transactions the other one had to wait for.
+  @Test func aBusyWriterTakesTurnsWithOthers() throws {
+    let f = try LedgerFixture()
+    let other = try Ledger.open(at: f.path, mode: .existing, clock: f.clock)
+    defer { other.close() }
+    let written = Lock(0)
+    let isOver = Lock(false)
+    let ended = Mailbox<Void>()
+    let busy = WorkerThread {
+      while !isOver.withLock({ $0 }) {
+        _ = try? other.write { tx in
+          try tx.recordEvent("busy", batch: nil, file: nil, detail: "")
+          written.withLock { $0 += 1 }
+          // Some milliseconds.
+          _ = try tx.db.first(
+            "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT max(i) FROM n"
+          ) { $0.int(0) }
+        }
+      }
+      ended.put(())
+    }
+    var waited: [Int] = []
+    while written.withLock({ $0 }) < 3 { sched_yield() }
+    for i in 0..<60 {
+      let before = written.withLock { $0 }
+      let during = try f.ledger.write { tx in
+        try tx.recordEvent("seldom", batch: nil, file: nil, detail: "\(i)")
+        return written.withLock { $0 }
+      }
+      waited.append(during - before)
+    }
+    isOver.withLock { $0 = true }
+    _ = ended.take()
+    busy.join()
+    #expect(waited.allSatisfy { $0 <= 3 }, "\(waited)")
+  }
 }
 
 private func failureKind(_ result: Result<Int, TransferError>) -> TransferError.Kind? {

@@ -24,3 +24,7 @@ int csys_clock_is_synchronized(void);
 
 /// The device number of `major` and `minor`, as in st_dev.
 uint64_t csys_device(uint32_t major, uint32_t minor);
+
+/// Takes the open file description lock on the first byte of the file, or gives it up when `takes` is 0; waits for nobody.
+/// 0, or -1 with errno: EAGAIN when another open file holds it.
+int csys_lock_byte(int descriptor, int takes);

@@ -13,11 +13,13 @@ final class Gate {
   private let file: StoreFile
   private let patienceMs: Int64
   private var threshold = Gate.walLimit
+  private let turn: WriteTurn
 
   init(_ file: StoreFile, patienceMs: Int64 = Gate.patienceMs) throws(TransferError) {
     self.file = file
     self.patienceMs = patienceMs
     lock = try SidecarLock(path: file.path + ".gate")
+    turn = WriteTurn(lock)
   }
 
   /// Runs a write transaction while nobody checkpoints. Throws `.storeBusy` when that does not come within this time, or the
@@ -26,6 +28,13 @@ final class Gate {
     try lock.lockShared(withinMs: max(patienceMs, withinMs))
     defer { lock.unlock() }
     return try body()
+  }
+
+  /// Runs `begin`, which waits for SQLite's write lock, while no other process waits for it. See ``WriteTurn``.
+  func inTurn(_ begin: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    turn.take()
+    defer { turn.giveUp() }
+    try begin()
   }
 
   /// Runs `body` while nobody writes or checkpoints.

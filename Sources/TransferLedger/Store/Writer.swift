@@ -176,7 +176,7 @@ final class Writer: @unchecked Sendable {
   }
 
   private func run(_ batch: ArraySlice<any WriteJob>, on connection: Connection) -> Outcome {
-    do { try begin(connection) } catch { return classify(error) }
+    do { try gate.inTurn { () throws(SQLiteError) in try begin(connection) } } catch { return classify(error) }
     do { try store.requireOwnSchema(connection) } catch {
       rollback(connection)
       guard let newer = error as? TransferError else { return classify(error) }
