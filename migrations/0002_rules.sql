@@ -1,52 +1,92 @@
--- What the tables alone cannot refuse: births and transitions of rows, and the loss of history. A birth also refuses an
--- id that is there already, because INSERT OR REPLACE would delete the old row without asking the delete triggers.
+-- What the tables alone cannot refuse: births and transitions of rows, evidence that is missing, and the loss of history.
+--
+-- INSERT OR REPLACE and UPDATE OR REPLACE delete the rows that are in their way without asking the delete triggers. So births refuse
+-- what is there already in every table, and updates refuse what would be unique no more.
+-- For each table: how a row begins, how it may change, the evidence that it needs, and what stays. Why triggers say FAIL, and write
+-- out lists with OR, is said at the beginning of 0001.
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Births: a row begins where its life begins.
+-- The ledger itself.
 
-CREATE TRIGGER engine_run_birth BEFORE INSERT ON engine_run WHEN NEW.ended_at IS NOT NULL
-BEGIN SELECT RAISE(ABORT, 'a run begins without an end'); END;
+CREATE TRIGGER store_meta_birth BEFORE INSERT ON store_meta WHEN EXISTS (SELECT 1 FROM store_meta)
+BEGIN SELECT RAISE(FAIL, 'a store has one beginning'); END;
+-- A copy gets a uid of its own, and keeps that of its original.
+CREATE TRIGGER store_meta_fixed BEFORE UPDATE ON store_meta
+WHEN NEW.id <> OLD.id OR NEW.created_by <> OLD.created_by OR NEW.created_at <> OLD.created_at
+  OR NEW.uid <> OLD.uid AND (NEW.copied_at IS OLD.copied_at OR NEW.origin_uid IS NOT coalesce(OLD.origin_uid, OLD.uid))
+BEGIN SELECT RAISE(FAIL, 'who made a store does not change'); END;
+CREATE TRIGGER store_meta_stays BEFORE DELETE ON store_meta BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER error_code_birth BEFORE INSERT ON error_code WHEN EXISTS (SELECT 1 FROM error_code WHERE code = NEW.code)
+BEGIN SELECT RAISE(FAIL, 'there is such a code'); END;
+
+CREATE TRIGGER view_doc_birth BEFORE INSERT ON view_doc
+WHEN EXISTS (SELECT 1 FROM view_doc WHERE view = NEW.view AND "column" = NEW."column")
+BEGIN SELECT RAISE(FAIL, 'the column is documented'); END;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Runs of the engine.
+
+CREATE TRIGGER engine_run_birth BEFORE INSERT ON engine_run
+WHEN NEW.ended_at IS NOT NULL OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM engine_run WHERE uid = NEW.uid) OR EXISTS (SELECT 1 FROM engine_run WHERE ended_at IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a run begins without an end, when no other runs'); END;
+CREATE TRIGGER engine_run_fixed BEFORE UPDATE ON engine_run
+WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.argv <> OLD.argv OR NEW.version <> OLD.version OR NEW.host <> OLD.host
+  OR NEW.boot_id <> OLD.boot_id OR NEW.pid <> OLD.pid OR NEW.started_at <> OLD.started_at
+BEGIN SELECT RAISE(FAIL, 'what a run is does not change'); END;
+CREATE TRIGGER engine_run_closed BEFORE UPDATE ON engine_run WHEN OLD.ended_at IS NOT NULL
+BEGIN SELECT RAISE(FAIL, 'a run that ended is history'); END;
+CREATE TRIGGER engine_run_stays BEFORE DELETE ON engine_run BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER host_state_birth BEFORE INSERT ON host_state
+WHEN NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
+BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
+CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
+WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
+BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What people asked for.
+
+CREATE TRIGGER destination_birth BEFORE INSERT ON destination
+WHEN EXISTS (SELECT 1 FROM destination WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM destination WHERE place = NEW.place)
+BEGIN SELECT RAISE(FAIL, 'a destination is recorded once'); END;
+CREATE TRIGGER destination_fixed BEFORE UPDATE ON destination
+BEGIN SELECT RAISE(FAIL, 'a destination does not change'); END;
+CREATE TRIGGER destination_stays BEFORE DELETE ON destination BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER batch_birth BEFORE INSERT ON batch
+WHEN EXISTS (SELECT 1 FROM batch WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM batch WHERE uid = NEW.uid)
+  OR EXISTS (SELECT 1 FROM batch WHERE name = NEW.name)
+BEGIN SELECT RAISE(FAIL, 'a batch is recorded once'); END;
+CREATE TRIGGER batch_fixed BEFORE UPDATE ON batch
+WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.destination_id <> OLD.destination_id
+  OR NEW.protocol <> OLD.protocol OR NEW.destination <> OLD.destination OR NEW.settings <> OLD.settings
+  OR NEW.created_at <> OLD.created_at
+BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
+CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Files.
 
 CREATE TRIGGER file_birth BEFORE INSERT ON file
 WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed'
+  OR NEW.staged IS NOT NULL
   OR EXISTS (SELECT 1 FROM file WHERE id = NEW.id)
-  OR NEW.generation <> 1 + max(
-    coalesce((SELECT generation FROM file WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1), 0),
-    coalesce((SELECT max(generation) FROM file
-              WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL), 0))
-BEGIN SELECT RAISE(ABORT, 'a file begins settling, pending or failed, in the next generation'); END;
-
-CREATE TRIGGER session_birth BEFORE INSERT ON session
-WHEN NEW.state <> 'intended' OR EXISTS (SELECT 1 FROM session WHERE id = NEW.id)
-BEGIN SELECT RAISE(ABORT, 'a session begins intended'); END;
-
-CREATE TRIGGER chunk_birth BEFORE INSERT ON chunk
-WHEN NEW.state <> 'pending'
-  OR EXISTS (SELECT 1 FROM chunk WHERE id = NEW.id OR (file_id = NEW.file_id AND seq = NEW.seq))
-  OR NOT EXISTS (
-  SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND NEW.seq < chunk_count
-    AND NEW.offset = NEW.seq * chunk_size AND NEW.length = min(chunk_size, size - NEW.offset))
-BEGIN SELECT RAISE(ABORT, 'a chunk begins pending, in an active file, where the layout puts it'); END;
-
-CREATE TRIGGER attempt_birth BEFORE INSERT ON attempt
-WHEN NEW.outcome <> 'open'
-  OR EXISTS (SELECT 1 FROM attempt WHERE id = NEW.id)
-  OR (NEW.operation <> 'abort' AND NOT EXISTS (
-    SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('active', 'finishing') AND run_id = NEW.run_id))
-  OR (NEW.chunk_id IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM chunk WHERE id = NEW.chunk_id AND file_id = NEW.file_id AND state = 'pending'))
-  OR (NEW.operation = 'abort' AND NEW.session_id IS NULL)
-BEGIN SELECT RAISE(ABORT, 'an attempt begins open, for a file that its run works on and a pending chunk'); END;
-
-CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
-WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'active' OR state = 'finishing'
-  OR state = 'unknown'))
-  OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id)
-BEGIN SELECT RAISE(ABORT, 'a receipt is for a file that is being finished'); END;
-
--- ---------------------------------------------------------------------------------------------------------------------
--- Transitions: only along the arrows.
-
+  -- One generation lives at a time; that is asked here too, because INSERT OR REPLACE would delete the one that does.
+  OR EXISTS (SELECT 1 FROM file
+    WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1
+      AND (NEW.live = 1 OR generation >= NEW.generation))
+  -- The next generation: none is newer, and the one before is there.
+  OR EXISTS (SELECT 1 FROM file
+    WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation >= NEW.generation)
+  OR NEW.generation <> 1
+    AND NOT EXISTS (SELECT 1 FROM file
+      WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation = NEW.generation - 1)
+    AND NOT EXISTS (SELECT 1 FROM file
+      WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1 AND generation = NEW.generation - 1)
+BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation'); END;
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
@@ -57,35 +97,109 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
     OR NEW.state = 'superseded'
   WHEN 'finishing' THEN NEW.state = 'done' OR NEW.state = 'pending' OR NEW.state = 'active'
     OR NEW.state = 'failed' OR NEW.state = 'unknown' OR NEW.state = 'superseded' OR NEW.state = 'cancelled'
-  WHEN 'paused' THEN NEW.state IN ('pending', 'cancelled')
-  WHEN 'failed' THEN NEW.state = 'pending'
-  WHEN 'cancelled' THEN NEW.state = 'pending'
-  WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled'
+  WHEN 'paused' THEN NEW.state = 'pending' OR NEW.state = 'cancelled'
+  WHEN 'failed' THEN NEW.state = 'pending' OR NEW.state = 'superseded'
+  WHEN 'cancelled' THEN NEW.state = 'pending' OR NEW.state = 'superseded'
+  WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
   ELSE 0 END
-BEGIN SELECT RAISE(ABORT, 'illegal transition of a file'); END;
-
-CREATE TRIGGER file_rest BEFORE UPDATE OF state ON file
-WHEN OLD.state IN ('active', 'finishing') AND NEW.state NOT IN ('active', 'finishing')
-  AND EXISTS (SELECT 1 FROM attempt WHERE file_id = NEW.id AND outcome = 'open' AND operation <> 'abort')
-BEGIN SELECT RAISE(ABORT, 'a file with an open attempt cannot come to rest'); END;
-
+BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, size, mtime_ns,
+  ctime_ns, inode, device, boot, mode, created_at ON file
+BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
+-- An UPDATE that names the number of a row "rowid" sets off no trigger of the column: numbers are compared at each update.
+CREATE TRIGGER file_number BEFORE UPDATE ON file WHEN NEW.id <> OLD.id
+BEGIN SELECT RAISE(FAIL, 'a file keeps its number'); END;
+CREATE TRIGGER file_revival BEFORE UPDATE OF live ON file
+WHEN NEW.live = 1 AND OLD.live IS NULL AND EXISTS (SELECT 1 FROM file
+  WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1)
+BEGIN SELECT RAISE(FAIL, 'one generation lives at a time'); END;
+-- Cut anew only while nothing is stored and no session is open.
+CREATE TRIGGER file_layout BEFORE UPDATE OF chunk_size, chunk_count, first_chunk_size ON file
+WHEN NEW.state <> 'active'
+  OR OLD.chunk_count IS NULL AND NEW.first_chunk_size IS NOT NULL
+  OR OLD.chunk_count IS NOT NULL AND (
+    NEW.chunk_size IS NULL OR NEW.chunk_size >= OLD.chunk_size OR NEW.chunk_count <= OLD.chunk_count
+    OR NEW.first_chunk_size IS NOT coalesce(OLD.first_chunk_size, OLD.chunk_size)
+    OR EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state <> 'pending' OR acked > 0))
+    OR EXISTS (SELECT 1 FROM session WHERE file_id = NEW.id AND state IN ('intended', 'open') AND abort_after IS NULL))
+BEGIN SELECT RAISE(FAIL, 'the layout of an active file is set once, or made finer while nothing is stored'); END;
+CREATE TRIGGER file_staged BEFORE UPDATE OF staged ON file WHEN NEW.staged LIKE '%/%'
+BEGIN SELECT RAISE(FAIL, 'a staged copy has a name without folders'); END;
+CREATE TRIGGER file_evidence BEFORE UPDATE OF state ON file
+WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id)
+BEGIN SELECT RAISE(FAIL, 'a done file has a receipt'); END;
+-- A person may say that a file is done whose outcome was unknown: its receipt has a note.
 CREATE TRIGGER file_finish BEFORE UPDATE OF state ON file
 WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done')
   AND (SELECT count(*) FROM chunk WHERE file_id = NEW.id AND state = 'done') IS NOT NEW.chunk_count
-BEGIN SELECT RAISE(ABORT, 'a file is finished when all its chunks are done'); END;
+  AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND note IS NOT NULL))
+BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
+CREATE TRIGGER file_rest BEFORE UPDATE OF state ON file
+WHEN OLD.state IN ('active', 'finishing') AND NEW.state NOT IN ('active', 'finishing')
+  AND EXISTS (SELECT 1 FROM attempt WHERE file_id = NEW.id AND outcome = 'open' AND operation <> 'abort')
+BEGIN SELECT RAISE(FAIL, 'a file with an open attempt cannot come to rest'); END;
+-- Of the files that were begun and are at rest few hold bytes at the server; the chunks of those alone are added up.
+CREATE TRIGGER file_holds AFTER UPDATE OF state ON file
+WHEN NEW.run_id IS NULL AND NEW.state <> 'done' AND OLD.run_id IS NOT NULL AND NEW.holds IS NULL AND NEW.chunk_count IS NOT NULL
+  AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0))
+BEGIN UPDATE file SET holds = 1 WHERE id = NEW.id; END;
+CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
+BEGIN SELECT RAISE(FAIL, 'what is done is history'); END;
+CREATE TRIGGER file_stays BEFORE DELETE ON file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER file_sum_late AFTER UPDATE OF state ON file
+WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
+BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
+CREATE TRIGGER file_sum_hidden AFTER UPDATE OF hidden ON file
+WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
+BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
 
-CREATE TRIGGER file_evidence BEFORE UPDATE OF state ON file
-WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id)
-BEGIN SELECT RAISE(ABORT, 'a done file has a receipt'); END;
+CREATE TRIGGER sighting_birth BEFORE INSERT ON sighting
+WHEN EXISTS (SELECT 1 FROM sighting WHERE file_id = NEW.file_id)
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'active' OR state = 'finishing' OR state = 'done'))
+BEGIN SELECT RAISE(FAIL, 'a file that is sent or done is sighted, and has one newest sighting'); END;
+CREATE TRIGGER sighting_fixed BEFORE UPDATE ON sighting WHEN NEW.file_id <> OLD.file_id
+BEGIN SELECT RAISE(FAIL, 'a sighting keeps its file'); END;
+CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
-CREATE TRIGGER file_layout BEFORE UPDATE OF chunk_size, chunk_count ON file
-WHEN OLD.chunk_count IS NOT NULL OR NEW.state <> 'active'
-BEGIN SELECT RAISE(ABORT, 'the layout of an active file is set once'); END;
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What is done for a file.
 
-CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, size, mtime_ns,
-  ctime_ns, inode, device, mode, created_at ON file
-BEGIN SELECT RAISE(ABORT, 'what a file is does not change; a new generation does'); END;
+CREATE TRIGGER session_birth BEFORE INSERT ON session
+WHEN NEW.state <> 'intended' OR EXISTS (SELECT 1 FROM session WHERE id = NEW.id)
+  OR NEW.abort_after IS NULL AND EXISTS (SELECT 1 FROM session
+    WHERE file_id = NEW.file_id AND state IN ('intended', 'open') AND abort_after IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a session begins intended, when its file has no other'); END;
+CREATE TRIGGER session_arrow BEFORE UPDATE OF state ON session
+WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
+  WHEN 'intended' THEN NEW.state = 'open' OR NEW.state = 'aborted' OR NEW.state = 'gone'
+  WHEN 'open' THEN NEW.state = 'completed' OR NEW.state = 'aborted' OR NEW.state = 'gone'
+  ELSE 0 END
+BEGIN SELECT RAISE(FAIL, 'illegal transition of a session'); END;
+CREATE TRIGGER session_fixed BEFORE UPDATE OF id, file_id, run_id, intended_at ON session
+BEGIN SELECT RAISE(FAIL, 'what a session is does not change'); END;
+-- What belonged to it at the server, before its chunks are begun anew.
+CREATE TRIGGER session_given_up AFTER UPDATE OF abort_after ON session
+WHEN OLD.abort_after IS NULL AND NEW.abort_after IS NOT NULL
+  AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.file_id AND remote IS NOT NULL)
+BEGIN
+  UPDATE session SET remotes = (SELECT '[' || group_concat(remote) || ']' FROM chunk
+    WHERE file_id = NEW.file_id AND remote IS NOT NULL) WHERE id = NEW.id;
+END;
+CREATE TRIGGER session_history BEFORE UPDATE ON session
+WHEN OLD.ended_at IS NOT NULL OR NEW.id <> OLD.id OR OLD.abort_after IS NOT NULL AND NEW.abort_after IS NULL
+  OR OLD.remote_id IS NOT NULL AND (NEW.remote_id IS NOT OLD.remote_id OR NEW.opened_at IS NOT OLD.opened_at)
+BEGIN SELECT RAISE(FAIL, 'a session keeps its name and its end'); END;
+CREATE TRIGGER session_stays BEFORE DELETE ON session BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
+-- The last chunk may hold the remainder beside a whole chunk.
+CREATE TRIGGER chunk_birth BEFORE INSERT ON chunk
+WHEN NEW.state <> 'pending' OR NEW.remote IS NOT NULL
+  OR EXISTS (SELECT 1 FROM chunk WHERE id = NEW.id OR (file_id = NEW.file_id AND seq = NEW.seq))
+  OR NOT EXISTS (
+  SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND NEW.seq < chunk_count
+    AND NEW.offset = NEW.seq * chunk_size
+    AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
+BEGIN SELECT RAISE(FAIL, 'a chunk begins pending, in an active file, where the layout puts it'); END;
 CREATE TRIGGER chunk_arrow BEFORE UPDATE OF state ON chunk
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'pending' THEN NEW.state = 'sending' OR NEW.state = 'done' OR NEW.state = 'failed'
@@ -96,8 +210,18 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'failed' THEN NEW.state = 'pending'
   WHEN 'unknown' THEN NEW.state = 'pending'
   ELSE 0 END
-BEGIN SELECT RAISE(ABORT, 'illegal transition of a chunk'); END;
-
+BEGIN SELECT RAISE(FAIL, 'illegal transition of a chunk'); END;
+CREATE TRIGGER chunk_fixed BEFORE UPDATE OF id, file_id, seq, offset, length ON chunk
+WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD.state <> 'pending' OR OLD.acked > 0
+  OR NOT EXISTS (
+    SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND first_chunk_size IS NOT NULL
+      AND NEW.offset = NEW.seq * chunk_size
+      AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
+BEGIN SELECT RAISE(FAIL, 'a chunk stays where it is, or goes where a finer layout puts it'); END;
+CREATE TRIGGER chunk_number BEFORE UPDATE ON chunk WHEN NEW.id <> OLD.id
+BEGIN SELECT RAISE(FAIL, 'a chunk keeps its number'); END;
+CREATE TRIGGER chunk_remote BEFORE UPDATE OF remote ON chunk WHEN NEW.remote NOT LIKE '{%}'
+BEGIN SELECT RAISE(FAIL, 'what the server said of a chunk is an object'); END;
 -- Also that nothing is taken from a finished file: its chunks stay done.
 CREATE TRIGGER chunk_evidence BEFORE UPDATE OF state ON chunk
 WHEN (NEW.state = 'sending') <> EXISTS (
@@ -105,52 +229,85 @@ WHEN (NEW.state = 'sending') <> EXISTS (
   OR (NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (
     SELECT 1 FROM attempt WHERE id = NEW.done_attempt AND outcome = 'ok' AND CASE OLD.state
       WHEN 'sending' THEN chunk_id = NEW.id
-      -- Its answer was lost, and asking showed that the whole file is there.
-      ELSE file_id = NEW.file_id AND operation = 'verify' END))
+      -- Its answer was lost, and asking showed that it is there; or it is empty, and there with its session.
+      ELSE file_id = NEW.file_id AND (operation = 'verify' OR operation = 'probe' OR operation = 'create') END))
   OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
-BEGIN SELECT RAISE(ABORT, 'a chunk is sending with its open attempt, and done by an attempt that succeeded'); END;
+BEGIN SELECT RAISE(FAIL, 'a chunk is sending with its open attempt, and done by an attempt that succeeded'); END;
+CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt ON chunk
+WHEN OLD.state = 'done' AND NEW.state = 'done'
+BEGIN SELECT RAISE(FAIL, 'what confirmed a chunk does not change'); END;
+CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
-CREATE TRIGGER chunk_fixed BEFORE UPDATE OF id, file_id, seq, offset, length ON chunk
-BEGIN SELECT RAISE(ABORT, 'a chunk stays where it is'); END;
-
-CREATE TRIGGER session_arrow BEFORE UPDATE OF state ON session
-WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
-  WHEN 'intended' THEN NEW.state = 'open' OR NEW.state = 'aborted' OR NEW.state = 'gone'
-  WHEN 'open' THEN NEW.state = 'completed' OR NEW.state = 'aborted' OR NEW.state = 'gone'
-  ELSE 0 END
-BEGIN SELECT RAISE(ABORT, 'illegal transition of a session'); END;
-
-CREATE TRIGGER session_fixed BEFORE UPDATE OF id, file_id, run_id, intended_at ON session
-BEGIN SELECT RAISE(ABORT, 'what a session is does not change'); END;
-
-CREATE TRIGGER attempt_closed BEFORE UPDATE ON attempt WHEN OLD.outcome <> 'open'
-BEGIN SELECT RAISE(ABORT, 'a closed attempt is history'); END;
-
+CREATE TRIGGER attempt_birth BEFORE INSERT ON attempt
+WHEN NEW.outcome <> 'open' OR NEW.reply_excerpt IS NOT NULL
+  OR EXISTS (SELECT 1 FROM attempt WHERE id = NEW.id)
+  OR (NEW.operation <> 'abort' AND NOT EXISTS (
+    SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('active', 'finishing') AND run_id = NEW.run_id))
+  OR (NEW.chunk_id IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM chunk WHERE id = NEW.chunk_id AND file_id = NEW.file_id AND state = 'pending'))
+  OR (NEW.operation = 'abort' AND NEW.session_id IS NULL)
+BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file that its run works on and a pending chunk'); END;
+CREATE TRIGGER attempt_once BEFORE INSERT ON attempt
+WHEN NEW.chunk_id IS NOT NULL AND EXISTS (SELECT 1 FROM attempt
+    WHERE file_id = NEW.file_id AND operation = NEW.operation AND chunk_id = NEW.chunk_id AND n = NEW.n)
+  OR NEW.chunk_id IS NULL AND EXISTS (SELECT 1 FROM attempt
+    WHERE file_id = NEW.file_id AND operation = NEW.operation AND chunk_id IS NULL AND n = NEW.n)
+BEGIN SELECT RAISE(FAIL, 'an attempt has a number of its own'); END;
 CREATE TRIGGER attempt_fixed BEFORE UPDATE OF id, uid, file_id, chunk_id, session_id, run_id, operation, n,
   is_repeatable, started_at ON attempt
-BEGIN SELECT RAISE(ABORT, 'what an attempt is does not change'); END;
+BEGIN SELECT RAISE(FAIL, 'what an attempt is does not change'); END;
+CREATE TRIGGER attempt_excerpt BEFORE UPDATE OF reply_excerpt ON attempt WHEN length(NEW.reply_excerpt) > 4096
+BEGIN SELECT RAISE(FAIL, 'of an answer 4096 bytes are kept'); END;
+-- A closed attempt is history but for one thing: what it sent, and a later question of the same file found at the server, counts as
+-- acknowledged by it. What a killed engine sent was not written down; what of it was found was sent at least.
+CREATE TRIGGER attempt_closed BEFORE UPDATE ON attempt
+WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
+  OLD.operation <> 'part' OR OLD.outcome = 'ok'
+  OR NEW.bytes_acked <= OLD.bytes_acked OR NEW.bytes_acked > NEW.bytes_sent
+  OR NEW.bytes_sent <> OLD.bytes_sent AND (
+    OLD.outcome <> 'crashed' OR NEW.bytes_sent < OLD.bytes_sent OR NEW.bytes_sent <> NEW.bytes_acked)
+  OR NOT EXISTS (SELECT 1 FROM attempt q WHERE q.file_id = OLD.file_id AND q.id > OLD.id AND q.outcome = 'ok')
+  OR NEW.outcome <> OLD.outcome OR NEW.ended_at IS NOT OLD.ended_at OR NEW.error_code IS NOT OLD.error_code
+  OR NEW.message IS NOT OLD.message OR NEW.http_status IS NOT OLD.http_status OR NEW.curl_code IS NOT OLD.curl_code
+  OR NEW.errno IS NOT OLD.errno OR NEW.dns_ms IS NOT OLD.dns_ms OR NEW.connect_ms IS NOT OLD.connect_ms
+  OR NEW.tls_ms IS NOT OLD.tls_ms OR NEW.first_byte_ms IS NOT OLD.first_byte_ms OR NEW.total_ms IS NOT OLD.total_ms
+  OR NEW.remote_ip IS NOT OLD.remote_ip OR NEW.http_version IS NOT OLD.http_version
+  OR NEW.request_id IS NOT OLD.request_id OR NEW.retry_after_ms IS NOT OLD.retry_after_ms
+  OR NEW.backoff_ms IS NOT OLD.backoff_ms OR NEW.reply_excerpt IS NOT OLD.reply_excerpt
+  OR NEW.may_have_arrived <> OLD.may_have_arrived)
+BEGIN SELECT RAISE(FAIL, 'a closed attempt is history'); END;
+CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_sent ON attempt
+WHEN OLD.outcome <> 'open' AND NEW.bytes_sent <> OLD.bytes_sent
+BEGIN DELETE FROM attempt_sum WHERE block = OLD.id >> 12; END;
 
-CREATE TRIGGER engine_run_closed BEFORE UPDATE ON engine_run WHEN OLD.ended_at IS NOT NULL
-BEGIN SELECT RAISE(ABORT, 'a run that ended is history'); END;
-
-CREATE TRIGGER receipt_fixed BEFORE UPDATE ON receipt BEGIN SELECT RAISE(ABORT, 'a receipt does not change'); END;
-CREATE TRIGGER event_fixed BEFORE UPDATE ON event BEGIN SELECT RAISE(ABORT, 'an event does not change'); END;
-CREATE TRIGGER destination_fixed BEFORE UPDATE ON destination
-BEGIN SELECT RAISE(ABORT, 'a destination does not change'); END;
-CREATE TRIGGER batch_fixed BEFORE UPDATE OF id, uid, destination_id, protocol, destination, settings, created_at ON batch
-BEGIN SELECT RAISE(ABORT, 'what a batch was asked to do does not change'); END;
+CREATE TRIGGER sent_body_birth BEFORE INSERT ON sent_body
+WHEN EXISTS (SELECT 1 FROM sent_body WHERE attempt_id = NEW.attempt_id)
+  OR NOT EXISTS (SELECT 1 FROM attempt WHERE id = NEW.attempt_id AND outcome = 'open' AND operation = 'part')
+BEGIN SELECT RAISE(FAIL, 'what a part sent is recorded once, while it is open'); END;
+CREATE TRIGGER sent_body_fixed BEFORE UPDATE ON sent_body BEGIN SELECT RAISE(FAIL, 'what was sent does not change'); END;
+CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- History stays.
+-- What came of it.
 
-CREATE TRIGGER store_meta_stays BEFORE DELETE ON store_meta BEGIN SELECT RAISE(ABORT, 'history stays'); END;
-CREATE TRIGGER engine_run_stays BEFORE DELETE ON engine_run BEGIN SELECT RAISE(ABORT, 'history stays'); END;
-CREATE TRIGGER destination_stays BEFORE DELETE ON destination BEGIN SELECT RAISE(ABORT, 'history stays'); END;
-CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(ABORT, 'history stays'); END;
-CREATE TRIGGER file_stays BEFORE DELETE ON file BEGIN SELECT RAISE(ABORT, 'history stays'); END;
-CREATE TRIGGER session_stays BEFORE DELETE ON session BEGIN SELECT RAISE(ABORT, 'history stays'); END;
-CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk BEGIN SELECT RAISE(ABORT, 'history stays'); END;
-CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt BEGIN SELECT RAISE(ABORT, 'history stays'); END;
-CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt BEGIN SELECT RAISE(ABORT, 'history stays'); END;
-CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN SELECT RAISE(ABORT, 'history stays'); END;
+CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
+WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
+  OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')))
+  OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id)
+BEGIN SELECT RAISE(FAIL, 'a receipt is for a file that is being finished'); END;
+CREATE TRIGGER receipt_fixed BEFORE UPDATE ON receipt BEGIN SELECT RAISE(FAIL, 'a receipt does not change'); END;
+CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER event_birth BEFORE INSERT ON event WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
+BEGIN SELECT RAISE(FAIL, 'an event is recorded once'); END;
+CREATE TRIGGER event_fixed BEFORE UPDATE ON event BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
+CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Sums. One is not changed; it goes when a row comes to it or changes, and a run writes it anew.
+
+CREATE TRIGGER attempt_sum_fixed BEFORE UPDATE ON attempt_sum BEGIN SELECT RAISE(FAIL, 'a sum does not change'); END;
+
+CREATE TRIGGER file_sum_fixed BEFORE UPDATE ON file_sum BEGIN SELECT RAISE(FAIL, 'a sum does not change'); END;

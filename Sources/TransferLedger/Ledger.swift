@@ -47,11 +47,12 @@ public final class Ledger: Sendable {
   }
 
   static func open(
-    at path: String, mode: OpenMode, clock: any TransferClock, gatePatienceMs: Int64
+    at path: String, mode: OpenMode, clock: any TransferClock, gatePatienceMs: Int64 = Gate.patienceMs,
+    migrations: Migrations = .embedded
   ) throws(TransferError) -> Ledger {
     let file = try StoreFile(at: path, makesFolder: mode == .create)
     guard file.exists || mode == .create else { throw file.missingError }
-    let store = Store(path: file.path)
+    let store = Store(path: file.path, migrations: migrations)
     let reader = SnapshotReader(store: store, file: file)
     if mode == .readOnly {
       try reader.read { _ in }

@@ -63,7 +63,7 @@ extension LedgerReader {
   func changedSchema() throws -> [String] {
     let all = "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name"
     let memory = try Connection(path: ":memory:", access: .readWrite)
-    for migration in Migrations.all { try memory.execute(migration.sql) }
+    for migration in Migrations.embedded.steps { try memory.execute(migration.sql) }
     let read = { (row: SQLRow) in (name: row.text(0), type: row.text(1), sql: row.text(2)) }
     let (wanted, found) = (try memory.rowsOnce(all, row: read), try db.rowsOnce(all, row: read))
     let sqlByName = Dictionary(found.map { ("\($0.type) \($0.name)", $0.sql) }, uniquingKeysWith: { first, _ in first })

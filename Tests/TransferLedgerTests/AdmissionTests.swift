@@ -309,27 +309,4 @@ import Testing
     #expect(try f.texts("SELECT state FROM v_files") == ["done", "superseded"])
     #expect(try f.findings() == [])
   }
-
-  @Test func failuresThatHadPiledUpMakeRoomForTheNewest() throws {
-    let row = """
-      INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode,
-        state, cause, priority, created_at, finished_at) VALUES
-      """
-    func failed(_ generation: Int, _ key: String) -> String {
-      "\(row) (zeroblob(16), 7, 1, \(generation), NULL, x'2F', '\(key)', 1, 1, 1, 1, 1, 0, 'failed', 'http.403', 0, 0, 1);"
-    }
-    let f = try LedgerFixture(
-      version: 13,
-      filledBy: """
-        INSERT INTO destination VALUES (1, 'put:there');
-        INSERT INTO batch (id, uid, destination_id, protocol, destination, settings, labels, priority, created_at)
-        VALUES (7, zeroblob(16), 1, 'put', 'put:there', '{}', '{}', 0, 0);
-        """
-          + [failed(1, "a"), failed(2, "a"), failed(3, "a"), failed(1, "b")].joined().replacing("'a'", with: "x'61'")
-          .replacing("'b'", with: "x'62'"))
-    #expect(
-      try f.texts("SELECT generation, hex(key), state FROM v_files ORDER BY 2, 1") == [
-        "1 61 superseded", "2 61 superseded", "3 61 failed", "1 62 failed",
-      ])
-  }
 }

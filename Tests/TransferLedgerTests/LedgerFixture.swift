@@ -25,22 +25,6 @@ final class LedgerFixture {
     ledger = try Ledger.open(at: folder + "/transfers.db", mode: .create, clock: clock)
   }
 
-  /// A ledger as a program of the schema `version` left it, with what `sql` put into it; opened, and so upgraded.
-  init(version: Int, filledBy sql: String) throws {
-    var template = Array("/tmp/ledger-test-XXXXXX".utf8CString)
-    folder = String(cString: mkdtemp(&template)!)
-    let path = folder + "/transfers.db"
-    close(Glibc.open(path, O_CREAT | O_WRONLY, 0o600))
-    do {
-      let old = try Connection(path: path, access: .readWrite)
-      for migration in Migrations.all.prefix(version) { try old.execute(migration.sql) }
-      try old.execute("PRAGMA application_id=\(Store.applicationID); PRAGMA user_version=\(version)")
-      try old.execute("INSERT INTO store_meta VALUES (1, zeroblob(16), \(version), 1, 'transfers', 0)")
-      try old.execute(sql)
-    }
-    ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
-  }
-
   deinit {
     ledger.close()
     for name in (try? fileNames(in: folder)) ?? [] { unlink(folder + "/" + name) }

@@ -1,5 +1,6 @@
 import CMigrations
 import CSQLite
+import Glibc
 import Testing
 import TransferModel
 
@@ -9,10 +10,29 @@ import TransferModel
   @Test func theEmbeddedMigrationsAreTheFolder() throws {
     let folder = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/migrations"
     let names = try fileNames(in: folder)
-    #expect(names == Migrations.all.map { $0.name + ".sql" })
-    for (name, migration) in zip(names, Migrations.all) {
+    #expect(names == Migrations.embedded.steps.map { $0.name + ".sql" })
+    for (name, migration) in zip(names, Migrations.embedded.steps) {
       #expect(try fileBytes(folder + "/" + name) == Array(migration.sql.utf8), "\(name)")
     }
+  }
+
+  /// `docs/schema.sql` is what the migrations make, in one piece. `RECORD_SNAPSHOTS=1` writes it.
+  @Test func theSchemaIsWrittenDown() throws {
+    let path = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/docs/schema.sql"
+    let f = try LedgerFixture()
+    let parts = try f.texts(
+      """
+      SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+      ORDER BY type = 'view', tbl_name, type = 'trigger', type = 'index', name
+      """)
+    let schema =
+      "-- Generated from migrations/ by a test: what a ledger is made of.\n\n" + parts.joined(separator: "\n\n") + "\n"
+    if getenv("RECORD_SNAPSHOTS") != nil {
+      let file = try #require(fopen(path, "w"))
+      fputs(schema, file)
+      fclose(file)
+    }
+    #expect(String(decoding: try fileBytes(path), as: UTF8.self) == schema)
   }
 
   @Test func everyViewColumnIsDocumented() throws {
@@ -54,35 +74,6 @@ import TransferModel
     let f = try LedgerFixture()
     let known = ErrorCode.allCases.map { "\($0.rawValue) \($0.blame.rawValue)" }.sorted()
     #expect(try f.texts("SELECT code, blame FROM v_errors WHERE hint <> '' ORDER BY code") == known)
-  }
-
-  /// Its rows stay, and the new rules hold for them.
-  @Test func aLedgerOfTheFirstSchemasIsUpgraded() throws {
-    let f = try LedgerFixture(
-      version: 9,
-      filledBy: """
-        INSERT INTO destination VALUES (1, 'put:there');
-        INSERT INTO batch (id, uid, destination_id, protocol, destination, settings, labels, priority, created_at)
-        VALUES (1, zeroblob(16), 1, 'put', 'put:there', '{"destination":"put:there"}', '{}', 0, 0);
-        INSERT INTO event VALUES (1, 0, 'added', 1, NULL, 'put:there');
-        INSERT INTO file (id, uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode,
-          device, mode, state, priority, created_at)
-        VALUES (1, zeroblob(16), 1, 1, 1, 1, CAST('/old' AS BLOB), x'6F', 20, 1, 1, 1, 1, 0, 'pending', 0, 0)
-        """)
-    #expect(try f.texts("PRAGMA user_version") == ["\(Migrations.count)"])
-    #expect(try f.texts("SELECT id, path, state FROM v_files") == ["1 /old pending"])
-    let run = try f.startRun()
-    try f.ledger.write { tx in
-      #expect(try tx.claimFiles(run, limit: 9).map(\.id) == [FileID(rawValue: 1)])
-      _ = try tx.plan(FileID(rawValue: 1), run, ChunkLayout(size: 20, chunkSize: 10))
-      try tx.sendAll(FileID(rawValue: 1), run)
-      #expect(try tx.completeFile(FileID(rawValue: 1), run, proof) == .applied)
-    }
-    let made = try LedgerFixture()
-    let schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"
-    let (upgraded, fresh) = (try f.texts(schema), try made.texts(schema))
-    #expect(upgraded == fresh)
-    #expect(try f.findings() == [])
   }
 
   /// SQLite copies each page that a statement changes into a journal of the statement, if the statement may abort after its first

@@ -82,7 +82,7 @@ import TransferModel
     let expected = [
       "journal_mode": "wal", "synchronous": "2", "mmap_size": "0", "trusted_schema": "0", "cell_size_check": "1",
       "foreign_keys": "1", "busy_timeout": "5000", "temp_store": "2", "wal_autocheckpoint": "0",
-      "application_id": "1414678099", "user_version": "\(Migrations.count)",
+      "application_id": "1414678099", "user_version": "\(Migrations.embedded.count)",
     ]
     for (name, value) in expected {
       #expect(try writer.rowsOnce("PRAGMA \(name)") { $0.text(0) } == [value], "\(name)")
@@ -109,7 +109,7 @@ import TransferModel
     f.ledger.close()
     do {
       let db = try Connection(path: f.path, access: .readWrite)
-      try db.execute("PRAGMA user_version = \(Migrations.count - 1)")
+      try db.execute("PRAGMA user_version = \(Migrations.embedded.count - 1)")
     }
     let engine = try SidecarLock(path: f.path + ".lock")
     #expect(try engine.tryLockExclusive())
@@ -118,20 +118,20 @@ import TransferModel
       _ = try Ledger.open(at: f.path, mode: .existing, clock: f.clock)
     }
     #expect(error?.kind == .locked && error?.cause.contains("pid 4711 on here") == true)
-    #expect(try f.texts("PRAGMA user_version") == ["\(Migrations.count - 1)"])
+    #expect(try f.texts("PRAGMA user_version") == ["\(Migrations.embedded.count - 1)"])
     engine.unlock()
   }
 
   @Test func aProgramThatIsOlderThanTheSchemaWritesNothingMore() throws {
     let f = try LedgerFixture()
     let run = try f.startRun()
-    try f.shell("PRAGMA user_version = \(Migrations.count + 1)")
+    try f.shell("PRAGMA user_version = \(Migrations.embedded.count + 1)")
     for _ in 0..<2 {
       let error = #expect(throws: TransferError.self) { _ = try f.ledger.write { try $0.heartbeat(run) } }
       #expect(error?.kind == .storeNewer)
     }
     // Not even when it is as it was: what the other program did meanwhile is not known.
-    try f.shell("PRAGMA user_version = \(Migrations.count)")
+    try f.shell("PRAGMA user_version = \(Migrations.embedded.count)")
     #expect(throws: TransferError.self) { _ = try f.ledger.write { try $0.heartbeat(run) } }
   }
 

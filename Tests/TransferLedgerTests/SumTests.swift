@@ -150,7 +150,8 @@ import TransferModel
       UPDATE attempt SET outcome = 'ok', ended_at = started_at WHERE outcome = 'open' AND file_id = 5000;
       UPDATE chunk SET state = 'done', etag = '', confirmation = 'none', done_attempt =
         (SELECT id FROM attempt WHERE file_id = 5000 AND outcome = 'ok') WHERE file_id = 5000;
-      INSERT INTO receipt VALUES (5000, 'none', NULL, NULL, '', '', '', '', '', 0, NULL);
+      INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at)
+      VALUES (5000, 'none', '', '', '', '', '', 0);
       UPDATE file SET state = 'done', run_id = NULL, finished_at = 1 << 40 WHERE id = 5000
       """)
     try expectTheSame("one more is done")

@@ -52,9 +52,14 @@ import Testing
     try writeFile(store, [])
     let old = try Connection(path: store, access: .readWrite)
     try old.execute("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0")
-    for migration in Migrations.all.prefix(9) { try old.execute(migration.sql) }
-    try old.execute("PRAGMA application_id=\(Store.applicationID); PRAGMA user_version=9")
-    try old.execute("INSERT INTO store_meta VALUES (1, zeroblob(16), 9, 1, 'transfers', 0)")
+    for migration in Migrations.embedded.steps.dropLast() { try old.execute(migration.sql) }
+    try old.execute(
+      "PRAGMA application_id=\(Store.applicationID); PRAGMA user_version=\(Migrations.embedded.count - 1)")
+    try old.execute(
+      """
+      INSERT INTO store_meta (id, uid, schema_version, view_version, created_by, created_at)
+      VALUES (1, zeroblob(16), 3, 1, 'transfers', 0)
+      """)
     for command in ["status", "list", "report"] {
       let looked = try program.run(command, "--store", store)
       try expect(code: 7, "store.read_only", looked)

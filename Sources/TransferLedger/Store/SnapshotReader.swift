@@ -83,7 +83,7 @@ final class SnapshotReader: @unchecked Sendable {
       throw TransferError(
         .storeCorrupt, "open store", NameBytes(store.path), cause: "it is empty", remedy: "\"transfers push\" fills it")
     case .ledger(let version):
-      guard version == Migrations.count else {
+      guard version == store.migrations.count else {
         throw TransferError(
           .storeReadOnly, "open store", NameBytes(store.path),
           cause: "it has the older schema \(version) and must be upgraded", remedy: "run \"transfers run\" once")

@@ -10,9 +10,9 @@ extension Store {
         throw TransferError(
           .storeCorrupt, "open store", NameBytes(path), cause: "it is empty", remedy: "\"transfers push\" fills it")
       }
-      let isOld = if case .ledger(let version) = nature { version < Migrations.count } else { false }
+      let isOld = if case .ledger(let version) = nature { version < migrations.count } else { false }
       let engineLock = isOld ? try lockOutEngines() : nil
-      if try nature != .ledger(version: Migrations.count) || journalMode(connection) != "wal" {
+      if try nature != .ledger(version: migrations.count) || journalMode(connection) != "wal" {
         try gate.alone { try upgrade(connection, wallMs: wallMs) }
       }
       engineLock?.unlock()
@@ -42,7 +42,7 @@ extension Store {
         .storeUnsuitable, "open store", NameBytes(path), cause: "SQLite cannot keep a write-ahead log there",
         remedy: "put it on a local disk with --store")
     }
-    try Migrations.run(on: connection, store: self, wallMs: wallMs)
+    try migrations.run(on: connection, store: self, wallMs: wallMs)
   }
 
   private func journalMode(_ connection: Connection) throws -> String {

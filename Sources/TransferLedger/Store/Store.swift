@@ -10,6 +10,8 @@ struct Store: Sendable {
   static let applicationID: Int64 = 0x5452_4653
   static let busyTimeoutMs: Int32 = 5_000
   let path: String
+  /// Lead to the schema that this program works with.
+  var migrations = Migrations.embedded
 
   /// A connection that writes. It checkpoints neither by itself nor at its end: see ``Gate``.
   func openWriter() throws(TransferError) -> Connection {
@@ -72,7 +74,7 @@ struct Store: Sendable {
         .storeCorrupt, "open store", NameBytes(path), cause: "it is a database, but not a ledger of transfers",
         remedy: "name another file with --store")
     }
-    guard version <= Migrations.count else { throw newer(version, "open store") }
+    guard version <= migrations.count else { throw newer(version, "open store") }
     return .ledger(version: version)
   }
 
@@ -80,12 +82,12 @@ struct Store: Sendable {
   /// header of the file.
   func requireOwnSchema(_ connection: Connection) throws {
     let version = try connection.first("PRAGMA user_version") { $0.int(0) } ?? 0
-    guard version == Migrations.count else { throw newer(version, "write to store") }
+    guard version == migrations.count else { throw newer(version, "write to store") }
   }
 
   private func newer(_ version: Int, _ operation: String) -> TransferError {
     TransferError(
       .storeNewer, operation, NameBytes(path),
-      cause: "it has schema \(version); this program knows \(Migrations.count)", remedy: "install a newer transfers")
+      cause: "it has schema \(version); this program knows \(migrations.count)", remedy: "install a newer transfers")
   }
 }

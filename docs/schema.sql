@@ -1,0 +1,889 @@
+-- Generated from migrations/ by a test: what a ledger is made of.
+
+CREATE TABLE attempt (
+  id INTEGER PRIMARY KEY,
+  uid BLOB NOT NULL,
+  file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  chunk_id INTEGER REFERENCES chunk (id) DEFERRABLE INITIALLY DEFERRED,
+  session_id INTEGER REFERENCES session (id) DEFERRABLE INITIALLY DEFERRED,
+  run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
+  operation TEXT NOT NULL CHECK (operation = 'create' OR operation = 'probe' OR operation = 'prepare'
+    OR operation = 'part' OR operation = 'finish' OR operation = 'save' OR operation = 'verify' OR operation = 'abort'
+    OR operation = 'get'),
+  n INTEGER NOT NULL CHECK (n >= 1),
+  is_repeatable INTEGER NOT NULL CHECK (is_repeatable IN (0, 1)),
+  started_at INTEGER NOT NULL,
+  outcome TEXT NOT NULL CHECK (outcome = 'open' OR outcome = 'ok' OR outcome = 'retry' OR outcome = 'fatal'
+    OR outcome = 'unknown' OR outcome = 'interrupted' OR outcome = 'crashed'),
+  ended_at INTEGER,
+  error_code TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
+  message TEXT,
+  http_status INTEGER,
+  curl_code INTEGER,
+  errno INTEGER,
+  bytes_sent INTEGER NOT NULL DEFAULT 0 CHECK (bytes_sent >= 0),
+  bytes_acked INTEGER NOT NULL DEFAULT 0 CHECK (bytes_acked >= 0),
+  dns_ms INTEGER,
+  connect_ms INTEGER,
+  tls_ms INTEGER,
+  first_byte_ms INTEGER,
+  total_ms INTEGER,
+  remote_ip TEXT,
+  http_version TEXT,
+  request_id TEXT,
+  retry_after_ms INTEGER,
+  backoff_ms INTEGER,
+  reply_excerpt BLOB,
+  may_have_arrived INTEGER NOT NULL DEFAULT 0 CHECK (may_have_arrived IN (0, 1)),
+  CHECK ((outcome = 'open') = (ended_at IS NULL)),
+  CHECK (operation <> 'part' OR chunk_id IS NOT NULL),
+  CHECK (operation = 'part' OR operation = 'prepare' OR operation = 'probe' OR chunk_id IS NULL),
+  CHECK (ended_at >= started_at)
+) STRICT;
+
+CREATE UNIQUE INDEX attempt_control ON attempt (file_id, operation, n) WHERE chunk_id IS NULL;
+
+CREATE INDEX attempt_failed ON attempt (error_code, id, file_id, started_at, ended_at) WHERE error_code IS NOT NULL;
+
+CREATE UNIQUE INDEX attempt_file ON attempt (file_id, operation, chunk_id, n);
+
+CREATE UNIQUE INDEX attempt_open ON attempt (file_id, chunk_id) WHERE outcome = 'open';
+
+CREATE TRIGGER attempt_birth BEFORE INSERT ON attempt
+WHEN NEW.outcome <> 'open' OR NEW.reply_excerpt IS NOT NULL
+  OR EXISTS (SELECT 1 FROM attempt WHERE id = NEW.id)
+  OR (NEW.operation <> 'abort' AND NOT EXISTS (
+    SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('active', 'finishing') AND run_id = NEW.run_id))
+  OR (NEW.chunk_id IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM chunk WHERE id = NEW.chunk_id AND file_id = NEW.file_id AND state = 'pending'))
+  OR (NEW.operation = 'abort' AND NEW.session_id IS NULL)
+BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file that its run works on and a pending chunk'); END;
+
+CREATE TRIGGER attempt_closed BEFORE UPDATE ON attempt
+WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
+  OLD.operation <> 'part' OR OLD.outcome = 'ok'
+  OR NEW.bytes_acked <= OLD.bytes_acked OR NEW.bytes_acked > NEW.bytes_sent
+  OR NEW.bytes_sent <> OLD.bytes_sent AND (
+    OLD.outcome <> 'crashed' OR NEW.bytes_sent < OLD.bytes_sent OR NEW.bytes_sent <> NEW.bytes_acked)
+  OR NOT EXISTS (SELECT 1 FROM attempt q WHERE q.file_id = OLD.file_id AND q.id > OLD.id AND q.outcome = 'ok')
+  OR NEW.outcome <> OLD.outcome OR NEW.ended_at IS NOT OLD.ended_at OR NEW.error_code IS NOT OLD.error_code
+  OR NEW.message IS NOT OLD.message OR NEW.http_status IS NOT OLD.http_status OR NEW.curl_code IS NOT OLD.curl_code
+  OR NEW.errno IS NOT OLD.errno OR NEW.dns_ms IS NOT OLD.dns_ms OR NEW.connect_ms IS NOT OLD.connect_ms
+  OR NEW.tls_ms IS NOT OLD.tls_ms OR NEW.first_byte_ms IS NOT OLD.first_byte_ms OR NEW.total_ms IS NOT OLD.total_ms
+  OR NEW.remote_ip IS NOT OLD.remote_ip OR NEW.http_version IS NOT OLD.http_version
+  OR NEW.request_id IS NOT OLD.request_id OR NEW.retry_after_ms IS NOT OLD.retry_after_ms
+  OR NEW.backoff_ms IS NOT OLD.backoff_ms OR NEW.reply_excerpt IS NOT OLD.reply_excerpt
+  OR NEW.may_have_arrived <> OLD.may_have_arrived)
+BEGIN SELECT RAISE(FAIL, 'a closed attempt is history'); END;
+
+CREATE TRIGGER attempt_excerpt BEFORE UPDATE OF reply_excerpt ON attempt WHEN length(NEW.reply_excerpt) > 4096
+BEGIN SELECT RAISE(FAIL, 'of an answer 4096 bytes are kept'); END;
+
+CREATE TRIGGER attempt_fixed BEFORE UPDATE OF id, uid, file_id, chunk_id, session_id, run_id, operation, n,
+  is_repeatable, started_at ON attempt
+BEGIN SELECT RAISE(FAIL, 'what an attempt is does not change'); END;
+
+CREATE TRIGGER attempt_once BEFORE INSERT ON attempt
+WHEN NEW.chunk_id IS NOT NULL AND EXISTS (SELECT 1 FROM attempt
+    WHERE file_id = NEW.file_id AND operation = NEW.operation AND chunk_id = NEW.chunk_id AND n = NEW.n)
+  OR NEW.chunk_id IS NULL AND EXISTS (SELECT 1 FROM attempt
+    WHERE file_id = NEW.file_id AND operation = NEW.operation AND chunk_id IS NULL AND n = NEW.n)
+BEGIN SELECT RAISE(FAIL, 'an attempt has a number of its own'); END;
+
+CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_sent ON attempt
+WHEN OLD.outcome <> 'open' AND NEW.bytes_sent <> OLD.bytes_sent
+BEGIN DELETE FROM attempt_sum WHERE block = OLD.id >> 12; END;
+
+CREATE TABLE attempt_sum (
+  id INTEGER PRIMARY KEY,
+  batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  block INTEGER NOT NULL CHECK (block >= 0),
+  ok INTEGER NOT NULL,
+  retry INTEGER NOT NULL,
+  fatal INTEGER NOT NULL,
+  unknown INTEGER NOT NULL,
+  interrupted INTEGER NOT NULL,
+  crashed INTEGER NOT NULL,
+  bytes_sent INTEGER NOT NULL,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  -- By error code: how many, the newest of them, the first start, the last end.
+  errors TEXT NOT NULL CHECK (errors LIKE '{%}'),
+  -- Milliseconds of parts that succeeded and how many took so long; times in which one was in flight. Numbers of 7 bits a byte.
+  latencies BLOB NOT NULL,
+  active BLOB NOT NULL,
+  UNIQUE (batch_id, block)
+) STRICT;
+
+CREATE INDEX attempt_sum_block ON attempt_sum (block);
+
+CREATE TRIGGER attempt_sum_fixed BEFORE UPDATE ON attempt_sum BEGIN SELECT RAISE(FAIL, 'a sum does not change'); END;
+
+CREATE TABLE batch (
+  id INTEGER PRIMARY KEY,
+  uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
+  name TEXT UNIQUE CHECK (name <> ''),
+  destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
+  protocol TEXT NOT NULL,
+  destination TEXT NOT NULL,
+  settings TEXT NOT NULL CHECK (settings LIKE '{%}'),
+  labels TEXT NOT NULL CHECK (labels LIKE '{%}'),
+  priority INTEGER NOT NULL,
+  -- Limits for all its requests together: bytes a second, requests at a time, the time after which no file of it is begun.
+  rate INTEGER CHECK (rate >= 1),
+  workers INTEGER CHECK (workers >= 1),
+  deadline_at INTEGER,
+  -- Tidied away: left out of lists, never out of reports.
+  hidden INTEGER CHECK (hidden = 1),
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX batch_hidden ON batch (id) WHERE hidden = 1;
+
+CREATE INDEX batch_limits ON batch (id)
+  WHERE rate IS NOT NULL OR workers IS NOT NULL OR deadline_at IS NOT NULL;
+
+CREATE TRIGGER batch_birth BEFORE INSERT ON batch
+WHEN EXISTS (SELECT 1 FROM batch WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM batch WHERE uid = NEW.uid)
+  OR EXISTS (SELECT 1 FROM batch WHERE name = NEW.name)
+BEGIN SELECT RAISE(FAIL, 'a batch is recorded once'); END;
+
+CREATE TRIGGER batch_fixed BEFORE UPDATE ON batch
+WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.destination_id <> OLD.destination_id
+  OR NEW.protocol <> OLD.protocol OR NEW.destination <> OLD.destination OR NEW.settings <> OLD.settings
+  OR NEW.created_at <> OLD.created_at
+BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
+
+CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE chunk (
+  id INTEGER PRIMARY KEY,
+  file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  seq INTEGER NOT NULL CHECK (seq >= 0),
+  offset INTEGER NOT NULL CHECK (offset >= 0),
+  length INTEGER NOT NULL CHECK (length >= 0),
+  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'sending' OR state = 'done' OR state = 'waiting'
+    OR state = 'failed' OR state = 'unknown'),
+  failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  not_before INTEGER,
+  -- Bytes from its start that the server holds while it is not done.
+  acked INTEGER NOT NULL DEFAULT 0 CHECK (acked >= 0 AND acked <= length),
+  -- A request for it lost its answer, and the server was not asked since.
+  uncertain INTEGER NOT NULL DEFAULT 0 CHECK (uncertain = 0 OR uncertain = 1),
+  -- What the server said about it (a JSON object): the URL of an upload of its own, values for the last steps.
+  remote TEXT,
+  etag TEXT,
+  digest TEXT,
+  md5 TEXT,
+  confirmation TEXT CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
+    OR confirmation = 'none'),
+  done_attempt INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
+  -- How often the server lost it after it had acknowledged it.
+  losses INTEGER NOT NULL DEFAULT 0 CHECK (losses >= 0),
+  UNIQUE (file_id, seq),
+  CHECK ((state = 'waiting') = (not_before IS NOT NULL)),
+  CHECK ((state = 'done') = (done_attempt IS NOT NULL)),
+  CHECK ((state = 'done') = (confirmation IS NOT NULL)),
+  CHECK ((state = 'done') = (etag IS NOT NULL)),
+  CHECK (state = 'done' OR (digest IS NULL AND md5 IS NULL))
+) STRICT;
+
+CREATE INDEX chunk_pending ON chunk (file_id, seq) WHERE state = 'pending';
+
+CREATE INDEX chunk_waiting ON chunk (not_before) WHERE state = 'waiting';
+
+CREATE TRIGGER chunk_arrow BEFORE UPDATE OF state ON chunk
+WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
+  WHEN 'pending' THEN NEW.state = 'sending' OR NEW.state = 'done' OR NEW.state = 'failed'
+  WHEN 'sending' THEN NEW.state = 'done' OR NEW.state = 'waiting' OR NEW.state = 'pending'
+    OR NEW.state = 'failed' OR NEW.state = 'unknown'
+  WHEN 'waiting' THEN NEW.state IN ('pending', 'failed')
+  WHEN 'done' THEN NEW.state = 'pending'
+  WHEN 'failed' THEN NEW.state = 'pending'
+  WHEN 'unknown' THEN NEW.state = 'pending'
+  ELSE 0 END
+BEGIN SELECT RAISE(FAIL, 'illegal transition of a chunk'); END;
+
+CREATE TRIGGER chunk_birth BEFORE INSERT ON chunk
+WHEN NEW.state <> 'pending' OR NEW.remote IS NOT NULL
+  OR EXISTS (SELECT 1 FROM chunk WHERE id = NEW.id OR (file_id = NEW.file_id AND seq = NEW.seq))
+  OR NOT EXISTS (
+  SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND NEW.seq < chunk_count
+    AND NEW.offset = NEW.seq * chunk_size
+    AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
+BEGIN SELECT RAISE(FAIL, 'a chunk begins pending, in an active file, where the layout puts it'); END;
+
+CREATE TRIGGER chunk_evidence BEFORE UPDATE OF state ON chunk
+WHEN (NEW.state = 'sending') <> EXISTS (
+    SELECT 1 FROM attempt WHERE file_id = NEW.file_id AND chunk_id = NEW.id AND outcome = 'open')
+  OR (NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (
+    SELECT 1 FROM attempt WHERE id = NEW.done_attempt AND outcome = 'ok' AND CASE OLD.state
+      WHEN 'sending' THEN chunk_id = NEW.id
+      -- Its answer was lost, and asking showed that it is there; or it is empty, and there with its session.
+      ELSE file_id = NEW.file_id AND (operation = 'verify' OR operation = 'probe' OR operation = 'create') END))
+  OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
+    SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
+BEGIN SELECT RAISE(FAIL, 'a chunk is sending with its open attempt, and done by an attempt that succeeded'); END;
+
+CREATE TRIGGER chunk_fixed BEFORE UPDATE OF id, file_id, seq, offset, length ON chunk
+WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD.state <> 'pending' OR OLD.acked > 0
+  OR NOT EXISTS (
+    SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND first_chunk_size IS NOT NULL
+      AND NEW.offset = NEW.seq * chunk_size
+      AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
+BEGIN SELECT RAISE(FAIL, 'a chunk stays where it is, or goes where a finer layout puts it'); END;
+
+CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt ON chunk
+WHEN OLD.state = 'done' AND NEW.state = 'done'
+BEGIN SELECT RAISE(FAIL, 'what confirmed a chunk does not change'); END;
+
+CREATE TRIGGER chunk_number BEFORE UPDATE ON chunk WHEN NEW.id <> OLD.id
+BEGIN SELECT RAISE(FAIL, 'a chunk keeps its number'); END;
+
+CREATE TRIGGER chunk_remote BEFORE UPDATE OF remote ON chunk WHEN NEW.remote NOT LIKE '{%}'
+BEGIN SELECT RAISE(FAIL, 'what the server said of a chunk is an object'); END;
+
+CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE destination (
+  id INTEGER PRIMARY KEY,
+  place TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TRIGGER destination_birth BEFORE INSERT ON destination
+WHEN EXISTS (SELECT 1 FROM destination WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM destination WHERE place = NEW.place)
+BEGIN SELECT RAISE(FAIL, 'a destination is recorded once'); END;
+
+CREATE TRIGGER destination_fixed BEFORE UPDATE ON destination
+BEGIN SELECT RAISE(FAIL, 'a destination does not change'); END;
+
+CREATE TRIGGER destination_stays BEFORE DELETE ON destination BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE doubt (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED
+) STRICT;
+
+CREATE TABLE engine_run (
+  id INTEGER PRIMARY KEY,
+  uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
+  argv TEXT NOT NULL CHECK (argv LIKE '[%]'),
+  version TEXT NOT NULL,
+  host TEXT NOT NULL,
+  boot_id TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  heartbeat_at INTEGER NOT NULL,
+  -- The same by the boot clock of boot_id, which nobody moves: together they tell how far the wall clock was moved.
+  started_boot_ms INTEGER,
+  heartbeat_boot_ms INTEGER,
+  ended_at INTEGER,
+  how TEXT,
+  CHECK ((ended_at IS NULL) = (how IS NULL)),
+  CHECK (ended_at >= started_at)
+) STRICT;
+
+CREATE UNIQUE INDEX engine_run_live ON engine_run (ended_at IS NULL) WHERE ended_at IS NULL;
+
+CREATE TRIGGER engine_run_birth BEFORE INSERT ON engine_run
+WHEN NEW.ended_at IS NOT NULL OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM engine_run WHERE uid = NEW.uid) OR EXISTS (SELECT 1 FROM engine_run WHERE ended_at IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a run begins without an end, when no other runs'); END;
+
+CREATE TRIGGER engine_run_closed BEFORE UPDATE ON engine_run WHEN OLD.ended_at IS NOT NULL
+BEGIN SELECT RAISE(FAIL, 'a run that ended is history'); END;
+
+CREATE TRIGGER engine_run_fixed BEFORE UPDATE ON engine_run
+WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.argv <> OLD.argv OR NEW.version <> OLD.version OR NEW.host <> OLD.host
+  OR NEW.boot_id <> OLD.boot_id OR NEW.pid <> OLD.pid OR NEW.started_at <> OLD.started_at
+BEGIN SELECT RAISE(FAIL, 'what a run is does not change'); END;
+
+CREATE TRIGGER engine_run_stays BEFORE DELETE ON engine_run BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE error_code (
+  code TEXT PRIMARY KEY,
+  blame TEXT NOT NULL CHECK (blame = 'source' OR blame = 'local' OR blame = 'network' OR blame = 'server'
+    OR blame = 'auth' OR blame = 'policy' OR blame = 'engine'),
+  hint TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER error_code_birth BEFORE INSERT ON error_code WHEN EXISTS (SELECT 1 FROM error_code WHERE code = NEW.code)
+BEGIN SELECT RAISE(FAIL, 'there is such a code'); END;
+
+CREATE TABLE event (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  verb TEXT NOT NULL CHECK (verb <> ''),
+  batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  detail TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX event_file ON event (file_id) WHERE file_id IS NOT NULL;
+
+CREATE TRIGGER event_birth BEFORE INSERT ON event WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
+BEGIN SELECT RAISE(FAIL, 'an event is recorded once'); END;
+
+CREATE TRIGGER event_fixed BEFORE UPDATE ON event BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
+
+CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE file (
+  id INTEGER PRIMARY KEY,
+  uid BLOB NOT NULL,
+  batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
+  generation INTEGER NOT NULL CHECK (generation >= 1),
+  -- 1 for the generation that stands for its (destination, key) now, else NULL. A column of its own, so that the index
+  -- of the natural key is not touched each time the state changes; and a done file stays done when it is replaced.
+  live INTEGER CHECK (live = 1),
+  path BLOB NOT NULL CHECK (path <> x''),
+  key BLOB NOT NULL,
+  -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
+  size INTEGER CHECK (size >= 0),
+  mtime_ns INTEGER,
+  ctime_ns INTEGER,
+  inode INTEGER,
+  device INTEGER,
+  -- The boot in which `device` was seen (the first 64 bits of the kernel's boot id); 0 when it is not known.
+  boot INTEGER NOT NULL DEFAULT 0,
+  mode INTEGER NOT NULL,
+  -- A copy of the source that is sent instead of it: its name in the folder for such copies beside the ledger.
+  staged TEXT CHECK (staged <> ''),
+  state TEXT NOT NULL CHECK (state = 'settling' OR state = 'pending' OR state = 'active' OR state = 'finishing'
+    OR state = 'done' OR state = 'paused' OR state = 'failed' OR state = 'cancelled' OR state = 'unknown'
+    OR state = 'superseded'),
+  cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
+  message TEXT,
+  -- What a person asks of a file that an engine has. The engine sees it within a quarter of a second, and every transition
+  -- that takes the file out of its hands honours it, also the recovery after a crash. Files that nobody works on change at once.
+  wish TEXT CHECK (wish IS NULL OR ((wish = 'pause' OR wish = 'pause-now' OR wish = 'cancel' OR wish = 'remove')
+    AND state IN ('active', 'finishing'))),
+  -- Tidied away: left out of lists, never out of reports.
+  hidden INTEGER CHECK (hidden IS NULL OR (hidden = 1
+    AND (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded'))),
+  priority INTEGER NOT NULL,
+  not_before INTEGER,
+  failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  run_id INTEGER REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
+  chunk_size INTEGER CHECK (chunk_size >= 0),
+  chunk_count INTEGER CHECK (chunk_count >= 1),
+  -- A file of which nothing is stored may be cut anew, into shorter chunks: the length of its chunks at first, which older attempts
+  -- may have sent of one.
+  first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
+  -- It came to rest once while a chunk of it was stored. Never taken back: it says where to look, not what is there.
+  holds INTEGER CHECK (holds = 1),
+  created_at INTEGER NOT NULL,
+  started_at INTEGER,
+  finished_at INTEGER,
+  CHECK ((state IN ('active', 'finishing')) = (run_id IS NOT NULL)),
+  CHECK ((state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded') = (finished_at IS NOT NULL)),
+  CHECK (live IS NOT NULL OR (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded')),
+  CHECK (live IS NULL OR (state <> 'failed' AND state <> 'cancelled' AND state <> 'superseded')),
+  CHECK (not_before IS NULL OR state = 'pending'),
+  CHECK ((chunk_size IS NULL) = (chunk_count IS NULL)),
+  CHECK (chunk_count IS NOT NULL OR state <> 'finishing'),
+  CHECK (cause IS NOT NULL OR state NOT IN ('failed', 'unknown')),
+  -- A source that could not even be looked at is recorded as failed, without an identity.
+  CHECK (state = 'failed' OR state = 'superseded' OR (size IS NOT NULL AND mtime_ns IS NOT NULL AND ctime_ns IS NOT NULL AND inode IS NOT NULL
+    AND device IS NOT NULL)),
+  CHECK (finished_at >= started_at)
+) STRICT;
+
+CREATE INDEX file_batch ON file (batch_id, id, size);
+
+CREATE INDEX file_done ON file (batch_id, id, size, hidden, state) WHERE state = 'done';
+
+CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
+
+CREATE UNIQUE INDEX file_live ON file (destination_id, key) WHERE live = 1;
+
+CREATE INDEX file_partial ON file (batch_id, state) WHERE holds IS NOT NULL AND run_id IS NULL AND state <> 'done';
+
+CREATE UNIQUE INDEX file_past ON file (destination_id, key, generation) WHERE live IS NULL;
+
+CREATE INDEX file_ready ON file (priority DESC, id) WHERE state = 'pending' AND not_before IS NULL;
+
+CREATE INDEX file_ready_batch ON file (batch_id, priority DESC, id, size, state, not_before)
+  WHERE state = 'pending' AND not_before IS NULL;
+
+CREATE INDEX file_rest ON file (state, batch_id, cause, size, finished_at, hidden)
+  WHERE state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing';
+
+CREATE INDEX file_running ON file (run_id) WHERE state IN ('active', 'finishing');
+
+CREATE INDEX file_settling ON file (batch_id) WHERE state = 'settling';
+
+CREATE INDEX file_staged ON file (staged) WHERE staged IS NOT NULL;
+
+CREATE INDEX file_uid ON file (uid);
+
+CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE state = 'pending' AND not_before IS NOT NULL;
+
+CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL;
+
+CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
+WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
+  WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
+  WHEN 'pending' THEN NEW.state = 'active' OR NEW.state = 'paused' OR NEW.state = 'cancelled'
+    OR NEW.state = 'failed' OR NEW.state = 'superseded'
+  WHEN 'active' THEN NEW.state = 'finishing' OR NEW.state = 'done' OR NEW.state = 'pending'
+    OR NEW.state = 'failed' OR NEW.state = 'unknown' OR NEW.state = 'paused' OR NEW.state = 'cancelled'
+    OR NEW.state = 'superseded'
+  WHEN 'finishing' THEN NEW.state = 'done' OR NEW.state = 'pending' OR NEW.state = 'active'
+    OR NEW.state = 'failed' OR NEW.state = 'unknown' OR NEW.state = 'superseded' OR NEW.state = 'cancelled'
+  WHEN 'paused' THEN NEW.state = 'pending' OR NEW.state = 'cancelled'
+  WHEN 'failed' THEN NEW.state = 'pending' OR NEW.state = 'superseded'
+  WHEN 'cancelled' THEN NEW.state = 'pending' OR NEW.state = 'superseded'
+  WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
+  ELSE 0 END
+BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
+
+CREATE TRIGGER file_birth BEFORE INSERT ON file
+WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed'
+  OR NEW.staged IS NOT NULL
+  OR EXISTS (SELECT 1 FROM file WHERE id = NEW.id)
+  -- One generation lives at a time; that is asked here too, because INSERT OR REPLACE would delete the one that does.
+  OR EXISTS (SELECT 1 FROM file
+    WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1
+      AND (NEW.live = 1 OR generation >= NEW.generation))
+  -- The next generation: none is newer, and the one before is there.
+  OR EXISTS (SELECT 1 FROM file
+    WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation >= NEW.generation)
+  OR NEW.generation <> 1
+    AND NOT EXISTS (SELECT 1 FROM file
+      WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation = NEW.generation - 1)
+    AND NOT EXISTS (SELECT 1 FROM file
+      WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1 AND generation = NEW.generation - 1)
+BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation'); END;
+
+CREATE TRIGGER file_evidence BEFORE UPDATE OF state ON file
+WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id)
+BEGIN SELECT RAISE(FAIL, 'a done file has a receipt'); END;
+
+CREATE TRIGGER file_finish BEFORE UPDATE OF state ON file
+WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done')
+  AND (SELECT count(*) FROM chunk WHERE file_id = NEW.id AND state = 'done') IS NOT NEW.chunk_count
+  AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND note IS NOT NULL))
+BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
+
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, size, mtime_ns,
+  ctime_ns, inode, device, boot, mode, created_at ON file
+BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
+
+CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
+BEGIN SELECT RAISE(FAIL, 'what is done is history'); END;
+
+CREATE TRIGGER file_holds AFTER UPDATE OF state ON file
+WHEN NEW.run_id IS NULL AND NEW.state <> 'done' AND OLD.run_id IS NOT NULL AND NEW.holds IS NULL AND NEW.chunk_count IS NOT NULL
+  AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0))
+BEGIN UPDATE file SET holds = 1 WHERE id = NEW.id; END;
+
+CREATE TRIGGER file_layout BEFORE UPDATE OF chunk_size, chunk_count, first_chunk_size ON file
+WHEN NEW.state <> 'active'
+  OR OLD.chunk_count IS NULL AND NEW.first_chunk_size IS NOT NULL
+  OR OLD.chunk_count IS NOT NULL AND (
+    NEW.chunk_size IS NULL OR NEW.chunk_size >= OLD.chunk_size OR NEW.chunk_count <= OLD.chunk_count
+    OR NEW.first_chunk_size IS NOT coalesce(OLD.first_chunk_size, OLD.chunk_size)
+    OR EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state <> 'pending' OR acked > 0))
+    OR EXISTS (SELECT 1 FROM session WHERE file_id = NEW.id AND state IN ('intended', 'open') AND abort_after IS NULL))
+BEGIN SELECT RAISE(FAIL, 'the layout of an active file is set once, or made finer while nothing is stored'); END;
+
+CREATE TRIGGER file_number BEFORE UPDATE ON file WHEN NEW.id <> OLD.id
+BEGIN SELECT RAISE(FAIL, 'a file keeps its number'); END;
+
+CREATE TRIGGER file_rest BEFORE UPDATE OF state ON file
+WHEN OLD.state IN ('active', 'finishing') AND NEW.state NOT IN ('active', 'finishing')
+  AND EXISTS (SELECT 1 FROM attempt WHERE file_id = NEW.id AND outcome = 'open' AND operation <> 'abort')
+BEGIN SELECT RAISE(FAIL, 'a file with an open attempt cannot come to rest'); END;
+
+CREATE TRIGGER file_revival BEFORE UPDATE OF live ON file
+WHEN NEW.live = 1 AND OLD.live IS NULL AND EXISTS (SELECT 1 FROM file
+  WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1)
+BEGIN SELECT RAISE(FAIL, 'one generation lives at a time'); END;
+
+CREATE TRIGGER file_staged BEFORE UPDATE OF staged ON file WHEN NEW.staged LIKE '%/%'
+BEGIN SELECT RAISE(FAIL, 'a staged copy has a name without folders'); END;
+
+CREATE TRIGGER file_stays BEFORE DELETE ON file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER file_sum_hidden AFTER UPDATE OF hidden ON file
+WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
+BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
+
+CREATE TRIGGER file_sum_late AFTER UPDATE OF state ON file
+WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
+BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
+
+CREATE TABLE file_sum (
+  batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  block INTEGER NOT NULL CHECK (block >= 0),
+  files INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  hidden_files INTEGER NOT NULL,
+  hidden_bytes INTEGER NOT NULL,
+  -- Those whose receipt proves nothing.
+  unverified INTEGER NOT NULL,
+  -- The three that took longest: pairs of milliseconds and number.
+  slowest TEXT NOT NULL CHECK (slowest LIKE '[%]'),
+  PRIMARY KEY (batch_id, block)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER file_sum_fixed BEFORE UPDATE ON file_sum BEGIN SELECT RAISE(FAIL, 'a sum does not change'); END;
+
+CREATE TABLE host_state (
+  -- Scheme, name and port.
+  host TEXT NOT NULL PRIMARY KEY CHECK (length(host) BETWEEN 1 AND 300),
+  requests_at_once INTEGER NOT NULL CHECK (requests_at_once BETWEEN 1 AND 256),
+  -- The run that wrote it last, and when.
+  run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
+  noted_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER host_state_birth BEFORE INSERT ON host_state
+WHEN NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
+BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
+
+CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
+WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
+BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
+
+CREATE TABLE receipt (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  confirmation TEXT NOT NULL CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
+    OR confirmation = 'none'),
+  digest TEXT,
+  remote_digest TEXT,
+  etag TEXT NOT NULL,
+  version_id TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  server_date TEXT NOT NULL,
+  location TEXT NOT NULL,
+  -- Why a person says that it is done, whose outcome was unknown. Its chunks stay as they were: nobody acknowledged them.
+  note TEXT CHECK (note IS NULL OR (note <> '' AND confirmation = 'none')),
+  recorded_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
+WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
+  OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')))
+  OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id)
+BEGIN SELECT RAISE(FAIL, 'a receipt is for a file that is being finished'); END;
+
+CREATE TRIGGER receipt_fixed BEFORE UPDATE ON receipt BEGIN SELECT RAISE(FAIL, 'a receipt does not change'); END;
+
+CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE sent_body (
+  attempt_id INTEGER PRIMARY KEY REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
+  offset INTEGER NOT NULL CHECK (offset >= 0),
+  length INTEGER NOT NULL CHECK (length > 0),
+  digest TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER sent_body_birth BEFORE INSERT ON sent_body
+WHEN EXISTS (SELECT 1 FROM sent_body WHERE attempt_id = NEW.attempt_id)
+  OR NOT EXISTS (SELECT 1 FROM attempt WHERE id = NEW.attempt_id AND outcome = 'open' AND operation = 'part')
+BEGIN SELECT RAISE(FAIL, 'what a part sent is recorded once, while it is open'); END;
+
+CREATE TRIGGER sent_body_fixed BEFORE UPDATE ON sent_body BEGIN SELECT RAISE(FAIL, 'what was sent does not change'); END;
+
+CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE session (
+  id INTEGER PRIMARY KEY,
+  file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
+  state TEXT NOT NULL CHECK (state = 'intended' OR state = 'open' OR state = 'completed' OR state = 'aborted'
+    OR state = 'gone'),
+  remote_id TEXT CHECK (remote_id <> ''),
+  -- Names and values of the protocol's own (a JSON object): tokens, how far the last steps are.
+  notes TEXT CHECK (notes LIKE '{%}'),
+  -- What belonged to it at the server when it was given up (a JSON array of what the chunks held as `remote`): the chunks may have
+  -- been begun anew, in another session, before its end is asked for.
+  remotes TEXT CHECK (remotes LIKE '[%]'),
+  -- The attempt that began as one which must not be repeated, and whose own request opened this session: from then on the server
+  -- can be asked what became of it, so recovery asks instead of leaving its file unknown.
+  opened_by INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
+  intended_at INTEGER NOT NULL,
+  opened_at INTEGER,
+  expires_at INTEGER,
+  ended_at INTEGER,
+  -- Set when the session has to be ended at the server; the time of the next try.
+  abort_after INTEGER,
+  CHECK ((state = 'completed' OR state = 'aborted' OR state = 'gone') = (ended_at IS NOT NULL)),
+  CHECK (remote_id IS NOT NULL OR state NOT IN ('open', 'completed')),
+  CHECK ((remote_id IS NULL) = (opened_at IS NULL))
+) STRICT;
+
+CREATE INDEX session_abort ON session (abort_after) WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL;
+
+CREATE INDEX session_file ON session (file_id);
+
+CREATE UNIQUE INDEX session_live ON session (file_id) WHERE state IN ('intended', 'open') AND abort_after IS NULL;
+
+CREATE INDEX session_remote ON session (remote_id) WHERE remote_id IS NOT NULL;
+
+CREATE TRIGGER session_arrow BEFORE UPDATE OF state ON session
+WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
+  WHEN 'intended' THEN NEW.state = 'open' OR NEW.state = 'aborted' OR NEW.state = 'gone'
+  WHEN 'open' THEN NEW.state = 'completed' OR NEW.state = 'aborted' OR NEW.state = 'gone'
+  ELSE 0 END
+BEGIN SELECT RAISE(FAIL, 'illegal transition of a session'); END;
+
+CREATE TRIGGER session_birth BEFORE INSERT ON session
+WHEN NEW.state <> 'intended' OR EXISTS (SELECT 1 FROM session WHERE id = NEW.id)
+  OR NEW.abort_after IS NULL AND EXISTS (SELECT 1 FROM session
+    WHERE file_id = NEW.file_id AND state IN ('intended', 'open') AND abort_after IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a session begins intended, when its file has no other'); END;
+
+CREATE TRIGGER session_fixed BEFORE UPDATE OF id, file_id, run_id, intended_at ON session
+BEGIN SELECT RAISE(FAIL, 'what a session is does not change'); END;
+
+CREATE TRIGGER session_given_up AFTER UPDATE OF abort_after ON session
+WHEN OLD.abort_after IS NULL AND NEW.abort_after IS NOT NULL
+  AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.file_id AND remote IS NOT NULL)
+BEGIN
+  UPDATE session SET remotes = (SELECT '[' || group_concat(remote) || ']' FROM chunk
+    WHERE file_id = NEW.file_id AND remote IS NOT NULL) WHERE id = NEW.id;
+END;
+
+CREATE TRIGGER session_history BEFORE UPDATE ON session
+WHEN OLD.ended_at IS NOT NULL OR NEW.id <> OLD.id OR OLD.abort_after IS NOT NULL AND NEW.abort_after IS NULL
+  OR OLD.remote_id IS NOT NULL AND (NEW.remote_id IS NOT OLD.remote_id OR NEW.opened_at IS NOT OLD.opened_at)
+BEGIN SELECT RAISE(FAIL, 'a session keeps its name and its end'); END;
+
+CREATE TRIGGER session_stays BEFORE DELETE ON session BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE sighting (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  ctime_ns INTEGER NOT NULL,
+  device INTEGER NOT NULL,
+  boot INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER sighting_birth BEFORE INSERT ON sighting
+WHEN EXISTS (SELECT 1 FROM sighting WHERE file_id = NEW.file_id)
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'active' OR state = 'finishing' OR state = 'done'))
+BEGIN SELECT RAISE(FAIL, 'a file that is sent or done is sighted, and has one newest sighting'); END;
+
+CREATE TRIGGER sighting_fixed BEFORE UPDATE ON sighting WHEN NEW.file_id <> OLD.file_id
+BEGIN SELECT RAISE(FAIL, 'a sighting keeps its file'); END;
+
+CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE store_meta (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  uid BLOB NOT NULL CHECK (length(uid) = 16),
+  schema_version INTEGER NOT NULL,
+  view_version INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  -- Of a copy: the uid of the ledger that it was made of, and when.
+  origin_uid BLOB CHECK (length(origin_uid) = 16),
+  copied_at INTEGER,
+  -- Birth time of the file in which the ledger was opened last, in nanoseconds since 1970 UTC: another one means that the ledger was
+  -- copied by other means than `store backup`. NULL in a copy that was not opened yet, and where the file system does not keep it.
+  born_ns INTEGER
+) STRICT;
+
+CREATE TRIGGER store_meta_birth BEFORE INSERT ON store_meta WHEN EXISTS (SELECT 1 FROM store_meta)
+BEGIN SELECT RAISE(FAIL, 'a store has one beginning'); END;
+
+CREATE TRIGGER store_meta_fixed BEFORE UPDATE ON store_meta
+WHEN NEW.id <> OLD.id OR NEW.created_by <> OLD.created_by OR NEW.created_at <> OLD.created_at
+  OR NEW.uid <> OLD.uid AND (NEW.copied_at IS OLD.copied_at OR NEW.origin_uid IS NOT coalesce(OLD.origin_uid, OLD.uid))
+BEGIN SELECT RAISE(FAIL, 'who made a store does not change'); END;
+
+CREATE TRIGGER store_meta_stays BEFORE DELETE ON store_meta BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE view_doc (
+  view TEXT NOT NULL,
+  "column" TEXT NOT NULL,
+  type TEXT NOT NULL,
+  unit TEXT NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (view, "column")
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER view_doc_birth BEFORE INSERT ON view_doc
+WHEN EXISTS (SELECT 1 FROM view_doc WHERE view = NEW.view AND "column" = NEW."column")
+BEGIN SELECT RAISE(FAIL, 'the column is documented'); END;
+
+CREATE VIEW v_attempts AS
+SELECT
+  a.id AS id,
+  lower(substr(hex(a.uid), 1, 8) || '-' || substr(hex(a.uid), 9, 4) || '-' || substr(hex(a.uid), 13, 4) || '-' ||
+    substr(hex(a.uid), 17, 4) || '-' || substr(hex(a.uid), 21, 12)) AS uid,
+  a.file_id AS file_id,
+  a.chunk_id AS chunk_id,
+  a.session_id AS session_id,
+  a.run_id AS run_id,
+  a.operation AS operation,
+  a.n AS n,
+  a.started_at AS started_at,
+  a.ended_at AS ended_at,
+  a.outcome AS outcome,
+  a.error_code AS error_code,
+  a.message AS message,
+  a.http_status AS http_status,
+  a.curl_code AS curl_code,
+  a.errno AS errno,
+  a.bytes_sent AS bytes_sent,
+  a.bytes_acked AS bytes_acked,
+  a.dns_ms AS dns_ms,
+  a.connect_ms AS connect_ms,
+  a.tls_ms AS tls_ms,
+  a.first_byte_ms AS first_byte_ms,
+  a.total_ms AS total_ms,
+  a.remote_ip AS remote_ip,
+  a.http_version AS http_version,
+  a.request_id AS request_id,
+  a.retry_after_ms AS retry_after_ms,
+  a.backoff_ms AS backoff_ms,
+  a.is_repeatable AS is_repeatable,
+  a.may_have_arrived AS may_have_arrived,
+  a.reply_excerpt AS reply_excerpt
+FROM attempt a;
+
+CREATE VIEW v_batches AS
+SELECT
+  b.id AS id,
+  lower(substr(hex(b.uid), 1, 8) || '-' || substr(hex(b.uid), 9, 4) || '-' || substr(hex(b.uid), 13, 4) || '-' ||
+    substr(hex(b.uid), 17, 4) || '-' || substr(hex(b.uid), 21, 12)) AS uid,
+  b.name AS name,
+  b.protocol AS protocol,
+  b.destination AS destination,
+  b.labels AS labels,
+  b.priority AS priority,
+  b.rate AS rate,
+  b.workers AS workers,
+  b.deadline_at AS deadline_at,
+  b.hidden AS hidden,
+  b.created_at AS created_at,
+  (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state <> 'superseded') AS files,
+  (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state = 'done') AS done,
+  (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state = 'failed') AS failed,
+  (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state = 'unknown') AS unknown,
+  (SELECT coalesce(sum(f.size), 0) FROM file f WHERE f.batch_id = b.id AND f.state <> 'superseded') AS bytes,
+  (SELECT coalesce(sum(f.size), 0) FROM file f WHERE f.batch_id = b.id AND f.state = 'done') AS bytes_done
+FROM batch b;
+
+CREATE VIEW v_chunks AS
+SELECT
+  c.id AS id,
+  c.file_id AS file_id,
+  c.seq AS seq,
+  c.offset AS "offset",
+  c.length AS length,
+  c.state AS state,
+  iif(c.state = 'done', c.length, c.acked) AS bytes_acked,
+  (SELECT count(*) FROM attempt a WHERE a.file_id = c.file_id AND a.operation = 'part' AND a.chunk_id = c.id) AS attempts,
+  c.failures AS failures,
+  c.not_before AS not_before,
+  c.digest AS digest,
+  c.etag AS etag,
+  c.confirmation AS confirmed_by,
+  c.losses AS losses
+FROM chunk c;
+
+CREATE VIEW v_cut_off AS
+SELECT
+  a.id AS attempt_id,
+  a.file_id AS file_id,
+  a.outcome AS outcome,
+  a.bytes_sent AS bytes_sent,
+  max(a.bytes_sent, max(c.length, coalesce(f.first_chunk_size, 0)) - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
+    WHERE e.file_id = a.file_id AND e.operation = 'part' AND e.chunk_id = a.chunk_id AND e.n < a.n))) AS bytes_sent_at_most
+FROM attempt a
+JOIN chunk c ON c.id = a.chunk_id
+JOIN file f ON f.id = a.file_id
+WHERE a.operation = 'part' AND (a.error_code = 'engine.orphaned' OR a.outcome = 'open');
+
+CREATE VIEW v_errors AS
+SELECT
+  code,
+  blame,
+  hint
+FROM error_code;
+
+CREATE VIEW v_events AS
+SELECT
+  id,
+  at,
+  verb,
+  batch_id,
+  file_id,
+  detail
+FROM event;
+
+CREATE VIEW v_files AS
+SELECT
+  f.id AS id,
+  lower(substr(hex(f.uid), 1, 8) || '-' || substr(hex(f.uid), 9, 4) || '-' || substr(hex(f.uid), 13, 4) || '-' ||
+    substr(hex(f.uid), 17, 4) || '-' || substr(hex(f.uid), 21, 12)) AS uid,
+  f.batch_id AS batch_id,
+  f.generation AS generation,
+  f.path AS path,
+  d.place AS destination,
+  f.key AS key,
+  f.size AS size,
+  f.mtime_ns AS mtime_ns,
+  f.state AS state,
+  f.cause AS cause,
+  f.message AS message,
+  f.wish AS wish,
+  f.hidden AS hidden,
+  (SELECT count(*) FROM attempt a WHERE a.file_id = f.id) AS attempts,
+  f.failures AS failures,
+  f.not_before AS not_before,
+  f.priority AS priority,
+  f.chunk_count AS chunks,
+  (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) AS bytes_acked,
+  (SELECT coalesce(sum(a.bytes_sent), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_sent,
+  (SELECT coalesce(sum(a.bytes_sent), 0) FROM attempt a WHERE a.file_id = f.id)
+    + (SELECT coalesce(sum(o.bytes_sent_at_most - o.bytes_sent), 0) FROM v_cut_off o WHERE o.file_id = f.id) AS bytes_sent_at_most,
+  r.confirmation AS confirmed_by,
+  r.note AS proof_note,
+  r.digest AS digest,
+  r.remote_digest AS remote_digest,
+  r.etag AS etag,
+  r.version_id AS version_id,
+  r.location AS location,
+  r.request_id AS request_id,
+  f.created_at AS created_at,
+  f.started_at AS started_at,
+  f.finished_at AS finished_at
+FROM file f
+JOIN destination d ON d.id = f.destination_id
+LEFT JOIN receipt r ON r.file_id = f.id;
+
+CREATE VIEW v_meta AS
+SELECT
+  lower(substr(hex(uid), 1, 8) || '-' || substr(hex(uid), 9, 4) || '-' || substr(hex(uid), 13, 4) || '-' ||
+    substr(hex(uid), 17, 4) || '-' || substr(hex(uid), 21, 12)) AS store_uid,
+  schema_version,
+  view_version,
+  created_by,
+  created_at
+FROM store_meta;
+
+CREATE VIEW v_runs AS
+SELECT
+  id,
+  lower(substr(hex(uid), 1, 8) || '-' || substr(hex(uid), 9, 4) || '-' || substr(hex(uid), 13, 4) || '-' ||
+    substr(hex(uid), 17, 4) || '-' || substr(hex(uid), 21, 12)) AS uid,
+  argv,
+  version,
+  host,
+  boot_id,
+  pid,
+  started_at,
+  started_boot_ms,
+  heartbeat_at,
+  heartbeat_boot_ms,
+  ended_at,
+  how
+FROM engine_run;

@@ -1,0 +1,431 @@
+-- The ledger: one row for every intention, and its result.
+--
+-- Times are integer milliseconds since 1970 UTC by the wall clock: for people. Nothing is decided by comparing two of them, except
+-- not_before and abort_after with the present time. Order is the order of ids. Names and keys are bytes (BLOB). Unsigned 64-bit
+-- numbers of the kernel (inode, device) are stored with the same bits as signed ones.
+--
+-- CHECKs, unique indexes and the triggers of 0002 repeat the rules of the program, so that no other program can store what must
+-- not be true.
+--
+-- What keeps the price of a row low (SQLite 3.40):
+-- * Lists of three values and more are written out with OR, here and in 0002: for `IN (…)` in a CHECK or a trigger SQLite fills a
+--   temporary B-tree at every row that is written, which doubled the price of a file (sqlite3FindInIndex in its expr.c).
+-- * A statement that may fail in the middle of more than one write keeps a journal of its own, into which it copies each page before
+--   it changes it; a statement with triggers counts as more than one write (usesStmtJournal). That was a quarter of the price of a file.
+--   So triggers say FAIL, references are checked at the commit, and CHECKs of files, chunks and attempts, and the triggers of their
+--   births and transitions, call no functions (which may fail). What needs one is asked by a trigger on its own column.
+-- * Columns of the condition of an index are repeated among its columns where many rows are added up: SQLite takes an index without
+--   them for one that does not hold all, and looks up each row.
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- The ledger itself.
+
+CREATE TABLE store_meta (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  uid BLOB NOT NULL CHECK (length(uid) = 16),
+  schema_version INTEGER NOT NULL,
+  view_version INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  -- Of a copy: the uid of the ledger that it was made of, and when.
+  origin_uid BLOB CHECK (length(origin_uid) = 16),
+  copied_at INTEGER,
+  -- Birth time of the file in which the ledger was opened last, in nanoseconds since 1970 UTC: another one means that the ledger was
+  -- copied by other means than `store backup`. NULL in a copy that was not opened yet, and where the file system does not keep it.
+  born_ns INTEGER
+) STRICT;
+
+-- The closed list of reasons; the same as ErrorCode in the program, which a test compares.
+CREATE TABLE error_code (
+  code TEXT PRIMARY KEY,
+  blame TEXT NOT NULL CHECK (blame = 'source' OR blame = 'local' OR blame = 'network' OR blame = 'server'
+    OR blame = 'auth' OR blame = 'policy' OR blame = 'engine'),
+  hint TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What each column of each view means.
+CREATE TABLE view_doc (
+  view TEXT NOT NULL,
+  "column" TEXT NOT NULL,
+  type TEXT NOT NULL,
+  unit TEXT NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (view, "column")
+) STRICT, WITHOUT ROWID;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Runs of the engine.
+
+CREATE TABLE engine_run (
+  id INTEGER PRIMARY KEY,
+  uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
+  argv TEXT NOT NULL CHECK (argv LIKE '[%]'),
+  version TEXT NOT NULL,
+  host TEXT NOT NULL,
+  boot_id TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  heartbeat_at INTEGER NOT NULL,
+  -- The same by the boot clock of boot_id, which nobody moves: together they tell how far the wall clock was moved.
+  started_boot_ms INTEGER,
+  heartbeat_boot_ms INTEGER,
+  ended_at INTEGER,
+  how TEXT,
+  CHECK ((ended_at IS NULL) = (how IS NULL)),
+  CHECK (ended_at >= started_at)
+) STRICT;
+-- One engine owns a ledger at a time.
+CREATE UNIQUE INDEX engine_run_live ON engine_run (ended_at IS NULL) WHERE ended_at IS NULL;
+
+-- What runs learned of a host, for the next run: how many requests at a time were worth while there.
+CREATE TABLE host_state (
+  -- Scheme, name and port.
+  host TEXT NOT NULL PRIMARY KEY CHECK (length(host) BETWEEN 1 AND 300),
+  requests_at_once INTEGER NOT NULL CHECK (requests_at_once BETWEEN 1 AND 256),
+  -- The run that wrote it last, and when.
+  run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
+  noted_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What people asked for.
+
+-- A place that keys belong to, without secrets. Two batches for one place share the row, so that the same key in it is
+-- the same remote object.
+CREATE TABLE destination (
+  id INTEGER PRIMARY KEY,
+  place TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- One `add` or `push`, with the settings it was given: later edits of profiles or options change nothing that runs.
+CREATE TABLE batch (
+  id INTEGER PRIMARY KEY,
+  uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
+  name TEXT UNIQUE CHECK (name <> ''),
+  destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
+  protocol TEXT NOT NULL,
+  destination TEXT NOT NULL,
+  settings TEXT NOT NULL CHECK (settings LIKE '{%}'),
+  labels TEXT NOT NULL CHECK (labels LIKE '{%}'),
+  priority INTEGER NOT NULL,
+  -- Limits for all its requests together: bytes a second, requests at a time, the time after which no file of it is begun.
+  rate INTEGER CHECK (rate >= 1),
+  workers INTEGER CHECK (workers >= 1),
+  deadline_at INTEGER,
+  -- Tidied away: left out of lists, never out of reports.
+  hidden INTEGER CHECK (hidden = 1),
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX batch_limits ON batch (id)
+  WHERE rate IS NOT NULL OR workers IS NOT NULL OR deadline_at IS NOT NULL;
+-- Whether anything is hidden is asked before each list; mostly nothing is.
+CREATE INDEX batch_hidden ON batch (id) WHERE hidden = 1;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Files.
+
+-- One source file to one remote key in one generation.
+CREATE TABLE file (
+  id INTEGER PRIMARY KEY,
+  uid BLOB NOT NULL,
+  batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
+  generation INTEGER NOT NULL CHECK (generation >= 1),
+  -- 1 for the generation that stands for its (destination, key) now, else NULL. A column of its own, so that the index
+  -- of the natural key is not touched each time the state changes; and a done file stays done when it is replaced.
+  live INTEGER CHECK (live = 1),
+  path BLOB NOT NULL CHECK (path <> x''),
+  key BLOB NOT NULL,
+  -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
+  size INTEGER CHECK (size >= 0),
+  mtime_ns INTEGER,
+  ctime_ns INTEGER,
+  inode INTEGER,
+  device INTEGER,
+  -- The boot in which `device` was seen (the first 64 bits of the kernel's boot id); 0 when it is not known.
+  boot INTEGER NOT NULL DEFAULT 0,
+  mode INTEGER NOT NULL,
+  -- A copy of the source that is sent instead of it: its name in the folder for such copies beside the ledger.
+  staged TEXT CHECK (staged <> ''),
+  state TEXT NOT NULL CHECK (state = 'settling' OR state = 'pending' OR state = 'active' OR state = 'finishing'
+    OR state = 'done' OR state = 'paused' OR state = 'failed' OR state = 'cancelled' OR state = 'unknown'
+    OR state = 'superseded'),
+  cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
+  message TEXT,
+  -- What a person asks of a file that an engine has. The engine sees it within a quarter of a second, and every transition
+  -- that takes the file out of its hands honours it, also the recovery after a crash. Files that nobody works on change at once.
+  wish TEXT CHECK (wish IS NULL OR ((wish = 'pause' OR wish = 'pause-now' OR wish = 'cancel' OR wish = 'remove')
+    AND state IN ('active', 'finishing'))),
+  -- Tidied away: left out of lists, never out of reports.
+  hidden INTEGER CHECK (hidden IS NULL OR (hidden = 1
+    AND (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded'))),
+  priority INTEGER NOT NULL,
+  not_before INTEGER,
+  failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  run_id INTEGER REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
+  chunk_size INTEGER CHECK (chunk_size >= 0),
+  chunk_count INTEGER CHECK (chunk_count >= 1),
+  -- A file of which nothing is stored may be cut anew, into shorter chunks: the length of its chunks at first, which older attempts
+  -- may have sent of one.
+  first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
+  -- It came to rest once while a chunk of it was stored. Never taken back: it says where to look, not what is there.
+  holds INTEGER CHECK (holds = 1),
+  created_at INTEGER NOT NULL,
+  started_at INTEGER,
+  finished_at INTEGER,
+  CHECK ((state IN ('active', 'finishing')) = (run_id IS NOT NULL)),
+  CHECK ((state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded') = (finished_at IS NOT NULL)),
+  CHECK (live IS NOT NULL OR (state = 'done' OR state = 'failed' OR state = 'cancelled' OR state = 'superseded')),
+  CHECK (live IS NULL OR (state <> 'failed' AND state <> 'cancelled' AND state <> 'superseded')),
+  CHECK (not_before IS NULL OR state = 'pending'),
+  CHECK ((chunk_size IS NULL) = (chunk_count IS NULL)),
+  CHECK (chunk_count IS NOT NULL OR state <> 'finishing'),
+  CHECK (cause IS NOT NULL OR state NOT IN ('failed', 'unknown')),
+  -- A source that could not even be looked at is recorded as failed, without an identity.
+  CHECK (state = 'failed' OR state = 'superseded' OR (size IS NOT NULL AND mtime_ns IS NOT NULL AND ctime_ns IS NOT NULL AND inode IS NOT NULL
+    AND device IS NOT NULL)),
+  CHECK (finished_at >= started_at)
+) STRICT;
+-- People name rows by the beginning of their uid.
+CREATE INDEX file_uid ON file (uid);
+-- The natural key: one row stands for each key, older generations are beside it.
+CREATE UNIQUE INDEX file_live ON file (destination_id, key) WHERE live = 1;
+CREATE UNIQUE INDEX file_past ON file (destination_id, key, generation) WHERE live IS NULL;
+-- All files of a batch. `id` keeps the order of admission, so that what is written together lies together: sorted by size each
+-- commit would touch as many pages as it has files.
+CREATE INDEX file_batch ON file (batch_id, id, size);
+-- The states, apart: each index also holds what `status`, `list` and `report` add up, and every file is in exactly one of
+-- file_ready, file_waiting, file_running, file_done and file_rest.
+-- Ready and waiting are apart: files in backoff in the index of the ready ones would be stepped over by every claim.
+CREATE INDEX file_ready ON file (priority DESC, id) WHERE state = 'pending' AND not_before IS NULL;
+-- The same within a batch, so that a claim need not step over the files of batches that are held back.
+CREATE INDEX file_ready_batch ON file (batch_id, priority DESC, id, size, state, not_before)
+  WHERE state = 'pending' AND not_before IS NULL;
+CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE state = 'pending' AND not_before IS NOT NULL;
+CREATE INDEX file_running ON file (run_id) WHERE state IN ('active', 'finishing');
+CREATE INDEX file_done ON file (batch_id, id, size, hidden, state) WHERE state = 'done';
+CREATE INDEX file_rest ON file (state, batch_id, cause, size, finished_at, hidden)
+  WHERE state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing';
+-- Of few files only.
+CREATE INDEX file_settling ON file (batch_id) WHERE state = 'settling';
+CREATE INDEX file_staged ON file (staged) WHERE staged IS NOT NULL;
+CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL;
+CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
+CREATE INDEX file_partial ON file (batch_id, state) WHERE holds IS NOT NULL AND run_id IS NULL AND state <> 'done';
+
+-- The newest identity under which a file was found to hold what was sent of it: another ctime (permissions, owner, hard links) or
+-- another device number (mounted again) without another content.
+CREATE TABLE sighting (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  ctime_ns INTEGER NOT NULL,
+  device INTEGER NOT NULL,
+  boot INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL
+) STRICT;
+
+-- In a copy of a ledger: files that were not at rest when it was made. Its original may have sent them since. A row goes when its
+-- doubt was settled or a person trusts the copy.
+CREATE TABLE doubt (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED
+) STRICT;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What is done for a file.
+
+-- One upload session at a server, recorded before the request that creates it is sent.
+CREATE TABLE session (
+  id INTEGER PRIMARY KEY,
+  file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
+  state TEXT NOT NULL CHECK (state = 'intended' OR state = 'open' OR state = 'completed' OR state = 'aborted'
+    OR state = 'gone'),
+  remote_id TEXT CHECK (remote_id <> ''),
+  -- Names and values of the protocol's own (a JSON object): tokens, how far the last steps are.
+  notes TEXT CHECK (notes LIKE '{%}'),
+  -- What belonged to it at the server when it was given up (a JSON array of what the chunks held as `remote`): the chunks may have
+  -- been begun anew, in another session, before its end is asked for.
+  remotes TEXT CHECK (remotes LIKE '[%]'),
+  -- The attempt that began as one which must not be repeated, and whose own request opened this session: from then on the server
+  -- can be asked what became of it, so recovery asks instead of leaving its file unknown.
+  opened_by INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
+  intended_at INTEGER NOT NULL,
+  opened_at INTEGER,
+  expires_at INTEGER,
+  ended_at INTEGER,
+  -- Set when the session has to be ended at the server; the time of the next try.
+  abort_after INTEGER,
+  CHECK ((state = 'completed' OR state = 'aborted' OR state = 'gone') = (ended_at IS NOT NULL)),
+  CHECK (remote_id IS NOT NULL OR state NOT IN ('open', 'completed')),
+  CHECK ((remote_id IS NULL) = (opened_at IS NULL))
+) STRICT;
+CREATE UNIQUE INDEX session_live ON session (file_id) WHERE state IN ('intended', 'open') AND abort_after IS NULL;
+CREATE INDEX session_abort ON session (abort_after) WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL;
+CREATE INDEX session_file ON session (file_id);
+-- Whether a session that a server lists is ours is asked while an engine waits for the answer.
+CREATE INDEX session_remote ON session (remote_id) WHERE remote_id IS NOT NULL;
+
+-- One byte range of a file.
+CREATE TABLE chunk (
+  id INTEGER PRIMARY KEY,
+  file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  seq INTEGER NOT NULL CHECK (seq >= 0),
+  offset INTEGER NOT NULL CHECK (offset >= 0),
+  length INTEGER NOT NULL CHECK (length >= 0),
+  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'sending' OR state = 'done' OR state = 'waiting'
+    OR state = 'failed' OR state = 'unknown'),
+  failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  not_before INTEGER,
+  -- Bytes from its start that the server holds while it is not done.
+  acked INTEGER NOT NULL DEFAULT 0 CHECK (acked >= 0 AND acked <= length),
+  -- A request for it lost its answer, and the server was not asked since.
+  uncertain INTEGER NOT NULL DEFAULT 0 CHECK (uncertain = 0 OR uncertain = 1),
+  -- What the server said about it (a JSON object): the URL of an upload of its own, values for the last steps.
+  remote TEXT,
+  etag TEXT,
+  digest TEXT,
+  md5 TEXT,
+  confirmation TEXT CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
+    OR confirmation = 'none'),
+  done_attempt INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
+  -- How often the server lost it after it had acknowledged it.
+  losses INTEGER NOT NULL DEFAULT 0 CHECK (losses >= 0),
+  UNIQUE (file_id, seq),
+  CHECK ((state = 'waiting') = (not_before IS NOT NULL)),
+  CHECK ((state = 'done') = (done_attempt IS NOT NULL)),
+  CHECK ((state = 'done') = (confirmation IS NOT NULL)),
+  CHECK ((state = 'done') = (etag IS NOT NULL)),
+  CHECK (state = 'done' OR (digest IS NULL AND md5 IS NULL))
+) STRICT;
+CREATE INDEX chunk_pending ON chunk (file_id, seq) WHERE state = 'pending';
+CREATE INDEX chunk_waiting ON chunk (not_before) WHERE state = 'waiting';
+
+-- One request, recorded before it is sent.
+CREATE TABLE attempt (
+  id INTEGER PRIMARY KEY,
+  uid BLOB NOT NULL,
+  file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  chunk_id INTEGER REFERENCES chunk (id) DEFERRABLE INITIALLY DEFERRED,
+  session_id INTEGER REFERENCES session (id) DEFERRABLE INITIALLY DEFERRED,
+  run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
+  operation TEXT NOT NULL CHECK (operation = 'create' OR operation = 'probe' OR operation = 'prepare'
+    OR operation = 'part' OR operation = 'finish' OR operation = 'save' OR operation = 'verify' OR operation = 'abort'
+    OR operation = 'get'),
+  n INTEGER NOT NULL CHECK (n >= 1),
+  is_repeatable INTEGER NOT NULL CHECK (is_repeatable IN (0, 1)),
+  started_at INTEGER NOT NULL,
+  outcome TEXT NOT NULL CHECK (outcome = 'open' OR outcome = 'ok' OR outcome = 'retry' OR outcome = 'fatal'
+    OR outcome = 'unknown' OR outcome = 'interrupted' OR outcome = 'crashed'),
+  ended_at INTEGER,
+  error_code TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
+  message TEXT,
+  http_status INTEGER,
+  curl_code INTEGER,
+  errno INTEGER,
+  bytes_sent INTEGER NOT NULL DEFAULT 0 CHECK (bytes_sent >= 0),
+  bytes_acked INTEGER NOT NULL DEFAULT 0 CHECK (bytes_acked >= 0),
+  dns_ms INTEGER,
+  connect_ms INTEGER,
+  tls_ms INTEGER,
+  first_byte_ms INTEGER,
+  total_ms INTEGER,
+  remote_ip TEXT,
+  http_version TEXT,
+  request_id TEXT,
+  retry_after_ms INTEGER,
+  backoff_ms INTEGER,
+  reply_excerpt BLOB,
+  may_have_arrived INTEGER NOT NULL DEFAULT 0 CHECK (may_have_arrived IN (0, 1)),
+  CHECK ((outcome = 'open') = (ended_at IS NULL)),
+  CHECK (operation <> 'part' OR chunk_id IS NOT NULL),
+  CHECK (operation = 'part' OR operation = 'prepare' OR operation = 'probe' OR chunk_id IS NULL),
+  CHECK (ended_at >= started_at)
+) STRICT;
+CREATE UNIQUE INDEX attempt_file ON attempt (file_id, operation, chunk_id, n);
+-- NULLs are distinct in a unique index, so the attempts without a chunk need their own.
+CREATE UNIQUE INDEX attempt_control ON attempt (file_id, operation, n) WHERE chunk_id IS NULL;
+-- At most one open attempt a chunk; and the list of what is in flight.
+CREATE UNIQUE INDEX attempt_open ON attempt (file_id, chunk_id) WHERE outcome = 'open';
+-- Attempts that went wrong, with what the list of failures says of them.
+CREATE INDEX attempt_failed ON attempt (error_code, id, file_id, started_at, ended_at) WHERE error_code IS NOT NULL;
+
+-- What a request that did not store its chunk had read of the file: bytes that the server may say it has.
+CREATE TABLE sent_body (
+  attempt_id INTEGER PRIMARY KEY REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
+  offset INTEGER NOT NULL CHECK (offset >= 0),
+  length INTEGER NOT NULL CHECK (length > 0),
+  digest TEXT NOT NULL
+) STRICT;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What came of it.
+
+-- The proof for a done file.
+CREATE TABLE receipt (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  confirmation TEXT NOT NULL CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
+    OR confirmation = 'none'),
+  digest TEXT,
+  remote_digest TEXT,
+  etag TEXT NOT NULL,
+  version_id TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  server_date TEXT NOT NULL,
+  location TEXT NOT NULL,
+  -- Why a person says that it is done, whose outcome was unknown. Its chunks stay as they were: nobody acknowledged them.
+  note TEXT CHECK (note IS NULL OR (note <> '' AND confirmation = 'none')),
+  recorded_at INTEGER NOT NULL
+) STRICT;
+
+-- What people and the engine did.
+CREATE TABLE event (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  verb TEXT NOT NULL CHECK (verb <> ''),
+  batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  detail TEXT NOT NULL
+) STRICT;
+CREATE INDEX event_file ON event (file_id) WHERE file_id IS NOT NULL;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Sums. A closed attempt and a done file stay as they are, so that what a report adds up need not be read again for each report.
+-- Runs write them, over 4,096 numbers each; what they do not hold yet is added up when it is asked for. They say nothing that the rows
+-- of attempt and file do not say: without them reports are only slower, and `store check` compares them.
+
+-- Of the attempts number block * 4096 and up, all of them closed, those of one batch.
+CREATE TABLE attempt_sum (
+  id INTEGER PRIMARY KEY,
+  batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  block INTEGER NOT NULL CHECK (block >= 0),
+  ok INTEGER NOT NULL,
+  retry INTEGER NOT NULL,
+  fatal INTEGER NOT NULL,
+  unknown INTEGER NOT NULL,
+  interrupted INTEGER NOT NULL,
+  crashed INTEGER NOT NULL,
+  bytes_sent INTEGER NOT NULL,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  -- By error code: how many, the newest of them, the first start, the last end.
+  errors TEXT NOT NULL CHECK (errors LIKE '{%}'),
+  -- Milliseconds of parts that succeeded and how many took so long; times in which one was in flight. Numbers of 7 bits a byte.
+  latencies BLOB NOT NULL,
+  active BLOB NOT NULL,
+  UNIQUE (batch_id, block)
+) STRICT;
+CREATE INDEX attempt_sum_block ON attempt_sum (block);
+
+-- Of the files number block * 4096 and up, the done ones of one batch.
+CREATE TABLE file_sum (
+  batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  block INTEGER NOT NULL CHECK (block >= 0),
+  files INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  hidden_files INTEGER NOT NULL,
+  hidden_bytes INTEGER NOT NULL,
+  -- Those whose receipt proves nothing.
+  unverified INTEGER NOT NULL,
+  -- The three that took longest: pairs of milliseconds and number.
+  slowest TEXT NOT NULL CHECK (slowest LIKE '[%]'),
+  PRIMARY KEY (batch_id, block)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,327 @@
+-- The public SQL interface, and what each of its columns means. Nothing but functions of the SQLite core is used, so that every
+-- program can read it. path and key are bytes, as they are stored: a name need not be UTF-8, and SQL cannot tell;
+-- CAST(path AS TEXT) shows them where they are.
+
+CREATE VIEW v_meta AS
+SELECT
+  lower(substr(hex(uid), 1, 8) || '-' || substr(hex(uid), 9, 4) || '-' || substr(hex(uid), 13, 4) || '-' ||
+    substr(hex(uid), 17, 4) || '-' || substr(hex(uid), 21, 12)) AS store_uid,
+  schema_version,
+  view_version,
+  created_by,
+  created_at
+FROM store_meta;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_meta', 'store_uid', 'TEXT', 'uuid', 'Identifier of this ledger.'),
+  ('v_meta', 'schema_version', 'INTEGER', '', 'Number of the newest migration.'),
+  ('v_meta', 'view_version', 'INTEGER', '', 'Within one version no column of a view is renamed or removed.'),
+  ('v_meta', 'created_by', 'TEXT', '', 'Program that made the ledger.'),
+  ('v_meta', 'created_at', 'INTEGER', 'ms', 'When it was made.');
+
+CREATE VIEW v_errors AS
+SELECT
+  code,
+  blame,
+  hint
+FROM error_code;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_errors', 'code', 'TEXT', '', 'Name of the reason; never changes.'),
+  ('v_errors', 'blame', 'TEXT', '', 'source, local, network, server, auth, policy or engine.'),
+  ('v_errors', 'hint', 'TEXT', '', 'What to do about it.');
+
+CREATE VIEW v_runs AS
+SELECT
+  id,
+  lower(substr(hex(uid), 1, 8) || '-' || substr(hex(uid), 9, 4) || '-' || substr(hex(uid), 13, 4) || '-' ||
+    substr(hex(uid), 17, 4) || '-' || substr(hex(uid), 21, 12)) AS uid,
+  argv,
+  version,
+  host,
+  boot_id,
+  pid,
+  started_at,
+  started_boot_ms,
+  heartbeat_at,
+  heartbeat_boot_ms,
+  ended_at,
+  how
+FROM engine_run;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_runs', 'id', 'INTEGER', '', 'Number of the run in this ledger.'),
+  ('v_runs', 'uid', 'TEXT', 'uuid', 'Identifier of the run.'),
+  ('v_runs', 'argv', 'TEXT', 'json', 'Command line, without secrets.'),
+  ('v_runs', 'version', 'TEXT', '', 'Version of the program.'),
+  ('v_runs', 'host', 'TEXT', '', 'Machine.'),
+  ('v_runs', 'boot_id', 'TEXT', '', 'Identifier of the boot of the machine.'),
+  ('v_runs', 'pid', 'INTEGER', '', 'Process.'),
+  ('v_runs', 'started_at', 'INTEGER', 'ms', 'Start.'),
+  ('v_runs', 'started_boot_ms', 'INTEGER', 'ms', 'Start by the boot clock of boot_id. It is never moved: heartbeat_at - started_at less the same of these is how far the wall clock was.'),
+  ('v_runs', 'heartbeat_at', 'INTEGER', 'ms', 'Last sign of life.'),
+  ('v_runs', 'heartbeat_boot_ms', 'INTEGER', 'ms', 'Last sign of life by the boot clock.'),
+  ('v_runs', 'ended_at', 'INTEGER', 'ms', 'End; NULL while it runs, or when it died and no other run followed.'),
+  ('v_runs', 'how', 'TEXT', '', 'How it ended: done, drained, interrupted, recovered, crashed, failed: reason, …');
+
+CREATE VIEW v_batches AS
+SELECT
+  b.id AS id,
+  lower(substr(hex(b.uid), 1, 8) || '-' || substr(hex(b.uid), 9, 4) || '-' || substr(hex(b.uid), 13, 4) || '-' ||
+    substr(hex(b.uid), 17, 4) || '-' || substr(hex(b.uid), 21, 12)) AS uid,
+  b.name AS name,
+  b.protocol AS protocol,
+  b.destination AS destination,
+  b.labels AS labels,
+  b.priority AS priority,
+  b.rate AS rate,
+  b.workers AS workers,
+  b.deadline_at AS deadline_at,
+  b.hidden AS hidden,
+  b.created_at AS created_at,
+  (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state <> 'superseded') AS files,
+  (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state = 'done') AS done,
+  (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state = 'failed') AS failed,
+  (SELECT count(*) FROM file f WHERE f.batch_id = b.id AND f.state = 'unknown') AS unknown,
+  (SELECT coalesce(sum(f.size), 0) FROM file f WHERE f.batch_id = b.id AND f.state <> 'superseded') AS bytes,
+  (SELECT coalesce(sum(f.size), 0) FROM file f WHERE f.batch_id = b.id AND f.state = 'done') AS bytes_done
+FROM batch b;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_batches', 'id', 'INTEGER', '', 'Number of the batch in this ledger.'),
+  ('v_batches', 'uid', 'TEXT', 'uuid', 'Identifier of the batch.'),
+  ('v_batches', 'name', 'TEXT', '', 'Name given by a person; NULL without.'),
+  ('v_batches', 'protocol', 'TEXT', '', 's3, put, …'),
+  ('v_batches', 'destination', 'TEXT', '', 'Where its files go, without secrets.'),
+  ('v_batches', 'labels', 'TEXT', 'json', 'Labels given by a person.'),
+  ('v_batches', 'priority', 'INTEGER', '', 'Higher goes first.'),
+  ('v_batches', 'rate', 'INTEGER', 'bytes/s', 'Limit for all its requests together; NULL for none.'),
+  ('v_batches', 'workers', 'INTEGER', '', 'Requests that it may have at a time; NULL for no limit of its own.'),
+  ('v_batches', 'deadline_at', 'INTEGER', 'ms', 'After this time none of its files is begun; NULL for no deadline.'),
+  ('v_batches', 'hidden', 'INTEGER', '1 or NULL', '1 when it was tidied away with all of its files.'),
+  ('v_batches', 'created_at', 'INTEGER', 'ms', 'When it was recorded.'),
+  ('v_batches', 'files', 'INTEGER', '', 'Its files; replaced generations do not count.'),
+  ('v_batches', 'done', 'INTEGER', '', 'Files that the server confirmed.'),
+  ('v_batches', 'failed', 'INTEGER', '', 'Files that were given up.'),
+  ('v_batches', 'unknown', 'INTEGER', '', 'Files whose outcome cannot be known.'),
+  ('v_batches', 'bytes', 'INTEGER', 'bytes', 'Size of its files.'),
+  ('v_batches', 'bytes_done', 'INTEGER', 'bytes', 'Size of the files that the server confirmed.');
+
+-- Bodies of which nobody knows how much was sent: their engine died, or they are being sent now. A body is not longer than what was
+-- left of its chunk; a file that was cut anew since had longer ones.
+CREATE VIEW v_cut_off AS
+SELECT
+  a.id AS attempt_id,
+  a.file_id AS file_id,
+  a.outcome AS outcome,
+  a.bytes_sent AS bytes_sent,
+  max(a.bytes_sent, max(c.length, coalesce(f.first_chunk_size, 0)) - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
+    WHERE e.file_id = a.file_id AND e.operation = 'part' AND e.chunk_id = a.chunk_id AND e.n < a.n))) AS bytes_sent_at_most
+FROM attempt a
+JOIN chunk c ON c.id = a.chunk_id
+JOIN file f ON f.id = a.file_id
+WHERE a.operation = 'part' AND (a.error_code = 'engine.orphaned' OR a.outcome = 'open');
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_cut_off', 'attempt_id', 'INTEGER', 'id', 'The attempt, as in v_attempts.'),
+  ('v_cut_off', 'file_id', 'INTEGER', 'id', 'Its file.'),
+  ('v_cut_off', 'outcome', 'TEXT', '', 'crashed, or open while it runs.'),
+  ('v_cut_off', 'bytes_sent', 'INTEGER', 'bytes', 'Body bytes that it sent at least: a later question found them at the server.'),
+  ('v_cut_off', 'bytes_sent_at_most', 'INTEGER', 'bytes', 'Body bytes that it may have sent: what was left of its chunk.');
+
+CREATE VIEW v_files AS
+SELECT
+  f.id AS id,
+  lower(substr(hex(f.uid), 1, 8) || '-' || substr(hex(f.uid), 9, 4) || '-' || substr(hex(f.uid), 13, 4) || '-' ||
+    substr(hex(f.uid), 17, 4) || '-' || substr(hex(f.uid), 21, 12)) AS uid,
+  f.batch_id AS batch_id,
+  f.generation AS generation,
+  f.path AS path,
+  d.place AS destination,
+  f.key AS key,
+  f.size AS size,
+  f.mtime_ns AS mtime_ns,
+  f.state AS state,
+  f.cause AS cause,
+  f.message AS message,
+  f.wish AS wish,
+  f.hidden AS hidden,
+  (SELECT count(*) FROM attempt a WHERE a.file_id = f.id) AS attempts,
+  f.failures AS failures,
+  f.not_before AS not_before,
+  f.priority AS priority,
+  f.chunk_count AS chunks,
+  (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) AS bytes_acked,
+  (SELECT coalesce(sum(a.bytes_sent), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_sent,
+  (SELECT coalesce(sum(a.bytes_sent), 0) FROM attempt a WHERE a.file_id = f.id)
+    + (SELECT coalesce(sum(o.bytes_sent_at_most - o.bytes_sent), 0) FROM v_cut_off o WHERE o.file_id = f.id) AS bytes_sent_at_most,
+  r.confirmation AS confirmed_by,
+  r.note AS proof_note,
+  r.digest AS digest,
+  r.remote_digest AS remote_digest,
+  r.etag AS etag,
+  r.version_id AS version_id,
+  r.location AS location,
+  r.request_id AS request_id,
+  f.created_at AS created_at,
+  f.started_at AS started_at,
+  f.finished_at AS finished_at
+FROM file f
+JOIN destination d ON d.id = f.destination_id
+LEFT JOIN receipt r ON r.file_id = f.id;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_files', 'id', 'INTEGER', '', 'Number of the file in this ledger.'),
+  ('v_files', 'uid', 'TEXT', 'uuid', 'Identifier of this generation of the file; sent to servers that keep a token.'),
+  ('v_files', 'batch_id', 'INTEGER', '', 'Its batch.'),
+  ('v_files', 'generation', 'INTEGER', '', '1 for the first content that was sent to this key, 2 for the next, …'),
+  ('v_files', 'path', 'BLOB', 'bytes of a name', 'Source path as the kernel knows it; not always UTF-8.'),
+  ('v_files', 'destination', 'TEXT', '', 'The place that the key belongs to, without secrets.'),
+  ('v_files', 'key', 'BLOB', 'bytes of a name', 'Remote key.'),
+  ('v_files', 'size', 'INTEGER', 'bytes', 'Size of the source; NULL when it could not be looked at.'),
+  ('v_files', 'mtime_ns', 'INTEGER', 'ns', 'Last change of the source.'),
+  ('v_files', 'state', 'TEXT', '', 'settling, pending, active, finishing, done, paused, failed, cancelled, unknown or superseded.'),
+  ('v_files', 'cause', 'TEXT', '', 'Error code of the last failure; see v_errors.'),
+  ('v_files', 'message', 'TEXT', '', 'The last failure in words; may hold text of a server.'),
+  ('v_files', 'wish', 'TEXT', '', 'What the engine that has it was asked to do: pause, pause-now, cancel or remove.'),
+  ('v_files', 'hidden', 'INTEGER', '1 or NULL', '1 when it was tidied away; reports still count it.'),
+  ('v_files', 'attempts', 'INTEGER', '', 'Requests made for it.'),
+  ('v_files', 'failures', 'INTEGER', '', 'Attempts in a row that moved nothing.'),
+  ('v_files', 'not_before', 'INTEGER', 'ms', 'Not tried again before this time.'),
+  ('v_files', 'priority', 'INTEGER', '', 'Higher goes first.'),
+  ('v_files', 'chunks', 'INTEGER', '', 'Number of its chunks; NULL until it was planned.'),
+  ('v_files', 'bytes_acked', 'INTEGER', 'bytes', 'Length of the chunks that the server has acknowledged.'),
+  ('v_files', 'bytes_sent', 'INTEGER', 'bytes', 'Body bytes sent by all its attempts, at least: of those in v_cut_off only what was found at the server.'),
+  ('v_files', 'bytes_sent_at_most', 'INTEGER', 'bytes', 'The same with all that its attempts in v_cut_off may have sent.'),
+  ('v_files', 'confirmed_by', 'TEXT', '', 'How the server confirmed it: digest, etag, size or none.'),
+  ('v_files', 'proof_note', 'TEXT', '', 'Why a person says that it is done; NULL where the server confirmed it.'),
+  ('v_files', 'digest', 'TEXT', 'algorithm:hex', 'Digest of what was sent.'),
+  ('v_files', 'remote_digest', 'TEXT', 'algorithm:hex', 'The same as the server reported it.'),
+  ('v_files', 'etag', 'TEXT', '', 'ETag of the object.'),
+  ('v_files', 'version_id', 'TEXT', '', 'Version of the object.'),
+  ('v_files', 'location', 'TEXT', '', 'Where the object is, without secrets.'),
+  ('v_files', 'request_id', 'TEXT', '', 'The server''s name for the confirming request.'),
+  ('v_files', 'created_at', 'INTEGER', 'ms', 'When it was recorded.'),
+  ('v_files', 'started_at', 'INTEGER', 'ms', 'When an engine first took it.'),
+  ('v_files', 'finished_at', 'INTEGER', 'ms', 'When it came to rest: done, failed, cancelled or superseded.');
+
+CREATE VIEW v_chunks AS
+SELECT
+  c.id AS id,
+  c.file_id AS file_id,
+  c.seq AS seq,
+  c.offset AS "offset",
+  c.length AS length,
+  c.state AS state,
+  iif(c.state = 'done', c.length, c.acked) AS bytes_acked,
+  (SELECT count(*) FROM attempt a WHERE a.file_id = c.file_id AND a.operation = 'part' AND a.chunk_id = c.id) AS attempts,
+  c.failures AS failures,
+  c.not_before AS not_before,
+  c.digest AS digest,
+  c.etag AS etag,
+  c.confirmation AS confirmed_by,
+  c.losses AS losses
+FROM chunk c;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_chunks', 'id', 'INTEGER', '', 'Number of the chunk in this ledger.'),
+  ('v_chunks', 'file_id', 'INTEGER', '', 'Its file.'),
+  ('v_chunks', 'seq', 'INTEGER', '', 'Position, from 0.'),
+  ('v_chunks', 'offset', 'INTEGER', 'bytes', 'Start in the file.'),
+  ('v_chunks', 'length', 'INTEGER', 'bytes', 'Length.'),
+  ('v_chunks', 'state', 'TEXT', '', 'pending, sending, done, waiting, failed or unknown.'),
+  ('v_chunks', 'bytes_acked', 'INTEGER', 'bytes', 'What the server acknowledged of it; all of it when it is done.'),
+  ('v_chunks', 'attempts', 'INTEGER', '', 'Requests made for it.'),
+  ('v_chunks', 'failures', 'INTEGER', '', 'Attempts that moved nothing.'),
+  ('v_chunks', 'not_before', 'INTEGER', 'ms', 'Not tried again before this time.'),
+  ('v_chunks', 'digest', 'TEXT', 'algorithm:hex', 'Digest of what was sent.'),
+  ('v_chunks', 'etag', 'TEXT', '', 'ETag of the part.'),
+  ('v_chunks', 'confirmed_by', 'TEXT', '', 'How the server confirmed it: digest, etag, size or none.'),
+  ('v_chunks', 'losses', 'INTEGER', '', 'How often the server lost it after it had acknowledged it.');
+
+CREATE VIEW v_attempts AS
+SELECT
+  a.id AS id,
+  lower(substr(hex(a.uid), 1, 8) || '-' || substr(hex(a.uid), 9, 4) || '-' || substr(hex(a.uid), 13, 4) || '-' ||
+    substr(hex(a.uid), 17, 4) || '-' || substr(hex(a.uid), 21, 12)) AS uid,
+  a.file_id AS file_id,
+  a.chunk_id AS chunk_id,
+  a.session_id AS session_id,
+  a.run_id AS run_id,
+  a.operation AS operation,
+  a.n AS n,
+  a.started_at AS started_at,
+  a.ended_at AS ended_at,
+  a.outcome AS outcome,
+  a.error_code AS error_code,
+  a.message AS message,
+  a.http_status AS http_status,
+  a.curl_code AS curl_code,
+  a.errno AS errno,
+  a.bytes_sent AS bytes_sent,
+  a.bytes_acked AS bytes_acked,
+  a.dns_ms AS dns_ms,
+  a.connect_ms AS connect_ms,
+  a.tls_ms AS tls_ms,
+  a.first_byte_ms AS first_byte_ms,
+  a.total_ms AS total_ms,
+  a.remote_ip AS remote_ip,
+  a.http_version AS http_version,
+  a.request_id AS request_id,
+  a.retry_after_ms AS retry_after_ms,
+  a.backoff_ms AS backoff_ms,
+  a.is_repeatable AS is_repeatable,
+  a.may_have_arrived AS may_have_arrived,
+  a.reply_excerpt AS reply_excerpt
+FROM attempt a;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_attempts', 'id', 'INTEGER', '', 'Number of the attempt in this ledger.'),
+  ('v_attempts', 'uid', 'TEXT', 'uuid', 'Identifier of the attempt.'),
+  ('v_attempts', 'file_id', 'INTEGER', '', 'Its file.'),
+  ('v_attempts', 'chunk_id', 'INTEGER', '', 'Its chunk; NULL for requests about the whole file.'),
+  ('v_attempts', 'session_id', 'INTEGER', '', 'Upload session that it used.'),
+  ('v_attempts', 'run_id', 'INTEGER', '', 'Run of the engine that made it.'),
+  ('v_attempts', 'operation', 'TEXT', '', 'create, probe, prepare, part, finish, save, verify, abort or get.'),
+  ('v_attempts', 'n', 'INTEGER', '', 'Count of this operation for this file or chunk, from 1.'),
+  ('v_attempts', 'started_at', 'INTEGER', 'ms', 'Recorded before the request was sent.'),
+  ('v_attempts', 'ended_at', 'INTEGER', 'ms', 'Recorded when its result was known; NULL while it is open.'),
+  ('v_attempts', 'outcome', 'TEXT', '', 'open, ok, retry, fatal, unknown, interrupted or crashed.'),
+  ('v_attempts', 'error_code', 'TEXT', '', 'Why it did not succeed; see v_errors.'),
+  ('v_attempts', 'message', 'TEXT', '', 'The same in words; may hold text of a server.'),
+  ('v_attempts', 'http_status', 'INTEGER', '', 'Status of the answer; NULL without one.'),
+  ('v_attempts', 'curl_code', 'INTEGER', '', 'CURLcode; 0 when the transport succeeded.'),
+  ('v_attempts', 'errno', 'INTEGER', '', 'Error number of the system call that failed.'),
+  ('v_attempts', 'bytes_sent', 'INTEGER', 'bytes', 'Body bytes handed to the system.'),
+  ('v_attempts', 'bytes_acked', 'INTEGER', 'bytes', 'Body bytes that its answer acknowledged, or a later question found at the server.'),
+  ('v_attempts', 'dns_ms', 'INTEGER', 'ms', 'From the start to the address; NULL when it did not get there.'),
+  ('v_attempts', 'connect_ms', 'INTEGER', 'ms', 'From the start to the connection.'),
+  ('v_attempts', 'tls_ms', 'INTEGER', 'ms', 'From the start to the end of the TLS handshake.'),
+  ('v_attempts', 'first_byte_ms', 'INTEGER', 'ms', 'From the start to the first byte of the answer.'),
+  ('v_attempts', 'total_ms', 'INTEGER', 'ms', 'From the start to the end.'),
+  ('v_attempts', 'remote_ip', 'TEXT', '', 'Address of the server.'),
+  ('v_attempts', 'http_version', 'TEXT', '', '1.1, 2, …'),
+  ('v_attempts', 'request_id', 'TEXT', '', 'The server''s name for the request.'),
+  ('v_attempts', 'retry_after_ms', 'INTEGER', 'ms', 'What the server asked to wait.'),
+  ('v_attempts', 'backoff_ms', 'INTEGER', 'ms', 'The wait that was chosen before the next attempt.'),
+  ('v_attempts', 'is_repeatable', 'INTEGER', '0 or 1', 'Sending it again is harmless.'),
+  ('v_attempts', 'may_have_arrived', 'INTEGER', '0 or 1', 'It may have reached the server.'),
+  ('v_attempts', 'reply_excerpt', 'BLOB', 'bytes of a text', 'The beginning of the body of the answer, without our secrets; not always UTF-8. NULL when there was none.');
+
+CREATE VIEW v_events AS
+SELECT
+  id,
+  at,
+  verb,
+  batch_id,
+  file_id,
+  detail
+FROM event;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_events', 'id', 'INTEGER', '', 'Number of the event in this ledger.'),
+  ('v_events', 'at', 'INTEGER', 'ms', 'When.'),
+  ('v_events', 'verb', 'TEXT', '', 'What was done: added, asked, paused, resumed, cancelled, retried, resolved, removed, cleaned, set, recovered, …'),
+  ('v_events', 'batch_id', 'INTEGER', '', 'Its batch, when it is about one.'),
+  ('v_events', 'file_id', 'INTEGER', '', 'Its file, when it is about one.'),
+  ('v_events', 'detail', 'TEXT', '', 'One line for people.');
