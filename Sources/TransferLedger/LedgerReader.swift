@@ -9,7 +9,10 @@ public struct LedgerReader {
   public func batchSettings(_ batch: BatchID) throws -> BatchSettings? {
     let text = try db.first("SELECT settings FROM batch WHERE id = ?", .id(batch)) { $0.bytes(0) }
     do {
-      return try text.map { try JSONDecoder().decode(BatchSettings.self, from: Data($0)) }
+      guard let text else { return nil }
+      let version = try JSONDecoder().decode(SettingsVersion.self, from: Data(text)).version
+      guard version == BatchSettings.currentVersion else { throw SettingsVersion(version: version) }
+      return try JSONDecoder().decode(BatchSettings.self, from: Data(text))
     } catch {
       throw TransferError(
         .config, "read the settings of batch", NameBytes(batch.description), cause: Self.cause(of: error),
@@ -17,8 +20,13 @@ public struct LedgerReader {
     }
   }
 
+  /// Of settings that this program may not know otherwise.
+  private struct SettingsVersion: Decodable, Error { var version: Int }
+
   private static func cause(of error: any Error) -> String {
     switch error {
+    case let found as SettingsVersion:
+      "they have version \(found.version); this program knows \(BatchSettings.currentVersion)"
     case DecodingError.keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
     case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
       "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has no value of its kind"
