@@ -1,7 +1,7 @@
 -- Generated from migrations/ by a test: what a ledger is made of.
 
 CREATE TABLE attempt (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid BLOB NOT NULL,
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   chunk_id INTEGER REFERENCES chunk (id) DEFERRABLE INITIALLY DEFERRED,
@@ -122,12 +122,16 @@ CREATE INDEX attempt_sum_block ON attempt_sum (block);
 CREATE TRIGGER attempt_sum_fixed BEFORE UPDATE ON attempt_sum BEGIN SELECT RAISE(FAIL, 'a sum does not change'); END;
 
 CREATE TABLE batch (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
-  name TEXT UNIQUE CHECK (name <> ''),
+  name TEXT CHECK (name <> ''),
+  direction TEXT NOT NULL DEFAULT 'upload' CHECK (direction = 'upload' OR direction = 'download'),
+  -- The configured job that made it.
+  job TEXT CHECK (job <> ''),
   destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
   protocol TEXT NOT NULL,
   destination TEXT NOT NULL,
+  -- JSON with a `version`.
   settings TEXT NOT NULL CHECK (settings LIKE '{%}'),
   labels TEXT NOT NULL CHECK (labels LIKE '{%}'),
   priority INTEGER NOT NULL,
@@ -137,29 +141,35 @@ CREATE TABLE batch (
   deadline_at INTEGER,
   -- Tidied away: left out of lists, never out of reports.
   hidden INTEGER CHECK (hidden = 1),
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 
 CREATE INDEX batch_hidden ON batch (id) WHERE hidden = 1;
 
+CREATE INDEX batch_job ON batch (job, id) WHERE job IS NOT NULL;
+
 CREATE INDEX batch_limits ON batch (id)
   WHERE rate IS NOT NULL OR workers IS NOT NULL OR deadline_at IS NOT NULL;
 
+CREATE UNIQUE INDEX batch_name ON batch (name) WHERE origin_id IS NULL;
+
 CREATE TRIGGER batch_birth BEFORE INSERT ON batch
 WHEN EXISTS (SELECT 1 FROM batch WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM batch WHERE uid = NEW.uid)
-  OR EXISTS (SELECT 1 FROM batch WHERE name = NEW.name)
+  OR EXISTS (SELECT 1 FROM batch WHERE name = NEW.name AND origin_id IS NULL AND NEW.origin_id IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a batch is recorded once'); END;
 
 CREATE TRIGGER batch_fixed BEFORE UPDATE ON batch
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.destination_id <> OLD.destination_id
   OR NEW.protocol <> OLD.protocol OR NEW.destination <> OLD.destination OR NEW.settings <> OLD.settings
-  OR NEW.created_at <> OLD.created_at
+  OR NEW.created_at <> OLD.created_at OR NEW.direction <> OLD.direction OR NEW.job IS NOT OLD.job
+  OR NEW.origin_id IS NOT OLD.origin_id
 BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
 
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TABLE chunk (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   seq INTEGER NOT NULL CHECK (seq >= 0),
   offset INTEGER NOT NULL CHECK (offset >= 0),
@@ -248,12 +258,19 @@ BEGIN SELECT RAISE(FAIL, 'what the server said of a chunk is an object'); END;
 CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TABLE destination (
-  id INTEGER PRIMARY KEY,
-  place TEXT NOT NULL UNIQUE
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  place TEXT NOT NULL,
+  origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 
+CREATE UNIQUE INDEX destination_merged ON destination (origin_id, place) WHERE origin_id IS NOT NULL;
+
+CREATE UNIQUE INDEX destination_place ON destination (place) WHERE origin_id IS NULL;
+
 CREATE TRIGGER destination_birth BEFORE INSERT ON destination
-WHEN EXISTS (SELECT 1 FROM destination WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM destination WHERE place = NEW.place)
+WHEN EXISTS (SELECT 1 FROM destination WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM destination
+    WHERE place = NEW.place AND origin_id IS NULL AND NEW.origin_id IS NULL)
+  OR EXISTS (SELECT 1 FROM destination WHERE origin_id = NEW.origin_id AND place = NEW.place)
 BEGIN SELECT RAISE(FAIL, 'a destination is recorded once'); END;
 
 CREATE TRIGGER destination_fixed BEFORE UPDATE ON destination
@@ -266,7 +283,7 @@ CREATE TABLE doubt (
 ) STRICT;
 
 CREATE TABLE engine_run (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
   argv TEXT NOT NULL CHECK (argv LIKE '[%]'),
   version TEXT NOT NULL,
@@ -280,6 +297,7 @@ CREATE TABLE engine_run (
   heartbeat_boot_ms INTEGER,
   ended_at INTEGER,
   how TEXT,
+  origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
   CHECK ((ended_at IS NULL) = (how IS NULL)),
   CHECK (ended_at >= started_at)
 ) STRICT;
@@ -296,7 +314,7 @@ BEGIN SELECT RAISE(FAIL, 'a run that ended is history'); END;
 
 CREATE TRIGGER engine_run_fixed BEFORE UPDATE ON engine_run
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.argv <> OLD.argv OR NEW.version <> OLD.version OR NEW.host <> OLD.host
-  OR NEW.boot_id <> OLD.boot_id OR NEW.pid <> OLD.pid OR NEW.started_at <> OLD.started_at
+  OR NEW.boot_id <> OLD.boot_id OR NEW.pid <> OLD.pid OR NEW.started_at <> OLD.started_at OR NEW.origin_id IS NOT OLD.origin_id
 BEGIN SELECT RAISE(FAIL, 'what a run is does not change'); END;
 
 CREATE TRIGGER engine_run_stays BEFORE DELETE ON engine_run BEGIN SELECT RAISE(FAIL, 'history stays'); END;
@@ -312,15 +330,23 @@ CREATE TRIGGER error_code_birth BEFORE INSERT ON error_code WHEN EXISTS (SELECT 
 BEGIN SELECT RAISE(FAIL, 'there is such a code'); END;
 
 CREATE TABLE event (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,
   verb TEXT NOT NULL CHECK (verb <> ''),
   batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
-  detail TEXT NOT NULL
+  detail TEXT NOT NULL,
+  -- Of an event that was merged: where it comes from, and its number there.
+  origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
+  origin_event INTEGER,
+  CHECK ((origin_id IS NULL) = (origin_event IS NULL))
 ) STRICT;
 
+CREATE INDEX event_batch ON event (batch_id) WHERE batch_id IS NOT NULL;
+
 CREATE INDEX event_file ON event (file_id) WHERE file_id IS NOT NULL;
+
+CREATE UNIQUE INDEX event_merged ON event (origin_id, origin_event) WHERE origin_id IS NOT NULL;
 
 CREATE TRIGGER event_birth BEFORE INSERT ON event WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
 BEGIN SELECT RAISE(FAIL, 'an event is recorded once'); END;
@@ -330,7 +356,7 @@ CREATE TRIGGER event_fixed BEFORE UPDATE ON event BEGIN SELECT RAISE(FAIL, 'an e
 CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TABLE file (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid BLOB NOT NULL,
   batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
@@ -338,8 +364,11 @@ CREATE TABLE file (
   -- 1 for the generation that stands for its (destination, key) now, else NULL. A column of its own, so that the index
   -- of the natural key is not touched each time the state changes; and a done file stays done when it is replaced.
   live INTEGER CHECK (live = 1),
+  -- The local path and the remote key.
   path BLOB NOT NULL CHECK (path <> x''),
   key BLOB NOT NULL,
+  -- The file is there and comes here: nothing local is known of it before it was written.
+  is_download INTEGER CHECK (is_download = 1),
   -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
   size INTEGER CHECK (size >= 0),
   mtime_ns INTEGER,
@@ -386,7 +415,7 @@ CREATE TABLE file (
   CHECK (chunk_count IS NOT NULL OR state <> 'finishing'),
   CHECK (cause IS NOT NULL OR state NOT IN ('failed', 'unknown')),
   -- A source that could not even be looked at is recorded as failed, without an identity.
-  CHECK (state = 'failed' OR state = 'superseded' OR (size IS NOT NULL AND mtime_ns IS NOT NULL AND ctime_ns IS NOT NULL AND inode IS NOT NULL
+  CHECK (is_download IS NOT NULL OR state = 'failed' OR state = 'superseded' OR (size IS NOT NULL AND mtime_ns IS NOT NULL AND ctime_ns IS NOT NULL AND inode IS NOT NULL
     AND device IS NOT NULL)),
   CHECK (finished_at >= started_at)
 ) STRICT;
@@ -423,6 +452,8 @@ CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE stat
 
 CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL;
 
+CREATE UNIQUE INDEX file_written ON file (path) WHERE live = 1 AND is_download = 1;
+
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
@@ -442,6 +473,8 @@ BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
 
 CREATE TRIGGER file_birth BEFORE INSERT ON file
 WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed'
+  OR (NEW.is_download IS NOT NULL) <> EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND direction = 'download')
+  OR NEW.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file WHERE path = NEW.path AND live = 1 AND is_download = 1)
   OR NEW.staged IS NOT NULL
   OR EXISTS (SELECT 1 FROM file WHERE id = NEW.id)
   -- One generation lives at a time; that is asked here too, because INSERT OR REPLACE would delete the one that does.
@@ -456,19 +489,19 @@ WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation = NEW.generation - 1)
     AND NOT EXISTS (SELECT 1 FROM file
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1 AND generation = NEW.generation - 1)
-BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation'); END;
+BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation, in the direction of its batch'); END;
 
 CREATE TRIGGER file_evidence BEFORE UPDATE OF state ON file
-WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id)
+WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1)
 BEGIN SELECT RAISE(FAIL, 'a done file has a receipt'); END;
 
 CREATE TRIGGER file_finish BEFORE UPDATE OF state ON file
 WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done')
   AND (SELECT count(*) FROM chunk WHERE file_id = NEW.id AND state = 'done') IS NOT NEW.chunk_count
-  AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND note IS NOT NULL))
+  AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1 AND note IS NOT NULL))
 BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
 
-CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, size, mtime_ns,
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, size, mtime_ns,
   ctime_ns, inode, device, boot, mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 
@@ -549,10 +582,66 @@ CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
 WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
 BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
 
+CREATE TABLE log_checkpoint (
+  size INTEGER PRIMARY KEY CHECK (size >= 1),
+  root BLOB NOT NULL CHECK (length(root) = 32),
+  recorded_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER log_checkpoint_birth BEFORE INSERT ON log_checkpoint
+WHEN EXISTS (SELECT 1 FROM log_checkpoint WHERE size >= NEW.size)
+  OR NOT EXISTS (SELECT 1 FROM log_leaf WHERE id = NEW.size - 1)
+BEGIN SELECT RAISE(FAIL, 'a checkpoint is of leaves that are there, and of more than the one before'); END;
+
+CREATE TRIGGER log_checkpoint_fixed BEFORE UPDATE ON log_checkpoint BEGIN SELECT RAISE(FAIL, 'a checkpoint does not change'); END;
+
+CREATE TRIGGER log_checkpoint_stays BEFORE DELETE ON log_checkpoint BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE log_leaf (
+  -- Its place in the tree, from 0.
+  id INTEGER PRIMARY KEY CHECK (id >= 0),
+  kind TEXT NOT NULL CHECK (kind = 'receipt' OR kind = 'attempt' OR kind = 'event'),
+  row_id INTEGER NOT NULL,
+  -- Of a receipt: which one of its file.
+  n INTEGER CHECK ((n IS NOT NULL) = (kind = 'receipt')),
+  hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT;
+
+CREATE TRIGGER log_leaf_birth BEFORE INSERT ON log_leaf WHEN NEW.id <> coalesce((SELECT max(id) + 1 FROM log_leaf), 0)
+BEGIN SELECT RAISE(FAIL, 'a leaf is appended'); END;
+
+CREATE TRIGGER log_leaf_fixed BEFORE UPDATE ON log_leaf BEGIN SELECT RAISE(FAIL, 'a leaf does not change'); END;
+
+CREATE TRIGGER log_leaf_stays BEFORE DELETE ON log_leaf BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE origin_store (
+  id INTEGER PRIMARY KEY,
+  uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
+  host TEXT NOT NULL,
+  merged_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER origin_store_birth BEFORE INSERT ON origin_store
+WHEN EXISTS (SELECT 1 FROM origin_store WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM origin_store WHERE uid = NEW.uid)
+  OR EXISTS (SELECT 1 FROM store_meta WHERE uid = NEW.uid)
+BEGIN SELECT RAISE(FAIL, 'another ledger is recorded once'); END;
+
+CREATE TRIGGER origin_store_fixed BEFORE UPDATE ON origin_store WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid
+BEGIN SELECT RAISE(FAIL, 'another ledger keeps its uid'); END;
+
+CREATE TRIGGER origin_store_stays BEFORE DELETE ON origin_store BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
 CREATE TABLE receipt (
-  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  n INTEGER NOT NULL DEFAULT 1 CHECK (n >= 1),
+  finding TEXT NOT NULL DEFAULT 'stored' CHECK (finding = 'stored' OR finding = 'found' OR finding = 'lost'),
+  -- Bytes of the object.
+  size INTEGER CHECK (size >= 0),
+  -- The attempt whose answer says so; NULL for the word of a person.
+  attempt_id INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
   confirmation TEXT NOT NULL CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
     OR confirmation = 'none'),
+  -- algorithm:hex
   digest TEXT,
   remote_digest TEXT,
   etag TEXT NOT NULL,
@@ -562,14 +651,21 @@ CREATE TABLE receipt (
   location TEXT NOT NULL,
   -- Why a person says that it is done, whose outcome was unknown. Its chunks stay as they were: nobody acknowledged them.
   note TEXT CHECK (note IS NULL OR (note <> '' AND confirmation = 'none')),
-  recorded_at INTEGER NOT NULL
-) STRICT;
+  recorded_at INTEGER NOT NULL,
+  PRIMARY KEY (file_id, n),
+  CHECK ((n = 1) = (finding = 'stored')),
+  CHECK ((attempt_id IS NULL) = (note IS NOT NULL))
+) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
-WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
-  OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')))
-  OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id)
-BEGIN SELECT RAISE(FAIL, 'a receipt is for a file that is being finished'); END;
+WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
+    OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')))
+  OR NEW.n > 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'done')
+  OR NEW.n > 1 AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id AND n = NEW.n - 1)
+  OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id AND n = NEW.n)
+  OR NEW.attempt_id IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM attempt WHERE id = NEW.attempt_id AND file_id = NEW.file_id AND outcome = 'ok')
+BEGIN SELECT RAISE(FAIL, 'a receipt is for a file that is being finished, by an attempt of it that succeeded; others follow'); END;
 
 CREATE TRIGGER receipt_fixed BEFORE UPDATE ON receipt BEGIN SELECT RAISE(FAIL, 'a receipt does not change'); END;
 
@@ -592,7 +688,7 @@ CREATE TRIGGER sent_body_fixed BEFORE UPDATE ON sent_body BEGIN SELECT RAISE(FAI
 CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TABLE session (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
   state TEXT NOT NULL CHECK (state = 'intended' OR state = 'open' OR state = 'completed' OR state = 'aborted'
@@ -754,6 +850,8 @@ SELECT
   lower(substr(hex(b.uid), 1, 8) || '-' || substr(hex(b.uid), 9, 4) || '-' || substr(hex(b.uid), 13, 4) || '-' ||
     substr(hex(b.uid), 17, 4) || '-' || substr(hex(b.uid), 21, 12)) AS uid,
   b.name AS name,
+  b.direction AS direction,
+  b.job AS job,
   b.protocol AS protocol,
   b.destination AS destination,
   b.labels AS labels,
@@ -858,7 +956,7 @@ SELECT
   f.finished_at AS finished_at
 FROM file f
 JOIN destination d ON d.id = f.destination_id
-LEFT JOIN receipt r ON r.file_id = f.id;
+LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1;
 
 CREATE VIEW v_meta AS
 SELECT
@@ -869,6 +967,26 @@ SELECT
   created_by,
   created_at
 FROM store_meta;
+
+CREATE VIEW v_receipts AS
+SELECT
+  file_id,
+  n,
+  finding,
+  size,
+  attempt_id,
+  confirmation AS confirmed_by,
+  substr(digest, 1, instr(digest, ':') - 1) AS algorithm,
+  digest,
+  remote_digest,
+  etag,
+  version_id,
+  request_id,
+  server_date,
+  location,
+  note,
+  recorded_at
+FROM receipt;
 
 CREATE VIEW v_runs AS
 SELECT

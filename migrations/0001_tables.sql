@@ -7,6 +7,8 @@
 -- CHECKs, unique indexes and the triggers of 0002 repeat the rules of the program, so that no other program can store what must
 -- not be true.
 --
+-- Numbers (`b1`, `f7`) are never used again, also when history was pruned: AUTOINCREMENT.
+--
 -- What keeps the price of a row low (SQLite 3.40):
 -- * Lists of three values and more are written out with OR, here and in 0002: for `IN (…)` in a CHECK or a trigger SQLite fills a
 --   temporary B-tree at every row that is written, which doubled the price of a file (sqlite3FindInIndex in its expr.c).
@@ -43,6 +45,16 @@ CREATE TABLE error_code (
   hint TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Ledgers of other machines whose rows were merged into this one. A batch, and with it its files, chunks, sessions, attempts and
+-- receipts, comes from one of them; so does a place that keys belong to, so that a key of another ledger is never the same row as ours.
+-- What was merged is found again by its uid, an event by its number there; it is merged once, and no engine works on it.
+CREATE TABLE origin_store (
+  id INTEGER PRIMARY KEY,
+  uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
+  host TEXT NOT NULL,
+  merged_at INTEGER NOT NULL
+) STRICT;
+
 -- What each column of each view means.
 CREATE TABLE view_doc (
   view TEXT NOT NULL,
@@ -57,7 +69,7 @@ CREATE TABLE view_doc (
 -- Runs of the engine.
 
 CREATE TABLE engine_run (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
   argv TEXT NOT NULL CHECK (argv LIKE '[%]'),
   version TEXT NOT NULL,
@@ -71,6 +83,7 @@ CREATE TABLE engine_run (
   heartbeat_boot_ms INTEGER,
   ended_at INTEGER,
   how TEXT,
+  origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
   CHECK ((ended_at IS NULL) = (how IS NULL)),
   CHECK (ended_at >= started_at)
 ) STRICT;
@@ -91,20 +104,27 @@ CREATE TABLE host_state (
 -- What people asked for.
 
 -- A place that keys belong to, without secrets. Two batches for one place share the row, so that the same key in it is
--- the same remote object.
+-- the same remote object. Of downloads it also names the folder that they go to.
 CREATE TABLE destination (
-  id INTEGER PRIMARY KEY,
-  place TEXT NOT NULL UNIQUE
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  place TEXT NOT NULL,
+  origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
+CREATE UNIQUE INDEX destination_place ON destination (place) WHERE origin_id IS NULL;
+CREATE UNIQUE INDEX destination_merged ON destination (origin_id, place) WHERE origin_id IS NOT NULL;
 
 -- One `add` or `push`, with the settings it was given: later edits of profiles or options change nothing that runs.
 CREATE TABLE batch (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
-  name TEXT UNIQUE CHECK (name <> ''),
+  name TEXT CHECK (name <> ''),
+  direction TEXT NOT NULL DEFAULT 'upload' CHECK (direction = 'upload' OR direction = 'download'),
+  -- The configured job that made it.
+  job TEXT CHECK (job <> ''),
   destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
   protocol TEXT NOT NULL,
   destination TEXT NOT NULL,
+  -- JSON with a `version`.
   settings TEXT NOT NULL CHECK (settings LIKE '{%}'),
   labels TEXT NOT NULL CHECK (labels LIKE '{%}'),
   priority INTEGER NOT NULL,
@@ -114,8 +134,12 @@ CREATE TABLE batch (
   deadline_at INTEGER,
   -- Tidied away: left out of lists, never out of reports.
   hidden INTEGER CHECK (hidden = 1),
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
+-- A name is given once; ledgers that are merged bring their own.
+CREATE UNIQUE INDEX batch_name ON batch (name) WHERE origin_id IS NULL;
+CREATE INDEX batch_job ON batch (job, id) WHERE job IS NOT NULL;
 CREATE INDEX batch_limits ON batch (id)
   WHERE rate IS NOT NULL OR workers IS NOT NULL OR deadline_at IS NOT NULL;
 -- Whether anything is hidden is asked before each list; mostly nothing is.
@@ -124,9 +148,9 @@ CREATE INDEX batch_hidden ON batch (id) WHERE hidden = 1;
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Files.
 
--- One source file to one remote key in one generation.
+-- One local file and one remote key in one generation.
 CREATE TABLE file (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid BLOB NOT NULL,
   batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   destination_id INTEGER NOT NULL REFERENCES destination (id) DEFERRABLE INITIALLY DEFERRED,
@@ -134,8 +158,11 @@ CREATE TABLE file (
   -- 1 for the generation that stands for its (destination, key) now, else NULL. A column of its own, so that the index
   -- of the natural key is not touched each time the state changes; and a done file stays done when it is replaced.
   live INTEGER CHECK (live = 1),
+  -- The local path and the remote key.
   path BLOB NOT NULL CHECK (path <> x''),
   key BLOB NOT NULL,
+  -- The file is there and comes here: nothing local is known of it before it was written.
+  is_download INTEGER CHECK (is_download = 1),
   -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
   size INTEGER CHECK (size >= 0),
   mtime_ns INTEGER,
@@ -182,7 +209,7 @@ CREATE TABLE file (
   CHECK (chunk_count IS NOT NULL OR state <> 'finishing'),
   CHECK (cause IS NOT NULL OR state NOT IN ('failed', 'unknown')),
   -- A source that could not even be looked at is recorded as failed, without an identity.
-  CHECK (state = 'failed' OR state = 'superseded' OR (size IS NOT NULL AND mtime_ns IS NOT NULL AND ctime_ns IS NOT NULL AND inode IS NOT NULL
+  CHECK (is_download IS NOT NULL OR state = 'failed' OR state = 'superseded' OR (size IS NOT NULL AND mtime_ns IS NOT NULL AND ctime_ns IS NOT NULL AND inode IS NOT NULL
     AND device IS NOT NULL)),
   CHECK (finished_at >= started_at)
 ) STRICT;
@@ -191,6 +218,8 @@ CREATE INDEX file_uid ON file (uid);
 -- The natural key: one row stands for each key, older generations are beside it.
 CREATE UNIQUE INDEX file_live ON file (destination_id, key) WHERE live = 1;
 CREATE UNIQUE INDEX file_past ON file (destination_id, key, generation) WHERE live IS NULL;
+-- Two downloads never write the same file.
+CREATE UNIQUE INDEX file_written ON file (path) WHERE live = 1 AND is_download = 1;
 -- All files of a batch. `id` keeps the order of admission, so that what is written together lies together: sorted by size each
 -- commit would touch as many pages as it has files.
 CREATE INDEX file_batch ON file (batch_id, id, size);
@@ -234,7 +263,7 @@ CREATE TABLE doubt (
 
 -- One upload session at a server, recorded before the request that creates it is sent.
 CREATE TABLE session (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
   state TEXT NOT NULL CHECK (state = 'intended' OR state = 'open' OR state = 'completed' OR state = 'aborted'
@@ -266,7 +295,7 @@ CREATE INDEX session_remote ON session (remote_id) WHERE remote_id IS NOT NULL;
 
 -- One byte range of a file.
 CREATE TABLE chunk (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   seq INTEGER NOT NULL CHECK (seq >= 0),
   offset INTEGER NOT NULL CHECK (offset >= 0),
@@ -301,7 +330,7 @@ CREATE INDEX chunk_waiting ON chunk (not_before) WHERE state = 'waiting';
 
 -- One request, recorded before it is sent.
 CREATE TABLE attempt (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid BLOB NOT NULL,
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   chunk_id INTEGER REFERENCES chunk (id) DEFERRABLE INITIALLY DEFERRED,
@@ -359,11 +388,19 @@ CREATE TABLE sent_body (
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What came of it.
 
--- The proof for a done file.
+-- What is known of the object at the server. The first receipt of a file is the proof with which it was done; others follow when it is
+-- looked for later: it is still there, or it is lost.
 CREATE TABLE receipt (
-  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  n INTEGER NOT NULL DEFAULT 1 CHECK (n >= 1),
+  finding TEXT NOT NULL DEFAULT 'stored' CHECK (finding = 'stored' OR finding = 'found' OR finding = 'lost'),
+  -- Bytes of the object.
+  size INTEGER CHECK (size >= 0),
+  -- The attempt whose answer says so; NULL for the word of a person.
+  attempt_id INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
   confirmation TEXT NOT NULL CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
     OR confirmation = 'none'),
+  -- algorithm:hex
   digest TEXT,
   remote_digest TEXT,
   etag TEXT NOT NULL,
@@ -373,19 +410,46 @@ CREATE TABLE receipt (
   location TEXT NOT NULL,
   -- Why a person says that it is done, whose outcome was unknown. Its chunks stay as they were: nobody acknowledged them.
   note TEXT CHECK (note IS NULL OR (note <> '' AND confirmation = 'none')),
-  recorded_at INTEGER NOT NULL
-) STRICT;
+  recorded_at INTEGER NOT NULL,
+  PRIMARY KEY (file_id, n),
+  CHECK ((n = 1) = (finding = 'stored')),
+  CHECK ((attempt_id IS NULL) = (note IS NOT NULL))
+) STRICT, WITHOUT ROWID;
 
 -- What people and the engine did.
 CREATE TABLE event (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,
   verb TEXT NOT NULL CHECK (verb <> ''),
   batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
   file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
-  detail TEXT NOT NULL
+  detail TEXT NOT NULL,
+  -- Of an event that was merged: where it comes from, and its number there.
+  origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
+  origin_event INTEGER,
+  CHECK ((origin_id IS NULL) = (origin_event IS NULL))
 ) STRICT;
+CREATE UNIQUE INDEX event_merged ON event (origin_id, origin_event) WHERE origin_id IS NOT NULL;
+CREATE INDEX event_batch ON event (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX event_file ON event (file_id) WHERE file_id IS NOT NULL;
+
+-- An append-only log of what receipts, ended attempts and events say: a Merkle tree (RFC 6962 section 2) whose leaves are in the
+-- order of their numbers, so that nobody can change what was recorded without its root being another.
+CREATE TABLE log_leaf (
+  -- Its place in the tree, from 0.
+  id INTEGER PRIMARY KEY CHECK (id >= 0),
+  kind TEXT NOT NULL CHECK (kind = 'receipt' OR kind = 'attempt' OR kind = 'event'),
+  row_id INTEGER NOT NULL,
+  -- Of a receipt: which one of its file.
+  n INTEGER CHECK ((n IS NOT NULL) = (kind = 'receipt')),
+  hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT;
+-- Roots of the tree at some sizes.
+CREATE TABLE log_checkpoint (
+  size INTEGER PRIMARY KEY CHECK (size >= 1),
+  root BLOB NOT NULL CHECK (length(root) = 32),
+  recorded_at INTEGER NOT NULL
+) STRICT;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Sums. A closed attempt and a done file stay as they are, so that what a report adds up need not be read again for each report.

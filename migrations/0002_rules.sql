@@ -33,7 +33,7 @@ WHEN NEW.ended_at IS NOT NULL OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW
 BEGIN SELECT RAISE(FAIL, 'a run begins without an end, when no other runs'); END;
 CREATE TRIGGER engine_run_fixed BEFORE UPDATE ON engine_run
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.argv <> OLD.argv OR NEW.version <> OLD.version OR NEW.host <> OLD.host
-  OR NEW.boot_id <> OLD.boot_id OR NEW.pid <> OLD.pid OR NEW.started_at <> OLD.started_at
+  OR NEW.boot_id <> OLD.boot_id OR NEW.pid <> OLD.pid OR NEW.started_at <> OLD.started_at OR NEW.origin_id IS NOT OLD.origin_id
 BEGIN SELECT RAISE(FAIL, 'what a run is does not change'); END;
 CREATE TRIGGER engine_run_closed BEFORE UPDATE ON engine_run WHEN OLD.ended_at IS NOT NULL
 BEGIN SELECT RAISE(FAIL, 'a run that ended is history'); END;
@@ -50,7 +50,9 @@ BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has n
 -- What people asked for.
 
 CREATE TRIGGER destination_birth BEFORE INSERT ON destination
-WHEN EXISTS (SELECT 1 FROM destination WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM destination WHERE place = NEW.place)
+WHEN EXISTS (SELECT 1 FROM destination WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM destination
+    WHERE place = NEW.place AND origin_id IS NULL AND NEW.origin_id IS NULL)
+  OR EXISTS (SELECT 1 FROM destination WHERE origin_id = NEW.origin_id AND place = NEW.place)
 BEGIN SELECT RAISE(FAIL, 'a destination is recorded once'); END;
 CREATE TRIGGER destination_fixed BEFORE UPDATE ON destination
 BEGIN SELECT RAISE(FAIL, 'a destination does not change'); END;
@@ -58,12 +60,13 @@ CREATE TRIGGER destination_stays BEFORE DELETE ON destination BEGIN SELECT RAISE
 
 CREATE TRIGGER batch_birth BEFORE INSERT ON batch
 WHEN EXISTS (SELECT 1 FROM batch WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM batch WHERE uid = NEW.uid)
-  OR EXISTS (SELECT 1 FROM batch WHERE name = NEW.name)
+  OR EXISTS (SELECT 1 FROM batch WHERE name = NEW.name AND origin_id IS NULL AND NEW.origin_id IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a batch is recorded once'); END;
 CREATE TRIGGER batch_fixed BEFORE UPDATE ON batch
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.destination_id <> OLD.destination_id
   OR NEW.protocol <> OLD.protocol OR NEW.destination <> OLD.destination OR NEW.settings <> OLD.settings
-  OR NEW.created_at <> OLD.created_at
+  OR NEW.created_at <> OLD.created_at OR NEW.direction <> OLD.direction OR NEW.job IS NOT OLD.job
+  OR NEW.origin_id IS NOT OLD.origin_id
 BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -72,6 +75,8 @@ CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'hist
 
 CREATE TRIGGER file_birth BEFORE INSERT ON file
 WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed'
+  OR (NEW.is_download IS NOT NULL) <> EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND direction = 'download')
+  OR NEW.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file WHERE path = NEW.path AND live = 1 AND is_download = 1)
   OR NEW.staged IS NOT NULL
   OR EXISTS (SELECT 1 FROM file WHERE id = NEW.id)
   -- One generation lives at a time; that is asked here too, because INSERT OR REPLACE would delete the one that does.
@@ -86,7 +91,7 @@ WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation = NEW.generation - 1)
     AND NOT EXISTS (SELECT 1 FROM file
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1 AND generation = NEW.generation - 1)
-BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation'); END;
+BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation, in the direction of its batch'); END;
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
@@ -103,7 +108,7 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
-CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, size, mtime_ns,
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, size, mtime_ns,
   ctime_ns, inode, device, boot, mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 -- An UPDATE that names the number of a row "rowid" sets off no trigger of the column: numbers are compared at each update.
@@ -126,13 +131,13 @@ BEGIN SELECT RAISE(FAIL, 'the layout of an active file is set once, or made fine
 CREATE TRIGGER file_staged BEFORE UPDATE OF staged ON file WHEN NEW.staged LIKE '%/%'
 BEGIN SELECT RAISE(FAIL, 'a staged copy has a name without folders'); END;
 CREATE TRIGGER file_evidence BEFORE UPDATE OF state ON file
-WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id)
+WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1)
 BEGIN SELECT RAISE(FAIL, 'a done file has a receipt'); END;
 -- A person may say that a file is done whose outcome was unknown: its receipt has a note.
 CREATE TRIGGER file_finish BEFORE UPDATE OF state ON file
 WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done')
   AND (SELECT count(*) FROM chunk WHERE file_id = NEW.id AND state = 'done') IS NOT NEW.chunk_count
-  AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND note IS NOT NULL))
+  AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1 AND note IS NOT NULL))
 BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
 CREATE TRIGGER file_rest BEFORE UPDATE OF state ON file
 WHEN OLD.state IN ('active', 'finishing') AND NEW.state NOT IN ('active', 'finishing')
@@ -293,10 +298,14 @@ CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body BEGIN SELECT RAISE(FAI
 -- What came of it.
 
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
-WHEN NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
-  OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')))
-  OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id)
-BEGIN SELECT RAISE(FAIL, 'a receipt is for a file that is being finished'); END;
+WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
+    OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')))
+  OR NEW.n > 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'done')
+  OR NEW.n > 1 AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id AND n = NEW.n - 1)
+  OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id AND n = NEW.n)
+  OR NEW.attempt_id IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM attempt WHERE id = NEW.attempt_id AND file_id = NEW.file_id AND outcome = 'ok')
+BEGIN SELECT RAISE(FAIL, 'a receipt is for a file that is being finished, by an attempt of it that succeeded; others follow'); END;
 CREATE TRIGGER receipt_fixed BEFORE UPDATE ON receipt BEGIN SELECT RAISE(FAIL, 'a receipt does not change'); END;
 CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -304,6 +313,25 @@ CREATE TRIGGER event_birth BEFORE INSERT ON event WHEN EXISTS (SELECT 1 FROM eve
 BEGIN SELECT RAISE(FAIL, 'an event is recorded once'); END;
 CREATE TRIGGER event_fixed BEFORE UPDATE ON event BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
 CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER origin_store_birth BEFORE INSERT ON origin_store
+WHEN EXISTS (SELECT 1 FROM origin_store WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM origin_store WHERE uid = NEW.uid)
+  OR EXISTS (SELECT 1 FROM store_meta WHERE uid = NEW.uid)
+BEGIN SELECT RAISE(FAIL, 'another ledger is recorded once'); END;
+CREATE TRIGGER origin_store_fixed BEFORE UPDATE ON origin_store WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid
+BEGIN SELECT RAISE(FAIL, 'another ledger keeps its uid'); END;
+CREATE TRIGGER origin_store_stays BEFORE DELETE ON origin_store BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER log_leaf_birth BEFORE INSERT ON log_leaf WHEN NEW.id <> coalesce((SELECT max(id) + 1 FROM log_leaf), 0)
+BEGIN SELECT RAISE(FAIL, 'a leaf is appended'); END;
+CREATE TRIGGER log_leaf_fixed BEFORE UPDATE ON log_leaf BEGIN SELECT RAISE(FAIL, 'a leaf does not change'); END;
+CREATE TRIGGER log_leaf_stays BEFORE DELETE ON log_leaf BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER log_checkpoint_birth BEFORE INSERT ON log_checkpoint
+WHEN EXISTS (SELECT 1 FROM log_checkpoint WHERE size >= NEW.size)
+  OR NOT EXISTS (SELECT 1 FROM log_leaf WHERE id = NEW.size - 1)
+BEGIN SELECT RAISE(FAIL, 'a checkpoint is of leaves that are there, and of more than the one before'); END;
+CREATE TRIGGER log_checkpoint_fixed BEFORE UPDATE ON log_checkpoint BEGIN SELECT RAISE(FAIL, 'a checkpoint does not change'); END;
+CREATE TRIGGER log_checkpoint_stays BEFORE DELETE ON log_checkpoint BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Sums. One is not changed; it goes when a row comes to it or changes, and a run writes it anew.

@@ -70,6 +70,8 @@ SELECT
   lower(substr(hex(b.uid), 1, 8) || '-' || substr(hex(b.uid), 9, 4) || '-' || substr(hex(b.uid), 13, 4) || '-' ||
     substr(hex(b.uid), 17, 4) || '-' || substr(hex(b.uid), 21, 12)) AS uid,
   b.name AS name,
+  b.direction AS direction,
+  b.job AS job,
   b.protocol AS protocol,
   b.destination AS destination,
   b.labels AS labels,
@@ -91,6 +93,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_batches', 'id', 'INTEGER', '', 'Number of the batch in this ledger.'),
   ('v_batches', 'uid', 'TEXT', 'uuid', 'Identifier of the batch.'),
   ('v_batches', 'name', 'TEXT', '', 'Name given by a person; NULL without.'),
+  ('v_batches', 'direction', 'TEXT', '', 'upload or download.'),
+  ('v_batches', 'job', 'TEXT', '', 'The configured job that made it; NULL for none.'),
   ('v_batches', 'protocol', 'TEXT', '', 's3, put, …'),
   ('v_batches', 'destination', 'TEXT', '', 'Where its files go, without secrets.'),
   ('v_batches', 'labels', 'TEXT', 'json', 'Labels given by a person.'),
@@ -168,7 +172,7 @@ SELECT
   f.finished_at AS finished_at
 FROM file f
 JOIN destination d ON d.id = f.destination_id
-LEFT JOIN receipt r ON r.file_id = f.id;
+LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_files', 'id', 'INTEGER', '', 'Number of the file in this ledger.'),
@@ -325,3 +329,41 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_events', 'batch_id', 'INTEGER', '', 'Its batch, when it is about one.'),
   ('v_events', 'file_id', 'INTEGER', '', 'Its file, when it is about one.'),
   ('v_events', 'detail', 'TEXT', '', 'One line for people.');
+
+CREATE VIEW v_receipts AS
+SELECT
+  file_id,
+  n,
+  finding,
+  size,
+  attempt_id,
+  confirmation AS confirmed_by,
+  substr(digest, 1, instr(digest, ':') - 1) AS algorithm,
+  digest,
+  remote_digest,
+  etag,
+  version_id,
+  request_id,
+  server_date,
+  location,
+  note,
+  recorded_at
+FROM receipt;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_receipts', 'file_id', 'INTEGER', '', 'Its file.'),
+  ('v_receipts', 'n', 'INTEGER', '', '1 for the proof with which the file was done; what was found later follows.'),
+  ('v_receipts', 'finding', 'TEXT', '', 'stored, found or lost.'),
+  ('v_receipts', 'size', 'INTEGER', 'bytes', 'Size of the object.'),
+  ('v_receipts', 'attempt_id', 'INTEGER', '', 'The attempt whose answer says so; NULL for the word of a person.'),
+  ('v_receipts', 'confirmed_by', 'TEXT', '', 'How the server confirmed it: digest, etag, size or none.'),
+  ('v_receipts', 'algorithm', 'TEXT', '', 'Algorithm of the digest.'),
+  ('v_receipts', 'digest', 'TEXT', 'algorithm:hex', 'Digest of what was sent.'),
+  ('v_receipts', 'remote_digest', 'TEXT', 'algorithm:hex', 'The same as the server reported it.'),
+  ('v_receipts', 'etag', 'TEXT', '', 'ETag of the object.'),
+  ('v_receipts', 'version_id', 'TEXT', '', 'Version of the object.'),
+  ('v_receipts', 'request_id', 'TEXT', '', 'The server''s name for the confirming request.'),
+  ('v_receipts', 'server_date', 'TEXT', '', 'Date of the confirming answer, as the server wrote it.'),
+  ('v_receipts', 'location', 'TEXT', '', 'Where the object is, without secrets.'),
+  ('v_receipts', 'note', 'TEXT', '', 'Why a person says so; NULL where the server confirmed it.'),
+  ('v_receipts', 'recorded_at', 'INTEGER', 'ms', 'When it was recorded.');

@@ -49,13 +49,13 @@ extension LedgerReader {
       """
       SELECT f.id FROM file f WHERE f.state IN ('done', 'finishing')
         AND (SELECT count(*) FROM chunk c WHERE c.file_id = f.id AND c.state = 'done') IS NOT f.chunk_count
-        AND NOT EXISTS (SELECT 1 FROM receipt r WHERE r.file_id = f.id AND r.note IS NOT NULL)
+        AND NOT EXISTS (SELECT 1 FROM receipt r WHERE r.file_id = f.id AND r.n = 1 AND r.note IS NOT NULL)
       """
     ),
     (
       "I07 a done file has its receipt, and only it",
       """
-      SELECT f.id FROM file f LEFT JOIN receipt r ON r.file_id = f.id
+      SELECT f.id FROM file f LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
       WHERE (f.state = 'done') <> (r.file_id IS NOT NULL) OR (f.state = 'done' AND f.finished_at IS NULL)
       """
     ),
@@ -66,7 +66,7 @@ extension LedgerReader {
     (
       "I36 what is done by the word of a person says so in its history",
       """
-      SELECT r.file_id FROM receipt r WHERE r.note IS NOT NULL AND (r.confirmation <> 'none' OR NOT EXISTS (
+      SELECT r.file_id FROM receipt r WHERE r.n = 1 AND r.note IS NOT NULL AND (r.confirmation <> 'none' OR NOT EXISTS (
         SELECT 1 FROM event e WHERE e.file_id = r.file_id AND e.verb = 'resolved' AND e.detail = 'done: ' || r.note))
       """
     ),
@@ -128,7 +128,7 @@ extension LedgerReader {
       WHERE (s.files, s.bytes, s.hidden_files, s.hidden_bytes, s.unverified) IS NOT (
           SELECT count(*), sum(f.size), count(f.hidden), coalesce(sum(iif(f.hidden, f.size, 0)), 0),
             coalesce(sum(r.confirmation = 'none'), 0)
-          FROM file f LEFT JOIN receipt r ON r.file_id = f.id
+          FROM file f LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
           WHERE f.state = 'done' AND f.batch_id = s.batch_id AND f.id BETWEEN s.block << 12 AND (s.block << 12) + 4095)
         OR s.slowest <> (SELECT coalesce(json_group_array(json_array(ms, id)), '[]') FROM (
           SELECT f.finished_at - f.started_at ms, f.id FROM file f

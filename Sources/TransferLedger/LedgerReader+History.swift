@@ -49,9 +49,21 @@ extension LedgerReader {
       "I45 the digest of an only chunk is that of its file",
       """
       SELECT r.file_id FROM receipt r JOIN file f ON f.id = r.file_id JOIN chunk c ON c.file_id = f.id
-      WHERE f.chunk_count = 1 AND c.digest <> r.digest AND length(c.digest) = length(r.digest)
+      WHERE r.n = 1 AND f.chunk_count = 1 AND c.digest <> r.digest AND length(c.digest) = length(r.digest)
         AND substr(c.digest, 1, instr(c.digest, ':')) = substr(r.digest, 1, instr(r.digest, ':'))
       """
+    ),
+    (
+      "I47 a receipt names the attempt that won and the size of its file",
+      """
+      SELECT r.file_id, r.n FROM receipt r JOIN file f ON f.id = r.file_id LEFT JOIN attempt a ON a.id = r.attempt_id
+      WHERE r.n = 1 AND r.size IS NOT f.size OR (r.attempt_id IS NULL) <> (r.note IS NOT NULL)
+        OR r.attempt_id IS NOT NULL AND (a.file_id IS NOT r.file_id OR a.outcome <> 'ok')
+      """
+    ),
+    (
+      "I48 receipts are numbered without a hole",
+      "SELECT file_id FROM receipt GROUP BY file_id HAVING min(n) <> 1 OR count(*) <> max(n)"
     ),
   ]
 

@@ -14,6 +14,15 @@ import TransferModel
     ("I07", "DELETE FROM receipt"),
     ("I08", "UPDATE receipt SET remote_digest = 'crc32c:00000008'"),
     ("I36", "UPDATE receipt SET note = 'seen', confirmation = 'none'"),
+    ("I47", "UPDATE receipt SET size = size + 1"),
+    ("I47", "UPDATE receipt SET attempt_id = (SELECT max(id) FROM attempt)"),
+    (
+      "I48",
+      """
+      INSERT INTO receipt (file_id, n, finding, attempt_id, confirmation, etag, version_id, request_id, server_date, location,
+        recorded_at) SELECT file_id, 3, 'lost', attempt_id, 'none', '', '', '', '', '', 0 FROM receipt WHERE file_id = 1
+      """
+    ),
     ("I09", "UPDATE attempt SET outcome = 'retry' WHERE chunk_id = 1"),
     (
       "I10",
@@ -73,7 +82,10 @@ import TransferModel
       """
     ),
     ("I39", "UPDATE batch SET destination = 'put:elsewhere'"),
-    ("I40", "INSERT INTO destination VALUES (2, 'put:elsewhere'); UPDATE file SET destination_id = 2 WHERE id = 3"),
+    (
+      "I40",
+      "INSERT INTO destination (id, place) VALUES (2, 'put:elsewhere'); UPDATE file SET destination_id = 2 WHERE id = 3"
+    ),
     ("I41", "DELETE FROM session WHERE id = 1"), ("I42", "UPDATE attempt SET started_at = started_at - 1 WHERE id = 1"),
     ("I43", "UPDATE attempt SET run_id = 1 WHERE id = 2"),
     (

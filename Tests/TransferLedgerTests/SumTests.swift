@@ -68,8 +68,10 @@ import TransferModel
     FROM file WHERE id BETWEEN {first} AND {last}
     """
   private static let receipts = """
-    INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at)
-    SELECT id, iif(id % 3, 'size', 'none'), '', '', '', '', '', 0 FROM file WHERE state = 'done' AND id BETWEEN {first} AND {last}
+    INSERT INTO receipt (file_id, size, attempt_id, confirmation, etag, version_id, request_id, server_date, location,
+      recorded_at)
+    SELECT id, size, (SELECT a.id FROM attempt a WHERE a.file_id = file.id AND a.outcome = 'ok'),
+      iif(id % 3, 'size', 'none'), '', '', '', '', '', 0 FROM file WHERE state = 'done' AND id BETWEEN {first} AND {last}
     """
 
   private var filters: [RowFilter] {
@@ -150,8 +152,9 @@ import TransferModel
       UPDATE attempt SET outcome = 'ok', ended_at = started_at WHERE outcome = 'open' AND file_id = 5000;
       UPDATE chunk SET state = 'done', etag = '', confirmation = 'none', done_attempt =
         (SELECT id FROM attempt WHERE file_id = 5000 AND outcome = 'ok') WHERE file_id = 5000;
-      INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at)
-      VALUES (5000, 'none', '', '', '', '', '', 0);
+      INSERT INTO receipt (file_id, attempt_id, confirmation, etag, version_id, request_id, server_date, location,
+        recorded_at)
+      VALUES (5000, (SELECT id FROM attempt WHERE file_id = 5000 AND outcome = 'ok'), 'none', '', '', '', '', '', 0);
       UPDATE file SET state = 'done', run_id = NULL, finished_at = 1 << 40 WHERE id = 5000
       """)
     try expectTheSame("one more is done")

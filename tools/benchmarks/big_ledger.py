@@ -117,8 +117,8 @@ ATTEMPT = """INSERT INTO attempt (id, uid, file_id, chunk_id, run_id, operation,
   error_code, message, http_status, curl_code, bytes_sent, bytes_acked, dns_ms, connect_ms, first_byte_ms, total_ms, remote_ip,
   http_version, request_id, backoff_ms, may_have_arrived)
   VALUES (?, ?, ?, ?, 1, ?, ?, 1, ?, ?, ?, ?, ?, ?, 0, ?, ?, 0, 1, ?, ?, '192.0.2.7', '1.1', ?, ?, 1)"""
-RECEIPT = """INSERT INTO receipt (file_id, confirmation, digest, remote_digest, etag, version_id, request_id, server_date, location,
-  recorded_at) VALUES (?, 'digest', ?, ?, ?, '', ?, 'Thu, 09 Oct 2025 08:53:20 GMT', ?, ?)"""
+RECEIPT = """INSERT INTO receipt (file_id, size, attempt_id, confirmation, digest, remote_digest, etag, version_id, request_id, server_date, location,
+  recorded_at) VALUES (?, ?, ?, 'digest', ?, ?, ?, '', ?, 'Thu, 09 Oct 2025 08:53:20 GMT', ?, ?)"""
 
 
 class Maker:
@@ -157,7 +157,7 @@ class Maker:
         if stored == "done":
             digest = "crc64nvme:%016x" % i
             self.rows.add(RECEIPT, (
-                i, digest, digest, '"%032x"' % i, "R%08d" % i, "s3://bucket/in/%04d/%08d.bin" % (i // 1000, i),
+                i, size, self.attempts, digest, digest, '"%032x"' % i, "R%08d" % i, "s3://bucket/in/%04d/%08d.bin" % (i // 1000, i),
                 ended + 300 * (state == "retried")))
 
     def chunks_of(self, i, state, size, chunk_size, count, started, ended):

@@ -23,7 +23,7 @@ import commands
 import measure
 
 REAL, SMALL = 1_000, 1_000
-SETTINGS = '{"destination":"%s","expectContinue":false,"ifNoneMatch":false,"unsignedPayload":false}'
+SETTINGS = '{"destination":"%s","expectContinue":false,"ifNoneMatch":false,"unsignedPayload":false,"version":1}'
 
 FILES = """
   WITH RECURSIVE n(i) AS (SELECT :first UNION ALL SELECT i + 1 FROM n WHERE i < :last),
@@ -55,8 +55,8 @@ ATTEMPTS = """
     ON k.o = iif(t.n < 3, 'retry', iif(f.state = 'done', 'ok', 'fatal'))
   ORDER BY f.id, t.n"""
 RECEIPTS = """
-  INSERT INTO receipt (file_id, confirmation, digest, remote_digest, etag, version_id, request_id, server_date, location, recorded_at)
-  SELECT id, 'digest', printf('crc64nvme:%016x', id), printf('crc64nvme:%016x', id), '"' || id || '"', '', printf('R%08d', id),
+  INSERT INTO receipt (file_id, size, attempt_id, confirmation, digest, remote_digest, etag, version_id, request_id, server_date, location, recorded_at)
+  SELECT id, size, (SELECT max(a.id) FROM attempt a WHERE a.file_id = file.id AND a.outcome = 'ok'), 'digest', printf('crc64nvme:%016x', id), printf('crc64nvme:%016x', id), '"' || id || '"', '', printf('R%08d', id),
     'Thu, 09 Oct 2025 08:53:20 GMT', 'http://127.0.0.1:9/in/', finished_at FROM file WHERE state = 'done' AND id BETWEEN :first AND :last"""
 
 

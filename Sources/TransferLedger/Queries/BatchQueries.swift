@@ -76,7 +76,8 @@ extension LedgerReader {
   public func batch(named text: String) throws -> BatchID? {
     let number = text.first == BatchID.letter ? BatchID(text: text) : nil
     return try db.first(
-      "SELECT id FROM batch WHERE name = ?1 OR id = ?2 ORDER BY name IS NOT ?1 LIMIT 1", .text(text), .id(number)
+      "SELECT id FROM batch WHERE (name = ?1 AND origin_id IS NULL) OR id = ?2 ORDER BY name IS NOT ?1 LIMIT 1",
+      .text(text), .id(number)
     ) { $0.id(0) }
   }
 

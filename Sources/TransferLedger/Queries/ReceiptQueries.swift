@@ -1,7 +1,11 @@
 public import TransferModel
 
-/// The proof for a done file.
+/// The proof with which a file was done.
 public struct ReceiptRow: Sendable, Hashable {
+  /// Bytes of the object; nil when they were never known.
+  public var size: Int64?
+  /// The attempt whose answer says so; nil for the word of a person.
+  public var attempt: AttemptID?
   public var confirmation: String
   public var digest: String?
   public var remoteDigest: String?
@@ -20,14 +24,15 @@ extension LedgerReader {
   public func receipt(of file: FileID) throws -> ReceiptRow? {
     try db.first(
       """
-      SELECT confirmation, digest, remote_digest, etag, version_id, request_id, server_date, location, recorded_at, note
-      FROM receipt WHERE file_id = ?1
+      SELECT size, attempt_id, confirmation, digest, remote_digest, etag, version_id, request_id, server_date, location,
+        recorded_at, note
+      FROM receipt WHERE file_id = ?1 AND n = 1
       """, .id(file)
     ) { row in
       ReceiptRow(
-        confirmation: row.text(0), digest: row.textOrNil(1), remoteDigest: row.textOrNil(2), etag: row.text(3),
-        versionID: row.text(4), requestID: row.text(5), serverDate: row.text(6), location: row.text(7),
-        recordedMs: row.int64(8), note: row.textOrNil(9))
+        size: row.int64OrNil(0), attempt: row.idOrNil(1), confirmation: row.text(2), digest: row.textOrNil(3),
+        remoteDigest: row.textOrNil(4), etag: row.text(5), versionID: row.text(6), requestID: row.text(7),
+        serverDate: row.text(8), location: row.text(9), recordedMs: row.int64(10), note: row.textOrNil(11))
     }
   }
 }

@@ -69,7 +69,7 @@ extension LedgerReader {
   }
 
   private static let doneContent: StaticString = """
-    SELECT coalesce(f.size, 0), f.state = 'done', r.digest FROM file f LEFT JOIN receipt r ON r.file_id = f.id WHERE f.id = ?
+    SELECT coalesce(f.size, 0), f.state = 'done', r.digest FROM file f LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1 WHERE f.id = ?
     """
   private static let chunkContent: StaticString = """
     SELECT offset, length, iif(state = 'done', length, acked), digest FROM chunk WHERE file_id = ? ORDER BY seq

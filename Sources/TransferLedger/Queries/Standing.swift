@@ -27,7 +27,7 @@ extension LedgerReader {
       SELECT state, size, mtime_ns, coalesce(s.ctime_ns, f.ctime_ns), inode, coalesce(s.device, f.device),
         coalesce(s.boot, f.boot), f.id
       FROM file f LEFT JOIN sighting s ON s.file_id = f.id
-      WHERE destination_id = (SELECT id FROM destination WHERE place = ?) AND key = ? AND live = 1
+      WHERE destination_id = (SELECT id FROM destination WHERE place = ? AND origin_id IS NULL) AND key = ? AND live = 1
       """, .text(place), .name(key)
     ) { row throws(SQLiteError) in
       (state: try row.named(0, FileState.self), identity: row.identity(from: 1), id: row.id(7, FileID.self))
@@ -61,7 +61,7 @@ extension LedgerReader {
         f.device, f.boot, b.name, b.protocol, b.destination, b.settings, b.labels, b.priority,
         b.deadline_at IS NOT NULL AND b.deadline_at <= ?4
       FROM file f JOIN batch b ON b.id = f.batch_id
-      WHERE f.destination_id = (SELECT id FROM destination WHERE place = ?1) AND f.key = ?2 AND f.live IS NULL
+      WHERE f.destination_id = (SELECT id FROM destination WHERE place = ?1 AND origin_id IS NULL) AND f.key = ?2 AND f.live IS NULL
       ORDER BY f.generation DESC LIMIT 1
       """, .text(place), .name(key), .name(path), .integer(nowMs)
     ) { row throws(SQLiteError) in

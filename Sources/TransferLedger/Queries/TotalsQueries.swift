@@ -34,7 +34,7 @@ extension LedgerReader {
       """
       SELECT f.state, count(*), coalesce(sum(f.size), 0),
         sum(f.state = 'failed' AND f.cause = 'integrity.mismatch'), sum(f.state = 'done' AND
-          (SELECT r.confirmation = 'none' FROM receipt r WHERE r.file_id = f.id))
+          (SELECT r.confirmation = 'none' FROM receipt r WHERE r.file_id = f.id AND r.n = 1))
       FROM file f
       WHERE f.state <> 'superseded'
         AND {files}

@@ -120,7 +120,7 @@ extension LedgerReader {
         try sum
           + (db.first(
             """
-            SELECT count(*) FROM file f CROSS JOIN receipt r ON r.file_id = f.id
+            SELECT count(*) FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
             WHERE f.state = 'done' AND f.batch_id > ?1 AND f.batch_id < ?2 AND r.confirmation = 'none'
             """, .integer(after), .integer(before)
           ) { $0.int(0) } ?? 0)
@@ -128,7 +128,7 @@ extension LedgerReader {
         try sum
           + (db.first(
             """
-            SELECT count(*) FROM file f CROSS JOIN receipt r ON r.file_id = f.id
+            SELECT count(*) FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
             WHERE f.state = 'done' AND f.batch_id = ?1 AND f.id > ?2 AND f.id < ?3 AND r.confirmation = 'none'
             """, .integer(batch), .integer(after), .integer(before)
           ) { $0.int(0) } ?? 0)

@@ -39,7 +39,7 @@ extension LedgerTransaction {
           SELECT finished_at - started_at ms, id FROM file
           WHERE state = 'done' AND batch_id = ?1 AND id BETWEEN ?2 << 12 AND (?2 << 12) + 4095 AND started_at IS NOT NULL
           ORDER BY 1 DESC, 2 LIMIT 3))
-      FROM file f JOIN receipt r ON r.file_id = f.id
+      FROM file f JOIN receipt r ON r.file_id = f.id AND r.n = 1
       WHERE f.state = 'done' AND f.batch_id = ?1 AND f.id BETWEEN ?2 << 12 AND (?2 << 12) + 4095
         AND NOT EXISTS (SELECT 1 FROM file_sum WHERE batch_id = ?1 AND block = ?2)
       GROUP BY f.batch_id

@@ -4,7 +4,9 @@ extension LedgerTransaction {
   /// Records a batch. With a name that is there already nothing is written, but that it is seen again.
   func createBatch(_ batch: NewBatch, uid: UID) throws -> BatchID {
     if let name = batch.name {
-      let found = try db.first("SELECT id FROM batch WHERE name = ?", .text(name)) { $0.id(0, BatchID.self) }
+      let found = try db.first("SELECT id FROM batch WHERE name = ? AND origin_id IS NULL", .text(name)) {
+        $0.id(0, BatchID.self)
+      }
       if let found {
         try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(found))
         return found
@@ -22,7 +24,9 @@ extension LedgerTransaction {
   }
 
   private func destination(_ place: String) throws -> Int64 {
-    let found = try db.first("SELECT id FROM destination WHERE place = ?", .text(place)) { $0.int64(0) }
+    let found = try db.first("SELECT id FROM destination WHERE place = ? AND origin_id IS NULL", .text(place)) {
+      $0.int64(0)
+    }
     return try found ?? db.insert("INSERT INTO destination (place) VALUES (?)", .text(place))
   }
 

@@ -20,18 +20,22 @@ extension LedgerTransaction {
     ) { try stateOf(file, run) }
   }
 
-  /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. An open session is
+  /// active, finishing → done with its receipt, which names the newest attempt that succeeded, when every chunk is done and no attempt is open. An open session is
   /// completed with it.
   public func completeFile(_ file: FileID, _ run: RunID, _ r: FileReceipt) throws -> TransitionResult {
     let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in
-      (session: row.int64OrNil(0), isOpen: row.flag(1), wish: try row.namedOrNil(2, Wish.self))
+      (
+        session: row.int64OrNil(0), isOpen: row.flag(1), wish: try row.namedOrNil(2, Wish.self), size: row.int64(3),
+        attempt: row.int64OrNil(4)
+      )
     }
     guard let complete else { return .lost(to: try stateOf(file, run)) }
     try db.run(
       """
-      INSERT OR FAIL INTO receipt (file_id, confirmation, digest, remote_digest, etag, version_id, request_id,
-        server_date, location, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, .id(file), .raw(r.confirmation), .digest(r.digest), .digest(r.remoteDigest), .text(r.etag),
+      INSERT OR FAIL INTO receipt (file_id, size, attempt_id, confirmation, digest, remote_digest, etag, version_id,
+        request_id, server_date, location, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .id(file), .integer(complete.size), .int(complete.attempt), .raw(r.confirmation), .digest(r.digest),
+      .digest(r.remoteDigest), .text(r.etag),
       .text(r.versionID), .text(r.requestID), .text(r.serverDate), .text(r.location), .int(wallMs))
     let changes = try db.run(
       """
@@ -48,7 +52,9 @@ extension LedgerTransaction {
   /// The guard of ``completeFile(_:_:_:)``, apart from the insertion: an `INSERT … SELECT` into a table with a trigger goes
   /// through a temporary table, which costs more than this look. Most files have no session.
   private static let completeFile: StaticString = """
-    SELECT s.id, s.state = 'open', f.wish FROM file f
+    SELECT s.id, s.state = 'open', f.wish, f.size,
+      (SELECT max(id) FROM attempt WHERE file_id = ?1 AND outcome = 'ok' AND operation <> 'abort')
+    FROM file f
     LEFT JOIN session s ON s.file_id = f.id AND s.state IN ('intended', 'open') AND s.abort_after IS NULL
     WHERE f.id = ?1 AND f.run_id = ?2 AND f.state IN ('active', 'finishing')
       AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = ?1 AND outcome = 'open' AND operation <> 'abort')

@@ -52,7 +52,8 @@ extension LedgerTransaction {
   /// The batch of an `add`, when it is there already: made by an earlier page, or of the same name.
   func batch(of target: AdmissionTarget) throws -> BatchID? {
     if let name = target.batch.name {
-      let named = try db.first("SELECT id, settings FROM batch WHERE name = ?", .text(name)) { row in
+      let named = try db.first("SELECT id, settings FROM batch WHERE name = ? AND origin_id IS NULL", .text(name)) {
+        row in
         (id: row.id(0, BatchID.self), settings: row.text(1))
       }
       guard let named else { return nil }

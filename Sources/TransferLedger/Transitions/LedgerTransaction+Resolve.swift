@@ -21,8 +21,8 @@ extension LedgerTransaction {
   private func completeChosen(reason: String) throws {
     try db.run(
       """
-      INSERT INTO receipt (file_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at, note)
-      SELECT f.id, 'none', '', '', '', '', '', ?1, ?2 FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
+      INSERT INTO receipt (file_id, size, confirmation, etag, version_id, request_id, server_date, location, recorded_at, note)
+      SELECT f.id, f.size, 'none', '', '', '', '', '', ?1, ?2 FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
       WHERE f.state = 'unknown'
       """, .int(wallMs), .text(reason))
     try db.run(

@@ -77,6 +77,7 @@ struct ShowOutput: OutputValue {
 
   private static func proof(_ row: ReceiptRow) -> FigureObject {
     FigureObject([
+      ("size", Cell(bytes: row.size)), ("attempt", Cell(row.attempt?.description)),
       ("confirmed_by", .text(row.confirmation)), ("digest", Cell(row.digest)),
       ("remote_digest", Cell(row.remoteDigest)), ("etag", known(row.etag)), ("version_id", known(row.versionID)),
       ("request_id", known(row.requestID)), ("server_date", known(row.serverDate)), ("location", known(row.location)),
