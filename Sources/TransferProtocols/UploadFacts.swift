@@ -180,7 +180,30 @@ extension UploadFacts {
   public func capabilities(_ chunk: ChunkFacts?) -> [String] {
     let kept = [session?.remoteID].compactMap { $0 } + Array((session?.notes ?? [:]).values)
     let ofChunks = parts.flatMap(\.remote.values) + Array((chunk?.remote ?? [:]).values)
-    let texts = (kept + ofChunks).map { $0.hasPrefix("\"") ? String($0.dropFirst().prefix { $0 != "\"" }) : $0 }
+    return Self.capabilities(among: kept + ofChunks)
+  }
+
+  /// The URLs among what is kept with an upload.
+  fileprivate static func capabilities(among kept: [String]) -> [String] {
+    let texts = kept.map { $0.hasPrefix("\"") ? String($0.dropFirst().prefix { $0 != "\"" }) : $0 }
     return texts.filter { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
+  }
+}
+
+extension Verdict {
+  /// URLs under which the server knows the upload, as far as the answer was the first to name them: see
+  /// ``UploadFacts/capabilities(_:)``.
+  public var capabilities: [String] {
+    switch self {
+    case .sessionOpened(let remoteID, _): UploadFacts.capabilities(among: [remoteID])
+    case .opened(let remoteID, _, let inner): UploadFacts.capabilities(among: [remoteID]) + inner.capabilities
+    case .noted(let notes, let inner): UploadFacts.capabilities(among: Array(notes.values)) + inner.capabilities
+    case .doubted(let remote, let inner): UploadFacts.capabilities(among: Array(remote.values)) + inner.capabilities
+    case .learned(_, let inner): inner.capabilities
+    case .chunkPrepared(let remote): UploadFacts.capabilities(among: Array(remote.values))
+    case .stored(let receipt, _): UploadFacts.capabilities(among: Array(receipt.remote.values))
+    case .orphansListed(let ids, _): UploadFacts.capabilities(among: ids)
+    case .partsListed, .advanced, .chunkProbed, .offset, .finished, .absent, .untold, .settled, .notYet, .failed: []
+    }
   }
 }

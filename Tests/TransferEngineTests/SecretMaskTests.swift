@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 import TransferModel
 import TransferProtocols
@@ -141,4 +142,47 @@ import TransferProtocols
         == #"{"uploadUrl":"https:\/\/sn3.example/[hidden]","see":"https://help.example"}"#)
     #expect(mask.applied(toMessage: "at http://h.example/up/1 now") == "at http://h.example/[hidden] now")
   }
+
+  // MARK: - Ids of requests
+
+  private func id(_ text: String, _ mask: SecretMask, status: Int) -> String {
+    var reply = TransferReply()
+    reply.status = status
+    reply.fields[.xRequestID] = text
+    return mask.applied(to: reply).serverRequestID
+  }
+
+  /// A server may make anything that it was sent the id of the request, also where it takes the request.
+  @Test(arguments: [200, 204, 302, 500]) func anIDHoldsNoSecret(_ status: Int) {
+    let keys = SecretMask(
+      .aws(accessKey: "A", secretKey: "k/3+y t0ken", sessionToken: nil), capabilities: Self.facts.capabilities(nil))
+    for (text, expected) in [
+      ("r k/3+y t0ken", "r [hidden]"), ("k%2F3%2By%20t0ken", "[hidden]"),
+      (base64(Array("k/3+y t0ken".utf8)), "[hidden]"),
+      ("r24e533e02ec3bc40.1", "r[hidden].1"), ("/files/24e533e02ec3bc40", "[hidden]"),
+      ("see https://else.example/a", "see https://else.example/[hidden]"), ("Bearer abc", "Bearer [hidden]"),
+      ("/a?upload_id=ABPtcPp", "[hidden]"), ("tx-0123456789abcdef", "tx-0123456789abcdef"), ("k", "k"),
+    ] {
+      #expect(id(text, keys, status: status) == expected)
+    }
+  }
+
+  /// URLs are asked for only where they can stand: most ids are shorter than any, and an answer need not have one.
+  @Test func urlsAreNotAskedForInVain() {
+    let asked = Lock(0)
+    let mask = SecretMask(
+      nil,
+      capabilities: {
+        asked.withLock { $0 += 1 }; return []
+      }())
+    #expect(id("4442587F", mask, status: 200) == "4442587F")
+    #expect(id("", mask, status: 200) == "")
+    #expect(asked.withLock { $0 } == 0)
+    #expect(id("4442587FB7D0A2F9", mask, status: 200) == "4442587FB7D0A2F9")
+    #expect(asked.withLock { $0 } == 1)
+  }
+}
+
+extension HTTPField.Name {
+  fileprivate static let xRequestID = HTTPField.Name("x-request-id")!
 }

@@ -94,6 +94,136 @@ import TransferModel
     #expect(excerpts.contains("echo begins: [hidden] ; [hidden] ; "), "\(excerpts)")
   }
 
+  // MARK: - Successes
+
+  struct Success: Sendable, CustomTestStringConvertible {
+    var name: String
+    /// What is not to be kept.
+    var secret = EchoedSessionTests.token
+    /// Path and query of the session; empty where there is none.
+    var place = ""
+    /// What goes before the URL of the server, and after it.
+    var destination: (String, String)
+    var arguments: [String] = []
+    var environment: [String: String] = [:]
+    /// The answer, without the id of its request. Gets the URL of the session.
+    var answers: @Sendable (ScriptedServer.Request, String) -> ScriptedServer.Reply
+    var testDescription: String { name }
+
+    /// How the id of a request may quote it.
+    func quotes(_ url: String) -> [String] {
+      let encoded = secret.replacing("/", with: "%2F").replacing("+", with: "%2B")
+      return Array(Set([secret, encoded] + (place.isEmpty ? ["Bearer \(secret)"] : [place, url]))).sorted()
+    }
+  }
+
+  static let successes = [
+    Success(
+      name: "tus", place: "/files/\(token)", destination: ("tus+", "/files/"), answers: tus),
+    Success(
+      name: "tus with a query", place: "/files/a?w=1&k=\(token)&z=2", destination: ("tus+", "/files/"), answers: tus),
+    Success(name: "resumable", place: "/up/\(token)", destination: ("resumable+", "/in/")) { request, url in
+      let version = ("Upload-Draft-Interop-Version", "8")
+      switch request.method {
+      case "OPTIONS": return .init(status: 204, headers: [("Upload-Limit", "max-append-size=200000")])
+      case "HEAD":
+        return .init(status: 204, headers: [("Upload-Offset", "0"), ("Upload-Complete", "?0"), version])
+      case "PATCH":
+        let end = (request.headers["upload-offset"].flatMap { Int($0) } ?? 0) + request.body.count
+        let isEnd = request.headers["upload-complete"] == "?1"
+        return .init(
+          status: isEnd ? 201 : 204,
+          headers: [("Upload-Offset", "\(end)"), ("Upload-Complete", isEnd ? "?1" : "?0"), version])
+      default:
+        return .init(
+          status: 201,
+          headers: [
+            ("Location", url), ("Upload-Offset", "\(request.body.count)"), ("Upload-Complete", "?0"), version,
+          ])
+      }
+    },
+    Success(
+      name: "S3", secret: "s3cr3t/K3y+of0123456789", destination: ("", ""), arguments: ["--part-size", "5MiB"],
+      environment: [
+        "AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "s3cr3t/K3y+of0123456789", "AWS_REGION": "us-east-1",
+      ]
+    ) { request, _ in
+      s3.state.withLock { $0.isSilent = false }
+      return s3.answer(request) ?? .init(status: 500)
+    },
+    Success(
+      name: "put", secret: "t0ken-0f/this+test", destination: ("", "/in/"), arguments: ["--auth", "bearer=env:TOKEN"],
+      environment: ["TOKEN": "t0ken-0f/this+test"]
+    ) { _, _ in .init(status: 201) },
+    Success(
+      name: "graph", place: "/up/sess?tempauth=\(token)&n=1", destination: ("", "/upload"),
+      arguments: ["--via", "graph", "--input", "drive=d", "--input", "token=env:GRAPH"],
+      environment: ["GRAPH": "graph-token-of-this-test"]
+    ) { request, url in
+      request.method == "PUT"
+        ? .init(status: 201, body: #"{"id":"1","size":400000,"eTag":"e"}"#)
+        : .init(body: #"{"uploadUrl":"\#(url)","expirationDateTime":"2099-01-01T00:00:00Z"}"#)
+    },
+  ]
+
+  private static let s3 = ScriptedS3()
+
+  private static let tus: @Sendable (ScriptedServer.Request, String) -> ScriptedServer.Reply = { request, url in
+    let version = ("Tus-Resumable", "1.0.0")
+    switch request.method {
+    case "POST": return .init(status: 201, headers: [("Location", url), version])
+    case "PATCH":
+      let end = (request.headers["upload-offset"].flatMap { Int($0) } ?? 0) + request.body.count
+      return .init(status: 204, headers: [("Upload-Offset", "\(end)"), version])
+    default:
+      return .init(
+        headers: [("Upload-Offset", "400000"), ("Upload-Length", "400000"), version, ("Cache-Control", "no-store")])
+    }
+  }
+
+  /// The id of a request is kept with its attempt, and with the receipt: also where the answer is the first to name the session.
+  @Test(arguments: successes) func whatASuccessQuotesIsHidden(_ subject: Success) throws {
+    let asked = Lock(0)
+    if subject.name == "S3" { try writeFile(program.folder.path + "/f", [UInt8](repeating: 7, count: 12 << 20)) }
+    for turn in subject.quotes("").indices {
+      let server = try ScriptedServer { [subject] request in
+        let url = "http://\(request.headers["host"] ?? "")\(subject.place)"
+        var reply = subject.answers(request, url)
+        let quotes = subject.quotes(url)
+        let number = asked.withLock { asked in
+          asked += 1
+          return asked
+        }
+        // Before there is a session nothing can be quoted.
+        let quote = request.method == "OPTIONS" ? "" : quotes[(turn + number) % quotes.count]
+        reply.headers.append(("X-Request-Id", "r \(quote)"))
+        return reply
+      }
+      let target =
+        subject.name == "S3"
+        ? ["s3://bucket/in\(turn)/", "--endpoint-url", server.url]
+        : [subject.destination.0 + server.url + subject.destination.1]
+      let outcome = try program.run(
+        (["push", program.folder.path + "/f"] + target + ["--store", store] + subject.arguments).map { Array($0.utf8) },
+        environment: subject.environment)
+      #expect(outcome.code == 0, "\(subject): \(outcome.out) \(outcome.err)")
+    }
+    for words in [["list", "attempts", "--json"], ["list", "files", "--json"], ["show", "f1", "--json"]] {
+      let text = try shown(words).replacing(#"\/"#, with: "/")
+      for quote in subject.quotes("").filter({ !$0.isEmpty }) {
+        #expect(!text.contains(quote), "\(words) says \(quote): \(text)")
+      }
+    }
+    for view in ["v_attempts", "v_files"] {
+      let ids = try shown("store", "sql", "SELECT DISTINCT coalesce(request_id, 'none') FROM \(view)")
+      for id in ids.split(separator: "\n").dropFirst() {
+        #expect(id == "r" || (id.hasPrefix("r ") && id.contains("[hidden]")) || id == "-", "\(view): \(id)")
+      }
+      // A receipt of tus has no id where the last body was the last request.
+      #expect(ids.contains("[hidden]") || (view == "v_files" && subject.name.hasPrefix("tus")), "\(view): \(ids)")
+    }
+  }
+
   private static let readers: [[String]] = [
     ["status"], ["status", "--json"], ["show", "f1"], ["show", "f1", "--json"], ["show", "b1", "--json"],
     ["list", "attempts", "--json"], ["list", "attempts"], ["list", "files", "--json"], ["report", "summary", "--json"],

@@ -25,10 +25,10 @@ extension EngineLoop {
       requestEnded(job, .interrupted, bytes: reply.bytesSent)
       return interrupt(id, reply)
     }
+    let (facts, chunk) = (work.machine.facts, job.step.step.chunk)
     let mask = SecretMask(
       job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 },
-      capabilities: reply.body.isEmpty && reply.status < 300
-        ? [] : work.machine.facts.capabilities(job.requestStep.chunk))
+      capabilities: facts.capabilities(chunk))
     let reading = reading(job, work, reply, mask)
     guard reply.body.count > Self.shortBody else { return wasRead(id, reading.read()) }
     job.phase = .answered

@@ -28,10 +28,28 @@ struct ReplyReading: Sendable {
     var reply = reply
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
     if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
+    var verdict = judged(reply)
+    // The id stands in the receipt too.
+    if let hidden = withoutNews(reply, verdict) { (reply, verdict) = (hidden, judged(hidden)) }
+    verdict = masked(verdict, &reply)
+    return Result(reply: reply, verdict: verdict, bringsSecrets: bringsSecrets)
+  }
+
+  private func judged(_ reply: TransferReply) -> Verdict {
+    if let verdict { return verdict }
     var judged = reply
     if isBodyIncomplete { judged.isBodyIncomplete = true }
-    let verdict = masked(verdict ?? uploadProtocol.judge(judged, to: step, facts, context), &reply)
-    return Result(reply: reply, verdict: verdict, bringsSecrets: bringsSecrets)
+    return uploadProtocol.judge(judged, to: step, facts, context)
+  }
+
+  /// The reply without what its answer is the first to name, a session or a token, in the id of the request; nil when it is not there.
+  private func withoutNews(_ reply: TransferReply, _ verdict: Verdict) -> TransferReply? {
+    let id = reply.serverRequestID
+    guard !id.isEmpty else { return nil }
+    let learned = bringsSecrets ? [Judgement(verdict).learned].compactMap { $0 } : []
+    var hidden = SecretMask(nil, learned, capabilities: verdict.capabilities).appliedToIDs(of: reply)
+    if bringsSecrets { hidden = mask.appliedToIDs(of: hidden) }
+    return hidden.serverRequestID == id ? nil : hidden
   }
 
   /// A failure in the words of a server that answered with success, without secrets.

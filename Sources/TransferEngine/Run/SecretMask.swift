@@ -14,18 +14,22 @@ struct SecretMask: Sendable {
   }
 
   private let secrets: [String]
-  /// URLs of upload sessions, which work as secrets.
-  private let urls: [String]
+  /// URLs of upload sessions, which work as secrets. Asked for when there is a text that can hold one.
+  private let urls: @Sendable () -> [String]
   /// Names of query parameters and fields whose value is a secret or works as one.
   private static let names = [
     "X-Amz-Signature=", "X-Amz-Security-Token=", "Signature=", "sig=", "upload_id=", "tempauth=", "Bearer ", "Basic ",
   ]
-  /// Bytes of a secret that a server gave.
+  /// Bytes of a secret that a server gave; the path of a session has more.
   private static let shortest = 8
+  private static let shortestToken = 16
   private static let marker = Array("[hidden]".utf8)
 
   /// `learned` may hold secrets that servers gave; `capabilities` are ``UploadFacts/capabilities``.
-  init(_ credential: Credential?, _ learned: [LearnedFacts] = [], capabilities: [String] = []) {
+  init(
+    _ credential: Credential?, _ learned: [LearnedFacts] = [],
+    capabilities: @autoclosure @escaping @Sendable () -> [String] = []
+  ) {
     let texts: [String?] =
       switch credential {
       case nil: []
@@ -42,12 +46,50 @@ struct SecretMask: Sendable {
 
   // MARK: - Spellings
 
-  /// Made when there is a text to look at: most answers have none.
-  private var forms: [Form] { Self.sorted(secrets.flatMap(Self.forms)) }
+  /// Made of those secrets that `text` can hold: most answers hold none.
+  private func forms(in text: [UInt8]) -> [Form] {
+    let found = secrets.filter { secret in
+      guard secret.utf8.count <= text.count else { return false }
+      let bytes = Array(secret.utf8)
+      return Self.contains(text, Self.longestWord(bytes)) || Self.contains(text, Array(base64(bytes).utf8))
+    }
+    return Self.sorted(found.flatMap(Self.forms))
+  }
 
   /// Of the URLs: whole and as the server knows them.
-  private var capabilities: [Form] {
-    Self.sorted(urls.flatMap(Self.spellings).map { Form(bytes: Array($0.utf8), isOrdinary: false) })
+  private func capabilities(in text: [UInt8]) -> [Form] {
+    guard text.count > Self.shortest else { return [] }
+    let found = urls().filter { url in
+      // The path ends with the first of the names.
+      Self.parts(of: url)?.names.contains { Self.contains(text, Self.longestWord(Array($0.utf8))) } ?? false
+    }
+    return Self.sorted(found.flatMap(Self.spellings).map { Form(bytes: Array($0.utf8), isOrdinary: false) })
+  }
+
+  /// The longest run of letters and digits, which no escape changes: where it is not, no spelling but base64 is.
+  private static func longestWord(_ bytes: [UInt8]) -> [UInt8] {
+    var longest = bytes[..<0]
+    var start = 0
+    for (index, byte) in (bytes + [0]).enumerated() where byte == 0x5F || !TextPlaces.isWord(byte) {
+      if index - start > longest.count { longest = bytes[start..<index] }
+      start = index + 1
+    }
+    return Array(longest)
+  }
+
+  private static func contains(_ text: [UInt8], _ word: [UInt8]) -> Bool {
+    guard let first = word.first else { return true }
+    guard word.count <= text.count else { return false }
+    return text.withUnsafeBufferPointer { text in
+      word.withUnsafeBufferPointer { word in
+        for start in 0...text.count - word.count where text[start] == first {
+          var length = 1
+          while length < word.count, text[start + length] == word[length] { length += 1 }
+          if length == word.count { return true }
+        }
+        return false
+      }
+    }
   }
 
   /// Longer ones first: some hold others.
@@ -84,13 +126,19 @@ struct SecretMask: Sendable {
   /// The URL, its path with the query, which is how servers name it, and what in it is long enough for a token; each also escaped
   /// for JSON, markup and URLs. A path without a last part names no upload.
   private static func spellings(_ url: String) -> [String] {
-    guard let mark = url.firstRange(of: "://") else { return [] }
+    guard let (path, names) = parts(of: url) else { return [] }
+    let tokens = names.filter { $0.utf8.count >= shortestToken }
+    return Set(([url] + (path.utf8.count > shortest ? [path] : []) + tokens).flatMap(escapes)).sorted()
+  }
+
+  /// The path with the query; its last part, which may be empty, and the values of the query that are long enough for a token.
+  private static func parts(of url: String) -> (path: String, names: [String])? {
+    guard let mark = url.firstRange(of: "://") else { return nil }
     let path = String(url[mark.upperBound...].drop { $0 != "/" && $0 != "?" })
     let last = path.split(separator: "/").last.map(String.init) ?? ""
     let query = path.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
     let values = query.split(separator: "&").compactMap { $0.split(separator: "=", maxSplits: 1).last.map(String.init) }
-    let tokens = ([last] + values).filter { $0.utf8.count >= 16 }
-    return Set(([url] + (path.utf8.count > 8 ? [path] : []) + tokens).flatMap(escapes)).sorted()
+    return (path, [last] + values.filter { $0.utf8.count >= shortestToken })
   }
 
   private static func escapes(_ text: String) -> [String] {
@@ -107,24 +155,31 @@ struct SecretMask: Sendable {
   /// (a signed URL): there, our own are hidden. A success that is large is a listing, and quotes nothing of the request.
   func applied(to reply: TransferReply) -> TransferReply {
     let isSuccess = reply.status < 300
-    var reply = reply
-    // What an error says is its id may be anything.
-    if !isSuccess { reply.changeRequestIDs { applied($0) } }
-    guard !reply.body.isEmpty, !isSuccess || (reply.body.count <= 64 << 10 && !secrets.isEmpty) else { return reply }
+    var masked = appliedToIDs(of: reply)
+    guard !reply.body.isEmpty, !isSuccess || (reply.body.count <= 64 << 10 && !secrets.isEmpty) else { return masked }
+    masked.body = isSuccess ? applied(reply.body, forms(in: reply.body), names: []) : applied(reply.body)
+    return masked
+  }
+
+  /// The reply with secrets hidden in what the server calls its request: it may be anything that the request held.
+  func appliedToIDs(of reply: TransferReply) -> TransferReply {
     var masked = reply
-    masked.body = isSuccess ? applied(reply.body, forms, names: []) : applied(reply.body)
+    masked.changeRequestIDs { String(decoding: applied(toExcerpt: Array($0.utf8)), as: UTF8.self) }
     return masked
   }
 
   func applied(_ text: String) -> String { String(decoding: applied(Array(text.utf8)), as: UTF8.self) }
 
-  func applied(_ bytes: [UInt8]) -> [UInt8] { applied(bytes, forms + capabilities, names: Self.names) }
+  func applied(_ bytes: [UInt8]) -> [UInt8] {
+    applied(bytes, forms(in: bytes) + capabilities(in: bytes), names: Self.names)
+  }
 
   /// The start of a success that is kept because it was no good: it may name what was not recorded as a session yet.
   func applied(toExcerpt bytes: [UInt8]) -> [UInt8] { withoutPaths(applied(bytes)) }
 
   /// Of each URL the origin is left.
   private func withoutPaths(_ bytes: [UInt8]) -> [UInt8] {
+    guard Self.contains(bytes, Array("http".utf8)) else { return bytes }
     var out: [UInt8] = []
     var rest = bytes[...]
     while let first = rest.first {
@@ -144,7 +199,9 @@ struct SecretMask: Sendable {
 
   /// Words of ours around what an answer held whose body was masked before: ordinary words are ours.
   func applied(toMessage text: String) -> String {
-    let sharp = applied(Array(text.utf8), (forms + capabilities).filter { !$0.isOrdinary }, names: Self.names)
+    let bytes = Array(text.utf8)
+    let forms = (forms(in: bytes) + capabilities(in: bytes)).filter { !$0.isOrdinary }
+    let sharp = applied(bytes, forms, names: Self.names)
     return String(decoding: withoutPaths(sharp), as: UTF8.self)
   }
 
@@ -158,6 +215,9 @@ struct SecretMask: Sendable {
   }
 
   private func applied(_ bytes: [UInt8], _ forms: [Form], names: [String]) -> [UInt8] {
+    // Each of the names ends in one of the two.
+    let hasNames = !names.isEmpty && bytes.contains { $0 == 0x3D || $0 == 0x20 }
+    if forms.isEmpty && !hasNames { return bytes }
     let places = forms.contains(where: \.isOrdinary) ? TextPlaces(bytes) : nil
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
