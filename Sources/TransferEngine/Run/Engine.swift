@@ -42,7 +42,7 @@ public struct Engine: Sendable {
           attempts: recovery.crashedAttempts, files: recovery.requeuedFiles, unknown: recovery.unknownFiles))
     }
     let loop = EngineLoop(engine: self)
-    stop.onWish { loop.mailbox.put(.stop($0)) }
+    stop.onWish { loop.ask($0) }
     let mailbox = loop.mailbox
     ledger.retryCommits(CommitRetry(forMs: configuration.diskWaitMs) { mailbox.put(.diskTrouble($0)) })
     do throws(TransferError) {

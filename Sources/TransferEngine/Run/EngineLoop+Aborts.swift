@@ -124,7 +124,7 @@ extension EngineLoop {
       facts: abort.facts, context: RequestContext(wallMs: civilMs, credential: nil, learned: destination.learned))
     guard reply.body.count > Self.shortBody else { return abortWasRead(id, reading.read()) }
     let mailbox = mailbox
-    pool.perform({ reading.read() }, then: { mailbox.put(.abortRead(id, $0)) })
+    pool.read({ reading.read() }, then: { mailbox.put(.abortRead(id, $0)) })
   }
 
   func abortWasRead(_ id: JobID, _ read: ReplyReading.Result) {

@@ -33,7 +33,7 @@ extension EngineLoop {
     guard reply.body.count > Self.shortBody else { return wasRead(id, reading.read()) }
     job.phase = .answered
     let mailbox = mailbox
-    pool.perform({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
+    pool.read({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
   }
 
   /// Bodies up to this length are read by the loop itself: that costs less than handing them over.

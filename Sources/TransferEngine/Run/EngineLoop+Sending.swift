@@ -120,7 +120,7 @@ extension EngineLoop {
       digestsAhead: ahead,
       digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),
       sentAlgorithm: proto.sentDigest, journal: journal?.entry(step.attempt), file: work.source,
-      credentials: destination.resolved.credentials)
+      credentials: destination.resolved.credentials, stop: readStop)
     let mailbox = mailbox
     pool.perform(order) { mailbox.put(.prepared(id, $0)) }
   }

@@ -147,6 +147,8 @@ final class EngineLoop: @unchecked Sendable {
   let mailbox = Mailbox<Event>()
   let journal: SendingJournal?
   let pool: PreparingPool
+  /// Set when somebody asks for a stop: sources are not read any longer.
+  private let isReadingOver = Lock(false)
   var scheduler: Scheduler
   var works: [FileID: Work] = [:]
   /// Those of them with chunks that back off.
@@ -243,6 +245,14 @@ final class EngineLoop: @unchecked Sendable {
     return engine.configuration.startsSlowly ? min(workers, max(Concurrency.usualFirst * 2, scheduler.reach)) : workers
   }
   var isStopping: Bool { wish != nil || fatal != nil }
+
+  var readStop: ReadStop { ReadStop { [isReadingOver] in isReadingOver.withLock { $0 } } }
+
+  /// Takes a wish from any thread. What ends for it is heard of after the wish.
+  func ask(_ wish: StopSignal.Wish) {
+    mailbox.put(.stop(wish))
+    isReadingOver.withLock { $0 = true }
+  }
 
   /// Runs until there is nothing more to do, or a stop is complete.
   func work() throws(TransferError) -> EngineSummary {

@@ -250,6 +250,7 @@ struct FIFO<Element: Sendable>: Sendable {
 
   var isEmpty: Bool { head == elements.count }
   var count: Int { elements.count - head }
+  var first: Element? { isEmpty ? nil : elements[head] }
 
   mutating func append(_ element: Element) { elements.append(element) }
 

@@ -82,6 +82,8 @@ struct PreparationOrder: Sendable {
   /// Reuses an open descriptor of the same file, when there is one.
   var file: SourceFile?
   var credentials: any CredentialSource
+  /// A read that it ends throws `engine.interrupted`, which says nothing of the file.
+  var stop = ReadStop.never
 }
 
 /// Why a request could not be prepared, and what its source is now when it changed.
@@ -93,10 +95,25 @@ struct PreparationFailure: Error, Sendable {
 enum Preparation {
   /// Bodies up to this size are read once and kept in memory until they are sent.
   static let memoryLimit: Int64 = 64 << 10
-  private static let bufferSize = 256 << 10
 
   /// How often it is begun anew because ctime moved while the source was read.
   private static let patience = 3
+
+  /// What reads more of a source than this is long: other work is not to wait for it.
+  static let longRead: Int64 = 16 << 20
+
+  /// Whether ``perform(_:)`` is going to read much of the source. Blocking: looks at the file, which is open in the order then.
+  static func isLong(_ order: inout PreparationOrder) -> Bool {
+    var length = order.head?.length ?? 0
+    if !order.digestsAhead.isEmpty { length += order.range?.length ?? 0 }
+    if !order.digestsOfFile.isEmpty { length += order.version.identity.size }
+    if length > longRead { return true }
+    guard !order.isStaged, order.checksIdentity || order.range != nil,
+      let file = order.file ?? (try? SourceFile(path: order.path))
+    else { return false }
+    order.file = file
+    return file.identity.size > longRead && order.version.isToBeCompared(with: file, isWhole: order.range == nil)
+  }
 
   /// Opens, checks and digests. Blocking: runs on a preparing thread.
   static func perform(_ order: PreparationOrder) -> Result<Prepared, PreparationFailure> {
@@ -124,7 +141,9 @@ enum Preparation {
   private static func admittedIdentity(_ file: SourceFile, _ order: PreparationOrder) throws(Failure) -> SourceIdentity
   {
     if order.isStaged { return try identityOfCopy(try file.currentIdentity(), order.version.identity) }
-    let identity = order.range == nil ? try order.version.prove(file) : try order.version.recognise(file)
+    let isWhole = order.range == nil
+    let identity =
+      isWhole ? try order.version.prove(file, order.stop) : try order.version.recognise(file, order.stop)
     if let identity { return identity }
     _ = try SourceFile.identityNow(order.path)
     throw order.version.identity.change(to: try file.currentIdentity())
@@ -138,11 +157,12 @@ enum Preparation {
     if order.range == nil { _ = try admittedIdentity(try SourceFile(path: order.path), order) }
     var body = try order.range.map { range throws(Failure) in try prepareBody(file, range, identity, order) }
     if let head = order.head {
-      body?.head = try digest(file, head, [order.sentAlgorithm])[order.sentAlgorithm]
+      body?.head = try file.digests(of: head, [order.sentAlgorithm], order.stop)[order.sentAlgorithm]
     }
     var digests: [DigestAlgorithm: Digest] = [:]
     if !order.digestsOfFile.isEmpty {
-      digests = try digest(file, ByteRange(offset: 0, length: identity.size), order.digestsOfFile)
+      let whole = ByteRange(offset: 0, length: identity.size)
+      digests = try file.digests(of: whole, order.digestsOfFile, order.stop)
     }
     let now = try file.currentIdentity()
     switch identity.relation(to: now) {
@@ -170,7 +190,7 @@ enum Preparation {
     if order.digestsAhead.isEmpty {
       file.willNeed(range)
     } else {
-      ahead = try digest(file, range, order.digestsAhead)
+      ahead = try file.digests(of: range, order.digestsAhead, order.stop)
     }
     let slice = FileSlice(
       file: file, path: order.path, range: range, admitted: identity, algorithm: order.sentAlgorithm,
@@ -184,7 +204,7 @@ enum Preparation {
     var bytes = [UInt8](repeating: 0, count: Int(range.length))
     var failure: Failure?
     bytes.withUnsafeMutableBytes { buffer in
-      do throws(Failure) { try fill(buffer, from: file, at: range.offset) } catch { failure = error }
+      do throws(Failure) { try file.fill(buffer, at: range.offset) } catch { failure = error }
     }
     if let failure { throw failure }
     var running = Dictionary(uniqueKeysWithValues: order.digestsAhead.map { ($0, RunningDigest($0)) })
@@ -194,37 +214,6 @@ enum Preparation {
       for algorithm in order.digestsAhead { running[algorithm]?.update(buffer) }
     }
     return PreparedBody(content: .memory(bytes, sent.finish()), ahead: running.mapValues { $0.finish() })
-  }
-
-  private static func fill(
-    _ buffer: UnsafeMutableRawBufferPointer, from file: SourceFile, at offset: Int64
-  ) throws(Failure) {
-    var filled = 0
-    while filled < buffer.count {
-      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-      let count = try file.read(into: rest, at: offset + Int64(filled))
-      guard count > 0 else {
-        throw Failure(.sourceShortRead, "the source ended at byte \(offset + Int64(filled))")
-      }
-      filled += count
-    }
-  }
-
-  private static func digest(
-    _ file: SourceFile, _ range: ByteRange, _ algorithms: Set<DigestAlgorithm>
-  ) throws(Failure) -> [DigestAlgorithm: Digest] {
-    var running = algorithms.map { ($0, RunningDigest($0)) }
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 4096)
-    defer { buffer.deallocate() }
-    var done: Int64 = 0
-    while done < range.length {
-      let wanted = Int(min(Int64(buffer.count), range.length - done))
-      let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-      try fill(part, from: file, at: range.offset + done)
-      for i in running.indices { running[i].1.update(UnsafeRawBufferPointer(part)) }
-      done += Int64(wanted)
-    }
-    return Dictionary(uniqueKeysWithValues: running.map { ($0.0, $0.1.finish()) })
   }
 }
 

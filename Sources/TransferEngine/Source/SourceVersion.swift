@@ -25,23 +25,30 @@ final class SourceVersion: Sendable {
 
   /// The identity that `file` has now, when it is still the version that was admitted; nil when it is another. Blocking: where only
   /// ctime or device differ, what was sent is compared with what is there.
-  func recognise(_ file: SourceFile) throws(Failure) -> SourceIdentity? {
+  func recognise(_ file: SourceFile, _ stop: ReadStop = .never) throws(Failure) -> SourceIdentity? {
     if let answer = try compareIdentity(file) { return answer.identity }
     _ = turn.take()
     defer { turn.put(()) }
     // Another thread may have compared it meanwhile.
     if let answer = try compareIdentity(file) { return answer.identity }
-    return try compareContent(file)
+    return try compareContent(file, stop)
   }
 
   /// The same before a file is finished, when all of it is stored: what was let pass before is compared with all that was sent.
-  func prove(_ file: SourceFile) throws(Failure) -> SourceIdentity? {
-    guard needsProof else { return try recognise(file) }
-    let now = try ContentCheck.identity(of: file, known: admitted, try whatWasSent())
+  func prove(_ file: SourceFile, _ stop: ReadStop = .never) throws(Failure) -> SourceIdentity? {
+    guard needsProof else { return try recognise(file, stop) }
+    let now = try ContentCheck.identity(of: file, known: admitted, try whatWasSent(), stop)
     guard let now else { return nil }
     known.withLock { $0 = now }
     isUnproven.withLock { $0 = false }
     return now
+  }
+
+  /// Whether ``recognise(_:_:)``, or ``prove(_:_:)`` of the whole, reads the file.
+  func isToBeCompared(with file: SourceFile, isWhole: Bool) -> Bool {
+    if isWhole && needsProof { return true }
+    guard let now = try? file.currentIdentity() else { return false }
+    return identity.relation(to: now) == .moved
   }
 
   var needsProof: Bool { isUnproven.withLock { $0 } }
@@ -59,8 +66,8 @@ final class SourceVersion: Sendable {
     }
   }
 
-  private func compareContent(_ file: SourceFile) throws(Failure) -> SourceIdentity? {
-    let now = try ContentCheck.identity(of: file, known: identity, try whatWasSent())
+  private func compareContent(_ file: SourceFile, _ stop: ReadStop) throws(Failure) -> SourceIdentity? {
+    let now = try ContentCheck.identity(of: file, known: identity, try whatWasSent(), stop)
     if let now {
       isUnproven.withLock { $0 = true }
       known.withLock { $0 = now }

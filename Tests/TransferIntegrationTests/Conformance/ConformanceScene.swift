@@ -2,6 +2,7 @@ import Receiver
 import TransferEngine
 import TransferLedger
 import TransferModel
+import TransferProtocols
 
 @testable import Transfers
 
@@ -58,8 +59,11 @@ final class ConformanceScene {
     return try Transfers.plan([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }
 
-  @discardableResult func run() throws -> EngineSummary {
-    try withLedger { ledger in
+  /// With `stopAt` somebody asks for a stop when the credentials are asked for the so many-th time: on the thread that prepares the
+  /// request, before it looks at the source.
+  @discardableResult func run(stopAt: Int? = nil) throws -> EngineSummary {
+    let stop = TransferEngine.StopSignal()
+    return try withLedger { ledger in
       let run = try ledger.startRun(
         NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
       var configuration = EngineConfiguration(workers: workers)
@@ -70,9 +74,10 @@ final class ConformanceScene {
       let resolver = CurlDestinations()
       defer { resolver.stop() }
       let engine = Engine(
-        ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
-        observer: EngineObserver(progress: nil, notice: { _ in }))
-      return try engine.work(until: TransferEngine.StopSignal())
+        ledger: ledger, run: run,
+        resolver: stopAt.map { StoppingDestinations(inner: resolver, credentials: $0, stop: stop) } ?? resolver,
+        clock: clock, configuration: configuration, observer: EngineObserver(progress: nil, notice: { _ in }))
+      return try engine.work(until: stop)
     }
   }
 
@@ -150,4 +155,34 @@ final class MovableClock: TransferClock {
   var wallMs: Int64 { system.wallMs + offset.withLock { $0 } }
   var bootMs: Int64 { system.bootMs + offset.withLock { $0 } }
   func advance(ms: Int64) { offset.withLock { $0 += ms } }
+}
+
+/// Asks for a stop when credentials are asked for.
+private struct StoppingDestinations: DestinationResolver {
+  let inner: any DestinationResolver
+  let credentials: Int
+  let stop: TransferEngine.StopSignal
+
+  func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
+    var resolved = try inner.resolve(settings)
+    resolved.credentials = StoppingCredentials(inner: resolved.credentials, left: Lock(credentials), stop: stop)
+    return resolved
+  }
+}
+
+private struct StoppingCredentials: CredentialSource {
+  let inner: any CredentialSource
+  let left: Lock<Int>
+  let stop: TransferEngine.StopSignal
+
+  var label: String { inner.label }
+  func refresh() { inner.refresh() }
+  func credential() throws(Failure) -> Credential? {
+    let isLast = left.withLock { left in
+      left -= 1
+      return left == 0
+    }
+    if isLast { stop.drain() }
+    return try inner.credential()
+  }
 }

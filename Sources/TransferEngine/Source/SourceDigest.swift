@@ -1,0 +1,48 @@
+import TransferModel
+import TransferProtocols
+
+/// Ends long reads of sources whose results nobody wants any more; asked from any thread before each buffer.
+struct ReadStop: Sendable {
+  let isAsked: @Sendable () -> Bool
+
+  /// For reads that go on to their end.
+  static let never = ReadStop { false }
+}
+
+extension SourceFile {
+  private static let bufferSize = 256 << 10
+
+  /// The digests of what `range` holds. Blocking.
+  /// - Throws: `engine.interrupted` when `stop` was asked for; `source.short_read`, `source.io`.
+  func digests(
+    of range: ByteRange, _ algorithms: Set<DigestAlgorithm>, _ stop: ReadStop
+  ) throws(Failure) -> [DigestAlgorithm: Digest] {
+    var running = algorithms.map { ($0, RunningDigest($0)) }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 4096)
+    defer { buffer.deallocate() }
+    var done: Int64 = 0
+    while done < range.length {
+      if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while the source was read") }
+      let wanted = Int(min(Int64(buffer.count), range.length - done))
+      let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+      try fill(part, at: range.offset + done)
+      for i in running.indices { running[i].1.update(UnsafeRawBufferPointer(part)) }
+      done += Int64(wanted)
+    }
+    return Dictionary(uniqueKeysWithValues: running.map { ($0.0, $0.1.finish()) })
+  }
+
+  /// Reads from `offset` until `buffer` is full. Blocking.
+  /// - Throws: `source.short_read`, `source.io`.
+  func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) {
+    var filled = 0
+    while filled < buffer.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+      let count = try read(into: rest, at: offset + Int64(filled))
+      guard count > 0 else {
+        throw Failure(.sourceShortRead, "the source ended at byte \(offset + Int64(filled))")
+      }
+      filled += count
+    }
+  }
+}
