@@ -8,15 +8,15 @@ import Testing
     var window = ByteWindow()
     var takes: [Bool] = []
     takes.append(window.takes(5 << 30, nowMs: 0))
-    window.started(5 << 30, nowMs: 0)
+    window.started(1, 5 << 30, nowMs: 0)
     takes.append(window.takes(1, nowMs: 0))
     // What has no body is not held up.
     takes.append(window.takes(0, nowMs: 0))
     #expect(takes == [true, false, true])
-    window.ended(5 << 30, stored: 0, nowMs: 1)
+    window.ended(1, 5 << 30, stored: 0, nowMs: 1)
     #expect(fill(&window) == 16)
     #expect(window.isFull)
-    window.ended(1 << 20, stored: 1 << 20, nowMs: 2)
+    window.ended(1, 1 << 20, stored: 1 << 20, nowMs: 2)
     #expect(!window.isFull)
   }
 
@@ -24,7 +24,7 @@ import Testing
   private func fill(_ window: inout ByteWindow) -> Int {
     var count = 0
     while window.takes(1 << 20, nowMs: 1) {
-      window.started(1 << 20, nowMs: 1)
+      window.started(1, 1 << 20, nowMs: 1)
       count += 1
     }
     return count
@@ -34,13 +34,26 @@ import Testing
   @Test func aBodyThatTakesLongHoldsUpNoOther() {
     var window = ByteWindow()
     var takes = [window.takes(16 << 20, nowMs: 0)]
-    window.started(16 << 20, nowMs: 0)
+    window.started(1, 16 << 20, nowMs: 0)
     takes += [4_999, 5_000].map { window.takes(16 << 20, nowMs: $0) }
-    window.started(16 << 20, nowMs: 5_000)
+    window.started(2, 16 << 20, nowMs: 5_000)
     takes.append(window.takes(16 << 20, nowMs: 6_000))
-    window.ended(16 << 20, stored: 16 << 20, nowMs: 6_000)
+    window.ended(2, 16 << 20, stored: 16 << 20, nowMs: 6_000)
     takes.append(window.takes(16 << 20, nowMs: 6_000))
     #expect(takes == [true, false, true, false, true])
+  }
+
+  /// The one that ended makes room, and no other of its length: the first counts no more when it ends, the second still does.
+  @Test func theBodyThatEndedMakesRoom() {
+    var window = ByteWindow()
+    window.started(1, 16 << 20, nowMs: 0)
+    var takes = [window.takes(16 << 20, nowMs: 5_000)]
+    window.started(2, 16 << 20, nowMs: 5_000)
+    window.ended(1, 16 << 20, stored: 0, nowMs: 6_000)
+    takes.append(window.takes(16 << 20, nowMs: 6_000))
+    window.ended(2, 16 << 20, stored: 0, nowMs: 7_000)
+    takes.append(window.takes(16 << 20, nowMs: 7_000))
+    #expect(takes == [true, false, true])
   }
 
   /// 20 MB/s for each of them: twice as many move twice as much.
@@ -79,7 +92,7 @@ private struct PlayedWindow {
   mutating func round(ms: (Int64) -> Int64) -> Int64 {
     let count = begin()
     nowMs += ms(count)
-    for _ in 0..<count { window.ended(Self.part, stored: Self.part, nowMs: nowMs) }
+    for _ in 0..<count { window.ended(1, Self.part, stored: Self.part, nowMs: nowMs) }
     return count
   }
 
@@ -88,7 +101,7 @@ private struct PlayedWindow {
     let count = begin()
     nowMs += afterMs
     for _ in 0..<count {
-      window.ended(Self.part, stored: 0, nowMs: nowMs)
+      window.ended(1, Self.part, stored: 0, nowMs: nowMs)
       window.halve(Self.part, nowMs: nowMs)
     }
   }
@@ -96,7 +109,7 @@ private struct PlayedWindow {
   private mutating func begin() -> Int64 {
     var count: Int64 = 0
     while count < 64, window.takes(Self.part, nowMs: nowMs) {
-      window.started(Self.part, nowMs: nowMs)
+      window.started(1, Self.part, nowMs: nowMs)
       count += 1
     }
     return count

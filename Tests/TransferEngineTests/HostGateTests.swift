@@ -11,13 +11,13 @@ import Testing
     #expect(!gate.allowsAnother(nowMs: 999))
     #expect(gate.opensAtMs(nowMs: 0) == 1_000)
     #expect(gate.allowsAnother(nowMs: 1_000))
-    gate.started(nowMs: 1_000)
+    gate.started(1, nowMs: 1_000)
     #expect(!gate.allowsAnother(nowMs: 1_000), "only one request probes")
-    gate.ended(.noConnection, nowMs: 1_000)
+    gate.ended(1, .noConnection, nowMs: 1_000)
     #expect(gate.opensAtMs(nowMs: 1_000) == 3_000, "doubled")
     #expect(gate.opensInARow == 2)
-    gate.started(nowMs: 3_000)
-    gate.ended(.success, nowMs: 3_000)
+    gate.started(1, nowMs: 3_000)
+    gate.ended(1, .success, nowMs: 3_000)
     #expect(gate.allowsAnother(nowMs: 3_000))
     #expect(gate.opensInARow == 0)
   }
@@ -39,24 +39,24 @@ import Testing
   /// A server that restarts refuses all that run and all that come: that opens the breaker once and uses up no retries.
   @Test func aBurstOfRefusalsIsOneFailure() {
     var gate = gate(64)
-    for _ in 0..<64 { gate.started(nowMs: 0) }
+    for _ in 0..<64 { gate.started(1, nowMs: 0) }
     var extra: Int64 = 0
     for _ in 0..<64 {
-      gate.ended(.noConnection, nowMs: 0)
+      gate.ended(1, .noConnection, nowMs: 0)
       extra += gate.chargeRetry(isThrottled: false)
     }
     #expect(gate.opensInARow == 1)
     #expect(gate.opensAtMs(nowMs: 0) == 1_000)
     #expect(extra == 0)
-    gate.started(nowMs: 1_000)
-    gate.ended(.success, nowMs: 1_000)
+    gate.started(1, nowMs: 1_000)
+    gate.ended(1, .success, nowMs: 1_000)
     #expect(gate.chargeRetry(isThrottled: false) == 0)
   }
 
   @Test func retryAfterHoldsTheWholeHost() {
     var gate = gate(4)
-    gate.started(nowMs: 1_000)
-    gate.ended(.throttled(retryAfterMs: 7_000), nowMs: 1_000)
+    gate.started(1, nowMs: 1_000)
+    gate.ended(1, .throttled(retryAfterMs: 7_000), nowMs: 1_000)
     #expect(!gate.allowsAnother(nowMs: 7_999))
     #expect(gate.allowsAnother(nowMs: 8_000))
   }
@@ -76,9 +76,9 @@ import Testing
     var now: Int64 = 0
     for _ in 0..<3 {
       let count = min(5, gate.limit)
-      for _ in 0..<count { gate.started(nowMs: now) }
+      for _ in 0..<count { gate.started(1, nowMs: now) }
       now += 8_000
-      for _ in 0..<count { gate.ended(.lost, nowMs: now) }
+      for _ in 0..<count { gate.ended(1, .lost, nowMs: now) }
     }
     #expect(gate.limit == 1)
     #expect(gate.isLossy)
@@ -90,8 +90,8 @@ import Testing
 
   @Test func requestsThatAreLostTogetherAreOneLoss() {
     var gate = gate(8)
-    for _ in 0..<8 { gate.started(nowMs: 0) }
-    for _ in 0..<8 { gate.ended(.lost, nowMs: 8_000) }
+    for _ in 0..<8 { gate.started(1, nowMs: 0) }
+    for _ in 0..<8 { gate.ended(1, .lost, nowMs: 8_000) }
     #expect(!gate.isLossy)
     #expect(gate.limit == 4)
   }
@@ -102,10 +102,10 @@ import Testing
     var gate = gate(1)
     var extra: Int64 = 0
     for cycle in Int64(0)..<1_000 {
-      gate.started(length: 1_000, nowMs: cycle * 8_000)
-      gate.ended(.success, bytes: 1_000, length: 1_000, nowMs: cycle * 8_000 + 4_000)
-      gate.started(length: 1_000, nowMs: cycle * 8_000 + 4_000)
-      gate.ended(.lost, length: 1_000, nowMs: cycle * 8_000 + 8_000)
+      gate.started(1, length: 1_000, nowMs: cycle * 8_000)
+      gate.ended(1, .success, bytes: 1_000, length: 1_000, nowMs: cycle * 8_000 + 4_000)
+      gate.started(1, length: 1_000, nowMs: cycle * 8_000 + 4_000)
+      gate.ended(1, .lost, length: 1_000, nowMs: cycle * 8_000 + 8_000)
       extra += gate.chargeRetry(isThrottled: false, isLoss: true)
       #expect(gate.dropsNow)
     }
@@ -116,10 +116,10 @@ import Testing
   /// A server that restarts loses all that runs: one loss, which does not use up the budget of retries.
   @Test func bodiesThatAreLostTogetherPayOnce() {
     var gate = gate(64)
-    for _ in 0..<64 { gate.started(length: 1_000, nowMs: 0) }
+    for _ in 0..<64 { gate.started(1, length: 1_000, nowMs: 0) }
     var extra: Int64 = 0
     for n in Int64(0)..<64 {
-      gate.ended(.lost, length: 1_000, nowMs: 1_000 + n)
+      gate.ended(1, .lost, length: 1_000, nowMs: 1_000 + n)
       extra += gate.chargeRetry(isThrottled: false, isLoss: true)
     }
     #expect(extra == 0)
@@ -131,8 +131,8 @@ import Testing
     var gate = gate(1)
     for n in Int64(0)..<8 {
       #expect(n == 0 || gate.dropsNow)
-      gate.started(length: 1_000, nowMs: n * 8_000)
-      gate.ended(.lost, length: 1_000, nowMs: n * 8_000 + 4_000)
+      gate.started(1, length: 1_000, nowMs: n * 8_000)
+      gate.ended(1, .lost, length: 1_000, nowMs: n * 8_000 + 4_000)
     }
     #expect(!gate.dropsNow)
   }
@@ -142,12 +142,12 @@ import Testing
   }
 
   private func succeed(_ gate: inout HostGate, at now: Int64) {
-    gate.started(nowMs: now)
-    gate.ended(.success, nowMs: now)
+    gate.started(1, nowMs: now)
+    gate.ended(1, .success, nowMs: now)
   }
 
   private func refuse(_ gate: inout HostGate, at now: Int64) {
-    gate.started(nowMs: now)
-    gate.ended(.noConnection, nowMs: now)
+    gate.started(1, nowMs: now)
+    gate.ended(1, .noConnection, nowMs: now)
   }
 }

@@ -21,7 +21,7 @@ import TransferModel
     scheduler.jobIsReady(2, host: "a", batch: one, isUrgent: true)
     #expect(scheduler.takeNext(nowMs: 0) == 2)
     #expect(scheduler.takeNext(nowMs: 0) == nil, "one worker")
-    scheduler.jobEnded(host: "a", batch: one, .success, nowMs: 0)
+    scheduler.jobEnded(2, host: "a", batch: one, .success, nowMs: 0)
     #expect(scheduler.takeNext(nowMs: 0) == 1)
   }
 
@@ -29,7 +29,7 @@ import TransferModel
     var scheduler = Scheduler(workers: 8)
     for job in 1...5 { scheduler.jobIsReady(UInt64(job), host: "dead", batch: one, isUrgent: false) }
     _ = takeAll(&scheduler)
-    for _ in 1...5 { scheduler.jobEnded(host: "dead", batch: one, .noConnection, nowMs: 0) }
+    for job in 1...5 { scheduler.jobEnded(UInt64(job), host: "dead", batch: one, .noConnection, nowMs: 0) }
     scheduler.jobIsReady(6, host: "dead", batch: one, isUrgent: false)
     scheduler.jobIsReady(7, host: "live", batch: one, isUrgent: false)
     #expect(takeAll(&scheduler) == [7])
@@ -47,7 +47,7 @@ import TransferModel
       takeAll(&scheduler) == [1, 2, 3, 4], "one is kept for each of the others, whose requests are not ready yet")
     for job in 31...33 { scheduler.jobIsReady(UInt64(job), host: "live", batch: two, isUrgent: false) }
     #expect(takeAll(&scheduler) == [31, 32], "up to its share")
-    scheduler.jobEnded(host: "live", batch: two, .success, nowMs: 0)
+    scheduler.jobEnded(31, host: "live", batch: two, .success, nowMs: 0)
     scheduler.jobIsReady(41, host: "other", batch: two, isUrgent: false)
     #expect(takeAll(&scheduler) == [41], "below its share it goes before what goes on")
   }
@@ -70,9 +70,11 @@ import TransferModel
     #expect(takeAll(&scheduler) == [1, 2], "and the short one does not go by")
     scheduler.jobIsReady(6, host: "a", batch: one, isUrgent: true)
     #expect(takeAll(&scheduler) == [6])
-    scheduler.jobEnded(host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0)
+    scheduler.jobEnded(1, host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0)
     #expect(takeAll(&scheduler) == [3])
-    for _ in 0..<2 { scheduler.jobEnded(host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0) }
+    for job in 2...3 as ClosedRange<UInt64> {
+      scheduler.jobEnded(job, host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0)
+    }
     #expect(takeAll(&scheduler) == [4, 5])
   }
 
@@ -82,15 +84,17 @@ import TransferModel
     scheduler.jobIsReady(1, host: "a", batch: one, isUrgent: false, bytes: 1_000_000)
     scheduler.jobIsReady(7, host: "a", batch: one, isUrgent: false, bytes: 1)
     #expect(takeAll(&scheduler) == [1, 7])
-    scheduler.jobEnded(host: "a", batch: one, .success, bytes: 1_000_000, length: 1_000_000, nowMs: 1_000)
+    scheduler.jobEnded(1, host: "a", batch: one, .success, bytes: 1_000_000, length: 1_000_000, nowMs: 1_000)
     scheduler.setEnds([one: 3_000], inFlight: [:], nowMs: 1_000)
     for (job, bytes) in [(2, 2_000_001), (3, 1_500_000), (4, 600_000), (5, 0)] as [(UInt64, Int64)] {
       scheduler.jobIsReady(job, host: "a", batch: one, isUrgent: bytes == 0, bytes: bytes)
     }
     scheduler.jobIsReady(6, host: "a", batch: two, isUrgent: false, bytes: 5_000_000)
     #expect(take(&scheduler, nowMs: 1_000) == [5, 3, 6], "what has no deadline is not asked")
-    for (batch, length) in [(one, 1), (one, 1_500_000), (two, 5_000_000), (one, 0)] as [(BatchID, Int64)] {
-      scheduler.jobEnded(host: "a", batch: batch, .success, bytes: length, length: length, nowMs: 1_000)
+    for (job, batch, length) in [(7, one, 1), (3, one, 1_500_000), (6, two, 5_000_000), (5, one, 0)]
+      as [(UInt64, BatchID, Int64)]
+    {
+      scheduler.jobEnded(job, host: "a", batch: batch, .success, bytes: length, length: length, nowMs: 1_000)
     }
     scheduler.setEnds([one: 1_001], inFlight: [:], nowMs: 1_000)
     #expect(
@@ -113,7 +117,7 @@ import TransferModel
     #expect(takeAll(&scheduler) == (isExplicit ? [1, 2, 3, 4] : [1]))
     scheduler.jobIsReady(5, host: "a", batch: one, isUrgent: true)
     #expect(takeAll(&scheduler) == [5])
-    scheduler.jobEnded(host: "a", batch: one, .success, bytes: 16 << 20, length: 16 << 20, nowMs: 100)
+    scheduler.jobEnded(1, host: "a", batch: one, .success, bytes: 16 << 20, length: 16 << 20, nowMs: 100)
     #expect(takeAll(&scheduler) == (isExplicit ? [] : [2, 3]), "it moved, so twice as much is tried")
   }
 
@@ -131,7 +135,7 @@ import TransferModel
     var scheduler = Scheduler(workers: 9, bytesAtOnce: 10) { Concurrency(first: $1, highest: $1, isExplicit: true) }
     for job in 1...2 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 4_000) }
     #expect(takeAll(&scheduler) == [1])
-    scheduler.jobEnded(host: "a", batch: one, .success, bytes: 4_000, length: 4_000, nowMs: 0)
+    scheduler.jobEnded(1, host: "a", batch: one, .success, bytes: 4_000, length: 4_000, nowMs: 0)
     #expect(takeAll(&scheduler) == [2])
   }
 
@@ -160,9 +164,9 @@ import TransferModel
     for job in 5...7 { scheduler.jobIsReady(UInt64(job), host: "a", batch: two, isUrgent: false) }
     #expect(takeAll(&scheduler) == [4, 1, 5, 6, 7])
     #expect(scheduler.readyCount == 2)
-    scheduler.jobEnded(host: "a", batch: two, .success, nowMs: 0)
+    scheduler.jobEnded(5, host: "a", batch: two, .success, nowMs: 0)
     #expect(takeAll(&scheduler) == [])
-    scheduler.jobEnded(host: "a", batch: one, .success, nowMs: 0)
+    scheduler.jobEnded(4, host: "a", batch: one, .success, nowMs: 0)
     #expect(takeAll(&scheduler) == [2])
     scheduler.setLimit(nil, of: one, sending: 2)
     #expect(takeAll(&scheduler) == [3])

@@ -117,7 +117,7 @@ extension EngineLoop {
     let host = job.host
     let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
     scheduler.jobEnded(
-      host: host, batch: job.batch, outcome, bytes: bytes, length: job.range?.length ?? 0, nowMs: bootMs)
+      job.id, host: host, batch: job.batch, outcome, bytes: bytes, length: job.range?.length ?? 0, nowMs: bootMs)
     if job.range != nil, let work = works[job.file] {
       switch outcome {
       case .success: work.concurrency.succeeded(bytes: bytes, nowMs: bootMs)

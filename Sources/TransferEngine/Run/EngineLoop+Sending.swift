@@ -94,7 +94,7 @@ extension EngineLoop {
     lastJobID += 1
     let id = lastJobID
     let destination = work.destination
-    let job = Job(file: work.machine.claimed.id, step: step, range: range, destination: destination)
+    let job = Job(id, file: work.machine.claimed.id, step: step, range: range, destination: destination)
     jobs[id] = job
     work.jobs.insert(id)
     job.beside = beside

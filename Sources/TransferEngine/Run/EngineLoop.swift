@@ -31,6 +31,7 @@ final class EngineLoop: @unchecked Sendable {
 
   /// A request that was begun in the ledger.
   final class Job {
+    let id: JobID
     let file: FileID
     var step: JobStep
     let range: ByteRange?
@@ -55,7 +56,8 @@ final class EngineLoop: @unchecked Sendable {
       case answered
     }
 
-    init(file: FileID, step: JobStep, range: ByteRange?, destination: Destination) {
+    init(_ id: JobID, file: FileID, step: JobStep, range: ByteRange?, destination: Destination) {
+      self.id = id
       self.file = file
       self.step = step
       self.range = range

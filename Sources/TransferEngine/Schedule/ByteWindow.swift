@@ -31,6 +31,7 @@ struct ByteWindow: Sendable, Hashable {
 
   /// In the order in which they began.
   private struct Body: Hashable {
+    var job: Scheduler.JobID
     var length: Int64
     var beganMs: Int64
   }
@@ -52,16 +53,16 @@ struct ByteWindow: Sendable, Hashable {
     return fits
   }
 
-  mutating func started(_ length: Int64, nowMs: Int64) {
+  mutating func started(_ job: Scheduler.JobID, _ length: Int64, nowMs: Int64) {
     guard length > 0 else { return }
     sending += length
-    running.append(Body(length: length, beganMs: nowMs))
+    running.append(Body(job: job, length: length, beganMs: nowMs))
     if round.beganMs == nil { round.beganMs = nowMs }
   }
 
-  /// A body of `length` bytes has ended, whatever came of it; `stored` of them are there.
-  mutating func ended(_ length: Int64, stored: Int64, nowMs: Int64) {
-    if let index = running.firstIndex(where: { $0.length == length }) {
+  /// The body of a request, of `length` bytes, has ended, whatever came of it; `stored` of them are there.
+  mutating func ended(_ job: Scheduler.JobID, _ length: Int64, stored: Int64, nowMs: Int64) {
+    if let index = running.firstIndex(where: { $0.job == job }) {
       running.remove(at: index)
       sending -= length
     }

@@ -86,20 +86,22 @@ struct HostGate: Sendable, Hashable {
 
   mutating func measureAnew(inFlight: Int64, nowMs: Int64) { line.measureAnew(inFlight: inFlight, nowMs: nowMs) }
 
-  mutating func started(length: Int64 = 0, nowMs: Int64) {
+  mutating func started(_ job: Scheduler.JobID, length: Int64 = 0, nowMs: Int64) {
     sending += 1
-    window?.started(length, nowMs: nowMs)
+    window?.started(job, length, nowMs: nowMs)
     line.started(length, nowMs: nowMs)
     concurrency.started(sending: sending, nowMs: nowMs)
     if isOpen { isProbing = true }
   }
 
   /// `bytes` of a body of `length` went out, and are stored when it is a success.
-  mutating func ended(_ outcome: Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64) {
+  mutating func ended(
+    _ job: Scheduler.JobID, _ outcome: Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64
+  ) {
     let before = sending
     sending -= 1
     line.ended(length, sent: bytes, nowMs: nowMs)
-    window?.ended(length, stored: outcome == .success ? bytes : 0, nowMs: nowMs)
+    window?.ended(job, length, stored: outcome == .success ? bytes : 0, nowMs: nowMs)
     switch outcome {
     case .success:
       answered()

@@ -112,7 +112,7 @@ struct Scheduler: Sendable {
         let next = pop(name, nowMs: nowMs)
       else { continue }
       nextTurn = (index + 1) % turn.count
-      hosts[name]!.gate.started(length: next.bytes, nowMs: nowMs)
+      hosts[name]!.gate.started(next.job, length: next.bytes, nowMs: nowMs)
       sendingCount += 1
       readyCount -= 1
       return next.job
@@ -122,12 +122,13 @@ struct Scheduler: Sendable {
 
   /// A request that was taken has ended; its connection is free.
   mutating func jobEnded(
-    host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64
+    _ job: JobID, host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0, length: Int64 = 0,
+    nowMs: Int64
   ) {
     sendingCount -= 1
     sendingBytes -= length
     if !shares.isEmpty { shares[batch]?.sending -= 1 }
-    hosts[host]?.gate.ended(outcome, bytes: bytes, length: length, nowMs: nowMs)
+    hosts[host]?.gate.ended(job, outcome, bytes: bytes, length: length, nowMs: nowMs)
   }
 
   /// All requests that wait, taken off the queues: nothing more will be sent.
