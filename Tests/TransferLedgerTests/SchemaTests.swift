@@ -119,14 +119,14 @@ import TransferModel
       (LedgerTransaction.promoteDueChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before<?)"]),
       (LedgerTransaction.pendingChunks, ["SEARCH chunk USING INDEX chunk_pending (file_id=?)"]),
       (
-        Admitter.liveQuery,
+        StandingFile.liveQuery,
         [
           "SEARCH file USING INDEX file_live (destination_id=? AND key=?)",
           "SEARCH s USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
         ]
       ),
       (
-        Admitter.pastQuery,
+        StandingFile.pastQuery,
         [
           "SEARCH file USING INDEX file_past (destination_id=? AND key=?)",
           "SEARCH s USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",

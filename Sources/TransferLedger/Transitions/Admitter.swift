@@ -33,8 +33,8 @@ struct Admitter {
       $0.int64(0)
     }
     priority = try batch.map { try tx.home(of: $0).priority } ?? target.batch.priority
-    live = try tx.db.statement(Self.liveQuery)
-    past = try tx.db.statement(Self.pastQuery)
+    live = try tx.db.statement(StandingFile.liveQuery)
+    past = try tx.db.statement(StandingFile.pastQuery)
     insert = try tx.db.statement(LedgerTransaction.insertFile)
     hasFailed = try tx.db.first(Self.anyFailed) { _ in true } ?? false
     if let destination {
@@ -55,17 +55,16 @@ struct Admitter {
       guard current.isSamePath else { throw try collision(path, key, current.id) }
       return isSelected(current, as: .repeated(current.id))
     }
-    // Where only ctime or device differ, what is begun compares contents when it goes on.
-    let isSame = current.mayBe(identity)
-    switch current.state {
-    case .unknown where current.hasContent(like: identity): return .unknown(current.id)
-    case .done where isSame && verdict != .other(current.id):
-      return try standing(current, identity, verdict)
-    case .paused: return isSelected(current, as: .queued(current.id))
-    case .pending where isSame, .settling where isSame, .active where isSame, .finishing where isSame:
-      return isSelected(current, as: .queued(current.id))
-    case .active, .finishing: return isSelected(current, as: .busy(current.id))
-    case .done, .pending, .settling, .failed, .unknown, .cancelled, .superseded:
+    switch current.finding(identity) {
+    case .unknown: return .unknown(current.id)
+    case .unchanged where verdict != .other(current.id): return .unchanged(current.id)
+    case .moved(let known) where verdict != .other(current.id):
+      guard verdict == .same(current.id) else { return .moved(current.id, known) }
+      _ = try tx.sightDone(current.id, as: identity)
+      return .unchanged(current.id)
+    case .queued: return isSelected(current, as: .queued(current.id))
+    case .busy: return isSelected(current, as: .busy(current.id))
+    case .unchanged, .moved, .outdated:
       let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
       if current.state == .unknown {
         try tx.supersedeUnknown(current.id, of: current.batch)
@@ -77,16 +76,6 @@ struct Admitter {
     }
   }
 
-  /// What is done with this identity, or one that differs only in ctime or device.
-  private func standing(
-    _ current: StandingFile, _ identity: SourceIdentity, _ verdict: ContentVerdict?
-  ) throws -> Admission {
-    guard let known = current.identity, known.relation(to: identity) != .same else { return .unchanged(current.id) }
-    guard verdict == .same(current.id) else { return .moved(current.id, known) }
-    _ = try tx.sightDone(current.id, as: identity)
-    return .unchanged(current.id)
-  }
-
   /// Nothing stands for the key, or what does has come to its end without success: that goes on when it would be recorded the
   /// same way now, else a new generation takes its place.
   private mutating func admitNext(
@@ -96,7 +85,7 @@ struct Admitter {
       return .added(try add(path, key, identity, mode, 1), superseded: nil)
     }
     if requeued.contains(past.id) { return .repeated(past.id) }
-    if past.state == .failed, past.isSamePath, past.mayBe(identity), try fits(past) {
+    if past.maySucceed(as: identity, isStaged: isStaged), try fits(past) {
       requeued.insert(past.id)
       return isSelected(past, as: .requeued(past.id))
     }
@@ -112,19 +101,9 @@ struct Admitter {
     requeued = []
   }
 
-  /// Whether the file would be recorded as it is if it were added now: with the same settings, for the same batch of a name.
   private mutating func fits(_ file: StandingFile) throws -> Bool {
-    guard file.isStaged == isStaged else { return false }
     if let known = fitting[file.batch] { return known }
-    let new = target.batch
-    let found = try tx.db.first(Self.batchQuery, .id(file.batch), .int(tx.wallMs)) { row in
-      row.textOrNil(0) == new.name && row.text(1) == new.protocolName && row.text(2) == new.destination
-        && row.int(5) == new.priority && !row.flag(6) ? (settings: row.text(3), labels: row.text(4)) : nil
-    }
-    let fits =
-      if let batch = found ?? nil {
-        try batch.settings == jsonText(new.settings) && batch.labels == jsonText(new.labels)
-      } else { false }
+    let fits = try target.batch.fits(file.batch, tx.db, nowMs: tx.wallMs)
     fitting[file.batch] = fits
     return fits
   }
@@ -208,11 +187,7 @@ struct Admitter {
     query.bind(3, borrowing: path)
     defer { query.reset() }
     guard try query.step() else { return nil }
-    let row = query.row
-    return StandingFile(
-      id: row.id(0), batch: row.id(1), generation: row.int(2), state: try row.named(3),
-      identity: row.int64OrNil(4) == nil ? nil : row.identity(from: 4), isSamePath: row.flag(10), isStaged: row.flag(11)
-    )
+    return try StandingFile(query.row)
   }
 
   private func collision(
@@ -222,23 +197,8 @@ struct Admitter {
     return .sameKey(NameBytes(Array(path)), name, NameBytes(Array(key)))
   }
 
-  static let liveQuery: StaticString = """
-    SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
-      coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL
-    FROM file LEFT JOIN sighting s ON s.file_id = file.id WHERE destination_id = ?1 AND key = ?2 AND live = 1
-    """
-  static let pastQuery: StaticString = """
-    SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
-      coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL
-    FROM file LEFT JOIN sighting s ON s.file_id = file.id
-    WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
-    """
   static let anyFailed: StaticString = """
     SELECT 1 FROM file WHERE state = 'failed'
       AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing' LIMIT 1
-    """
-  private static let batchQuery: StaticString = """
-    SELECT name, protocol, destination, settings, labels, priority, deadline_at IS NOT NULL AND deadline_at <= ?2
-    FROM batch WHERE id = ?1
     """
 }

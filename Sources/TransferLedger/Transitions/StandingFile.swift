@@ -19,4 +19,80 @@ struct StandingFile {
   func hasContent(like other: SourceIdentity) -> Bool {
     identity?.size == other.size && identity?.mtimeNs == other.mtimeNs
   }
+
+  /// - Parameter row: of ``liveQuery`` or ``pastQuery``.
+  init(_ row: SQLRow) throws(SQLiteError) {
+    (id, batch, generation) = (row.id(0), row.id(1), row.int(2))
+    state = try row.named(3)
+    identity = row.int64OrNil(4) == nil ? nil : row.identity(from: 4)
+    (isSamePath, isStaged) = (row.flag(10), row.flag(11))
+  }
+
+  // MARK: - What an admission finds
+
+  /// What a live row says of a source that is added for its key.
+  enum Finding: Hashable {
+    /// Its outcome is unknown, and this may be what was sent.
+    case unknown
+    case unchanged
+    /// Done with this identity but for its ctime or device: the content decides.
+    case moved(SourceIdentity)
+    /// Waiting, in work or paused.
+    case queued
+    /// Another version is in work.
+    case busy
+    /// A new generation takes its place.
+    case outdated
+  }
+
+  func finding(_ now: SourceIdentity) -> Finding {
+    switch state {
+    case .unknown: return hasContent(like: now) ? .unknown : .outdated
+    case .done:
+      guard let identity, mayBe(now) else { return .outdated }
+      return identity.relation(to: now) == .same ? .unchanged : .moved(identity)
+    case .paused: return .queued
+    // Where only ctime or device differ, what is begun compares contents when it goes on.
+    case .pending, .settling: return mayBe(now) ? .queued : .outdated
+    case .active, .finishing: return mayBe(now) ? .queued : .busy
+    case .failed, .cancelled, .superseded: return .outdated
+    }
+  }
+
+  /// Of a row that is not live: it has failed, and goes on if its batch fits (``NewBatch/fits(_:_:nowMs:)``).
+  func maySucceed(as now: SourceIdentity, isStaged: Bool) -> Bool {
+    state == .failed && isSamePath && mayBe(now) && self.isStaged == isStaged
+  }
+
+  // MARK: - Statements
+
+  static let liveQuery: StaticString = """
+    SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
+      coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL
+    FROM file LEFT JOIN sighting s ON s.file_id = file.id WHERE destination_id = ?1 AND key = ?2 AND live = 1
+    """
+  static let pastQuery: StaticString = """
+    SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
+      coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL
+    FROM file LEFT JOIN sighting s ON s.file_id = file.id
+    WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
+    """
+}
+
+extension NewBatch {
+  /// Whether files of the batch `id` would be recorded as they are if they were added now: with the same settings, for the same batch
+  /// of a name.
+  func fits(_ id: BatchID, _ db: Connection, nowMs: Int64) throws -> Bool {
+    let found = try db.first(Self.batchQuery, .id(id), .int(nowMs)) { row in
+      row.textOrNil(0) == name && row.text(1) == protocolName && row.text(2) == destination
+        && row.int(5) == priority && !row.flag(6) ? (settings: row.text(3), labels: row.text(4)) : nil
+    }
+    guard let batch = found ?? nil else { return false }
+    return try batch.settings == jsonText(settings) && batch.labels == jsonText(labels)
+  }
+
+  private static let batchQuery: StaticString = """
+    SELECT name, protocol, destination, settings, labels, priority, deadline_at IS NOT NULL AND deadline_at <= ?2
+    FROM batch WHERE id = ?1
+    """
 }
