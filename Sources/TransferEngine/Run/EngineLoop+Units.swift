@@ -1,0 +1,132 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// What is written of a file in one turn, and what follows when it leaves the engine.
+extension EngineLoop {
+  /// Asks the machine of `file` what is next and adds it to this turn's transaction.
+  func advance(_ file: FileID, ended: EndedAttempt? = nil, changes: [FileChange] = []) {
+    guard let work = works[file], work.refusal == nil else { return }
+    if ended == nil && changes.isEmpty && waitsForDiscovery(work) { return }
+    let room = chunkRoom(work)
+    work.machine.facts.learned = work.destination.learned
+    var unit =
+      work.machine.advance(work.destination.resolved.uploadProtocol, chunkLimit: room, nowMs: wallMs)
+      ?? FileUnit(file: file, session: work.machine.sessionID)
+    unit.ended = ended
+    unit.changes = changes + unit.changes
+    unit.staged = work.machine.claimed.staged
+    noteWaiting(work)
+    if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
+    guard !unit.isEmpty else { return }
+    if unit.begin == .control(.discover) { work.destination.discoverer = file }
+    enqueue(unit, work)
+  }
+
+  /// For the next commit.
+  func enqueue(_ unit: FileUnit, _ work: Work) {
+    if let begin = unit.begin {
+      beginning += begin.requestCount
+      work.destination.requests += begin.requestCount
+    }
+    if units.isEmpty { unitsSinceMs = bootMs }
+    units.append(unit)
+  }
+
+  /// One file asks what a destination can do; the others wait for the answer instead of asking too.
+  private func waitsForDiscovery(_ work: Work) -> Bool {
+    let file = work.machine.claimed.id
+    guard let discoverer = work.destination.discoverer, discoverer != file, work.machine.ending == nil else {
+      return false
+    }
+    work.destination.undecided.append(file)
+    return true
+  }
+
+  /// The files that may go on because the request that asked has ended, whatever came of it. To be advanced after its own.
+  func takeUndecided(_ job: Job) -> [FileID] {
+    guard job.step.step == .discover else { return [] }
+    defer {
+      job.destination.discoverer = nil
+      job.destination.undecided = []
+    }
+    return job.destination.undecided
+  }
+
+  func noteWaiting(_ work: Work) {
+    let id = work.machine.claimed.id
+    if work.machine.waitingUntil.isEmpty || work.machine.isReleased { waiting.remove(id) } else { waiting.insert(id) }
+  }
+
+  /// How many more chunks of this file may begin now.
+  private func chunkRoom(_ work: Work) -> Int {
+    if isStopping { return 0 }
+    let ofFile = work.concurrency.limit - work.machine.openCount
+    let repeatable = work.machine.abilities.repeatable
+    // What must not be repeated is begun only when a connection is free: a crash then leaves no doubt about requests
+    // that were never sent.
+    let host = work.destination.host
+    let overall = repeatable ? room(host) : connections(host) - host.requests
+    let ofBatch = work.destination.share.map { (repeatable ? $0 * Self.aheadOfShare : $0) - work.destination.requests }
+    return max(repeatable && work.machine.openCount == 0 ? 1 : 0, min(ofFile, overall, ofBatch ?? .max))
+  }
+
+  private func noteHunger(_ work: Work) {
+    let machine = work.machine
+    guard machine.ending == nil, machine.unsentCount > machine.waitingUntil.count else { return }
+    if !machine.abilities.repeatable || machine.facts.session != nil || machine.openCount > 0 {
+      markHungry(machine.claimed.id)
+    }
+  }
+
+  /// A file left the engine: counts it and tells people.
+  private func released(_ work: Work, _ unit: FileUnit) {
+    let machine = work.machine
+    works[machine.claimed.id] = nil
+    work.destination.files -= 1
+    wakeIfBelowShare(work.destination)
+    sessions.remove(machine.claimed.id)
+    if work.wish != nil { reporting.mark = nil }
+    let isThrownAway = unit.changes.contains(where: \.throwsAway)
+    if isThrownAway {
+      // It is to come again, in this generation or the next.
+      reporting.totals.stored(bytes: -machine.bytesStored)
+      reporting.mark = nil
+    }
+    let held = isThrownAway ? 0 : machine.bytesStored
+    for change in unit.changes {
+      switch change {
+      case .complete:
+        summary.filesDone += 1
+        noteEnd(machine, nil, held: held)
+      case .fail(let code, let message, _):
+        summary.filesFailed += 1
+        if code == .integrityMismatch { summary.filesMismatched += 1 }
+        noteEnd(machine, code, held: held)
+        engine.observer.notice(.failed(path: machine.claimed.path, Failure(code, message)))
+      // Called off: the ledger has it as cancelled.
+      case .unknown where work.wish == .cancel || work.wish == .remove: break
+      case .unknown(let code, let message):
+        summary.filesUnknown += 1
+        noteEnd(machine, code, held: held)
+        engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
+      case .requeue(let notBeforeMs, _, _): nextClaimMs = min(nextClaimMs, notBeforeMs ?? wallMs)
+      case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
+      case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
+        .probeChunk, .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut,
+        .openSession, .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing,
+        .resumeSending, .sight:
+        break
+      }
+    }
+  }
+}
+
+extension Begin {
+  var requestCount: Int {
+    switch self {
+    case .chunks(let limit): limit
+    case .chunkThatOpensSession, .control, .question: 1
+    }
+  }
+}
