@@ -13,13 +13,13 @@ import TransferProtocols
 @Suite struct PreparingPoolTests {
   private let folder: TemporaryFolder
   /// Sparse, and longer than what is read in passing.
-  private let length = Preparation.longRead + 5 * 256 * 1_024
+  private let length = Preparation.longFrom + 5 * 256 * 1_024
   private let results = Mailbox<String>()
 
   init() throws {
     folder = try TemporaryFolder()
-    for name in ["long", "short"] { folder.write(NameBytes(name), name) }
-    #expect(path("long").withCString { truncate($0, off_t(length)) } == 0)
+    for name in ["long", "short", "other"] { folder.write(NameBytes(name), name) }
+    for name in ["long", "other"] { #expect(path(name).withCString { truncate($0, off_t(length)) } == 0) }
   }
 
   private func path(_ name: String) -> NameBytes { folder.path.appending(NameBytes(name)) }
@@ -73,13 +73,19 @@ import TransferProtocols
     let pool = PreparingPool(threadCount: 1)
     pool.perform(try order("long", version)) { [results] in results.put("long \(Self.text($0))") }
     #expect(begun.take(timeoutMs: 20_000)?.count == 1)
+    // Another of the same file would only wait with it, and takes no thread for that.
+    pool.perform(try order("long", version)) { [results] in results.put("long \(Self.text($0))") }
     pool.perform(try order("short")) { [results] in results.put("short \(Self.text($0))") }
     #expect(next() == ["short prepared"])
+    var other = try order("other", range: nil)
+    other.digestsOfFile = [.crc32c]
+    pool.perform(other) { [results] in results.put("other \(Self.text($0))") }
+    #expect(next() == ["other prepared"])
     pool.read({ "answer" }) { [results] in results.put($0) }
     #expect(next() == ["answer"])
     gate.put(())
-    #expect(next() == ["long prepared"])
     pool.stop()
+    #expect(next() == ["long prepared", "long prepared"])
   }
 
   /// A long answer is read beside the sources, and they beside it.

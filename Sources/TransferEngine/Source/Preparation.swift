@@ -100,19 +100,25 @@ enum Preparation {
   private static let patience = 3
 
   /// What reads more of a source than this is long: other work is not to wait for it.
-  static let longRead: Int64 = 16 << 20
+  static let longFrom: Int64 = 16 << 20
 
-  /// Whether ``perform(_:)`` is going to read much of the source. Blocking: looks at the file, which is open in the order then.
-  static func isLong(_ order: inout PreparationOrder) -> Bool {
+  /// How ``perform(_:)`` is going to read much of the source; nil when it is not. Blocking: looks at the file, which is open in the
+  /// order then.
+  static func longRead(_ order: inout PreparationOrder) -> PreparingQueue.LongRead? {
+    let version = ObjectIdentifier(order.version)
     var length = order.head?.length ?? 0
     if !order.digestsAhead.isEmpty { length += order.range?.length ?? 0 }
     if !order.digestsOfFile.isEmpty { length += order.version.identity.size }
-    if length > longRead { return true }
-    guard !order.isStaged, order.checksIdentity || order.range != nil,
+    if !order.isStaged, order.checksIdentity || order.range != nil,
       let file = order.file ?? (try? SourceFile(path: order.path))
-    else { return false }
-    order.file = file
-    return file.identity.size > longRead && order.version.isToBeCompared(with: file, isWhole: order.range == nil)
+    {
+      order.file = file
+      let isCompared =
+        file.identity.size > longFrom
+        && order.version.isToBeCompared(with: file, isWhole: order.range == nil)
+      if isCompared { return PreparingQueue.LongRead(file: version, isAlone: true) }
+    }
+    return length > longFrom ? PreparingQueue.LongRead(file: version, isAlone: false) : nil
   }
 
   /// Opens, checks and digests. Blocking: runs on a preparing thread.

@@ -2,8 +2,9 @@ import TransferModel
 
 /// A few threads for what blocks or burns: opening, checking and digesting sources, reading credentials and long answers.
 ///
-/// The preparing threads take requests in order. One more helps with those that are short while all the others are at long reads
-/// (``Preparation/isLong(_:)``), so that no file waits for another to be read; and answers have a thread of their own.
+/// The preparing threads take requests in order. While all of them are at long reads (``Preparation/longRead(_:)``) one more does the
+/// short ones, so that no file waits for another to be read; where there is only one, another reads other long files too. Answers have
+/// a thread of their own.
 final class PreparingPool: Sendable {
   private let orders: PreparingQueue
   private let answers = Mailbox<PreparingQueue.Task>()
@@ -11,10 +12,12 @@ final class PreparingPool: Sendable {
 
   init(threadCount: Int) {
     let count = max(1, threadCount)
-    let (orders, answers) = (PreparingQueue(threads: count), answers)
+    let (orders, answers) = (PreparingQueue(threads: count, hasReserve: count == 1), answers)
     self.orders = orders
+    let roles =
+      Array(repeating: .always, count: count) + (count == 1 ? [.reserve, .short] : [PreparingQueue.Role.short])
     threads =
-      (0...count).map { index in WorkerThread { orders.work(onlyShort: index == count) } } + [
+      roles.map { role in WorkerThread { orders.work(role) } } + [
         WorkerThread {
           while let tasks = answers.take() { for task in tasks { task() } }
         }
@@ -25,9 +28,9 @@ final class PreparingPool: Sendable {
   func perform(_ order: PreparationOrder, then: @escaping @Sendable (Result<Prepared, PreparationFailure>) -> Void) {
     orders.put { [orders] in
       var opened = order
-      guard Preparation.isLong(&opened) else { return then(Preparation.perform(opened)) }
+      guard let read = Preparation.longRead(&opened) else { return then(Preparation.perform(opened)) }
       // It is opened again then: by that time its name may lead to another file.
-      orders.putLong { then(Preparation.perform(order)) }
+      orders.put(read) { then(Preparation.perform(order)) }
     }
   }
 

@@ -9,31 +9,54 @@ import TransferModel
 /// The tasks of a ``PreparingPool``: all its threads take from it, whoever is free.
 final class PreparingQueue: @unchecked Sendable {
   typealias Task = @Sendable () -> Void
+
+  /// What a long task reads, and how.
+  struct LongRead: Sendable {
+    var file: ObjectIdentifier
+    /// The others of its file would only wait for it.
+    var isAlone: Bool
+  }
+
+  /// When a thread works, and at what.
+  enum Role {
+    case always
+    /// While all that always work are at long tasks: at long ones of other files too.
+    case reserve
+    /// While the reserve is at one as well, or there is none: only at short ones.
+    case short
+  }
+
   private final class Entry: @unchecked Sendable {
     let number: UInt64
+    let read: LongRead?
     /// nil once it is taken: what it holds, as an open file, goes with it.
     var task: Task?
 
-    init(_ number: UInt64, _ task: @escaping Task) {
+    init(_ number: UInt64, _ read: LongRead?, _ task: @escaping Task) {
       self.number = number
+      self.read = read
       self.task = task
     }
   }
 
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  /// For the threads that take everything, and for the one that takes only what is short.
+  /// For the threads that always work, and for the others.
   private let arrived: UnsafeMutablePointer<pthread_cond_t>
   private let needed: UnsafeMutablePointer<pthread_cond_t>
-  /// How many threads take everything.
   private let threads: Int
+  private let hasReserve: Bool
   private var short = FIFO<Entry>()
   private var long = FIFO<Entry>()
   private var lastNumber: UInt64 = 0
   private var longRunning = 0
+  /// The files that they read; some by several.
+  private var filesRunning: [ObjectIdentifier: Int] = [:]
   private var isClosed = false
 
-  init(threads: Int) {
+  /// - Parameter threads: how many always work.
+  init(threads: Int, hasReserve: Bool) {
     self.threads = threads
+    self.hasReserve = hasReserve
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -54,68 +77,94 @@ final class PreparingQueue: @unchecked Sendable {
   }
 
   /// A task that is short, as far as is known.
-  func put(_ task: @escaping Task) { add(task, isLong: false) }
+  func put(_ task: @escaping Task) { add(task, nil) }
 
   /// A task that takes long. Put by a task, also after ``close()``: the caller runs it then.
-  func putLong(_ task: @escaping Task) {
-    if !add(task, isLong: true) { task() }
+  func put(_ read: LongRead, _ task: @escaping Task) {
+    if !add(task, read) { task() }
   }
 
   /// False when the queue is closed.
-  @discardableResult private func add(_ task: @escaping Task, isLong: Bool) -> Bool {
+  @discardableResult private func add(_ task: @escaping Task, _ read: LongRead?) -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     guard !isClosed else { return false }
     lastNumber += 1
-    let entry = Entry(lastNumber, task)
-    if isLong { long.append(entry) } else { short.append(entry) }
+    let entry = Entry(lastNumber, read, task)
+    if read == nil { short.append(entry) } else { long.append(entry) }
     pthread_cond_signal(arrived)
-    if !isLong { callHelp() }
+    callHelp()
     return true
   }
 
-  /// Runs tasks until the queue is closed and empty. With `onlyShort` it helps while all other threads are at long ones.
-  func work(onlyShort: Bool) {
-    while let next = onlyShort ? takeShort() : take() {
-      next.task()
-      guard next.isLong else { continue }
-      pthread_mutex_lock(mutex)
-      longRunning -= 1
-      pthread_mutex_unlock(mutex)
+  /// Runs tasks until the queue is closed and empty.
+  func work(_ role: Role) {
+    while let (task, read) = role == .always ? take() : takeAsHelp(role) {
+      task()
+      if let read { ended(read) }
     }
   }
 
-  /// The oldest.
-  private func take() -> (task: Task, isLong: Bool)? {
+  // MARK: - Taking
+
+  private typealias Taken = (task: Task, read: LongRead?)
+
+  private func take() -> Taken? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    while short.isEmpty && long.isEmpty && !isClosed { pthread_cond_wait(arrived, mutex) }
-    guard let first = long.first, first.number < short.first?.number ?? .max else { return popShort() }
-    _ = long.popFirst()
-    longRunning += 1
-    callHelp()
-    defer { first.task = nil }
-    return first.task.map { ($0, true) }
+    while true {
+      if let next = oldest(.always) { return next }
+      if isClosed && long.isEmpty { return nil }
+      pthread_cond_wait(arrived, mutex)
+    }
   }
 
-  private func takeShort() -> (task: Task, isLong: Bool)? {
+  private func takeAsHelp(_ role: Role) -> Taken? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while !isClosed {
-      if longRunning == threads, !short.isEmpty { return popShort() }
+      if longRunning >= threads + (role == .short && hasReserve ? 1 : 0), let next = oldest(role) { return next }
       pthread_cond_wait(needed, mutex)
     }
     return nil
   }
 
-  private func popShort() -> (task: Task, isLong: Bool)? {
-    guard let entry = short.popFirst() else { return nil }
+  private func oldest(_ role: Role) -> Taken? {
+    let ready = role == .short || long.isEmpty ? nil : long.first { mayRun($0, role) }
+    if let ready, ready.number < short.first?.number ?? .max { return takeLong(ready) }
+    return short.popFirst().flatMap(Self.taken)
+  }
+
+  private func mayRun(_ entry: Entry, _ role: Role) -> Bool {
+    guard let read = entry.read, filesRunning[read.file] != nil else { return true }
+    return role == .always && !read.isAlone
+  }
+
+  private func takeLong(_ entry: Entry) -> Taken? {
+    _ = long.popFirst { $0 === entry }
+    longRunning += 1
+    if let read = entry.read { filesRunning[read.file, default: 0] += 1 }
+    callHelp()
+    return Self.taken(entry)
+  }
+
+  private static func taken(_ entry: Entry) -> Taken? {
     defer { entry.task = nil }
-    return entry.task.map { ($0, false) }
+    return entry.task.map { ($0, entry.read) }
+  }
+
+  private func ended(_ read: LongRead) {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    longRunning -= 1
+    let left = (filesRunning[read.file] ?? 1) - 1
+    filesRunning[read.file] = left > 0 ? left : nil
+    // Those that waited for it may run now; when the queue is closed, whoever waited with them goes.
+    pthread_cond_broadcast(arrived)
   }
 
   private func callHelp() {
-    if longRunning == threads && !short.isEmpty { pthread_cond_signal(needed) }
+    if longRunning >= threads && !(short.isEmpty && long.isEmpty) { pthread_cond_broadcast(needed) }
   }
 
   /// Refuses further tasks; those that were put are run.
