@@ -1,0 +1,114 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # root is set by the script that sources this
+# The parts of tools/test: each is one command with a log and a time limit. Needs say.sh and processes.sh; `root` is the repository.
+
+logs=$root/.build/test-logs
+lines_of_a_failure=40
+passed=0 failed=0 skipped=0 failures=() table=()
+child=''
+trap 'stop_part; exit 130' INT
+trap 'stop_part; exit 143' TERM
+
+# Ends what runs, with its children: they are one process group.
+stop_part() { [[ ! $child ]] || kill "$child" 2>/dev/null || true; }
+
+# part NAME SECONDS COMMAND …: runs it, shows what it says or only what fails, and counts its closing line. A part without such a line
+# counts as one test.
+part() {
+  local name=$1 limit=$2 code=0 began log=$logs/$1.log
+  shift 2
+  began=$(now_ms)
+  mkdir -p "$logs"
+  say "$name"
+  show "$@"
+  : >"$log"
+  timeout --kill-after=20 "$limit" "$@" >>"$log" 2>&1 &
+  child=$!
+  tail -n +1 -f -s 0.2 --pid="$child" "$log" | shown "$name" &
+  wait "$child" || code=$?
+  wait "$!" || true
+  child=''
+  if ((code == 124 || code == 137)); then
+    { printf 'FAILED  %s: not done after %d s, and ended; it said last:\n' "$name" "$limit" && tail -n 5 "$log" | sed 's/^/        /'; } \
+      >"$log.end"
+    tee -a "$log" <"$log.end"
+    rm -f "$log.end"
+  fi
+  add_up "$name" "$code" $((($(now_ms) - began) / 1000))
+  return "$code"
+}
+
+# not_run NAME WHY: a part that cannot be run has failed.
+not_run() {
+  mkdir -p "$logs"
+  say "$1"
+  printf 'FAILED  %s: not run: %s\n' "$1" "$2" | tee "$logs/$1.log"
+  add_up "$1" 1 0
+}
+
+# add_up NAME CODE SECONDS
+add_up() {
+  local p f s
+  read -r p f s <<<"$(closing_line "$2" "$logs/$1.log")"
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  if ((f > 0)); then failures+=("$1"); fi
+  table+=("$(printf '%-18s %7d %7d %8d' "$1" "$p" "$f" "$3")")
+  printf -- '-- %s: %d passed, %d failed in %d s\n' "$1" "$p" "$f" "$3"
+}
+
+# shown PART: what of its output is shown as it comes.
+shown() {
+  if [[ $1 == unit || ${CI:-} == true ]]; then failing_lines; else cat; fi
+}
+
+# What failed, with the indented lines that follow it.
+failing_lines() {
+  awk '
+    /^FAILED|^error: |^[^ ]+:[0-9]+:[0-9]+: error: / { on = 1; print; fflush(); next }
+    on && /^[ \t]/ { print; fflush(); next }
+    { on = 0 }
+  '
+}
+
+# Prints "passed failed skipped" of the part that ended with the code $1 and the log $2.
+closing_line() {
+  local line p=0 f=0 s=0
+  line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed' "$2" | tail -n 1 || true)
+  if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)? ]]; then
+    p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]} s=${BASH_REMATCH[4]:-0}
+  elif ((${1} == 0)); then
+    p=1
+  fi
+  if (($1 != 0 && f == 0)); then f=1; fi
+  printf '%d %d %d\n' "$p" "$f" "$s"
+}
+
+# The end of everything: a line a part, and what failed once more, so that the end of the output tells it.
+closing() {
+  local name
+  say "all"
+  printf '%-18s %7s %7s %8s\n' part passed failed seconds
+  printf '%s\n' "${table[@]}"
+  for name in "${failures[@]}"; do
+    say "failed: $name"
+    failures_of "$logs/$name.log"
+    printf 'all of it: %s\n' "$logs/$name.log"
+  done
+  printf '\n'
+  ((${#failures[@]} == 0)) || printf 'failed: %s\n' "${failures[*]}"
+  if ((skipped > 0)); then
+    printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+  else
+    printf '%d passed, %d failed\n' "$passed" "$failed"
+  fi
+  ((failed == 0))
+}
+
+# failures_of LOG: its lines about failures, or its last ones where it has none.
+failures_of() {
+  local all
+  mapfile -t all < <(failing_lines <"$1" | cut -c 1-600)
+  if ((${#all[@]} == 0)); then mapfile -t all < <(tail -n "$lines_of_a_failure" "$1" | cut -c 1-600); fi
+  ((${#all[@]} == 0)) || printf '%s\n' "${all[@]:0:lines_of_a_failure}"
+  if ((${#all[@]} > lines_of_a_failure)); then printf '… and %d lines more\n' $((${#all[@]} - lines_of_a_failure)); fi
+}
