@@ -10,11 +10,12 @@ PIECE = 16 << 10
 
 
 class Line:
-    """`rate` bytes a second towards the server, for all connections together; `cut_every` so many seconds all connections are cut;
-    `loss` is the chance of a connection to be cut within a MiB of what it carries; `delay` seconds each way."""
+    """`rate` bytes a second towards the server, for all connections together; `cut_every` so many seconds all connections are cut,
+    and after each `cut_after` bytes that went towards the server; `loss` is the chance of a connection to be cut within a MiB of what it carries; `delay` seconds each way."""
 
-    def __init__(self, target, rate=None, cut_every=None, loss=0.0, delay=0.0, seed=1):
+    def __init__(self, target, rate=None, cut_every=None, cut_after=None, loss=0.0, delay=0.0, seed=1):
         self.target, self.rate, self.loss, self.delay = target, rate, loss, delay
+        self.cut_after, self.sent = cut_after, 0
         self.random, self.lock = random.Random(seed), threading.Lock()
         self.pairs, self.next_free, self.ended, self.cuts, self.passed = set(), 0.0, False, 0, 0
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
@@ -66,6 +67,8 @@ class Line:
                     if left is not None and (left := left - len(piece)) <= 0:
                         return self.drop([pair])
                     self.wait(len(piece), rate)
+                    if rate and self.cuts_at(len(piece)):
+                        return self.drop(list(self.pairs))
                     sink.sendall(piece)
             sink.shutdown(socket.SHUT_WR)
         except OSError:
@@ -108,6 +111,12 @@ class Line:
             self.next_free = max(now, self.next_free) + count / rate
             due = self.next_free
         time.sleep(max(0.0, due - now))
+
+    def cuts_at(self, count):
+        """The line is cut within these bytes, which are the next ones."""
+        with self.lock:
+            before, self.sent = self.sent, self.sent + count
+            return self.cut_after and before // self.cut_after < self.sent // self.cut_after
 
     def cut_all(self, seconds):
         while not self.ended:
