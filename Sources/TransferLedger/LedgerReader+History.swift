@@ -73,11 +73,7 @@ extension LedgerReader {
   /// Tables, indexes, triggers and views that are missing or not what the program makes; and triggers that are not its own. Other
   /// things that people added do no harm.
   func changedSchema() throws -> [String] {
-    let all = "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name"
-    let memory = try Connection(path: ":memory:", access: .readWrite)
-    for migration in Migrations.embedded.steps { try memory.execute(migration.sql) }
-    let read = { (row: SQLRow) in (name: row.text(0), type: row.text(1), sql: row.text(2)) }
-    let (wanted, found) = (try memory.rowsOnce(all, row: read), try db.rowsOnce(all, row: read))
+    let (wanted, found) = (try Self.wantedSchema.get(), try Self.schema(of: db))
     let sqlByName = Dictionary(found.map { ("\($0.type) \($0.name)", $0.sql) }, uniquingKeysWith: { first, _ in first })
     let known = Set(wanted.map { "\($0.type) \($0.name)" })
     let changed = wanted.compactMap { item -> String? in
@@ -86,5 +82,24 @@ extension LedgerReader {
     }
     let foreign = found.filter { $0.type == "trigger" && !known.contains("trigger \($0.name)") }
     return changed + foreign.map { "trigger \($0.name) is not of this program" }
+  }
+
+  private struct SchemaItem: Sendable {
+    var name: String
+    var type: String
+    var sql: String
+  }
+
+  /// What all migrations make; they run once a process for it.
+  private static let wantedSchema = Result {
+    let memory = try Connection(path: ":memory:", access: .readWrite)
+    for migration in Migrations.embedded.steps { try memory.execute(migration.sql) }
+    return try schema(of: memory)
+  }
+
+  private static func schema(of db: Connection) throws -> [SchemaItem] {
+    try db.rowsOnce("SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name") { row in
+      SchemaItem(name: row.text(0), type: row.text(1), sql: row.text(2))
+    }
   }
 }

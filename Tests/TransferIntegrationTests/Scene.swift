@@ -22,6 +22,7 @@ final class Scene {
     }
     root = String(cString: made)
     for name in ["source", "kept"] { mkdir("\(root)/\(name)", 0o700) }
+    try BlankLedger.place(at: "\(root)/ledger.db")
     var settings = ReceiverSettings(directory: "\(root)/kept", recordPath: "\(root)/record.ndjson")
     settings.script = try FaultScript(text: script)
     settings.seed = seed
@@ -134,7 +135,7 @@ final class Scene {
     return names
   }
 
-  private static func read(_ path: NameBytes) throws -> [UInt8] {
+  static func read(_ path: NameBytes) throws -> [UInt8] {
     let descriptor = path.withPath { open($0, O_RDONLY) }
     guard descriptor >= 0 else { throw Broken(what: "\(path) is not there") }
     defer { close(descriptor) }
@@ -145,7 +146,7 @@ final class Scene {
     return all
   }
 
-  private static func removeTree(_ root: String) {
+  static func removeTree(_ root: String) {
     var pid = pid_t()
     let words: [UnsafeMutablePointer<CChar>?] = [strdup("rm"), strdup("-rf"), strdup("--"), strdup(root), nil]
     defer { words.forEach { free($0) } }

@@ -43,7 +43,7 @@ import Transfers
     try scene.add()
     let summary = try scene.run()
     #expect(summary.filesFailed == 1 && summary.filesDone == 1)
-    let attempts = try scene.withLedger { try $0.read { try $0.attempts(RowFilter(), after: 0, limit: 100) } }
+    let attempts = try scene.look { try $0.attempts(RowFilter(), after: 0, limit: 100) }
     let outcomes = attempts.filter { $0.operation == "part" }.map(\.outcome)
     #expect(outcomes == ["ok", "ok", "fatal", "interrupted"])
   }
@@ -85,7 +85,7 @@ import Transfers
       subject, size: 2 * subject.chunkSize, script: "match POST /-/chunks/upload* : status=403\n")
     try scene.add()
     #expect(try scene.run().filesFailed == 1)
-    let aborts = try scene.withLedger { try $0.read { try $0.attempts(RowFilter(), after: 0, limit: 100) } }
+    let aborts = try scene.look { try $0.attempts(RowFilter(), after: 0, limit: 100) }
       .filter { $0.operation == "abort" }
     #expect(aborts.map(\.outcome) == ["interrupted"])
     #expect(aborts.first?.message?.hasPrefix("nothing was sent") == true)

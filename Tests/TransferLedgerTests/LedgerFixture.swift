@@ -22,11 +22,30 @@ final class LedgerFixture {
   init() throws {
     var template = Array("/tmp/ledger-test-XXXXXX".utf8CString)
     folder = String(cString: mkdtemp(&template)!)
-    ledger = try Ledger.open(at: folder + "/transfers.db", mode: .create, clock: clock)
+    try writeBytes(try Self.blank.get(), to: folder + "/transfers.db")
+    ledger = try Ledger.open(at: folder + "/transfers.db", mode: .existing, clock: clock)
+  }
+
+  /// The file of a new ledger. All migrations together cost far more than what a test does: they run once, and each fixture begins with
+  /// a copy that knows of no other place.
+  private static let blank = Result { () throws -> [UInt8] in
+    var template = Array("/tmp/ledger-blank-XXXXXX".utf8CString)
+    let folder = String(cString: mkdtemp(&template)!)
+    defer { remove(folder) }
+    let path = folder + "/transfers.db"
+    try Ledger.open(at: path, mode: .create, clock: HandClock()).close()
+    let connection = try Connection(path: path, access: .readWrite)
+    try connection.execute("UPDATE store_meta SET born_ns = NULL")
+    guard try connection.checkpointTruncating() else { throw Surprise("the WAL is not empty") }
+    return try fileBytes(path)
   }
 
   deinit {
     ledger.close()
+    Self.remove(folder)
+  }
+
+  private static func remove(_ folder: String) {
     for name in (try? fileNames(in: folder)) ?? [] { unlink(folder + "/" + name) }
     rmdir(folder)
   }
@@ -108,6 +127,12 @@ func fileNames(in folder: String) throws -> [String] {
     if name != "." && name != ".." { names.append(name) }
   }
   return names.sorted()
+}
+
+func writeBytes(_ bytes: [UInt8], to path: String) throws {
+  let file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+  defer { close(file) }
+  guard file >= 0, write(file, bytes, bytes.count) == bytes.count else { throw Surprise("write \(path): \(errno)") }
 }
 
 func fileBytes(_ path: String) throws -> [UInt8] {

@@ -21,9 +21,8 @@ import TransferModel
   }
 
   private func attempts(_ scene: ConformanceScene, _ operation: String) throws -> [String] {
-    try scene.withLedger { ledger in
-      try ledger.read { try $0.attempts(RowFilter(), after: 0, limit: 1_000) }
-    }.filter { $0.operation == operation }.map(\.outcome)
+    try scene.look { try $0.attempts(RowFilter(), after: 0, limit: 1_000) }.filter { $0.operation == operation }.map(
+      \.outcome)
   }
 
   /// The work is done, and the answer would come after ten minutes.

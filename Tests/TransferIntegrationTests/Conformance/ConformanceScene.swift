@@ -16,6 +16,8 @@ final class ConformanceScene {
   let subject: ConformanceSubject
   let scene: Scene
   private let clock = MovableClock()
+  /// Open as long as the scene is: each opening reads the whole schema.
+  private let reader: Ledger
   private(set) var content: [UInt8]
   /// So many attempts in a row without progress fail a file.
   var maxAttempts = 8
@@ -30,6 +32,7 @@ final class ConformanceScene {
   init(_ subject: ConformanceSubject, size: Int, script: String = "") throws {
     self.subject = subject
     scene = try Scene(script: script)
+    reader = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: clock)
     content = []
     try write(size: size, seed: 1)
   }
@@ -95,24 +98,23 @@ final class ConformanceScene {
     return try body(ledger)
   }
 
+  /// Beside an engine that may be at work.
+  func look<Result>(_ body: (LedgerReader) throws -> Result) throws -> Result { try reader.read(body) }
+
   /// What waits for a far time is due now.
   func wait(hours: Int64) { clock.advance(ms: hours * 3_600_000) }
 
   /// State and cause of each file, and what the ledger's own check says.
   func states() throws -> [String] {
-    try withLedger { ledger in
-      try ledger.read { reader in
-        let files = try reader.files(RowFilter(), after: 0, limit: 10)
-        let findings = try reader.check().map { "\($0.invariant): \($0.detail)" }
-        return files.map { file in file.cause.map { "\(file.state) \($0)" } ?? "\(file.state)" } + findings
-      }
+    try look { reader in
+      let files = try reader.files(RowFilter(), after: 0, limit: 10)
+      let findings = try reader.check().map { "\($0.invariant): \($0.detail)" }
+      return files.map { file in file.cause.map { "\(file.state) \($0)" } ?? "\(file.state)" } + findings
     }
   }
 
   func messages() throws -> [String] {
-    try withLedger { ledger in
-      try ledger.read { try $0.files(RowFilter(), after: 0, limit: 10).compactMap(\.message) }
-    }
+    try look { try $0.files(RowFilter(), after: 0, limit: 10).compactMap(\.message) }
   }
 
   func kept() throws -> [UInt8]? { try scene.kept(subject.keptIn + "file.bin") }
@@ -125,7 +127,7 @@ final class ConformanceScene {
 
   /// How many attempts the ledger knows.
   var attemptCount: Int {
-    get throws { try withLedger { try $0.read { try $0.attempts(RowFilter(), after: 0, limit: 10_000).count } } }
+    get throws { try look { try $0.attempts(RowFilter(), after: 0, limit: 10_000).count } }
   }
 
   /// The file is done and the receiver keeps exactly what the source holds; nil then, else what is wrong.

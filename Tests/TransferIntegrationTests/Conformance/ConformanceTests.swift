@@ -202,7 +202,7 @@ import Transfers
     scene.wait(hours: 3)
     try scene.run()
     #expect(try scene.states() == ["cancelled policy.cancelled"])
-    let orphans = try scene.withLedger { try $0.read { try $0.orphans(RowFilter(), after: 0, limit: 10) } }
+    let orphans = try scene.look { try $0.orphans(RowFilter(), after: 0, limit: 10) }
     #expect(orphans == [])
     #expect(try scene.kept() == nil)
     if subject.canAbort { #expect(try scene.openSessions() == []) }
@@ -216,7 +216,7 @@ import Transfers
     try scene.run()
     #expect(try scene.complaint() == nil)
     #expect(try scene.openSessions() == [])
-    let orphans = try scene.withLedger { try $0.read { try $0.orphans(RowFilter(), after: 0, limit: 10) } }
+    let orphans = try scene.look { try $0.orphans(RowFilter(), after: 0, limit: 10) }
     #expect(orphans == [])
   }
 

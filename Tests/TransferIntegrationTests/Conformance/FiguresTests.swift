@@ -15,7 +15,7 @@ import Transfers
   ) throws {
     guard try scene.states() == ["done"] else { return }
     let size = Int64(scene.content.count)
-    let totals = try scene.withLedger { ledger in try ledger.read { try $0.totals(of: added.files, nowMs: 0) } }
+    let totals = try scene.look { try $0.totals(of: added.files, nowMs: 0) }
     #expect(totals.files.byState == [.done: 1], "\(what)")
     #expect(totals.bytesAckedSince == size, "\(what): acknowledged, says the push")
     #expect(summary.bytesAcked == size, "\(what): acknowledged, says the run")
