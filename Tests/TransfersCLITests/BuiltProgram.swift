@@ -1,6 +1,7 @@
 import Glibc
 
-/// Runs the `transfers` that was built with these tests, in an environment of its own: an empty home, UTC, no terminal.
+/// Runs the `transfers` that was built with these tests, or the one of the folder TRANSFERS_BIN, in an environment of its own: an empty
+/// home, UTC, no terminal.
 struct BuiltProgram {
   struct Outcome {
     var code: Int32
@@ -16,6 +17,7 @@ struct BuiltProgram {
   init() throws { folder = try TemporaryFolder() }
 
   static let path: String = {
+    if let chosen = getenv("TRANSFERS_BIN") { return String(cString: chosen) + "/transfers" }
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
     precondition(count > 0, "readlink: \(errno)")
