@@ -393,7 +393,8 @@ CREATE TABLE sent_body (
 CREATE TABLE receipt (
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   n INTEGER NOT NULL DEFAULT 1 CHECK (n >= 1),
-  finding TEXT NOT NULL DEFAULT 'stored' CHECK (finding = 'stored' OR finding = 'found' OR finding = 'lost'),
+  -- Of a later one; NULL in the proof.
+  finding TEXT CHECK (finding = 'found' OR finding = 'lost'),
   -- Bytes of the object.
   size INTEGER CHECK (size >= 0),
   -- The attempt whose answer says so; NULL for the word of a person.
@@ -412,7 +413,7 @@ CREATE TABLE receipt (
   note TEXT CHECK (note IS NULL OR (note <> '' AND confirmation = 'none')),
   recorded_at INTEGER NOT NULL,
   PRIMARY KEY (file_id, n),
-  CHECK ((n = 1) = (finding = 'stored')),
+  CHECK ((n = 1) = (finding IS NULL)),
   CHECK ((attempt_id IS NULL) = (note IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 

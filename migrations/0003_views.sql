@@ -334,7 +334,7 @@ CREATE VIEW v_receipts AS
 SELECT
   file_id,
   n,
-  finding,
+  coalesce(finding, 'stored') AS finding,
   size,
   attempt_id,
   confirmation AS confirmed_by,

@@ -167,7 +167,7 @@ import Testing
     """,
     """
     INSERT INTO receipt (file_id, n, finding, attempt_id, confirmation, etag, version_id, request_id, server_date, location,
-      recorded_at) VALUES (1, 2, 'stored', 1, 'none', '', '', '', '', '', 0)
+      recorded_at) VALUES (1, 2, NULL, 1, 'none', '', '', '', '', '', 0)
     """,
     // the word of a person: for unknown files only, and for no more than they can know
     """
