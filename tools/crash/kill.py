@@ -76,17 +76,19 @@ class Runner:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
         self.environment = kept | environment
 
-    def run(self, arguments, home, store, kill=None, log=None, count=None):
+    def run(self, arguments, home, store, kill=None, log=None, count=None, counted_as=None):
+        """`counted_as` is a kind of kill: calls are numbered as it numbers them, and none is hit."""
         environment = dict(self.environment, HOME=home, TRANSFERS_STORE=store)
         wait = self.limit
         outside = kill is not None and kill.how == "ms"
         if outside:
             wait = kill.at / 1000
-        elif kill or count:
+        elif kill or count or counted_as:
             environment |= {"LD_PRELOAD": self.shim, "SHIM_CLASSES": self.classes}
             environment |= {"SHIM_LOG": log} if log else {}
             environment |= {"SHIM_COUNT": count} if count else {}
             environment |= kill.settings() if kill else {}
+            environment |= {name: value for name, value in SETTINGS.get(counted_as, {}).items() if "{}" not in value}
         ended = self.ended([self.program, *arguments], environment, wait, kill, outside)
         if kill and kill.is_fault and log and os.path.exists(log):
             with open(log, "rb") as calls:

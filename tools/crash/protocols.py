@@ -20,7 +20,7 @@ class ByProtocol(targets.Receiver):
     server = "receiver"
     copies_source = True
     tree = "chunks"
-    random_kills = 50
+    random_kills = 10
     scheme, path, words = "http", "", ()
 
     def destination(self, case):
@@ -77,7 +77,7 @@ class TusServer(targets.Target):
     server = "tus"
     copies_source = True
     tree = "chunks"
-    random_kills = 50
+    random_kills = 10
     may_be_unknown = True
 
     def destination(self, case):
