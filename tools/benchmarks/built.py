@@ -63,9 +63,9 @@ def crcs():
 
 def transfers(path=None):
     """The release build of the program that is measured."""
-    found = path or os.path.join(os.environ.get("TRANSFERS_BIN") or release(), "transfers")
+    found = path or os.path.join(os.environ.get("TRANSFERS_BIN") or os.path.join(ROOT, ".build", "dist"), "transfers")
     if not os.access(found, os.X_OK):
-        sys.exit(f"bench: no {found}: run `swift build -c release --product transfers` first")
+        sys.exit(f"bench: no {found}: run `tools/test --only release` first")
     return found
 
 

@@ -10,15 +10,34 @@ build_release() {
   fi
   run swift build --package-path "$root" -c release --product transfers || return
   run swift build --package-path "$root" -c release --product transfers-receiver || return
+  ship transfers transfers-receiver || return
   find_release transfers transfers-receiver
+}
+
+# ship PROGRAM …: puts what was built into .build/dist without its symbols, which are two thirds of it, and the symbols beside it as
+# PROGRAM.debug, where debuggers and perf find them.
+ship() {
+  local built name objcopy
+  objcopy=$(command -v llvm-objcopy || command -v objcopy) || give_up 69 "neither llvm-objcopy nor objcopy is there"
+  built=$(swift build --package-path "$root" -c release --show-bin-path) || return
+  mkdir -p "$root/.build/dist"
+  for name in "$@"; do
+    [[ ! $root/.build/dist/$name -nt $built/$name ]] || continue
+    (
+      cd "$root/.build/dist"
+      "$objcopy" --only-keep-debug "$built/$name" "$name.debug"
+      "$objcopy" --strip-all --add-gnu-debuglink="$name.debug" "$built/$name" "$name.new"
+      mv "$name.new" "$name"
+    ) || return
+  done
 }
 
 # find_release PROGRAM …: sets `bin` without building; fails when a program is missing. TRANSFERS_BIN names another folder.
 find_release() {
-  bin=${TRANSFERS_BIN:-$(swift build --package-path "$root" -c release --show-bin-path)}
+  bin=${TRANSFERS_BIN:-$root/.build/dist}
   local name
   for name in "$@"; do
-    [[ -x $bin/$name ]] || give_up 69 "no $bin/$name: run tools/quickstart or swift build -c release first"
+    [[ -x $bin/$name ]] || give_up 69 "no $bin/$name: run tools/quickstart or tools/test --only release first"
   done
 }
 
