@@ -19,7 +19,8 @@ class Process:
         for pattern in [only] if only else [f"^{escaped(test)}(/|$)" for test in tests]:
             self.words += ["--filter", pattern]
         self.environment = dict(os.environ, SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED="1")
-        self.suites, self.ended, self.running = set(), {}, {}
+        self.suites, self.parametrised = set(), set()
+        self.ended, self.running = {}, {}
         self.issues, self.took = [], []
         self.code, self.why, self.cpu, self.child = None, "", 0.0, None
 
@@ -73,17 +74,21 @@ class Process:
                     self.note(record["payload"])
                 elif record["payload"]["kind"] == "suite":
                     self.suites.add(record["payload"]["id"])
+                elif record["payload"]["isParameterized"]:
+                    self.parametrised.add(plain(record["payload"]["id"]))
 
     def note(self, event):
         kind, test = event["kind"], plain(event.get("testID", ""))
         is_test = event.get("testID", "") not in self.suites and test
         case = f"{test} {event.get('_testCase', {}).get('displayName', '')}".strip()
         now = event["instant"]["absolute"]
-        if kind == "testCaseStarted":
+        # A test without parameters is its only case, which has no events of its own.
+        begins, ends = ("testCaseStarted", "testCaseEnded") if test in self.parametrised else ("testStarted", "testEnded")
+        if kind == begins and is_test:
             self.running[case] = now
-        elif kind == "testCaseEnded" and case in self.running:
+        elif kind == ends and case in self.running:
             self.took.append((now - self.running.pop(case), case))
-        elif kind == "testEnded" and is_test:
+        if kind == "testEnded" and is_test:
             self.ended[test] = event["messages"][0]["symbol"] != "fail"
         elif kind == "testSkipped" and is_test:
             self.ended[test] = True
