@@ -38,6 +38,18 @@ import Transfers
     try scene.expectSameBytes(files)
   }
 
+  /// What a newer program meant by its settings cannot be known.
+  @Test func settingsOfANewerVersionHoldTheirBatchBack() throws {
+    let scene = try Scene()
+    _ = try scene.makeTree(seed: 5, count: 3)
+    _ = try scene.add()
+    try shell(scene, "DROP TRIGGER batch_fixed; UPDATE batch SET settings = json_set(settings, '$.version', 2)")
+    let result = try scene.run()
+    #expect(result.blocked.values.map(\.kind) == [.config])
+    #expect(result.blocked.values.allSatisfy { $0.cause.contains("version 2") })
+    #expect(result.done == 0)
+  }
+
   static let refusals = [
     ("BEFORE UPDATE OF state ON file WHEN NEW.id = 7 AND NEW.state = 'done'", "failed"),
     ("BEFORE UPDATE OF state ON file WHEN NEW.id = 7 AND NEW.state = 'active'", "failed"),
