@@ -112,7 +112,7 @@ public final class Ledger: Sendable {
   }
 
   /// Becomes the one engine of this ledger: takes the lock on `<path>.lock`, which lives as long as this object, marks
-  /// runs that ended without a word as crashed, and records the new one. Blocking. Throws `.locked` when another engine
+  /// runs that crashed as such, and records the new one. Blocking. Throws `.locked` when another engine
   /// has it; the cause names its process and machine. With a `turn` that has come its lock is taken over.
   public func startRun(_ run: NewRun, turn: EngineTurn? = nil) throws(TransferError) -> RunID {
     try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
@@ -165,7 +165,8 @@ public final class Ledger: Sendable {
       let holder = lock.read()
       throw TransferError(
         .locked, "start engine on", NameBytes(path),
-        cause: "another engine runs" + (holder.isEmpty ? "" : ": \(holder)"), remedy: "it does this work as well")
+        cause: "another engine runs" + (holder.isEmpty ? "" : ": \(holder)"),
+        remedy: "it is already processing this work")
     }
     try lock.write("pid \(run.pid) on \(run.host)")
     return lock

@@ -6,7 +6,7 @@ public struct ProtocolDescription: Sendable, Hashable {
   public var destination: String
   /// Several requests of one file at a time; in words.
   public var parallel: String
-  /// A broken upload goes on inside of the file.
+  /// A broken upload resumes mid-file.
   public var isResumable: Bool
   /// What the server is asked before anything is sent again; empty when there is nobody to ask.
   public var probe: String

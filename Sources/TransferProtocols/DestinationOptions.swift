@@ -87,7 +87,7 @@ extension AllProtocols {
     let places = option.kinds.map(\.words).joined(separator: ", ")
     let isProfile = DestinationOptions.Kind(destination) == .profile
     throw TransferError(
-      .usage, "read --\(option.long)", cause: "this destination does not know it",
+      .usage, "read --\(option.long)", cause: "not supported for this destination",
       remedy: isProfile && option.long == "auth"
         ? "give the profile its secrets with --input" : "leave it out; it is for \(places) destinations")
   }

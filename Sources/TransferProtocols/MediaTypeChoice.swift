@@ -14,7 +14,7 @@ enum MediaTypeChoice: Sendable, Hashable {
     }
     guard Self.isValid(text) else {
       throw TransferError(
-        .usage, "read --content-type", NameBytes(text), cause: "it is no media type",
+        .usage, "read --content-type", NameBytes(text), cause: "it is not a media type",
         remedy: "write one as text/csv, or auto to choose by the extension")
     }
     self = .fixed(text)

@@ -14,7 +14,7 @@ enum SessionURL {
     let url = URLReference.resolve(location, against: request)
     guard url.utf8.count <= longest, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       let found = WebOrigin(url: url)
-    else { throw Failure(.protoBadReply, "the server answered \(reply.status) with a Location that is no URL") }
+    else { throw Failure(.protoBadReply, "the server answered \(reply.status) with a Location that is not a URL") }
     guard found == origin else {
       throw Failure(
         .httpRedirect,

@@ -85,7 +85,7 @@ public enum Transfers {
     return RunResult(summary)
   }
 
-  /// Removes the copies of files that were called off, when no `add` is at work. Errors of the store.
+  /// Removes the copies of files that were cancelled, when no `add` is at work. Errors of the store.
   public static func sweepCopies(_ ledger: Ledger, storePath: String) throws(TransferError) {
     try StagedCopies(storePath: storePath).sweep(ledger)
   }

@@ -65,7 +65,7 @@ import TransferModel
     let paused = try run("pause f1")
     #expect(
       paused.out == """
-        the engine that had 1 file ended without a word; its files are put right: 1 paused
+        the engine that had 1 file crashed; its files were recovered: 1 paused
         Next: transfers resume f1
 
         """, "\(paused)")

@@ -58,10 +58,10 @@ import Testing
     ("resolve --state failed --done --reason x", "only what is unknown can be resolved"),
     ("set --rate 1M", "--all would change 2 batches"), ("wait", "wait needs to know for which files"),
     ("gc --end", "gc --end needs to know which sessions; --all would end"),
-    ("set b1", "set needs something to change"), ("set f1 --rate 1M", "only files are named. Try: transfers set b1 …"),
+    ("set b1", "set needs something to change"), ("set f1 --rate 1M", "not files. Try: transfers set b1 …"),
     ("set b1 --rate fast", "'fast' is invalid"), ("set b1 --workers 0", "'0' is invalid"),
     ("set b1 --workers 257", "'257' is invalid"), ("set b1 --label =x", "is not key=value"),
-    ("set b1 --deadline soon", #"--deadline "soon" is no time"#), ("set b1 --deadline 2001-01-01", "is past"),
+    ("set b1 --deadline soon", #"--deadline "soon" is not a time"#), ("set b1 --deadline 2001-01-01", "is past"),
     ("pause f9", "no row f9"), ("cancel a1", #""a1" selects no files"#), ("rm --state gone", "no file state"),
     ("retry --state backoff", "tried again by itself"), ("retry f1 --state done,failed", "done cannot be retried"),
     ("wait f1 --timeout soon", "'soon' is invalid"), ("wait f1 --for ever", "'ever' is invalid"),
@@ -107,7 +107,7 @@ import Testing
     #expect(try run("list files --state failed,unknown --print0").out == "f2\0f3\0f4\0")
     #expect(try run("list attempts --ids --limit 2").out == "a1\na2\n")
     let outcome = try run("retry -", input: ids)
-    #expect(outcome.out.hasPrefix("2 files will be tried again\nleft alone: 1 failed\n1 file passed over: "))
+    #expect(outcome.out.hasPrefix("2 files will be tried again\nunchanged: 1 failed\n1 file cannot be retried: "))
     #expect(outcome.out.hasSuffix("Next: transfers run\n"))
     #expect(try run("list batches --ids").out == "b1\nb2\n")
     #expect(try run("pause -", input: "").err == "nothing matched\n")

@@ -43,7 +43,7 @@ import TransferModel
     let name = option.replacing("--no-path", with: "--path")
     #expect(
       outcome.err.hasPrefix(
-        "transfers: error[usage]: read \(name): this destination does not know it. Try: leave it out"),
+        "transfers: error[usage]: read \(name): not supported for this destination. Try: leave it out"),
       "\(outcome.err)")
     #expect(access(store, F_OK) != 0)
   }
@@ -51,7 +51,7 @@ import TransferModel
   @Test func aProfileSaysWhatItSends() throws {
     let outcome = try add(["--via", "nextcloud", "--input", "user=u", "--auth", "bearer=env:T"], "http://h/")
     #expect(outcome.code == 64)
-    #expect(outcome.err.contains("read --auth: this destination does not know it. Try: give the profile its secrets"))
+    #expect(outcome.err.contains("read --auth: not supported for this destination. Try: give the profile its secrets"))
   }
 
   @Test(
@@ -101,9 +101,9 @@ import TransferModel
       try program.run("report", "files", "--store", path, environment: variables).out.split(separator: "\n").count == 2)
     let bad = try program.run("list", "--store", path, environment: ["TRANSFERS_SINCE": "bogus"])
     #expect(bad.code == 64)
-    #expect(bad.err.hasPrefix(#"transfers: error[usage]: TRANSFERS_SINCE "bogus" is no time"#), "\(bad.err)")
+    #expect(bad.err.hasPrefix(#"transfers: error[usage]: TRANSFERS_SINCE "bogus" is not a time"#), "\(bad.err)")
     let typed = try program.run("list", "--until", "x", "--store", path, environment: ["TRANSFERS_UNTIL": "1h"])
-    #expect(typed.err.contains(#"--until "x" is no time"#), "\(typed.err)")
+    #expect(typed.err.contains(#"--until "x" is not a time"#), "\(typed.err)")
   }
 
   @Test(arguments: [

@@ -81,7 +81,7 @@ import Transfers
     (["--via", "graph", "--input", "token=plain", "--input", "drive=d"], "is a secret, and command lines are seen"),
     (["--via", "graph", "--input", "folder=d"], "it has no input \"folder\""),
     (["--input", "a=b"], "--input is for profiles"),
-    (["--via", "flow", "--auth", "bearer=env:X"], "read --auth: this destination does not know it"),
+    (["--via", "flow", "--auth", "bearer=env:X"], "read --auth: not supported for this destination"),
     (["--via", "google", "--part-size", "100KiB"], "in multiples of 262144"),
   ])
   func wrongUseIsSaid(_ words: [String], _ expected: String) throws {

@@ -137,7 +137,7 @@ import Transfers
     #expect(lines.count == 23, "\(lines.suffix(4))")
     #expect(
       lines.suffix(3) == [
-        "more of these are only counted", "a:80 answers again: circuit closed",
+        "further messages are not shown", "a:80 answers again: circuit closed",
         "not shown: 490 failed, 490 unknown, 1 skipped; \"transfers list files --state failed,unknown\" lists them",
       ])
   }
@@ -149,7 +149,8 @@ import Transfers
     reporter.notice(.circuitClosed(host: "a:80"))
     #expect(
       pipe.text()
-        == "a\\x1bb:80 takes no connections: circuit open, next try in 15.0 s\na:80 answers again: circuit closed\n")
+        == "a\\x1bb:80 refuses connections; pausing: circuit open, next try in 15.0 s\na:80 answers again: circuit closed\n"
+    )
   }
 
   @Test func quietKeepsOnlyWhatMustBeKnown() throws {

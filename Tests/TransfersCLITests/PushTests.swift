@@ -152,7 +152,8 @@ import TransferModel
     #expect(outcome.code == 5, "\(outcome.err)")
     #expect(outcome.signal == 0)
     #expect(outcome.err.contains(" – a second signal stops now; nothing is lost"))
-    #expect(outcome.err.contains("transfers: error[work_left]: asked to stop with 2 files left. Try: transfers run\n"))
+    #expect(
+      outcome.err.contains("transfers: error[work_left]: stopped on request with 2 files left. Try: transfers run\n"))
     #expect(try program.run("run", "--store", store).code == 0)
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
@@ -177,7 +178,8 @@ import TransferModel
     let outcome = try running.wait()
     #expect(outcome.signal == SIGINT)
     #expect(
-      outcome.err.contains("transfers: error[interrupted]: stopped at once with 3 files left. Try: transfers run\n"))
+      outcome.err.contains("transfers: error[interrupted]: stopped immediately with 3 files left. Try: transfers run\n")
+    )
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 
@@ -212,7 +214,7 @@ import TransferModel
     #expect(json.code == 0 && json.out.contains(#""queued":3"#) && json.out.contains("transfers.add/1"), "\(json)")
     let bounded = try program.run("push", source, receiver.url + "/in/", "--store", store, "--wait", "300ms")
     #expect(bounded.code == 124, "\(bounded)")
-    #expect(bounded.err.hasSuffix("goes on with these files. Try: transfers wait b1\n"), "\(bounded.err)")
+    #expect(bounded.err.hasSuffix("continues with these files. Try: transfers wait b1\n"), "\(bounded.err)")
     #expect(try program.run("push", source, "http://h/", "--wait", "1s", "--no-wait").code == 64)
     first.signal(SIGKILL)
     _ = try first.wait()

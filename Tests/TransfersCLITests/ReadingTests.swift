@@ -58,10 +58,10 @@ import Testing
     ("list files f99", "no row f99"), ("list files b9-b12", "no row b9"),
     ("list --batch weekly", #"no batch "weekly""#),
     ("list --state lost", #"no file state "lost""#), ("list files a1", #""a1" selects no files"#),
-    ("list files f1-f2x", #""f1-f2x" is no id"#), ("list files 0badcafe", "no row with the uid 0badcafe…"),
+    ("list files f1-f2x", #""f1-f2x" is not an ID"#), ("list files 0badcafe", "no row with the uid 0badcafe…"),
     ("list chunks a1", #""a1" selects no files"#), ("list chunks c9", "no row c9"), ("list attempts a99", "no row a99"),
     ("list --error htp.503", #"no error code "htp.503""#), ("list --error zzz.*", "no error code"),
-    ("list --since soon", #"--since "soon" is no time"#), ("list --until 25-01-01", "is no time"),
+    ("list --since soon", #"--since "soon" is not a time"#), ("list --until 25-01-01", "is not a time"),
     ("list --since 1h --until 2h", "not later than --since"), ("list --label x", "is not key=value"),
     ("list files --all f1", "--all means everything, and an id does not"),
     ("list --all --label a=b", "--label does not"),
@@ -102,7 +102,7 @@ import Testing
     #expect(try run("list files -", input: "").out == "no rows\n")
     let bad = try run("list files -", input: "f1 \u{1B}[2J")
     #expect(bad.code == 64)
-    #expect(bad.err.contains(#""\x1b[2J" is no id"#), "\(bad.err)")
+    #expect(bad.err.contains(#""\x1b[2J" is not an ID"#), "\(bad.err)")
   }
 
   @Test func aHostileNameIsEscaped() throws {

@@ -10,16 +10,16 @@ import Testing
   }
 
   @Test func theFirstRetryTakesFilesAndTheSecondFindsNone() throws {
-    let passedOver = "1 file passed over: push again what was never read or is replaced\n"
-    let alone = "left alone: 1 failed\n"
+    let passedOver = "1 file cannot be retried: push again what was never read or was replaced\n"
+    let alone = "unchanged: 1 failed\n"
     #expect(try run("retry --all -n").out == "would retry 1 file\n  f2\n" + alone + passedOver)
     #expect(try run("list files --state failed").out.split(separator: "\n").count == 3)
     let outcome = try run("retry f2-f4")
     #expect(outcome.code == 0, "\(outcome.err)")
     #expect(outcome.out == "2 files will be tried again\n\(alone)\(passedOver)Next: transfers run\n")
     #expect(try run("list files f2 f3 --state pending").out.split(separator: "\n").count == 3)
-    #expect(try run("retry f2 f3").out == "nothing to retry\nleft alone: 2 pending\n")
-    #expect(try run("retry f1").out == "nothing to retry\nleft alone: 1 done\n")
+    #expect(try run("retry f2 f3").out == "nothing to retry\nunchanged: 2 pending\n")
+    #expect(try run("retry f1").out == "nothing to retry\nunchanged: 1 done\n")
     #expect(try run("store check").code == 0)
   }
 

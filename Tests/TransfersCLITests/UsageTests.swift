@@ -19,7 +19,7 @@ import Testing
     (["push", "--auth", "bearer=hunter2", "a", "s3://b/"], "takes a reference, never a secret"),
     (["list", "nothing"], "'nothing'"), (["list", "--limit", "0"], "at least 1"),
     (["report", "summary", "--limit", "3"], "--limit"),
-    (["show", "12"], #""12" is no id"#), (["show", "b1-b3"], "is not one row"),
+    (["show", "12"], #""12" is not an ID"#), (["show", "b1-b3"], "is not one row"),
     (["store", "nope"], #"no command \"nope\""#),
     (["help", "nope"], #"no command or topic "nope""#), (["status", "--color", "blue"], "'blue'"),
     (["--store"], "--store"),
@@ -68,7 +68,7 @@ import Testing
     let last = outcome.err.split(separator: "\n").last
     #expect(
       last
-        == #"{"code":64,"error":"usage","message":"\"x\" is no id","name":"usage","remedy":"b12 (batch), f345 (file), c9 (chunk), a77 (attempt), s4 (session, for gc) or b12-b15","retryable":false,"type":"exit"}"#
+        == #"{"code":64,"error":"usage","message":"\"x\" is not an ID","name":"usage","remedy":"b12 (batch), f345 (file), c9 (chunk), a77 (attempt), s4 (session, for gc) or b12-b15","retryable":false,"type":"exit"}"#
     )
   }
 

@@ -16,7 +16,7 @@ public struct FileList: Sendable, Hashable {
   /// nil for standard input.
   public var path: NameBytes?
   public var separator: Separator
-  /// What is listed and not there is recorded as failed; without it the whole list is refused.
+  /// A listed file that does not exist is recorded as failed; without it the whole list is refused.
   public var skipsMissing: Bool
 
   public init(path: NameBytes?, separator: Separator = .newline, skipsMissing: Bool = false) {

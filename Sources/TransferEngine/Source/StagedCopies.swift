@@ -111,7 +111,7 @@ public struct StagedCopies: Sendable {
   private func unusable(_ what: String, _ code: Int32) -> TransferError {
     TransferError(
       .storeIO, "\(what) the folder for copies", NameBytes(folder), cause: systemText(code),
-      remedy: "put it right, or add without --stage")
+      remedy: "fix it, or add without --stage")
   }
 
   private func localFailure(_ what: String) -> Failure {

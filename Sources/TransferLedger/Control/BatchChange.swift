@@ -6,7 +6,7 @@ public struct BatchChange: Sendable, Hashable {
     case lifted
     case to(Int64)
   }
-  /// Higher goes first; given to those of its files that are not at rest, too.
+  /// Higher values are sent first; given to those of its files that are not at rest, too.
   public var priority: Int64?
   /// Bytes a second for all its requests together, at least 1.
   public var rate: Limit?

@@ -41,7 +41,7 @@ struct CopyTarget {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
     if status.st_mode & S_IFMT == S_IFDIR { throw refusal(asked, "it is a folder") }
-    if status.st_mode & S_IFMT != S_IFREG { throw refusal(asked, "it is no regular file") }
+    if status.st_mode & S_IFMT != S_IFREG { throw refusal(asked, "it is not a regular file") }
     if !replaces {
       throw TransferError(
         .usage, "copy ledger to", NameBytes(asked), cause: "it exists", remedy: "another name, or --force")

@@ -1,7 +1,7 @@
 import HTTPTypes
 public import TransferModel
 
-/// An upload that is only thought: its requests, when everything goes well. Values of servers and secrets stand there by name.
+/// A dry-run upload: its requests, when everything goes well. Values of servers and secrets stand there by name.
 public struct ProfileRehearsal {
   public struct Request: Sendable, Hashable {
     public var step: String

@@ -47,7 +47,7 @@ struct S3Draft {
   private static func httpFields(_ list: [(String, String)]) throws(Failure) -> HTTPFields {
     var fields = HTTPFields()
     for (name, value) in list {
-      guard let name = HTTPField.Name(name) else { throw Failure(.engineBug, "\(name) is no field name") }
+      guard let name = HTTPField.Name(name) else { throw Failure(.engineBug, "\(name) is not a field name") }
       fields.append(HTTPField(name: name, value: value))
     }
     return fields

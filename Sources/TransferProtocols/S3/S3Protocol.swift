@@ -85,7 +85,7 @@ public struct S3Protocol: UploadProtocol {
     if facts.isAllStored {
       if facts.untold.contains(.verify) { return .complete(FileProof(confirmation: .none)) }
       guard facts.isAbsent else { return .control(.verify) }
-      return .fail(Failure(.protoLostAnswer, "the server took the object, and it is not there"))
+      return .fail(Failure(.protoLostAnswer, "the server accepted the object, but it does not exist"))
     }
     let isLost = facts.lostAnswer == .part || facts.lostAnswer == .verify
     let isAsked = facts.isAbsent || facts.untold.contains(.verify)

@@ -67,7 +67,7 @@ struct S3Settings: Sendable, Hashable {
     let lower = text.lowercased()
     let isTLS = lower.hasPrefix("https://")
     guard isTLS || lower.hasPrefix("http://") else {
-      throw fault("it is no http:// or https:// URL", "write for example http://127.0.0.1:9000")
+      throw fault("it is not an http:// or https:// URL", "write for example http://127.0.0.1:9000")
     }
     var authority = text.dropFirst(isTLS ? 8 : 7)
     if authority.hasSuffix("/") { authority = authority.dropLast() }

@@ -201,7 +201,7 @@ extension TusProtocol {
   }
 
   static func stoodStill(_ offset: Int64) -> Failure {
-    Failure(.protoOffset, "the server took the body and stored nothing of it (offset \(offset))")
+    Failure(.protoOffset, "the server accepted the body but stored none of it (offset \(offset))")
   }
 
   static let forgotten = Failure(

@@ -5,7 +5,7 @@ enum ProgressChoice: Sendable, Hashable, ExpressibleByArgument {
   /// A block on a terminal, else lines.
   case auto
   case tty
-  /// A line now and then; nil for the usual times.
+  /// Periodic lines; nil for the usual times.
   case plain(everyMs: Int64?)
   case json
   case none

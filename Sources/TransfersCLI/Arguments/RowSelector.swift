@@ -44,7 +44,7 @@ struct RowSelector: Hashable, Sendable {
   static func check(_ texts: [String]) throws(CommandFailure) {
     for text in texts where RowSelector(text: text) == nil && UIDPrefix(text: text) == nil {
       throw .usage(
-        "\"\(shown(text))\" is no id",
+        "\"\(shown(text))\" is not an ID",
         remedy: "b12 (batch), f345 (file), c9 (chunk), a77 (attempt), s4 (session, for gc) or b12-b15")
     }
   }

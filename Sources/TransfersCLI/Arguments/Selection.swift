@@ -110,7 +110,7 @@ struct Selection: Hashable, Sendable {
   ) throws(CommandFailure) -> Int64 {
     guard let moment = Moment(text: text) else {
       throw .usage(
-        "\(option) \"\(printable(text))\" is no time",
+        "\(option) \"\(printable(text))\" is not a time",
         remedy: "24h, 7d, today, 2026-11-01, RFC 3339; transfers help time")
     }
     let run = moment == .lastRun ? try LedgerAccess.read(ledger, { try $0.newestRun() }) : nil

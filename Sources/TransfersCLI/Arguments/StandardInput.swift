@@ -9,7 +9,7 @@ enum StandardInput {
   /// More than any ledger has ids.
   private static let limit = 256 << 20
 
-  /// Words apart by white space or NUL; bytes that are not UTF-8 in the form of ``EscapedArgument``.
+  /// Words separated by white space or NUL; bytes that are not UTF-8 in the form of ``EscapedArgument``.
   static func words() throws(CommandFailure) -> [String] {
     try bytes().split { $0 == 0 || $0 == 0x20 || (0x09...0x0D).contains($0) }.map { EscapedArgument.encode(Array($0)) }
   }

@@ -5,7 +5,7 @@ import TransferModel
 /// `transfers cancel`: ends files for good.
 struct CancelCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
-    commandName: "cancel", abstract: "Call files off: they are not sent, and not tried again by themselves.",
+    commandName: "cancel", abstract: "Cancel files: they are not sent, and not retried automatically.",
     discussion: """
       What was begun at the server is ended there, by the running engine or by the next run. Files that are done stay \
       done. "transfers retry" takes a cancelled file up again.

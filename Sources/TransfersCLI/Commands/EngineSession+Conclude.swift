@@ -31,7 +31,7 @@ extension EngineSession {
     if numbers.left > 0, let signal = stoppingSignal {
       throw CommandFailure(
         signal == SIGINT ? .interrupted : .terminated,
-        "stopped at once with \(Quantity.count(numbers.left, "file")) left",
+        "stopped immediately with \(Quantity.count(numbers.left, "file")) left",
         remedy: "transfers run", signal: signal)
     }
     guard status != .ok else { return }
@@ -61,7 +61,7 @@ extension EngineSession {
     let left = numbers.left > 0 ? ", \(numbers.left) left" : ""
     let bad = bad + numbers.earlier
     return switch status {
-    case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived with other bytes than were sent"
+    case .mismatch: "\(Quantity.count(numbers.mismatched, "file")) arrived corrupted"
     case .workLeft: "\(numbers.stopReason ?? "stopped") with \(Quantity.count(numbers.left, "file")) left"
     case .allFailed: "nothing succeeded: \(bad)"
     default: "\(bad), \(numbers.done) done\(left)"

@@ -57,7 +57,7 @@ struct EngineSession {
   /// While another engine does the work: a signal only ends the waiting.
   func listenWhileWaiting() {
     signals.handle { [reporter] _, _ in
-      reporter.announce("not waiting any longer; the engine that owns the ledger goes on")
+      reporter.announce("stopped waiting; the engine that owns the ledger continues")
       return true
     }
   }

@@ -7,7 +7,7 @@ import Transfers
 /// `transfers gc`: upload sessions that were left at servers.
 struct GcCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
-    commandName: "gc", abstract: "List the upload sessions that we left at servers, and end them.",
+    commandName: "gc", abstract: "List unfinished uploads left on servers, and abort them.",
     discussion: """
       A session is listed when its file is at rest, or when it waits for its end. That of a failed file is kept when what the \
       server has is still good: "transfers retry" goes on with it. With --end it is given up as well, and a retry begins anew. \

@@ -16,7 +16,7 @@ struct PauseCommand: Command, ChangesRows {
       """)
 
   @OptionGroup var control: ControlOptions
-  @Flag(help: "Interrupt running requests too; they begin anew.") var now = false
+  @Flag(help: "Interrupt running requests too; they restart.") var now = false
 
   var common: CommonOptions { control.common }
 

@@ -6,7 +6,7 @@ import Transfers
 /// `transfers profile check`.
 struct ProfileCheckCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Say everything that is wrong in a profile, with line and column.")
+    commandName: "check", abstract: "Report all errors in a profile, with line and column.")
 
   @Argument(help: ArgumentHelp("A file, or a built-in profile.", valueName: "profile"), completion: .file())
   var profile: String

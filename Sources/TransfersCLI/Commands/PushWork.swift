@@ -70,7 +70,7 @@ struct PushWork {
     }
     if let numbers { return numbers }
     throw CommandFailure(
-      .timeout, "the time is over; the engine that owns the ledger goes on with these files",
+      .timeout, "timed out; the engine that owns the ledger continues with these files",
       remedy: "transfers wait" + files.batches.map { " \($0)" }.joined())
   }
 

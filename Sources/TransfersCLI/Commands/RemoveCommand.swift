@@ -4,7 +4,7 @@ import TransferLedger
 /// `transfers rm`: out of sight.
 struct RemoveCommand: Command, ChangesRows {
   static let configuration = CommandConfiguration(
-    commandName: "rm", abstract: "Call files off where they are not at rest, and hide them.",
+    commandName: "rm", abstract: "Cancel unfinished files, and hide all of them.",
     discussion: """
       Nothing is deleted, here or at the destination: reports still have them, and --hidden shows them again.
       """, aliases: ["delete"])

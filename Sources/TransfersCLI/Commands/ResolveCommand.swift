@@ -9,7 +9,7 @@ struct ResolveCommand: Command, ChangesRows {
     discussion: """
       The answer to a request was lost, and its protocol has no way to ask: look at the server, then say what is there. \
       --done: it arrived; the receipt has the proof "none" and your reason. --retry: it did not arrive, or may arrive twice. \
-      --cancel: it does not matter any more. The reason is recorded. Files in other states are left alone; a push of changed \
+      --cancel: it does not matter any more. The reason is recorded. Files in other states are not changed; a push of changed \
       content needs no resolve.
 
       Examples:

@@ -12,7 +12,7 @@ struct RunCommand: Command {
       requests that are running and stops; a second Ctrl-C stops at once.
 
       The exit code is about all files of the ledger that are not hidden, also about those that an earlier run left: 0 all \
-      are done, 3 some failed, are unknown or were called off, 4 none is done, 5 files are left: run again, 8 a mismatch. \
+      are done, 3 some failed, are unknown or were cancelled, 4 none is done, 5 files are left: run again, 8 a mismatch. \
       What an earlier run left is settled by "transfers retry", "transfers resolve" (unknown files), "transfers clean" (cancelled \
       ones) and "transfers clean --failed".
       """)

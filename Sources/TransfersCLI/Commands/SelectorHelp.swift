@@ -5,9 +5,9 @@ enum SelectorHelp {
 
       b12  f345  c9  a77  s4  a batch, a file, a chunk, an attempt, a session; ranges b12-b15 with both ends
       019f3a5b…               the beginning of a uid, 8 hex digits or more
-      -                       ids from standard input, apart by white space or NUL
+      -                       ids from standard input, separated by white space or NUL
       --batch b12|NAME        only what is in this batch
-      --dest TEXT|GLOB        only what goes there: a part of the destination, or a glob for all of it
+      --dest TEXT|GLOB        only transfers to this destination: a part of the destination, or a glob for all of it
       --host GLOB             only what goes to this host: up3.example, *.example, 127.0.0.1:8791
       --label KEY=VALUE       only batches with this label
       --path GLOB             only sources with this path; without / or * in front the end of the path is meant
@@ -20,7 +20,7 @@ enum SelectorHelp {
       --error GLOB            only what failed like this: net.*, http.503, source.changed
       --since T  --until T    only what falls into this time; see "transfers help time"
       --last                  only the newest batch
-      --all                   everything, where nothing at all would be dangerous
+      --all                   everything; required where an empty selection is refused
       --hidden                also what clean and rm have hidden; always there for ids, wait, gc, reports, and lists of
                                 chunks, attempts and events
 

@@ -75,13 +75,13 @@ struct SetCommand: Command, ChangesRows {
   private func refuseFiles(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) {
     let batches = try LedgerAccess.read(ledger) { try $0.batchIDs(filter, limit: 4) }.map(\.description)
     let some = batches.prefix(3).joined(separator: " ") + (batches.count > 3 ? " …" : "")
-    throw .usage("what set changes belongs to a batch, and only files are named", remedy: "transfers set \(some) …")
+    throw .usage("set works on batches, not files", remedy: "transfers set \(some) …")
   }
 }
 
 /// What `set` can change.
 struct ChangeOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Higher goes first.", valueName: "n"))
+  @Option(help: ArgumentHelp("Higher values are sent first.", valueName: "n"))
   var priority: Int64?
 
   @Option(help: ArgumentHelp("Limit for each of these batches: 20M, 20MB/s, or none.", valueName: "bytes/s"))
@@ -124,7 +124,7 @@ struct ChangeOptions: ParsableArguments {
   private static func deadline(_ text: String, _ context: Context) throws(CommandFailure) -> BatchChange.Limit {
     if text == "none" { return .lifted }
     guard let ms = Moment(text: text)?.wallMs(context.clock, lastRunMs: 0, spansGoForward: true) else {
-      throw .usage("--deadline \"\(printable(text))\" is no time", remedy: "8h, 2026-11-22T06:00 or none")
+      throw .usage("--deadline \"\(printable(text))\" is not a time", remedy: "8h, 2026-11-22T06:00 or none")
     }
     guard ms > context.clock.wallMs else {
       throw .usage("--deadline \"\(printable(text))\" is past", remedy: "a time to come, or \"transfers pause\"")
@@ -191,7 +191,7 @@ struct SetOutput: OutputValue {
       out = "\(Quantity.count(changed, "batch")) changed\(engineRuns ? "; the running engine follows" : "")\n"
     }
     if unaffected > 0 {
-      out += "left alone: \(Quantity.count(unaffected, "batch")) that \(unaffected == 1 ? "is" : "are") so already\n"
+      out += "unchanged: \(Quantity.count(unaffected, "batch")) already set\n"
     }
     return out
   }

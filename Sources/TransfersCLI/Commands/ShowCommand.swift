@@ -6,7 +6,7 @@ import TransferReports
 /// `transfers show`: one row with what belongs to it.
 struct ShowCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show one batch, file, chunk or attempt with what happened to it.")
+    commandName: "show", abstract: "Show one batch, file, chunk or attempt and its history.")
 
   @Argument(
     help: ArgumentHelp("b12, f345, c9, a77 or the beginning of a uid.", valueName: "id"),

@@ -9,7 +9,7 @@ struct StatusCommand: Command {
     commandName: "status", abstract: "Show what is happening now; works while an engine runs.",
     discussion: """
       Exits with 0 when it could look. With --exit-code it exits as "transfers run" would that ended now: 0 all done, 3 some \
-      failed, are unknown or were called off, 4 none is done, 5 files are left, 8 a mismatch.
+      failed, are unknown or were cancelled, 4 none is done, 5 files are left, 8 a mismatch.
       """,
     aliases: ["st"])
 

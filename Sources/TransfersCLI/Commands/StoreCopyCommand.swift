@@ -6,11 +6,12 @@ import TransferReports
 /// `transfers store snapshot`.
 struct StoreSnapshotCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "snapshot", abstract: "Write a copy for people who look: an auditor, a report, another machine.",
+    commandName: "snapshot",
+    abstract: "Write a read-only copy for inspection: by an auditor, a report, another machine.",
     discussion: """
       One consistent state, also while an engine works. It has no free pages and needs no log, so it opens for everybody \
       who may read the file, on read-only media too: "transfers report --store FILE", sqlite3, Datasette. Mode 0400; \
-      chmod it to hand it over. FILE appears when it is complete and durable. For a copy to go on with see "store backup".
+      chmod it to hand it over. FILE appears when it is complete and durable. For a working copy see "store backup".
       """)
 
   @OptionGroup var target: CopyOptions

@@ -22,7 +22,7 @@ struct WaitCommand: Command {
     commandName: "wait", abstract: "Wait until files are finished, and exit with their result.",
     discussion: """
       Needs no engine of its own: it looks at the ledger, whoever works on it. Exits like push: 0 all done, 3 some \
-      failed, 4 nothing succeeded, 5 files are left that are paused or past their deadline, 8 a mismatch; 124 when the time is over. Called-off files \
+      failed, 4 nothing succeeded, 5 files are left that are paused or past their deadline, 8 a mismatch; 124 when the timeout expired. Cancelled files \
       count as failed. --for settled waits until nothing goes on by itself; --for done until all are done, or one of \
       them cannot be.
       """)
@@ -174,7 +174,7 @@ struct WaitOutput: OutputValue {
   }
 
   /// For the line on standard error.
-  var reason: String { timedOut ? "the time is over: \(counts)" : counts }
+  var reason: String { timedOut ? "timed out: \(counts)" : counts }
 
   func text(_ style: TextStyle) -> String {
     let word = style.paint(result.replacing("_", with: " "), status == .ok ? .green : .red)

@@ -38,7 +38,7 @@ struct LedgerChecks {
 
   private func fileSystem() -> DoctorFinding? {
     guard condition.folderExists else { return nil }
-    guard let name = condition.unsafeFileSystem else { return .ok("ledger.filesystem", "local: its locks hold") }
+    guard let name = condition.unsafeFileSystem else { return .ok("ledger.filesystem", "local: file locking works") }
     return .fail(
       "ledger.filesystem", "\(name): its locks are not safe for a ledger", "put the ledger on a local disk with --store"
     )
@@ -107,7 +107,7 @@ struct LedgerChecks {
       return engine.alive
         ? .ok("engine.lock", text)
         : .warn(
-          "engine.lock", "\(holder) holds the lock without a sign of life for a minute", "look whether it is stuck")
+          "engine.lock", "\(holder) holds the lock without a sign of life for a minute", "check whether it hangs")
     case .unknown: return .ok("engine.lock", text)
     case .free:
       return engine.run != .none && engine.endedAt == .none

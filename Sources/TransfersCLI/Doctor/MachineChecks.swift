@@ -36,7 +36,7 @@ enum MachineChecks {
     }
     return MachineFacts.isClockSynchronized == false
       ? .warn(
-        "clock.time", "\(now), no time service keeps it", "chrony or systemd-timesyncd; S3 allows 15 minutes of error")
+        "clock.time", "\(now), clock not synchronized", "chrony or systemd-timesyncd; S3 allows 15 minutes of error")
       : .ok("clock.time", now)
   }
 
@@ -71,7 +71,7 @@ enum MachineChecks {
     ]
     if context.variable("HTTP_PROXY") != nil, context.variable("http_proxy") == nil {
       findings = [
-        .warn("proxy", "HTTP_PROXY is set and not used: only http_proxy is", "export http_proxy in small letters")
+        .warn("proxy", "HTTP_PROXY is set and not used: only http_proxy is", "export http_proxy in lower case")
       ]
     }
     return findings

@@ -42,7 +42,7 @@ enum ProgramChecks {
     return .warn(
       "version.sqlite",
       "SQLite \(facts.sqlite) can lose commits when one process checkpoints while another writes (WAL-reset bug)",
-      "transfers keeps its own processes from it; let no other program write to the ledger; SQLite 3.51.3 is free of it"
+      "transfers keeps its own processes from it; let no other program write to the ledger; SQLite 3.51.3 is not affected"
     )
   }
 

@@ -10,7 +10,7 @@ enum FormatHelp {
       tsv       a header, tabs; \\t \\n \\r \\\\ and \\xNN stand for control characters and backslashes
 
     csv and tsv: numbers are plain, sizes bytes, times RFC 3339 UTC; what is unknown is empty; labels are a JSON object.
-    Each column of names has a second one, path_b64, with the exact bytes of a name that is not UTF-8. What is no list
+    Each column of names has a second one, path_b64, with the exact bytes of a name that is not UTF-8. What is not a list
     (status, show, a summary) has two columns, key and value, with a line for each figure: "files.done", "chunks.0.id".
     Cells that begin with = + - or @ are left as they are: import such a file as text, do not open it in a spreadsheet.
 
@@ -39,7 +39,7 @@ enum FormatHelp {
 
     --format ndjson prints records, one a line, for streams. Every record has "type": "batch", "file", "chunk",
     "attempt", "failure" …, and at the end "summary" with the number of rows and the head of the document: without it
-    the stream was cut. What is no list is one record. A row that has a figure "type" of its own calls it <type>_type.
+    the stream was cut. What is not a list is one record. A row that has a figure "type" of its own calls it <type>_type.
 
     A command that does not exit with 0 prints as the last line of standard error
       {"type":"exit","code":3,"name":"partial","error":…,"message":…,"remedy":…,"retryable":false}

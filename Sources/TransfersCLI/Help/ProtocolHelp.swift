@@ -20,7 +20,7 @@ enum ProtocolHelp {
     var layout = Table(.plain)
     return layout.page(table) + """
 
-      Resumes: a broken upload goes on inside of the file; else the file is sent from its start.
+      Resumes: a broken upload resumes mid-file; else the file is sent from its start.
       Digest: what a server may confirm the content with. The receipt of a file says what was confirmed, and how.
       unknown: the answer was lost and nobody can be asked. The file is shown as such (exit code 3 or 4) and nothing is sent
       again until a person says what became of it: transfers resolve

@@ -28,7 +28,7 @@ enum SourcesHelp {
       transfers push --base data --files-from list s3://b/in/                     x/1 (in the list) -> in/x/1
     Relative names are relative to the working folder, or to --base, and are the key. Names from the root keep all of their
     path (/data/1 -> in/data/1), or with --base what is below it; both kinds together need --base.
-    Each line is a name as it is: blank lines are passed over, # and spaces are part of the name. A carriage return at the
+    Each line is a name as it is: blank lines are skipped, # and spaces are part of the name. A carriage return at the
     end of a line (CRLF) is dropped, with a remark, when no file has it in its name. A name that comes again counts once.
     A list is checked to its end before anything is recorded: a file that is not there ends with 66 (--missing skip: it is
     recorded as failed and the others go on); a folder, a NUL in a list of lines, or ".." ends with 65.

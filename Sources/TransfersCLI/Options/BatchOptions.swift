@@ -12,14 +12,14 @@ struct BatchOptions: ParsableArguments {
 
   @OptionGroup var sourceOptions: SourceOptions
 
-  @Option(help: ArgumentHelp("Name of the batch; naming it again adds nothing twice.", valueName: "name"))
+  @Option(help: ArgumentHelp("Name of the batch; reusing it adds no duplicates.", valueName: "name"))
   var name: String?
 
   @Option(
     name: .customLong("label"), help: ArgumentHelp("A note that reports can show; repeatable.", valueName: "key=value"))
   var labels: [String] = []
 
-  @Option(help: ArgumentHelp("Higher goes first.", valueName: "n"))
+  @Option(help: ArgumentHelp("Higher values are sent first.", valueName: "n"))
   var priority = 0
 
   @Option(

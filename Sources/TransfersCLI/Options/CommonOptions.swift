@@ -26,7 +26,7 @@ struct CommonOptions: ParsableArguments {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "Write the result into this file, whole or not at all; - is standard output.", valueName: "file"),
+      "Write the result to this file atomically; - is standard output.", valueName: "file"),
     completion: .file()
   )
   var output: NameBytes?
@@ -34,7 +34,7 @@ struct CommonOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "No progress and no remarks; errors and results only.")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Say where the ledger is and what the environment sets.")
+  @Flag(name: .shortAndLong, help: "Say where the ledger is, and which settings come from the environment.")
   var verbose = false
 
   @Option(name: .customLong("color"), help: ArgumentHelp("Colour in text.", valueName: "when"))

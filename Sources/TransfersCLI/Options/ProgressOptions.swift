@@ -5,11 +5,11 @@ import TransferReports
 struct ProgressOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "auto: a block on a terminal, else plain; plain[:5s]: a line now and then; json: records on standard error.",
+      "auto: a block on a terminal, else plain; plain[:5s]: periodic lines; json: records on standard error.",
       valueName: "how"))
   var progress = ProgressChoice.auto
 
-  @Option(help: ArgumentHelp("After the first Ctrl-C, requests that run may go on so long.", valueName: "time"))
+  @Option(help: ArgumentHelp("How long running requests may continue after the first Ctrl-C.", valueName: "time"))
   var drainTimeout = TimeSpan(ms: 30_000)
 
   @Option(
@@ -21,7 +21,7 @@ struct ProgressOptions: ParsableArguments {
   @Flag(name: .customLong("si"), help: "Progress in powers of 1000 (MB) instead of 1024 (MiB).")
   var usesSI = false
 
-  @Flag(help: "Progress without characters beyond ASCII.")
+  @Flag(help: "Progress in ASCII only.")
   var ascii = false
 
   var units: ByteUnits { usesSI ? .si : .iec }

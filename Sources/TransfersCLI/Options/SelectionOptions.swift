@@ -64,7 +64,8 @@ struct RowOptions: ParsableArguments {
 
   @Option(
     name: .customLong("dest"),
-    help: ArgumentHelp("Only what goes there: a part of the destination, or a glob for all of it.", valueName: "text"))
+    help: ArgumentHelp(
+      "Only transfers to this destination: a part of the destination, or a glob for all of it.", valueName: "text"))
   var destinations: [String] = []
 
   @Option(name: .customLong("host"), help: ArgumentHelp("Only what goes to this host.", valueName: "glob"))

@@ -19,7 +19,7 @@ struct SourceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What is listed and not there: fail (nothing is recorded) or skip (recorded as failed, the others are sent).",
+      "Listed files that do not exist: fail (nothing is recorded) or skip (recorded as failed, the others are sent).",
       valueName: "what"))
   var missing = MissingChoice.fail
 

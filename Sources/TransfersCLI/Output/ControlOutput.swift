@@ -75,9 +75,10 @@ struct ControlOutput: OutputValue {
       if let asking { lines.append(asking) }
       if changed + asked == 0, unaffected > 0 { lines.append("nothing to \(words.phrase ?? words.verb)") }
     }
-    if unaffected > 0 { lines.append("left alone: \(reasons)") }
+    if unaffected > 0 { lines.append("unchanged: \(reasons)") }
     if mustBePushed > 0 {
-      lines.append("\(Quantity.count(mustBePushed, "file")) passed over: push again what was never read or is replaced")
+      lines.append(
+        "\(Quantity.count(mustBePushed, "file")) cannot be retried: push again what was never read or was replaced")
     }
     if case .text(let command) = next { lines.append("Next: \(command)") }
     return lines.map { $0 + "\n" }.joined()
@@ -93,7 +94,7 @@ struct ControlOutput: OutputValue {
     if recovery.requeuedFiles > 0 { parts.append("\(recovery.requeuedFiles) to go on with") }
     if recovery.unknownFiles > 0 { parts.append("\(recovery.unknownFiles) now unknown") }
     let what = parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
-    return "the engine that had \(files) ended without a word; its files are put right\(what)"
+    return "the engine that had \(files) crashed; its files were recovered\(what)"
   }
 
   /// `4 done, 1 paused already`.

@@ -49,22 +49,22 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     switch self {
     case .ok: "everything selected is done, or was already there unchanged"
     case .error: "unexpected internal error, or the output could not be written"
-    case .partial: "at least one file failed, is unknown or was called off; others are done or left"
+    case .partial: "at least one file failed, is unknown or was cancelled; others are done or left"
     case .allFailed: "finished; no file of the selection is done"
     case .workLeft: "stopped on purpose with work left; run again"
     case .locked: "another engine owns the ledger"
     case .store:
       "the ledger is missing, corrupt, newer, read-only, on a full disk, locked, or breaks an invariant"
-    case .mismatch: "an integrity check failed: the server has other bytes than we sent"
+    case .mismatch: "an integrity check failed: the content at the server differs from what was sent"
     case .empty: "nothing matched, only with --fail-if-empty"
     case .usage: "wrong command, option or argument; nothing was started"
     case .badData: "a list of files is wrong; nothing was started"
     case .noSource: "no such source, or a list names files that are not there; nothing was started"
     case .auth: "no usable credentials, or they were refused: the files of that destination wait, the others were sent"
     case .config: "the destination or a setting cannot work: its files wait, the others were sent"
-    case .timeout: "the time of wait --timeout or push --wait is over; nothing was stopped"
-    case .interrupted: "second Ctrl-C: stopped at once, the state is saved"
-    case .terminated: "second SIGTERM: stopped at once, the state is saved"
+    case .timeout: "wait --timeout or push --wait expired; nothing was stopped"
+    case .interrupted: "second Ctrl-C: stopped immediately, the state is saved"
+    case .terminated: "second SIGTERM: stopped immediately, the state is saved"
     }
   }
 

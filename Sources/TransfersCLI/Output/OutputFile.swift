@@ -20,7 +20,7 @@ struct OutputFile {
   /// `store` is the ledger of the command; its files are refused.
   init(_ path: NameBytes, store: String?) throws(CommandFailure) {
     guard !path.isEmpty, path.bytes.last != 0x2F else {
-      throw .usage("--output \"\(path)\" is no name of a file", remedy: "--output FILE, or - for standard output")
+      throw .usage("--output \"\(path)\" is not a file name", remedy: "--output FILE, or - for standard output")
     }
     let target = Self.resolved(path)
     self.path = path

@@ -87,8 +87,8 @@ struct RunNumbers: Sendable, Hashable {
   var stopReason: String? {
     switch stoppedBy {
     case nil: nil
-    case .drained: "asked to stop"
-    case .interrupted: "stopped at once"
+    case .drained: "stopped on request"
+    case .interrupted: "stopped immediately"
     case .unreachable: "no connection to \(Self.list(unreachable))"
     case .notDue: "what is left is not due for a long time"
     case .paused: "paused"

@@ -30,7 +30,7 @@ struct EngineStatus: Encodable, Sendable {
   var line: String {
     if run == .none { return "engine: none has run yet" }
     if alive { return "engine: running since \(startedAt.text), process \(pid.text) on \(host.text)" }
-    if endedAt == .none { return "engine: not running; the last one, since \(startedAt.text), ended without a word" }
+    if endedAt == .none { return "engine: not running; the last one, since \(startedAt.text), crashed" }
     return "engine: not running; the last one ended \(endedAt.text) (\(how.text))"
   }
 

@@ -11,14 +11,14 @@ enum NoticeText {
     case .failed(let path, let failure): "failed \(path): \(cause(failure))"
     case .unknown(let path, let failure): "unknown \(path): \(cause(failure))"
     case .retrying(let path, let failure, let ms):
-      "retrying \(path) in \(Quantity.duration(ms)): \(cause(failure)) (more of these are only counted)"
+      "retrying \(path) in \(Quantity.duration(ms)): \(cause(failure)) (further retries are not shown)"
     case .sourceChanged(let path): "changed while it was sent, its new content follows: \(path)"
     case .recovered(let attempts, let files, let unknown): recovered(attempts, files, unknown)
     case .draining(let requests): requests > 0 ? "finishing \(Quantity.count(requests, "request"))" : nil
     case .diskTrouble(let error, let ms):
       "\(error); nothing new begins, and results wait up to \(Quantity.duration(ms)) to be recorded"
     case .circuitOpened(let host, let ms):
-      "\(printable(host)) takes no connections: circuit open, next try in \(Quantity.duration(ms))"
+      "\(printable(host)) refuses connections; pausing: circuit open, next try in \(Quantity.duration(ms))"
     case .circuitClosed(let host): "\(printable(host)) answers again: circuit closed"
     case .planned: nil
     }
@@ -31,6 +31,6 @@ enum NoticeText {
     guard attempts + files + unknown > 0 else { return nil }
     let doubt = unknown > 0 ? ", \(Quantity.count(unknown, "file")) now unknown" : ""
     let cut = Quantity.count(attempts, "request")
-    return "the last run ended without a word: \(cut) cut off, \(Quantity.count(files, "file")) to go on with\(doubt)"
+    return "the last run crashed: \(cut) interrupted, \(Quantity.count(files, "file")) will resume\(doubt)"
   }
 }

@@ -65,7 +65,7 @@ final class ProgressReporter: Sendable {
       guard !look.isQuiet, let line = NoticeText.line(notice) else { return }
       switch state.limit.take(notice) {
       case .tell: put(line, &state)
-      case .stop: put("more of these are only counted", &state)
+      case .stop: put("further messages are not shown", &state)
       case .count: break
       }
     }

@@ -151,12 +151,14 @@ struct Extraction: Sendable, Hashable {
       value = .text(match)
     }
     if resolvesURL {
-      guard let text = try? value.text() else { throw Fault(message: "\(place) of the answer is no URL") }
+      guard let text = try? value.text() else { throw Fault(message: "\(place) of the answer is not a URL") }
       value = .string(URLReference.resolve(text, against: reply.url))
     }
     value = try typed(value)
     guard plus != 0 else { return value }
-    guard let number = try? value.integer() else { throw Fault(message: "\(place) of the answer is no whole number") }
+    guard let number = try? value.integer() else {
+      throw Fault(message: "\(place) of the answer is not a whole number")
+    }
     let (sum, isOverflow) = number.addingReportingOverflow(plus)
     guard !isOverflow else { throw Fault(message: "\(place) of the answer is too large a number") }
     return .int(sum)
@@ -169,7 +171,9 @@ struct Extraction: Sendable, Hashable {
       guard let bytes = try? value.bytes() else { throw Fault(message: "\(place) of the answer is \(value.kind)") }
       return .text(bytes)
     case .int?:
-      guard let number = try? value.integer() else { throw Fault(message: "\(place) of the answer is no whole number") }
+      guard let number = try? value.integer() else {
+        throw Fault(message: "\(place) of the answer is not a whole number")
+      }
       return .int(number)
     case .bool?:
       guard let isTrue = Self.truth(value) else {
@@ -177,7 +181,7 @@ struct Extraction: Sendable, Hashable {
       }
       return .bool(isTrue)
     case .time?:
-      guard let ms = Self.time(value) else { throw Fault(message: "\(place) of the answer is no time") }
+      guard let ms = Self.time(value) else { throw Fault(message: "\(place) of the answer is not a time") }
       return .time(ms)
     }
   }

@@ -70,7 +70,7 @@ extension ProfileJudge {
     // Only a list that is there and empty says that all is there.
     for value in try extraction.elements(in: reader, isStrict: true) {
       guard let text = try? value.text(), let range = Self.range(text, size: facts.layout.size) else {
-        throw Extraction.Fault(message: "\(extraction.place) of the answer is no range of bytes")
+        throw Extraction.Fault(message: "\(extraction.place) of the answer is not a range of bytes")
       }
       missing.append(range)
     }
@@ -98,7 +98,7 @@ extension ProfileJudge {
     var known: Set<Int> = []
     for value in try extraction.elements(in: reader, isStrict: false) {
       guard let number = try? value.integer() else {
-        throw Extraction.Fault(message: "\(extraction.place) of the answer is no list of numbers")
+        throw Extraction.Fault(message: "\(extraction.place) of the answer is not a list of numbers")
       }
       if let number = Int(exactly: number), number >= base { known.insert(number - base) }
     }

@@ -4,8 +4,8 @@ extension ProfileProtocol {
   /// Of profiles as such; ``AllProtocols/profiles`` has a row for each built-in one.
   static let descriptions = [
     ProtocolDescription(
-      name: name, destination: "http(s):// --via", parallel: "as it says", isResumable: true, probe: "as it says",
-      digest: "as it says", exactlyOnce: "as it says; else unknown")
+      name: name, destination: "http(s):// --via", parallel: "by profile", isResumable: true, probe: "by profile",
+      digest: "by profile", exactlyOnce: "by profile; else unknown")
   ]
 
   /// What this profile makes of a server.

@@ -64,12 +64,12 @@ extension ProfileProtocol {
   ) throws(RenderFault) -> TransferRequest {
     var fields = HTTPFields()
     for header in rendered.headers {
-      guard let name = HTTPField.Name(header.name) else { throw RenderFault(.value, "\(header.name) is no header") }
+      guard let name = HTTPField.Name(header.name) else { throw RenderFault(.value, "\(header.name) is not a header") }
       fields.append(HTTPField(name: name, value: header.value))
     }
     if step.expect == .on { fields[.expect] = "100-continue" }
     guard let method = HTTPRequest.Method(rendered.method) else {
-      throw RenderFault(.value, "\(rendered.method) is no method")
+      throw RenderFault(.value, "\(rendered.method) is not a method")
     }
     var request = TransferRequest(method: method, url: rendered.url, fields: fields, limits: limits(name, step))
     switch rendered.body {

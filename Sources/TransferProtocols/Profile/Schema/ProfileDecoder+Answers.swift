@@ -11,7 +11,8 @@ extension ProfileDecoder {
     return entries.compactMap { entry in
       let (scopeName, field) = Self.target(entry.key)
       guard let scope = ExtractTarget.Scope(rawValue: scopeName), Self.isName(field) else {
-        fault(entry.keyMark, "\"\(entry.key)\" is no place for a value: write session.NAME, part.NAME or result.NAME")
+        fault(
+          entry.keyMark, "\"\(entry.key)\" is not a place for a value: write session.NAME, part.NAME or result.NAME")
         return nil
       }
       if let complaint = Self.complaint(scope, name) { fault(entry.keyMark, complaint) }
@@ -162,7 +163,7 @@ extension ProfileDecoder {
       return []
     }
     return entries.compactMap { entry in
-      if !entry.key.isHeaderName { fault(entry.keyMark, "\"\(entry.key)\" is no name of a header") }
+      if !entry.key.isHeaderName { fault(entry.keyMark, "\"\(entry.key)\" is not a header name") }
       let source = Extraction(source: .header(entry.key))
       guard entry.value.entries == nil else {
         guard let map = map(entry.value, what, keys: Self.tests) else { return nil }

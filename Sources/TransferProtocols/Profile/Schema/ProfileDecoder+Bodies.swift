@@ -57,7 +57,7 @@ extension ProfileDecoder {
     for item in node.list ?? [] { checkElements(item) }
     for entry in node.entries ?? [] {
       let isName = entry.key.isHeaderName && entry.key.first.map { $0.isLetter || $0 == "_" } == true
-      if !isName, !entry.key.hasPrefix("$") { fault(entry.keyMark, "\"\(entry.key)\" is no name of an XML element") }
+      if !isName, !entry.key.hasPrefix("$") { fault(entry.keyMark, "\"\(entry.key)\" is not an XML element name") }
       if entry.key != "$each" { checkElements(entry.value) }
     }
   }

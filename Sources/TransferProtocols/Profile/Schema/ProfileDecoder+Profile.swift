@@ -131,7 +131,7 @@ extension ProfileDecoder {
     if size < rules.minSize || size > rules.maxSize {
       fault(node.mark, "chunk.size is not between chunk.min and chunk.max")
     }
-    if size % rules.multipleOf != 0 { fault(node.mark, "chunk.size is no multiple of chunk.multiple_of") }
+    if size % rules.multipleOf != 0 { fault(node.mark, "chunk.size is not a multiple of chunk.multiple_of") }
   }
 
   private mutating func auth(_ node: YAMLNode?) -> ProfileAuth {

@@ -91,7 +91,7 @@ extension ProfileDecoder {
     for entry in node?.entries ?? [] {
       let name = entry.key.hasSuffix("?") ? String(entry.key.dropLast()) : entry.key
       if !name.isHeaderName {
-        fault(entry.keyMark, "\"\(name)\" is no name of a header")
+        fault(entry.keyMark, "\"\(name)\" is not a header name")
       } else if ["host", "content-length", "transfer-encoding", "connection", "expect"].contains(name.lowercased()) {
         fault(entry.keyMark, "the header \(name) is set by the program")
       }

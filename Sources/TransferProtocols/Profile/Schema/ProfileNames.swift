@@ -48,7 +48,7 @@ struct ProfileNames {
     }.first
     guard let field else {
       if variable.root == "now" || variable.root == "it" || variable.root == "parts" { return nil }
-      return "\"\(variable.root)\" alone is no value; it has: \(fields.sorted().joined(separator: " "))"
+      return "\"\(variable.root)\" alone is not a value; it has: \(fields.sorted().joined(separator: " "))"
     }
     return fields.contains(field) ? nil : unknown(field, variable.root, fields)
   }

@@ -93,7 +93,7 @@ extension TemplateValue {
     case .time(let ms): return ms.flooredSeconds
     case .text(let bytes):
       guard let value = Int64(String(decoding: bytes, as: UTF8.self)) else {
-        throw RenderFault(.value, "text that is no whole number stands where one is needed")
+        throw RenderFault(.value, "text that is not a whole number stands where one is needed")
       }
       return value
     case .missing(let name): throw RenderFault(.missing, "\(name) has no value")
