@@ -75,7 +75,7 @@ CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'hist
 
 CREATE TRIGGER file_birth BEFORE INSERT ON file
 WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed'
-  OR (NEW.is_download IS NOT NULL) <> EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND direction = 'download')
+  OR NEW.is_download IS NOT NULL AND NOT EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND direction = 'download')
   OR NEW.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file WHERE path = NEW.path AND live = 1 AND is_download = 1)
   OR NEW.staged IS NOT NULL
   OR EXISTS (SELECT 1 FROM file WHERE id = NEW.id)
@@ -91,7 +91,7 @@ WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live IS NULL AND generation = NEW.generation - 1)
     AND NOT EXISTS (SELECT 1 FROM file
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1 AND generation = NEW.generation - 1)
-BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation, in the direction of its batch'); END;
+BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation; a download in a batch of downloads'); END;
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'settling' THEN NEW.state = 'pending' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'

@@ -16,6 +16,7 @@ import TransferModel
     ("I36", "UPDATE receipt SET note = 'seen', confirmation = 'none'"),
     ("I47", "UPDATE receipt SET size = size + 1"),
     ("I47", "UPDATE receipt SET attempt_id = (SELECT max(id) FROM attempt)"),
+    ("I49", "UPDATE file SET is_download = 1 WHERE id = 3"), ("I49", "UPDATE batch SET direction = 'download'"),
     (
       "I48",
       """
