@@ -2,7 +2,7 @@
 
 Ledgers are made by SQL in the state in which they end, as big_ledger.py does it. Batch 1 are 1,000 real files, sent long ago; batch 2 a
 small one of 1,000 paused files, batch 3 a tenth of all files (at most 100,000), paused; batch 4 the history: done, failed and cancelled.
-While a verb runs, another writer takes the lock again and again, as an engine would: its longest wait is the longest transaction.
+While a verb runs, another writer takes its turn and then the lock again and again, as an engine does: its longest wait is told.
 At the end an engine sends two files to a server that never answers: `control` is the time from starting `cancel` until the engine
 releases both.
 """
@@ -14,6 +14,7 @@ import shutil
 import socket
 import sqlite3
 import statistics
+import struct
 import subprocess
 import threading
 import time
@@ -130,7 +131,8 @@ class Neighbour(threading.Thread):
             while not self.is_over.wait(0.005):
                 fcntl.flock(gate, fcntl.LOCK_SH)
                 before = time.monotonic()
-                db.execute("BEGIN IMMEDIATE")
+                with turn(gate):
+                    db.execute("BEGIN IMMEDIATE")
                 self.longest = max(self.longest, time.monotonic() - before)
                 db.execute("COMMIT")
                 fcntl.flock(gate, fcntl.LOCK_UN)
@@ -145,6 +147,22 @@ class Neighbour(threading.Thread):
     def __exit__(self, *_):
         self.is_over.set()
         self.join()
+
+
+@contextlib.contextmanager
+def turn(gate):
+    """The turn of WriteTurn.swift: an open file description lock on the first byte (Linux: F_OFD_SETLK is 37)."""
+    take, give_up = (struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 1, 0) for kind in (fcntl.F_WRLCK, fcntl.F_UNLCK))
+    while True:
+        try:
+            fcntl.fcntl(gate, 37, take)
+            break
+        except BlockingIOError:
+            time.sleep(0.001)
+    try:
+        yield
+    finally:
+        fcntl.fcntl(gate, 37, give_up)
 
 
 def looks(binary, folder):
@@ -242,7 +260,7 @@ def history(at, options):
         figures = measured(at, path, folder, max(3, options.rounds))
         for name, row in figures.items():
             ratio = row["cpu_ms"] / max(found[0]["commands"][name]["cpu_ms"], 1) if found else 1
-            waits = f"  longest transaction {row['longest_ms']:6.0f} ms  log {row['wal_mib']:4.0f} MiB" if "longest_ms" in row else ""
+            waits = f"  longest wait of another {row['longest_ms']:6.0f} ms  log {row['wal_mib']:4.0f} MiB" if "longest_ms" in row else ""
             print(f"{'history':10} {count:12,} files  {name:18} {row['ms']:8.0f} ms {row['cpu_ms']:8.0f} CPU ms ({ratio:5.1f} ×) {row['rss_mib']:4.0f} MiB{waits}", flush=True)
         found.append({"files": count, "commands": figures})
     shutil.rmtree(os.path.dirname(path), ignore_errors=True)
