@@ -149,6 +149,8 @@ extension EngineLoop {
     guard wish == nil, fatal == nil, bootMs >= nextHopelessMs else { return }
     let dead = scheduler.hopelessHosts(afterOpens: engine.configuration.breakerOpensBeforeGivingUp)
     guard !dead.isEmpty, hosts.values.allSatisfy({ $0.files == 0 || dead.contains($0.name) }) else { return }
+    // What is under way ends with an event, and then this is asked again; a second later the next claim would run.
+    guard units.isEmpty, commitsRunning == 0, !isClaiming else { return }
     nextHopelessMs = bootMs + 1_000
     do throws(TransferError) {
       guard try !hasWork(without: dead) else { return }
@@ -162,7 +164,6 @@ extension EngineLoop {
 
   /// Files of other hosts are ready, or will be while this run has patience.
   private func hasWork(without dead: Set<String>) throws(TransferError) -> Bool {
-    guard units.isEmpty, commitsRunning == 0, !isClaiming else { return true }
     let without = restingBatches.union(batches(ofHosts: dead))
     let lastMs = wallMs + engine.configuration.patienceMs
     return try engine.ledger.read { reader in
