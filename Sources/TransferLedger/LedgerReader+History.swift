@@ -62,15 +62,15 @@ extension LedgerReader {
       """
     ),
     (
+      "I48 receipts are numbered without a hole",
+      "SELECT file_id FROM receipt GROUP BY file_id HAVING min(n) <> 1 OR count(*) <> max(n)"
+    ),
+    (
       "I49 a file goes in the direction of its batch",
       """
       SELECT f.id FROM file f JOIN batch b ON b.id = f.batch_id
       WHERE (f.is_download IS NOT NULL) <> (b.direction = 'download')
       """
-    ),
-    (
-      "I48 receipts are numbered without a hole",
-      "SELECT file_id FROM receipt GROUP BY file_id HAVING min(n) <> 1 OR count(*) <> max(n)"
     ),
   ]
 

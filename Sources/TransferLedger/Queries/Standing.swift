@@ -22,10 +22,7 @@ extension LedgerReader {
   public func standing(
     place: String, path: NameBytes, key: NameBytes, identity: SourceIdentity, in batch: NewBatch, nowMs: Int64
   ) throws -> (standing: Standing, moved: MovedFile?) {
-    let placed = try db.first("SELECT id FROM destination WHERE place = ? AND origin_id IS NULL", .text(place)) {
-      $0.int64(0)
-    }
-    guard let placed else { return (.new, nil) }
+    guard let placed = try db.destination(at: place) else { return (.new, nil) }
     let (home, key, path) = (SQLValue.integer(placed), SQLValue.name(key), SQLValue.name(path))
     if let live = try db.first(StandingFile.liveQuery, home, key, path, row: StandingFile.init) {
       let finding = live.finding(identity)

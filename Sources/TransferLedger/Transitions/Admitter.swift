@@ -29,9 +29,7 @@ struct Admitter {
     self.batch = batch
     self.target = target
     let place = target.batch.canonicalPlace
-    destination = try tx.db.first("SELECT id FROM destination WHERE place = ? AND origin_id IS NULL", .text(place)) {
-      $0.int64(0)
-    }
+    destination = try tx.db.destination(at: place)
     priority = try batch.map { try tx.home(of: $0).priority } ?? target.batch.priority
     live = try tx.db.statement(StandingFile.liveQuery)
     past = try tx.db.statement(StandingFile.pastQuery)

@@ -24,10 +24,7 @@ extension LedgerTransaction {
   }
 
   private func destination(_ place: String) throws -> Int64 {
-    let found = try db.first("SELECT id FROM destination WHERE place = ? AND origin_id IS NULL", .text(place)) {
-      $0.int64(0)
-    }
-    return try found ?? db.insert("INSERT INTO destination (place) VALUES (?)", .text(place))
+    try db.destination(at: place) ?? db.insert("INSERT INTO destination (place) VALUES (?)", .text(place))
   }
 
   /// Records a source that was named but cannot be sent (unreadable, vanished, name refused): a `failed` row without

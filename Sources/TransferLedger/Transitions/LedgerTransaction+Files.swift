@@ -20,8 +20,8 @@ extension LedgerTransaction {
     ) { try stateOf(file, run) }
   }
 
-  /// active, finishing → done with its receipt, which names the newest attempt that succeeded, when every chunk is done and no attempt is open. An open session is
-  /// completed with it.
+  /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. The receipt names the newest attempt
+  /// that succeeded. An open session is completed with it.
   public func completeFile(_ file: FileID, _ run: RunID, _ r: FileReceipt) throws -> TransitionResult {
     let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in
       (

@@ -79,6 +79,13 @@ struct StandingFile {
     """
 }
 
+extension Connection {
+  /// The number of a place that keys of this ledger belong to; nil when none was sent there. Those of merged ledgers are other places.
+  func destination(at place: String) throws(SQLiteError) -> Int64? {
+    try first("SELECT id FROM destination WHERE place = ? AND origin_id IS NULL", .text(place)) { $0.int64(0) }
+  }
+}
+
 extension NewBatch {
   /// Whether files of the batch `id` would be recorded as they are if they were added now: with the same settings, for the same batch
   /// of a name.
