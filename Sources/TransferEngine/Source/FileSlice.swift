@@ -84,9 +84,9 @@ final class FileSlice: BodySource, @unchecked Sendable {
     throw admitted.change(to: now)
   }
 
-  /// Whether the file still holds the bytes that were read for this body: a change of permissions or hard links is no reason to send them
-  /// again. Reads them a second time, unless there are more than ``longestReread``: this runs on libcurl's thread and blocks all
-  /// requests to the server.
+  /// Whether the file still holds the bytes that were read for this body. A changed ctime alone does not mean that they must be sent again:
+  /// permissions or hard links may have changed. Reads the bytes a second time, unless there are more than ``longestReread``: this
+  /// runs on libcurl's thread and blocks all requests to the server.
   private func isStillWhatWasRead(_ last: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) -> Bool {
     guard offset == digested, offset <= Self.longestReread else { return false }
     var read = running

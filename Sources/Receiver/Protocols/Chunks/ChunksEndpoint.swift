@@ -1,7 +1,7 @@
 import TransferModel
 
 /// Numbered chunks and a merge call: `upload`, `status`, `merge`.
-/// The form that many servers of browser uploaders share; there is no specification of it.
+/// The form that many servers for browser uploads have in common. It has no specification.
 struct ChunksEndpoint: Endpoint {
   static let names = ["chunks"]
 
