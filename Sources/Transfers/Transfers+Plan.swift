@@ -19,7 +19,7 @@ extension Transfers {
     let (batch, nowMs) = (target.batch(options), SystemClock().wallMs)
     let admitter = SourceAdmitter(
       found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(options.storePath),
-      notice: { notice(Notice($0)) })
+      notice: notice)
     let seen = try admitter.examine { page throws(TransferError) in
       let standings = try ledger?.read { reader in
         try page.map {
@@ -37,7 +37,7 @@ extension Transfers {
     }
     var result = plan.withLock { $0 }
     if result.requests > 0 { result.requests += target.uploadProtocol.plannedDiscovery }
-    result.add(seen)
+    result.counts.add(seen)
     result.hosts = try target.hosts()
     result.variables = try target.variables()
     return result
@@ -65,25 +65,27 @@ extension Transfers {
 extension PlanResult {
   fileprivate mutating func count(_ standing: Standing, _ layout: ChunkLayout, _ requests: Int) {
     switch standing {
-    case .new: new += 1
-    case .requeued: requeued += 1
-    case .changed: changed += 1
-    case .unchanged: unchanged += 1
-    case .queued: queued += 1
-    case .unknown: unknown += 1
+    case .new: counts.added += 1
+    case .requeued: counts.requeued += 1
+    case .changed:
+      counts.added += 1
+      counts.changed += 1
+    case .unchanged: counts.unchanged += 1
+    case .queued: counts.queued += 1
+    case .unknown: counts.unknown += 1
     }
     guard standing == .new || standing == .changed || standing == .requeued else { return }
-    bytes += layout.size
+    counts.bytes += layout.size
     chunks += layout.count
     self.requests += requests
   }
+}
 
-  fileprivate mutating func add(_ seen: SourceAdmitter.Counts) {
+extension SourceCounts {
+  /// What a scan saw besides the files that it gave to be looked up.
+  fileprivate mutating func add(_ seen: SourceCounts) {
     repeated = seen.repeated
     failed = seen.failed
-    special = seen.special
-    excluded = seen.excluded
-    excludedBy = seen.excludedBy.map { ExcludedFiles(rule: $0.key, files: $0.value) }
-      .sorted { ($1.files, $0.rule) < ($0.files, $1.rule) }
+    add(unrecorded: seen)
   }
 }

@@ -25,10 +25,10 @@ public enum Transfers {
     let clock = SystemClock()
     let admitter = SourceAdmitter(
       found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(options.storePath),
-      notice: { notice(Notice($0)) })
+      notice: notice)
     let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
     defer { opened.withLock { $0.ledger }?.close() }
-    let counts = try admitter.admit { () throws(TransferError) in
+    let recorded = try admitter.admit { () throws(TransferError) in
       let ledger = try Ledger.open(at: options.storePath, mode: .create, clock: clock)
       opened.withLock { $0.ledger = ledger }
       let mark = try ledger.read { reader in try reader.addedMark() }
@@ -37,10 +37,13 @@ public enum Transfers {
     }
     if options.settings.stage == true, let ledger = opened.withLock({ $0.ledger }) {
       let copies = StagedCopies(storePath: options.storePath)
-      try copies.settle(ledger, notice: { notice(Notice($0)) })
+      try copies.settle(ledger, notice: notice)
       try copies.sweep(ledger)
     }
-    return AddResult(counts, since: opened.withLock { $0.mark })
+    let mark = opened.withLock { $0.mark }
+    return AddResult(
+      batch: recorded.batch, counts: recorded.counts,
+      files: AddedFiles(since: mark, batch: recorded.batch, files: recorded.files))
   }
 
   /// Works until nothing is left, `stop` is asked for, or no destination can be reached. Everything that `result` counts is
@@ -64,7 +67,7 @@ public enum Transfers {
     configuration.copies = copies
     // An `add` that was cut off may have left files without their copy.
     do throws(TransferError) {
-      try copies.settleLeft(ledger, notice: { notice(Notice($0)) })
+      try copies.settleLeft(ledger, notice: notice)
     } catch {
       // They wait on, and hold up nobody else.
       guard error.kind == .storeIO else { throw error }
@@ -78,11 +81,11 @@ public enum Transfers {
     defer { resolver.stop() }
     let engine = Engine(
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
-      observer: EngineObserver(progress: progress, notice: { notice(Notice($0)) }))
-    let summary = try engine.work(until: stop.inner)
+      observer: EngineObserver(progress: progress, notice: notice))
+    let result = try engine.work(until: stop)
     // What cannot be removed now is removed by the next run.
     try? copies.sweep(ledger)
-    return RunResult(summary)
+    return result
   }
 
   /// Removes the copies of files that were cancelled, when no `add` is at work. Errors of the store.

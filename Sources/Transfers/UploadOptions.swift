@@ -1,3 +1,4 @@
+import TransferEngine
 public import TransferModel
 
 /// What one `add` or `push` was asked to do.
@@ -11,14 +12,14 @@ public struct UploadOptions: Sendable {
   public var rules: [PathRule]
   public var followSymlinks: Bool
   /// A list of files instead of named sources.
-  public var list: SourceList?
+  public var list: FileList?
   /// The folder that keys are relative to; nil takes the one that all named sources share, or for a list the working
   /// directory.
   public var base: NameBytes?
 
   public init(
     storePath: String, settings: BatchSettings, name: String? = nil, labels: [String: String] = [:],
-    priority: Int = 0, rules: [PathRule] = [], followSymlinks: Bool = false, list: SourceList? = nil,
+    priority: Int = 0, rules: [PathRule] = [], followSymlinks: Bool = false, list: FileList? = nil,
     base: NameBytes? = nil
   ) {
     self.list = list
@@ -33,29 +34,8 @@ public struct UploadOptions: Sendable {
   }
 }
 
-/// A list of file names, one after the other.
-public struct SourceList: Sendable, Hashable {
-  /// nil for standard input.
-  public var path: NameBytes?
-  /// Names are separated by NUL; else by newline.
-  public var isNULSeparated: Bool
-  /// What is not there is recorded as failed; without it the whole list is refused before anything is recorded.
-  public var skipsMissing: Bool
-
-  public init(path: NameBytes?, isNULSeparated: Bool = false, skipsMissing: Bool = false) {
-    self.path = path
-    self.isNULSeparated = isNULSeparated
-    self.skipsMissing = skipsMissing
-  }
-}
-
-public struct PathRule: Sendable, Hashable {
-  public enum Kind: Sendable, Hashable { case include, exclude }
-  public var kind: Kind
-  public var pattern: String
-
-  public init(kind: Kind, pattern: String) {
-    self.kind = kind
-    self.pattern = pattern
+extension UploadOptions {
+  func selection(_ sources: [NameBytes]) -> SourceSelection {
+    SourceSelection(sources, list: list, base: base, rules: PathRules(rules), followsSymlinks: followSymlinks)
   }
 }

@@ -14,12 +14,15 @@ import TransferModel
     ("*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false), ("", "", true), ("*", "", true),
   ])
   func patternsMatchAsDocumented(pattern: String, path: String, expected: Bool) {
-    let rule = PathRules.Rule(.exclude, pattern)
-    #expect(rule.matches(NameBytes(path), isDirectory: false) == expected)
+    let rule = PathRule(kind: .exclude, pattern: pattern)
+    #expect((PathRules([rule]).exclusion(ofFile: NameBytes(path)) != nil) == expected)
   }
 
   @Test func theFirstRuleThatMatchesDecides() {
-    let rules = PathRules([.init(.exclude, "*.tmp"), .init(.include, "keep*"), .init(.exclude, "*.log")])
+    let rules = PathRules([
+      PathRule(kind: .exclude, pattern: "*.tmp"), PathRule(kind: .include, pattern: "keep*"),
+      PathRule(kind: .exclude, pattern: "*.log"),
+    ])
     #expect(rules.exclusion(ofFile: NameBytes("keep.tmp")) == "--exclude *.tmp")
     #expect(rules.exclusion(ofFile: NameBytes("keep.log")) == nil)
     #expect(rules.exclusion(ofFile: NameBytes("other.log")) == "--exclude *.log")
@@ -28,7 +31,7 @@ import TransferModel
   }
 
   @Test func aDirectoryRuleKeepsFilesOfThatName() {
-    let rules = PathRules([.init(.exclude, "cache/")])
+    let rules = PathRules([PathRule(kind: .exclude, pattern: "cache/")])
     #expect(rules.exclusion(ofFile: NameBytes("cache")) == nil)
     #expect(rules.exclusion(ofDirectory: NameBytes("a/cache")) == "--exclude cache/")
   }

@@ -34,7 +34,7 @@ import TransferProtocols
     let engine = Engine(
       ledger: ledger, run: run, resolver: OneAnswer(uploadProtocol: listening, length: length), clock: SystemClock(),
       configuration: EngineConfiguration(workers: 1), observer: EngineObserver(progress: nil, notice: { _ in }))
-    #expect(try engine.work(until: StopSignal()).filesFailed == 1)
+    #expect(try engine.work(until: StopSignal()).failed == 1)
     let used = threads.withLock { $0 }
     #expect(used.count == 1)
     #expect(used.allSatisfy { (pthread_equal($0, pthread_self()) != 0) == isOnLoop })

@@ -66,7 +66,7 @@ import TransferModel
     folder.makeDirectory("skip")
     folder.write(NameBytes("skip/inner"), "x")
     folder.write(NameBytes("outer"), "x")
-    let found = try scan(folder.path, rules: PathRules([.init(.exclude, "skip/")]))
+    let found = try scan(folder.path, rules: PathRules([PathRule(kind: .exclude, pattern: "skip/")]))
     #expect(found.files == [NameBytes("outer")])
     #expect(found.excluded == ["--exclude skip/"])
   }

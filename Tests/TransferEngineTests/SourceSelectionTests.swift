@@ -56,7 +56,7 @@ import TransferModel
 
   @Test(arguments: ["[", "a[b", "x\\", "[!]", "ok/[z"])
   func aRuleThatIsNoPatternIsRefused(_ pattern: String) {
-    let rules = PathRules([.init(.include, "*"), .init(.exclude, pattern)])
+    let rules = PathRules([PathRule(kind: .include, pattern: "*"), PathRule(kind: .exclude, pattern: pattern)])
     #expect(refusal { try SourceSelection([path("data")], rules: rules).resolve() }?.kind == .usage)
   }
 

@@ -8,14 +8,14 @@ import TransferProtocols
 /// An engine in this process, between whose parts a test stands.
 extension Scene {
   /// Works until nothing is left to do.
-  func work(with resolver: any DestinationResolver, workers: Int = 1) throws -> EngineSummary {
+  func work(with resolver: any DestinationResolver, workers: Int = 1) throws -> RunResult {
     let ledger = try Ledger.open(at: storePath, mode: .existing, clock: SystemClock())
     defer { ledger.close() }
     let run = try ledger.startRun(NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
     let engine = Engine(
       ledger: ledger, run: run, resolver: resolver, clock: SystemClock(),
       configuration: EngineConfiguration(workers: workers), observer: EngineObserver(progress: nil, notice: { _ in }))
-    return try engine.work(until: TransferEngine.StopSignal())
+    return try engine.work(until: StopSignal())
   }
 
   func fileRows() throws -> [FileRow] {

@@ -36,14 +36,14 @@ import Transfers
     let requests = try scene.requestCount
     for name in ["first", "second"] {
       link(scene, name)
-      #expect(try scene.plan().unchanged == 1)
+      #expect(try scene.plan().counts.unchanged == 1)
       let added = try scene.add()
-      #expect(added.unchanged == 1 && added.added == 0)
+      #expect(added.counts.unchanged == 1 && added.counts.added == 0)
     }
     #expect(try scene.requestCount == requests)
     try rewrite(scene, seed: 2)
-    #expect(try scene.plan().changed == 1)
-    #expect(try scene.add().changed == 1)
+    #expect(try scene.plan().counts.changed == 1)
+    #expect(try scene.add().counts.changed == 1)
   }
 
   /// A refusal in the middle, and a backup by hard links before it goes on.
@@ -101,11 +101,11 @@ import Transfers
       script: "match \(subject.dataMethod) \(subject.dataPath) nth=3 : status=403\n")
     scene.workers = 1
     try scene.add()
-    #expect(try scene.run().filesFailed == 1)
+    #expect(try scene.run().failed == 1)
     return scene
   }
 
-  @discardableResult private func goOn(_ scene: ConformanceScene) throws -> EngineSummary {
+  @discardableResult private func goOn(_ scene: ConformanceScene) throws -> RunResult {
     try retry(scene)
     return try scene.run()
   }

@@ -106,7 +106,7 @@ import Transfers
     let fault = TransferError(.bug, "use the destination", cause: "planted by the test")
     let summary = try scene.work(with: Interposed(refusal: { $0.destination.contains("/broken/") ? fault : nil }))
     #expect(summary.blocked.mapValues(\.cause) == [BatchID(rawValue: 1): "planted by the test"])
-    #expect(summary.filesDone == files.count && summary.filesLeft == files.count)
+    #expect(summary.done == files.count && summary.left == files.count)
     try scene.expectSameBytes(files)
   }
 }

@@ -40,7 +40,7 @@ import TransferProtocols
     try scene.add(count: 300)
     let summary = try scene.run()
     #expect(summary.blocked.values.map(\.kind) == [refused.kind])
-    #expect(summary.filesFailed == 0 && summary.filesDone == 0 && summary.filesLeft == 300)
+    #expect(summary.failed == 0 && summary.done == 0 && summary.left == 300)
     #expect(scene.server.requests <= 40, "of 300 files")
     #expect(try scene.states() == ["pending"])
     #expect(try scene.failures() == 0, "no file has used up an attempt")
@@ -54,7 +54,7 @@ import TransferProtocols
     _ = try scene.run()
     scene.server.setAnswer(FixedAnswerServer.answer("200 OK", "ETag: \"abc\"\r\n"))
     let summary = try scene.run()
-    #expect(summary.filesDone == 30)
+    #expect(summary.done == 30)
     #expect(summary.blocked.isEmpty)
   }
 
@@ -66,7 +66,7 @@ import TransferProtocols
     }
     try scene.add(count: 60)
     let summary = try scene.run()
-    #expect(summary.filesDone == 60)
+    #expect(summary.done == 60)
     #expect(scene.credentials.refreshes == 1)
   }
 
@@ -104,7 +104,7 @@ final class RefusedScene {
     _ = try Transfers.add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }
 
-  func run() throws -> EngineSummary {
+  func run() throws -> RunResult {
     try withLedger { ledger in
       let run = try ledger.startRun(NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
       var configuration = EngineConfiguration.chosen
@@ -114,7 +114,7 @@ final class RefusedScene {
       let engine = Engine(
         ledger: ledger, run: run, resolver: resolver, clock: SystemClock(), configuration: configuration,
         observer: EngineObserver(progress: nil, notice: { _ in }))
-      return try engine.work(until: TransferEngine.StopSignal())
+      return try engine.work(until: StopSignal())
     }
   }
 

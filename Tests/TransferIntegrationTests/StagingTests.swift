@@ -40,7 +40,7 @@ import TransferModel
   @Test func whatWasAddedIsSentWhateverBecomesOfTheSource() throws {
     let scene = try Scene()
     let files = try scene.makeTree(seed: 3, count: 8)
-    #expect(try staged(scene).added == files.count)
+    #expect(try staged(scene).counts.added == files.count)
     #expect(copies(scene).count == files.count)
     for (n, name) in files.keys.enumerated() {
       let path = NameBytes("\(scene.root)/source").appending(name)
@@ -55,10 +55,10 @@ import TransferModel
     let scene = try Scene()
     let files = try scene.makeTree(seed: 4, count: 4)
     _ = try staged(scene)
-    #expect(try staged(scene).queued == files.count)
+    #expect(try staged(scene).counts.queued == files.count)
     #expect(copies(scene).count == files.count)
     _ = try scene.run()
-    #expect(try staged(scene).unchanged == files.count)
+    #expect(try staged(scene).counts.unchanged == files.count)
     #expect(copies(scene).isEmpty)
   }
 

@@ -42,7 +42,7 @@ import Transfers
     scene.workers = 2
     try scene.add()
     let summary = try scene.run()
-    #expect(summary.filesFailed == 1 && summary.filesDone == 1)
+    #expect(summary.failed == 1 && summary.done == 1)
     let attempts = try scene.look { try $0.attempts(RowFilter(), after: 0, limit: 100) }
     let outcomes = attempts.filter { $0.operation == "part" }.map(\.outcome)
     #expect(outcomes == ["ok", "ok", "fatal", "interrupted"])
@@ -54,7 +54,7 @@ import Transfers
     let scene = try ConformanceScene(
       subject, size: 4 * subject.chunkSize, script: "match PATCH * nth=3 : status=403\n")
     try scene.add()
-    #expect(try scene.run().filesFailed == 1)
+    #expect(try scene.run().failed == 1)
     #expect(try scene.openSessions().count == 1)
     _ = try scene.withLedger { try $0.write { try $0.control(.retry(startsOver: false), RowFilter()) } }
     let summary = try scene.run()
@@ -72,7 +72,7 @@ import Transfers
     // Long enough for all forty to be tried before the first is due again, if nothing held them back.
     scene.backoffMs = 300
     try scene.add()
-    #expect(try scene.run().filesFailed == 1)
+    #expect(try scene.run().failed == 1)
     // Four fail, and those that were on their way meanwhile; each three times.
     let count = try scene.requestCount
     #expect(count <= 8 * 3 + 1)
@@ -84,7 +84,7 @@ import Transfers
     let scene = try ConformanceScene(
       subject, size: 2 * subject.chunkSize, script: "match POST /-/chunks/upload* : status=403\n")
     try scene.add()
-    #expect(try scene.run().filesFailed == 1)
+    #expect(try scene.run().failed == 1)
     let aborts = try scene.look { try $0.attempts(RowFilter(), after: 0, limit: 100) }
       .filter { $0.operation == "abort" }
     #expect(aborts.map(\.outcome) == ["interrupted"])

@@ -30,7 +30,7 @@ public struct Engine: Sendable {
   /// A batch whose destination cannot be used holds up no other: the summary names it.
   /// - Throws: errors of the store, `.leaseLost`; then attempts may be left open, and the next run recovers them. After
   ///   `.storeFull` none is, when there was space for the last results within ``EngineConfiguration/diskWaitMs``.
-  public func work(until stop: StopSignal) throws(TransferError) -> EngineSummary {
+  public func work(until stop: StopSignal) throws(TransferError) -> RunResult {
     let run = run
     let recovery = try ledger.recover(run)
     for (file, cause) in recovery.refused.sorted(by: { $0.key < $1.key }) {
@@ -47,15 +47,15 @@ public struct Engine: Sendable {
     ledger.retryCommits(CommitRetry(forMs: configuration.diskWaitMs) { mailbox.put(.diskTrouble($0)) })
     do throws(TransferError) {
       var summary = try loop.work()
-      summary.filesUnknown += recovery.unknownFiles
-      summary.filesFailed += recovery.refused.count
+      summary.unknown += recovery.unknownFiles
+      summary.failed += recovery.refused.count
       let left = try ledger.read { reader in try reader.workLeft() }
-      summary.filesLeft = left.files + left.paused
-      summary.filesPaused = left.paused
-      if summary.stop == nil { summary.stop = loop.whyLeft(left) }
+      summary.left = left.files + left.paused
+      summary.paused = left.paused
+      if summary.stoppedBy == nil { summary.stoppedBy = loop.whyLeft(left) }
       summary.blocked = loop.blocked
       let refused = summary.blocked.min { $0.key < $1.key }?.value
-      let how = refused.map { "failed: \($0.kind.rawValue)" } ?? summary.stop?.rawValue ?? "done"
+      let how = refused.map { "failed: \($0.kind.rawValue)" } ?? summary.stoppedBy?.rawValue ?? "done"
       let learned = loop.takeLearnedConcurrency()
       _ = try ledger.write { tx in
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }

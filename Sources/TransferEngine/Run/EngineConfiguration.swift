@@ -91,107 +91,12 @@ public protocol DestinationResolver: Sendable {
 public struct EngineObserver: Sendable {
   /// nil when nobody listens; then nothing is counted.
   public var progress: (@Sendable (ProgressSnapshot) -> Void)?
-  public var notice: @Sendable (EngineNotice) -> Void
+  public var notice: @Sendable (Notice) -> Void
 
   public init(
-    progress: (@Sendable (ProgressSnapshot) -> Void)?, notice: @escaping @Sendable (EngineNotice) -> Void
+    progress: (@Sendable (ProgressSnapshot) -> Void)?, notice: @escaping @Sendable (Notice) -> Void
   ) {
     self.progress = progress
     self.notice = notice
-  }
-}
-
-public enum EngineNotice: Sendable {
-  case failed(path: NameBytes, Failure)
-  case unknown(path: NameBytes, Failure)
-  case retrying(path: NameBytes, Failure, inMs: Int64)
-  case sourceChanged(path: NameBytes)
-  case recovered(attempts: Int, files: Int, unknown: Int)
-  case draining(requests: Int)
-  /// The ledger's disk is full or fails: nothing new begins, and results wait in memory for up to so long.
-  case diskTrouble(TransferError, waitMs: Int64)
-  /// A host refuses connections: nothing is sent to it for so long.
-  case circuitOpened(host: String, forMs: Int64)
-  /// It answers again.
-  case circuitClosed(host: String)
-}
-
-/// How a run ended.
-public struct EngineSummary: Sendable, Hashable {
-  public var filesDone = 0
-  public var filesFailed = 0
-  public var filesUnknown = 0
-  /// Failed for good because the server's content differs from the source.
-  public var filesMismatched = 0
-  /// Files that can still be done: pending, waiting, paused.
-  public var filesLeft = 0
-  /// Of those, paused.
-  public var filesPaused = 0
-  public var bytesAcked: Int64 = 0
-  /// Body bytes of all attempts, repeats included.
-  public var bytesSent: Int64 = 0
-  public var retries = 0
-  public var wallMs: Int64 = 0
-  public var stop: StopCause?
-  /// The hosts that took no connections, when that ended the run.
-  public var unreachable: [String] = []
-  /// Batches of which nothing could be sent, and why.
-  public var blocked: [BatchID: TransferError] = [:]
-
-  public init() {}
-}
-
-public enum StopCause: String, Sendable, Codable {
-  /// Asked to stop; what ran was finished.
-  case drained
-  /// Asked to stop at once.
-  case interrupted
-  /// The hosts of all that is left take no connections.
-  case unreachable
-  /// What is left is not due for a long time.
-  case notDue
-  /// What is left was paused by people.
-  case paused
-  /// The deadline of what is left has passed.
-  case deadline
-}
-
-/// Tells a running engine to stop; from any thread, any number of times.
-public final class StopSignal: Sendable {
-  enum Wish: Int, Sendable { case drain, now }
-  private struct State {
-    var wish: Wish?
-    var wake: (@Sendable (Wish) -> Void)?
-  }
-  private let state = Lock(State())
-
-  public init() {}
-
-  /// Finishes what runs, begins nothing new.
-  public func drain() { ask(.drain) }
-  /// Ends what runs; nothing is lost.
-  public func stopNow() { ask(.now) }
-
-  private func ask(_ wish: Wish) {
-    let wake = state.withLock { state in
-      if (state.wish?.rawValue ?? -1) < wish.rawValue { state.wish = wish }
-      return state.wake
-    }
-    wake?(wish)
-  }
-
-  /// Whether anything was asked so far.
-  var isAsked: Bool { state.withLock { $0.wish != nil } }
-
-  /// Whether an engine follows; before that there is nothing to stop but the process.
-  public var isHeard: Bool { state.withLock { $0.wake != nil } }
-
-  /// Calls `wake` at each wish from now on, and at once when there was one already.
-  func onWish(_ wake: @escaping @Sendable (Wish) -> Void) {
-    let earlier = state.withLock { state in
-      state.wake = wake
-      return state.wish
-    }
-    if let earlier { wake(earlier) }
   }
 }

@@ -158,7 +158,7 @@ extension EngineLoop {
       return fail(error)
     }
     stopAsked(.drain)
-    summary.stop = .unreachable
+    summary.stoppedBy = .unreachable
     summary.unreachable = dead.sorted()
   }
 

@@ -42,9 +42,9 @@ extension EngineLoop {
     reporting.totals.fill(&snapshot)
     let views = views()
     let look = reporting.tracker.look(views, counters: counters(), bootMs: bootMs, wallMs: wallMs)
-    snapshot.filesDone = summary.filesDone
-    snapshot.filesFailed = summary.filesFailed
-    snapshot.filesUnknown = summary.filesUnknown
+    snapshot.filesDone = summary.done
+    snapshot.filesFailed = summary.failed
+    snapshot.filesUnknown = summary.unknown
     snapshot.active = views.count
     snapshot.sending = scheduler.sendingCount
     snapshot.retrying = waiting.reduce(look.waitingOutside) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }

@@ -24,11 +24,11 @@ extension EngineLoop {
   private func takeBack(_ unit: FileUnit) {
     for change in unit.changes {
       switch change {
-      case .complete: summary.filesDone -= 1
+      case .complete: summary.done -= 1
       case .fail(let code, _, _):
-        summary.filesFailed -= 1
-        if code == .integrityMismatch { summary.filesMismatched -= 1 }
-      case .unknown: summary.filesUnknown -= 1
+        summary.failed -= 1
+        if code == .integrityMismatch { summary.mismatched -= 1 }
+      case .unknown: summary.unknown -= 1
       default: break
       }
     }
@@ -36,7 +36,7 @@ extension EngineLoop {
 
   /// Nothing is done for the file any more; it ends in the ledger when its requests have.
   private func giveUp(_ unit: FileUnit, _ reason: String) {
-    summary.filesFailed += 1
+    summary.failed += 1
     guard let work = works[unit.file] else { return abandon(unit.file, reason) }
     work.refusal = reason
     for id in scheduler.takeReady(where: work.jobs.contains) { drop(id) }
@@ -93,8 +93,8 @@ extension EngineLoop {
     guard end?.state == .unknown else {
       return engine.observer.notice(.failed(path: path, Failure(.engineBug, reason)))
     }
-    summary.filesFailed -= 1
-    summary.filesUnknown += 1
+    summary.failed -= 1
+    summary.unknown += 1
     engine.observer.notice(.unknown(path: path, Failure(.engineBug, reason)))
   }
 }

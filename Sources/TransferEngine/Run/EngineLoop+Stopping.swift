@@ -6,7 +6,7 @@ extension EngineLoop {
   func stopAsked(_ new: StopSignal.Wish) {
     if let wish, wish.rawValue >= new.rawValue { return }
     wish = new
-    summary.stop = new == .drain ? .drained : .interrupted
+    summary.stoppedBy = new == .drain ? .drained : .interrupted
     if new == .drain {
       drainEndsMs = bootMs + engine.configuration.drainMs
       nextDrainLookMs = bootMs + 1_000

@@ -97,17 +97,17 @@ extension EngineLoop {
     for change in unit.changes {
       switch change {
       case .complete:
-        summary.filesDone += 1
+        summary.done += 1
         noteEnd(machine, nil, held: held)
       case .fail(let code, let message, _):
-        summary.filesFailed += 1
-        if code == .integrityMismatch { summary.filesMismatched += 1 }
+        summary.failed += 1
+        if code == .integrityMismatch { summary.mismatched += 1 }
         noteEnd(machine, code, held: held)
         engine.observer.notice(.failed(path: machine.claimed.path, Failure(code, message)))
       // Called off: the ledger has it as cancelled.
       case .unknown where work.wish == .cancel || work.wish == .remove: break
       case .unknown(let code, let message):
-        summary.filesUnknown += 1
+        summary.unknown += 1
         noteEnd(machine, code, held: held)
         engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
       case .requeue(let notBeforeMs, _, _): nextClaimMs = min(nextClaimMs, notBeforeMs ?? wallMs)

@@ -54,7 +54,7 @@ final class EngineLoop: @unchecked Sendable {
   var refusals: [BatchSettings: Refusals] = [:]
   /// How often the source of a file changed in this run, by its newest generation.
   var changes: [FileID: Int] = [:]
-  var summary = EngineSummary()
+  var summary = RunResult()
   var reporting = Reporting()
 
   /// Units that wait for the next write; one write takes them all.
@@ -139,7 +139,7 @@ final class EngineLoop: @unchecked Sendable {
   }
 
   /// Runs until there is nothing more to do, or a stop is complete.
-  func work() throws(TransferError) -> EngineSummary {
+  func work() throws(TransferError) -> RunResult {
     defer {
       mailbox.close()
       pool.stop()
@@ -232,7 +232,7 @@ final class EngineLoop: @unchecked Sendable {
       return false
     }
     if due - wallMs > engine.configuration.patienceMs {
-      summary.stop = .notDue
+      summary.stoppedBy = .notDue
       return true
     }
     nextClaimMs = min(nextClaimMs, max(due, wallMs))

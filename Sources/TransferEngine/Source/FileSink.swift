@@ -27,16 +27,16 @@ final class PageWriter: FileSink {
 
   private let ledger: Ledger
   private let target: AdmissionTarget
-  private let notice: @Sendable (SourceNotice) -> Void
+  private let notice: @Sendable (Notice) -> Void
   private let answers = Mailbox<(AdmissionPage, Result<PageAdmission, TransferError>)>()
   private var page = AdmissionPage()
   /// Files whose content was compared, to be admitted again.
   private var compared = AdmissionPage()
   private var hasCompared = false
   private var inFlight = 0
-  private var counts = SourceAdmitter.Counts()
+  private var recorded = SourceAdmitter.Recorded()
 
-  init(_ ledger: Ledger, _ target: AdmissionTarget, notice: @escaping @Sendable (SourceNotice) -> Void) {
+  init(_ ledger: Ledger, _ target: AdmissionTarget, notice: @escaping @Sendable (Notice) -> Void) {
     self.ledger = ledger
     self.target = target
     self.notice = notice
@@ -55,11 +55,12 @@ final class PageWriter: FileSink {
     if page.count >= Self.pageSize { try submit() }
   }
 
-  /// What all of them came to; durable on return.
-  func finish() throws(TransferError) -> SourceAdmitter.Counts {
+  /// What all of them came to, with what the scan saw and did not give to it; durable on return.
+  func finish(with seen: SourceCounts) throws(TransferError) -> SourceAdmitter.Recorded {
     if page.count > 0 { try submit() }
     while inFlight > 0 || compared.count > 0 { if inFlight > 0 { try collect() } else { try submitCompared() } }
-    return counts
+    recorded.counts.add(unrecorded: seen)
+    return recorded
   }
 
   private func submit() throws(TransferError) {
@@ -113,17 +114,17 @@ final class PageWriter: FileSink {
   }
 
   private func count(_ page: AdmissionPage, _ done: PageAdmission) {
-    counts.batch = done.batch ?? counts.batch
-    counts.added += done.added
-    counts.changed += done.changed
-    counts.unchanged += done.unchanged
-    counts.queued += done.queued + done.busy.count
-    counts.requeued += done.requeued
-    counts.files.append(done.files)
-    counts.repeated += done.repeated
-    counts.unknown += done.unknown.count
-    counts.failed += done.failed
-    counts.bytes += done.bytes
+    recorded.batch = done.batch ?? recorded.batch
+    recorded.counts.added += done.added
+    recorded.counts.changed += done.changed
+    recorded.counts.unchanged += done.unchanged
+    recorded.counts.queued += done.queued + done.busy.count
+    recorded.counts.requeued += done.requeued
+    recorded.files.append(done.files)
+    recorded.counts.repeated += done.repeated
+    recorded.counts.unknown += done.unknown.count
+    recorded.counts.failed += done.failed
+    recorded.counts.bytes += done.bytes
     for index in done.unknown {
       notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))
     }

@@ -1,4 +1,4 @@
-import TransferModel
+public import TransferModel
 
 /// Which paths below a source are taken: `--include` and `--exclude`, in the order given.
 ///
@@ -8,23 +8,17 @@ import TransferModel
 /// with a slash with the whole relative path (a slash in front only anchors it); one with a slash at the end
 /// with directories, which are then not entered.
 public struct PathRules: Sendable {
-  public enum Kind: String, Sendable, Codable { case include, exclude }
-
-  public struct Rule: Sendable, Hashable {
-    public let kind: Kind
-    /// As given, for messages.
-    public let text: String
+  private struct Matcher: Sendable {
+    let kind: PathRule.Kind
     let pattern: [UInt8]
     let matchesWholePath: Bool
     let matchesDirectoriesOnly: Bool
-    /// `--exclude *.tmp`, as people are told.
     let label: String
 
-    public init(_ kind: Kind, _ text: String) {
-      self.kind = kind
-      self.text = text
-      label = "--\(kind.rawValue) \(text)"
-      var pattern = Array(text.utf8)[...]
+    init(_ rule: PathRule) {
+      kind = rule.kind
+      label = rule.label
+      var pattern = Array(rule.pattern.utf8)[...]
       matchesDirectoriesOnly = pattern.last == 0x2F && pattern.count > 1
       if matchesDirectoriesOnly { pattern = pattern.dropLast() }
       matchesWholePath = pattern.contains(0x2F)
@@ -40,11 +34,11 @@ public struct PathRules: Sendable {
     var problem: String? { globProblem(pattern) }
   }
 
-  public let rules: [Rule]
+  private let rules: [Matcher]
   private let hasInclude: Bool
 
-  public init(_ rules: [Rule] = []) {
-    self.rules = rules
+  public init(_ rules: [PathRule] = []) {
+    self.rules = rules.map(Matcher.init)
     hasInclude = rules.contains { $0.kind == .include }
   }
 

@@ -4,46 +4,25 @@ public import TransferProtocols
 
 /// Records what a scan of sources finds as files of one batch. Blocking.
 public struct SourceAdmitter {
-  /// What was recorded; counts are files.
-  public struct Counts: Sendable, Hashable {
+  /// What was recorded.
+  public struct Recorded: Sendable, Hashable {
     /// nil when nothing had to be recorded.
     public var batch: BatchID?
-    public var added = 0
-    /// Of the added: those that take the place of an older version.
-    public var changed = 0
-    public var unchanged = 0
-    /// Already waiting or in work, from an earlier batch.
-    public var queued = 0
-    /// Had failed before, unchanged since: tried again, in their earlier batch.
-    public var requeued = 0
+    public var counts = SourceCounts()
     /// The added, the queued, the requeued and the busy ones.
     public var files = SelectedFiles()
-    /// Named more than once; taken once.
-    public var repeated = 0
-    public var unknown = 0
-    /// Could not be read or cannot be expressed at the destination; recorded as failed.
-    public var failed = 0
-    /// Not regular files.
-    public var special = 0
-    public var excluded = 0
-    /// The excluded by the rule that left them out.
-    public var excludedBy: [String: Int] = [:]
-    /// Of the added, in bytes.
-    public var bytes: Int64 = 0
-
-    public init() {}
   }
 
   let sources: ResolvedSources
   let destination: Destination
   let uploadProtocol: any UploadProtocol
   let ownFiles: LedgerFiles
-  let notice: @Sendable (SourceNotice) -> Void
+  let notice: @Sendable (Notice) -> Void
 
   /// - Parameter ownFiles: of the ledger, which is not sent when it lies among the sources.
   public init(
     _ sources: ResolvedSources, to destination: Destination, _ uploadProtocol: any UploadProtocol,
-    ownFiles: LedgerFiles, notice: @escaping @Sendable (SourceNotice) -> Void
+    ownFiles: LedgerFiles, notice: @escaping @Sendable (Notice) -> Void
   ) {
     self.sources = sources
     self.destination = destination
@@ -58,21 +37,21 @@ public struct SourceAdmitter {
   /// - Throws: `.usage` when two files have the same key; `.noSource` and `.badList`; errors of the store.
   public func admit(
     open: () throws(TransferError) -> (ledger: Ledger, target: AdmissionTarget)
-  ) throws(TransferError) -> Counts {
+  ) throws(TransferError) -> Recorded {
     guard sources.canBeRefused || destination.mayJoinPaths else {
       let (ledger, target) = try open()
       let writer = PageWriter(ledger, target, notice: notice)
       let seen = try scan(into: writer)
-      return try writer.finish().adding(seen)
+      return try writer.finish(with: seen)
     }
     let (spool, seen) = try spool(watchesKeys: true)
     let (ledger, target) = try open()
     let writer = PageWriter(ledger, target, notice: notice)
     // What comes again is counted here: the ledger cannot tell it from one more file that is there already.
     let again = try spool.replay(into: writer, repeats: false)
-    var counts = try writer.finish().adding(seen)
-    counts.repeated += again
-    return counts
+    var recorded = try writer.finish(with: seen)
+    recorded.counts.repeated += again
+    return recorded
   }
 
   /// Scans without recording anything, and gives every file that would be sent, a page at a time, each only once.
@@ -80,20 +59,20 @@ public struct SourceAdmitter {
   /// - Returns: what would not be recorded as work.
   public func examine(
     _ body: @escaping ([SourceCandidate]) throws(TransferError) -> Void
-  ) throws(TransferError) -> Counts {
+  ) throws(TransferError) -> SourceCounts {
     let examiner = SourceExaminer(notice: notice, body)
     guard sources.mayRepeat || destination.mayJoinPaths else {
       let seen = try scan(into: examiner)
-      return try examiner.finish().adding(seen)
+      return try examiner.finish(with: seen)
     }
     let (spool, seen) = try spool(watchesKeys: true)
     let again = try spool.replay(into: examiner, repeats: false)
-    var counts = try examiner.finish().adding(seen)
+    var counts = try examiner.finish(with: seen)
     counts.repeated = again
     return counts
   }
 
-  private func spool(watchesKeys: Bool) throws(TransferError) -> (spool: SourceSpool, seen: Counts) {
+  private func spool(watchesKeys: Bool) throws(TransferError) -> (spool: SourceSpool, seen: SourceCounts) {
     let spool = try SourceSpool(watchesKeys: watchesKeys)
     let seen = try scan(into: spool)
     do throws(TransferError) {
@@ -105,7 +84,7 @@ public struct SourceAdmitter {
   }
 
   /// - Returns: what was seen and does not go into the sink.
-  private func scan(into sink: some FileSink) throws(TransferError) -> Counts {
+  private func scan(into sink: some FileSink) throws(TransferError) -> SourceCounts {
     let intake = SourceIntake(sink, self)
     try sources.scan { finding throws(TransferError) in try intake.take(finding) }
     return intake.seen
@@ -117,7 +96,7 @@ public struct SourceAdmitter {
     private let isSingleFile: Bool
     /// Kept, so that its memory is used again for each file.
     private var key = NameBytes("")
-    private(set) var seen = Counts()
+    private(set) var seen = SourceCounts()
 
     init(_ sink: Sink, _ admitter: SourceAdmitter) {
       self.sink = sink
@@ -163,16 +142,6 @@ public struct SourceAdmitter {
   }
 }
 
-extension SourceAdmitter.Counts {
-  fileprivate func adding(_ seen: SourceAdmitter.Counts) -> SourceAdmitter.Counts {
-    var counts = self
-    counts.special += seen.special
-    counts.excluded += seen.excluded
-    counts.excludedBy = seen.excludedBy
-    return counts
-  }
-}
-
 extension TransferError {
   /// Files that a destination cannot tell apart: what would.
   fileprivate func advising(_ destination: Destination) -> TransferError {
@@ -181,12 +150,4 @@ extension TransferError {
     error.remedy = advice
     return error
   }
-}
-
-/// What a scan tells people.
-public enum SourceNotice: Sendable {
-  case excluded(path: NameBytes, rule: String)
-  case skipped(path: NameBytes, reason: String)
-  case failed(path: NameBytes, Failure)
-  case remark(String)
 }

@@ -11,12 +11,12 @@ public struct SourceCandidate: Sendable {
 final class SourceExaminer: FileSink {
   private static let pageSize = 1_000
   private let body: ([SourceCandidate]) throws(TransferError) -> Void
-  private let notice: @Sendable (SourceNotice) -> Void
+  private let notice: @Sendable (Notice) -> Void
   private var page: [SourceCandidate] = []
-  private var counts = SourceAdmitter.Counts()
+  private var counts = SourceCounts()
 
   init(
-    notice: @escaping @Sendable (SourceNotice) -> Void,
+    notice: @escaping @Sendable (Notice) -> Void,
     _ body: @escaping ([SourceCandidate]) throws(TransferError) -> Void
   ) {
     self.body = body
@@ -35,8 +35,10 @@ final class SourceExaminer: FileSink {
     notice(.failed(path: path, failure))
   }
 
-  func finish() throws(TransferError) -> SourceAdmitter.Counts {
+  /// `seen` is what the scan did not give to it.
+  func finish(with seen: SourceCounts) throws(TransferError) -> SourceCounts {
     try flush()
+    counts.add(unrecorded: seen)
     return counts
   }
 

@@ -23,7 +23,7 @@ public struct StagedCopies: Sendable {
   /// Copies the source of every file that waits for it, and lets it be sent. Each copy is durable before its file may be
   /// claimed; a crash in between leaves a copy that nobody knows, which ``sweep(_:)`` removes, and the file waits on. A source
   /// that changed meanwhile is not copied: the engine finds out and begins its next generation.
-  public func settle(_ ledger: Ledger, notice: (SourceNotice) -> Void) throws(TransferError) {
+  public func settle(_ ledger: Ledger, notice: (Notice) -> Void) throws(TransferError) {
     try makeFolder()
     // Held while copies are made that no row names yet.
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -40,7 +40,7 @@ public struct StagedCopies: Sendable {
   }
 
   /// The same for what an `add` left that was cut off; nothing when one is at work, or none is left.
-  public func settleLeft(_ ledger: Ledger, notice: (SourceNotice) -> Void) throws(TransferError) {
+  public func settleLeft(_ ledger: Ledger, notice: (Notice) -> Void) throws(TransferError) {
     guard !(try ledger.read { reader in try reader.settlingFiles(after: 0, limit: 1) }).isEmpty else { return }
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 else {
@@ -52,7 +52,7 @@ public struct StagedCopies: Sendable {
   }
 
   private func settle(
-    _ file: SettlingFile, _ ledger: Ledger, _ notice: (SourceNotice) -> Void
+    _ file: SettlingFile, _ ledger: Ledger, _ notice: (Notice) -> Void
   ) throws(TransferError) {
     let uid = UID.make(wallMs: Int64(csys_realtime_ns() / 1_000_000))
     let name = hexText([uid.high, uid.low].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })

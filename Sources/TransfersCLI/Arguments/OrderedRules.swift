@@ -1,3 +1,4 @@
+import TransferModel
 import Transfers
 
 /// `--include` and `--exclude` in the order in which they were typed: the first rule that matches a path decides, so the

@@ -33,11 +33,12 @@ struct AddCommand: Command, HasIdleOptions {
 
   /// Files that could not even be recorded as work make the command fail, the others are queued.
   static func judge(_ result: AddResult) throws(CommandFailure) {
-    guard result.failed + result.unknown > 0 else { return }
-    let succeeded = result.added + result.unchanged + result.queued + result.requeued
-    let status = ExitCode(succeeded: succeeded, failed: result.failed + result.unknown, mismatched: 0, left: 0)
+    let counts = result.counts
+    guard counts.failed + counts.unknown > 0 else { return }
+    let succeeded = counts.added + counts.unchanged + counts.queued + counts.requeued
+    let status = ExitCode(succeeded: succeeded, failed: counts.failed + counts.unknown, mismatched: 0, left: 0)
     throw CommandFailure(
-      status, AddOutput.problem(result),
+      status, AddOutput.problem(counts),
       remedy: "transfers report failures\(result.batch.map { " --batch \($0)" } ?? "")")
   }
 }
@@ -46,24 +47,23 @@ struct AddCommand: Command, HasIdleOptions {
 struct AddOutput: OutputValue {
   static let schema = "transfers.add/1"
   let batch: Cell
-  let files: Counts
+  let files: FigureObject
   let bytes: Cell
   private let result: AddResult
   private let destination: String
 
-  struct Counts: Encodable, Sendable {
-    let added, changed, unchanged, queued, requeued, repeated, unknown, failed, special, excluded: Int
-  }
   private enum CodingKeys: String, CodingKey { case batch, files, bytes }
 
   init(result: AddResult, destination: String) {
     batch = Cell(result.batch?.description)
-    files = Counts(
-      added: result.added, changed: result.changed, unchanged: result.unchanged, queued: result.queued,
-      requeued: result.requeued, repeated: result.repeated, unknown: result.unknown, failed: result.failed,
-      special: result.special,
-      excluded: result.excluded)
-    bytes = .bytes(result.bytes)
+    let counts = result.counts
+    files = FigureObject([
+      ("added", Cell(counts.added)), ("changed", Cell(counts.changed)), ("unchanged", Cell(counts.unchanged)),
+      ("queued", Cell(counts.queued)), ("requeued", Cell(counts.requeued)), ("repeated", Cell(counts.repeated)),
+      ("unknown", Cell(counts.unknown)), ("failed", Cell(counts.failed)), ("special", Cell(counts.special)),
+      ("excluded", Cell(counts.excluded)),
+    ])
+    bytes = .bytes(counts.bytes)
     (self.result, self.destination) = (result, destination)
   }
 
@@ -77,29 +77,30 @@ struct AddOutput: OutputValue {
 
   /// `b412  118 new, 0 unchanged · 3.2 GiB → s3://bucket/runs/`; without a batch when nothing had to be recorded.
   static func line(_ result: AddResult, destination: String, _ style: TextStyle) -> String {
-    var parts = [new(result), "\(result.unchanged) unchanged"]
-    if result.queued > 0 { parts.append("\(result.queued) already queued") }
-    if result.requeued > 0 { parts.append("\(result.requeued) that failed before") }
-    if result.repeated > 0 { parts.append("\(result.repeated) named again") }
-    if result.unknown > 0 { parts.append("\(result.unknown) unknown") }
-    if result.failed > 0 { parts.append("\(result.failed) failed") }
-    if result.special > 0 { parts.append("\(result.special) skipped") }
-    if result.excluded > 0 { parts.append("\(result.excluded) excluded") }
+    let counts = result.counts
+    var parts = [new(counts), "\(counts.unchanged) unchanged"]
+    if counts.queued > 0 { parts.append("\(counts.queued) already queued") }
+    if counts.requeued > 0 { parts.append("\(counts.requeued) that failed before") }
+    if counts.repeated > 0 { parts.append("\(counts.repeated) named again") }
+    if counts.unknown > 0 { parts.append("\(counts.unknown) unknown") }
+    if counts.failed > 0 { parts.append("\(counts.failed) failed") }
+    if counts.special > 0 { parts.append("\(counts.special) skipped") }
+    if counts.excluded > 0 { parts.append("\(counts.excluded) excluded") }
     let batch = result.batch.map { "\($0)  " } ?? ""
-    let size = Quantity.bytes(result.bytes)
+    let size = Quantity.bytes(counts.bytes)
     return "\(batch)\(parts.joined(separator: ", "))\(style.dot)\(size) \(style.arrow) \(printable(destination))"
   }
 
   /// `118 new`, or `118 new (3 of them newer versions)`.
-  private static func new(_ result: AddResult) -> String {
-    result.changed > 0 ? "\(result.added) new (\(result.changed) of them newer versions)" : "\(result.added) new"
+  private static func new(_ counts: SourceCounts) -> String {
+    counts.changed > 0 ? "\(counts.added) new (\(counts.changed) of them newer versions)" : "\(counts.added) new"
   }
 
-  static func problem(_ result: AddResult) -> String {
+  static func problem(_ counts: SourceCounts) -> String {
     var parts: [String] = []
-    if result.failed > 0 { parts.append("\(Quantity.count(result.failed, "file")) could not be read or named") }
-    if result.unknown > 0 {
-      parts.append("the outcome of \(Quantity.count(result.unknown, "file")) is unknown and not tried again by itself")
+    if counts.failed > 0 { parts.append("\(Quantity.count(counts.failed, "file")) could not be read or named") }
+    if counts.unknown > 0 {
+      parts.append("the outcome of \(Quantity.count(counts.unknown, "file")) is unknown and not tried again by itself")
     }
     return parts.joined(separator: "; ")
   }

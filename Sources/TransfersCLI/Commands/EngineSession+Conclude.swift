@@ -20,7 +20,7 @@ extension EngineSession {
   func conclude(
     _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
   ) throws(CommandFailure) {
-    let (failed, unknown) = (numbers.failed + (add?.failed ?? 0), numbers.unknown + (add?.unknown ?? 0))
+    let (failed, unknown) = (numbers.failed + (add?.counts.failed ?? 0), numbers.unknown + (add?.counts.unknown ?? 0))
     let status = ExitCode(numbers, added: add)
     let problems =
       status == .ok ? [] : try problems(storePath, add?.files.batches, numbers.badBefore > 0 ? nil : sinceMs)

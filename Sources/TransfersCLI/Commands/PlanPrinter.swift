@@ -69,23 +69,33 @@ final class PlanPrinter: Sendable {
   }
 
   private func take(_ notice: Notice) {
-    guard case .planned(let path, let key, let size, let verdict) = notice else { return reporter.notice(notice) }
-    guard !isQuiet else { return }
-    guard isVerbose || !(verdict == "unchanged" || verdict.hasPrefix("excluded")) else { return }
+    switch notice {
+    case .planned(let path, let key, let size, let verdict):
+      take(Entry(path: path, key: key, size: size, verdict: verdict), isDetail: verdict == "unchanged")
+    case .excluded(let path, let rule):
+      take(Entry(path: path, key: nil, size: nil, verdict: "excluded: \(rule)"), isDetail: true)
+    default: reporter.notice(notice)
+    }
+  }
+
+  private func take(_ entry: Entry, isDetail: Bool) {
+    guard !isQuiet, isVerbose || !isDetail else { return }
     state.withLock { state in
-      state.page.append(Entry(path: path, key: key, size: size, verdict: verdict))
+      state.page.append(entry)
       if state.page.count >= 200 { state.flush() }
     }
   }
 
   private static func summary(_ result: PlanResult) -> FigureObject {
-    FigureObject([
-      ("new", Cell(result.new)), ("unchanged", Cell(result.unchanged)), ("changed", Cell(result.changed)),
-      ("queued", Cell(result.queued)), ("requeued", Cell(result.requeued)), ("unknown", Cell(result.unknown)),
-      ("repeated", Cell(result.repeated)),
-      ("special", Cell(result.special)), ("failed", Cell(result.failed)), ("excluded", Cell(result.excluded)),
-      ("excluded_by", .counts(Dictionary(uniqueKeysWithValues: result.excludedBy.map { ($0.rule, $0.files) }))),
-      ("chunks", Cell(result.chunks)), ("bytes", .bytes(result.bytes)), ("requests", Cell(result.requests)),
+    let counts = result.counts
+    return FigureObject([
+      ("new", Cell(counts.added - counts.changed)), ("unchanged", Cell(counts.unchanged)),
+      ("changed", Cell(counts.changed)),
+      ("queued", Cell(counts.queued)), ("requeued", Cell(counts.requeued)), ("unknown", Cell(counts.unknown)),
+      ("repeated", Cell(counts.repeated)),
+      ("special", Cell(counts.special)), ("failed", Cell(counts.failed)), ("excluded", Cell(counts.excluded)),
+      ("excluded_by", .counts(counts.excludedBy)),
+      ("chunks", Cell(result.chunks)), ("bytes", .bytes(counts.bytes)), ("requests", Cell(result.requests)),
       ("hosts", .text(result.hosts.joined(separator: " "))),
       ("variables", .text(result.variables.joined(separator: " "))),
     ])
@@ -93,20 +103,28 @@ final class PlanPrinter: Sendable {
 
   /// `would send 3 files (2 new, 1 changed), 4.1 MiB in 3 chunks, 3 requests; 116 unchanged, 1 excluded (--exclude *.tmp)`.
   static func line(_ result: PlanResult) -> String {
-    let sent = Quantity.count(result.new + result.changed + result.requeued, "file")
-    let again = result.requeued > 0 ? ", \(result.requeued) that failed before" : ""
-    var rest = ["\(result.unchanged) unchanged"]
-    if result.queued > 0 { rest.append("\(result.queued) already queued") }
-    if result.unknown > 0 { rest.append("\(result.unknown) unknown") }
-    if result.repeated > 0 { rest.append("\(result.repeated) named again") }
-    if result.failed > 0 { rest.append("\(result.failed) failed") }
-    if result.special > 0 { rest.append("\(result.special) skipped") }
-    let rules = result.excludedBy.prefix(5).map { "\($0.files) by \(printable($0.rule))" }
-    let more = result.excludedBy.count > 5 ? ", …" : ""
-    rest.append("\(result.excluded) excluded" + (rules.isEmpty ? "" : " (\(rules.joined(separator: ", "))\(more))"))
+    let counts = result.counts
+    let sent = Quantity.count(counts.added + counts.requeued, "file")
+    let again = counts.requeued > 0 ? ", \(counts.requeued) that failed before" : ""
     return
-      "would send \(sent) (\(result.new) new, \(result.changed) changed\(again)), \(Quantity.bytes(result.bytes)) in "
-      + "\(Quantity.count(result.chunks, "chunk")), \(Quantity.count(result.requests, "request")); "
-      + rest.joined(separator: ", ")
+      "would send \(sent) (\(counts.added - counts.changed) new, \(counts.changed) changed\(again)), "
+      + "\(Quantity.bytes(counts.bytes)) in \(Quantity.count(result.chunks, "chunk")), "
+      + "\(Quantity.count(result.requests, "request")); " + rest(counts).joined(separator: ", ")
+  }
+
+  /// What would not be sent.
+  private static func rest(_ counts: SourceCounts) -> [String] {
+    var rest = ["\(counts.unchanged) unchanged"]
+    if counts.queued > 0 { rest.append("\(counts.queued) already queued") }
+    if counts.unknown > 0 { rest.append("\(counts.unknown) unknown") }
+    if counts.repeated > 0 { rest.append("\(counts.repeated) named again") }
+    if counts.failed > 0 { rest.append("\(counts.failed) failed") }
+    if counts.special > 0 { rest.append("\(counts.special) skipped") }
+    // The rules that left out most come first.
+    let rules = counts.excludedBy.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let named = rules.prefix(5).map { "\($0.value) by \(printable($0.key))" }
+    let more = rules.count > 5 ? ", …" : ""
+    rest.append("\(counts.excluded) excluded" + (named.isEmpty ? "" : " (\(named.joined(separator: ", "))\(more))"))
+    return rest
   }
 }

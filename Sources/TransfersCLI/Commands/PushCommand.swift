@@ -52,7 +52,7 @@ struct PushCommand: Command, HasIdleOptions {
     if common.format.isForPeople, !common.quiet {
       context.out.writeLine(AddOutput.line(add, destination: destination, common.style(context)))
     }
-    let hasWork = add.added + add.queued + add.requeued > 0
+    let hasWork = add.counts.added + add.counts.queued + add.counts.requeued > 0
     guard let numbers = hasWork ? try work(session, options, add, context) : RunNumbers.none else {
       return try leave(add, destination, options, context)
     }

@@ -64,10 +64,11 @@ struct SourceOptions: ParsableArguments {
   }
 
   /// nil when the sources are named on the command line.
-  func list(_ sources: [NameBytes]) -> SourceList? {
+  func list(_ sources: [NameBytes]) -> FileList? {
     guard let path = filesFromNUL ?? filesFrom ?? (sources == [Self.dash] ? Self.dash : nil) else { return nil }
-    return SourceList(
-      path: path == Self.dash ? nil : path, isNULSeparated: filesFromNUL != nil, skipsMissing: missing == .skip)
+    return FileList(
+      path: path == Self.dash ? nil : path, separator: filesFromNUL == nil ? .newline : .nul,
+      skipsMissing: missing == .skip)
   }
 
   private static let dash = NameBytes("-")

@@ -118,8 +118,9 @@ extension ExitCode {
   /// called off is no more done than what failed, whoever left it so. `added` is what a push found before it sent anything.
   init(_ files: RunNumbers, added: AddResult? = nil) {
     self.init(
-      succeeded: files.done + files.doneBefore + (added?.unchanged ?? 0),
-      failed: files.failed + files.unknown + files.cancelled + (added?.failed ?? 0) + (added?.unknown ?? 0),
+      succeeded: files.done + files.doneBefore + (added?.counts.unchanged ?? 0),
+      failed: files.failed + files.unknown + files.cancelled + (added?.counts.failed ?? 0)
+        + (added?.counts.unknown ?? 0),
       mismatched: files.mismatched, left: files.left)
   }
 }

@@ -39,8 +39,8 @@ struct RunOutput: OutputValue {
     selector = Self.selector(add)
     result = status.name
     files = Counts(
-      done: run.done, failed: run.failed + (add?.failed ?? 0), unknown: run.unknown + (add?.unknown ?? 0),
-      mismatched: run.mismatched, cancelled: run.cancelled, unchanged: add?.unchanged ?? 0, left: run.left,
+      done: run.done, failed: run.failed + (add?.counts.failed ?? 0), unknown: run.unknown + (add?.counts.unknown ?? 0),
+      mismatched: run.mismatched, cancelled: run.cancelled, unchanged: add?.counts.unchanged ?? 0, left: run.left,
       earlier: run.badBefore)
     bytesAcked = .bytes(run.bytesAcked)
     bytesSent = .bytes(run.bytesSent)

@@ -1,4 +1,5 @@
 import TransferReports
+import TransferModel
 import Transfers
 
 /// Lines about single files: the first ones are told, the others only counted, so that a thousand failures are no thousand lines.
@@ -48,7 +49,7 @@ struct NoticeLimit: Sendable {
     case .skipped: "skipped"
     case .sourceChanged: "changed while they were sent"
     case .retrying: "kinds of retry"
-    case .remark, .planned, .recovered, .draining, .diskTrouble, .circuitOpened, .circuitClosed: nil
+    case .remark, .planned, .excluded, .recovered, .draining, .diskTrouble, .circuitOpened, .circuitClosed: nil
     }
   }
 }

@@ -20,7 +20,7 @@ enum NoticeText {
     case .circuitOpened(let host, let ms):
       "\(printable(host)) refuses connections; pausing: circuit open, next try in \(Quantity.duration(ms))"
     case .circuitClosed(let host): "\(printable(host)) answers again: circuit closed"
-    case .planned: nil
+    case .planned, .excluded: nil
     }
   }
 

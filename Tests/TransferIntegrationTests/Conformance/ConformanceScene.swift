@@ -64,8 +64,8 @@ final class ConformanceScene {
 
   /// With `stopAt` somebody asks for a stop when the credentials are asked for the so many-th time: on the thread that prepares the
   /// request, before it looks at the source.
-  @discardableResult func run(stopAt: Int? = nil) throws -> EngineSummary {
-    let stop = TransferEngine.StopSignal()
+  @discardableResult func run(stopAt: Int? = nil) throws -> RunResult {
+    let stop = StopSignal()
     return try withLedger { ledger in
       let run = try ledger.startRun(
         NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
@@ -163,7 +163,7 @@ final class MovableClock: TransferClock {
 private struct StoppingDestinations: DestinationResolver {
   let inner: any DestinationResolver
   let credentials: Int
-  let stop: TransferEngine.StopSignal
+  let stop: StopSignal
 
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
     var resolved = try inner.resolve(settings)
@@ -175,7 +175,7 @@ private struct StoppingDestinations: DestinationResolver {
 private struct StoppingCredentials: CredentialSource {
   let inner: any CredentialSource
   let left: Lock<Int>
-  let stop: TransferEngine.StopSignal
+  let stop: StopSignal
 
   var label: String { inner.label }
   func refresh() { inner.refresh() }

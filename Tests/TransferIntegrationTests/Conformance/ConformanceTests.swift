@@ -50,7 +50,7 @@ import Transfers
       try scene.run()
       let complaint = try scene.complaint()
       #expect(complaint == nil, "\(size) bytes")
-      #expect(try scene.add().unchanged == 1)
+      #expect(try scene.add().counts.unchanged == 1)
     }
   }
 
@@ -159,7 +159,7 @@ import Transfers
 
   @Test(arguments: Subject.adjustable) func otherSettingsDoNotChangeAnUploadThatBegan(subject: Subject) throws {
     let scene = try interrupted(subject)
-    #expect(try scene.add(partSize: 2 * subject.chunkSize).queued == 1)
+    #expect(try scene.add(partSize: 2 * subject.chunkSize).counts.queued == 1)
     scene.wait(hours: 3)
     try scene.run()
     let complaint = try scene.complaint()
@@ -169,7 +169,7 @@ import Transfers
   @Test(arguments: Subject.withSession) func aChangedSourceIsNeverMixed(subject: Subject) throws {
     let scene = try interrupted(subject)
     try scene.write(size: Self.size(subject) + 1, seed: 2)
-    #expect(try scene.add().added == 1)
+    #expect(try scene.add().counts.added == 1)
     scene.wait(hours: 3)
     try scene.run()
     #expect(try scene.states() == ["superseded source.changed", "done"])

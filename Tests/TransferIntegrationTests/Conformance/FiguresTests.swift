@@ -11,7 +11,7 @@ import Transfers
 
   /// What a push and a run say at the end, beside what the receiver counted.
   private func check(
-    _ scene: ConformanceScene, _ added: AddResult, _ summary: EngineSummary, _ what: String
+    _ scene: ConformanceScene, _ added: AddResult, _ summary: RunResult, _ what: String
   ) throws {
     guard try scene.states() == ["done"] else { return }
     let size = Int64(scene.content.count)

@@ -18,7 +18,7 @@ import Transfers
       let before = try scene.requestCount
       try scene.write(size: size, seed: 2)
       let planned = try scene.plan()
-      #expect(planned.changed == 1)
+      #expect(planned.counts.changed == 1)
       try scene.add()
       try scene.run()
       #expect(try scene.states() == ["done", "done"])

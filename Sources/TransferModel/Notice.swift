@@ -1,5 +1,3 @@
-public import TransferModel
-
 /// What people are told while something happens.
 public enum Notice: Sendable {
   case skipped(path: NameBytes, reason: String)
@@ -9,7 +7,9 @@ public enum Notice: Sendable {
   case unknown(path: NameBytes, Failure)
   case retrying(path: NameBytes, Failure, inMs: Int64)
   case sourceChanged(path: NameBytes)
-  /// Of a plan: `new`, `unchanged`, `changed`, `requeued`, `queued`, `unknown`, `excluded: RULE`.
+  /// A rule left it out: `--exclude *.tmp`.
+  case excluded(path: NameBytes, rule: String)
+  /// Of a plan: `new`, `unchanged`, `changed`, `requeued`, `queued`, `unknown`.
   case planned(path: NameBytes, key: NameBytes?, size: Int64?, verdict: String)
   case recovered(attempts: Int, files: Int, unknown: Int)
   case draining(requests: Int)

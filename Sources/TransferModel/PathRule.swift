@@ -1,0 +1,14 @@
+/// One `--include` or `--exclude`, as given. What a pattern means: `transfers help sources`.
+public struct PathRule: Sendable, Hashable {
+  public enum Kind: String, Sendable, Hashable { case include, exclude }
+  public var kind: Kind
+  public var pattern: String
+
+  public init(kind: Kind, pattern: String) {
+    self.kind = kind
+    self.pattern = pattern
+  }
+
+  /// `--exclude *.tmp`, as people are told.
+  public var label: String { "--\(kind.rawValue) \(pattern)" }
+}
