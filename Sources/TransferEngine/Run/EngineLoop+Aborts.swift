@@ -156,7 +156,7 @@ extension EngineLoop {
 
   /// Each request has an attempt of its own, which is durable before it is sent.
   private func beginNext(_ abort: AbortRun, after result: AttemptResult) {
-    commitsRunning += 1
+    commits.writeBegan()
     let run = engine.run
     let mailbox = mailbox
     engine.ledger.write(
@@ -164,7 +164,7 @@ extension EngineLoop {
   }
 
   func abortBegun(_ result: Result<AbortWork, TransferError>, _ abort: AbortRun) {
-    commitsRunning -= 1
+    commits.writeEnded()
     switch result {
     case .success(let work):
       var next = abort
@@ -176,7 +176,7 @@ extension EngineLoop {
   }
 
   private func endAbort(_ work: AbortWork, _ result: AttemptResult, _ state: SessionState?) {
-    commitsRunning += 1
+    commits.writeBegan()
     let run = engine.run
     let mailbox = mailbox
     engine.ledger.write(
@@ -188,7 +188,7 @@ extension EngineLoop {
 
   /// One that the ledger refuses stays open until the next run.
   func abortEnded(_ result: Result<Void, TransferError>) {
-    commitsRunning -= 1
+    commits.writeEnded()
     if case .failure(let error) = result, error.kind != .bug { fail(error) }
   }
 }

@@ -14,17 +14,15 @@ extension EngineLoop {
 
   /// There is room for more files.
   var mayClaim: Bool {
-    engine.configuration.claimsFiles && !isClaiming && works.count < 2 * mostFiles
+    engine.configuration.claimsFiles && !claims.isClaiming && works.count < 2 * mostFiles
   }
 
   private func claimMore() {
     guard mayClaim else { return }
     lookForHosts()
     let full = fullHosts
-    // A claim that found nothing holds until its time, or until a host has room that had none.
-    guard wallMs >= nextClaimMs || !fullAtEmptyClaim.isSubset(of: full) else { return }
-    isClaiming = true
-    fullAtClaim = full
+    guard claims.isDue(nowMs: wallMs, full: full) else { return }
+    claims.began(full: full)
     let run = engine.run
     let mailbox = mailbox
     let room = claimRoom
@@ -34,14 +32,12 @@ extension EngineLoop {
   }
 
   func claimed(_ result: Result<[ClaimedFile], TransferError>) {
-    isClaiming = false
     switch result {
-    case .failure(let error): fail(error)
+    case .failure(let error):
+      claims.failed()
+      fail(error)
     case .success(let files):
-      if files.isEmpty {
-        nextClaimMs = wallMs + 500
-        fullAtEmptyClaim = fullAtClaim
-      }
+      claims.ended(found: files.count, nowMs: wallMs)
       for file in files {
         do throws(TransferError) { try take(file) } catch { giveBack(file, error) }
       }
@@ -74,7 +70,7 @@ extension EngineLoop {
       machine: machine, version: version(of: file), destination: destination, chunks: engine.configuration.chunksPerFile
     )
     if machine.needsSession && machine.ending == nil {
-      sessionQueue.append(file.id)
+      sessionSlots.request(file.id)
     } else {
       advance(file.id)
     }
@@ -110,8 +106,7 @@ extension EngineLoop {
   private func giveBack(_ file: ClaimedFile) {
     var unit = FileUnit(file: file.id, session: file.session?.id)
     unit.changes = [.requeue(notBeforeMs: nil, nil, isFailure: false)]
-    if units.isEmpty { unitsSinceMs = bootMs }
-    units.append(unit)
+    commits.append(unit, nowMs: bootMs)
   }
 
   /// The file leaves the engine without prejudice as soon as nothing of it is under way.
@@ -161,22 +156,21 @@ extension EngineLoop {
 
   /// Lets files begin their upload session while fewer than the configured number have one.
   private func startSessions() {
-    while !sessionQueue.isEmpty {
-      let full = hostsWithoutSessions
-      guard full.count < hosts.count, let file = sessionQueue.popFirst(where: { mayHaveSession($0, without: full) })
-      else { return }
-      guard works[file] != nil else { continue }
-      sessions.insert(file)
-      advance(file)
+    let perHost = max(1, engine.configuration.sessionsAtOnce / max(1, hostsInUse))
+    while let file = sessionSlots.next(mostPerHost: perHost, hosts: hosts.count, place: sessionPlace) { advance(file) }
+  }
+
+  private func sessionPlace(_ file: FileID) -> SessionSlots.Place? {
+    works[file].map { work in
+      SessionSlots.Place(
+        host: work.destination.host.name, batch: work.destination.batch, share: work.destination.share)
     }
   }
 
   /// Gives files with unsent chunks their share, in turn.
   private func feedHungry() {
-    var turns = hungry.count
-    while turns > 0, let file = hungry.popFirst() {
-      turns -= 1
-      isHungry.remove(file)
+    for _ in 0..<turns.count {
+      guard let file = turns.popFirst() else { return }
       advance(file)
     }
   }
@@ -187,7 +181,7 @@ extension EngineLoop {
     for id in waiting {
       guard let work = works[id] else { continue }
       if work.machine.waitingUntil.contains(where: { $0 <= now }) {
-        markHungry(id)
+        turns.append(id)
       } else if work.machine.openCount == 0, let due = work.machine.waitingUntil.min(), due > now + 2_000,
         work.machine.unsentCount == work.machine.waitingUntil.count || work.machine.isFailingWidely
       {
@@ -195,9 +189,5 @@ extension EngineLoop {
         advance(id)
       }
     }
-  }
-
-  func markHungry(_ file: FileID) {
-    if isHungry.insert(file).inserted { hungry.append(file) }
   }
 }

@@ -12,7 +12,7 @@ extension EngineLoop {
   func obeyPeople() {
     guard bootMs >= nextControlMs else { return }
     nextControlMs = bootMs + Self.controlPeriodMs
-    guard fatal == nil else { return }
+    guard stop.fatal == nil else { return }
     do throws(TransferError) {
       let nowMs = wallMs
       obey(try engine.ledger.read { reader in try reader.controlState(nowMs: nowMs) })
@@ -26,7 +26,7 @@ extension EngineLoop {
     if state.limits != limits { obey(state.limits) }
     noteDeadlines()
     // At the end of a run the passes are counted; here the work keeps it alive anyway.
-    if state.hasDueAborts, wish == nil, !works.isEmpty, aborts.isEmpty, abortsRunning.isEmpty, !isClaimingAborts {
+    if state.hasDueAborts, stop.wish == nil, !works.isEmpty, aborts.isEmpty, abortsRunning.isEmpty, !isClaimingAborts {
       claimAborts()
     }
   }

@@ -103,16 +103,6 @@ extension EngineLoop {
     }
   }
 
-  /// Hosts that have as many upload sessions as they may have.
-  var hostsWithoutSessions: Set<String> {
-    let most = max(1, engine.configuration.sessionsAtOnce / max(1, hostsInUse))
-    var counts: [String: Int] = [:]
-    for file in sessions {
-      if let host = works[file]?.destination.host.name { counts[host, default: 0] += 1 }
-    }
-    return Set(counts.filter { $0.value >= most }.keys)
-  }
-
   // MARK: - Closed hosts
 
   /// When a host may be asked again, in wall milliseconds, if that is so far off that its files had better wait in the
@@ -146,11 +136,11 @@ extension EngineLoop {
 
   /// All that is left is for hosts that take no connections.
   func giveUpWhenUnreachable() {
-    guard wish == nil, fatal == nil, bootMs >= nextHopelessMs else { return }
+    guard !isStopping, bootMs >= nextHopelessMs else { return }
     let dead = scheduler.hopelessHosts(afterOpens: engine.configuration.breakerOpensBeforeGivingUp)
     guard !dead.isEmpty, hosts.values.allSatisfy({ $0.files == 0 || dead.contains($0.name) }) else { return }
     // What is under way ends with an event, and then this is asked again; a second later the next claim would run.
-    guard units.isEmpty, commitsRunning == 0, !isClaiming else { return }
+    guard commits.isIdle, !claims.isClaiming else { return }
     nextHopelessMs = bootMs + 1_000
     do throws(TransferError) {
       guard try !hasWork(without: dead) else { return }

@@ -19,7 +19,7 @@ extension EngineLoop {
   /// A claim that came back empty because the batch was held back says nothing any more.
   func wakeIfBelowShare(_ destination: Destination) {
     if destination.share != nil, destination.files == Self.filesAhead(destination) - 1 {
-      nextClaimMs = min(nextClaimMs, wallMs)
+      claims.wake(atMs: wallMs)
     }
   }
 
@@ -27,14 +27,6 @@ extension EngineLoop {
   func heldCount(_ host: Host) -> Int {
     sharing.isEmpty
       ? 0 : sharing.reduce(0) { $1.host === host ? $0 + max(0, $1.requests - ($1.share ?? .max)) : $0 }
-  }
-
-  /// Upload sessions are few: a batch may have as many as it may have requests, and a host its share.
-  func mayHaveSession(_ file: FileID, without full: Set<String>) -> Bool {
-    guard let destination = works[file]?.destination else { return true }
-    if full.contains(destination.host.name) { return false }
-    guard let share = destination.share else { return true }
-    return sessions.count { works[$0]?.destination === destination } < share
   }
 
   /// Batches whose first file is still to come get theirs with their destination.
@@ -48,7 +40,7 @@ extension EngineLoop {
     guard share != destination.share else { return }
     destination.share = share
     let sending = jobs.values.count { $0.phase == .sending && $0.destination === destination }
-    nextClaimMs = min(nextClaimMs, wallMs)
+    claims.wake(atMs: wallMs)
     scheduler.setLimit(share, of: destination.batch, sending: sending)
     sharing.removeAll { $0 === destination }
     if share != nil { sharing.append(destination) }
@@ -67,7 +59,7 @@ extension EngineLoop {
     guard passed != overdue else { return }
     let new = passed.subtracting(overdue)
     overdue = passed
-    nextClaimMs = min(nextClaimMs, wallMs)
+    claims.wake(atMs: wallMs)
     for batch in new { stopBeginning(batch) }
   }
 
@@ -88,13 +80,13 @@ extension EngineLoop {
 
   /// One part after the other, each a transaction of its own: others come between them.
   private func markOverdue(_ part: OverduePart) {
-    commitsRunning += 1
+    commits.writeBegan()
     let mailbox = mailbox
     engine.ledger.write({ tx in try tx.markOverdue(part) }, then: { mailbox.put(.markedOverdue($0)) })
   }
 
   func markedOverdue(_ result: Result<OverduePart, TransferError>) {
-    commitsRunning -= 1
+    commits.writeEnded()
     switch result {
     case .failure(let error): fail(error)
     case .success(let part):

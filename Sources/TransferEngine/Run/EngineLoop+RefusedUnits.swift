@@ -69,14 +69,14 @@ extension EngineLoop {
     guard works.removeValue(forKey: file) != nil else { return }
     work.destination.files -= 1
     wakeIfBelowShare(work.destination)
-    sessions.remove(file)
+    sessionSlots.release(file)
     waiting.remove(file)
     reporting.mark = nil
     abandon(file, reason)
   }
 
   private func abandon(_ file: FileID, _ reason: String) {
-    commitsRunning += 1
+    commits.writeBegan()
     let run = engine.run
     let mailbox = mailbox
     engine.ledger.write(
@@ -86,7 +86,7 @@ extension EngineLoop {
 
   /// Where even that is refused, the file stays as it is: recovery tries again.
   func abandoned(_ result: Result<AbandonedFile, TransferError>, _ file: FileID, _ reason: String) {
-    commitsRunning -= 1
+    commits.writeEnded()
     if case .failure(let error) = result, error.kind != .bug { return fail(error) }
     let end = try? result.get()
     let path = end?.path ?? NameBytes(file.description)

@@ -3,27 +3,17 @@ import TransferModel
 import TransferProtocols
 
 extension EngineLoop {
-  /// How long results may wait for others, to share a commit, while the connections have enough to do. A commit costs as
-  /// much for one row as for a hundred; so small files are a question of how many share one.
-  static let gatheringMs: Int64 = 8
-  private static let fullBatch = 128
-
   /// Waiting longer would not help, or would leave connections idle.
-  var isCommitDue: Bool {
-    isStopping || units.count >= Self.fullBatch || scheduler.readyCount < reach
-      || bootMs - unitsSinceMs >= Self.gatheringMs
-  }
+  var isCommitDue: Bool { isStopping || scheduler.readyCount < reach || commits.isDue(nowMs: bootMs) }
 
   /// Hands the gathered units to the ledger as one job.
   func commitUnits() {
-    guard !units.isEmpty else { return }
-    let batch = units
-    units = []
-    commit(batch, isRepeat: false)
+    guard !commits.isEmpty else { return }
+    commit(commits.takeAll(), isRepeat: false)
   }
 
   func commit(_ batch: [FileUnit], isRepeat: Bool) {
-    commitsRunning += 1
+    commits.writeBegan()
     let run = engine.run
     let mailbox = mailbox
     engine.ledger.write(
@@ -33,7 +23,7 @@ extension EngineLoop {
 
   /// What was begun is durable: prepare it.
   func committed(_ result: Result<[Begun], TransferError>, _ batch: [FileUnit], isRepeat: Bool) {
-    commitsRunning -= 1
+    commits.writeEnded()
     if case .failure(let error) = result, refusesUnits(error, batch, isRepeat: isRepeat) { return }
     let asked = batch.map(\.requestCount)
     beginning -= asked.reduce(0, +)

@@ -3,47 +3,37 @@ import TransferModel
 import TransferProtocols
 
 extension EngineLoop {
-  func stopAsked(_ new: StopSignal.Wish) {
-    if let wish, wish.rawValue >= new.rawValue { return }
-    wish = new
-    summary.stoppedBy = new == .drain ? .drained : .interrupted
-    if new == .drain {
-      drainEndsMs = bootMs + engine.configuration.drainMs
-      nextDrainLookMs = bootMs + 1_000
-      scheduler.measureAnew(inFlight: bytesOut(), nowMs: bootMs)
-      engine.observer.notice(.draining(requests: scheduler.sendingCount))
-    } else {
-      drainEndsMs = bootMs
-      engine.ledger.stopRetrying()
-    }
+  func stopAsked(_ wish: StopSignal.Wish) {
+    guard stop.ask(wish, nowMs: bootMs) else { return }
+    summary.stoppedBy = wish == .drain ? .drained : .interrupted
+    guard wish == .drain else { return engine.ledger.stopRetrying() }
+    scheduler.measureAnew(inFlight: bytesOut(), nowMs: bootMs)
+    engine.observer.notice(.draining(requests: scheduler.sendingCount))
   }
 
   /// The ledger cannot be written at the moment: nothing new begins, and what was sent is waited for and recorded.
   func diskTroubled(_ error: TransferError) {
-    guard diskTrouble == nil, fatal == nil else { return }
-    diskTrouble = error
+    guard stop.note(diskTrouble: error) else { return }
     engine.observer.notice(.diskTrouble(error, waitMs: engine.configuration.diskWaitMs))
     stopAsked(.drain)
   }
 
   /// Moves a stop forward: gives back what was not sent, ends what runs too long, lets every file go.
   func keepStopping() {
-    if let fatal, !fatal.leavesLedgerUsable { return cancelSending() }
+    if stop.leavesRows { return cancelSending() }
     for (id, job) in jobs where job.phase == .ready { interrupt(id, nil) }
     _ = scheduler.takeAllReady()
     for (id, work) in works {
       work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
-      if diskTrouble != nil && work.machine.openCount == 0 { forget(id) } else { advance(id) }
+      if stop.diskTrouble != nil && work.machine.openCount == 0 { forget(id) } else { advance(id) }
     }
-    if bootMs >= drainEndsMs { cancelSending() } else { makeRoom() }
+    if stop.isOver(nowMs: bootMs) { cancelSending() } else { makeRoom() }
     commitUnits()
   }
 
   /// Ends bodies that cannot end before the drain does, so that others can: side by side on a slow line all would be cut off.
   private func makeRoom() {
-    guard bootMs >= nextDrainLookMs else { return }
-    nextDrainLookMs = bootMs + 1_000
-    guard diskTrouble == nil else { return }
+    guard stop.takesLook(nowMs: bootMs) else { return }
     let out = counters()
     let sending = jobs.filter { $0.value.phase == .sending && $0.value.range != nil }
     for (host, ofHost) in Dictionary(grouping: sending, by: { $0.value.host }) {
@@ -55,7 +45,7 @@ extension EngineLoop {
       }
       let inFlight = bodies.reduce(0) { $0 + (out[$1.job] ?? 0) }
       guard let pace = scheduler.gate(host: host)?.line.bytesPerMs(inFlight: inFlight, nowMs: bootMs) else { continue }
-      for id in DrainPlan.hopeless(bodies, bytesPerMs: pace, withinMs: drainEndsMs - bootMs) {
+      for id in DrainPlan.hopeless(bodies, bytesPerMs: pace, withinMs: stop.leftMs(nowMs: bootMs)) {
         guard let job = jobs[id] else { continue }
         job.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
       }
@@ -67,7 +57,7 @@ extension EngineLoop {
   private func forget(_ file: FileID) {
     guard let work = works.removeValue(forKey: file) else { return }
     work.destination.files -= 1
-    sessions.remove(file)
+    sessionSlots.release(file)
     waiting.remove(file)
   }
 
@@ -83,10 +73,9 @@ extension EngineLoop {
 }
 
 extension EngineLoop {
-  /// While the disk is waited for, a request that must not be repeated is left to its own time limits: an answer that comes
-  /// can be recorded later, one that was never waited for makes the file `unknown`.
+  /// Its answer is worth waiting for although the run is over.
   private func mustEnd(_ job: Job) -> Bool {
-    guard diskTrouble != nil, wish != .now, fatal == nil, let work = works[job.file] else { return false }
+    guard stop.awaitsUnrepeatable, let work = works[job.file] else { return false }
     return work.machine.abilities.unrepeatable.contains(job.step.step.operation)
   }
 }

@@ -29,8 +29,7 @@ extension EngineLoop {
       beginning += begin.requestCount
       work.destination.requests += begin.requestCount
     }
-    if units.isEmpty { unitsSinceMs = bootMs }
-    units.append(unit)
+    commits.append(unit, nowMs: bootMs)
   }
 
   /// One file asks what a destination can do; the others wait for the answer instead of asking too.
@@ -75,7 +74,7 @@ extension EngineLoop {
     let machine = work.machine
     guard machine.ending == nil, machine.unsentCount > machine.waitingUntil.count else { return }
     if !machine.abilities.repeatable || machine.facts.session != nil || machine.openCount > 0 {
-      markHungry(machine.claimed.id)
+      turns.append(machine.claimed.id)
     }
   }
 
@@ -85,7 +84,7 @@ extension EngineLoop {
     works[machine.claimed.id] = nil
     work.destination.files -= 1
     wakeIfBelowShare(work.destination)
-    sessions.remove(machine.claimed.id)
+    sessionSlots.release(machine.claimed.id)
     if work.wish != nil { reporting.mark = nil }
     let isThrownAway = unit.changes.contains(where: \.throwsAway)
     if isThrownAway {
@@ -110,7 +109,7 @@ extension EngineLoop {
         summary.unknown += 1
         noteEnd(machine, code, held: held)
         engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
-      case .requeue(let notBeforeMs, _, _): nextClaimMs = min(nextClaimMs, notBeforeMs ?? wallMs)
+      case .requeue(let notBeforeMs, _, _): claims.wake(atMs: notBeforeMs ?? wallMs)
       case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
       case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
         .probeChunk, .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut,

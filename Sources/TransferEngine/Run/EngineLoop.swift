@@ -57,20 +57,13 @@ final class EngineLoop: @unchecked Sendable {
   var summary = RunResult()
   var reporting = Reporting()
 
-  /// Units that wait for the next write; one write takes them all.
-  var units: [FileUnit] = []
-  /// When the oldest of them came.
-  var unitsSinceMs: Int64 = 0
-  var commitsRunning = 0
+  var commits = CommitQueue()
   var lastJobID: JobID = 0
   /// Requests asked of the ledger that have not come back as jobs yet.
   var beginning = 0
-  /// Files that have chunks to send, in turn.
-  var hungry = FIFO<FileID>()
-  var isHungry: Set<FileID> = []
-  /// Files that wait for one of the sessions at a time.
-  var sessionQueue = FIFO<FileID>()
-  var sessions: Set<FileID> = []
+  /// Files that have chunks to send.
+  var turns = FileTurns()
+  var sessionSlots = SessionSlots()
 
   /// Sessions to end at their servers, and those requests that run.
   var aborts: [AbortRun] = []
@@ -78,18 +71,8 @@ final class EngineLoop: @unchecked Sendable {
   var isClaimingAborts = false
   private var abortPassesLeft = 5
 
-  var isClaiming = false
-  /// The hosts that had their share at the last claim, and at the last one that found nothing.
-  var fullAtClaim: Set<String> = []
-  var fullAtEmptyClaim: Set<String> = []
-  /// Wall milliseconds before which another claim makes no sense.
-  var nextClaimMs: Int64 = 0
-  var wish: StopSignal.Wish?
-  var drainEndsMs: Int64 = .max
-  var nextDrainLookMs: Int64 = 0
-  var fatal: TransferError?
-  /// Why the run is being drained, when it is for the sake of the ledger's disk; thrown at the end.
-  var diskTrouble: TransferError?
+  var claims = ClaimPacing()
+  var stop: StopSequence
   var dice = SystemRandomNumberGenerator()
   let startedMs: Int64
   private var nextHeartbeatMs: Int64 = 0
@@ -111,6 +94,7 @@ final class EngineLoop: @unchecked Sendable {
     scheduler = Scheduler(
       workers: engine.configuration.workers, bytesAtOnce: engine.configuration.bytesAtOnce,
       newConcurrency: { engine.concurrency($0, workers: $1) })
+    stop = StopSequence(drainMs: engine.configuration.drainMs)
     startedMs = engine.clock.bootMs
   }
 
@@ -128,7 +112,7 @@ final class EngineLoop: @unchecked Sendable {
     let workers = engine.configuration.workers
     return engine.configuration.startsSlowly ? min(workers, max(Concurrency.usualFirst * 2, scheduler.reach)) : workers
   }
-  var isStopping: Bool { wish != nil || fatal != nil }
+  var isStopping: Bool { stop.isStopping }
 
   var readStop: ReadStop { ReadStop { [isReadingOver] in isReadingOver.withLock { $0 } } }
 
@@ -148,12 +132,12 @@ final class EngineLoop: @unchecked Sendable {
     startAbortPass()
     while true {
       turn()
-      if let fatal, isQuiet, works.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
+      if let fatal = stop.fatal, isQuiet, works.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
       if try isFinished() { break }
       guard let events = mailbox.take(timeoutMs: waitMs()) else { break }
       for event in events { handle(event) }
     }
-    if let diskTrouble { throw diskTrouble }
+    if let diskTrouble = stop.diskTrouble { throw diskTrouble }
     summary.wallMs = bootMs - startedMs
     report(force: true)
     return summary
@@ -206,14 +190,14 @@ final class EngineLoop: @unchecked Sendable {
 
   /// Nothing runs that could still report.
   private var isQuiet: Bool {
-    jobs.values.allSatisfy { $0.phase == .ready } && abortsRunning.isEmpty && commitsRunning == 0 && !isClaiming
+    jobs.values.allSatisfy { $0.phase == .ready } && abortsRunning.isEmpty && commits.running == 0 && !claims.isClaiming
       && !isClaimingAborts
   }
 
   private func isFinished() throws(TransferError) -> Bool {
-    guard works.isEmpty, jobs.isEmpty, units.isEmpty, aborts.isEmpty, isQuiet else { return false }
-    if wish != nil || !engine.configuration.claimsFiles { return true }
-    guard nextClaimMs > wallMs else { return false }
+    guard works.isEmpty, jobs.isEmpty, commits.isEmpty, aborts.isEmpty, isQuiet else { return false }
+    if stop.wish != nil || !engine.configuration.claimsFiles { return true }
+    guard claims.nextMs > wallMs else { return false }
     let without = restingBatches
     // An abort that failed so often waits for another run; its time must not keep this one awake.
     let countsAborts = abortPassesLeft > 0
@@ -223,7 +207,7 @@ final class EngineLoop: @unchecked Sendable {
     }
     if isReady {
       // Added since the last claim came back empty; or it waits for a host that is closed for the time being.
-      if try hasClaimableFiles() { nextClaimMs = wallMs }
+      if try hasClaimableFiles() { claims.wake(atMs: wallMs) }
       return false
     }
     guard let due = next, left.files || (left.aborts && countsAborts) else { return true }
@@ -235,22 +219,22 @@ final class EngineLoop: @unchecked Sendable {
       summary.stoppedBy = .notDue
       return true
     }
-    nextClaimMs = min(nextClaimMs, max(due, wallMs))
+    claims.wake(atMs: max(due, wallMs))
     return false
   }
 
   /// How long the mailbox may be waited for, in milliseconds.
   private func waitMs() -> Int64 {
     var wait = min(1_000, nextControlMs - bootMs)
-    if !units.isEmpty { wait = min(wait, unitsSinceMs + Self.gatheringMs - bootMs) }
-    if !isStopping && mayClaim { wait = min(wait, nextClaimMs - wallMs) }
+    if let due = commits.dueMs { wait = min(wait, due - bootMs) }
+    if !isStopping && mayClaim { wait = min(wait, claims.nextMs - wallMs) }
     if let opening = scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }
     for id in waiting {
       // One that is due already waits for room, and room comes with an event.
       for due in works[id]?.machine.waitingUntil ?? [] where due > wallMs { wait = min(wait, due - wallMs) }
     }
     if engine.observer.progress != nil { wait = min(wait, reporting.nextMs - bootMs) }
-    if drainEndsMs != .max { wait = min(wait, drainEndsMs - bootMs, max(1, nextDrainLookMs - bootMs)) }
+    if let drain = stop.waitMs(nowMs: bootMs) { wait = min(wait, drain) }
     return max(1, wait)
   }
 
@@ -283,8 +267,7 @@ final class EngineLoop: @unchecked Sendable {
 
   /// The first error that ends the run stands.
   func fail(_ error: TransferError) {
-    guard fatal == nil else { return }
-    fatal = error
+    guard stop.fail(error) else { return }
     if error.leavesLedgerUsable { stopAsked(.now) }
   }
 }

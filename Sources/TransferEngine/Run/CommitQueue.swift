@@ -1,0 +1,39 @@
+/// Changes of files that wait to share one commit, and the writes that the ledger has not answered yet. A value; times are
+/// milliseconds of the boot clock.
+///
+/// A commit costs as much for one row as for a hundred, so the speed of small files is a question of how many share one.
+struct CommitQueue: Sendable {
+  /// How long results may wait for others while the connections have enough to do.
+  static let gatheringMs: Int64 = 8
+  private static let fullBatch = 128
+
+  private var units: [FileUnit] = []
+  /// When the oldest of them came.
+  private var sinceMs: Int64 = 0
+  /// Writes that were handed to the ledger, also of other rows than those of units.
+  private(set) var running = 0
+
+  var isEmpty: Bool { units.isEmpty }
+  /// Nothing waits to be written, and nothing is being written.
+  var isIdle: Bool { units.isEmpty && running == 0 }
+
+  mutating func append(_ unit: FileUnit, nowMs: Int64) {
+    if units.isEmpty { sinceMs = nowMs }
+    units.append(unit)
+  }
+
+  /// Waiting longer would not help.
+  func isDue(nowMs: Int64) -> Bool { units.count >= Self.fullBatch || nowMs - sinceMs >= Self.gatheringMs }
+
+  /// When the oldest has waited long enough; nil when none waits.
+  var dueMs: Int64? { units.isEmpty ? nil : sinceMs + Self.gatheringMs }
+
+  /// All that wait, for one write.
+  mutating func takeAll() -> [FileUnit] {
+    defer { units = [] }
+    return units
+  }
+
+  mutating func writeBegan() { running += 1 }
+  mutating func writeEnded() { running -= 1 }
+}

@@ -1,0 +1,71 @@
+import TransferModel
+
+/// How far a stop is: what was asked, what ends the run, and until when a drain waits for requests that run. A value; times are
+/// milliseconds of the boot clock.
+struct StopSequence: Sendable {
+  /// Between two looks at which bodies cannot end in time.
+  private static let lookMs: Int64 = 1_000
+
+  /// How long a drain waits.
+  let drainMs: Int64
+  private(set) var wish: StopSignal.Wish?
+  /// What ends the run; the first one stands.
+  private(set) var fatal: TransferError?
+  /// Why the run is being drained, when it is for the sake of the ledger's disk; thrown at the end.
+  private(set) var diskTrouble: TransferError?
+  private var endMs: Int64 = .max
+  private var nextLookMs: Int64 = 0
+
+  init(drainMs: Int64) { self.drainMs = drainMs }
+
+  var isStopping: Bool { wish != nil || fatal != nil }
+
+  /// False when as much was asked before.
+  mutating func ask(_ new: StopSignal.Wish, nowMs: Int64) -> Bool {
+    if let wish, wish.rawValue >= new.rawValue { return false }
+    wish = new
+    endMs = new == .drain ? nowMs + drainMs : nowMs
+    if new == .drain { nextLookMs = nowMs + Self.lookMs }
+    return true
+  }
+
+  /// False when the run ends with another error already.
+  mutating func fail(_ error: TransferError) -> Bool {
+    guard fatal == nil else { return false }
+    fatal = error
+    return true
+  }
+
+  /// The ledger cannot be written at the moment. False when that is known, or the run ends with an error anyway.
+  mutating func note(diskTrouble error: TransferError) -> Bool {
+    guard diskTrouble == nil, fatal == nil else { return false }
+    diskTrouble = error
+    return true
+  }
+
+  /// Rows cannot be put in order any more: only what runs is ended.
+  var leavesRows: Bool { fatal.map { !$0.leavesLedgerUsable } ?? false }
+
+  /// What still runs is cut off now.
+  func isOver(nowMs: Int64) -> Bool { nowMs >= endMs }
+
+  /// How long what runs may still go on.
+  func leftMs(nowMs: Int64) -> Int64 { endMs - nowMs }
+
+  /// Whether it is time to look which bodies cannot end in time; the next look is a second later. While the disk is waited for,
+  /// none is cut off for others.
+  mutating func takesLook(nowMs: Int64) -> Bool {
+    guard nowMs >= nextLookMs else { return false }
+    nextLookMs = nowMs + Self.lookMs
+    return diskTrouble == nil
+  }
+
+  /// How long nothing has to be done for a drain; nil when none is under way.
+  func waitMs(nowMs: Int64) -> Int64? {
+    endMs == .max ? nil : min(endMs - nowMs, max(1, nextLookMs - nowMs))
+  }
+
+  /// While the disk is waited for, requests that must not be repeated are left to their own time limits: an answer that comes can
+  /// be recorded later, one that was never waited for makes the file `unknown`.
+  var awaitsUnrepeatable: Bool { diskTrouble != nil && wish != .now && fatal == nil }
+}
