@@ -53,7 +53,7 @@ public struct Engine: Sendable {
       summary.left = left.files + left.paused
       summary.paused = left.paused
       if summary.stoppedBy == nil { summary.stoppedBy = loop.whyLeft(left) }
-      summary.blocked = loop.blocked
+      summary.blocked = loop.destinations.blocked
       let refused = summary.blocked.min { $0.key < $1.key }?.value
       let how = refused.map { "failed: \($0.kind.rawValue)" } ?? summary.stoppedBy?.rawValue ?? "done"
       let learned = loop.takeLearnedConcurrency()

@@ -91,15 +91,14 @@ extension EngineLoop {
   /// Nothing can be sent for this batch in this run: no credentials, or settings that cannot work. Its files wait for the
   /// next run; the others go on, and the run ends with the error.
   func block(_ batch: BatchID, _ error: TransferError) {
-    guard blocked[batch] == nil else { return }
-    blocked[batch] = error
+    guard destinations.block(batch, error) else { return }
     let files = works.filter { $0.value.machine.claimed.batch == batch }.keys
     for file in files { letGo(file, notBeforeMs: nil) }
   }
 
   private func giveBack(_ file: ClaimedFile, _ error: TransferError) {
     guard error.concernsOneBatch else { return fail(error) }
-    blocked[file.batch] = blocked[file.batch] ?? error
+    _ = destinations.block(file.batch, error)
     giveBack(file)
   }
 
@@ -131,25 +130,9 @@ extension EngineLoop {
   }
 
   /// The destination of a batch, made at its first file in this run.
-  func destination(of batch: BatchID) throws(TransferError) -> Destination {
+  func destination(of batch: BatchID) throws(TransferError) -> BatchDestination {
     if let known = destinations[batch] { return known }
-    guard let settings = try engine.ledger.read({ reader in try reader.batchSettings(batch) }) else {
-      throw TransferError(
-        .bug, "read the settings of batch", NameBytes(batch.description), cause: "the row is missing",
-        remedy: "run \"transfers store check\"")
-    }
-    let refused = refusals[settings] ?? Refusals(settings: settings)
-    refusals[settings] = refused
-    if let error = refused.error { throw error }
-    let resolved = try engine.resolver.resolve(settings)
-    let host = hosts[resolved.host] ?? Host(name: resolved.host)
-    hosts[resolved.host] = host
-    let destination = Destination(batch: batch, resolved: resolved, host: host, refusals: refused)
-    destinations[batch] = destination
-    let transport = destination.resolved.transport
-    if limitedTransports.insert(ObjectIdentifier(transport as AnyObject)).inserted {
-      transport.setRate(bytesPerSecond: engine.configuration.rate)
-    }
+    let destination = try destinations.make(batch)
     if let limits = limits[batch] { hold(destination, to: limits) }
     return destination
   }
@@ -157,7 +140,9 @@ extension EngineLoop {
   /// Lets files begin their upload session while fewer than the configured number have one.
   private func startSessions() {
     let perHost = max(1, engine.configuration.sessionsAtOnce / max(1, hostsInUse))
-    while let file = sessionSlots.next(mostPerHost: perHost, hosts: hosts.count, place: sessionPlace) { advance(file) }
+    while let file = sessionSlots.next(mostPerHost: perHost, hosts: destinations.hosts.count, place: sessionPlace) {
+      advance(file)
+    }
   }
 
   private func sessionPlace(_ file: FileID) -> SessionSlots.Place? {

@@ -12,31 +12,31 @@ extension EngineLoop {
 
   /// Counts the hosts that files are in work for, or could be, now.
   func countHosts() {
-    hostsInUse = hosts.values.count { host in
+    hostsInUse = destinations.hosts.count { host in
       (host.files > 0 || shares.awaited.contains(host.name)) && !isClosed(host)
     }
   }
 
-  private func isClosed(_ host: Host) -> Bool {
+  private func isClosed(_ host: HostState) -> Bool {
     guard let gate = scheduler.gate(host: host.name) else { return false }
     return gate.isOpen || gate.opensAtMs(nowMs: bootMs) != nil
   }
 
   /// Requests to begin for a host now, so that its connections have enough to do.
-  func room(_ host: Host) -> Int {
+  func room(_ host: HostState) -> Int {
     let sending = scheduler.gate(host: host.name)?.sending ?? 0
     return HostShares.share(of: targetAhead, among: hostsInUse) - (host.requests - sending - heldCount(host))
   }
 
   /// Connections that a host may have if all others want theirs.
-  func connections(_ host: Host) -> Int {
+  func connections(_ host: HostState) -> Int {
     min(scheduler.gate(host: host.name)?.limit ?? reach, scheduler.fairShare(nowMs: bootMs))
   }
 
   /// Hosts of which no more files are claimed now: they have their share, or take nothing for the time being.
-  var fullHosts: Set<String> { Set(hosts.values.filter(isFull).map(\.name)) }
+  var fullHosts: Set<String> { Set(destinations.hosts.filter(isFull).map(\.name)) }
 
-  private func isFull(_ host: Host) -> Bool {
+  private func isFull(_ host: HostState) -> Bool {
     if let gate = scheduler.gate(host: host.name) {
       if gate.opensAtMs(nowMs: bootMs) != nil { return true }
       if gate.isOpen { return host.files > 0 }
@@ -47,18 +47,18 @@ extension EngineLoop {
 
   /// So many files that no host gets more than its share, whosever they are.
   var claimRoom: Int {
-    let used = hosts.values.filter { $0.files > 0 && !isClosed($0) && !isFull($0) }
+    let used = destinations.hosts.filter { $0.files > 0 && !isClosed($0) && !isFull($0) }
     return used.reduce(HostShares.share(of: targetAhead, among: hostsInUse)) { min($0, room($1)) }
   }
 
   /// A file of a batch whose host was not known when it was claimed.
-  func hasTooMany(_ host: Host) -> Bool {
+  func hasTooMany(_ host: HostState) -> Bool {
     let most = isClosed(host) ? Self.probingFiles : HostShares.share(of: mostFiles, among: hostsInUse)
     return host.files >= most
   }
 
   func batches(ofHosts names: Set<String>) -> Set<BatchID> {
-    names.isEmpty ? [] : Set(destinations.values.filter { names.contains($0.host.name) }.map(\.batch))
+    names.isEmpty ? [] : Set(destinations.all.filter { names.contains($0.host.name) }.map(\.batch))
   }
 
   /// Files are ready that a claim would get.
@@ -94,7 +94,7 @@ extension EngineLoop {
   /// What was learned since the last time of hosts that answer, to be noted for the next run.
   func takeLearnedConcurrency() -> [(host: String, count: Int)] {
     guard engine.configuration.startsSlowly else { return [] }
-    return hosts.values.compactMap { host in
+    return destinations.hosts.compactMap { host in
       guard let limit = scheduler.gate(host: host.name)?.learnedLimit, limit != host.notedConcurrency else {
         return nil
       }
@@ -118,7 +118,7 @@ extension EngineLoop {
   /// connections too, but for a few that find out when they take some again.
   func releaseClosed() {
     guard scheduler.hasClosedGate(nowMs: bootMs) else { return }
-    for host in hosts.values where host.files > 0 {
+    for host in destinations.hosts where host.files > 0 {
       if let openingMs = longClosed(host.name) {
         for file in files(of: host) { letGo(file, notBeforeMs: openingMs) }
       } else if scheduler.gate(host: host.name)?.isOpen == true, host.files > Self.probingFiles {
@@ -128,7 +128,7 @@ extension EngineLoop {
   }
 
   /// Those with a request that could go out come first.
-  private func files(of host: Host) -> [FileID] {
+  private func files(of host: HostState) -> [FileID] {
     let all = works.filter { $0.value.destination.host === host && $0.value.machine.ending == nil }
     let isReady = { (work: Work) in work.jobs.contains { self.jobs[$0]?.phase == .ready } }
     return all.filter { isReady($0.value) }.map(\.key) + all.filter { !isReady($0.value) }.map(\.key)
@@ -138,7 +138,7 @@ extension EngineLoop {
   func giveUpWhenUnreachable() {
     guard !isStopping, bootMs >= nextHopelessMs else { return }
     let dead = scheduler.hopelessHosts(afterOpens: engine.configuration.breakerOpensBeforeGivingUp)
-    guard !dead.isEmpty, hosts.values.allSatisfy({ $0.files == 0 || dead.contains($0.name) }) else { return }
+    guard !dead.isEmpty, destinations.hosts.allSatisfy({ $0.files == 0 || dead.contains($0.name) }) else { return }
     // What is under way ends with an event, and then this is asked again; a second later the next claim would run.
     guard commits.isIdle, !claims.isClaiming else { return }
     nextHopelessMs = bootMs + 1_000

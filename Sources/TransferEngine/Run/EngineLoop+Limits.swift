@@ -7,30 +7,30 @@ extension EngineLoop {
   static let aheadOfShare = 6
 
   /// Batches whose files are not begun in this run, or not any more.
-  var restingBatches: Set<BatchID> { overdue.union(blocked.keys) }
+  var restingBatches: Set<BatchID> { overdue.union(destinations.blocked.keys) }
 
   /// Batches that have enough files in work for their share: others are claimed before more of theirs.
   var heldBatches: [BatchID] { sharing.filter { $0.files >= Self.filesAhead($0) }.map(\.batch) }
 
-  private static func filesAhead(_ destination: Destination) -> Int {
+  private static func filesAhead(_ destination: BatchDestination) -> Int {
     (destination.share ?? .max / aheadOfShare) * aheadOfShare
   }
 
   /// A claim that came back empty because the batch was held back says nothing any more.
-  func wakeIfBelowShare(_ destination: Destination) {
+  func wakeIfBelowShare(_ destination: BatchDestination) {
     if destination.share != nil, destination.files == Self.filesAhead(destination) - 1 {
       claims.wake(atMs: wallMs)
     }
   }
 
   /// Requests that no connection may have yet because their batches have their share: no reason to begin fewer of others.
-  func heldCount(_ host: Host) -> Int {
+  func heldCount(_ host: HostState) -> Int {
     sharing.isEmpty
       ? 0 : sharing.reduce(0) { $1.host === host ? $0 + max(0, $1.requests - ($1.share ?? .max)) : $0 }
   }
 
   /// Batches whose first file is still to come get theirs with their destination.
-  func hold(_ destination: Destination, to limits: BatchLimits?) {
+  func hold(_ destination: BatchDestination, to limits: BatchLimits?) {
     if destination.rate != limits?.rate {
       destination.rate = limits?.rate
       let group = RateGroup(rawValue: destination.batch.rawValue)

@@ -59,7 +59,7 @@ extension EngineLoop {
   /// Of all that is in work together: batches may have rates of their own.
   private var rateLimit: Int64? {
     var sum: Int64 = 0
-    for destination in destinations.values where destination.files > 0 {
+    for destination in destinations.all where destination.files > 0 {
       guard let rate = destination.rate else { return engine.configuration.rate }
       let (more, overflows) = sum.addingReportingOverflow(rate)
       sum = overflows ? .max : more
@@ -93,10 +93,8 @@ extension EngineLoop {
   /// Body bytes that are out of what runs.
   func counters() -> [JobID: Int64] {
     var counters: [JobID: Int64] = [:]
-    var seen: Set<ObjectIdentifier> = []
-    for destination in destinations.values
-    where seen.insert(ObjectIdentifier(destination.resolved.transport as AnyObject)).inserted {
-      for (id, bytes) in destination.resolved.transport.bytesInFlight() { counters[id.rawValue] = bytes }
+    for transport in destinations.transports {
+      for (id, bytes) in transport.bytesInFlight() { counters[id.rawValue] = bytes }
     }
     return counters
   }

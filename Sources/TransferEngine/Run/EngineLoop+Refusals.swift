@@ -29,7 +29,7 @@ extension EngineLoop {
   }
 
   /// The files of all batches for that destination wait for another run.
-  private func hold(_ refusals: Refusals, _ failure: Failure) {
+  private func hold(_ refusals: DestinationRefusals, _ failure: Failure) {
     let isAuth = failure.code.blame == .auth
     let error = TransferError(
       isAuth ? .auth : .config, "send to", NameBytes(refusals.settings.destination), cause: failure.message,
@@ -37,7 +37,7 @@ extension EngineLoop {
         ? "put the credentials right and run \"transfers run\""
         : "make it or correct the destination, then run \"transfers run\"")
     refusals.error = error
-    for destination in destinations.values where destination.refusals === refusals { block(destination.batch, error) }
+    for destination in destinations.all where destination.refusals === refusals { block(destination.batch, error) }
   }
 }
 

@@ -105,7 +105,7 @@ extension EngineLoop {
   }
 
   /// Takes what the answer taught about the destination off the verdict, however deep it stands there.
-  func unwrap(_ verdict: Verdict, _ destination: Destination) -> Verdict {
+  func unwrap(_ verdict: Verdict, _ destination: BatchDestination) -> Verdict {
     var judgement = Judgement(verdict)
     if let learned = judgement.learned { destination.learned = learned }
     judgement.learned = nil

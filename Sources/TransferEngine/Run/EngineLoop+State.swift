@@ -2,7 +2,7 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What the loop knows of requests, files, batches and hosts.
+/// What the loop knows of requests and files.
 extension EngineLoop {
   // Objects, because a turn of the loop touches each some ten times: as values their many parts would be counted each time.
 
@@ -12,7 +12,7 @@ extension EngineLoop {
     let file: FileID
     var step: JobStep
     let range: ByteRange?
-    let destination: Destination
+    let destination: BatchDestination
     var phase = Phase.preparing
     var prepared: Prepared?
     /// When it went to the transport, by the boot clock.
@@ -33,7 +33,7 @@ extension EngineLoop {
       case answered
     }
 
-    init(_ id: JobID, file: FileID, step: JobStep, range: ByteRange?, destination: Destination) {
+    init(_ id: JobID, file: FileID, step: JobStep, range: ByteRange?, destination: BatchDestination) {
       self.id = id
       self.file = file
       self.step = step
@@ -43,56 +43,6 @@ extension EngineLoop {
 
     var host: String { destination.host.name }
     var batch: BatchID { destination.batch }
-  }
-
-  /// What a host has of the engine, over all batches.
-  final class Host {
-    let name: String
-    /// Files in work, and requests that were asked of the ledger and have not ended.
-    var files = 0
-    var requests = 0
-    /// Requests at a time, as the ledger knows it.
-    var notedConcurrency: Int?
-    var bodyLength = BodyLength()
-    var pauses = PauseMemory()
-
-    init(name: String) { self.name = name }
-  }
-
-  /// What the batches with the same settings were refused.
-  final class Refusals {
-    let settings: BatchSettings
-    var watch = RefusalWatch()
-    /// Why they are held back.
-    var error: TransferError?
-
-    init(settings: BatchSettings) { self.settings = settings }
-  }
-
-  /// A batch of this run and where it goes.
-  final class Destination {
-    let batch: BatchID
-    let resolved: ResolvedDestination
-    let host: Host
-    let refusals: Refusals
-    var learned = LearnedFacts()
-    /// Its files in work, and its requests that were asked of the ledger and have not ended.
-    var files = 0 { didSet { host.files += files - oldValue } }
-    var requests = 0 { didSet { host.requests += requests - oldValue } }
-    /// Requests at a time, when that is fewer than the engine may have.
-    var share: Int?
-    /// Bytes a second, when it has a limit of its own.
-    var rate: Int64?
-    /// The file whose request asks what can be done there, and those that wait for what it learns.
-    var discoverer: FileID?
-    var undecided: [FileID] = []
-
-    init(batch: BatchID, resolved: ResolvedDestination, host: Host, refusals: Refusals) {
-      self.batch = batch
-      self.refusals = refusals
-      self.resolved = resolved
-      self.host = host
-    }
   }
 
   /// A file in work with its open descriptor.
@@ -111,9 +61,9 @@ extension EngineLoop {
     var refusal: String?
     /// Chunks at a time.
     var concurrency: Concurrency
-    let destination: Destination
+    let destination: BatchDestination
 
-    init(machine: FileMachine, version: SourceVersion, destination: Destination, chunks: Int) {
+    init(machine: FileMachine, version: SourceVersion, destination: BatchDestination, chunks: Int) {
       self.machine = machine
       self.version = version
       recorded = version.identity

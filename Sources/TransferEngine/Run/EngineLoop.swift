@@ -40,18 +40,12 @@ final class EngineLoop: @unchecked Sendable {
   var jobs: [JobID: Job] = [:]
   /// Requests that end their files, at their servers now.
   var awaited: Set<JobID> = []
-  var destinations: [BatchID: Destination] = [:]
-  var hosts: [String: Host] = [:]
+  let destinations: DestinationTable
   var shares = HostShares()
   /// Of them, those that there is work for now, and that may be asked.
   var hostsInUse = 0
-  /// Transports that know the rate of this run.
-  var limitedTransports: Set<ObjectIdentifier> = []
   /// Files of which the ledger refused a change.
   var refused: Set<FileID> = []
-  /// Batches for which nothing can be sent in this run, and why.
-  var blocked: [BatchID: TransferError] = [:]
-  var refusals: [BatchSettings: Refusals] = [:]
   /// How often the source of a file changed in this run, by its newest generation.
   var changes: [FileID: Int] = [:]
   var summary = RunResult()
@@ -83,13 +77,14 @@ final class EngineLoop: @unchecked Sendable {
   var overdue: Set<BatchID> = []
   var hadDeadlines = false
   /// Those with a share of the connections.
-  var sharing: [Destination] = []
+  var sharing: [BatchDestination] = []
   /// When people's wishes are looked for again.
   var nextControlMs: Int64 = 0
 
   init(engine: Engine) {
     self.engine = engine
     journal = engine.ledger.sendingJournal()
+    destinations = DestinationTable(engine)
     pool = PreparingPool(threadCount: engine.configuration.preparingThreads)
     scheduler = Scheduler(
       workers: engine.configuration.workers, bytesAtOnce: engine.configuration.bytesAtOnce,
