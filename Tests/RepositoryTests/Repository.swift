@@ -40,6 +40,9 @@ enum Repository {
     }
   }
 
+  /// Whether a file or folder is there.
+  static func exists(_ path: String) -> Bool { access("\(root)/\(path)", F_OK) == 0 }
+
   static func lines(_ path: String) -> [Substring] {
     (text(path) ?? "").split(separator: "\n", omittingEmptySubsequences: false)
   }
