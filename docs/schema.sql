@@ -21,7 +21,8 @@ CREATE TABLE attempt (
   http_status INTEGER,
   curl_code INTEGER,
   errno INTEGER,
-  bytes_sent INTEGER NOT NULL DEFAULT 0 CHECK (bytes_sent >= 0),
+  -- Body bytes, sent in an upload and received in a download; and those of them that are known to be stored.
+  bytes_transferred INTEGER NOT NULL DEFAULT 0 CHECK (bytes_transferred >= 0),
   bytes_acked INTEGER NOT NULL DEFAULT 0 CHECK (bytes_acked >= 0),
   dns_ms INTEGER,
   connect_ms INTEGER,
@@ -62,9 +63,9 @@ BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file that its run works 
 CREATE TRIGGER attempt_closed BEFORE UPDATE ON attempt
 WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OLD.operation <> 'part' OR OLD.outcome = 'ok'
-  OR NEW.bytes_acked <= OLD.bytes_acked OR NEW.bytes_acked > NEW.bytes_sent
-  OR NEW.bytes_sent <> OLD.bytes_sent AND (
-    OLD.outcome <> 'crashed' OR NEW.bytes_sent < OLD.bytes_sent OR NEW.bytes_sent <> NEW.bytes_acked)
+  OR NEW.bytes_acked <= OLD.bytes_acked OR NEW.bytes_acked > NEW.bytes_transferred
+  OR NEW.bytes_transferred <> OLD.bytes_transferred AND (
+    OLD.outcome <> 'crashed' OR NEW.bytes_transferred < OLD.bytes_transferred OR NEW.bytes_transferred <> NEW.bytes_acked)
   OR NOT EXISTS (SELECT 1 FROM attempt q WHERE q.file_id = OLD.file_id AND q.id > OLD.id AND q.outcome = 'ok')
   OR NEW.outcome <> OLD.outcome OR NEW.ended_at IS NOT OLD.ended_at OR NEW.error_code IS NOT OLD.error_code
   OR NEW.message IS NOT OLD.message OR NEW.http_status IS NOT OLD.http_status OR NEW.curl_code IS NOT OLD.curl_code
@@ -92,8 +93,8 @@ BEGIN SELECT RAISE(FAIL, 'an attempt has a number of its own'); END;
 
 CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
-CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_sent ON attempt
-WHEN OLD.outcome <> 'open' AND NEW.bytes_sent <> OLD.bytes_sent
+CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_transferred ON attempt
+WHEN OLD.outcome <> 'open' AND NEW.bytes_transferred <> OLD.bytes_transferred
 BEGIN DELETE FROM attempt_sum WHERE block = OLD.id >> 12; END;
 
 CREATE TABLE attempt_sum (
@@ -106,7 +107,7 @@ CREATE TABLE attempt_sum (
   unknown INTEGER NOT NULL,
   interrupted INTEGER NOT NULL,
   crashed INTEGER NOT NULL,
-  bytes_sent INTEGER NOT NULL,
+  bytes_transferred INTEGER NOT NULL,
   first_at INTEGER NOT NULL,
   last_at INTEGER NOT NULL,
   -- By error code: how many, the newest of them, the first start, the last end.
@@ -174,7 +175,7 @@ CREATE TABLE chunk (
   seq INTEGER NOT NULL CHECK (seq >= 0),
   offset INTEGER NOT NULL CHECK (offset >= 0),
   length INTEGER NOT NULL CHECK (length >= 0),
-  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'sending' OR state = 'done' OR state = 'waiting'
+  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'in_flight' OR state = 'done' OR state = 'waiting'
     OR state = 'failed' OR state = 'unknown'),
   failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
   not_before INTEGER,
@@ -206,8 +207,8 @@ CREATE INDEX chunk_waiting ON chunk (not_before) WHERE state = 'waiting';
 
 CREATE TRIGGER chunk_arrow BEFORE UPDATE OF state ON chunk
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
-  WHEN 'pending' THEN NEW.state = 'sending' OR NEW.state = 'done' OR NEW.state = 'failed'
-  WHEN 'sending' THEN NEW.state = 'done' OR NEW.state = 'waiting' OR NEW.state = 'pending'
+  WHEN 'pending' THEN NEW.state = 'in_flight' OR NEW.state = 'done' OR NEW.state = 'failed'
+  WHEN 'in_flight' THEN NEW.state = 'done' OR NEW.state = 'waiting' OR NEW.state = 'pending'
     OR NEW.state = 'failed' OR NEW.state = 'unknown'
   WHEN 'waiting' THEN NEW.state IN ('pending', 'failed')
   WHEN 'done' THEN NEW.state = 'pending'
@@ -226,16 +227,16 @@ WHEN NEW.state <> 'pending' OR NEW.remote IS NOT NULL
 BEGIN SELECT RAISE(FAIL, 'a chunk begins pending, in an active file, where the layout puts it'); END;
 
 CREATE TRIGGER chunk_evidence BEFORE UPDATE OF state ON chunk
-WHEN (NEW.state = 'sending') <> EXISTS (
+WHEN (NEW.state = 'in_flight') <> EXISTS (
     SELECT 1 FROM attempt WHERE file_id = NEW.file_id AND chunk_id = NEW.id AND outcome = 'open')
   OR (NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (
     SELECT 1 FROM attempt WHERE id = NEW.done_attempt AND outcome = 'ok' AND CASE OLD.state
-      WHEN 'sending' THEN chunk_id = NEW.id
+      WHEN 'in_flight' THEN chunk_id = NEW.id
       -- Its answer was lost, and asking showed that it is there; or it is empty, and there with its session.
       ELSE file_id = NEW.file_id AND (operation = 'verify' OR operation = 'probe' OR operation = 'create') END))
   OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
-BEGIN SELECT RAISE(FAIL, 'a chunk is sending with its open attempt, and done by an attempt that succeeded'); END;
+BEGIN SELECT RAISE(FAIL, 'a chunk is in flight with its open attempt, and done by an attempt that succeeded'); END;
 
 CREATE TRIGGER chunk_fixed BEFORE UPDATE OF id, file_id, seq, offset, length ON chunk
 WHEN NEW.id <> OLD.id OR NEW.file_id <> OLD.file_id OR NEW.seq <> OLD.seq OR OLD.state <> 'pending' OR OLD.acked > 0
@@ -828,7 +829,7 @@ SELECT
   a.http_status AS http_status,
   a.curl_code AS curl_code,
   a.errno AS errno,
-  a.bytes_sent AS bytes_sent,
+  a.bytes_transferred AS bytes_transferred,
   a.bytes_acked AS bytes_acked,
   a.dns_ms AS dns_ms,
   a.connect_ms AS connect_ms,
@@ -893,9 +894,9 @@ SELECT
   a.id AS attempt_id,
   a.file_id AS file_id,
   a.outcome AS outcome,
-  a.bytes_sent AS bytes_sent,
-  max(a.bytes_sent, max(c.length, coalesce(f.first_chunk_size, 0)) - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
-    WHERE e.file_id = a.file_id AND e.operation = 'part' AND e.chunk_id = a.chunk_id AND e.n < a.n))) AS bytes_sent_at_most
+  a.bytes_transferred AS bytes_transferred,
+  max(a.bytes_transferred, max(c.length, coalesce(f.first_chunk_size, 0)) - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
+    WHERE e.file_id = a.file_id AND e.operation = 'part' AND e.chunk_id = a.chunk_id AND e.n < a.n))) AS bytes_transferred_at_most
 FROM attempt a
 JOIN chunk c ON c.id = a.chunk_id
 JOIN file f ON f.id = a.file_id
@@ -941,9 +942,9 @@ SELECT
   f.priority AS priority,
   f.chunk_count AS chunks,
   (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) AS bytes_acked,
-  (SELECT coalesce(sum(a.bytes_sent), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_sent,
-  (SELECT coalesce(sum(a.bytes_sent), 0) FROM attempt a WHERE a.file_id = f.id)
-    + (SELECT coalesce(sum(o.bytes_sent_at_most - o.bytes_sent), 0) FROM v_cut_off o WHERE o.file_id = f.id) AS bytes_sent_at_most,
+  (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_transferred,
+  (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id)
+    + (SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0) FROM v_cut_off o WHERE o.file_id = f.id) AS bytes_transferred_at_most,
   r.confirmation AS confirmed_by,
   r.note AS proof_note,
   r.digest AS digest,

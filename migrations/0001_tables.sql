@@ -300,7 +300,7 @@ CREATE TABLE chunk (
   seq INTEGER NOT NULL CHECK (seq >= 0),
   offset INTEGER NOT NULL CHECK (offset >= 0),
   length INTEGER NOT NULL CHECK (length >= 0),
-  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'sending' OR state = 'done' OR state = 'waiting'
+  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'in_flight' OR state = 'done' OR state = 'waiting'
     OR state = 'failed' OR state = 'unknown'),
   failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
   not_before INTEGER,
@@ -350,7 +350,8 @@ CREATE TABLE attempt (
   http_status INTEGER,
   curl_code INTEGER,
   errno INTEGER,
-  bytes_sent INTEGER NOT NULL DEFAULT 0 CHECK (bytes_sent >= 0),
+  -- Body bytes, sent in an upload and received in a download; and those of them that are known to be stored.
+  bytes_transferred INTEGER NOT NULL DEFAULT 0 CHECK (bytes_transferred >= 0),
   bytes_acked INTEGER NOT NULL DEFAULT 0 CHECK (bytes_acked >= 0),
   dns_ms INTEGER,
   connect_ms INTEGER,
@@ -468,7 +469,7 @@ CREATE TABLE attempt_sum (
   unknown INTEGER NOT NULL,
   interrupted INTEGER NOT NULL,
   crashed INTEGER NOT NULL,
-  bytes_sent INTEGER NOT NULL,
+  bytes_transferred INTEGER NOT NULL,
   first_at INTEGER NOT NULL,
   last_at INTEGER NOT NULL,
   -- By error code: how many, the newest of them, the first start, the last end.

@@ -207,8 +207,8 @@ WHEN NEW.state <> 'pending' OR NEW.remote IS NOT NULL
 BEGIN SELECT RAISE(FAIL, 'a chunk begins pending, in an active file, where the layout puts it'); END;
 CREATE TRIGGER chunk_arrow BEFORE UPDATE OF state ON chunk
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
-  WHEN 'pending' THEN NEW.state = 'sending' OR NEW.state = 'done' OR NEW.state = 'failed'
-  WHEN 'sending' THEN NEW.state = 'done' OR NEW.state = 'waiting' OR NEW.state = 'pending'
+  WHEN 'pending' THEN NEW.state = 'in_flight' OR NEW.state = 'done' OR NEW.state = 'failed'
+  WHEN 'in_flight' THEN NEW.state = 'done' OR NEW.state = 'waiting' OR NEW.state = 'pending'
     OR NEW.state = 'failed' OR NEW.state = 'unknown'
   WHEN 'waiting' THEN NEW.state IN ('pending', 'failed')
   WHEN 'done' THEN NEW.state = 'pending'
@@ -229,16 +229,16 @@ CREATE TRIGGER chunk_remote BEFORE UPDATE OF remote ON chunk WHEN NEW.remote NOT
 BEGIN SELECT RAISE(FAIL, 'what the server said of a chunk is an object'); END;
 -- Also that nothing is taken from a finished file: its chunks stay done.
 CREATE TRIGGER chunk_evidence BEFORE UPDATE OF state ON chunk
-WHEN (NEW.state = 'sending') <> EXISTS (
+WHEN (NEW.state = 'in_flight') <> EXISTS (
     SELECT 1 FROM attempt WHERE file_id = NEW.file_id AND chunk_id = NEW.id AND outcome = 'open')
   OR (NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (
     SELECT 1 FROM attempt WHERE id = NEW.done_attempt AND outcome = 'ok' AND CASE OLD.state
-      WHEN 'sending' THEN chunk_id = NEW.id
+      WHEN 'in_flight' THEN chunk_id = NEW.id
       -- Its answer was lost, and asking showed that it is there; or it is empty, and there with its session.
       ELSE file_id = NEW.file_id AND (operation = 'verify' OR operation = 'probe' OR operation = 'create') END))
   OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
-BEGIN SELECT RAISE(FAIL, 'a chunk is sending with its open attempt, and done by an attempt that succeeded'); END;
+BEGIN SELECT RAISE(FAIL, 'a chunk is in flight with its open attempt, and done by an attempt that succeeded'); END;
 CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt ON chunk
 WHEN OLD.state = 'done' AND NEW.state = 'done'
 BEGIN SELECT RAISE(FAIL, 'what confirmed a chunk does not change'); END;
@@ -269,9 +269,9 @@ BEGIN SELECT RAISE(FAIL, 'of an answer 4096 bytes are kept'); END;
 CREATE TRIGGER attempt_closed BEFORE UPDATE ON attempt
 WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OLD.operation <> 'part' OR OLD.outcome = 'ok'
-  OR NEW.bytes_acked <= OLD.bytes_acked OR NEW.bytes_acked > NEW.bytes_sent
-  OR NEW.bytes_sent <> OLD.bytes_sent AND (
-    OLD.outcome <> 'crashed' OR NEW.bytes_sent < OLD.bytes_sent OR NEW.bytes_sent <> NEW.bytes_acked)
+  OR NEW.bytes_acked <= OLD.bytes_acked OR NEW.bytes_acked > NEW.bytes_transferred
+  OR NEW.bytes_transferred <> OLD.bytes_transferred AND (
+    OLD.outcome <> 'crashed' OR NEW.bytes_transferred < OLD.bytes_transferred OR NEW.bytes_transferred <> NEW.bytes_acked)
   OR NOT EXISTS (SELECT 1 FROM attempt q WHERE q.file_id = OLD.file_id AND q.id > OLD.id AND q.outcome = 'ok')
   OR NEW.outcome <> OLD.outcome OR NEW.ended_at IS NOT OLD.ended_at OR NEW.error_code IS NOT OLD.error_code
   OR NEW.message IS NOT OLD.message OR NEW.http_status IS NOT OLD.http_status OR NEW.curl_code IS NOT OLD.curl_code
@@ -283,8 +283,8 @@ WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OR NEW.may_have_arrived <> OLD.may_have_arrived)
 BEGIN SELECT RAISE(FAIL, 'a closed attempt is history'); END;
 CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
-CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_sent ON attempt
-WHEN OLD.outcome <> 'open' AND NEW.bytes_sent <> OLD.bytes_sent
+CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_transferred ON attempt
+WHEN OLD.outcome <> 'open' AND NEW.bytes_transferred <> OLD.bytes_transferred
 BEGIN DELETE FROM attempt_sum WHERE block = OLD.id >> 12; END;
 
 CREATE TRIGGER sent_body_birth BEFORE INSERT ON sent_body

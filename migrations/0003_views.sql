@@ -118,9 +118,9 @@ SELECT
   a.id AS attempt_id,
   a.file_id AS file_id,
   a.outcome AS outcome,
-  a.bytes_sent AS bytes_sent,
-  max(a.bytes_sent, max(c.length, coalesce(f.first_chunk_size, 0)) - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
-    WHERE e.file_id = a.file_id AND e.operation = 'part' AND e.chunk_id = a.chunk_id AND e.n < a.n))) AS bytes_sent_at_most
+  a.bytes_transferred AS bytes_transferred,
+  max(a.bytes_transferred, max(c.length, coalesce(f.first_chunk_size, 0)) - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
+    WHERE e.file_id = a.file_id AND e.operation = 'part' AND e.chunk_id = a.chunk_id AND e.n < a.n))) AS bytes_transferred_at_most
 FROM attempt a
 JOIN chunk c ON c.id = a.chunk_id
 JOIN file f ON f.id = a.file_id
@@ -130,8 +130,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_cut_off', 'attempt_id', 'INTEGER', 'id', 'The attempt, as in v_attempts.'),
   ('v_cut_off', 'file_id', 'INTEGER', 'id', 'Its file.'),
   ('v_cut_off', 'outcome', 'TEXT', '', 'crashed, or open while it runs.'),
-  ('v_cut_off', 'bytes_sent', 'INTEGER', 'bytes', 'Body bytes that it sent at least: a later question found them at the server.'),
-  ('v_cut_off', 'bytes_sent_at_most', 'INTEGER', 'bytes', 'Body bytes that it may have sent: what was left of its chunk.');
+  ('v_cut_off', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes that it transferred at least: a later request found them at the server.'),
+  ('v_cut_off', 'bytes_transferred_at_most', 'INTEGER', 'bytes', 'Body bytes that it may have transferred: what was left of its chunk.');
 
 CREATE VIEW v_files AS
 SELECT
@@ -156,9 +156,9 @@ SELECT
   f.priority AS priority,
   f.chunk_count AS chunks,
   (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) AS bytes_acked,
-  (SELECT coalesce(sum(a.bytes_sent), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_sent,
-  (SELECT coalesce(sum(a.bytes_sent), 0) FROM attempt a WHERE a.file_id = f.id)
-    + (SELECT coalesce(sum(o.bytes_sent_at_most - o.bytes_sent), 0) FROM v_cut_off o WHERE o.file_id = f.id) AS bytes_sent_at_most,
+  (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_transferred,
+  (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id)
+    + (SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0) FROM v_cut_off o WHERE o.file_id = f.id) AS bytes_transferred_at_most,
   r.confirmation AS confirmed_by,
   r.note AS proof_note,
   r.digest AS digest,
@@ -194,9 +194,9 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_files', 'not_before', 'INTEGER', 'ms', 'Not tried again before this time.'),
   ('v_files', 'priority', 'INTEGER', '', 'Higher values are sent first.'),
   ('v_files', 'chunks', 'INTEGER', '', 'Number of its chunks; NULL until it was planned.'),
-  ('v_files', 'bytes_acked', 'INTEGER', 'bytes', 'Length of the chunks that the server has acknowledged.'),
-  ('v_files', 'bytes_sent', 'INTEGER', 'bytes', 'Body bytes sent by all its attempts, at least: of those in v_cut_off only what was found at the server.'),
-  ('v_files', 'bytes_sent_at_most', 'INTEGER', 'bytes', 'The same with all that its attempts in v_cut_off may have sent.'),
+  ('v_files', 'bytes_acked', 'INTEGER', 'bytes', 'Length of the parts that are stored: acknowledged by the server, or on the disk in a download.'),
+  ('v_files', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes of all its attempts, sent in an upload and received in a download, at least: of those in v_cut_off only what was found at the server.'),
+  ('v_files', 'bytes_transferred_at_most', 'INTEGER', 'bytes', 'The same with all that its attempts in v_cut_off may have transferred.'),
   ('v_files', 'confirmed_by', 'TEXT', '', 'How the server confirmed it: digest, etag, size or none.'),
   ('v_files', 'proof_note', 'TEXT', '', 'Why a person says that it is done; NULL where the server confirmed it.'),
   ('v_files', 'digest', 'TEXT', 'algorithm:hex', 'Digest of what was sent.'),
@@ -233,8 +233,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_chunks', 'seq', 'INTEGER', '', 'Position, from 0.'),
   ('v_chunks', 'offset', 'INTEGER', 'bytes', 'Start in the file.'),
   ('v_chunks', 'length', 'INTEGER', 'bytes', 'Length.'),
-  ('v_chunks', 'state', 'TEXT', '', 'pending, sending, done, waiting, failed or unknown.'),
-  ('v_chunks', 'bytes_acked', 'INTEGER', 'bytes', 'What the server acknowledged of it; all of it when it is done.'),
+  ('v_chunks', 'state', 'TEXT', '', 'pending, in_flight, done, waiting, failed or unknown.'),
+  ('v_chunks', 'bytes_acked', 'INTEGER', 'bytes', 'What is known to be stored of it: acknowledged by the server, or on the disk in a download; all of it when it is done.'),
   ('v_chunks', 'attempts', 'INTEGER', '', 'Requests made for it.'),
   ('v_chunks', 'failures', 'INTEGER', '', 'Attempts that moved nothing.'),
   ('v_chunks', 'not_before', 'INTEGER', 'ms', 'Not tried again before this time.'),
@@ -262,7 +262,7 @@ SELECT
   a.http_status AS http_status,
   a.curl_code AS curl_code,
   a.errno AS errno,
-  a.bytes_sent AS bytes_sent,
+  a.bytes_transferred AS bytes_transferred,
   a.bytes_acked AS bytes_acked,
   a.dns_ms AS dns_ms,
   a.connect_ms AS connect_ms,
@@ -296,8 +296,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_attempts', 'http_status', 'INTEGER', '', 'Status of the answer; NULL without one.'),
   ('v_attempts', 'curl_code', 'INTEGER', '', 'CURLcode; 0 when the transport succeeded.'),
   ('v_attempts', 'errno', 'INTEGER', '', 'Error number of the system call that failed.'),
-  ('v_attempts', 'bytes_sent', 'INTEGER', 'bytes', 'Body bytes handed to the system.'),
-  ('v_attempts', 'bytes_acked', 'INTEGER', 'bytes', 'Body bytes that its answer acknowledged, or a later question found at the server.'),
+  ('v_attempts', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes: of an upload, sent; of a download, received.'),
+  ('v_attempts', 'bytes_acked', 'INTEGER', 'bytes', 'Those of them that count: the answer of the server acknowledged them, or a later request found them there; of a download, they are on the disk.'),
   ('v_attempts', 'dns_ms', 'INTEGER', 'ms', 'From the start to the address; NULL when it did not get there.'),
   ('v_attempts', 'connect_ms', 'INTEGER', 'ms', 'From the start to the connection.'),
   ('v_attempts', 'tls_ms', 'INTEGER', 'ms', 'From the start to the end of the TLS handshake.'),

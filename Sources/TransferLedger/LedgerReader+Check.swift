@@ -180,10 +180,10 @@ extension LedgerReader {
       "SELECT id FROM attempt WHERE (outcome = 'open') <> (ended_at IS NULL)"
     ),
     (
-      "I15 a chunk is sending with exactly one open attempt",
+      "I15 a chunk is in flight with exactly one open attempt",
       """
       SELECT c.id FROM chunk c LEFT JOIN attempt a ON a.file_id = c.file_id AND a.chunk_id = c.id AND a.outcome = 'open'
-      GROUP BY c.id HAVING (c.state = 'sending') <> (count(a.id) = 1) OR count(a.id) > 1
+      GROUP BY c.id HAVING (c.state = 'in_flight') <> (count(a.id) = 1) OR count(a.id) > 1
       """
     ),
     (
@@ -194,10 +194,10 @@ extension LedgerReader {
       """
     ),
     (
-      "I17 no more is acknowledged than was sent and there is",
+      "I17 no more is acknowledged than was transferred and there is",
       """
       SELECT a.id FROM attempt a JOIN chunk c ON c.id = a.chunk_id JOIN file f ON f.id = a.file_id
-      WHERE a.bytes_acked > a.bytes_sent OR a.bytes_acked > max(c.length, coalesce(f.first_chunk_size, 0))
+      WHERE a.bytes_acked > a.bytes_transferred OR a.bytes_acked > max(c.length, coalesce(f.first_chunk_size, 0))
       """
     ),
     (
@@ -233,7 +233,7 @@ extension LedgerReader {
       """
       SELECT a.file_id FROM attempt a JOIN chunk c ON c.id = a.chunk_id JOIN file f ON f.id = a.file_id
       WHERE a.operation = 'part' GROUP BY a.file_id
-      HAVING sum(a.bytes_sent) - sum(iif(a.outcome = 'ok', a.bytes_acked, 0))
+      HAVING sum(a.bytes_transferred) - sum(iif(a.outcome = 'ok', a.bytes_acked, 0))
         > max(max(c.length), coalesce(max(f.first_chunk_size), 0)) * sum(a.outcome <> 'ok')
       """
     ),

@@ -149,7 +149,7 @@ public struct ClaimedSession: Sendable, Hashable {
   }
 }
 
-/// A chunk that is `sending` with an open attempt of this run.
+/// A chunk that is in flight with an open attempt of this run.
 public struct ClaimedChunk: Sendable, Hashable {
   public var id: ChunkID
   public var attempt: AttemptID
@@ -195,7 +195,7 @@ public struct AttemptResult: Sendable {
   public var curlCode: Int32?
   public var systemError: Int32?
   /// Bytes of the file handed to the system; the bodies of control requests do not count.
-  public var bytesSent: Int64
+  public var bytesTransferred: Int64
   /// Body bytes that the answer acknowledged.
   public var bytesAcked: Int64
   public var timing: TransferReply.Timing
@@ -219,7 +219,7 @@ public struct AttemptResult: Sendable {
     httpStatus = nil
     curlCode = nil
     systemError = nil
-    bytesSent = 0
+    bytesTransferred = 0
     bytesAcked = 0
     timing = TransferReply.Timing()
     remoteIP = ""

@@ -27,7 +27,7 @@ public struct RunResult: Sendable, Hashable {
   public var paused = 0
   public var bytesAcked: Int64 = 0
   /// Body bytes of all attempts, repeats included.
-  public var bytesSent: Int64 = 0
+  public var bytesTransferred: Int64 = 0
   /// Attempts that were repeated.
   public var retries = 0
   public var wallMs: Int64 = 0

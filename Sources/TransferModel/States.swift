@@ -36,7 +36,7 @@ public enum ChunkState: String, Sendable, CaseIterable, Codable {
   /// May be sent now.
   case pending
   /// Exactly one attempt is open for it.
-  case sending
+  case inFlight = "in_flight"
   /// The server acknowledged it.
   case done
   /// Backing off until `not_before`.

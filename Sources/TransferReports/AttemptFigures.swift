@@ -18,7 +18,7 @@ public enum AttemptFigures {
     Column("message") { Cell($0.message) },
     Column("http_status", "HTTP") { Cell($0.httpStatus) },
     Column("curl_code") { Cell($0.curlCode) },
-    Column("bytes_sent", "Sent") { .bytes($0.bytesSent) },
+    Column("bytes_transferred", "Transferred") { .bytes($0.bytesTransferred) },
     Column("bytes_acked") { .bytes($0.bytesAcked) },
     Column("connect_ms") { Cell(ms: $0.connectMs) },
     Column("first_byte_ms") { Cell(ms: $0.firstByteMs) },

@@ -15,9 +15,9 @@ public enum BatchFigures {
     Column("files_left", "Left") { Cell($0.totals.left) },
     Column("bytes", "Size") { .bytes($0.totals.bytes) },
     Column("bytes_acked") { .bytes($0.totals.bytesAcked) },
-    Column("bytes_sent") { .bytes($0.totals.bytesSent) },
-    Column("bytes_resent") { .bytes($0.totals.bytesResent) },
-    Column("bytes_resent_at_most") { .bytes($0.totals.bytesResentAtMost) },
+    Column("bytes_transferred") { .bytes($0.totals.bytesTransferred) },
+    Column("bytes_unacked") { .bytes($0.totals.bytesUnacked) },
+    Column("bytes_unacked_at_most") { .bytes($0.totals.bytesUnackedAtMost) },
     Column("retries") { Cell($0.totals.retries) },
     Column("created_at", "Created") { .time($0.createdMs) },
     Column("started_at") { Cell(time: $0.startedMs) },
@@ -34,6 +34,6 @@ public enum BatchFigures {
   /// Without what attempts are read for, however many there are: `show` tells these, `list batches` and `report summary` tell all.
   public static let ofFiles = columns.filter { !readFromAttempts.contains($0.key) }
   private static let readFromAttempts: Set<String> = [
-    "bytes_sent", "bytes_resent", "bytes_resent_at_most", "retries", "started_at", "finished_at",
+    "bytes_transferred", "bytes_unacked", "bytes_unacked_at_most", "retries", "started_at", "finished_at",
   ]
 }

@@ -43,12 +43,13 @@ public enum Quantity {
     return "\(minutes / 60):\(two(minutes % 60)):\(two(seconds % 60))"
   }
 
-  /// `12.0 MiB sent and not acked`; with bounds where requests were cut off and nobody knows what they sent. nil for nothing.
-  public static func resent(_ least: Int64, atMost most: Int64) -> String? {
+  /// `12.0 MiB transferred and not acked`; with bounds where requests were cut off and nobody knows how much they transferred. nil for
+  /// nothing.
+  public static func unacked(_ least: Int64, atMost most: Int64) -> String? {
     guard most > 0 else { return nil }
-    if least >= most { return "\(bytes(least)) sent and not acked" }
+    if least >= most { return "\(bytes(least)) transferred and not acked" }
     let lower = least > 0 ? "at least \(bytes(least)), " : ""
-    return "\(lower)at most \(bytes(most)) sent and not acked"
+    return "\(lower)at most \(bytes(most)) transferred and not acked"
   }
 
   /// `1 file`, `118 files`, `2 batches`.

@@ -6,7 +6,7 @@ public struct SummaryFigures: Sendable, Encodable {
   public let batches: Int
   public let files: [String: Int]
   public let filesTotal, filesLeft, filesUnverified: Int
-  public let bytes, bytesAcked, bytesSent, bytesResent, bytesResentAtMost: Int64
+  public let bytes, bytesAcked, bytesTransferred, bytesUnacked, bytesUnackedAtMost: Int64
   public let attempts: Int64
   public let attemptsByOutcome: [String: Int64]
   public let retries: Int
@@ -34,8 +34,8 @@ public struct SummaryFigures: Sendable, Encodable {
     filesTotal = totals.files
     filesLeft = totals.left
     filesUnverified = totals.unverified
-    (bytes, bytesAcked, bytesSent) = (totals.bytes, totals.bytesAcked, totals.bytesSent)
-    (bytesResent, bytesResentAtMost) = (totals.bytesResent, totals.bytesResentAtMost)
+    (bytes, bytesAcked, bytesTransferred) = (totals.bytes, totals.bytesAcked, totals.bytesTransferred)
+    (bytesUnacked, bytesUnackedAtMost) = (totals.bytesUnacked, totals.bytesUnackedAtMost)
     self.attempts = attempts.attempts
     attemptsByOutcome = attempts.byOutcome
     retries = totals.retries

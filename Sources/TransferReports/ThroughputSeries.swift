@@ -8,7 +8,7 @@ public struct ThroughputRow: Sendable, Hashable {
   public var lengthMs: Int64
   public var bytesAcked: Int64
   /// Body bytes of all attempts.
-  public var bytesSent: Int64
+  public var bytesTransferred: Int64
   /// Sum of the time of all attempts in it, in milliseconds.
   public var busyMs: Int64
   /// Attempts that began in it.
@@ -47,7 +47,7 @@ public struct ThroughputSeries: Sendable {
     rows = (first...last).map { index in
       let start = max(index * stepMs, fromMs)
       return ThroughputRow(
-        fromMs: start, lengthMs: min((index + 1) * stepMs, toMs) - start, bytesAcked: 0, bytesSent: 0, busyMs: 0,
+        fromMs: start, lengthMs: min((index + 1) * stepMs, toMs) - start, bytesAcked: 0, bytesTransferred: 0, busyMs: 0,
         attempts: 0, errors: 0)
     }
   }
@@ -66,7 +66,7 @@ public struct ThroughputSeries: Sendable {
     guard end > start else {
       guard let index = index(start) else { return }
       rows[index].bytesAcked += attempt.bytesAcked
-      return rows[index].bytesSent += attempt.bytesSent
+      return rows[index].bytesTransferred += attempt.bytesTransferred
     }
     var from = max(start, fromMs)
     let to = min(end, toMs)
@@ -75,7 +75,7 @@ public struct ThroughputSeries: Sendable {
       let next = min(to, baseMs + Int64(index + 1) * stepMs)
       rows[index].busyMs += next - from
       rows[index].bytesAcked += Self.share(attempt.bytesAcked, from - start, next - start, of: end - start)
-      rows[index].bytesSent += Self.share(attempt.bytesSent, from - start, next - start, of: end - start)
+      rows[index].bytesTransferred += Self.share(attempt.bytesTransferred, from - start, next - start, of: end - start)
       from = next
     }
   }
@@ -101,7 +101,7 @@ public enum ThroughputFigures {
     Column("from", "From") { .time($0.fromMs) },
     Column("length_ms", "Length") { .milliseconds($0.lengthMs) },
     Column("bytes_acked", "Acked") { .bytes($0.bytesAcked) },
-    Column("bytes_sent", "Sent") { .bytes($0.bytesSent) },
+    Column("bytes_transferred", "Transferred") { .bytes($0.bytesTransferred) },
     Column("bps", "Goodput") { Cell(bytesPerSecond: $0.bps) },
     Column("workers", "Workers") { $0.workers.map(Cell.real) ?? .none },
     Column("attempts", "Attempts") { .integer($0.attempts) },

@@ -16,7 +16,7 @@ import Transfers
     let second = try scene.push()
     #expect(second.added.counts.unchanged == files.count)
     #expect(second.added.counts.added == 0)
-    #expect(second.result.bytesSent == 0)
+    #expect(second.result.bytesTransferred == 0)
     #expect(try scene.commits().count == files.count)
   }
 

@@ -60,7 +60,7 @@ import Transfers
     let summary = try scene.run()
     let complaint = try scene.complaint()
     #expect(complaint == nil)
-    #expect(summary.bytesSent == Int64(2 * subject.chunkSize))
+    #expect(summary.bytesTransferred == Int64(2 * subject.chunkSize))
   }
 
   /// A server that refuses every chunk is asked about a few of them, not about each.

@@ -35,7 +35,7 @@ import TransferModel
     let end = try totals(added)
     #expect(end.files.byState == [.done: 1, .failed: 1, .pending: 1])
     #expect((end.files.bytes, end.files.bytesAcked, end.files.retries) == (30, 10, 0))
-    #expect((end.files.bytesSent, end.bytesAckedSince) == (10, 10))
+    #expect((end.files.bytesTransferred, end.bytesAckedSince) == (10, 10))
   }
 
   @Test func newGenerationsCountInPlaceOfTheOldOnes() throws {
@@ -65,7 +65,7 @@ import TransferModel
     #expect(try totals(all).files.byState == [.done: 2, .pending: 1])
     #expect(try totals(some).files.byState == [.done: 1, .pending: 1], "c is of the other push")
     let end = try totals(some)
-    #expect((end.files.bytesSent, end.bytesAckedSince) == (10, 10))
+    #expect((end.files.bytesTransferred, end.bytesAckedSince) == (10, 10))
   }
 
   /// A push of changed content takes the place of what another push recorded.
@@ -95,7 +95,7 @@ import TransferModel
     try send("a", run)
     let end = try totals(added)
     #expect(end.files.byState == [.done: 1])
-    #expect((end.files.bytesSent, end.files.bytesAcked, end.bytesAckedSince) == (15, 10, 10))
+    #expect((end.files.bytesTransferred, end.files.bytesAcked, end.bytesAckedSince) == (15, 10, 10))
   }
 
   @Test func rangesOfAnyLengthAreAllFound() throws {
@@ -108,7 +108,7 @@ import TransferModel
     for name in ["l7", "x", "t"] { try send(name, run) }
     let end = try totals(added)
     #expect(end.files.byState == [.done: 2, .pending: 1_499])
-    #expect(end.files.bytesSent == 20 && end.overdue == 0)
+    #expect(end.files.bytesTransferred == 20 && end.overdue == 0)
     var late = BatchChange()
     late.deadlineMs = .to(1)
     let change = late

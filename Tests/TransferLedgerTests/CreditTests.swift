@@ -20,7 +20,7 @@ import TransferModel
     try f.ledger.write { tx in
       let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
       var lost = result(.retry, mayHaveArrived: true)
-      lost.bytesSent = bytes
+      lost.bytesTransferred = bytes
       #expect(try tx.endAttempt(chunk.attempt, run, lost).isApplied)
       #expect(try tx.returnChunk(chunk.id, chunk.attempt).isApplied)
       return chunk
@@ -34,7 +34,7 @@ import TransferModel
   }
 
   private func parts() throws -> [String] {
-    try f.texts("SELECT outcome, bytes_sent, bytes_acked FROM attempt WHERE operation = 'part' ORDER BY id")
+    try f.texts("SELECT outcome, bytes_transferred, bytes_acked FROM attempt WHERE operation = 'part' ORDER BY id")
   }
 
   @Test func anOffsetCountsForTheAttemptsThatSentIt() throws {
@@ -50,7 +50,8 @@ import TransferModel
     }
     #expect(try parts() == ["retry 4 3", "retry 7 7"])
     let totals = try f.ledger.read { try $0.totals(RowFilter()) }
-    #expect((totals.bytesSent, totals.bytesAcked, totals.bytesResent, totals.bytesResentAtMost) == (11, 10, 1, 1))
+    #expect(
+      (totals.bytesTransferred, totals.bytesAcked, totals.bytesUnacked, totals.bytesUnackedAtMost) == (11, 10, 1, 1))
     #expect(try f.findings() == [])
   }
 
@@ -83,7 +84,7 @@ import TransferModel
     try f.ledger.write { tx in
       for chunk in try tx.beginChunks(file, run, limit: .max, isRepeatable: true) {
         var lost = result(.retry, mayHaveArrived: true)
-        lost.bytesSent = chunk.range.length
+        lost.bytesTransferred = chunk.range.length
         _ = try tx.endAttempt(chunk.attempt, run, lost)
         let isFirst = chunk.seq == 0
         let kept =
@@ -112,12 +113,15 @@ import TransferModel
       var filter = RowFilter()
       filter.files = [1...9]
       let some = try f.ledger.read { [filter] in try $0.totals(filter) }
-      #expect((some.bytesSent, some.bytesUntold) == (all.bytesSent, all.bytesUntold))
+      #expect((some.bytesTransferred, some.bytesUntold) == (all.bytesTransferred, all.bytesUntold))
       let batch = try f.ledger.read { try $0.batches(RowFilter(), after: 0, limit: 9) }[0].totals
-      #expect((batch.bytesResent, batch.bytesResentAtMost) == (all.bytesResent, all.bytesResentAtMost))
+      #expect((batch.bytesUnacked, batch.bytesUnackedAtMost) == (all.bytesUnacked, all.bytesUnackedAtMost))
       let row = try f.ledger.read { try $0.files(RowFilter(), after: 0, limit: 9) }[0]
-      #expect((row.bytesSent, row.bytesSentAtMost) == (all.bytesSent, all.bytesSent + all.bytesUntold))
-      return [all.bytesSent, all.bytesResent, all.bytesResentAtMost]
+      #expect(
+        (row.bytesTransferred, row.bytesTransferredAtMost) == (
+          all.bytesTransferred, all.bytesTransferred + all.bytesUntold
+        ))
+      return [all.bytesTransferred, all.bytesUnacked, all.bytesUnackedAtMost]
     }
     #expect(try totals() == [2, 0, 8], "it may be sending the rest of its chunk right now")
     try f.restart()
@@ -142,8 +146,8 @@ import TransferModel
     #expect(throws: (any Error).self, "nobody asked") { try f.shell(credit) }
     try f.ledger.write { tx in _ = try question(tx) }
     for change in [
-      "bytes_acked = 5", "bytes_acked = 3, bytes_sent = 9", "bytes_acked = 3, outcome = 'ok'",
-      "bytes_acked = 3, message = 'x'", "bytes_sent = 3", "rowid = 77", "bytes_acked = 3, reply_excerpt = x'00'",
+      "bytes_acked = 5", "bytes_acked = 3, bytes_transferred = 9", "bytes_acked = 3, outcome = 'ok'",
+      "bytes_acked = 3, message = 'x'", "bytes_transferred = 3", "rowid = 77", "bytes_acked = 3, reply_excerpt = x'00'",
     ] {
       #expect(throws: (any Error).self, "\(change)") { try f.shell("UPDATE attempt SET \(change) WHERE id = 1") }
     }

@@ -49,9 +49,9 @@ import TransferModel
     ),
     ("I13", "UPDATE attempt SET run_id = 1 WHERE outcome = 'open'"),
     ("I14", "UPDATE attempt SET ended_at = 1 << 60 WHERE outcome = 'open'"),
-    ("I15", "UPDATE chunk SET state = 'pending' WHERE state = 'sending'"),
+    ("I15", "UPDATE chunk SET state = 'pending' WHERE state = 'in_flight'"),
     ("I16", "UPDATE attempt SET n = 2 WHERE chunk_id = 1"),
-    ("I17", "UPDATE attempt SET bytes_acked = 11, bytes_sent = 11 WHERE chunk_id = 1"),
+    ("I17", "UPDATE attempt SET bytes_acked = 11, bytes_transferred = 11 WHERE chunk_id = 1"),
     ("I18", "UPDATE file SET state = 'pending', run_id = NULL WHERE id = 2"),
     ("I19", "UPDATE attempt SET outcome = 'crashed' WHERE chunk_id = 1"),
     ("I20", "UPDATE file SET key = (SELECT key FROM file WHERE id = 3) WHERE id = 2"),
@@ -65,7 +65,7 @@ import TransferModel
     ("I22", "UPDATE attempt SET outcome = 'fatal', may_have_arrived = 0 WHERE outcome = 'unknown'"),
     ("I23", "UPDATE attempt SET ended_at = started_at - 1 WHERE chunk_id = 1"),
     ("I25", "UPDATE batch SET protocol = 's3'"),
-    ("I26", "UPDATE attempt SET bytes_sent = 25 WHERE chunk_id = 1"),
+    ("I26", "UPDATE attempt SET bytes_transferred = 25 WHERE chunk_id = 1"),
     ("I27", "UPDATE receipt SET location = 'https://u:p@host/x'"),
     ("I27", "UPDATE batch SET settings = '{\"destination\":\"https://h/?X-Amz-Signature=1\"}'"),
     ("I28", "UPDATE session SET file_id = 1"),
@@ -78,7 +78,7 @@ import TransferModel
     (
       "I38",
       """
-      INSERT INTO attempt_sum (batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_sent, first_at,
+      INSERT INTO attempt_sum (batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at,
         last_at, errors, latencies, active) VALUES (1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, '{}', x'', x'')
       """
     ),

@@ -158,7 +158,7 @@ func result(_ outcome: AttemptOutcome, mayHaveArrived: Bool = false) -> AttemptR
 
 func acked(_ bytes: Int64) -> AttemptResult {
   var result = ok
-  result.bytesSent = bytes
+  result.bytesTransferred = bytes
   result.bytesAcked = bytes
   return result
 }

@@ -26,7 +26,7 @@ import Testing
     #expect(claimed.id == id && claimed.identity.inode == UInt64.max && claimed.path == NameBytes("/src/a"))
     #expect(try f.findings() == [])
     let row = try f.texts(
-      "SELECT state, attempts, bytes_acked, bytes_sent, confirmed_by, digest, length(uid) FROM v_files")
+      "SELECT state, attempts, bytes_acked, bytes_transferred, confirmed_by, digest, length(uid) FROM v_files")
     #expect(row == ["done 4 25 25 digest crc32c:00000007 36"])
     #expect(try f.texts("SELECT files, done, failed, bytes, bytes_done FROM v_batches") == ["1 1 0 25 25"])
     #expect(try f.texts("SELECT state, remote_id FROM session") == ["completed up1"])

@@ -30,7 +30,7 @@ import TransferModel
     try f.ledger.write { tx in
       _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
       #expect(
-        try tx.advanceChunk(chunk.id, chunk.attempt, acked: 10) == .lost(to: "sending"), "that would be all of it")
+        try tx.advanceChunk(chunk.id, chunk.attempt, acked: 10) == .lost(to: "in_flight"), "that would be all of it")
       #expect(try tx.advanceChunk(chunk.id, chunk.attempt, acked: 4).isApplied)
       #expect(try tx.advanceChunk(chunk.id, chunk.attempt, acked: 6) == .lost(to: "pending"))
     }
@@ -49,7 +49,7 @@ import TransferModel
     let (file, run) = try fileInWork(f)
     let chunk = try begin(f, file, run)[0]
     try f.ledger.write { tx in
-      #expect(try tx.doubtChunk(chunk.id, chunk.attempt, remote: ["md5": "x"]) == .lost(to: "sending"), "still open")
+      #expect(try tx.doubtChunk(chunk.id, chunk.attempt, remote: ["md5": "x"]) == .lost(to: "in_flight"), "still open")
       _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
       #expect(try tx.doubtChunk(chunk.id, chunk.attempt, remote: ["md5": "x"]).isApplied)
       #expect(try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: tx.wallMs + 1_000).isApplied)

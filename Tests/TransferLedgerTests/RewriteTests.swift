@@ -49,7 +49,7 @@ import TransferModel
     ("I09", "DELETE FROM attempt WHERE id = 2"), ("I16", "UPDATE attempt SET n = 2 WHERE id = 1"),
     ("I09", "UPDATE attempt SET outcome = 'retry' WHERE id = 1"),
     ("I17", "UPDATE attempt SET bytes_acked = bytes_acked + 1 WHERE id = 1"),
-    ("I38", "UPDATE attempt SET bytes_sent = bytes_sent + 1 WHERE id = 1"),
+    ("I38", "UPDATE attempt SET bytes_transferred = bytes_transferred + 1 WHERE id = 1"),
     ("I38", "UPDATE attempt SET ended_at = ended_at + 1000 WHERE id = 1"),
     ("I42", "UPDATE attempt SET started_at = started_at - 1000 WHERE id = 1"),
     ("I43", "UPDATE attempt SET run_id = 1 WHERE id = 2"),
@@ -89,7 +89,7 @@ import TransferModel
     try f.shell(
       """
       UPDATE attempt SET outcome = 'interrupted', ended_at = started_at WHERE outcome = 'open';
-      UPDATE chunk SET state = 'pending' WHERE state = 'sending'
+      UPDATE chunk SET state = 'pending' WHERE state = 'in_flight'
       """)
     try RulesTests.addUp(f)
     #expect(try f.findings() == [])

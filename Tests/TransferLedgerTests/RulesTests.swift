@@ -18,7 +18,7 @@ import Testing
     """
 
   static let refused = [
-    // files: 1 done, 2 active and planned with a sending chunk, 3 pending, 4 failed, 5 unknown with a lost request
+    // files: 1 done, 2 active and planned with a chunk in flight, 3 pending, 4 failed, 5 unknown with a lost request
     "UPDATE file SET state = 'pending', finished_at = NULL WHERE id = 1",
     "UPDATE file SET state = 'failed', live = NULL, cause = 'net.reset' WHERE id = 1",
     "UPDATE file SET state = 'done', run_id = NULL, finished_at = 1 << 60 WHERE id = 2",
@@ -102,11 +102,11 @@ import Testing
     INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome, reply_excerpt)
     VALUES (zeroblob(16), 2, 2, 'verify', 1, 1, 0, 'open', x'61')
     """,
-    "UPDATE chunk SET state = 'pending' WHERE file_id = 2 AND state = 'sending'",
-    "UPDATE chunk SET state = 'sending' WHERE file_id = 2 AND state = 'pending'",
+    "UPDATE chunk SET state = 'pending' WHERE file_id = 2 AND state = 'in_flight'",
+    "UPDATE chunk SET state = 'in_flight' WHERE file_id = 2 AND state = 'pending'",
     """
     UPDATE chunk SET state = 'done', etag = '', confirmation = 'none', done_attempt = 1
-    WHERE file_id = 2 AND state = 'sending'
+    WHERE file_id = 2 AND state = 'in_flight'
     """,
     """
     UPDATE chunk SET state = 'pending', etag = NULL, digest = NULL, confirmation = NULL, done_attempt = NULL
@@ -339,7 +339,7 @@ import Testing
     try f.shell(
       """
       UPDATE attempt SET outcome = 'interrupted', ended_at = started_at WHERE outcome = 'open';
-      UPDATE chunk SET state = 'pending' WHERE state = 'sending';
+      UPDATE chunk SET state = 'pending' WHERE state = 'in_flight';
       UPDATE file SET state = 'pending', run_id = NULL WHERE id = 2;
       """)
     // A download, whose file is not here yet; what was found of an object later; rows of another ledger, whose keys and names are its own.

@@ -50,7 +50,7 @@ import TransferModel
     (
       "v_files",
       """
-      id, uid, batch_id, generation, path, destination, key, size, state, cause, attempts, bytes_acked, bytes_sent,
+      id, uid, batch_id, generation, path, destination, key, size, state, cause, attempts, bytes_acked, bytes_transferred,
       confirmed_by, digest, started_at, finished_at
       """
     ),
@@ -59,7 +59,7 @@ import TransferModel
       "v_attempts",
       """
       id, uid, file_id, chunk_id, run_id, operation, n, started_at, ended_at, outcome, error_code, http_status,
-      curl_code, bytes_sent, bytes_acked, connect_ms, first_byte_ms, total_ms, remote_ip, request_id
+      curl_code, bytes_transferred, bytes_acked, connect_ms, first_byte_ms, total_ms, remote_ip, request_id
       """
     ),
     ("v_batches", "id, uid"), ("v_runs", "id, uid"), ("v_meta", "store_uid, schema_version, view_version, created_by"),

@@ -95,7 +95,7 @@ import TransferModel
     }
     let light = try f.ledger.read { try $0.batches(RowFilter(), after: 0, limit: 9, withAttempts: false) }
     #expect(light.map(\.totals.byState) == rows.map(\.totals.byState))
-    #expect(light.allSatisfy { $0.totals.bytesSent == 0 && $0.startedMs == nil })
+    #expect(light.allSatisfy { $0.totals.bytesTransferred == 0 && $0.startedMs == nil })
   }
 
   @Test func whatIsInWork() throws {

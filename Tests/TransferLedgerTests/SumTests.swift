@@ -51,7 +51,7 @@ import TransferModel
     """
   private static let attempts = """
     INSERT INTO attempt (uid, file_id, chunk_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
-      error_code, bytes_sent, bytes_acked, total_ms)
+      error_code, bytes_transferred, bytes_acked, total_ms)
     SELECT randomblob(16), f.id, f.id, 1 + (f.state = 'active'), 'part', t.n, 1, f.started_at + t.n * 40 - f.id * 7 % 300, o,
       iif(o = 'open', NULL, f.started_at + t.n * 40 + f.id * 31 % 977), CASE o WHEN 'retry' THEN 'http.503' WHEN 'fatal' THEN 'http.413' END,
       iif(o = 'open', 0, f.size), iif(o = 'ok', f.size, 0), iif(o = 'open', NULL, f.id * 31 % 977)
@@ -62,7 +62,7 @@ import TransferModel
     """
   private static let chunks = """
     INSERT INTO chunk (id, file_id, seq, offset, length, state, etag, confirmation, done_attempt)
-    SELECT id, id, 0, 0, size, CASE state WHEN 'active' THEN 'sending' ELSE state END, iif(state = 'done', '', NULL),
+    SELECT id, id, 0, 0, size, CASE state WHEN 'active' THEN 'in_flight' ELSE state END, iif(state = 'done', '', NULL),
       iif(state = 'done', 'none', NULL),
       iif(state = 'done', (SELECT a.id FROM attempt a WHERE a.file_id = file.id AND a.outcome = 'ok'), NULL)
     FROM file WHERE id BETWEEN {first} AND {last}
@@ -180,9 +180,9 @@ import TransferModel
     try close()
     try f.ledger.addUpHistory(until: { false })
     try f.shell("DROP TRIGGER attempt_closed; DROP TRIGGER attempt_sum_late")
-    try f.shell("UPDATE attempt SET bytes_sent = bytes_sent + 1 WHERE id < 4096")
+    try f.shell("UPDATE attempt SET bytes_transferred = bytes_transferred + 1 WHERE id < 4096")
     let pair = try f.ledger.read { (try $0.totals(RowFilter()), try $0.totals(Self.plain(RowFilter()))) }
-    #expect(pair.0.bytesSent == pair.1.bytesSent - 4095)
+    #expect(pair.0.bytesTransferred == pair.1.bytesTransferred - 4095)
     #expect(try f.findings().filter { $0.hasPrefix("I38") }.count == 1)
   }
 

@@ -14,7 +14,7 @@ import Testing
     waiting     0 =pending =pending =pending =pending =pending =pending =pending ! 0
     active      0 + =active =active =active + + + + 0
     planned     0 =active =active =active =active + + + + 0
-    sending     0 =active =active =active =active =active =active =active refused 0
+    in_flight   0 =active =active =active =active =active =active =active refused 0
     sent        0 =active + =active + + + + + 0
     finishing   0 =finishing =finishing + + + + + + 0
     done        0 =done =done =done =done =done =done =done ! 0
@@ -98,7 +98,7 @@ import Testing
     _ = try tx.plan(file, run, ChunkLayout(whole: 10))
     switch state {
     case "planned", "foreign": break
-    case "sending": _ = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)
+    case "in_flight": _ = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)
     case "failed": _ = try tx.failFile(file, run, code: .http403, message: "m", keepsSession: false)
     case "unknown":
       let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: false)[0]
@@ -121,7 +121,7 @@ import Testing
     try f.ledger.write { tx in
       let file = try tx.claimAndPlan(run).id
       let chunks = try tx.beginChunks(file, run, limit: 5, isRepeatable: true)
-      for chunk in chunks { #expect(try tx.returnChunk(chunk.id, chunk.attempt) == .lost(to: "sending")) }
+      for chunk in chunks { #expect(try tx.returnChunk(chunk.id, chunk.attempt) == .lost(to: "in_flight")) }
       for chunk in chunks { _ = try tx.endAttempt(chunk.attempt, run, chunk.seq == 0 ? acked(10) : result(.retry)) }
       #expect(try tx.endAttempt(chunks[0].attempt, run, ok) == .lost(to: "ok"))
       #expect(try tx.storeChunk(chunks[0].id, chunks[0].attempt, part) == .applied)
@@ -154,7 +154,7 @@ import Testing
       let lost = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
       #expect(try tx.recut(file, run, shorter) == .lost(to: "active"), "it runs")
       var result = result(.retry)
-      result.bytesSent = 20
+      result.bytesTransferred = 20
       _ = try tx.endAttempt(lost.attempt, run, result)
       _ = try tx.retryChunk(lost.id, lost.attempt, notBeforeMs: 1 << 60)
       let rest = try tx.beginChunks(file, run, limit: 2, isRepeatable: true)

@@ -7,7 +7,7 @@ import TransferLedger
   private func attempt(
     _ from: Int64, _ to: Int64?, sent: Int64, acked: Int64? = nil, isError: Bool = false
   ) -> AttemptInterval {
-    AttemptInterval(startedMs: from, endedMs: to, bytesSent: sent, bytesAcked: acked ?? sent, isError: isError)
+    AttemptInterval(startedMs: from, endedMs: to, bytesTransferred: sent, bytesAcked: acked ?? sent, isError: isError)
   }
 
   private func rows(
@@ -20,7 +20,7 @@ import TransferLedger
 
   @Test func bytesAreSpreadOverTheTimeOfAnAttempt() throws {
     let found = try rows([attempt(30_000, 150_000, sent: 1200, acked: 600)])
-    #expect(found.map(\.bytesSent) == [300, 600, 300])
+    #expect(found.map(\.bytesTransferred) == [300, 600, 300])
     #expect(found.map(\.bytesAcked) == [150, 300, 150])
     #expect(found.map(\.busyMs) == [30_000, 60_000, 30_000])
     #expect(found.map(\.workers) == [0.5, 1, 0.5])
@@ -39,7 +39,7 @@ import TransferLedger
       attempts.append(attempt(start, start + next(30_000), sent: next(1 << 40)))
     }
     let found = try rows(attempts, step: 7)
-    #expect(found.reduce(0) { $0 + $1.bytesSent } == attempts.reduce(0) { $0 + $1.bytesSent })
+    #expect(found.reduce(0) { $0 + $1.bytesTransferred } == attempts.reduce(0) { $0 + $1.bytesTransferred })
     #expect(found.reduce(0) { $0 + $1.busyMs } == attempts.reduce(0) { $0 + ($1.endedMs ?? 0) - $1.startedMs })
     #expect(found.reduce(0) { $0 + $1.attempts } == 500)
   }
@@ -47,7 +47,7 @@ import TransferLedger
   @Test func anErrorCountsWhereItEndedAndAnInstantWhereItWas() throws {
     let found = try rows([attempt(1, 61_000, sent: 0, isError: true), attempt(120_000, 120_000, sent: 9)])
     #expect(found.map(\.errors) == [0, 1, 0])
-    #expect(found.map(\.bytesSent) == [0, 0, 9])
+    #expect(found.map(\.bytesTransferred) == [0, 0, 9])
   }
 
   @Test func anOpenAttemptLastsUntilNow() throws {
@@ -59,14 +59,14 @@ import TransferLedger
     let found = try rows([attempt(0, 100_000, sent: 1000), attempt(90_000, 95_000, sent: 7)], from: 50_000, to: 90_000)
     #expect(found.map(\.fromMs) == [50_000, 60_000])
     #expect(found.map(\.lengthMs) == [10_000, 30_000])
-    #expect(found.map(\.bytesSent) == [100, 300])
+    #expect(found.map(\.bytesTransferred) == [100, 300])
     #expect(found.map(\.attempts) == [0, 0])
     #expect(found.map(\.bps) == [10, 10])
   }
 
   @Test func aClockThatWasSetBackDoesNoHarm() throws {
     let found = try rows([attempt(100_000, 50_000, sent: 5)])
-    #expect(found.map(\.bytesSent) == [0, 5, 0])
+    #expect(found.map(\.bytesTransferred) == [0, 5, 0])
   }
 
   @Test func aStepIsChosenAndTooManyAreRefused() {

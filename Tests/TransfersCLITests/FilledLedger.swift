@@ -105,7 +105,7 @@ struct FilledLedger {
     let run = run
     let chunks = try ledger.write { tx in try tx.beginChunks(file, run, limit: 2, isRepeatable: true) }
     var slow = AttemptResult(outcome: .retry, code: .http503, message: "slow down")
-    (slow.httpStatus, slow.bytesSent, slow.mayHaveArrived) = (503, 4 << 20, true)
+    (slow.httpStatus, slow.bytesTransferred, slow.mayHaveArrived) = (503, 4 << 20, true)
     try close(chunks[0].attempt, slow)
     let due = clock.wallMs
     _ = try ledger.write { tx in try tx.retryChunk(chunks[0].id, chunks[0].attempt, notBeforeMs: due) }
@@ -118,7 +118,7 @@ struct FilledLedger {
 
   private func store(_ chunk: ClaimedChunk) throws {
     var result = AttemptResult(outcome: .ok)
-    (result.httpStatus, result.bytesSent, result.bytesAcked) = (200, chunk.range.length, chunk.range.length)
+    (result.httpStatus, result.bytesTransferred, result.bytesAcked) = (200, chunk.range.length, chunk.range.length)
     (result.remoteIP, result.requestID) = ("192.0.2.7", "R0")
     result.timing.totalMs = 250
     try close(chunk.attempt, result)
@@ -131,7 +131,7 @@ struct FilledLedger {
     let run = run
     let chunk = try claim(file, size: 5)
     var result = AttemptResult(outcome: .fatal, code: .http413, message: "payload too large")
-    (result.httpStatus, result.bytesSent) = (413, 5)
+    (result.httpStatus, result.bytesTransferred) = (413, 5)
     try close(chunk.attempt, result)
     _ = try ledger.write { tx in
       _ = try tx.failChunk(chunk.id, chunk.attempt)
@@ -143,7 +143,7 @@ struct FilledLedger {
     let run = run
     let chunk = try claim(file, size: 3)
     var result = AttemptResult(outcome: .unknown, code: .protoLostAnswer, message: "connection closed")
-    (result.bytesSent, result.mayHaveArrived) = (3, true)
+    (result.bytesTransferred, result.mayHaveArrived) = (3, true)
     try close(chunk.attempt, result)
     _ = try ledger.write { tx in
       _ = try tx.chunkUnknown(chunk.id, chunk.attempt)

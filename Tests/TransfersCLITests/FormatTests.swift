@@ -40,9 +40,9 @@ import TransferReports
 
   /// The same numbers reach people, JSON, NDJSON, CSV and TSV.
   @Test(arguments: [
-    ("list files", "id,bytes,bytes_acked,bytes_sent,bytes_resent,attempts,wall_ms,bps,started_at,path"),
+    ("list files", "id,bytes,bytes_acked,bytes_transferred,bytes_unacked,attempts,wall_ms,bps,started_at,path"),
     ("list batches", "id,files,files_done,files_failed,files_unknown,files_left,bytes,bytes_acked,created_at,retries"),
-    ("list attempts", "id,n,http_status,bytes_sent,bytes_acked,total_ms,started_at"),
+    ("list attempts", "id,n,http_status,bytes_transferred,bytes_acked,total_ms,started_at"),
     ("report failures", "error_code,files,attempts,first_at,example_path"),
   ])
   func theNumbersAreTheSameInEveryForm(_ command: String, _ columns: String) throws {

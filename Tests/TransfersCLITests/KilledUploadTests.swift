@@ -44,7 +44,8 @@ import TransferModel
     #expect(state.partRequests == 0 && state.partBytes == 0, "\(state.requests)")
     #expect(state.requests == ["GET max-parts&part-number-marker&uploadId", "POST uploadId"])
     let files = try program.run("list", "files", "--json", "--store", store)
-    #expect(files.out.contains(#""bytes_resent":0,"bytes_resent_at_most":0,"bytes_sent":15729640"#), "\(files.out)")
+    #expect(
+      files.out.contains(#""bytes_transferred":15729640,"bytes_unacked":0,"bytes_unacked_at_most":0"#), "\(files.out)")
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 

@@ -10,7 +10,7 @@ import Transfers
 @Suite struct RunOutputTests {
   private func totals(_ byState: [FileState: Int], mismatched: Int = 0) -> FileTotals {
     FileTotals(
-      byState: byState, bytes: 4 << 30, bytesAcked: 3_435_973_836, bytesSent: 3_448_556_748, retries: 7,
+      byState: byState, bytes: 4 << 30, bytesAcked: 3_435_973_836, bytesTransferred: 3_448_556_748, retries: 7,
       mismatched: mismatched)
   }
 
@@ -29,14 +29,15 @@ import Transfers
 
   /// What a killed engine sent is not known; nothing is not said then.
   @Test(arguments: [
-    (0, "12.0 MiB sent and not acked"), (8 << 20, "at least 12.0 MiB, at most 20.0 MiB sent and not acked"),
+    (0, "12.0 MiB transferred and not acked"),
+    (8 << 20, "at least 12.0 MiB, at most 20.0 MiB transferred and not acked"),
   ])
   func whatWasCutOffHasBounds(untold: Int64, text: String) throws {
     var totals = totals([.done: 116])
     totals.bytesUntold = untold
     let output = output(RunNumbers(totals, wallMs: 94_012), .ok)
     #expect(output.text(.plain).hasSuffix(" · \(text)\n"))
-    #expect((output.bytesResent, output.bytesResentAtMost) == (.bytes(12 << 20), .bytes(12 << 20 + untold)))
+    #expect((output.bytesUnacked, output.bytesUnackedAtMost) == (.bytes(12 << 20), .bytes(12 << 20 + untold)))
   }
 
   @Test func whatFailedIsNamedWithTheNextCommand() {
@@ -44,7 +45,7 @@ import Transfers
     let text = output(numbers, .partial, [failure(2, "/x/huge\n.bam"), failure(0, "/only/met")]).text(.plain)
     #expect(
       text == #"""
-        b412 partial: 116 done, 2 failed · 3.1 GiB in 1m 34s · 34.8 MiB/s · 7 retries · 12.0 MiB sent and not acked
+        b412 partial: 116 done, 2 failed · 3.1 GiB in 1m 34s · 34.8 MiB/s · 7 retries · 12.0 MiB transferred and not acked
           2 × http.413  payload\x1b too large   e.g. /x/huge\x0a.bam
         Next: transfers report failures --batch b412     transfers retry --state failed --batch b412
 

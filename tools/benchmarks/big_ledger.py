@@ -114,7 +114,7 @@ FILE = """INSERT INTO file (id, uid, batch_id, destination_id, generation, live,
 CHUNK = """INSERT INTO chunk (id, file_id, seq, offset, length, state, failures, etag, digest, confirmation, done_attempt)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 ATTEMPT = """INSERT INTO attempt (id, uid, file_id, chunk_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
-  error_code, message, http_status, curl_code, bytes_sent, bytes_acked, dns_ms, connect_ms, first_byte_ms, total_ms, remote_ip,
+  error_code, message, http_status, curl_code, bytes_transferred, bytes_acked, dns_ms, connect_ms, first_byte_ms, total_ms, remote_ip,
   http_version, request_id, backoff_ms, may_have_arrived)
   VALUES (?, ?, ?, ?, 1, ?, ?, 1, ?, ?, ?, ?, ?, ?, 0, ?, ?, 0, 1, ?, ?, '192.0.2.7', '1.1', ?, ?, 1)"""
 RECEIPT = """INSERT INTO receipt (file_id, size, attempt_id, confirmation, digest, remote_digest, etag, version_id, request_id, server_date, location,

@@ -45,7 +45,7 @@ CHUNKS = """
   FROM temp.sent s JOIN file f ON f.id = s.id WHERE s.id BETWEEN :first AND :last ORDER BY s.number"""
 ATTEMPTS = """
   INSERT INTO attempt (id, uid, file_id, chunk_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at, error_code, message,
-    http_status, curl_code, bytes_sent, bytes_acked, dns_ms, connect_ms, first_byte_ms, total_ms, remote_ip, http_version, request_id, backoff_ms,
+    http_status, curl_code, bytes_transferred, bytes_acked, dns_ms, connect_ms, first_byte_ms, total_ms, remote_ip, http_version, request_id, backoff_ms,
     may_have_arrived)
   SELECT f.number * 3 - 3 + t.n, uid(f.number * 3 - 3 + t.n, f.started_at + t.n * 200), f.id, f.number, 1, 'part', t.n, 1, f.started_at + t.n * 200, o, f.started_at + t.n * 200 + 50 + f.id % 97,
     CASE o WHEN 'retry' THEN 'http.503' WHEN 'fatal' THEN 'http.413' END, NULL, CASE o WHEN 'ok' THEN 200 WHEN 'fatal' THEN 413 ELSE 503 END, 0,

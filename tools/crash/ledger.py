@@ -44,13 +44,13 @@ INVARIANTS = {
     "I13 no attempt is open when no engine runs": "SELECT id FROM v_attempts WHERE outcome = 'open'",
     "I14 ended if and only if it has an outcome": """
         SELECT id FROM v_attempts WHERE (ended_at IS NULL) <> (outcome = 'open')""",
-    "I15 no chunk is being sent when no engine runs": "SELECT id FROM v_chunks WHERE state = 'sending'",
+    "I15 no chunk is in flight when no engine runs": "SELECT id FROM v_chunks WHERE state = 'in_flight'",
     "I16 attempt numbers are dense": """
         SELECT file_id, chunk_id, operation FROM v_attempts GROUP BY file_id, chunk_id, operation
         HAVING count(*) <> max(n) OR min(n) <> 1""",
-    "I17 acknowledged <= sent <= length": """
+    "I17 acknowledged <= transferred <= length": """
         SELECT a.id FROM v_attempts a LEFT JOIN v_chunks c ON c.id = a.chunk_id
-        WHERE a.bytes_acked > a.bytes_sent OR (c.id IS NOT NULL AND a.bytes_sent > c.length)""",
+        WHERE a.bytes_acked > a.bytes_transferred OR (c.id IS NOT NULL AND a.bytes_transferred > c.length)""",
     "I18 a file that is over has no open attempt": """
         SELECT f.id FROM v_files f JOIN v_attempts a ON a.file_id = f.id
         WHERE f.state IN ('done', 'failed', 'cancelled', 'superseded') AND a.outcome = 'open'""",
@@ -63,14 +63,14 @@ INVARIANTS = {
         SELECT file_id FROM v_chunks GROUP BY file_id HAVING count(*) > 10000""",
     "I26 sent again: at most one chunk a lost connection": """
         SELECT c.id FROM v_chunks c JOIN v_attempts a ON a.chunk_id = c.id AND a.operation = 'part'
-        GROUP BY c.id HAVING sum(a.bytes_sent) > c.length * (1 + c.losses + sum(a.outcome <> 'ok'))""",
+        GROUP BY c.id HAVING sum(a.bytes_transferred) > c.length * (1 + c.losses + sum(a.outcome <> 'ok'))""",
     "I27 secrets": """
         SELECT id FROM v_files WHERE CAST(destination AS TEXT) LIKE '%X-Amz-Signature=%'
         OR CAST(destination AS TEXT) LIKE '%://%:%@%' OR CAST(destination AS TEXT) LIKE '%sig=%'""",
 }
 
 File = collections.namedtuple("File", "id path key state size bytes_acked")
-Attempt = collections.namedtuple("Attempt", "id file_id chunk_id run_id operation n outcome error_code bytes_sent")
+Attempt = collections.namedtuple("Attempt", "id file_id chunk_id run_id operation n outcome error_code bytes_transferred")
 Chunk = collections.namedtuple("Chunk", "id file_id seq offset length state")
 
 

@@ -90,7 +90,7 @@ extension EngineLoop {
     work.jobs.remove(id)
     work.destination.requests -= 1
     var result = result
-    result.bytesSent = 0
+    result.bytesTransferred = 0
     advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result))
     guard let waiting = jobs[asked], var inquiry = waiting.inquiry else { return }
     let held = inquiry.held

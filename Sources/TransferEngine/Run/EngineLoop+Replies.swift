@@ -18,7 +18,7 @@ extension EngineLoop {
     // Behind the body may stand the end of a form.
     if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
     if job.range != nil {
-      summary.bytesSent += reply.bytesSent
+      summary.bytesTransferred += reply.bytesSent
       if reply.isAnswered { job.destination.host.pauses.note(reply.longestPauseMs) }
     }
     if reply.isCancelled && !reply.isAnswered {
@@ -176,7 +176,7 @@ extension EngineLoop {
       if job.step.isFound {
         (result.bytesAcked, result.message) = (0, "not sent: the server's list of parts has it")
       }
-      if case .offset = judgement.verdict { result.bytesAcked = min(result.bytesAcked, result.bytesSent) }
+      if case .offset = judgement.verdict { result.bytesAcked = min(result.bytesAcked, result.bytesTransferred) }
       summary.bytesAcked += result.bytesAcked
       // The server took less than it was given: what it left comes again.
       if case .advanced(let through) = judgement.verdict, acked < range.length {
@@ -186,7 +186,7 @@ extension EngineLoop {
         }
       }
     } else {
-      result.bytesSent = 0
+      result.bytesTransferred = 0
     }
     if reply != nil, !changes.contains(where: \.storesChunk) { result.sent = job.sentPiece }
     let undecided = takeUndecided(job)

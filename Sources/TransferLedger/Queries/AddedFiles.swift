@@ -133,7 +133,7 @@ extension LedgerReader {
       (sent: $0.int64(0), acked: $0.int64(1), retries: $0.int(2))
     }
     guard let traffic else { return }
-    totals.files.bytesSent += traffic.sent
+    totals.files.bytesTransferred += traffic.sent
     totals.files.retries += traffic.retries
     totals.bytesAckedSince += traffic.acked
     let untold = try db.first(Self.addedUntold, ranges, .integer(mark.attempt)) { $0.int64(0) }
@@ -161,14 +161,14 @@ extension LedgerReader {
     """
   // What a generation got acknowledged that was superseded since is of no use; its bytes were sent all the same.
   static let addedTraffic: StaticString = """
-    SELECT coalesce(sum(a.bytes_sent), 0), coalesce(sum(iif(f.state = 'superseded', 0, a.bytes_acked)), 0),
+    SELECT coalesce(sum(a.bytes_transferred), 0), coalesce(sum(iif(f.state = 'superseded', 0, a.bytes_acked)), 0),
       coalesce(sum(a.outcome = 'retry'), 0)
     FROM json_each(?1) r CROSS JOIN file f ON f.id BETWEEN r.value ->> 0 AND r.value ->> 1
       CROSS JOIN attempt a ON a.file_id = f.id
     WHERE a.id > ?2
     """
   static let addedUntold: StaticString = """
-    SELECT coalesce(sum(o.bytes_sent_at_most - o.bytes_sent), 0)
+    SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0)
     FROM json_each(?1) r CROSS JOIN v_cut_off o ON o.file_id BETWEEN r.value ->> 0 AND r.value ->> 1
     WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned' AND id > ?2
       UNION ALL SELECT id FROM attempt WHERE outcome = 'open' AND id > ?2)

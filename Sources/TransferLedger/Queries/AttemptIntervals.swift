@@ -6,14 +6,14 @@ public struct AttemptInterval: Sendable, Hashable {
   public var startedMs: Int64
   /// nil while it is open.
   public var endedMs: Int64?
-  public var bytesSent: Int64
+  public var bytesTransferred: Int64
   public var bytesAcked: Int64
   /// It ended with retry, fatal, unknown or crashed.
   public var isError: Bool
 
-  public init(startedMs: Int64, endedMs: Int64?, bytesSent: Int64, bytesAcked: Int64, isError: Bool) {
+  public init(startedMs: Int64, endedMs: Int64?, bytesTransferred: Int64, bytesAcked: Int64, isError: Bool) {
     (self.startedMs, self.endedMs) = (startedMs, endedMs)
-    (self.bytesSent, self.bytesAcked, self.isError) = (bytesSent, bytesAcked, isError)
+    (self.bytesTransferred, self.bytesAcked, self.isError) = (bytesTransferred, bytesAcked, isError)
   }
 }
 
@@ -43,19 +43,19 @@ extension LedgerReader {
     let take = { (row: SQLRow) in
       each(
         AttemptInterval(
-          startedMs: row.int64(0), endedMs: row.int64OrNil(1), bytesSent: row.int64(2), bytesAcked: row.int64(3),
+          startedMs: row.int64(0), endedMs: row.int64OrNil(1), bytesTransferred: row.int64(2), bytesAcked: row.int64(3),
           isError: row.flag(4)))
     }
     if filter.isEverything {
       _ = try db.rows(
         """
-        SELECT started_at, ended_at, bytes_sent, bytes_acked,
+        SELECT started_at, ended_at, bytes_transferred, bytes_acked,
           outcome <> 'ok' AND outcome <> 'open' AND outcome <> 'interrupted' FROM attempt
         """, row: take)
     } else {
       _ = try db.rows(
         """
-        SELECT a.started_at, a.ended_at, a.bytes_sent, a.bytes_acked,
+        SELECT a.started_at, a.ended_at, a.bytes_transferred, a.bytes_acked,
           a.outcome <> 'ok' AND a.outcome <> 'open' AND a.outcome <> 'interrupted'
         FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}
         """, filter, row: take)

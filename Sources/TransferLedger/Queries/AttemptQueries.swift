@@ -17,7 +17,7 @@ public struct AttemptRow: Sendable, Hashable {
   public var message: String?
   public var httpStatus: Int64?
   public var curlCode: Int64?
-  public var bytesSent: Int64
+  public var bytesTransferred: Int64
   public var bytesAcked: Int64
   public var connectMs: Int64?
   public var firstByteMs: Int64?
@@ -33,7 +33,7 @@ extension LedgerReader {
     try db.rows(
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
-        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
         a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
       FROM v_attempts a JOIN file f ON f.id = a.file_id
       WHERE a.id > ?1
@@ -47,7 +47,7 @@ extension LedgerReader {
     try db.first(
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
-        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
         a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
       FROM v_attempts a WHERE a.id = ?1
       """, .id(id), row: Self.attempt)
@@ -65,7 +65,7 @@ extension LedgerReader {
     try db.rows(
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
-        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
         a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
       FROM v_attempts a WHERE a.id IN (
         SELECT id FROM attempt WHERE file_id = ?1 AND (?2 IS NULL OR chunk_id = ?2) ORDER BY +id DESC LIMIT ?3)
@@ -78,7 +78,7 @@ extension LedgerReader {
       id: row.id(0), uid: row.text(1), file: row.id(2), chunk: row.idOrNil(3), run: row.id(4), operation: row.text(5),
       n: row.int64(6), startedMs: row.int64(7), endedMs: row.int64OrNil(8), outcome: row.text(9),
       errorCode: row.textOrNil(10), message: row.textOrNil(11), httpStatus: row.int64OrNil(12),
-      curlCode: row.int64OrNil(13), bytesSent: row.int64(14), bytesAcked: row.int64(15),
+      curlCode: row.int64OrNil(13), bytesTransferred: row.int64(14), bytesAcked: row.int64(15),
       connectMs: row.int64OrNil(16), firstByteMs: row.int64OrNil(17), totalMs: row.int64OrNil(18),
       remoteIP: row.textOrNil(19), requestID: row.textOrNil(20), backoffMs: row.int64OrNil(21))
   }

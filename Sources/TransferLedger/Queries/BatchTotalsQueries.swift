@@ -31,16 +31,16 @@ extension LedgerReader {
   }
 
   private static let knownAttempts: StaticString = """
-    SELECT batch_id, sum(bytes_sent), sum(retry), min(first_at), max(last_at) FROM attempt_sum
+    SELECT batch_id, sum(bytes_transferred), sum(retry), min(first_at), max(last_at) FROM attempt_sum
     WHERE batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
     """
   private static let attemptsInGap: StaticString = """
-    SELECT f.batch_id, sum(a.bytes_sent), sum(a.outcome = 'retry'), min(a.started_at), max(a.ended_at)
+    SELECT f.batch_id, sum(a.bytes_transferred), sum(a.outcome = 'retry'), min(a.started_at), max(a.ended_at)
     FROM attempt a CROSS JOIN file f ON f.id = a.file_id
     WHERE a.id BETWEEN ?2 AND ?3 AND +f.batch_id IN (SELECT value FROM json_each(?1)) GROUP BY f.batch_id
     """
   private static let attemptsByFiles: StaticString = """
-    SELECT f.batch_id, sum(a.bytes_sent), sum(a.outcome = 'retry'), min(a.started_at), max(a.ended_at)
+    SELECT f.batch_id, sum(a.bytes_transferred), sum(a.outcome = 'retry'), min(a.started_at), max(a.ended_at)
     FROM file f JOIN attempt a ON a.file_id = f.id
     WHERE f.batch_id IN (SELECT value FROM json_each(?1))
     GROUP BY f.batch_id
@@ -50,18 +50,18 @@ extension LedgerReader {
 /// What the attempts of a batch sent, and when.
 private struct BatchAttempts {
   let batch: BatchID
-  let bytesSent: Int64
+  let bytesTransferred: Int64
   let retries: Int
   let firstMs, lastMs: Int64?
 
   init(_ row: SQLRow) {
-    (batch, bytesSent, retries) = (row.id(0), row.int64(1), row.int(2))
+    (batch, bytesTransferred, retries) = (row.id(0), row.int64(1), row.int(2))
     (firstMs, lastMs) = (row.int64OrNil(3), row.int64OrNil(4))
   }
 
   func add(to batches: inout [BatchID: BatchRow]) {
     guard var row = batches[batch] else { return }
-    row.totals.bytesSent += bytesSent
+    row.totals.bytesTransferred += bytesTransferred
     row.totals.retries += retries
     row.startedMs = [row.startedMs, firstMs].compactMap(\.self).min()
     row.finishedMs = [row.finishedMs, lastMs].compactMap(\.self).max()
@@ -71,7 +71,7 @@ private struct BatchAttempts {
 
 extension LedgerReader {
   static let untoldByBatch: StaticString = """
-    SELECT f.batch_id, sum(o.bytes_sent_at_most - o.bytes_sent)
+    SELECT f.batch_id, sum(o.bytes_transferred_at_most - o.bytes_transferred)
     FROM v_cut_off o JOIN file f ON f.id = o.file_id
     WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned'
       UNION ALL SELECT id FROM attempt WHERE outcome = 'open')

@@ -45,7 +45,7 @@ extension LedgerReader {
     return try db.rows(
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
-        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_sent, a.bytes_acked, a.connect_ms,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
         a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, f.batch_id, f.path, f.state
       FROM v_attempts a JOIN file f ON f.id = a.file_id
       WHERE a.id > ?1 AND a.outcome <> 'open' AND (?3 IS NULL OR +a.id IN (SELECT value FROM json_each(?3)))

@@ -16,9 +16,9 @@ public struct FileRow: Sendable, Hashable {
   public var message: String?
   public var attempts: Int64
   public var bytesAcked: Int64
-  public var bytesSent: Int64
+  public var bytesTransferred: Int64
   /// With all that attempts which were cut off may have sent.
-  public var bytesSentAtMost: Int64
+  public var bytesTransferredAtMost: Int64
   public var confirmedBy: String?
   public var digest: String?
   public var startedMs: Int64?
@@ -31,8 +31,8 @@ extension LedgerReader {
     try db.rows(
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
-        f.attempts, f.bytes_acked, f.bytes_sent, f.confirmed_by, f.digest, f.started_at, f.finished_at,
-        f.bytes_sent_at_most
+        f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
+        f.bytes_transferred_at_most
       FROM v_files f
       WHERE f.id > ?1
         AND {files}
@@ -56,8 +56,8 @@ extension LedgerReader {
     try db.rows(
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
-        f.attempts, f.bytes_acked, f.bytes_sent, f.confirmed_by, f.digest, f.started_at, f.finished_at,
-        f.bytes_sent_at_most
+        f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
+        f.bytes_transferred_at_most
       FROM v_files f WHERE f.id IN (SELECT id FROM file WHERE state IN ('active', 'finishing'))
         AND {files}
       ORDER BY f.id LIMIT ?1
@@ -74,8 +74,8 @@ extension LedgerReader {
     try db.rows(
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
-        f.attempts, f.bytes_acked, f.bytes_sent, f.confirmed_by, f.digest, f.started_at, f.finished_at,
-        f.bytes_sent_at_most
+        f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
+        f.bytes_transferred_at_most
       FROM v_files f WHERE f.id IN (
         SELECT f.id FROM file f
         WHERE f.started_at IS NOT NULL AND f.finished_at IS NOT NULL
@@ -91,7 +91,7 @@ extension LedgerReader {
       id: row.id(0), uid: row.text(1), batch: row.id(2), generation: row.int64(3), path: row.name(4),
       destination: row.text(5), key: row.name(6), size: row.int64OrNil(7), state: row.text(8),
       cause: row.textOrNil(9), message: row.textOrNil(10), attempts: row.int64(11), bytesAcked: row.int64(12),
-      bytesSent: row.int64(13), bytesSentAtMost: row.int64(18), confirmedBy: row.textOrNil(14),
+      bytesTransferred: row.int64(13), bytesTransferredAtMost: row.int64(18), confirmedBy: row.textOrNil(14),
       digest: row.textOrNil(15),
       startedMs: row.int64OrNil(16), finishedMs: row.int64OrNil(17))
   }

@@ -10,7 +10,7 @@ public struct FileTotals: Sendable, Hashable {
   public var bytesAcked: Int64
   /// Body bytes handed to the network in all attempts, as far as is known: of those that were cut off only what was found at the
   /// server.
-  public var bytesSent: Int64
+  public var bytesTransferred: Int64
   /// What attempts that were cut off, or that run now, may have sent beyond that.
   public var bytesUntold: Int64 = 0
   /// Attempts that ended with `retry`.
@@ -21,13 +21,14 @@ public struct FileTotals: Sendable, Hashable {
   public var unverified: Int
 
   public init(
-    byState: [FileState: Int] = [:], bytes: Int64 = 0, bytesAcked: Int64 = 0, bytesSent: Int64 = 0, retries: Int = 0,
+    byState: [FileState: Int] = [:], bytes: Int64 = 0, bytesAcked: Int64 = 0, bytesTransferred: Int64 = 0,
+    retries: Int = 0,
     mismatched: Int = 0, unverified: Int = 0
   ) {
     self.byState = byState
     self.bytes = bytes
     self.bytesAcked = bytesAcked
-    self.bytesSent = bytesSent
+    self.bytesTransferred = bytesTransferred
     self.retries = retries
     self.mismatched = mismatched
     self.unverified = unverified
@@ -40,8 +41,8 @@ public struct FileTotals: Sendable, Hashable {
   public var left: Int { count(.settling) + count(.pending) + count(.active) + count(.finishing) + count(.paused) }
   /// Files that ended without success.
   public var bad: Int { count(.failed) + count(.unknown) }
-  /// Body bytes that were sent beyond what is acknowledged: sent again since, or not acknowledged so far; at least.
-  public var bytesResent: Int64 { max(0, bytesSent - bytesAcked) }
-  /// The same with all that may have been sent.
-  public var bytesResentAtMost: Int64 { max(0, bytesSent + bytesUntold - bytesAcked) }
+  /// Body bytes that were transferred and not acknowledged, at least.
+  public var bytesUnacked: Int64 { max(0, bytesTransferred - bytesAcked) }
+  /// The same with all that may have been transferred.
+  public var bytesUnackedAtMost: Int64 { max(0, bytesTransferred + bytesUntold - bytesAcked) }
 }

@@ -5,7 +5,7 @@ extension LedgerReader {
   public func totals(_ filter: RowFilter) throws -> FileTotals {
     let attempts = try attemptSums(filter)
     var totals = try SumScope(filter).map { try fileTotals($0, filter) } ?? fileTotals(filter)
-    (totals.bytesSent, totals.retries) = (attempts.bytesSent, attempts.retries)
+    (totals.bytesTransferred, totals.retries) = (attempts.bytesTransferred, attempts.retries)
     totals.bytesUntold = try untold(filter)
     return totals
   }
@@ -60,7 +60,7 @@ extension LedgerReader {
   func untold(_ filter: RowFilter) throws -> Int64 {
     try db.first(
       """
-      SELECT coalesce(sum(o.bytes_sent_at_most - o.bytes_sent), 0)
+      SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0)
       FROM v_cut_off o JOIN file f ON f.id = o.file_id
       WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned'
         UNION ALL SELECT id FROM attempt WHERE outcome = 'open')

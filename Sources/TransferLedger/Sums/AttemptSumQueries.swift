@@ -68,7 +68,7 @@ extension LedgerReader {
     case .everything:
       _ = try db.rows(
         """
-        SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_sent, first_at, last_at, errors,
+        SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at, last_at, errors,
           latencies, active FROM attempt_sum
         """, row: add)
       errors = try db.rows(
@@ -80,7 +80,7 @@ extension LedgerReader {
       let ids = SQLValue.text(try jsonText(batches))
       _ = try db.rows(
         """
-        SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_sent, first_at, last_at, errors,
+        SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at, last_at, errors,
           latencies, active FROM attempt_sum WHERE batch_id IN (SELECT value FROM json_each(?1))
         """, ids, row: add)
       errors = try db.rows(
@@ -99,13 +99,13 @@ extension LedgerReader {
     case .everything:
       _ = try db.rows(
         """
-        SELECT id, outcome, started_at, ended_at, bytes_sent, iif(operation = 'part' AND outcome = 'ok', total_ms, NULL),
+        SELECT id, outcome, started_at, ended_at, bytes_transferred, iif(operation = 'part' AND outcome = 'ok', total_ms, NULL),
           error_code FROM attempt WHERE id BETWEEN ?1 AND ?2
         """, low, high, row: add)
     case .batches(let batches):
       _ = try db.rows(
         """
-        SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_sent,
+        SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
           iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
         FROM attempt a CROSS JOIN file f ON f.id = a.file_id
         WHERE a.id BETWEEN ?1 AND ?2 AND +f.batch_id IN (SELECT value FROM json_each(?3))
@@ -117,7 +117,7 @@ extension LedgerReader {
     var sums = AttemptSums()
     _ = try db.rows(
       """
-      SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_sent,
+      SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
         iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
       FROM attempt a JOIN file f ON f.id = a.file_id
       WHERE {files}

@@ -27,7 +27,7 @@ struct AttemptSumRow: Equatable {
   var block: Int64
   /// In the order of ``outcomes``.
   var counts: [Int64]
-  var bytesSent: Int64
+  var bytesTransferred: Int64
   var firstMs, lastMs: Int64
   var errors: String
   var latencies, active: [UInt8]
@@ -37,7 +37,7 @@ struct AttemptSumRow: Equatable {
   init(batch: Int64, block: Int64, _ sums: AttemptSums) throws {
     (self.batch, self.block) = (batch, block)
     counts = Self.outcomes.map { sums.outcomes[$0] ?? 0 }
-    bytesSent = sums.bytesSent
+    bytesTransferred = sums.bytesTransferred
     (firstMs, lastMs) = (sums.firstMs ?? 0, sums.lastMs ?? 0)
     errors = try jsonText(sums.errors.mapValues { [$0.count, $0.example, $0.firstMs ?? 0, $0.lastMs ?? 0] })
     var before: Int64 = 0
@@ -53,17 +53,17 @@ struct AttemptSumRow: Equatable {
   init(_ row: SQLRow) {
     (batch, block) = (row.int64(0), row.int64(1))
     counts = (2..<8).map { row.int64($0) }
-    (bytesSent, firstMs, lastMs) = (row.int64(8), row.int64(9), row.int64(10))
+    (bytesTransferred, firstMs, lastMs) = (row.int64(8), row.int64(9), row.int64(10))
     (errors, latencies, active) = (row.text(11), row.bytes(12), row.bytes(13))
   }
 
   func insert(into db: Connection) throws {
     try db.run(
       """
-      INSERT INTO attempt_sum (batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_sent, first_at,
+      INSERT INTO attempt_sum (batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at,
         last_at, errors, latencies, active) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .integer(batch), .integer(block), .integer(counts[0]), .integer(counts[1]), .integer(counts[2]),
-      .integer(counts[3]), .integer(counts[4]), .integer(counts[5]), .integer(bytesSent), .integer(firstMs),
+      .integer(counts[3]), .integer(counts[4]), .integer(counts[5]), .integer(bytesTransferred), .integer(firstMs),
       .integer(lastMs), .text(errors), .blob(latencies), .blob(active))
   }
 }
@@ -74,7 +74,7 @@ extension AttemptSums {
     for (name, count) in zip(AttemptSumRow.outcomes, row.counts) where count != 0 {
       outcomes[name, default: 0] += count
     }
-    bytesSent += row.bytesSent
+    bytesTransferred += row.bytesTransferred
     firstMs = min(firstMs ?? row.firstMs, row.firstMs)
     lastMs = max(lastMs ?? row.lastMs, row.lastMs)
     var ms: Int64 = 0

@@ -4,7 +4,7 @@ import TransferModel
 struct AttemptSums {
   /// By outcome, those that there are.
   var outcomes: [String: Int64] = [:]
-  var bytesSent: Int64 = 0
+  var bytesTransferred: Int64 = 0
   /// Start of the first, end of the last.
   var firstMs, lastMs: Int64?
   var active = ActiveTime()
@@ -17,7 +17,7 @@ struct AttemptSums {
 
   mutating func add(_ attempt: SummedAttempt) {
     outcomes[attempt.outcome, default: 0] += 1
-    bytesSent += attempt.bytesSent
+    bytesTransferred += attempt.bytesTransferred
     firstMs = min(firstMs ?? attempt.startedMs, attempt.startedMs)
     if let ended = attempt.endedMs {
       lastMs = max(lastMs ?? ended, ended)
@@ -51,16 +51,16 @@ struct SummedAttempt {
   let outcome: String
   let startedMs: Int64
   let endedMs: Int64?
-  let bytesSent: Int64
+  let bytesTransferred: Int64
   /// Of a part that succeeded.
   let latencyMs: Int64?
   let error: String?
 
   /// The columns of `attempt` from number `i` on, in this order:
-  /// id, outcome, started_at, ended_at, bytes_sent, total_ms of a part that succeeded, error_code
+  /// id, outcome, started_at, ended_at, bytes_transferred, total_ms of a part that succeeded, error_code
   init(_ row: SQLRow, from i: Int32 = 0) {
     (id, outcome) = (row.int64(i), row.text(i + 1))
-    (startedMs, endedMs, bytesSent) = (row.int64(i + 2), row.int64OrNil(i + 3), row.int64(i + 4))
+    (startedMs, endedMs, bytesTransferred) = (row.int64(i + 2), row.int64OrNil(i + 3), row.int64(i + 4))
     (latencyMs, error) = (row.int64OrNil(i + 5), row.textOrNil(i + 6))
   }
 }

@@ -79,7 +79,7 @@ extension LedgerReader {
     var sums: [Int64: AttemptSums] = [:]
     _ = try db.rows(
       """
-      SELECT f.batch_id, a.id, a.outcome, a.started_at, a.ended_at, a.bytes_sent,
+      SELECT f.batch_id, a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
         iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
       FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.id BETWEEN ?1 AND ?2
       """, .integer(SumBlock.first(block)), .integer(SumBlock.last(block))

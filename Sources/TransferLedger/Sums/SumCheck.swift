@@ -7,7 +7,7 @@ extension LedgerReader {
     try summedBlocks().filter { block in
       let written = try db.rows(
         """
-        SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_sent, first_at, last_at, errors,
+        SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at, last_at, errors,
           latencies, active FROM attempt_sum WHERE block = ? ORDER BY batch_id
         """, .integer(block), row: AttemptSumRow.init)
       return try written != attemptSumRows(of: block)

@@ -15,12 +15,12 @@ extension LedgerTransaction {
     let changes = try db.run(
       """
       UPDATE OR FAIL attempt SET outcome = ?1, ended_at = iif(started_at > ?2, started_at, ?2), error_code = ?3,
-        message = ?4, http_status = ?5, curl_code = ?6, errno = ?7, bytes_sent = ?8, bytes_acked = ?9, dns_ms = ?10,
+        message = ?4, http_status = ?5, curl_code = ?6, errno = ?7, bytes_transferred = ?8, bytes_acked = ?9, dns_ms = ?10,
         connect_ms = ?11, tls_ms = ?12, first_byte_ms = ?13, total_ms = ?14, remote_ip = ?15, http_version = ?16,
         request_id = ?17, retry_after_ms = ?18, backoff_ms = ?19, may_have_arrived = ?20
       WHERE id = ?21 AND outcome = 'open' AND run_id = ?22
       """, .raw(r.outcome), .int(wallMs), .raw(r.code), .string(r.message), .int(r.httpStatus), .int(r.curlCode),
-      .int(r.systemError), .int(r.bytesSent), .int(r.bytesAcked), ms(t.dnsMs), ms(t.connectMs), ms(t.tlsMs),
+      .int(r.systemError), .int(r.bytesTransferred), .int(r.bytesAcked), ms(t.dnsMs), ms(t.connectMs), ms(t.tlsMs),
       ms(t.firstByteMs), ms(t.totalMs), filled(r.remoteIP), filled(r.httpVersion), filled(r.requestID),
       .int(r.retryAfterMs), .int(r.backoffMs), .flag(r.mayHaveArrived), .id(attempt), .id(run))
     guard changes == 1 else { return .lost(to: try outcomeOf(attempt, run)) }
@@ -36,18 +36,18 @@ extension LedgerTransaction {
     try db.first("SELECT outcome FROM attempt WHERE id = ? AND run_id = ?", .id(attempt), .id(run)) { $0.text(0) }
   }
 
-  /// sending → done. `attempt` was closed with `ok` before. The file has made progress: its failures are forgotten,
+  /// in flight → done. `attempt` was closed with `ok` before. The file has made progress: its failures are forgotten,
   /// but not for a chunk that the server had lost before: one that loses again and again must come to an end.
   public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
     if !part.remote.isEmpty {
       try db.run(
-        "UPDATE chunk SET remote = ? WHERE id = ? AND state = 'sending'", try json(part.remote), .id(chunk))
+        "UPDATE chunk SET remote = ? WHERE id = ? AND state = 'in_flight'", try json(part.remote), .id(chunk))
     }
     let changes = try db.run(
       """
       UPDATE OR FAIL chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?,
         failures = 0
-      WHERE id = ? AND state = 'sending'
+      WHERE id = ? AND state = 'in_flight'
       """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt), .id(chunk))
     guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
     try db.run(
@@ -56,7 +56,7 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// sending → done: `attempt`, a question about the chunk that was closed with `ok`, found that it is there.
+  /// in flight → done: `attempt`, a question about the chunk that was closed with `ok`, found that it is there.
   public func findChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
     let lacked = try db.first("SELECT length - acked FROM chunk WHERE id = ?", .id(chunk)) { $0.int64(0) } ?? 0
     let result = try storeChunk(chunk, attempt, part)
@@ -86,49 +86,49 @@ extension LedgerTransaction {
   static let unstored: StaticString =
     "SELECT id, length - acked FROM chunk WHERE file_id = ? AND state IN ('pending', 'waiting') ORDER BY seq"
 
-  /// sending → waiting until `notBeforeMs`; counts as a failure. `attempt` was closed before.
+  /// in flight → waiting until `notBeforeMs`; counts as a failure. `attempt` was closed before.
   public func retryChunk(_ chunk: ChunkID, _ attempt: AttemptID, notBeforeMs: Int64) throws -> TransitionResult {
     try result(
       db.run(
         """
         UPDATE chunk SET state = 'waiting', not_before = ?1, failures = failures + 1,
           uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?3))
-        WHERE id = ?2 AND state = 'sending'
+        WHERE id = ?2 AND state = 'in_flight'
           AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome <> 'open')
         """, .int(notBeforeMs), .id(chunk), .id(attempt))
     ) { try stateOf(chunk) }
   }
 
-  /// sending → pending; not a failure. `attempt` was closed before.
+  /// in flight → pending; not a failure. `attempt` was closed before.
   public func returnChunk(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
     try result(
       db.run(
         """
         UPDATE chunk SET state = 'pending',
           uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?2))
-        WHERE id = ?1 AND state = 'sending'
+        WHERE id = ?1 AND state = 'in_flight'
           AND EXISTS (SELECT 1 FROM attempt WHERE id = ?2 AND chunk_id = chunk.id AND outcome <> 'open')
         """, .id(chunk), .id(attempt))
     ) { try stateOf(chunk) }
   }
 
-  /// sending → failed. `attempt` was closed before.
+  /// in flight → failed. `attempt` was closed before.
   public func failChunk(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
     try result(
       db.run(
         """
-        UPDATE chunk SET state = 'failed', failures = failures + 1 WHERE id = ? AND state = 'sending'
+        UPDATE chunk SET state = 'failed', failures = failures + 1 WHERE id = ? AND state = 'in_flight'
           AND EXISTS (SELECT 1 FROM attempt WHERE id = ? AND chunk_id = chunk.id AND outcome <> 'open')
         """, .id(chunk), .id(attempt))
     ) { try stateOf(chunk) }
   }
 
-  /// sending → unknown: its answer was lost, and sending it again might double it. `attempt` was closed before.
+  /// in flight → unknown: its answer was lost, and sending it again might double it. `attempt` was closed before.
   public func chunkUnknown(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
     try result(
       db.run(
         """
-        UPDATE chunk SET state = 'unknown' WHERE id = ? AND state = 'sending'
+        UPDATE chunk SET state = 'unknown' WHERE id = ? AND state = 'in_flight'
           AND EXISTS (SELECT 1 FROM attempt WHERE id = ? AND chunk_id = chunk.id AND outcome <> 'open')
         """, .id(chunk), .id(attempt))
     ) { try stateOf(chunk) }

@@ -129,7 +129,7 @@ extension LedgerTransaction {
 
   static let sentToSession: StaticString = """
     SELECT EXISTS (SELECT 1 FROM attempt
-      WHERE file_id = ? AND operation = 'part' AND session_id = ? AND (bytes_sent > 0 OR outcome = 'crashed'))
+      WHERE file_id = ? AND operation = 'part' AND session_id = ? AND (bytes_transferred > 0 OR outcome = 'crashed'))
     """
 
   static let lostAnswers: StaticString = """
@@ -243,7 +243,7 @@ extension LedgerTransaction {
             SELECT max(n) FROM attempt WHERE file_id = ?2 AND operation = ?8 AND chunk_id = ?3), 0), ?6, ?7, 'open')
           """, .uid(.make(wallMs: wallMs)), .id(file), .id(chunk.id), .int(session), .id(run),
           .flag(isRepeatable || operation != .part), .int(wallMs), .raw(operation)))
-      try db.run("UPDATE OR FAIL chunk SET state = 'sending' WHERE id = ? AND state = 'pending'", .id(chunk.id))
+      try db.run("UPDATE OR FAIL chunk SET state = 'in_flight' WHERE id = ? AND state = 'pending'", .id(chunk.id))
       return ClaimedChunk(
         id: chunk.id, attempt: attempt, seq: chunk.seq, range: chunk.range, failures: chunk.failures,
         operation: operation, acked: chunk.acked, remote: chunk.remote, isUncertain: chunk.isUncertain,

@@ -35,15 +35,15 @@ extension LedgerTransaction {
 
   /// As many as can have lost their answers between two questions, and some more.
   static let senders: StaticString = """
-    SELECT a.id, a.bytes_sent - a.bytes_acked, a.outcome = 'crashed', a.run_id = q.run_id
+    SELECT a.id, a.bytes_transferred - a.bytes_acked, a.outcome = 'crashed', a.run_id = q.run_id
     FROM attempt q CROSS JOIN attempt a ON a.file_id = q.file_id AND a.operation = 'part' AND a.chunk_id = ?1
     WHERE q.id = ?2 AND a.id < q.id AND +a.outcome <> 'open' AND +a.outcome <> 'ok'
-      AND (a.bytes_sent > a.bytes_acked OR +a.outcome = 'crashed')
+      AND (a.bytes_transferred > a.bytes_acked OR +a.outcome = 'crashed')
     ORDER BY a.n DESC LIMIT 32
     """
   static let credit: StaticString = """
     UPDATE attempt SET bytes_acked = bytes_acked + ?1,
-      bytes_sent = iif(bytes_sent < bytes_acked + ?1, bytes_acked + ?1, bytes_sent)
+      bytes_transferred = iif(bytes_transferred < bytes_acked + ?1, bytes_acked + ?1, bytes_transferred)
     WHERE id = ?2
     """
 }

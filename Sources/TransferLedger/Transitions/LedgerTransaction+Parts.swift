@@ -3,14 +3,14 @@ public import TransferModel
 
 /// What becomes of chunks that the server holds in part, or that are spoken about before they are sent.
 extension LedgerTransaction {
-  /// sending → pending: the server holds `acked` bytes from its start, more than before. `attempt` was closed before. When that
+  /// in flight → pending: the server holds `acked` bytes from its start, more than before. `attempt` was closed before. When that
   /// is progress (``BodyProgress``), the failures of the file are forgotten.
   public func advanceChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
     let isProgress = try isProgress(chunk, acked: acked)
     let changes = try db.run(
       """
       UPDATE chunk SET state = 'pending', acked = ?1, failures = 0, uncertain = 0
-      WHERE id = ?2 AND state = 'sending' AND acked < ?1 AND ?1 < length
+      WHERE id = ?2 AND state = 'in_flight' AND acked < ?1 AND ?1 < length
         AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome <> 'open')
       """, .int(acked), .id(chunk), .id(attempt))
     guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
@@ -25,27 +25,27 @@ extension LedgerTransaction {
     return found ?? false
   }
 
-  /// sending → pending: the server said what its body needs. `attempt` was closed before.
+  /// in flight → pending: the server said what its body needs. `attempt` was closed before.
   public func prepareChunk(
     _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
   ) throws -> TransitionResult {
     try result(
       db.run(
         """
-        UPDATE chunk SET state = 'pending', remote = ?1, uncertain = 0 WHERE id = ?2 AND state = 'sending'
+        UPDATE chunk SET state = 'pending', remote = ?1, uncertain = 0 WHERE id = ?2 AND state = 'in_flight'
           AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome = 'ok')
         """, try json(remote), .id(chunk), .id(attempt))
     ) { try stateOf(chunk) }
   }
 
-  /// sending → pending: asked, the server said that it holds `acked` bytes from its start. `attempt` was closed before.
+  /// in flight → pending: asked, the server said that it holds `acked` bytes from its start. `attempt` was closed before.
   public func probeChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
     let isProgress = try isProgress(chunk, acked: acked)
     let held = try db.first("SELECT acked FROM chunk WHERE id = ?", .id(chunk)) { $0.int64(0) } ?? 0
     let changes = try db.run(
       """
       UPDATE chunk SET state = 'pending', losses = losses + (acked > ?1), acked = ?1, uncertain = 0
-      WHERE id = ?2 AND state = 'sending'
+      WHERE id = ?2 AND state = 'in_flight'
         AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome = 'ok')
       """, .int(acked), .id(chunk), .id(attempt))
     guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
@@ -55,7 +55,7 @@ extension LedgerTransaction {
   }
 
   /// The server holds exactly the first `offset` bytes of the file; `attempt`, closed with `ok`, said so. Chunks below are done,
-  /// chunks above are pending (a loss for those that were done), and the one between has its part. None may be sending. A file
+  /// chunks above are pending (a loss for those that were done), and the one between has its part. None may be in flight. A file
   /// that was finishing and lost something goes back to active. Throws `.leaseLost` when the file is not with this run.
   public func alignChunks(_ file: FileID, _ run: RunID, by attempt: AttemptID, offset: Int64) throws {
     let (held, size) = try db.first(Self.heldBytes, .id(file)) { ($0.int64(0), $0.int64(1)) } ?? (0, 0)
@@ -113,7 +113,7 @@ extension LedgerTransaction {
     try result(
       db.run(
         """
-        UPDATE chunk SET remote = ?1 WHERE id = ?2 AND state = 'sending'
+        UPDATE chunk SET remote = ?1 WHERE id = ?2 AND state = 'in_flight'
           AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome <> 'open')
         """, try json(remote), .id(chunk), .id(attempt))
     ) { try stateOf(chunk) }

@@ -132,7 +132,7 @@ extension LedgerTransaction {
     try db.run(
       """
       UPDATE chunk SET state = iif(?, 'pending', 'unknown'), uncertain = max(uncertain, ?)
-      WHERE id = ? AND state = 'sending'
+      WHERE id = ? AND state = 'in_flight'
       """, .flag(orphan.isRepeatable), .flag(orphan.operation == .part), .id(chunk))
   }
 

@@ -48,7 +48,7 @@ struct FollowPrinter {
       let why = [attempt.errorCode, attempt.message.map(printable)].compactMap(\.self).joined(separator: ": ")
       var parts = ["\(attempt.operation)\(part) \(word)"]
       if !why.isEmpty { parts.append(why) }
-      if attempt.bytesSent > 0 { parts.append(Quantity.bytes(attempt.bytesSent)) }
+      if attempt.bytesTransferred > 0 { parts.append(Quantity.bytes(attempt.bytesTransferred)) }
       if let ms = attempt.totalMs { parts.append(Quantity.duration(ms)) }
       let state = FileState(rawValue: followed.fileState)?.isAtRest == true ? "  \(followed.fileState)" : ""
       return
@@ -77,7 +77,7 @@ enum FollowFigures {
     Column("error_code", "Error") { Cell($0.attempt?.errorCode) },
     Column("message") { row in Cell(row.attempt?.message) },
     Column("http_status", "HTTP") { Cell($0.attempt?.httpStatus) },
-    Column("bytes_sent", "Sent") { Cell(bytes: $0.attempt?.bytesSent) },
+    Column("bytes_transferred", "Transferred") { Cell(bytes: $0.attempt?.bytesTransferred) },
     Column("bytes_acked") { Cell(bytes: $0.attempt?.bytesAcked) },
     Column("total_ms", "Time") { Cell(ms: $0.attempt?.totalMs) },
     Column("detail", "Detail") { Cell($0.event?.detail) },

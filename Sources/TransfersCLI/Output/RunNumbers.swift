@@ -16,7 +16,7 @@ struct RunNumbers: Sendable, Hashable {
   var badBefore = 0
   /// Of those left.
   var paused: Int
-  var bytesAcked, bytesSent: Int64
+  var bytesAcked, bytesTransferred: Int64
   /// What requests that were cut off may have sent beyond that.
   var bytesUntold: Int64 = 0
   var retries: Int
@@ -28,7 +28,7 @@ struct RunNumbers: Sendable, Hashable {
   init(_ run: RunResult) {
     (done, failed, unknown) = (run.done, run.failed - run.mismatched, run.unknown)
     (mismatched, left, paused) = (run.mismatched, run.left, run.paused)
-    (bytesAcked, bytesSent, retries, wallMs) = (run.bytesAcked, run.bytesSent, run.retries, run.wallMs)
+    (bytesAcked, bytesTransferred, retries, wallMs) = (run.bytesAcked, run.bytesTransferred, run.retries, run.wallMs)
     (stoppedBy, unreachable) = (run.stoppedBy, run.unreachable)
   }
 
@@ -65,7 +65,7 @@ struct RunNumbers: Sendable, Hashable {
     self.init(RunResult())
     count(totals)
     if left > 0 && left == paused { stoppedBy = .paused }
-    (bytesAcked, bytesSent, retries) = (totals.bytesAcked, totals.bytesSent, totals.retries)
+    (bytesAcked, bytesTransferred, retries) = (totals.bytesAcked, totals.bytesTransferred, totals.retries)
     bytesUntold = totals.bytesUntold
     self.wallMs = wallMs
   }
@@ -80,8 +80,8 @@ struct RunNumbers: Sendable, Hashable {
   }
 
   /// Sent again or not acknowledged so far; at least, and at most.
-  var bytesResent: Int64 { max(0, bytesSent - bytesAcked) }
-  var bytesResentAtMost: Int64 { max(0, bytesSent + bytesUntold - bytesAcked) }
+  var bytesUnacked: Int64 { max(0, bytesTransferred - bytesAcked) }
+  var bytesUnackedAtMost: Int64 { max(0, bytesTransferred + bytesUntold - bytesAcked) }
 
   /// Why work is left, for people; nil when nobody asked and nothing was in the way.
   var stopReason: String? {

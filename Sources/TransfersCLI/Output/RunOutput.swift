@@ -9,7 +9,7 @@ struct RunOutput: OutputValue {
   let batch: Cell
   let result: String
   let files: Counts
-  let bytesAcked, bytesSent, bytesResent, bytesResentAtMost, retries, wallMs, bps: Cell
+  let bytesAcked, bytesTransferred, bytesUnacked, bytesUnackedAtMost, retries, wallMs, bps: Cell
   let stoppedBy: Cell
   let unreachableHosts: [String]
   let failures: FigureTable
@@ -26,7 +26,8 @@ struct RunOutput: OutputValue {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case batch, result, files, bytesAcked, bytesSent, bytesResent, bytesResentAtMost, retries, wallMs, bps, stoppedBy,
+    case batch, result, files, bytesAcked, bytesTransferred, bytesUnacked, bytesUnackedAtMost, retries, wallMs, bps,
+      stoppedBy,
       unreachableHosts
     case failures, added
   }
@@ -43,9 +44,9 @@ struct RunOutput: OutputValue {
       mismatched: run.mismatched, cancelled: run.cancelled, unchanged: add?.counts.unchanged ?? 0, left: run.left,
       earlier: run.badBefore)
     bytesAcked = .bytes(run.bytesAcked)
-    bytesSent = .bytes(run.bytesSent)
-    bytesResent = .bytes(run.bytesResent)
-    bytesResentAtMost = .bytes(run.bytesResentAtMost)
+    bytesTransferred = .bytes(run.bytesTransferred)
+    bytesUnacked = .bytes(run.bytesUnacked)
+    bytesUnackedAtMost = .bytes(run.bytesUnackedAtMost)
     retries = Cell(run.retries)
     wallMs = .milliseconds(run.wallMs)
     bps = Cell(bytesPerSecond: Quantity.rate(bytes: run.bytesAcked, ms: run.wallMs))
@@ -72,7 +73,7 @@ struct RunOutput: OutputValue {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// `b412 partial: 116 done, 2 failed · 3.2 GiB in 1m 34s · 34.9 MiB/s · 7 retries · 12 MiB sent and not acked`.
+  /// `b412 partial: 116 done, 2 failed · 3.2 GiB in 1m 34s · 34.9 MiB/s · 7 retries · 12 MiB transferred and not acked`.
   private func headline(_ style: TextStyle) -> String {
     var counts = ["\(files.done) done"]
     if files.failed > 0 { counts.append("\(files.failed) failed") }
@@ -86,7 +87,9 @@ struct RunOutput: OutputValue {
     parts.append("\(bytesAcked.text) in \(wallMs.text)")
     if bps != .none, numbers.bytesAcked > 0 { parts.append(bps.text) }
     if numbers.retries > 0 { parts.append(Quantity.count(numbers.retries, "retry")) }
-    if let resent = Quantity.resent(numbers.bytesResent, atMost: numbers.bytesResentAtMost) { parts.append(resent) }
+    if let unacked = Quantity.unacked(numbers.bytesUnacked, atMost: numbers.bytesUnackedAtMost) {
+      parts.append(unacked)
+    }
     if let reason = numbers.stopReason, files.left > 0 { parts.append(reason) }
     let word = style.paint(result.replacing("_", with: " "), result == "ok" ? .green : .red)
     return (batch == .none ? "" : "\(batch.text) ") + word + ": " + parts.joined(separator: style.dot)

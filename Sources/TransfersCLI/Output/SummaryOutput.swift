@@ -25,8 +25,8 @@ struct SummaryOutput: OutputValue {
     }
     lines.append(("batches", "\(figures.batches)"))
     lines.append(("files", "\(figures.filesTotal): " + states.joined(separator: ", ")))
-    let resent = Quantity.resent(figures.bytesResent, atMost: figures.bytesResentAtMost).map { ", \($0)" } ?? ""
-    let size = "\(Quantity.bytes(figures.bytesAcked)) acked of \(Quantity.bytes(figures.bytes))\(resent)"
+    let unacked = Quantity.unacked(figures.bytesUnacked, atMost: figures.bytesUnackedAtMost).map { ", \($0)" } ?? ""
+    let size = "\(Quantity.bytes(figures.bytesAcked)) acked of \(Quantity.bytes(figures.bytes))\(unacked)"
     lines.append(("bytes", size))
     lines.append(("attempts", attempts))
     if figures.startedAt != .none {

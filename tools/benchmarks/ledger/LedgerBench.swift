@@ -108,7 +108,7 @@ struct LedgerBench {
     let digest = Digest(.crc32c, [1, 2, 3, 4])
     var result = AttemptResult(outcome: .ok)
     result.httpStatus = 201
-    result.bytesSent = 16384
+    result.bytesTransferred = 16384
     result.bytesAcked = 16384
     result.remoteIP = "127.0.0.1"
     result.httpVersion = "1.1"
