@@ -19,7 +19,7 @@ struct BodyJudge: Sendable, Hashable {
 
   func judge(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply) }
     switch StatusClass(reply.status) {
     case .success: return unproved(reply, context) ?? stored(reply, chunk)
@@ -34,7 +34,7 @@ struct BodyJudge: Sendable, Hashable {
     }
   }
 
-  private func lost(_ failure: Failure, _ reply: TransferReply) -> Verdict {
+  private func lost(_ failure: Failure, _ reply: TransferReply) -> Interpretation {
     let remedy = Remedy(transport: failure)
     // Without a byte of the body nothing can have come of the rest: a kept connection that ended as it was used again.
     let isUnsent = reply.status == 0 && reply.isBodyIncomplete && reply.bytesSent == 0
@@ -50,7 +50,7 @@ struct BodyJudge: Sendable, Hashable {
   }
 
   /// A success that does not say that anything is stored; nil for the others. Sending the body again would bring the same answer.
-  private func unproved(_ reply: TransferReply, _ context: RequestContext) -> Verdict? {
+  private func unproved(_ reply: TransferReply, _ context: RequestContext) -> Interpretation? {
     if reply.status == 202 && !accepts202 {
       let text =
         "the server answered 202: it took the body, and may or may not store it later (--accept-202 counts that as stored)"
@@ -63,7 +63,7 @@ struct BodyJudge: Sendable, Hashable {
   }
 
   /// 200, 201 and 204 say that the object is there; 202 and the others only that the body was taken.
-  private func stored(_ reply: TransferReply, _ chunk: ChunkFacts) -> Verdict {
+  private func stored(_ reply: TransferReply, _ chunk: ChunkFacts) -> Interpretation {
     let sent = chunk.digests[sentDigest]
     let reported = readsDigest ? ReprDigest.crc32c(reply.field("repr-digest")) : nil
     if let sent, let reported, sent != reported {
@@ -82,13 +82,13 @@ struct BodyJudge: Sendable, Hashable {
   }
 
   /// A gateway or a crashed handler may have passed a POST on; 408 and 425 say that nothing was processed.
-  private func retried(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+  private func retried(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     let failure = answer(reply, context)
     guard !isRepeatable, reply.status >= 500 else { return .failed(failure, .retry(isThrottled: false)) }
     return .failed(Failure(afterDelivery: reply, context), .unknown)
   }
 
-  private func refused(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  private func refused(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     let parentMayBeMissing = makesParents && facts.parentsMade == nil
     switch reply.status {
     case 404 where parentMayBeMissing, 409 where parentMayBeMissing:
@@ -101,7 +101,7 @@ struct BodyJudge: Sendable, Hashable {
   }
 
   /// After a lost answer the object that is there may be ours, and the server cannot tell.
-  private func exists(_ facts: UploadFacts, _ reply: TransferReply, _ context: RequestContext) -> Verdict {
+  private func exists(_ facts: UploadFacts, _ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     guard ifNoneMatch else { return .failed(answer(reply, context), .permanent) }
     guard facts.lostAnswer == .part else {
       return .failed(Failure(.policyExists, "there is already something at this URL (--if-none-match)"), .permanent)

@@ -40,10 +40,10 @@ extension TransferReply {
   }
 }
 
-extension Verdict {
+extension Interpretation {
   /// What an error answer means where a protocol's own rules have said nothing, to a request that may be repeated.
   /// See ``StatusClass``.
-  static func refused(_ reply: TransferReply, detail: String = "", _ context: RequestContext) -> Verdict {
+  static func refused(_ reply: TransferReply, detail: String = "", _ context: RequestContext) -> Interpretation {
     let detail = reply.status == 511 ? "the network asks for a login" : detail
     let failure = Failure(answer: reply, detail: detail, wallMs: context.wallMs)
     switch StatusClass(reply.status) {
@@ -58,7 +58,7 @@ extension Verdict {
   /// Success in a shape that means nothing. A page for people comes from something in between, and comes again: final.
   static func badReply(
     _ reply: TransferReply, _ what: String, _ remedy: Remedy, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     let text = reply.isWebPage ? "a web page, not an answer of the protocol" : what
     let failure = Failure(answer: reply, code: .protoBadReply, detail: text, wallMs: context.wallMs)
     return .failed(failure, reply.isWebPage && remedy != .unknown ? .permanent : remedy)

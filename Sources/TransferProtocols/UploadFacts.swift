@@ -17,14 +17,14 @@ public struct FileFacts: Sendable, Hashable {
   }
 }
 
-/// Everything a protocol may base a step on. The engine builds it from rows and keeps it in step with verdicts.
+/// Everything a protocol may base a step on. The engine builds it from rows; answers change it by ``UploadFacts/apply(_:to:_:)``.
 public struct UploadFacts: Sendable {
   public var file: FileFacts
   public var layout: ChunkLayout
   /// The live session (`intended` or `open`), when there is one.
   public var session: SessionFacts?
   /// An earlier request of this kind, for this file, may have taken effect although its answer never came (lost answer or
-  /// crash). Cleared by the engine after a verdict that settles it: see ``Verdict``.
+  /// crash). Cleared by an answer that settles it.
   public var lostAnswer: AttemptOperation?
   /// The session is older than this claim of the file: what the server holds may have changed since.
   public var isResumed = false
@@ -36,17 +36,21 @@ public struct UploadFacts: Sendable {
   public var orphans: [String] = []
   /// `verify` found nothing of ours at the destination.
   public var isAbsent = false
-  /// Questions that the server would not answer since the file was claimed (``Verdict/untold``).
+  /// Questions that the server would not answer since the file was claimed (``Interpretation/Outcome/untold``).
   public var untold: Set<AttemptOperation> = []
   /// Chunks that are not stored as far as is known, and of which something is remembered; only filled for a `probe`.
   public var doubts: [ChunkDoubt] = []
   /// What a listing of this session showed with the length of a chunk, by number; of chunks that are to be sent, it may be their
   /// content.
   public var listed: [Int: ListedPart] = [:]
-  /// Every chunk is stored.
-  public var isAllStored = false
+  /// How far the pages of a probe have come: the first chunk that was not listed yet.
+  var listedThrough = 0
+  /// Chunks that the server acknowledged as a whole.
+  public var storedChunks = 0
   /// Bytes of the file that the server acknowledged, as far as is known.
   public var acked: Int64 = 0
+  /// The server lost something of this file that it had acknowledged.
+  public var hasLosses = false
   /// The file has a layout in the ledger; until then ``layout`` is a guess of protocols that plan late.
   public var isPlanned = false
   /// Receipts of all chunks in order while `isAllStored`; of all others while the last chunk is sent by a protocol that
@@ -63,6 +67,9 @@ public struct UploadFacts: Sendable {
     self.file = file
     self.layout = layout
   }
+
+  /// Every chunk is stored.
+  public var isAllStored: Bool { storedChunks == layout.count }
 }
 
 public struct SessionFacts: Sendable, Hashable {
@@ -72,7 +79,7 @@ public struct SessionFacts: Sendable, Hashable {
   public var intendedAtMs: Int64
   /// Milliseconds since 1970 UTC; nil when the server named none.
   public var expiresAtMs: Int64?
-  /// What the protocol wanted to remember about this session (``Verdict/noted(_:_:)``): tokens, how far the last steps are.
+  /// What the protocol wanted to remember about this session (``Interpretation/notes``): tokens, how far the last steps are.
   public var notes: [String: String]
   /// A request brought bytes to it before the file was claimed, or may have.
   public var mayHoldBytes = false
@@ -129,7 +136,7 @@ public struct ChunkFacts: Sendable, Hashable {
   public var rest: ByteRange { ByteRange(offset: range.offset + acked, length: range.length - acked) }
 }
 
-/// A chunk whose answer was lost after all of its body went out (``Verdict/doubted(_:_:)``).
+/// A chunk whose answer was lost after all of its body went out (``Interpretation/doubt``).
 public struct ChunkDoubt: Sendable, Hashable {
   public var seq: Int
   public var length: Int64
@@ -190,20 +197,20 @@ extension UploadFacts {
   }
 }
 
-extension Verdict {
+extension Interpretation {
   /// URLs under which the server knows the upload, as far as the answer was the first to name them: see
   /// ``UploadFacts/capabilities(_:)``.
   public var capabilities: [String] {
-    switch self {
-    case .sessionOpened(let remoteID, _): UploadFacts.capabilities(among: [remoteID])
-    case .opened(let remoteID, _, let inner): UploadFacts.capabilities(among: [remoteID]) + inner.capabilities
-    case .noted(let notes, let inner): UploadFacts.capabilities(among: Array(notes.values)) + inner.capabilities
-    case .doubted(let remote, let inner): UploadFacts.capabilities(among: Array(remote.values)) + inner.capabilities
-    case .learned(_, let inner): inner.capabilities
-    case .chunkPrepared(let remote): UploadFacts.capabilities(among: Array(remote.values))
-    case .stored(let receipt, _): UploadFacts.capabilities(among: Array(receipt.remote.values))
-    case .orphansListed(let ids, _): UploadFacts.capabilities(among: ids)
-    case .partsListed, .advanced, .chunkProbed, .offset, .finished, .absent, .untold, .settled, .notYet, .failed: []
+    let named = [opened?.remoteID].compactMap { $0 } + Array(notes.values) + Array((doubt ?? [:]).values)
+    return UploadFacts.capabilities(among: named + namedByOutcome)
+  }
+
+  private var namedByOutcome: [String] {
+    switch outcome {
+    case .chunkPrepared(let remote): Array(remote.values)
+    case .stored(let receipt, _): Array(receipt.remote.values)
+    case .orphansListed(let ids, _): ids
+    case .settled, .partsListed, .advanced, .chunkProbed, .offset, .finished, .absent, .untold, .notYet, .failed: []
     }
   }
 }

@@ -4,8 +4,8 @@ public import TransferModel
 /// means. It never sleeps, retries, logs, stores or opens anything; all state is in the facts that it is given.
 ///
 /// The engine's side of the contract: it opens an attempt row before it sends a request; it hands every reply to
-/// ``judge(_:to:_:)`` exactly once; it applies the verdict to the facts, asks for the next
-/// step, and commits the verdict and the beginning of that step together; nothing is sent before that commit is durable.
+/// ``judge(_:to:_:)`` exactly once; it applies the meaning to the facts, asks for the next
+/// step, and commits the meaning and the beginning of that step together; nothing is sent before that commit is durable.
 public protocol UploadProtocol: Sendable {
   /// `s3`, `put`, … : stored with each batch.
   var name: String { get }
@@ -47,13 +47,14 @@ public protocol UploadProtocol: Sendable {
   func request(_ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest
 
   /// Says what an answer means.
-  func judge(_ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) -> Verdict
+  func judge(_ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext)
+    -> Interpretation
 
   /// Says what an interim answer (1xx) means while its request goes on; nil for nothing. Asked only with
-  /// ``ProtocolAbilities/hearsInterim``. Only ``Verdict/sessionOpened(remoteID:expiresAtMs:)`` may come of it.
+  /// ``ProtocolAbilities/hearsInterim``. It can name the session.
   func judgeInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict?
+  ) -> OpenedSession?
 
   /// The layout once a session is open, for protocols whose server chooses the size of chunks
   /// (``ProtocolAbilities/plansLate``).
@@ -97,7 +98,7 @@ extension UploadProtocol {
 
   public func judgeInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict? { nil }
+  ) -> OpenedSession? { nil }
 
   public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout { try layout(size: facts.file.size) }
 

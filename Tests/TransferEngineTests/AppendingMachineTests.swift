@@ -25,7 +25,7 @@ import TransferProtocols
     scene.open()
     let job = scene.begin(seq: 0)
     let changes = scene.machine.concluded(
-      job, Judgement(.failed(Failure(.netReset, "cut"), .retry(isThrottled: false))), soon)
+      job, .failed(Failure(.netReset, "cut"), .retry(isThrottled: false)), soon)
     #expect(changes == [.returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1))])
     #expect(scene.advance()?.changes == [.requeue(notBeforeMs: 5_000, .netReset, isFailure: true)])
   }
@@ -35,12 +35,12 @@ import TransferProtocols
     scene.open()
     let job = scene.begin(seq: 0)
     #expect(
-      scene.machine.concluded(job, Judgement(.advanced(acked: 4)), soon)
+      scene.machine.concluded(job, .advanced(acked: 4), soon)
         == [.advanceChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1), acked: 4)])
     #expect(scene.machine.bytesStored == 4)
     #expect(scene.advance()?.begin == .chunks(limit: 1))
     let rest = scene.begin(seq: 0, acked: 4)
-    _ = scene.machine.concluded(rest, Judgement(.stored(scene.part(0), proof: nil)), soon)
+    _ = scene.machine.concluded(rest, .stored(scene.part(0), proof: nil), soon)
     #expect(scene.machine.bytesStored == 10)
   }
 
@@ -50,14 +50,15 @@ import TransferProtocols
     var begun = Begun(file: FileID(rawValue: 1))
     begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 1)
     let job = scene.begin(seq: 0, begun: begun)
-    let verdict = Verdict.opened(
-      remoteID: "/u/1", expiresAtMs: 7, .failed(Failure(.http5xx, "later"), .retry(isThrottled: false)))
+    let meaning = Interpretation.failed(Failure(.http5xx, "later"), .retry(isThrottled: false)).with(
+      opened: OpenedSession(remoteID: "/u/1", expiresAtMs: 7))
     #expect(
-      scene.machine.concluded(job, Judgement(verdict), soon) == [
+      scene.machine.concluded(job, meaning, soon) == [
         .openSession(remoteID: "/u/1", expiresAtMs: 7), .returnChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1)),
       ])
     #expect(scene.machine.facts.session?.remoteID == "/u/1")
-    #expect(scene.machine.heard(remoteID: "/u/2", expiresAtMs: nil) == [], "the first name stands")
+    let second = OpenedSession(remoteID: "/u/2", expiresAtMs: nil)
+    #expect(scene.machine.heard(job, second, scene.proto) == [], "the first name stands")
   }
 
   /// It began as a request that must not be repeated, and an interim answer opened its session.
@@ -68,9 +69,9 @@ import TransferProtocols
     begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 1)
     let job = scene.begin(seq: 0, begun: begun)
     #expect(
-      scene.machine.heard(job, remoteID: "/u/1", expiresAtMs: nil, scene.proto)
+      scene.machine.heard(job, OpenedSession(remoteID: "/u/1", expiresAtMs: nil), scene.proto)
         == [.openSession(remoteID: "/u/1", expiresAtMs: nil), .askAbout(AttemptID(rawValue: 1))])
-    #expect(scene.machine.heard(job, remoteID: "/u/1", expiresAtMs: nil, scene.proto) == [])
+    #expect(scene.machine.heard(job, OpenedSession(remoteID: "/u/1", expiresAtMs: nil), scene.proto) == [])
     _ = scene.advance()
     #expect(
       scene.machine.interrupted(job, mayHaveArrived: true)
@@ -87,14 +88,14 @@ import TransferProtocols
 
   @Test func whatIsOnlySentAgainIsNoProgress() {
     let part = PartReceipt(seq: 0, length: 10, etag: "", digest: nil, confirmation: .none)
-    for (verdict, losses, left) in [
-      (Verdict.advanced(acked: 5), 0, 0), (.advanced(acked: 5), 1, 3), (.stored(part, proof: nil), 0, 0),
+    for (meaning, losses, left) in [
+      (Interpretation.advanced(acked: 5), 0, 0), (.advanced(acked: 5), 1, 3), (.stored(part, proof: nil), 0, 0),
       (.stored(part, proof: nil), 2, 3), (.chunkProbed(acked: 5), 0, 0), (.chunkProbed(acked: 5), 1, 3),
     ] {
       var scene = Scene(size: 35, session: "u", failures: 3)
       let job = scene.begin(seq: 0, losses: losses)
-      _ = scene.machine.concluded(job, Judgement(verdict), soon)
-      #expect(scene.machine.failures == left, "\(verdict) after \(losses) losses")
+      _ = scene.machine.concluded(job, meaning, soon)
+      #expect(scene.machine.failures == left, "\(meaning) after \(losses) losses")
     }
   }
 
@@ -115,11 +116,13 @@ import TransferProtocols
     var scene = Scene(size: 35)
     scene.open()
     let job = scene.begin(seq: 0)
-    let first = Verdict.noted(["t": "1", "x": "y"], .advanced(acked: 1))
-    #expect(scene.machine.concluded(job, Judgement(first), soon).first == .noteSession(["t": "1", "x": "y"]))
+    let first = Interpretation.advanced(acked: 1).with(notes: ["t": "1", "x": "y"])
+    #expect(scene.machine.concluded(job, first, soon).first == .noteSession(["t": "1", "x": "y"]))
     let next = scene.begin(seq: 0, acked: 1)
-    let second = Verdict.noted(["t": "2", "x": ""], .failed(Failure(.http5xx, "later"), .retry(isThrottled: true)))
-    #expect(scene.machine.concluded(next, Judgement(second), soon).first == .noteSession(["t": "2"]))
+    let second = Interpretation.failed(Failure(.http5xx, "later"), .retry(isThrottled: true)).with(notes: [
+      "t": "2", "x": "",
+    ])
+    #expect(scene.machine.concluded(next, second, soon).first == .noteSession(["t": "2"]))
   }
 
   @Test func aServerThatIsAtItIsAskedAgainWithoutAFailure() {
@@ -179,15 +182,15 @@ import TransferProtocols
       switch Int.random(in: 0..<5, using: &dice) {
       case 0: _ = scene.machine.interrupted(job, mayHaveArrived: true)
       case 1:
-        let failure = Verdict.failed(Failure(.netReset, "cut"), .repair)
+        let failure = Interpretation.failed(Failure(.netReset, "cut"), .repair)
         scene.machine.repairsInARow = 0
-        _ = scene.machine.concluded(job, Judgement(failure), soon)
+        _ = scene.machine.concluded(job, failure, soon)
       case 2 where held[seq] + 1 < length:
         held[seq] = Int64.random(in: held[seq] + 1..<length, using: &dice)
-        _ = scene.machine.concluded(job, Judgement(.advanced(acked: held[seq])), soon)
+        _ = scene.machine.concluded(job, .advanced(acked: held[seq]), soon)
       default:
         (held[seq], isDone[seq]) = (length, true)
-        _ = scene.machine.concluded(job, Judgement(.stored(scene.part(seq), proof: nil)), soon)
+        _ = scene.machine.concluded(job, .stored(scene.part(seq), proof: nil), soon)
       }
       #expect(scene.machine.bytesStored == held.reduce(0, +))
       #expect(scene.machine.bytesStored >= before)
@@ -245,7 +248,7 @@ private struct Scene {
     begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 0)
     begun.control = (.create, AttemptID(rawValue: 99))
     machine.begun(begun, asked: 0, nowMs: 0)
-    _ = concluded(.create, .sessionOpened(remoteID: "u", expiresAtMs: nil))
+    _ = concluded(.create, .opened(OpenedSession(remoteID: "u", expiresAtMs: nil)))
   }
 
   /// One chunk begins, as the ledger would say it.
@@ -270,9 +273,9 @@ private struct Scene {
     machine.begun(begun, asked: 0, nowMs: 0)
   }
 
-  mutating func concluded(_ step: StepRequest, _ verdict: Verdict) -> [FileChange] {
+  mutating func concluded(_ step: StepRequest, _ meaning: Interpretation) -> [FileChange] {
     let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
-    return machine.concluded(job, Judgement(verdict), RetryDecision(notBeforeMs: 0, isExhausted: false))
+    return machine.concluded(job, meaning, RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 
   func part(_ seq: Int) -> PartReceipt {
@@ -321,5 +324,5 @@ private struct AppendingProtocol: UploadProtocol {
 
   func judge(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict { .settled }
+  ) -> Interpretation { .settled }
 }

@@ -38,19 +38,20 @@ import TransferProtocols
     }
   }
 
-  private let lost = Verdict.doubted(
-    ["md5": "x"], .failed(Failure(.netReset, "lost"), .retry(isThrottled: false)))
+  private let lost = Interpretation.failed(Failure(.netReset, "lost"), .retry(isThrottled: false)).with(doubt: [
+    "md5": "x"
+  ])
 
   @Test func theListIsAskedForWhenAllRequestsHaveEndedAndBeforeAnythingIsSentAgain() {
     var machine = machine()
     let jobs = begin(&machine)
     #expect(
-      machine.concluded(jobs[1], Judgement(lost), soon) == [
+      machine.concluded(jobs[1], lost, soon) == [
         .doubtChunk(ChunkID(rawValue: 2), AttemptID(rawValue: 2), remote: ["md5": "x"]),
         .retryChunk(ChunkID(rawValue: 2), AttemptID(rawValue: 2), notBeforeMs: 5_000),
       ])
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000) == nil, "others are on their way")
-    for seq in [0, 2] { _ = machine.concluded(jobs[seq], Judgement(.stored(part(seq), proof: nil)), soon) }
+    for seq in [0, 2] { _ = machine.concluded(jobs[seq], .stored(part(seq), proof: nil), soon) }
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .control(.probe(marker: nil)))
     var begun = Begun(file: FileID(rawValue: 1))
     begun.control = (.probe(marker: nil), AttemptID(rawValue: 9))
@@ -60,7 +61,7 @@ import TransferProtocols
     let list = (0..<3).map { ListedPart(seq: $0, length: 10, etag: "e", receipt: $0 == 1 ? part(1) : nil) }
     let probe = JobStep(target: .control(AttemptID(rawValue: 9)), step: .probe(marker: nil), failures: 0)
     #expect(
-      machine.concluded(probe, Judgement(.partsListed(list, next: nil)), soon)
+      machine.concluded(probe, .partsListed(list, next: nil), soon)
         == [.adoptChunks(AttemptID(rawValue: 9), [part(1)])])
     #expect(machine.facts.isAllStored && machine.bytesStored == 30 && machine.waitingUntil.isEmpty)
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .control(.finish))
@@ -69,11 +70,11 @@ import TransferProtocols
   @Test func aChunkThatTheListLacksIsSentAgain() {
     var machine = machine()
     let jobs = begin(&machine)
-    for seq in [0, 2] { _ = machine.concluded(jobs[seq], Judgement(.stored(part(seq), proof: nil)), soon) }
-    _ = machine.concluded(jobs[1], Judgement(lost), soon)
+    for seq in [0, 2] { _ = machine.concluded(jobs[seq], .stored(part(seq), proof: nil), soon) }
+    _ = machine.concluded(jobs[1], lost, soon)
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .control(.probe(marker: nil)))
     let probe = JobStep(target: .control(AttemptID(rawValue: 9)), step: .probe(marker: nil), failures: 0)
-    _ = machine.concluded(probe, Judgement(.untold), soon)
+    _ = machine.concluded(probe, .untold, soon)
     #expect(machine.facts.untold == [.probe])
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .chunks(limit: 1))
   }
@@ -82,7 +83,7 @@ import TransferProtocols
     var machine = machine()
     let jobs = begin(&machine)
     machine.facts.untold = [.verify]
-    _ = machine.concluded(jobs[0], Judgement(.failed(Failure(.authExpired, "old"), .refreshCredential)), soon)
+    _ = machine.concluded(jobs[0], .failed(Failure(.authExpired, "old"), .refreshCredential), soon)
     #expect(machine.facts.untold == [])
   }
 
@@ -112,5 +113,5 @@ private struct ListingProtocol: UploadProtocol {
 
   func judge(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict { .settled }
+  ) -> Interpretation { .settled }
 }

@@ -332,19 +332,19 @@ private struct Dialogue {
     machine.begun(begun, asked: 0, nowMs: 0)
   }
 
-  mutating func concluded(_ step: StepRequest, _ verdict: Verdict) -> [FileChange] {
+  mutating func concluded(_ step: StepRequest, _ meaning: Interpretation) -> [FileChange] {
     let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
-    return machine.concluded(job, Judgement(verdict), RetryDecision(notBeforeMs: 0, isExhausted: false))
+    return machine.concluded(job, meaning, RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 
   mutating func stored(_ seq: Int, proof: FileProof? = nil) -> [FileChange] {
     let part = PartReceipt(seq: seq, length: 10, etag: "e", digest: nil, confirmation: .digest)
     return machine.concluded(
-      job(seq), Judgement(.stored(part, proof: proof)), RetryDecision(notBeforeMs: 0, isExhausted: false))
+      job(seq), .stored(part, proof: proof), RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 
   mutating func failed(_ seq: Int, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> [FileChange] {
-    machine.concluded(job(seq), Judgement(.failed(failure, remedy)), retry)
+    machine.concluded(job(seq), .failed(failure, remedy), retry)
   }
 
   mutating func interrupted(_ seq: Int, mayHaveArrived: Bool = false) -> [FileChange] {
@@ -386,5 +386,5 @@ private struct TestProtocol: UploadProtocol {
 
   func judge(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict { .settled }
+  ) -> Interpretation { .settled }
 }

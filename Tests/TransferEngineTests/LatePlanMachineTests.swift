@@ -17,7 +17,7 @@ import TransferProtocols
     scene.conclude(.discover, .settled)
     scene.learned("creation")
     #expect(scene.advance()?.begin == .control(.create))
-    scene.conclude(.create, .sessionOpened(remoteID: "http://h/1", expiresAtMs: nil))
+    scene.conclude(.create, .opened(OpenedSession(remoteID: "http://h/1", expiresAtMs: nil)))
     let planned = scene.advance()
     #expect(planned?.plan?.count == 4)
     #expect(planned?.begin == .chunks(limit: 1))
@@ -45,7 +45,8 @@ import TransferProtocols
     scene.conclude(.discover, .settled)
     scene.learned("creation,creation-with-upload")
     #expect(scene.advance()?.begin == .control(.create))
-    let changes = scene.conclude(.create, .opened(remoteID: "http://h/1", expiresAtMs: nil, .offset(0)))
+    let changes = scene.conclude(
+      .create, .offset(0).with(opened: OpenedSession(remoteID: "http://h/1", expiresAtMs: nil)))
     #expect(
       changes == [
         .openSession(remoteID: "http://h/1", expiresAtMs: nil), .alignChunks(AttemptID(rawValue: 99), offset: 0),
@@ -85,7 +86,7 @@ private struct Scene {
 
   mutating func advance() -> FileUnit? { machine.advance(proto, chunkLimit: 8, nowMs: 0) }
 
-  @discardableResult mutating func conclude(_ step: StepRequest, _ verdict: Verdict) -> [FileChange] {
+  @discardableResult mutating func conclude(_ step: StepRequest, _ meaning: Interpretation) -> [FileChange] {
     var begun = Begun(file: FileID(rawValue: 1))
     if step == .create {
       begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 0)
@@ -93,7 +94,7 @@ private struct Scene {
     begun.control = (step, AttemptID(rawValue: 99))
     machine.begun(begun, asked: 0, nowMs: 0)
     let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: step, failures: 0)
-    return machine.concluded(job, Judgement(verdict), RetryDecision(notBeforeMs: 0, isExhausted: false))
+    return machine.concluded(job, meaning, RetryDecision(notBeforeMs: 0, isExhausted: false))
   }
 
   /// Everything is stored: receipts first, then the end with what they prove.

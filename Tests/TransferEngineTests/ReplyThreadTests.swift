@@ -76,7 +76,9 @@ private struct Listening: UploadProtocol {
   {
     try inner.request(step, facts, context)
   }
-  func judge(_ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  func judge(_ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext)
+    -> Interpretation
+  {
     onJudge()
     return inner.judge(reply, to: step, facts, context)
   }

@@ -53,7 +53,7 @@ enum Scene {
   /// A multipart upload of `hello ` and `world`, open at the server, everything stored.
   static func stored(_ confirmation: Confirmation = .digest, md5: Bool = true) -> UploadFacts {
     facts(size: 11, parts: 2, session: "U") { facts in
-      facts.isAllStored = true
+      facts.storedChunks = facts.layout.count
       facts.parts = [part(0, "hello ", confirmation, md5: md5), part(1, "world", confirmation, md5: md5)]
     }
   }
@@ -98,10 +98,24 @@ enum Scene {
   }
 }
 
-/// A verdict in one line, for comparison.
-func text(_ verdict: Verdict) -> String {
-  switch verdict {
-  case .sessionOpened(let id, _): "opened \(id)"
+/// An interpretation in one line, for comparison.
+func text(_ meaning: Interpretation) -> String {
+  var texts: [String] = []
+  if !meaning.notes.isEmpty {
+    texts.append("noted \(meaning.notes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })")
+  }
+  if let doubt = meaning.doubt { texts.append("doubted \(doubt.keys.sorted())") }
+  if let opened = meaning.opened { texts.append("opened \(opened.remoteID)") }
+  let isOpening = if case .settled = meaning.outcome { meaning.opened != nil } else { false }
+  if !isOpening { texts.append(text(meaning.outcome)) }
+  let learned = meaning.learned.map {
+    "learned(\($0.region ?? "-") \($0.clockSkewMs) \($0.checksums) \($0.partChecksums)) "
+  }
+  return (learned ?? "") + texts.joined(separator: ", ")
+}
+
+func text(_ outcome: Interpretation.Outcome) -> String {
+  switch outcome {
   case .partsListed(let parts, let next): "parts \(parts.map { "\($0.seq):\($0.length)" }) next \(next ?? "-")"
   case .orphansListed(let ids, let next): "orphans \(ids) next \(next ?? "-")"
   case .stored(let part, let proof):
@@ -109,26 +123,16 @@ func text(_ verdict: Verdict) -> String {
   case .finished(let proof): "finished \(proof.confirmation)"
   case .absent: "absent"
   case .untold: "untold"
-  case .doubted(let remote, let inner): "doubted \(remote.keys.sorted()), \(text(inner))"
   case .settled: "settled"
   case .advanced(let acked): "advanced to \(acked)"
   case .chunkPrepared(let remote): "prepared \(remote.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })"
   case .chunkProbed(let acked): "chunk has \(acked)"
   case .offset(let offset): "offset \(offset)"
   case .notYet(let afterMs): "not yet, \(afterMs) ms"
-  case .noted(let notes, let inner):
-    "noted \(notes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }), \(text(inner))"
-  case .opened(let id, _, let inner): "opened \(id), \(text(inner))"
   case .failed(let failure, let remedy): "\(failure.code.rawValue) \(remedy)"
-  case .learned(let learned, let inner):
-    "learned(\(learned.region ?? "-") \(learned.clockSkewMs) \(learned.checksums) \(learned.partChecksums)) \(text(inner))"
   }
 }
 
-func failure(_ verdict: Verdict) -> Failure? {
-  switch verdict {
-  case .failed(let failure, _): failure
-  case .learned(_, let inner): failure(inner)
-  default: nil
-  }
+func failure(_ meaning: Interpretation) -> Failure? {
+  if case .failed(let failure, _) = meaning.outcome { failure } else { nil }
 }

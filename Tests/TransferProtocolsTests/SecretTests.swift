@@ -31,8 +31,8 @@ import TransferModel
   @Test func failuresQuoteOnlyCodeAndMessage() throws {
     let body =
       "<Error><Code>SignatureDoesNotMatch</Code><Message>no</Message><CanonicalRequest>x-amz-security-token:\(canary)</CanonicalRequest></Error>"
-    let verdict = try Scene.s3().judge(Scene.reply(403, [], body), to: .create, Scene.facts(), Scene.context())
-    let found = try #require(failure(verdict))
+    let meaning = try Scene.s3().judge(Scene.reply(403, [], body), to: .create, Scene.facts(), Scene.context())
+    let found = try #require(failure(meaning))
     #expect(found.message == "the server answered 403 (SignatureDoesNotMatch: no)")
   }
 

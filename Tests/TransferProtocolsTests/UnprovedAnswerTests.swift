@@ -37,8 +37,8 @@ import TransferModel
       #expect(try judge(place, Self.early(status)) == "proto.bad_reply retry(isThrottled: false)", "\(place)")
     }
     for place in Self.posting + ["resumable+http://h/in/"] {
-      let verdict = try judge(place, Self.early(status)) { $0.method = place.hasPrefix("resumable") ? "post" : nil }
-      #expect(verdict == "proto.lost_answer unknown", "\(place)")
+      let meaning = try judge(place, Self.early(status)) { $0.method = place.hasPrefix("resumable") ? "post" : nil }
+      #expect(meaning == "proto.lost_answer unknown", "\(place)")
     }
     // Refusals are what they are.
     #expect(try judge("http://h/in/", Self.early(413)) == "http.413 permanent")
@@ -53,8 +53,8 @@ import TransferModel
   @Test func s3AndTusAreToldTheSame() throws {
     let s3 = try Scene.s3()
     let etag = [("ETag", "\"5d41402abc4b2a76b9719d911017c592\"")]
-    let verdict = s3.judge(Self.early(200, etag), to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
-    #expect(text(verdict) == "proto.bad_reply retry(isThrottled: false)")
+    let meaning = s3.judge(Self.early(200, etag), to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
+    #expect(text(meaning) == "proto.bad_reply retry(isThrottled: false)")
     let facts = TusScene.facts(size: 5)
     let patch = try TusScene.tus().judge(
       Self.early(204, [("Upload-Offset", "5")]), to: .chunk(TusScene.chunk(0, 0..<5)), facts, TusScene.context(facts))
@@ -116,8 +116,8 @@ import TransferModel
   @Test func anOverlongFieldIsNeverCutAndUsed() throws {
     let long = String(repeating: "x", count: 1_100)
     for place in Self.putting {
-      let verdict = try judge(place, Scene.reply(200, [("ETag", "\"\(long)\"")]))
-      #expect(verdict == "proto.bad_reply retry(isThrottled: false)", "\(place)")
+      let meaning = try judge(place, Scene.reply(200, [("ETag", "\"\(long)\"")]))
+      #expect(meaning == "proto.bad_reply retry(isThrottled: false)", "\(place)")
     }
     for place in Self.posting {
       #expect(try judge(place, Scene.reply(200, [("ETag", "\"\(long)\"")])) == "proto.lost_answer unknown", "\(place)")
@@ -125,9 +125,9 @@ import TransferModel
     let s3 = try Scene.s3()
     for field in ["ETag", "x-amz-version-id", "Date"] {
       let reply = Scene.reply(200, [("ETag", "\"e\""), (field, "\"\(long)\"")])
-      let verdict = s3.judge(reply, to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
-      #expect(text(verdict) == "proto.bad_reply retry(isThrottled: false)", "\(field)")
-      #expect(failure(verdict)?.message.contains("bytes") == true)
+      let meaning = s3.judge(reply, to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
+      #expect(text(meaning) == "proto.bad_reply retry(isThrottled: false)", "\(field)")
+      #expect(failure(meaning)?.message.contains("bytes") == true)
     }
     let upload = "<InitiateMultipartUploadResult><UploadId>\(long)\(long)</UploadId></InitiateMultipartUploadResult>"
     let created = s3.judge(Scene.reply(200, [], upload), to: .create, Scene.facts(parts: 2), Scene.context())

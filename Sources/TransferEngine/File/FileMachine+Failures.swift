@@ -12,22 +12,15 @@ extension FileMachine {
     if failure.code == .sourceChanged { return sourceChanged(job, failure, retry) }
     switch remedy {
     case .retry: return retried(job, failure, retry)
-    case .probe:
-      askAboutChunk(job)
-      return retried(job, failure, retry)
+    case .probe: return retried(job, failure, retry)
     case .repair, .refreshCredential:
       repairsInARow += 1
-      // What was asked in vain may be answered now.
-      facts.untold = []
       if repairsInARow > Self.repairLimit { return retried(job, failure, retry) }
       return returned(job)
     case .hold:
       end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))
       return returned(job)
-    case .makeParents:
-      guard facts.parentsMade == nil else { return failedForGood(job, failure, keepsSession: false) }
-      facts.parentsMade = 0
-      return returned(job)
+    case .makeParents: return returned(job)
     case .sessionGone:
       return sessionGone(job, failure, retry)
     case .permanent:
@@ -53,13 +46,6 @@ extension FileMachine {
   private func returned(_ job: JobStep) -> [FileChange] {
     guard case .chunk(let chunk, let attempt) = job.target else { return [] }
     return [.returnChunk(chunk, attempt)]
-  }
-
-  /// The file stays in the engine when one of its chunks side by side lost its answer: the protocol asks before it goes on.
-  private mutating func askAboutChunk(_ job: JobStep) {
-    guard case .chunk = job.step, abilities.parallelChunks, !abilities.chunkOpening.probesUncertain else { return }
-    facts.lostAnswer = .part
-    (facts.isProbed, facts.isAbsent) = (false, false)
   }
 
   private mutating func retried(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
@@ -89,10 +75,7 @@ extension FileMachine {
     // That nothing of a body was kept is the answer to why it failed, and that failure has been counted.
     let isCounted = isSessionUseless && failures > 0
     end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: !isCounted))
-    // With every chunk stored it may be gone because the server is completing it right now, by a request whose answer was
-    // lost: the object is looked for again before anything is sent again. Not when it was made, and is not what we sent.
-    let mayBeCompleting = facts.isAllStored && failure.code != .integrityMismatch
-    isSessionGone = !(mayBeCompleting && failures < Remedy.completionPatience)
+    isSessionGone = !facts.mayBeCompleting(after: failure, failures: failures)
     return returned(job)
   }
 

@@ -15,9 +15,10 @@ struct FileMachine: Sendable {
   var facts: UploadFacts
   var sessionID: SessionID?
 
-  var doneCount: Int
-  /// In chunks that are done, in bytes; for display.
-  var bytesStored: Int64
+  /// Chunks that are done.
+  var doneCount: Int { facts.storedChunks }
+  /// Acknowledged by the server.
+  var bytesStored: Int64 { facts.acked }
   /// Chunks with an open attempt, and chunks asked for but not yet begun.
   var openChunks = 0
   var askedChunks = 0
@@ -33,12 +34,8 @@ struct FileMachine: Sendable {
   var shorterLayout: ChunkLayout?
   /// Attempts in a row that moved nothing, as far as is known here.
   var failures: Int
-  /// The server lost something of this file that it had acknowledged.
-  var hasLosses: Bool
   /// Consecutive repairs without a stored chunk.
   var repairsInARow = 0
-  /// How far the pages of a probe have come: the first chunk that was not listed yet.
-  var listedThrough = 0
   /// Consecutive askings for chunks that the ledger could not answer.
   var emptyBegins = 0
   private static let emptyBeginLimit = 100
@@ -67,16 +64,14 @@ struct FileMachine: Sendable {
       uid: claimed.uid, key: claimed.key, size: layout.size, mtimeMs: claimed.identity.mtimeNs / 1_000_000)
     facts = UploadFacts(file: file, layout: layout)
     facts.session = claimed.session.map(SessionFacts.init)
-    facts.isResumed = claimed.session?.remoteID != nil
-    facts.lostAnswer = claimed.lostAnswer
+    facts.claimed(lostAnswer: claimed.lostAnswer)
     sessionID = claimed.session?.id
-    doneCount = claimed.doneChunks
-    bytesStored = claimed.doneBytes
+    facts.storedChunks = claimed.doneChunks
+    facts.acked = claimed.doneBytes
+    facts.hasLosses = claimed.hasLosses
     waitingUntil = claimed.waitingUntil
-    facts.isAllStored = doneCount == layout.count
     facts.isPlanned = claimed.layout != nil
     failures = claimed.failures
-    hasLosses = claimed.hasLosses
   }
 
   var openCount: Int { openChunks + askedChunks + (isControlOpen ? 1 : 0) }
@@ -101,7 +96,6 @@ struct FileMachine: Sendable {
   ) -> FileUnit? {
     var unit = FileUnit(file: claimed.id, session: sessionID)
     facts.wallMs = nowMs
-    facts.acked = bytesStored
     abilities = proto.abilities(facts)
     unit.isRepeatable = abilities.repeatable
     unit.opening = abilities.chunkOpening
@@ -155,7 +149,7 @@ struct FileMachine: Sendable {
   private mutating func plan(_ layout: ChunkLayout, into unit: inout FileUnit) {
     facts.layout = layout
     facts.isPlanned = true
-    facts.isAllStored = false
+    facts.storedChunks = 0
     unit.plan = layout
   }
 
@@ -232,7 +226,7 @@ struct FileMachine: Sendable {
     awaitsParts = false
     if awaitsDisowning {
       awaitsDisowning = false
-      disowned(begun.disownedChunks)
+      facts.disowned(begun.disownedChunks)
     }
   }
 

@@ -47,6 +47,14 @@ extension StepRequest {
 }
 
 extension JobStep {
+  /// The row of the chunk that it is about; nil for a control step.
+  var chunk: ChunkID? {
+    switch target {
+    case .chunk(let chunk, _): chunk
+    case .control: nil
+    }
+  }
+
   var attempt: AttemptID {
     switch target {
     case .chunk(_, let attempt), .control(let attempt): attempt

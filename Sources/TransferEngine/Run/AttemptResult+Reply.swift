@@ -6,12 +6,12 @@ extension AttemptResult {
   /// How many bytes of an error answer are kept.
   static let excerptLimit = 4 << 10
 
-  /// What is recorded of an attempt that ended with `verdict`.
-  init(_ verdict: Verdict, _ reply: TransferReply?, _ retry: RetryDecision, wallMs: Int64) {
+  /// What is recorded of an attempt that ended with `meaning`.
+  init(_ meaning: Interpretation, _ reply: TransferReply?, _ retry: RetryDecision, wallMs: Int64) {
     self.init(outcome: .ok)
     if let reply { fill(from: reply) }
-    if case .notYet = verdict { outcome = .retry }
-    guard case .failed(let failure, let remedy) = verdict else { return }
+    if case .notYet = meaning.outcome { outcome = .retry }
+    guard case .failed(let failure, let remedy) = meaning.outcome else { return }
     outcome = FileMachine.outcome(failure, remedy, retry)
     code = failure.code
     message = failure.message

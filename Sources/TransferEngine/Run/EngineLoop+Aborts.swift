@@ -129,16 +129,16 @@ extension EngineLoop {
 
   func abortWasRead(_ id: JobID, _ read: ReplyReading.Result) {
     guard let abort = abortsRunning[id], let destination = destinations[abort.work.batch] else { return }
-    let (verdict, reply) = (unwrap(read.verdict, destination), read.reply)
-    if let listed = ListedSessions(id, verdict, reply, isAbort: true) { return askForKnownSessions(listed) }
-    concludeAbort(id, verdict, reply)
+    learn(read.meaning, destination)
+    let (meaning, reply) = (read.meaning, read.reply)
+    if let listed = ListedSessions(id, meaning, reply, isAbort: true) { return askForKnownSessions(listed) }
+    concludeAbort(id, meaning, reply)
   }
 
   /// Goes on with what the answer meant.
-  func concludeAbort(_ id: JobID, _ wrapped: Verdict, _ reply: TransferReply) {
+  func concludeAbort(_ id: JobID, _ meaning: Interpretation, _ reply: TransferReply) {
     guard var abort = abortsRunning.removeValue(forKey: id) else { return }
-    let verdict = Judgement(wrapped).verdict
-    switch verdict {
+    switch meaning.outcome {
     case .settled: abort.remaining.removeLast()
     case .orphansListed(let ids, let next):
       abort.remaining += ids
@@ -146,8 +146,8 @@ extension EngineLoop {
       abort.isListed = next == nil
     default:
       let retry = RetryDecision(notBeforeMs: wallMs, isExhausted: false)
-      let end: SessionState? = verdict.isRefusalForGood ? .gone : nil
-      return endAbort(abort.work, AttemptResult(verdict, reply, retry, wallMs: wallMs), end)
+      let end: SessionState? = meaning.isRefusalForGood ? .gone : nil
+      return endAbort(abort.work, AttemptResult(meaning, reply, retry, wallMs: wallMs), end)
     }
     var result = AttemptResult(outcome: .ok)
     result.fill(from: reply)
@@ -193,10 +193,10 @@ extension EngineLoop {
   }
 }
 
-extension Verdict {
+extension Interpretation {
   /// The server never will do it; other credentials would not help.
   fileprivate var isRefusalForGood: Bool {
-    guard case .failed(let failure, .permanent) = self else { return false }
+    guard case .failed(let failure, .permanent) = outcome else { return false }
     return failure.code.blame != .auth
   }
 }

@@ -5,22 +5,21 @@ import TransferProtocols
 /// Sessions that a server listed, while the ledger is asked which of them it knows.
 struct ListedSessions: Sendable {
   let job: EngineLoop.JobID
-  let verdict: Verdict
+  let meaning: Interpretation
   let reply: TransferReply
   /// The answer belongs to a session that is being ended.
   let isAbort: Bool
   let remoteIDs: [String]
 
   /// nil for an answer that lists none.
-  init?(_ job: EngineLoop.JobID, _ verdict: Verdict, _ reply: TransferReply, isAbort: Bool) {
-    guard case .orphansListed(let remoteIDs, _) = Judgement(verdict).verdict, !remoteIDs.isEmpty else { return nil }
-    (self.job, self.verdict, self.reply, self.isAbort, self.remoteIDs) = (job, verdict, reply, isAbort, remoteIDs)
+  init?(_ job: EngineLoop.JobID, _ meaning: Interpretation, _ reply: TransferReply, isAbort: Bool) {
+    guard case .orphansListed(let remoteIDs, _) = meaning.outcome, !remoteIDs.isEmpty else { return nil }
+    (self.job, self.meaning, self.reply, self.isAbort, self.remoteIDs) = (job, meaning, reply, isAbort, remoteIDs)
   }
 
-  func verdict(without known: Set<String>) -> Verdict {
-    let judgement = Judgement(verdict)
-    guard case .orphansListed(let remoteIDs, let next) = judgement.verdict else { return verdict }
-    return judgement.with(.orphansListed(remoteIDs.filter { !known.contains($0) }, next: next))
+  func meaning(without known: Set<String>) -> Interpretation {
+    guard case .orphansListed(let remoteIDs, let next) = meaning.outcome else { return meaning }
+    return meaning.with(.orphansListed(remoteIDs.filter { !known.contains($0) }, next: next))
   }
 }
 
@@ -40,8 +39,8 @@ extension EngineLoop {
     case .success(let found): known = found
     case .failure(let error): fail(error)
     }
-    let verdict = listed.verdict(without: known)
-    if listed.isAbort { return concludeAbort(listed.job, verdict, listed.reply) }
-    conclude(listed.job, verdict, reply: listed.reply, identityNow: jobs[listed.job]?.identityNow)
+    let meaning = listed.meaning(without: known)
+    if listed.isAbort { return concludeAbort(listed.job, meaning, listed.reply) }
+    conclude(listed.job, meaning, reply: listed.reply, identityNow: jobs[listed.job]?.identityNow)
   }
 }

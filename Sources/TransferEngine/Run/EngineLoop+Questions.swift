@@ -75,13 +75,12 @@ extension EngineLoop {
   func isMoot(_ job: Job) -> Bool { job.beside.map { jobs[$0]?.inquiry?.held != nil } ?? false }
 
   /// A question was answered, or came to nothing.
-  func questionEnded(_ id: JobID, _ job: Job, _ verdict: Verdict, _ reply: TransferReply?) {
-    let meaning = Judgement(verdict).verdict
+  func questionEnded(_ id: JobID, _ job: Job, _ meaning: Interpretation, _ reply: TransferReply?) {
     let now = RetryDecision(notBeforeMs: wallMs, isExhausted: false)
     var result = AttemptResult(meaning, reply, now, wallMs: wallMs)
     // It fails nothing.
     if result.outcome == .fatal || result.outcome == .unknown { result.outcome = .retry }
-    let isFound = if case .finished = meaning { true } else { false }
+    let isFound = if case .finished = meaning.outcome { true } else { false }
     endQuestion(id, job, result, isFound: isFound)
   }
 

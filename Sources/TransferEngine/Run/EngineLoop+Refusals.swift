@@ -5,26 +5,25 @@ import TransferProtocols
 /// One answer for all files of a destination: it is asked a few times, not once for each file.
 extension EngineLoop {
   /// What a refusal means for the file, in place of what it would mean if the file were at fault.
-  func weighed(_ verdict: Verdict, _ job: Job, _ reply: TransferReply) -> Verdict {
-    let judgement = Judgement(verdict)
+  func weighed(_ meaning: Interpretation, _ job: Job, _ reply: TransferReply) -> Interpretation {
     let refusals = job.destination.refusals
-    guard case .failed(let failure, let remedy) = judgement.verdict else {
+    guard case .failed(let failure, let remedy) = meaning.outcome else {
       if (200..<300).contains(reply.status) { refusals.watch.succeeded() }
-      return verdict
+      return meaning
     }
     guard reply.status >= 400, failure.code.isOfDestination, remedy == .permanent || remedy == .refreshCredential else {
-      return verdict
+      return meaning
     }
     let isAboutCredential = failure.code.blame == .auth && !job.destination.resolved.credentials.label.isEmpty
     let generation = isAboutCredential ? job.credentialGeneration : nil
     switch refusals.watch.refused(failure, file: job.file, generation: generation) {
-    case .readCredential: return judgement.with(.failed(failure, .refreshCredential))
-    case .sendAgain: return judgement.with(.failed(failure, .repair))
-    case .wait: return judgement.with(.failed(failure, .hold))
+    case .readCredential: return meaning.with(.failed(failure, .refreshCredential))
+    case .sendAgain: return meaning.with(.failed(failure, .repair))
+    case .wait: return meaning.with(.failed(failure, .hold))
     case .hold:
       hold(refusals, failure)
-      return judgement.with(.failed(failure, .hold))
-    case .fileAtFault: return judgement.with(.failed(failure, .permanent))
+      return meaning.with(.failed(failure, .hold))
+    case .fileAtFault: return meaning.with(.failed(failure, .permanent))
     }
   }
 

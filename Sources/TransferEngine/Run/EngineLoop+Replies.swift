@@ -47,26 +47,26 @@ extension EngineLoop {
       return drop(id)
     }
     var reply = read.reply
-    let verdict = weighed(unwrap(read.verdict, job.destination), job, reply)
+    learn(read.meaning, job.destination)
+    let meaning = weighed(read.meaning, job, reply)
     if read.bringsSecrets { reply.body = [] }
     let isOurEnd = job.inquiry?.isFound == true && !reply.isAnswered
     requestEnded(
-      job, isOurEnd ? .interrupted : hostOutcome(reply, Judgement(verdict).verdict), bytes: reply.bytesSent,
+      job, isOurEnd ? .interrupted : hostOutcome(reply, meaning), bytes: reply.bytesSent,
       tookMs: reply.timing.totalMs)
-    if let listed = ListedSessions(id, verdict, reply, isAbort: false) {
+    if let listed = ListedSessions(id, meaning, reply, isAbort: false) {
       job.phase = .answered
       return askForKnownSessions(listed)
     }
-    conclude(id, verdict, reply: reply, identityNow: job.identityNow)
+    conclude(id, meaning, reply: reply, identityNow: job.identityNow)
   }
 
   /// An interim answer to a request that goes on: the name of its session is durable as soon as it is known.
   func heard(_ id: JobID, _ reply: InterimReply) {
     guard let job = jobs[id], let work = works[job.file], work.refusal == nil else { return }
     let proto = job.destination.resolved.uploadProtocol
-    let verdict = proto.judgeInterim(reply, to: job.step.step, work.machine.facts, context(job))
-    guard case .sessionOpened(let remoteID, let expiresAtMs) = verdict else { return }
-    let changes = work.machine.heard(job.step, remoteID: remoteID, expiresAtMs: expiresAtMs, proto)
+    guard let session = proto.judgeInterim(reply, to: job.step.step, work.machine.facts, context(job)) else { return }
+    let changes = work.machine.heard(job.step, session, proto)
     if !changes.isEmpty { advance(job.file, changes: changes) }
   }
 
@@ -77,16 +77,16 @@ extension EngineLoop {
       uploadProtocol: job.destination.resolved.uploadProtocol, step: job.step.step, facts: work.machine.facts,
       context: context(job))
     if let failure = reply.bodyFailure {
-      reading.verdict = .failed(failure, .permanent)
+      reading.meaning = .failed(failure, .permanent)
     } else if reply.status == 417, !job.destination.learned.refusesExpect, !reply.isCancelled {
-      reading.verdict = expectationFailed(job)
+      reading.meaning = expectationFailed(job)
     } else if case .chunk(var chunk) = job.requestStep, let body = job.prepared?.body {
       let sent = body.sentDigest()
       // Whatever the transport says: what was not read to its end did not go out whole.
       reading.isBodyIncomplete = sent == nil && body.length > 0
       if let sent {
         if let ahead = body.ahead[sent.algorithm], ahead != sent {
-          reading.verdict = .failed(
+          reading.meaning = .failed(
             Failure(.sourceChanged, "the source was written to while it was sent: its digest changed"), .permanent)
         }
         chunk.digests[sent.algorithm] = body.digestFromStart()
@@ -97,19 +97,16 @@ extension EngineLoop {
   }
 
   /// The server does not know `Expect: 100-continue` (RFC 9110 section 10.1.1): the same again without, there and from now on.
-  private func expectationFailed(_ job: Job) -> Verdict {
+  private func expectationFailed(_ job: Job) -> Interpretation {
     var learned = job.destination.learned
     learned.refusesExpect = true
     let failure = Failure(.http4xx, "the server answered 417: it does not know Expect; it is left out from now on")
-    return .learned(learned, .failed(failure, .repair))
+    return .failed(failure, .repair).with(learned: learned)
   }
 
-  /// Takes what the answer taught about the destination off the verdict, however deep it stands there.
-  func unwrap(_ verdict: Verdict, _ destination: BatchDestination) -> Verdict {
-    var judgement = Judgement(verdict)
-    if let learned = judgement.learned { destination.learned = learned }
-    judgement.learned = nil
-    return judgement.with(judgement.verdict)
+  /// Keeps what the answer taught about the destination, for all its files.
+  func learn(_ meaning: Interpretation, _ destination: BatchDestination) {
+    if let learned = meaning.learned { destination.learned = learned }
   }
 
   /// A connection is free. People are told when its host stops or begins to take connections.
@@ -138,10 +135,10 @@ extension EngineLoop {
     engine.observer.notice(gate.isOpen ? .circuitOpened(host: host, forMs: openMs) : .circuitClosed(host: host))
   }
 
-  private func hostOutcome(_ reply: TransferReply, _ verdict: Verdict) -> HostGate.Outcome {
+  private func hostOutcome(_ reply: TransferReply, _ meaning: Interpretation) -> HostGate.Outcome {
     if reply.bodyFailure != nil { return .interrupted }
     if !reply.isAnswered && !reply.requestMayHaveArrived { return .noConnection }
-    guard case .failed(let failure, let remedy) = verdict else { return .success }
+    guard case .failed(let failure, let remedy) = meaning.outcome else { return .success }
     if case .retry(isThrottled: true) = remedy { return .throttled(retryAfterMs: failure.retryAfterMs) }
     if !reply.isAnswered { return failure.code.blame == .network ? .lost : .failure }
     return reply.status >= 500 ? .failure : .success
@@ -149,24 +146,23 @@ extension EngineLoop {
 
   /// Ends an attempt with what it meant, and goes on with the file. `reply` is nil when nothing was sent.
   func conclude(
-    _ id: JobID, _ verdict: Verdict, reply: TransferReply?, identityNow: SourceIdentity?
+    _ id: JobID, _ meaning: Interpretation, reply: TransferReply?, identityNow: SourceIdentity?
   ) {
     if let job = jobs[id], works[job.file]?.refusal != nil { return drop(id) }
-    if let job = jobs[id], job.beside != nil { return questionEnded(id, job, verdict, reply) }
+    if let job = jobs[id], job.beside != nil { return questionEnded(id, job, meaning, reply) }
     guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)
     work.destination.requests -= 1
-    let judgement = Judgement(verdict)
-    let loss = reply.flatMap { hostOutcome($0, judgement.verdict) == .lost ? $0 : nil }
-    var retry = decide(job, judgement.verdict, loss, identityNow, work.machine)
+    let loss = reply.flatMap { hostOutcome($0, meaning) == .lost ? $0 : nil }
+    var retry = decide(job, meaning, loss, identityNow, work.machine)
     if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
-    var result = AttemptResult(judgement.verdict, reply, retry, wallMs: wallMs)
-    if case .failed(let failure, let remedy) = judgement.verdict {
+    var result = AttemptResult(meaning, reply, retry, wallMs: wallMs)
+    if case .failed(let failure, let remedy) = meaning.outcome {
       applyRemedy(remedy, work)
       if remedy != .hold { noteFailure(job, failure, result.outcome, retry, work.machine) }
     }
     let before = work.machine.bytesStored
-    let changes = work.machine.concluded(job.step, judgement, retry)
+    let changes = work.machine.concluded(job.step, meaning, retry)
     let acked = work.machine.bytesStored - before
     reporting.totals.stored(bytes: acked)
     // What a question found counts for those who sent it, as the ledger says.
@@ -176,10 +172,10 @@ extension EngineLoop {
       if job.step.isFound {
         (result.bytesAcked, result.message) = (0, "not sent: the server's list of parts has it")
       }
-      if case .offset = judgement.verdict { result.bytesAcked = min(result.bytesAcked, result.bytesTransferred) }
+      if case .offset = meaning.outcome { result.bytesAcked = min(result.bytesAcked, result.bytesTransferred) }
       summary.bytesAcked += result.bytesAcked
       // The server took less than it was given: what it left comes again.
-      if case .advanced(let through) = judgement.verdict, acked < range.length {
+      if case .advanced(let through) = meaning.outcome, acked < range.length {
         result.outcome = .retry
         if let failure = FileMachine.tinyProgress(job.step, to: through) {
           (result.code, result.message) = (failure.code, failure.message)

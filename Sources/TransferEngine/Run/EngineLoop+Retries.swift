@@ -5,9 +5,10 @@ import TransferProtocols
 /// What a failed request costs, and when it is tried again.
 extension EngineLoop {
   func decide(
-    _ job: Job, _ verdict: Verdict, _ loss: TransferReply?, _ identityNow: SourceIdentity?, _ machine: FileMachine
+    _ job: Job, _ meaning: Interpretation, _ loss: TransferReply?, _ identityNow: SourceIdentity?,
+    _ machine: FileMachine
   ) -> RetryDecision {
-    guard let (failure, remedy) = Self.failure(job, verdict) else {
+    guard let (failure, remedy) = Self.failure(job, meaning) else {
       return RetryDecision(notBeforeMs: wallMs, isExhausted: false)
     }
     let throttled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
@@ -40,8 +41,8 @@ extension EngineLoop {
     return shorter
   }
 
-  private static func failure(_ job: Job, _ verdict: Verdict) -> (Failure, Remedy)? {
-    switch verdict {
+  private static func failure(_ job: Job, _ meaning: Interpretation) -> (Failure, Remedy)? {
+    switch meaning.outcome {
     case .failed(let failure, let remedy): (failure, remedy)
     case .advanced(let acked): FileMachine.tinyProgress(job.step, to: acked).map { ($0, .retry(isThrottled: false)) }
     default: nil

@@ -8,7 +8,7 @@ struct ReplyReading: Sendable {
   struct Result: Sendable {
     /// Without secrets.
     var reply: TransferReply
-    var verdict: Verdict
+    var meaning: Interpretation
     let bringsSecrets: Bool
   }
 
@@ -21,45 +21,45 @@ struct ReplyReading: Sendable {
   let facts: UploadFacts
   let context: RequestContext
   /// What is known without the protocol.
-  var verdict: Verdict?
+  var meaning: Interpretation?
   var isBodyIncomplete = false
 
   func read() -> Result {
     var reply = reply
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
     if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
-    var verdict = judged(reply)
+    var meaning = judged(reply)
     // The id stands in the receipt too.
-    if let hidden = withoutNews(reply, verdict) { (reply, verdict) = (hidden, judged(hidden)) }
-    verdict = masked(verdict, &reply)
-    return Result(reply: reply, verdict: verdict, bringsSecrets: bringsSecrets)
+    if let hidden = withoutNews(reply, meaning) { (reply, meaning) = (hidden, judged(hidden)) }
+    meaning = masked(meaning, &reply)
+    return Result(reply: reply, meaning: meaning, bringsSecrets: bringsSecrets)
   }
 
-  private func judged(_ reply: TransferReply) -> Verdict {
-    if let verdict { return verdict }
+  private func judged(_ reply: TransferReply) -> Interpretation {
+    if let meaning { return meaning }
     var judged = reply
     if isBodyIncomplete { judged.isBodyIncomplete = true }
     return uploadProtocol.judge(judged, to: step, facts, context)
   }
 
   /// The reply without what its answer is the first to name, a session or a token, in the id of the request; nil when it is not there.
-  private func withoutNews(_ reply: TransferReply, _ verdict: Verdict) -> TransferReply? {
+  private func withoutNews(_ reply: TransferReply, _ meaning: Interpretation) -> TransferReply? {
     let id = reply.serverRequestID
     guard !id.isEmpty else { return nil }
-    let learned = bringsSecrets ? [Judgement(verdict).learned].compactMap { $0 } : []
-    var hidden = SecretMask(nil, learned, capabilities: verdict.capabilities).appliedToIDs(of: reply)
+    let learned = bringsSecrets ? [meaning.learned].compactMap { $0 } : []
+    var hidden = SecretMask(nil, learned, capabilities: meaning.capabilities).appliedToIDs(of: reply)
     if bringsSecrets { hidden = mask.appliedToIDs(of: hidden) }
     return hidden.serverRequestID == id ? nil : hidden
   }
 
   /// A failure in the words of a server that answered with success, without secrets.
-  private func masked(_ verdict: Verdict, _ reply: inout TransferReply) -> Verdict {
-    guard (200..<300).contains(reply.status), case .failed(var failure, let remedy) = Judgement(verdict).verdict else {
-      return verdict
+  private func masked(_ meaning: Interpretation, _ reply: inout TransferReply) -> Interpretation {
+    guard (200..<300).contains(reply.status), case .failed(var failure, let remedy) = meaning.outcome else {
+      return meaning
     }
     // Whole, before it is cut for the record.
     reply.body = mask.applied(toExcerpt: Array(reply.body.prefix(2 * AttemptResult.excerptLimit)))
     failure.message = mask.applied(toMessage: failure.message)
-    return Judgement(verdict).with(.failed(failure, remedy))
+    return meaning.with(.failed(failure, remedy))
   }
 }

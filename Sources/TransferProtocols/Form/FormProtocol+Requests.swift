@@ -28,7 +28,7 @@ extension FormProtocol {
 
   public func judge(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     guard case .chunk(let chunk) = step else {
       return .failed(Failure(.engineBug, "form has no request for \(step.operation)"), .permanent)
     }

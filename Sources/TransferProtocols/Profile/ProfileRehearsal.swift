@@ -38,8 +38,8 @@ public struct ProfileRehearsal {
     }
     var requests: [Request] = []
     if proto.profile.step(.begin) != nil { requests.append(try request(.create, "init", facts, context)) }
-    facts.session = SessionFacts(
-      remoteID: uuid, intendedAtMs: 0, notes: answers(.session).merging([SessionNotes.uuid: uuid]) { $1 })
+    let opened = Interpretation.opened(OpenedSession(remoteID: uuid, expiresAtMs: nil))
+    answer(opened.with(notes: answers(.session)), to: .create, &facts)
     if case .session = proto.profile.chunk.size { facts.layout = try proto.layout(facts) }
     var parts: [PartReceipt] = []
     for seq in 0..<facts.layout.count {
@@ -47,14 +47,14 @@ public struct ProfileRehearsal {
       chunk.remote = answers(.part)
       let isShown = seq < 2 || seq == facts.layout.count - 1
       if isShown { requests += try chunkRequests(&chunk, facts, context, digest) }
-      parts.append(
-        PartReceipt(
-          seq: seq, length: chunk.range.length, etag: "", digest: nil, confirmation: .none,
-          remote: chunk.remote.merging(partDigests(chunk)) { $1 }))
+      let part = PartReceipt(
+        seq: seq, length: chunk.range.length, etag: "", digest: nil, confirmation: .none,
+        remote: chunk.remote.merging(partDigests(chunk)) { $1 })
+      let isLast = seq == facts.layout.count - 1
+      answer(.stored(part, proof: nil).with(notes: isLast ? answers(.result) : [:]), to: .chunk(chunk), &facts)
+      parts.append(part)
     }
     facts.parts = parts
-    facts.isAllStored = true
-    facts.session?.notes.merge(answers(.result)) { $1 }
     for (name, step) in [(proto.finishName, StepRequest.finish), (proto.saveName, .save), (.verify, .verify)] {
       guard let name, let described = proto.profile.step(name), proto.isWanted(described, facts) else { continue }
       requests.append(try request(step, name.rawValue, facts, context))
@@ -93,6 +93,10 @@ public struct ProfileRehearsal {
   }
 
   // MARK: - Answers
+
+  private func answer(_ meaning: Interpretation, to step: StepRequest, _ facts: inout UploadFacts) {
+    _ = facts.apply(meaning, to: step, proto.abilities(facts))
+  }
 
   /// A value for everything that steps extract into `scope`.
   private func answers(_ scope: ExtractTarget.Scope) -> [String: String] {

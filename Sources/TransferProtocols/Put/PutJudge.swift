@@ -3,7 +3,7 @@ public import TransferModel
 extension PutProtocol {
   public func judge(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     switch step {
     case .chunk(let chunk):
       return BodyJudge(
@@ -20,7 +20,7 @@ extension PutProtocol {
   }
 
   /// 405 says that the collection is there. 403 and redirects may mean the same, or not: the PUT that follows tells.
-  private func judgeParent(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+  private func judgeParent(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200..<300, 301, 302, 307, 308, 403, 405: return .settled
     default: break

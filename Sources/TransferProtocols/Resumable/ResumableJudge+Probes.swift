@@ -3,7 +3,7 @@ import TransferModel
 /// Answers about uploads as they are, and what all answers share.
 extension ResumableProtocol {
   /// HEAD: the offset is the truth, also when it is lower than before.
-  func judgeHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  func judgeHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     if [404, 410].contains(reply.status) { return gone(facts, mayBeDone: facts.lostAnswer != nil) }
     // Not allowed to ask: nothing is known, and the next PATCH, which names the offset that it expects, tells.
     if [400, 403, 405, 501].contains(reply.status) { return .untold }
@@ -18,18 +18,18 @@ extension ResumableProtocol {
     }
     guard offset <= size else { return .failed(TusProtocol.pastEnd(offset, size), .permanent) }
     if facts.isForgotten(offset), interop(facts).isComplete(reply) != true { return forgotten(facts) }
-    let verdict = noted(reply, facts, context, .offset(offset))
-    guard interop(facts).isComplete(reply) == true else { return verdict }
+    let meaning = noted(reply, facts, context, .offset(offset))
+    guard interop(facts).isComplete(reply) == true else { return meaning }
     guard offset == size else {
       let text = "the server ended the upload at byte \(offset) of \(size)"
       return .failed(Failure(.protoOffset, text), .permanent)
     }
     // What it answered then can perhaps be heard again.
-    return .noted([Self.endedNote: "1"], verdict)
+    return meaning.with(notes: [Self.endedNote: "1"])
   }
 
   /// The answer to the end that was said without a body.
-  func judgeComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  func judgeComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     let isEnded = facts.session?.notes[Self.endedNote] != nil
     switch interop(facts).isComplete(reply) {
     case true? where !(200..<300).contains(reply.status): return .failed(failure(reply, context), .permanent)
@@ -49,7 +49,7 @@ extension ResumableProtocol {
     }
   }
 
-  private func completed(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  private func completed(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     if let failure = mismatch(reply, facts, context) { return .failed(failure, .permanent) }
     let reported = ReprDigest.crc32c(reply.field("repr-digest"))
     let whole = facts.parts.combinedDigest
@@ -63,7 +63,7 @@ extension ResumableProtocol {
         etag: reply.field("etag") ?? "", requestID: reply.serverRequestID, serverDate: reply.field("date") ?? ""))
   }
 
-  func judgeDelete(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+  func judgeDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     // Gone, or a server that cannot: then there is nothing that could be done.
     case 200..<300, 404, 405, 410, 501: .settled
@@ -72,14 +72,14 @@ extension ResumableProtocol {
   }
 
   /// Where the last byte may have been sent too, a POST may have made its object.
-  private func forgotten(_ facts: UploadFacts) -> Verdict {
+  private func forgotten(_ facts: UploadFacts) -> Interpretation {
     let mayBeDone = facts.lostAnswer != nil && facts.acked >= facts.layout.range(facts.layout.count - 1).offset
     if settings.isPost && mayBeDone { return gone(facts, mayBeDone: true) }
     return .failed(TusProtocol.forgotten, .sessionGone)
   }
 
   /// A server may forget an upload as soon as it is complete. Making the object once more is harmless by PUT, and not by POST.
-  func gone(_ facts: UploadFacts, mayBeDone: Bool) -> Verdict {
+  func gone(_ facts: UploadFacts, mayBeDone: Bool) -> Interpretation {
     guard settings.isPost && mayBeDone else {
       return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
     }
@@ -93,19 +93,21 @@ extension ResumableProtocol {
     Failure(answer: reply, detail: ProblemDetails.text(reply), wallMs: context.wallMs)
   }
 
-  func refused(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+  func refused(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     .refused(reply, detail: ProblemDetails.text(reply), context)
   }
 
   /// What is to be remembered of the limits in an answer beside what it means.
-  func noted(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext, _ verdict: Verdict) -> Verdict {
-    guard let limit = UploadLimit(reply.field("upload-limit")) else { return verdict }
+  func noted(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext, _ meaning: Interpretation)
+    -> Interpretation
+  {
+    guard let limit = UploadLimit(reply.field("upload-limit")) else { return meaning }
     var notes: [String: String] = [:]
     if let most = limit.maxAppend, most != discovery(facts.learned).limits.maxAppend {
       notes[Self.appendNote] = "\(most)"
     }
     if let expiry = expiry(reply, context) { notes[Self.expiryNote] = "\(expiry)" }
-    return notes.isEmpty ? verdict : .noted(notes, verdict)
+    return notes.isEmpty ? meaning : meaning.with(notes: notes)
   }
 
   /// Milliseconds since 1970 UTC, by our clock; the server counts from its answer.

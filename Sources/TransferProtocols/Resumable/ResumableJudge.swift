@@ -3,7 +3,7 @@ public import TransferModel
 extension ResumableProtocol {
   public func judge(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     if case .chunk(let chunk) = step, isCreation(chunk, facts) {
       return judgeCreateWithBody(reply, chunk, facts, context)
     }
@@ -28,7 +28,8 @@ extension ResumableProtocol {
 
   // MARK: - What the server is
 
-  private func judgeDiscover(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  private func judgeDiscover(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation
+  {
     guard case .unasked(let asked) = discovery(facts.learned).finding,
       case .unasked = discovery(context.learned).finding
     else { return .settled }
@@ -37,20 +38,20 @@ extension ResumableProtocol {
     if kind == .throttled || (kind == .retry && context.failures < 2) { return refused(reply, context) }
     var learned = context.learned
     learned.discovered = Discovery.values(reply, asked: asked)
-    return .learned(learned, .settled)
+    return .settled.with(learned: learned)
   }
 
   /// 104 names the upload while its request goes on. One of another version is not for us (section 2.1 of the reference).
   public func judgeInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict? {
+  ) -> OpenedSession? {
     guard reply.status == 104, isMaking(step, facts) else { return nil }
     var answer = TransferReply()
     (answer.status, answer.fields) = (reply.status, reply.fields)
     guard answer.field("upload-draft-interop-version") == interop(facts).field,
       let url = try? SessionURL.read(answer, place.origin, request: target(facts))
     else { return nil }
-    return .sessionOpened(remoteID: url, expiresAtMs: expiry(answer, context))
+    return OpenedSession(remoteID: url, expiresAtMs: expiry(answer, context))
   }
 
   private func isMaking(_ step: StepRequest, _ facts: UploadFacts) -> Bool {
@@ -63,7 +64,7 @@ extension ResumableProtocol {
 
   // MARK: - Creation
 
-  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     if interop(facts).isComplete(reply) == true {
       let isSuccess = (200..<300).contains(reply.status)
       return isSuccess
@@ -71,21 +72,22 @@ extension ResumableProtocol {
         : .failed(failure(reply, context), .permanent)
     }
     guard (200..<300).contains(reply.status) else { return advised(refused(reply, context), reply) }
-    return named(reply, facts, context) { url, expiry in .sessionOpened(remoteID: url, expiresAtMs: expiry) }
+    return named(reply, facts, context) { url, expiry in .opened(OpenedSession(remoteID: url, expiresAtMs: expiry)) }
   }
 
   /// The URL of the upload in a final answer; it has to be the one that a 104 named.
   private func named(
-    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext, _ verdict: (String, Int64?) -> Verdict
-  ) -> Verdict {
+    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext,
+    _ meaning: (String, Int64?) -> Interpretation
+  ) -> Interpretation {
     let heard = facts.session?.remoteID
-    if let heard, reply.field("location") == nil { return verdict(heard, nil) }
+    if let heard, reply.field("location") == nil { return meaning(heard, nil) }
     do throws(Failure) {
       let url = try SessionURL.read(reply, place.origin, request: target(facts))
       guard heard == nil || heard == url else {
         throw Failure(.protoBadReply, "the server names two places for one upload")
       }
-      return noted(reply, facts, context, verdict(url, expiry(reply, context)))
+      return noted(reply, facts, context, meaning(url, expiry(reply, context)))
     } catch {
       return .failed(error, .permanent)
     }
@@ -94,7 +96,7 @@ extension ResumableProtocol {
   /// The answer to a request that brought the whole file: of an upload, or of a server that never heard of them.
   private func judgeCreateWithBody(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     let isMade = facts.session?.remoteID != nil
     if isMade, let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
     if reply.isEarlySuccess { return bodyJudge(facts).judge(reply, chunk, facts, context) }
@@ -102,7 +104,9 @@ extension ResumableProtocol {
     case true?: return ended(reply, chunk, facts, context)
     case false? where (200..<300).contains(reply.status):
       let unfinished = Failure(.protoOffset, "the server took the body and waits for more")
-      return named(reply, facts, context) { .opened(remoteID: $0, expiresAtMs: $1, .failed(unfinished, .probe)) }
+      return named(reply, facts, context) {
+        .failed(unfinished, .probe).with(opened: OpenedSession(remoteID: $0, expiresAtMs: $1))
+      }
     case nil where (200..<300).contains(reply.status): return ended(reply, chunk, facts, context)
     default: break
     }
@@ -112,8 +116,8 @@ extension ResumableProtocol {
 
   /// What would work where the endpoint does not take a request that makes an upload: many have one URL for all of them, and some
   /// take other versions only (tusd answers 412 to 8 and 9).
-  private func advised(_ verdict: Verdict, _ reply: TransferReply) -> Verdict {
-    guard case .failed(var failure, .permanent) = verdict else { return verdict }
+  private func advised(_ meaning: Interpretation, _ reply: TransferReply) -> Interpretation {
+    guard case .failed(var failure, .permanent) = meaning.outcome else { return meaning }
     switch reply.status {
     case 405:
       let method = settings.isPost ? "--method put" : "--method post"
@@ -121,7 +125,7 @@ extension ResumableProtocol {
         "; a server with one URL for all uploads takes \(method), or {path} in the query of the destination"
     case 412 where !settings.ifNoneMatch:
       failure.message += "; it may speak another version of resumable uploads: try --interop 6, or 5, 4, 3"
-    default: return verdict
+    default: return meaning
     }
     return .failed(failure, .permanent)
   }
@@ -137,7 +141,7 @@ extension ResumableProtocol {
 
   private func judgeAppend(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     let isLast = chunk.body.end == facts.file.size
     let complete = interop(facts).isComplete(reply)
     if complete == true {
@@ -154,7 +158,7 @@ extension ResumableProtocol {
     return noted(reply, facts, context, progress(chunk, to: offset - chunk.range.offset))
   }
 
-  private func progress(_ chunk: ChunkFacts, to acked: Int64) -> Verdict {
+  private func progress(_ chunk: ChunkFacts, to acked: Int64) -> Interpretation {
     guard acked > chunk.acked, acked <= chunk.body.end - chunk.range.offset else {
       let text = "the server is at another place than after the body that was sent"
       return .failed(Failure(.protoOffset, text), .probe)
@@ -174,7 +178,7 @@ extension ResumableProtocol {
   /// The final answer of the program behind the upload, whatever its status: nothing can be resumed after it.
   private func ended(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return .failed(failure(reply, context), .permanent) }
     // 201 with a page is what servers say that store plain files; 200 comes from something in between.
     if isPage(reply, facts) {
@@ -202,7 +206,7 @@ extension ResumableProtocol {
   /// so it is sent again as another upload.
   private func endedWhole(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     var context = context
     if context.fileDigests[.sha256] == nil, chunk.body.length == facts.file.size {
       context.fileDigests[.sha256] = chunk.digests[.sha256]
@@ -214,11 +218,11 @@ extension ResumableProtocol {
     var judge = bodyJudge(facts)
     // The server knows uploads: whatever the status, the answer is that of the program behind this one.
     if isNamed || interop(facts).isComplete(reply) == true { (judge.acceptsPage, judge.accepts202) = (true, true) }
-    let verdict = judge.judge(reply, chunk, facts, context)
-    if case .failed(let failure, .retry) = verdict, failure.code == .integrityMismatch, isNamed {
+    let meaning = judge.judge(reply, chunk, facts, context)
+    if case .failed(let failure, .retry) = meaning.outcome, failure.code == .integrityMismatch, isNamed {
       return .failed(failure, .sessionGone)
     }
-    return verdict
+    return meaning
   }
 
   /// The SHA-256 of the whole as the server reports it is not ours.
@@ -231,7 +235,7 @@ extension ResumableProtocol {
 
   func refusedAppend(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     let answer = failure(reply, context)
     switch reply.status {
     // Where the server will not say where it is, nobody can go on there; and it may have everything.
@@ -252,12 +256,12 @@ extension ResumableProtocol {
   /// Something in between may limit bodies: shorter ones are tried, down to what the server wants at least.
   private func tooLong(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ answer: Failure
-  ) -> Verdict {
+  ) -> Interpretation {
     let announced = UploadLimit(reply.field("upload-limit")) ?? discovery(facts.learned).limits
     let least = max(announced.minAppend ?? 0, min(TusSettings.mebibyte, announced.maxAppend ?? .max))
     guard chunk.body.length > least else { return .failed(answer, .permanent) }
     let half = max(1, min(chunk.body.length / 2, TusSettings.defaultPart))
     let shorter = max(least, min(half, announced.maxAppend ?? .max))
-    return .noted([Self.bodyNote: "\(shorter)"], .failed(answer, .probe))
+    return .failed(answer, .probe).with(notes: [Self.bodyNote: "\(shorter)"])
   }
 }

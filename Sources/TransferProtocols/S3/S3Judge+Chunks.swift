@@ -4,7 +4,7 @@ extension S3Protocol {
   /// An answer to a part or to the PUT of a whole file.
   func judgeChunk(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedChunk(reply, chunk, facts, context) }
     let etag = reply.field("etag") ?? ""
     // Every S3 server names what it stored; a proxy or a login page does not.
@@ -23,8 +23,8 @@ extension S3Protocol {
     let part = PartReceipt(
       seq: chunk.seq, length: chunk.range.length, etag: etag, digest: sent, md5: md5, confirmation: confirmation)
     let proof = facts.layout.count > 1 ? nil : wholeProof(reply, part, echoed)
-    let verdict = Verdict.stored(part, proof: proof)
-    return learned(fromEcho: echoed != nil, .chunk(chunk), facts, context).map { .learned($0, verdict) } ?? verdict
+    let meaning = Interpretation.stored(part, proof: proof)
+    return learned(fromEcho: echoed != nil, .chunk(chunk), facts, context).map { meaning.with(learned: $0) } ?? meaning
   }
 
   private func wholeProof(_ reply: TransferReply, _ part: PartReceipt, _ echoed: Digest?) -> FileProof {
@@ -51,36 +51,39 @@ extension S3Protocol {
 
   private func refusedChunk(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     let error = S3Error(reply)
     let isWhole = facts.layout.count == 1
     if isWhole && error.meaning(status: reply.status) == .exists { return exists(reply, facts) }
     if !isWhole && reply.status == 404 && error.code.isEmpty {
       return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
     }
-    let verdict = failed(reply, error, .chunk(chunk), facts, context)
+    let meaning = failed(reply, error, .chunk(chunk), facts, context)
     // A gateway may have passed the part on before it failed.
-    guard reply.status >= 500, case .failed(let failure, .retry(isThrottled: false)) = verdict else { return verdict }
-    return doubted(chunk, reply, facts, verdict, asked: .failed(failure, .probe))
+    guard reply.status >= 500, case .failed(let failure, .retry(isThrottled: false)) = meaning.outcome else {
+      return meaning
+    }
+    return doubted(chunk, reply, facts, meaning, asked: .failed(failure, .probe))
   }
 
   /// A part that went out whole may be there although nobody said so: its digests show it in the list of parts, and the list
   /// is asked for before the part is sent again. A part that did not go out whole cannot have been stored.
   func doubted(
-    _ chunk: ChunkFacts, _ reply: TransferReply, _ facts: UploadFacts, _ verdict: Verdict, asked: Verdict? = nil
-  ) -> Verdict {
+    _ chunk: ChunkFacts, _ reply: TransferReply, _ facts: UploadFacts, _ meaning: Interpretation,
+    asked: Interpretation? = nil
+  ) -> Interpretation {
     var remote: [String: String] = [:]
     for algorithm in [DigestAlgorithm.crc64nvme, .md5] {
       remote[algorithm.rawValue] = chunk.digests[algorithm]?.description
     }
-    guard facts.layout.count > 1, reply.bytesSent >= chunk.body.length, !remote.isEmpty else { return verdict }
-    return .doubted(remote, asked ?? verdict)
+    guard facts.layout.count > 1, reply.bytesSent >= chunk.body.length, !remote.isEmpty else { return meaning }
+    return (asked ?? meaning).with(doubt: remote)
   }
 
   /// Something is there. It may be ours: an answer may have been lost, or something in between may have repeated a request.
   /// So it is looked at, once, before it counts as somebody else's.
   /// Where nobody may look, and an answer was lost, nobody can say.
-  func exists(_ reply: TransferReply, _ facts: UploadFacts) -> Verdict {
+  func exists(_ reply: TransferReply, _ facts: UploadFacts) -> Interpretation {
     if facts.untold.contains(.verify), facts.lostAnswer != nil {
       let text = "there is an object with this key, perhaps from our request whose answer was lost (--if-none-match)"
       return .failed(Failure(.protoLostAnswer, text), .unknown)

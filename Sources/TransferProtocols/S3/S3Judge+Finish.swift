@@ -3,7 +3,7 @@ import TransferModel
 extension S3Protocol {
   /// CompleteMultipartUpload: a 200 is a success only when its body says so to the end. Servers send the status first and
   /// the outcome when they know it. The root is a `…Result`; moto says `…Response`, as S3 did once.
-  func judgeComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  func judgeComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     if reply.status == 200 {
       guard let root = document(reply) else {
         return badReply(reply, "the answer to complete cannot be read", .probe, context)
@@ -20,15 +20,15 @@ extension S3Protocol {
 
   private func refusedComplete(
     _ reply: TransferReply, _ error: S3Error, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     // A 200 with an error inside has lost its status; 500 is what it stands for.
     var answer = reply
     if answer.status == 200 { answer.status = 500 }
-    let verdict = failed(answer, error, .finish, facts, context)
+    let meaning = failed(answer, error, .finish, facts, context)
     switch error.meaning(status: answer.status) {
     case .exists: return exists(answer, facts)
     case .retry, .partsWrong:
-      if case .failed(let failure, _) = verdict { return .failed(failure, .probe) }
+      if case .failed(let failure, _) = meaning.outcome { return .failed(failure, .probe) }
     case .sessionGone: return sessionGone(reply, facts, context)
     case .permanent where answer.status == 404 && error.code.isEmpty: return sessionGone(reply, facts, context)
     // The parts were confirmed one by one, so sending them again cures nothing; a person has to look.
@@ -37,7 +37,7 @@ extension S3Protocol {
         Failure(answer: answer, code: .integrityMismatch, detail: error.code, wallMs: context.wallMs), .permanent)
     default: break
     }
-    return verdict
+    return meaning
   }
 
   /// An upload that is gone was completed, perhaps by a request of ours whose answer was lost or that something in
@@ -46,11 +46,11 @@ extension S3Protocol {
   /// Where looking is not allowed, what became of the upload is the only word: after a lost answer to our own Complete an
   /// upload that is gone was completed by it. Rules that remove unfinished uploads count whole days, so after one it may have
   /// been such a rule, and nobody knows. An upload that was gone before a first Complete was not completed by us.
-  private func sessionGone(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  private func sessionGone(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     let failure = Failure(.protoSessionGone, "the server does not know the upload any more")
     if facts.isAbsent { return .failed(failure, .sessionGone) }
     guard facts.lostAnswer == .finish || facts.lostAnswer == .verify else {
-      return .noted([Self.goneNote: "1"], .failed(failure, .probe))
+      return .failed(failure, .probe).with(notes: [Self.goneNote: "1"])
     }
     guard facts.untold.contains(.verify) else { return .failed(failure, .probe) }
     guard facts.session?.notes[Self.goneNote] == nil else { return .failed(failure, .sessionGone) }
@@ -74,7 +74,7 @@ extension S3Protocol {
   private static let ruleMs: Int64 = 86_400_000
 
   /// HEAD after an answer that never came: ours by its uid, or by a digest that only our content has.
-  func judgeVerify(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  func judgeVerify(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200: break
     case 404: return .absent
@@ -109,7 +109,7 @@ extension S3Protocol {
   /// The object is there. What the answer proves of the whole counts; else what the weakest part was confirmed by.
   private func finished(
     _ reply: TransferReply, etag: String, echoed: Digest?, _ facts: UploadFacts, isVerified: Bool
-  ) -> Verdict {
+  ) -> Interpretation {
     let known = MultipartProof(facts.parts.sorted { $0.seq < $1.seq })
     if let whole = known.checksum, let echoed, whole != echoed {
       let text = "the server stored \(echoed), and we sent \(whole)"

@@ -4,7 +4,7 @@ extension S3Protocol {
   /// A page of ListParts.
   func judgeParts(
     _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     guard reply.status == 200 else {
       let error = S3Error(reply)
       if reply.status == 404 && !error.isOfAll(status: 404) {
@@ -84,7 +84,7 @@ extension S3Protocol {
   /// A page of ListMultipartUploads, or ListParts of one candidate.
   func judgeOrphans(
     _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     guard var search = marker == nil ? OrphanSearch() : OrphanSearch(marker: marker) else {
       return .failed(Failure(.engineBug, "the probe marker is not ours"), .permanent)
     }
@@ -102,7 +102,7 @@ extension S3Protocol {
   /// is one, stays until the server's own rule removes it.
   private func unlistable(
     _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     let error = S3Error(reply)
     let cannot = [400, 403, 404, 405, 501].contains(reply.status)
     switch error.meaning(status: reply.status) {
@@ -146,7 +146,7 @@ extension S3Protocol {
 
   private func judgeCandidate(
     _ reply: TransferReply, _ search: OrphanSearch, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     var search = search
     let candidate = search.candidates.removeFirst()
     if reply.status == 404 && !S3Error(reply).isOfAll(status: 404) { return .orphansListed([], next: search.marker) }

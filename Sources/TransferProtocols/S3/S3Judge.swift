@@ -3,7 +3,7 @@ public import TransferModel
 extension S3Protocol {
   public func judge(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply, step, facts) }
     switch step {
     case .create: return judgeCreate(reply, facts, context)
@@ -22,7 +22,7 @@ extension S3Protocol {
   /// No answer came. Creating and completing may have worked: the next step asks.
   private func lost(
     _ failure: Failure, _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts
-  ) -> Verdict {
+  ) -> Interpretation {
     let remedy = Remedy(transport: failure)
     if case .chunk(let chunk) = step, reply.requestMayHaveArrived, case .retry = remedy {
       return doubted(chunk, reply, facts, .failed(failure, remedy))
@@ -32,18 +32,18 @@ extension S3Protocol {
     return .failed(failure, remedy)
   }
 
-  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     guard reply.status == 200 else { return failed(reply, S3Error(reply), .create, facts, context) }
     guard let root = document(reply), root.name == "InitiateMultipartUploadResult" || root.name.hasSuffix("Response"),
       let remoteID = root.value("UploadId"), remoteID.utf8.count <= Self.longestUploadID
     else { return badReply(reply, "no upload id in the answer to create", .probe, context) }
-    return .sessionOpened(remoteID: remoteID, expiresAtMs: nil)
+    return .opened(OpenedSession(remoteID: remoteID, expiresAtMs: nil))
   }
 
   /// In bytes; it goes into the URL of each part. MinIO's have some 150, AWS's 128.
   private static let longestUploadID = 2 << 10
 
-  private func judgeAbort(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  private func judgeAbort(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     if (200..<300).contains(reply.status) { return .settled }
     let error = S3Error(reply)
     if reply.status == 404 && !error.isOfAll(status: 404) { return .settled }
@@ -57,14 +57,14 @@ extension S3Protocol {
     reply.isBodyTruncated ? nil : try? XMLElement(document: reply.body)
   }
 
-  func badReply(_ reply: TransferReply, _ what: String, _ remedy: Remedy, _ context: RequestContext) -> Verdict {
+  func badReply(_ reply: TransferReply, _ what: String, _ remedy: Remedy, _ context: RequestContext) -> Interpretation {
     .failed(Failure(answer: reply, code: .protoBadReply, detail: what, wallMs: context.wallMs), remedy)
   }
 
   /// What an error answer means for `step`, where its own rules have said nothing.
   func failed(
     _ reply: TransferReply, _ error: S3Error, _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     func failure(_ code: ErrorCode? = nil, _ advice: String = "") -> Failure {
       let detail = [error.code, error.message].filter { !$0.isEmpty }.joined(separator: ": ")
       var failure = Failure(answer: reply, code: code, detail: detail, wallMs: context.wallMs)
@@ -94,7 +94,7 @@ extension S3Protocol {
 
   private func region(
     _ reply: TransferReply, _ error: S3Error, _ failure: Failure, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     guard let region = error.region, region != (context.learned.region ?? settings.region) else {
       var failure = failure
       let origin = reply.redirectOrigin
@@ -103,16 +103,16 @@ extension S3Protocol {
     }
     var learned = context.learned
     learned.region = region
-    return .learned(learned, .failed(failure, .repair))
+    return .failed(failure, .repair).with(learned: learned)
   }
 
-  private func clock(_ reply: TransferReply, _ failure: Failure, _ context: RequestContext) -> Verdict {
+  private func clock(_ reply: TransferReply, _ failure: Failure, _ context: RequestContext) -> Interpretation {
     guard let skew = skewMs(reply, context), abs(skew - context.learned.clockSkewMs) > 1_000 else {
       return .failed(failure, .retry(isThrottled: false))
     }
     var learned = context.learned
     learned.clockSkewMs = skew
-    return .learned(learned, .failed(failure, .repair))
+    return .failed(failure, .repair).with(learned: learned)
   }
 
   /// The server's clock minus ours, by the answer's `Date`.
@@ -123,15 +123,15 @@ extension S3Protocol {
   /// The first suspect is our checksum field: it goes, once for a destination. What stays then is really refused.
   private func unsupported(
     _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts, _ failure: Failure, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     var learned = context.learned
     if let support = checksumSupport(step, facts), learned[keyPath: support] == .untried {
       learned[keyPath: support] = .refused
-      return .learned(learned, .failed(failure, .repair))
+      return .failed(failure, .repair).with(learned: learned)
     }
     if step == .finish, reply.status == 501, !learned.refusesObjectSize {
       learned.refusesObjectSize = true
-      return .learned(learned, .failed(failure, .repair))
+      return .failed(failure, .repair).with(learned: learned)
     }
     guard settings.ifNoneMatch, failure.code == .http5xx else { return .failed(failure, .permanent) }
     var failure = failure

@@ -3,7 +3,7 @@ import TransferModel
 /// Answers about uploads as they are, and about several that are joined.
 extension TusProtocol {
   /// HEAD of the upload: the offset is the truth, also when it is lower than before.
-  func judgeHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  func judgeHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return unknownUpload(reply, .untold, context) }
     guard let offset = reply.number("upload-offset") else {
       return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
@@ -16,7 +16,9 @@ extension TusProtocol {
 
   /// 404 and 410 say that the upload is gone. 403 may say so too, or that HEAD is not allowed, as 400, 405 and 501 do: nothing is
   /// known then (`untold`), and the next PATCH, which names the offset that it expects, tells.
-  private func unknownUpload(_ reply: TransferReply, _ untold: Verdict, _ context: RequestContext) -> Verdict {
+  private func unknownUpload(_ reply: TransferReply, _ untold: Interpretation, _ context: RequestContext)
+    -> Interpretation
+  {
     switch reply.status {
     case 404, 410:
       let text = "the server does not know the upload any more (\(reply.status))"
@@ -31,7 +33,7 @@ extension TusProtocol {
     return Failure(.protoSessionGone, "the upload at the server is of \(announced) bytes, and not of \(length)")
   }
 
-  func judgeDelete(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+  func judgeDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     // Gone, or a server that cannot: then there is nothing that could be done.
     case 200..<300, 404, 405, 410, 501: .settled
@@ -41,10 +43,10 @@ extension TusProtocol {
 
   // MARK: - Several uploads that are joined
 
-  func judgePartial(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  func judgePartial(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     if reply.status == 501 || TusError.code(reply).contains("CONCAT") {
       let failure = Failure(.protoUnsupported, "the server announces concatenation and refuses it")
-      return .learned(context.learned.without("concatenation"), .failed(failure, .sessionGone))
+      return .failed(failure, .sessionGone).with(learned: context.learned.without("concatenation"))
     }
     guard (200..<300).contains(reply.status) else { return refusedCreation(reply, context) }
     do throws(Failure) {
@@ -55,7 +57,7 @@ extension TusProtocol {
     }
   }
 
-  func judgePartialHead(_ reply: TransferReply, _ chunk: ChunkFacts, _ context: RequestContext) -> Verdict {
+  func judgePartialHead(_ reply: TransferReply, _ chunk: ChunkFacts, _ context: RequestContext) -> Interpretation {
     guard (200..<300).contains(reply.status) else {
       return unknownUpload(reply, .chunkProbed(acked: chunk.acked), context)
     }
@@ -73,7 +75,7 @@ extension TusProtocol {
   }
 
   /// The answer to joining. An error that may hide a success is as bad as none: nobody can be asked.
-  func judgeJoin(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  func judgeJoin(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200..<300: return joined(reply, facts, context)
     case 404, 410: return unfinished(reply, context)
@@ -88,23 +90,23 @@ extension TusProtocol {
     }
   }
 
-  private func joined(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  private func joined(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     do throws(Failure) {
       let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
-      return .noted([Self.finalNote: url], .settled)
+      return .settled.with(notes: [Self.finalNote: url])
     } catch {
       return .failed(error, .unknown)
     }
   }
 
-  private func unfinished(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+  private func unfinished(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     var failure = failure(reply, context)
     failure.code = .protoSessionGone
     return .failed(failure, .sessionGone)
   }
 
   /// HEAD of what was joined. There are servers that do not show it.
-  func judgeFinal(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  func judgeFinal(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200..<300: break
     case 403, 404, 405, 410: return .finished(proof(reply, facts, .none))
@@ -124,10 +126,10 @@ extension TusProtocol {
   }
 
   /// The server is still at it: asked again, ever more slowly, for about half an hour.
-  private func merging(_ reply: TransferReply, _ facts: UploadFacts) -> Verdict {
+  private func merging(_ reply: TransferReply, _ facts: UploadFacts) -> Interpretation {
     let polls = facts.session?.notes[Self.pollNote].flatMap { Int64($0) } ?? 0
     guard polls < 30 else { return .finished(proof(reply, facts, .none)) }
-    return .noted([Self.pollNote: "\(polls + 1)"], .notYet(afterMs: 1_000 << min(polls, 6)))
+    return .notYet(afterMs: 1_000 << min(polls, 6)).with(notes: [Self.pollNote: "\(polls + 1)"])
   }
 
   private func proof(_ reply: TransferReply, _ facts: UploadFacts, _ confirmation: Confirmation) -> FileProof {

@@ -3,7 +3,7 @@ public import TransferModel
 extension TusProtocol {
   public func judge(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply, step) }
     switch step {
     case .discover: return judgeDiscover(reply, context)
@@ -22,33 +22,33 @@ extension TusProtocol {
   }
 
   /// No answer came. All but joining can be asked about or does nothing when it is repeated.
-  private func lost(_ failure: Failure, _ reply: TransferReply, _ step: StepRequest) -> Verdict {
+  private func lost(_ failure: Failure, _ reply: TransferReply, _ step: StepRequest) -> Interpretation {
     guard step == .finish, reply.requestMayHaveArrived else { return .failed(failure, Remedy(transport: failure)) }
     let text = "the answer to joining the uploads was lost, and it may have taken effect: \(failure.message)"
     return .failed(Failure(.protoLostAnswer, text), .unknown)
   }
 
   /// A server that does not answer OPTIONS may still take uploads.
-  private func judgeDiscover(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+  private func judgeDiscover(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     var learned = context.learned
     switch StatusClass(reply.status) {
     case .success: learned.discovered = TusFeatures(reply).values
     case .throttled, .redirect: return refused(reply, context)
     case .retry, .permanent: learned.discovered = TusFeatures.least.values
     }
-    return .learned(learned, .settled)
+    return .settled.with(learned: learned)
   }
 
   // MARK: - Creation
 
-  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Verdict {
+  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedCreation(reply, context) }
     do throws(Failure) {
       let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
       let expiry = expiry(reply, context)
-      guard facts.file.size == 0 else { return .sessionOpened(remoteID: url, expiresAtMs: expiry) }
+      guard facts.file.size == 0 else { return .opened(OpenedSession(remoteID: url, expiresAtMs: expiry)) }
       // No body follows: the upload is complete as it is.
-      return .opened(remoteID: url, expiresAtMs: expiry, .offset(0))
+      return .offset(0).with(opened: OpenedSession(remoteID: url, expiresAtMs: expiry))
     } catch {
       return .failed(error, .permanent)
     }
@@ -56,7 +56,7 @@ extension TusProtocol {
 
   private func judgeCreateWithBody(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     guard (200..<300).contains(reply.status) else {
       return reply.status == 460 ? refused(reply, context) : refusedCreation(reply, context)
     }
@@ -65,18 +65,18 @@ extension TusProtocol {
       let expiry = expiry(reply, context)
       let stored = reply.number("upload-offset") ?? 0
       guard stored > 0 else {
-        return .learned(
-          context.learned.without("creation-with-upload"),
-          .opened(remoteID: url, expiresAtMs: expiry, .failed(Self.stoodStill(0), .repair)))
+        return .failed(Self.stoodStill(0), .repair).with(opened: OpenedSession(remoteID: url, expiresAtMs: expiry))
+          .with(learned: context.learned.without("creation-with-upload"))
       }
-      return .opened(remoteID: url, expiresAtMs: expiry, progress(chunk, to: stored, isChecked: false, reply))
+      return progress(chunk, to: stored, isChecked: false, reply).with(
+        opened: OpenedSession(remoteID: url, expiresAtMs: expiry))
     } catch {
       return .failed(error, .permanent)
     }
   }
 
   /// Nothing was made, so a conflict or a lock passes.
-  func refusedCreation(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+  func refusedCreation(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 405:
       var failure = failure(reply, context)
@@ -94,7 +94,7 @@ extension TusProtocol {
   /// The answer to a PATCH of the upload, or of the chunk's own.
   private func judgePatch(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedPatch(reply, chunk, facts, context) }
     guard let offset = reply.number("upload-offset") else {
       return .badReply(reply, "no Upload-Offset that is a number", .probe, context)
@@ -104,13 +104,13 @@ extension TusProtocol {
     guard offset <= end else { return .failed(Self.pastEnd(offset, end), .permanent) }
     let acked = isPartial ? offset : offset - chunk.range.offset
     let isChecked = chunk.acked == 0 && checksum(context.learned).map { chunk.digests[$0.algorithm] != nil } == true
-    let verdict = progress(chunk, to: acked, isChecked: isChecked, reply)
-    guard !isPartial, let expiry = expiry(reply, context) else { return verdict }
-    return .noted([Self.expiryNote: "\(expiry)"], verdict)
+    let meaning = progress(chunk, to: acked, isChecked: isChecked, reply)
+    guard !isPartial, let expiry = expiry(reply, context) else { return meaning }
+    return meaning.with(notes: [Self.expiryNote: "\(expiry)"])
   }
 
   /// The server holds `acked` bytes of the chunk after a body that it took.
-  func progress(_ chunk: ChunkFacts, to acked: Int64, isChecked: Bool, _ reply: TransferReply) -> Verdict {
+  func progress(_ chunk: ChunkFacts, to acked: Int64, isChecked: Bool, _ reply: TransferReply) -> Interpretation {
     let sent = chunk.body.end - chunk.range.offset
     guard acked > chunk.acked else { return .failed(Self.stoodStill(acked), .probe) }
     guard acked <= sent else {
@@ -126,7 +126,7 @@ extension TusProtocol {
 
   private func refusedPatch(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     let answer = failure(reply, context)
     switch reply.status {
     // Somebody else, or an earlier request of ours, moved the offset.
@@ -149,22 +149,22 @@ extension TusProtocol {
   }
 
   /// A proxy in between may limit bodies: shorter ones are tried down to 1 MiB.
-  private func tooLong(_ reply: TransferReply, _ chunk: ChunkFacts, _ answer: Failure) -> Verdict {
+  private func tooLong(_ reply: TransferReply, _ chunk: ChunkFacts, _ answer: Failure) -> Interpretation {
     let isFinal = TusError.isSize(TusError.code(reply))
     guard !isFinal, chunk.body.length > TusSettings.mebibyte else { return .failed(answer, .permanent) }
     let shorter = max(TusSettings.mebibyte, min(chunk.body.length / 2, TusSettings.defaultPart))
-    return .noted([Self.bodyNote: "\(shorter)"], .failed(answer, .probe))
+    return .failed(answer, .probe).with(notes: [Self.bodyNote: "\(shorter)"])
   }
 
   /// 400 means many things to tusd, and to others an algorithm that is not known after all: then bodies go without checksum.
   private func refusedAsWrong(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ answer: Failure, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     if TusError.passes(reply) { return .failed(answer, .probe) }
     // Judged by what this request carried: another one may have learned meanwhile that checksums do not work.
     guard TusError.code(reply).isEmpty, TusFeatures.known.contains(where: { chunk.digests[$0.algorithm] != nil })
     else { return .failed(answer, .permanent) }
-    return .learned(context.learned.without("checksum"), .failed(answer, .repair))
+    return .failed(answer, .repair).with(learned: context.learned.without("checksum"))
   }
 
   // MARK: - What all answers share
@@ -174,7 +174,7 @@ extension TusProtocol {
   }
 
   /// What an error answer means where no rule of its step has spoken.
-  func refused(_ reply: TransferReply, _ context: RequestContext) -> Verdict {
+  func refused(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     // Bytes were damaged on the way: sent again, but not for ever.
     if reply.status == 460 {
       let failure = Failure(.integrityMismatch, "the server found another checksum than the one that was sent (460)")

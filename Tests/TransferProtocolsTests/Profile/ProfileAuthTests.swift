@@ -39,7 +39,7 @@ import Testing
     let chunk = StepRequest.chunk(ChunkFacts(seq: 0, range: facts.layout.range(0)))
     var reply = TransferReply()
     reply.status = 401
-    func judged(_ learned: [String: String], _ whenSent: [String: String]) -> Verdict {
+    func judged(_ learned: [String: String], _ whenSent: [String: String]) -> Interpretation {
       var context = RequestContext(wallMs: 1, credential: nil, learned: LearnedFacts())
       context.learned.discovered = learned
       context.learnedWhenSent = LearnedFacts()
@@ -50,12 +50,14 @@ import Testing
     let due = refused.merging([ProfileProtocol.refreshIsDue: "1"]) { $1 }
     let new = refused.merging(["secret.token": "new"]) { $1 }
     for (learned, whenSent) in [(due, [:]), (new, refused), (new, ["secret.token": "old"])] {
-      guard case .failed(_, .repair) = judged(learned, whenSent) else {
+      guard case .failed(_, .repair) = judged(learned, whenSent).outcome else {
         Issue.record("\(learned) \(whenSent)")
         continue
       }
     }
-    guard case .failed(_, .permanent) = judged(new, new), case .learned(_, .failed(_, .repair)) = judged([:], [:])
+    let first = judged([:], [:])
+    guard case .failed(_, .permanent) = judged(new, new).outcome, case .failed(_, .repair) = first.outcome,
+      first.learned != nil
     else {
       Issue.record("the first one asks for a token, and a refused new one is the end")
       return

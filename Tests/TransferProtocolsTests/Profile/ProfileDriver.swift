@@ -4,8 +4,7 @@ import Testing
 
 @testable import TransferProtocols
 
-/// Plays the part of the engine for one file: applies verdicts to facts as the engine's contract says, one request at a time,
-/// and answers requests from a script.
+/// Plays the part of the engine for one file, with chunks for rows, one request at a time, and answers requests from a script.
 final class ProfileDriver {
   enum End {
     case done(FileProof)
@@ -81,8 +80,7 @@ final class ProfileDriver {
   private func turn() -> End? {
     nowMs += 1
     facts.wallMs = nowMs
-    facts.isAllStored = chunks.allSatisfy { $0.receipt != nil }
-    facts.acked = chunks.reduce(0) { $0 + ($1.receipt?.length ?? $1.acked) }
+    readRows()
     // As the engine does for protocols that want them without a last step, and with each last step.
     let stored = chunks.compactMap(\.receipt)
     facts.parts = stored.count >= chunks.count - 1 ? stored : []
@@ -165,69 +163,53 @@ final class ProfileDriver {
     return turn.reply
   }
 
-  // MARK: - Verdicts
+  // MARK: - What answers change
 
-  private func apply(_ verdict: Verdict, _ step: StepRequest, _ reply: TransferReply) -> End? {
-    let seq = step.chunk?.seq
-    switch verdict {
-    case .learned(let learned, let inner):
-      facts.learned = learned
-      return apply(inner, step, reply)
-    case .noted(let notes, let inner):
-      let merged = (facts.session?.notes ?? [:]).merging(notes) { $1 }
-      facts.session?.notes = merged.filter { !$0.value.isEmpty }
-      return apply(inner, step, reply)
-    case .opened(let id, let expiresAtMs, let inner):
-      facts.session?.remoteID = id
-      facts.session?.expiresAtMs = expiresAtMs
-      return apply(inner, step, reply)
-    case .doubted(_, let inner): return apply(inner, step, reply)
-    case .sessionOpened(let id, let expiresAtMs):
-      facts.session?.remoteID = id
-      facts.session?.expiresAtMs = expiresAtMs
-      facts.lostAnswer = nil
-    case .partsListed(let parts, _):
-      for i in chunks.indices where !parts.contains(where: { $0.seq == i }) && chunks[i].receipt != nil {
-        chunks[i] = Chunk(losses: chunks[i].losses + 1)
-      }
-      probed()
-    case .orphansListed: probed()
-    case .offset(let offset):
-      for i in chunks.indices { align(i, offset) }
-      probed()
-    case .stored(let part, let proof):
-      #expect(part.seq == seq)
-      chunks[part.seq].receipt = part
-      chunks[part.seq].remote = part.remote.isEmpty ? chunks[part.seq].remote : part.remote
-      settle(part.seq)
-      if let proof { return .done(proof) }
-    case .advanced(let acked):
-      chunks[seq!].acked = acked
-      chunks[seq!].isUncertain = false
-      settle(seq!)
-    case .chunkPrepared(let remote):
-      chunks[seq!].remote = remote
-      chunks[seq!].isUncertain = false
-    case .chunkProbed(let acked):
-      chunks[seq!].acked = acked
-      chunks[seq!].isUncertain = false
-    case .finished(let proof): return .done(proof)
-    case .absent:
-      facts.isAbsent = true
-      facts.lostAnswer = nil
-    case .untold:
-      facts.untold.insert(step.operation)
-      if step.operation == .probe { probed() }
-    case .settled:
-      if facts.lostAnswer == step.operation { facts.lostAnswer = nil }
-      if step == .finish || step == .save { facts.isAbsent = false }
-      if case .makeParent = step { facts.parentsMade = (facts.parentsMade ?? 0) + 1 }
-    case .notYet(let afterMs):
-      nowMs += afterMs
-      claimAgain()
-    case .failed(let failure, let remedy): return failed(failure, remedy, step, reply)
+  /// As a claim of the file does.
+  private func readRows() {
+    facts.storedChunks = chunks.count { $0.receipt != nil }
+    facts.acked = chunks.reduce(0) { $0 + ($1.receipt?.length ?? $1.acked) }
+  }
+
+  private func apply(_ meaning: Interpretation, _ step: StepRequest, _ reply: TransferReply) -> End? {
+    let update = facts.apply(meaning, to: step, proto.abilities(facts))
+    if update.isNew && update.gained > 0 { failures = 0 }
+    for change in update.changes {
+      if let end = write(change, step, reply) { return end }
     }
     return nil
+  }
+
+  private func write(_ change: FactsUpdate.Change, _ step: StepRequest, _ reply: TransferReply) -> End? {
+    switch change {
+    case .openSession, .noteSession, .doubtChunk, .confirmChunks: break
+    case .storeChunk(let part):
+      #expect(part.seq == step.chunk?.seq)
+      chunks[part.seq].receipt = part
+      chunks[part.seq].remote = part.remote.isEmpty ? chunks[part.seq].remote : part.remote
+      repairs = 0
+    case .advanceChunk(let acked):
+      update(step) { ($0.acked, $0.isUncertain) = (acked, false) }
+      repairs = 0
+    case .prepareChunk(let remote): update(step) { ($0.remote, $0.isUncertain) = (remote, false) }
+    case .probeChunk(let acked): update(step) { ($0.acked, $0.isUncertain) = (acked, false) }
+    case .alignChunks(let offset): for i in chunks.indices { align(i, offset) }
+    case .adoptChunks(let parts, _): for part in parts { chunks[part.seq].receipt = part }
+    case .disownChunks(let seqs):
+      let stored = seqs.filter { chunks[$0].receipt != nil }
+      for seq in stored { chunks[seq] = Chunk(losses: chunks[seq].losses + 1) }
+      facts.disowned(stored.count)
+    case .complete(let proof): return .done(proof)
+    case .wait(let afterMs):
+      nowMs += afterMs
+      claimAgain()
+    case .fail(let failure, let remedy): return failed(failure, remedy, step, reply)
+    }
+    return nil
+  }
+
+  private func update(_ step: StepRequest, _ change: (inout Chunk) -> Void) {
+    if let seq = step.chunk?.seq { change(&chunks[seq]) }
   }
 
   private func align(_ seq: Int, _ offset: Int64) {
@@ -246,19 +228,6 @@ final class ProfileDriver {
     }
   }
 
-  /// What was only sent again is no progress.
-  private func settle(_ seq: Int) {
-    if chunks[seq].losses == 0 { failures = 0 }
-    repairs = 0
-    let isAllStored = chunks.allSatisfy { $0.receipt != nil }
-    if facts.lostAnswer == .part || isAllStored { facts.lostAnswer = nil }
-  }
-
-  private func probed() {
-    facts.isProbed = true
-    if facts.lostAnswer != .finish { facts.lostAnswer = nil }
-  }
-
   private func failed(_ failure: Failure, _ remedy: Remedy, _ step: StepRequest, _ reply: TransferReply) -> End? {
     let isLost = (reply.status == 0 && reply.requestMayHaveArrived) || remedy == .probe
     switch remedy {
@@ -270,11 +239,8 @@ final class ProfileDriver {
       return repairs > 3 ? .failed(failure) : nil
     // With every chunk stored the engine asks for the end again first.
     case .sessionGone:
-      let mayBeEnding = facts.isAllStored && failures < Remedy.completionPatience
-      if !mayBeEnding || failure.code == .integrityMismatch { dropSession() }
-    case .makeParents:
-      facts.parentsMade = 0
-      return nil
+      if !facts.mayBeCompleting(after: failure, failures: failures) { dropSession() }
+    case .makeParents: return nil
     case .retry, .probe: break
     }
     failures += 1
@@ -289,12 +255,7 @@ final class ProfileDriver {
   }
 
   /// The file left the engine and came back: what it knew of the server is old.
-  func claimAgain() {
-    facts.isProbed = false
-    facts.isAbsent = false
-    facts.untold = []
-    facts.isResumed = facts.session?.remoteID != nil
-  }
+  func claimAgain() { facts.claimed(lostAnswer: facts.lostAnswer) }
 
   private func dropSession() {
     facts.session = nil

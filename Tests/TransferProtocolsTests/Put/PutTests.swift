@@ -82,9 +82,9 @@ import TransferModel
   }
 
   @Test func retryAfterIsPassedOn() throws {
-    let verdict = try Scene.web("http://h/").judge(
+    let meaning = try Scene.web("http://h/").judge(
       Scene.reply(503, [("Retry-After", "2")]), to: chunk, facts, Scene.context(nil))
-    #expect(failure(verdict)?.retryAfterMs == 2000)
+    #expect(failure(meaning)?.retryAfterMs == 2000)
   }
 
   @Test func redirectsNameTheOriginAndNothingElse() throws {

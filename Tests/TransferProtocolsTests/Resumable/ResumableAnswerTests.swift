@@ -35,8 +35,8 @@ import TransferModel
   @Test func whatTheServerIs() throws {
     func found(_ reply: TransferReply, _ discovered: [String: String]? = nil) throws -> [String: String]? {
       let facts = R.facts(size: 5, url: nil, discovered: discovered)
-      let verdict = try R.proto().judge(reply, to: .discover, facts, TusScene.context(facts))
-      guard case .learned(let learned, .settled) = verdict else { return nil }
+      let meaning = try R.proto().judge(reply, to: .discover, facts, TusScene.context(facts))
+      guard let learned = meaning.learned, case .settled = meaning.outcome else { return nil }
       return learned.discovered
     }
     let limits = ("Upload-Limit", "max-size=100, min-append-size=5, what=else, max-age=7")
@@ -124,7 +124,7 @@ import TransferModel
 
   @Test(
     arguments: [
-      (104, "9", "/up/7", "opened http://h/up/7"), (104, "8", "/up/7", nil), (104, nil, "/up/7", nil),
+      (104, "9", "/up/7", "http://h/up/7"), (104, "8", "/up/7", nil), (104, nil, "/up/7", nil),
       (103, "9", "/up/7", nil), (104, "9", nil, nil), (104, "9", "http://other/7", nil),
       (104, "9", "http://u:p@h/7", nil),
     ] as [(Int, String?, String?, String?)])
@@ -133,10 +133,10 @@ import TransferModel
     if let version { fields[.init("upload-draft-interop-version")!] = version }
     if let location { fields[.location] = location }
     let facts = R.fresh(size: 5)
-    let verdict = try R.proto().judgeInterim(
+    let opened = try R.proto().judgeInterim(
       InterimReply(status: status, fields: fields), to: .chunk(TusScene.chunk(0, 0..<5)), facts, TusScene.context(facts)
     )
-    #expect(verdict.map(text) == expected)
+    #expect(opened?.remoteID == expected)
   }
 
   @Test func aNameIsHeardOnceAndOnlyWhenAnUploadIsMade() throws {
@@ -145,15 +145,12 @@ import TransferModel
     fields[.location] = "/up/7"
     fields[.init("upload-limit")!] = "max-age=10"
     let reply = InterimReply(status: 104, fields: fields)
-    func hear(_ step: StepRequest, _ facts: UploadFacts) throws -> Verdict? {
+    func hear(_ step: StepRequest, _ facts: UploadFacts) throws -> OpenedSession? {
       try R.proto().judgeInterim(reply, to: step, facts, TusScene.context(facts))
     }
     #expect(try hear(.chunk(TusScene.chunk(1, 4..<8)), R.facts(size: 10, chunk: 4)) == nil)
     #expect(try hear(.finish, R.facts(size: 10)) == nil)
-    guard case .sessionOpened(_, let expiry)? = try hear(.create, R.fresh(size: 10)) else {
-      return #expect(Bool(false))
-    }
-    #expect(expiry == Scene.wallMs + 10_000)
+    #expect(try hear(.create, R.fresh(size: 10))?.expiresAtMs == Scene.wallMs + 10_000)
   }
 
   @Test(
@@ -176,9 +173,9 @@ import TransferModel
     #expect(try append(200, [done]) == "proto.bad_reply permanent")
     let facts = R.facts(size: 10, chunk: 4)
     func receipt(_ fields: (String, String)...) throws -> [String: String] {
-      let verdict = try R.proto().judge(
+      let meaning = try R.proto().judge(
         Scene.reply(201, fields), to: .chunk(last), facts, TusScene.context(facts))
-      guard case .stored(let part, nil) = verdict else { return [:] }
+      guard case .stored(let part, nil) = meaning.outcome else { return [:] }
       return part.remote
     }
     #expect(
@@ -233,9 +230,9 @@ import TransferModel
     #expect(try append(400, [type], complete) == "http.400 probe")
     #expect(try append(400, [("Content-Type", "application/json")], body) == "http.400 permanent")
     let facts = R.facts(size: 10, chunk: 4)
-    let verdict = try R.proto().judge(
+    let meaning = try R.proto().judge(
       Scene.reply(402, [type], body), to: .probe(marker: nil), facts, TusScene.context(facts))
-    #expect(failure(verdict)?.message == "the server answered 402 (digest mismatch: a [2Jb)")
+    #expect(failure(meaning)?.message == "the server answered 402 (digest mismatch: a [2Jb)")
     for broken in ["", "{", "[]", #"{"title":7}"#, String(repeating: "[", count: 5_000)] {
       #expect(try append(400, [type], broken) == "http.400 permanent")
     }
@@ -331,7 +328,7 @@ import TransferModel
     func finish(_ status: Int, _ fields: (String, String)..., ended: Bool = false, post: Bool = false) throws -> String
     {
       let facts = R.facts(size: 10, chunk: 4) { facts in
-        facts.isAllStored = true
+        facts.storedChunks = facts.layout.count
         if ended { facts.session?.notes["ended"] = "1" }
       }
       return try judge(Scene.reply(status, fields), .finish, facts, R.proto { $0.method = post ? "post" : nil })

@@ -144,7 +144,7 @@ import TransferModel
   @Test func theEnd() throws {
     func all(_ remote: [String: String] = [:], _ change: (inout UploadFacts) -> Void = { _ in }) -> UploadFacts {
       R.facts(size: 11, chunk: 6) { facts in
-        facts.isAllStored = true
+        facts.storedChunks = facts.layout.count
         facts.parts = [("hello ", 0), ("world", 1)].map { text, seq in
           PartReceipt(
             seq: seq, length: Int64(text.utf8.count), etag: "", digest: Scene.digest(text, .crc32c),

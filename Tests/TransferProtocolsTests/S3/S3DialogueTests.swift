@@ -110,8 +110,11 @@ import TransferModel
   @Test func theSizeOfTheWholeIsLeftOutWhereItIsNotKnown() throws {
     let s3 = try Scene.s3()
     let reply = Scene.error(501, "NotImplemented")
-    let verdict = s3.judge(reply, to: .finish, Scene.stored(), Scene.context())
-    guard case .learned(let learned, .failed(_, .repair)) = verdict else { Issue.record("\(verdict)"); return }
+    let meaning = s3.judge(reply, to: .finish, Scene.stored(), Scene.context())
+    guard let learned = meaning.learned, case .failed(_, .repair) = meaning.outcome else {
+      Issue.record("\(meaning)")
+      return
+    }
     #expect(learned.refusesObjectSize)
     let name = HTTPField.Name("x-amz-mp-object-size")!
     #expect(try s3.request(.finish, Scene.stored(), Scene.context()).fields[name] == "11")
@@ -231,22 +234,22 @@ import TransferModel
       step {
         $0.lostAnswer = .part; $0.isProbed = true
       } == .chunks)
-    #expect(step { $0.isAllStored = true } == .control(.finish))
+    #expect(step { $0.storedChunks = $0.layout.count } == .control(.finish))
     #expect(
       step {
-        $0.isAllStored = true; $0.lostAnswer = .finish
+        $0.storedChunks = $0.layout.count; $0.lostAnswer = .finish
       } == .control(.verify))
     #expect(
       step {
-        $0.isAllStored = true; $0.lostAnswer = .verify
+        $0.storedChunks = $0.layout.count; $0.lostAnswer = .verify
       } == .control(.verify))
     #expect(
       step {
-        $0.isAllStored = true; $0.isAbsent = true
+        $0.storedChunks = $0.layout.count; $0.isAbsent = true
       } == .control(.probe(marker: nil)))
     #expect(
       step {
-        $0.isAllStored = true; $0.isAbsent = true; $0.isProbed = true; $0.lostAnswer = .finish
+        $0.storedChunks = $0.layout.count; $0.isAbsent = true; $0.isProbed = true; $0.lostAnswer = .finish
       } == .control(.finish))
   }
 
@@ -359,7 +362,8 @@ import TransferModel
       let reply = Scene.reply(200, [], "<ListPartsResult>\(part)</ListPartsResult>")
       guard
         case .partsListed(let parts, _) = try Scene.s3().judge(
-          reply, to: .probe(marker: nil), facts, Scene.context())
+          reply, to: .probe(marker: nil), facts, Scene.context()
+        ).outcome
       else { return [] }
       return parts.map { $0.receipt?.confirmation }
     }
@@ -388,10 +392,10 @@ import TransferModel
   @Test func whatConfirmsAMultipartFile() throws {
     let whole = base64(Scene.digest("hello world", .crc64nvme).bytes)
     let tag = "<ETag>&quot;\(MultipartProof(Scene.stored().parts).etag!)&quot;</ETag>"
-    let verdict = try Scene.s3().judge(
+    let meaning = try Scene.s3().judge(
       result("<ETag>\"a-2\"</ETag><ChecksumCRC64NVME>\(whole)</ChecksumCRC64NVME>"), to: .finish, Scene.stored(),
       Scene.context())
-    guard case .finished(let proof) = verdict else { Issue.record("\(verdict)"); return }
+    guard case .finished(let proof) = meaning.outcome else { Issue.record("\(meaning)"); return }
     #expect(
       proof
         == FileProof(

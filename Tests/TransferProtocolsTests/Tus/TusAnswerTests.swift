@@ -28,8 +28,8 @@ import TransferModel
   @Test func discovery() throws {
     let tus = try TusScene.tus()
     func found(_ reply: TransferReply) -> String {
-      let verdict = tus.judge(reply, to: .discover, TusScene.facts(size: 5), TusScene.context(TusScene.facts(size: 5)))
-      guard case .learned(let learned, .settled) = verdict else { return text(verdict) }
+      let meaning = tus.judge(reply, to: .discover, TusScene.facts(size: 5), TusScene.context(TusScene.facts(size: 5)))
+      guard let learned = meaning.learned, case .settled = meaning.outcome else { return text(meaning) }
       let features = TusFeatures(learned.discovered!)
       return "\(features.extensions.sorted()) \(features.maxSize ?? -1) \(features.algorithms) \(features.versions)"
     }
@@ -87,10 +87,8 @@ import TransferModel
         ("Upload-Expires", "Fri, 24 May 2013 03:00:00 GMT"),
       ])
     let facts = TusScene.facts(size: 5, url: nil)
-    guard
-      case .sessionOpened(_, let expiry) = try TusScene.tus().judge(reply, to: .create, facts, TusScene.context(facts))
-    else { return #expect(Bool(false)) }
-    #expect(expiry == Scene.wallMs + 7_200_000)
+    let meaning = try TusScene.tus().judge(reply, to: .create, facts, TusScene.context(facts))
+    #expect(meaning.opened?.expiresAtMs == Scene.wallMs + 7_200_000)
   }
 
   @Test func creationWithTheBody() throws {
@@ -168,8 +166,10 @@ import TransferModel
     var chunk = TusScene.chunk(0, 0..<4)
     chunk.digests[.sha1] = Scene.digest("x", .sha1)
     let facts = TusScene.facts(size: 10, chunk: 4, extensions: "creation,checksum", checksums: "sha1")
-    let verdict = try TusScene.tus().judge(Scene.reply(400), to: .chunk(chunk), facts, TusScene.context(facts))
-    guard case .learned(let learned, .failed(_, .repair)) = verdict else { return #expect(Bool(false), "\(verdict)") }
+    let meaning = try TusScene.tus().judge(Scene.reply(400), to: .chunk(chunk), facts, TusScene.context(facts))
+    guard let learned = meaning.learned, case .failed(_, .repair) = meaning.outcome else {
+      return #expect(Bool(false), "\(meaning)")
+    }
     #expect(learned.discovered?["extensions"] == "creation")
   }
 
@@ -252,8 +252,8 @@ import TransferModel
 
   @Test func waitsAreTheServersChoice() throws {
     let facts = TusScene.facts(size: 5)
-    let verdict = try TusScene.tus().judge(
+    let meaning = try TusScene.tus().judge(
       Scene.reply(503, [("Retry-After", "9")]), to: .chunk(TusScene.chunk(0, 0..<5)), facts, TusScene.context(facts))
-    #expect(failure(verdict)?.retryAfterMs == 9_000)
+    #expect(failure(meaning)?.retryAfterMs == 9_000)
   }
 }

@@ -2,16 +2,16 @@ import TransferModel
 
 /// What a probe of the session says.
 extension ProfileJudge {
-  func probed(_ values: Extracted) throws -> Verdict {
-    let verdict = try found(values)
-    guard notes.wantsProbe else { return verdict }
-    return .noted([SessionNotes.probe: ""], verdict)
+  func probed(_ values: Extracted) throws -> Interpretation {
+    let meaning = try found(values)
+    guard notes.wantsProbe else { return meaning }
+    return meaning.with(notes: [SessionNotes.probe: ""])
   }
 
-  private func found(_ values: Extracted) throws -> Verdict {
+  private func found(_ values: Extracted) throws -> Interpretation {
     let have = rules.have
     if let done = have.done, try claims(done) {
-      return .noted([SessionNotes.complete: "1"], .offset(facts.layout.size))
+      return .offset(facts.layout.size).with(notes: [SessionNotes.complete: "1"])
     }
     if let offset = have.offset { return beginning(try number(offset), values) }
     if let next = have.next {
@@ -37,7 +37,7 @@ extension ProfileJudge {
   }
 
   /// The server holds the first bytes, and nothing else.
-  private func beginning(_ offset: Int64, _ values: Extracted) -> Verdict {
+  private func beginning(_ offset: Int64, _ values: Extracted) -> Interpretation {
     guard (0...facts.layout.size).contains(offset) else { return beyond("\(offset) bytes") }
     guard offset == facts.layout.size else {
       return leadsOn(offset) ? .offset(offset) : sessionGone(unreachable(offset))
@@ -48,7 +48,7 @@ extension ProfileJudge {
   }
 
   /// All is there, and what the steps behind need was in an answer that was lost.
-  private func unsaidResult(_ chunk: ChunkFacts) -> Verdict {
+  private func unsaidResult(_ chunk: ChunkFacts) -> Interpretation {
     switch proto.profile.onAmbiguousLast {
     case .resend where proto.profile.chunk.isIdempotent: .offset(chunk.range.offset)
     case .resend, .fail: unknown(Self.unsaid, .chunk)
@@ -58,14 +58,14 @@ extension ProfileJudge {
     }
   }
 
-  private func beyond(_ what: String) -> Verdict {
+  private func beyond(_ what: String) -> Interpretation {
     .failed(
       Failure(.protoOffset, "the server claims \(what) of a file that has \(facts.layout.size) bytes"), .permanent)
   }
 
   // MARK: - Ranges and numbers
 
-  private func ranges(_ extraction: Extraction, _ values: Extracted) throws -> Verdict {
+  private func ranges(_ extraction: Extraction, _ values: Extracted) throws -> Interpretation {
     var missing: [Range<Int64>] = []
     // Only a list that is there and empty says that all is there.
     for value in try extraction.elements(in: reader, isStrict: true) {
@@ -93,7 +93,7 @@ extension ProfileJudge {
     return start..<min(size, last + 1)
   }
 
-  private func listed(_ extraction: Extraction, _ values: Extracted) throws -> Verdict {
+  private func listed(_ extraction: Extraction, _ values: Extracted) throws -> Interpretation {
     let base = proto.profile.chunk.numberBase
     var known: Set<Int> = []
     for value in try extraction.elements(in: reader, isStrict: false) {

@@ -3,7 +3,7 @@ import TransferModel
 /// What failures mean where no rule speaks.
 extension ProfileJudge {
   /// No answer came.
-  func lost(_ failure: Failure) -> Verdict {
+  func lost(_ failure: Failure) -> Interpretation {
     let remedy = Remedy(transport: failure)
     guard reply.requestMayHaveArrived, case .retry = remedy else { return .failed(failure, remedy) }
     return uncertain(failure, remedy)
@@ -11,7 +11,7 @@ extension ProfileJudge {
 
   /// The request may have taken effect: it is repeated where that is harmless, asked about where there is a way, and else the
   /// file is unknown.
-  func uncertain(_ failure: Failure, _ remedy: Remedy) -> Verdict {
+  func uncertain(_ failure: Failure, _ remedy: Remedy) -> Interpretation {
     switch step {
     case .chunk(let chunk): return uncertain(chunk, failure, remedy)
     case .finish, .save:
@@ -23,7 +23,7 @@ extension ProfileJudge {
     }
   }
 
-  private func uncertain(_ chunk: ChunkFacts, _ failure: Failure, _ remedy: Remedy) -> Verdict {
+  private func uncertain(_ chunk: ChunkFacts, _ failure: Failure, _ remedy: Remedy) -> Interpretation {
     if proto.profile.chunk.isIdempotent {
       // It may have made the file: that is asked before it is sent again.
       let mayBeLast = proto.profile.chunk.mode == .parallel || isLast(chunk)
@@ -32,13 +32,13 @@ extension ProfileJudge {
       return .failed(failure, isAsked ? .probe : remedy)
     }
     if proto.isAlways(.probeChunk) { return .failed(failure, .probe) }
-    if proto.canAskAboutChunks { return .noted([SessionNotes.probe: "1"], .failed(failure, .probe)) }
+    if proto.canAskAboutChunks { return .failed(failure, .probe).with(notes: [SessionNotes.probe: "1"]) }
     guard isLast(chunk) else { return unknown(failure) }
     return ambiguous(failure) ?? unknown(failure)
   }
 
   /// `other` is the step in doubt, when it is not this one.
-  func unknown(_ failure: Failure, _ other: StepName? = nil) -> Verdict {
+  func unknown(_ failure: Failure, _ other: StepName? = nil) -> Interpretation {
     let what = (other ?? name)?.rawValue ?? "request"
     let text = "the answer to the \(what) was lost, and it may have taken effect: \(failure.message)"
     return .failed(Failure(.protoLostAnswer, text), .unknown)
@@ -48,11 +48,11 @@ extension ProfileJudge {
 
   /// What the profile wants when the answer to the last chunk was lost and sending it again did not help; nil for nothing
   /// special.
-  func ambiguous(_ failure: Failure) -> Verdict? {
+  func ambiguous(_ failure: Failure) -> Interpretation? {
     guard let chunk else { return nil }
     switch proto.profile.onAmbiguousLast {
     case .resend: return nil
-    case .probe: return .noted([SessionNotes.probe: "1"], .failed(failure, .probe))
+    case .probe: return .failed(failure, .probe).with(notes: [SessionNotes.probe: "1"])
     case .commitAnyway: return .stored(receipt(chunk, [:], nil), proof: nil)
     case .restart: return sessionGone(failure)
     case .fail: return unknown(failure)
@@ -60,11 +60,11 @@ extension ProfileJudge {
   }
 
   /// A status that is no success.
-  func refused() -> Verdict {
+  func refused() -> Interpretation {
     if let chunk, chunk.isUncertain, isLast(chunk), case .chunk = step, StatusClass(reply.status) == .permanent,
-      let verdict = ambiguous(failure())
+      let meaning = ambiguous(failure())
     {
-      return verdict
+      return meaning
     }
     switch StatusClass(reply.status) {
     case .throttled where reply.mayHideSuccess(context): return uncertain(failure(), .retry(isThrottled: true))
@@ -87,7 +87,7 @@ extension ProfileJudge {
 
   private var elsewhere: Failure { Failure(redirect: reply, remedy: "the profile has to name it") }
 
-  private func refusedForGood() -> Verdict {
+  private func refusedForGood() -> Interpretation {
     switch (reply.status, step) {
     case (404, .verify), (410, .verify): return proto.isEnded(facts, notes) ? missing(failure()) : .absent
     case (400, .verify), (403, .verify), (405, .verify), (501, .verify): return untold(failure())
@@ -105,7 +105,7 @@ extension ProfileJudge {
     }
   }
 
-  private func permanent() -> Verdict { .failed(failure(), .permanent) }
+  private func permanent() -> Interpretation { .failed(failure(), .permanent) }
 
   func tooLarge(_ chunk: ChunkFacts) -> Failure {
     failure(
@@ -113,16 +113,16 @@ extension ProfileJudge {
   }
 
   /// The same again, after a while.
-  func again(_ failure: Failure) -> Verdict { .failed(failure, .retry(isThrottled: false)) }
+  func again(_ failure: Failure) -> Interpretation { .failed(failure, .retry(isThrottled: false)) }
 
   /// Asks the server what it has before anything else is sent; nil when it cannot be asked.
-  func reprobe(_ failure: Failure) -> Verdict? {
+  func reprobe(_ failure: Failure) -> Interpretation? {
     guard proto.profile.step(.probe) != nil else { return nil }
-    return .noted([SessionNotes.probe: "1"], .failed(failure, .probe))
+    return .failed(failure, .probe).with(notes: [SessionNotes.probe: "1"])
   }
 
   /// Secrets may have expired: they are fetched by `auth.refresh`, or read again, once.
-  func unauthorised(_ failure: Failure) -> Verdict {
+  func unauthorised(_ failure: Failure) -> Interpretation {
     if proto.profile.auth.refresh != nil, name != nil {
       // Another answer said so before, to a request beside this one: with new secrets the same is sent again.
       let isDue = context.learned.discovered?[ProfileProtocol.refreshIsDue] != nil
@@ -134,7 +134,7 @@ extension ProfileJudge {
       var learned = context.learned
       learned.discovered = (learned.discovered ?? [:]).merging(
         [ProfileProtocol.refreshIsDue: "1", ProfileProtocol.refreshes(facts.file.uid): "1"]) { $1 }
-      return .learned(learned, .failed(failure, .repair))
+      return .failed(failure, .repair).with(learned: learned)
     }
     let isFirst = failures == 0 && proto.profile.inputs.contains(where: proto.isHidden)
     return .failed(failure, isFirst ? .refreshCredential : .permanent)
@@ -142,7 +142,7 @@ extension ProfileJudge {
 
   /// Starts anew, twice without progress between. Chunks side by side may all hear of the same end: it counts once. With every
   /// chunk stored it is the engine that asks for the end again first, because the server may be at it.
-  func sessionGone(_ refusal: Failure) -> Verdict {
+  func sessionGone(_ refusal: Failure) -> Interpretation {
     if let name = nameInDoubt { return unknown(refusal, name) }
     // It is gone as it would be with the file made; whether it was, the server does not say.
     if facts.lostAnswer == .part, facts.untold.contains(.verify), proto.isLastMissing(facts),
@@ -152,8 +152,7 @@ extension ProfileJudge {
     }
     var gone = refusal
     if gone.code != .integrityMismatch && gone.code != .protoOffset { gone.code = .protoSessionGone }
-    let mayBeEnding = facts.isAllStored && failures < Remedy.completionPatience
-    if mayBeEnding && gone.code != .integrityMismatch { return .failed(gone, .sessionGone) }
+    if facts.mayBeCompleting(after: gone, failures: failures) { return .failed(gone, .sessionGone) }
     let key = ProfileProtocol.restarts(facts.file.uid)
     let known = context.learned.discovered?[key]?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
     let count = known.first.flatMap { Int($0) } ?? 0
@@ -168,7 +167,7 @@ extension ProfileJudge {
     }
     var learned = context.learned
     learned.discovered = (learned.discovered ?? [:]).merging([key: "\(count + 1) \(session)"]) { $1 }
-    return .learned(learned, .failed(gone, .sessionGone))
+    return .failed(gone, .sessionGone).with(learned: learned)
   }
 
   /// The last step that lost its answer and may have ended the session by its success: nobody can tell, and a second upload
@@ -184,12 +183,12 @@ extension ProfileJudge {
   var counters: [String] { [ProfileProtocol.restarts(facts.file.uid), refreshes] }
 
   /// What was counted for this file in this run has been settled.
-  func forgetting(_ keys: [String], _ verdict: Verdict) -> Verdict {
+  func forgetting(_ keys: [String], _ meaning: Interpretation) -> Interpretation {
     var learned = context.learned
-    guard var discovered = learned.discovered, keys.contains(where: { discovered[$0] != nil }) else { return verdict }
+    guard var discovered = learned.discovered, keys.contains(where: { discovered[$0] != nil }) else { return meaning }
     for key in keys { discovered[key] = nil }
     learned.discovered = discovered
-    return .learned(learned, verdict)
+    return meaning.with(learned: learned)
   }
 }
 

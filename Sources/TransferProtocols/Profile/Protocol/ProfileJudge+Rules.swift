@@ -2,7 +2,7 @@ import TransferModel
 
 /// What a rule that holds makes of an answer.
 extension ProfileJudge {
-  func follow(_ rule: ProfileRule, _ index: Int) throws -> Verdict {
+  func follow(_ rule: ProfileRule, _ index: Int) throws -> Interpretation {
     var failure = reply.transportFailure ?? self.failure(nil, rule.note)
     if let delayMs = rule.delayMs { failure.retryAfterMs = max(delayMs, failure.retryAfterMs ?? 0) }
     switch rule.action {
@@ -22,28 +22,28 @@ extension ProfileJudge {
   }
 
   /// A refusal that is meant: of the last chunk, sent again after a lost answer, it may mean that the file is there.
-  private func failed(_ failure: Failure) -> Verdict {
+  private func failed(_ failure: Failure) -> Interpretation {
     if step == .finish || step == .save, facts.lostAnswer == step.operation {
       let text = "\(failure.message), and what is there is perhaps ours: the answer to an earlier request was lost"
       return .failed(Failure(.protoLostAnswer, text), .unknown)
     }
-    if let chunk, chunk.isUncertain, isLast(chunk), case .chunk = step, let verdict = ambiguous(failure) {
-      return verdict
+    if let chunk, chunk.isUncertain, isLast(chunk), case .chunk = step, let meaning = ambiguous(failure) {
+      return meaning
     }
     return .failed(failure, .permanent)
   }
 
   /// A rule that says how long and how often: the server is at work, and nothing has failed yet.
-  private func waits(_ rule: ProfileRule, _ index: Int) -> Verdict? {
+  private func waits(_ rule: ProfileRule, _ index: Int) -> Interpretation? {
     guard let delayMs = rule.delayMs, rule.most != nil, chunk == nil, reply.isAnswered, facts.session != nil else {
       return nil
     }
     let afterMs = max(delayMs, RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs) ?? 0)
-    return .noted([SessionNotes.count(key, index): String(followed(index) + 1)], .notYet(afterMs: afterMs))
+    return .notYet(afterMs: afterMs).with(notes: [SessionNotes.count(key, index): String(followed(index) + 1)])
   }
 
   /// The server has this chunk. What it did not say again about the last one is missed by the steps behind.
-  private func skipped(_ failure: Failure) throws -> Verdict {
+  private func skipped(_ failure: Failure) throws -> Interpretation {
     guard let chunk else { return .failed(failure, .permanent) }
     let values = extracted()
     if isLast(chunk), case .chunk = step, lacksRequired(values, [.result], of: chunk) {
@@ -68,7 +68,7 @@ extension ProfileJudge {
     } ?? false
   }
 
-  private func moved(_ rule: ProfileRule, _ failure: Failure) throws -> Verdict {
+  private func moved(_ rule: ProfileRule, _ failure: Failure) throws -> Interpretation {
     guard let chunk, let value = try rule.offset?.value(in: reader, scope), let offset = try? value.integer() else {
       return misshapen("the answer does not say where to go on")
     }
@@ -76,14 +76,14 @@ extension ProfileJudge {
   }
 
   /// The values of `prepare_chunk` are forgotten, and it runs again.
-  private func preparedAgain(_ rule: ProfileRule, _ index: Int, _ failure: Failure) -> Verdict {
+  private func preparedAgain(_ rule: ProfileRule, _ index: Int, _ failure: Failure) -> Interpretation {
     guard case .chunk = step, followed(index) < rule.most ?? 3 else { return .failed(failure, .permanent) }
-    return .noted([SessionNotes.count(key, index): String(followed(index) + 1)], .chunkPrepared([:]))
+    return .chunkPrepared([:]).with(notes: [SessionNotes.count(key, index): String(followed(index) + 1)])
   }
 
   // MARK: - Polling
 
-  func polling(_ poll: PollRules) -> Verdict {
+  func polling(_ poll: PollRules) -> Interpretation {
     guard let name else { return .failed(failure(), .permanent) }
     let since = notes.pollsSinceMs(name) ?? context.wallMs
     guard context.wallMs - since < poll.maxMs else {
@@ -91,6 +91,6 @@ extension ProfileJudge {
       return .failed(Failure(.netTimeout, text), .permanent)
     }
     let asked = poll.honoursRetryAfter ? RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs) : nil
-    return .noted([SessionNotes.poll(name): String(since)], .notYet(afterMs: asked ?? poll.everyMs))
+    return .notYet(afterMs: asked ?? poll.everyMs).with(notes: [SessionNotes.poll(name): String(since)])
   }
 }

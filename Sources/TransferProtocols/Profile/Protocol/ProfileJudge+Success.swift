@@ -13,7 +13,7 @@ extension ProfileJudge {
   }
 
   /// With `isLenient` a rule took the answer for a success: what is missing in it is missing.
-  func succeeded(isLenient: Bool = false) throws -> Verdict {
+  func succeeded(isLenient: Bool = false) throws -> Interpretation {
     let values = isLenient ? extracted() : try extractedAll()
     switch step {
     case .create: return opened(values)
@@ -46,20 +46,20 @@ extension ProfileJudge {
     return values
   }
 
-  func noted(_ notes: [String: String], _ verdict: Verdict) -> Verdict {
-    notes.isEmpty || facts.session == nil ? verdict : .noted(notes, verdict)
+  func noted(_ notes: [String: String], _ meaning: Interpretation) -> Interpretation {
+    notes.isEmpty || facts.session == nil ? meaning : meaning.with(notes: notes)
   }
 
   // MARK: - Sessions
 
-  private func opened(_ values: Extracted) -> Verdict {
+  private func opened(_ values: Extracted) -> Interpretation {
     let sessionID = values.notes[SessionNotes.session("id")].flatMap(StoredValue.read).flatMap { try? $0.text() }
     let (remoteID, expiry) = (sessionID ?? scope.uuid, expiresAtMs(values))
     // An empty file needs no request of its own: with its session it is there.
     guard facts.file.size == 0, !proto.wants(.chunk, facts) else {
-      return noted(values.notes, .sessionOpened(remoteID: remoteID, expiresAtMs: expiry))
+      return noted(values.notes, .opened(OpenedSession(remoteID: remoteID, expiresAtMs: expiry)))
     }
-    return noted(values.notes, .opened(remoteID: remoteID, expiresAtMs: expiry, .offset(0)))
+    return noted(values.notes, .offset(0).with(opened: OpenedSession(remoteID: remoteID, expiresAtMs: expiry)))
   }
 
   private func expiresAtMs(_ values: Extracted) -> Int64? {
@@ -67,25 +67,25 @@ extension ProfileJudge {
     return proto.profile.session.ttlMs.map { context.wallMs + $0 }
   }
 
-  private func refreshed(_ values: Extracted) -> Verdict {
+  private func refreshed(_ values: Extracted) -> Interpretation {
     var learned = context.learned
     var discovered = learned.discovered ?? [:]
     discovered[ProfileProtocol.refreshIsDue] = nil
     for (name, text) in values.secrets { discovered[ProfileProtocol.secret(name)] = text }
     learned.discovered = discovered
-    return .learned(learned, .settled)
+    return .settled.with(learned: learned)
   }
 
   // MARK: - Chunks
 
-  private func prepared(_ chunk: ChunkFacts, _ values: Extracted) -> Verdict {
+  private func prepared(_ chunk: ChunkFacts, _ values: Extracted) -> Interpretation {
     // An empty record would mean that nothing is prepared yet.
     let part = chunk.remote.merging(values.part) { $1 }
     return noted(values.notes, .chunkPrepared(part.isEmpty ? ["prepared": "true"] : part))
   }
 
   /// What `probe_chunk` says of a chunk; nil when that cannot be told.
-  func probedChunk() throws -> Verdict? {
+  func probedChunk() throws -> Interpretation? {
     guard let exists = rules.have.exists, let chunk else { return nil }
     if try claims(exists) { return try unmetRequirement() ?? found(chunk) }
     switch StatusClass(reply.status) {
@@ -99,7 +99,7 @@ extension ProfileJudge {
   }
 
   /// The chunk is there. What the steps behind need of the answer that was lost comes with another one.
-  private func found(_ chunk: ChunkFacts) -> Verdict {
+  private func found(_ chunk: ChunkFacts) -> Interpretation {
     let values = extracted()
     guard lacksRequired(values, [.part, .result], of: chunk) else {
       return noted(values.notes, .stored(receipt(chunk, values.part, nil), proof: nil))
@@ -107,7 +107,7 @@ extension ProfileJudge {
     return proto.profile.chunk.isIdempotent ? .chunkProbed(acked: chunk.acked) : unknown(Self.unsaid, .chunk)
   }
 
-  private func sent(_ chunk: ChunkFacts, _ values: Extracted) throws -> Verdict {
+  private func sent(_ chunk: ChunkFacts, _ values: Extracted) throws -> Interpretation {
     if let rules = rules.offset, try rules.when?.holds(reader, scope, earlier: []) ?? true {
       guard let value = try rules.from.value(in: reader, scope), let offset = try? value.integer() else {
         return misshapen("the answer does not say how much the server has")
@@ -117,7 +117,7 @@ extension ProfileJudge {
     return stored(chunk, values)
   }
 
-  private func stored(_ chunk: ChunkFacts, _ values: Extracted) -> Verdict {
+  private func stored(_ chunk: ChunkFacts, _ values: Extracted) -> Interpretation {
     let part = receipt(chunk, values.part, proved("chunk"))
     let counted = notes.texts.keys.filter { $0.hasPrefix("count.\(key).") }
     var notes = values.notes.merging(counted.map { ($0, "") }) { first, _ in first }
@@ -156,7 +156,7 @@ extension ProfileJudge {
   }
 
   /// The server says that it holds the first `offset` bytes of the file.
-  func place(_ offset: Int64, _ chunk: ChunkFacts, values: Extracted, _ failure: Failure) -> Verdict {
+  func place(_ offset: Int64, _ chunk: ChunkFacts, values: Extracted, _ failure: Failure) -> Interpretation {
     var failure = failure
     failure.code = .protoOffset
     guard (0...facts.layout.size).contains(offset) else {
@@ -187,7 +187,7 @@ extension ProfileJudge {
 
   // MARK: - The end
 
-  private func ended(_ values: Extracted) -> Verdict {
+  private func ended(_ values: Extracted) -> Interpretation {
     guard let name else { return .settled }
     let after = SessionNotes(notes.texts.merging(values.notes) { $1 })
     let isLast = !proto.remains(after: name, facts, after, isProved: proved("file") != nil)
@@ -197,14 +197,14 @@ extension ProfileJudge {
   }
 
   /// The file is there. After a lost answer to the first of two last steps the second one is still to come.
-  private func verified(_ values: Extracted) -> Verdict {
+  private func verified(_ values: Extracted) -> Interpretation {
     guard facts.lostAnswer == .finish, let finish = proto.finishName, proto.isPending(finish, facts, notes),
       proto.isPending(proto.saveName, facts, notes)
     else { return finished(values.notes) }
     return noted(values.notes.merging([SessionNotes.done(finish): "1"]) { $1 }, .settled)
   }
 
-  private func finished(_ values: [String: String]) -> Verdict {
+  private func finished(_ values: [String: String]) -> Interpretation {
     var proof = proto.proof(facts, confirmation: proved("file"), reply: reply)
     // Of a file whose answers were lost the digest that was compared is known, and no other.
     if proof.confirmation == .digest, proof.digest == nil { (proof.digest, proof.remoteDigest) = (compared, compared) }
@@ -221,7 +221,7 @@ extension ProfileJudge {
 
   /// `verify` does not say, which is not "absent". When all is done the answers to that count; in doubt the protocol goes on where
   /// that is harmless.
-  func untold(_ failure: Failure) -> Verdict {
+  func untold(_ failure: Failure) -> Interpretation {
     if proto.isEnded(facts, notes) {
       return forgetting(counters, .finished(proto.proof(facts, confirmation: notes.proved, reply: nil)))
     }
@@ -236,7 +236,7 @@ extension ProfileJudge {
   }
 
   /// What is verified when all is done has to be what was sent.
-  func different(_ requirement: Requirement, _ message: String) -> Verdict {
+  func different(_ requirement: Requirement, _ message: String) -> Interpretation {
     guard requirement.namesHash(of: "file") || requirement.names("file", field: "size") else {
       return missing(Failure(.protoBadReply, message))
     }
@@ -244,7 +244,7 @@ extension ProfileJudge {
   }
 
   /// All is done, and the file is not there: it may take a moment to appear.
-  func missing(_ failure: Failure) -> Verdict {
+  func missing(_ failure: Failure) -> Interpretation {
     var failure = failure
     failure.message = "the server took the whole upload for complete, and does not find it: \(failure.message)"
     return .failed(failure, failures < ProfileProtocol.mostLooks ? .retry(isThrottled: false) : .permanent)

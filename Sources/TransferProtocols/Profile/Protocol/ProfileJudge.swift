@@ -3,7 +3,7 @@ public import TransferModel
 extension ProfileProtocol {
   public func judge(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Verdict {
+  ) -> Interpretation {
     guard let (name, described) = described(step) else {
       return .failed(Failure(.engineBug, "the profile has no step to \(step.operation.rawValue)"), .permanent)
     }
@@ -11,7 +11,7 @@ extension ProfileProtocol {
     let judge = ProfileJudge(
       proto: self, step: step, name: name, rules: described, reply: reply, reader: ReplyReader(reply, url: url),
       facts: facts, context: context, scope: scope(step, facts, context))
-    return judge.verdict()
+    return judge.interpretation()
   }
 }
 
@@ -38,30 +38,30 @@ struct ProfileJudge {
   /// Attempts of the same before this one that moved nothing.
   var failures: Int { chunk?.failures ?? context.failures }
 
-  func verdict() -> Verdict {
-    let verdict: Verdict
+  func interpretation() -> Interpretation {
+    let found: Interpretation
     do {
-      verdict = try meaning()
+      found = try meaning()
     } catch let fault as Extraction.Fault {
-      verdict = misshapen(fault.message)
+      found = misshapen(fault.message)
     } catch let fault as RenderFault {
-      verdict = .failed(fault.failure, .permanent)
+      found = .failed(fault.failure, .permanent)
     } catch {
-      verdict = .failed(Failure(.engineBug, "\(error)"), .permanent)
+      found = .failed(Failure(.engineBug, "\(error)"), .permanent)
     }
-    return remembering(verdict)
+    return remembering(found)
   }
 
-  private func meaning() throws -> Verdict {
+  private func meaning() throws -> Interpretation {
     if let (index, rule) = try matchingRule() { return try follow(rule, index) }
     if let failure = reply.transportFailure { return lost(failure) }
-    if step.isProbeOfChunk, let verdict = try probedChunk() { return verdict }
+    if step.isProbeOfChunk, let meaning = try probedChunk() { return meaning }
     // What says nothing is not the end of the wait.
     if let poll = rules.poll, try poll.condition.holds(reader, scope, earlier: [], countsNothing: true) {
       return polling(poll)
     }
     guard rules.success.status.contains(reply.status) || isAcceptedAndVerified else { return refused() }
-    if let verdict = try unmetRequirement() { return verdict }
+    if let meaning = try unmetRequirement() { return meaning }
     return try succeeded()
   }
 
@@ -84,11 +84,11 @@ struct ProfileJudge {
   func followed(_ rule: Int) -> Int { notes.count(key, rule) }
 
   /// Statuses are remembered where a rule asks for earlier ones; a success ends the story.
-  private func remembering(_ verdict: Verdict) -> Verdict {
+  private func remembering(_ meaning: Interpretation) -> Interpretation {
     let asks = (rules.rules + proto.profile.errors).contains { $0.condition.seen != nil }
-    guard asks, reply.isAnswered, facts.session != nil else { return verdict }
+    guard asks, reply.isAnswered, facts.session != nil else { return meaning }
     let seen = notes.seen(key).union([reply.status]).sorted().map(String.init).joined(separator: ",")
-    return .noted([SessionNotes.seen(key): verdict.goesOn ? seen : ""], verdict)
+    return meaning.with(notes: [SessionNotes.seen(key): meaning.goesOn ? seen : ""])
   }
 
   /// A failure in the words of the answer.
@@ -113,7 +113,7 @@ struct ProfileJudge {
   }
 
   /// nil when all requirements hold.
-  func unmetRequirement() throws -> Verdict? {
+  func unmetRequirement() throws -> Interpretation? {
     if reader.isPage, !readsBody {
       return misshapen("the server answered an HTML page" + (readsJSON ? ", not JSON" : ""))
     }
@@ -141,7 +141,7 @@ struct ProfileJudge {
   }
 
   /// The answer lacks a length or a digest that the profile requires: nothing is known to be wrong.
-  private func notTold(_ message: String) -> Verdict {
+  private func notTold(_ message: String) -> Interpretation {
     let failure = Failure(.protoBadReply, message)
     switch step {
     case .verify: return untold(failure)
@@ -180,7 +180,7 @@ struct ProfileJudge {
   }
 
   /// The body is not what the profile expects: a proxy, a login page, a crash. Taken for a gateway's error.
-  func misshapen(_ message: String) -> Verdict {
+  func misshapen(_ message: String) -> Interpretation {
     let failure = Failure(
       .protoBadReply, "\(message) (status \(reply.status))",
       retryAfterMs: RetryAfter.milliseconds(reply.fields, wallMs: context.wallMs))
@@ -192,12 +192,11 @@ extension StepRequest {
   var isProbeOfChunk: Bool { if case .probeChunk = self { true } else { false } }
 }
 
-extension Verdict {
+extension Interpretation {
   /// The same step comes again.
   fileprivate var goesOn: Bool {
-    switch self {
+    switch outcome {
     case .failed, .notYet: true
-    case .noted(_, let inner), .learned(_, let inner), .doubted(_, let inner), .opened(_, _, let inner): inner.goesOn
     default: false
     }
   }

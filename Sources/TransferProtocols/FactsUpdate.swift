@@ -1,0 +1,177 @@
+public import TransferModel
+
+/// What an answer changed in the facts of a file, for whoever keeps its rows: to be written in this order, together.
+public struct FactsUpdate: Sendable {
+  public var changes: [Change] = []
+  /// Bytes of the file that the server holds more than was known; negative for fewer.
+  public var gained: Int64 = 0
+  /// They are of bytes that the server never had before: what is only sent again is no progress.
+  public var isNew = false
+
+  public enum Change: Sendable {
+    /// The session has a name at the server now.
+    case openSession(OpenedSession)
+    /// All that is remembered with the session now.
+    case noteSession([String: String])
+    /// To be remembered with the chunk, which may be stored.
+    case doubtChunk([String: String])
+    case storeChunk(PartReceipt)
+    case advanceChunk(acked: Int64)
+    case prepareChunk([String: String])
+    case probeChunk(acked: Int64)
+    /// The server holds so many bytes of the file, and what is between and above follows from that.
+    case alignChunks(offset: Int64)
+    /// Chunks in doubt that a listing proved to be there; `backingOff` of them waited for another attempt.
+    case adoptChunks([PartReceipt], backingOff: Int)
+    /// Chunks of which a listing shows that they are not there, whether or not they were taken for stored.
+    case disownChunks([Int])
+    /// The whole file is there although the answers to its bodies were lost.
+    case confirmChunks(Confirmation, etag: String)
+    case complete(FileProof)
+    case wait(afterMs: Int64)
+    /// Retried or given up by the rules of the engine.
+    case fail(Failure, Remedy)
+  }
+}
+
+extension UploadFacts {
+  /// Changes the facts by what an answer to `step` means: the only place that has the rules for it. `abilities` are those of the
+  /// protocol for this file.
+  public mutating func apply(
+    _ meaning: Interpretation, to step: StepRequest, _ abilities: ProtocolAbilities
+  ) -> FactsUpdate {
+    var update = FactsUpdate()
+    if let learned = meaning.learned { self.learned = learned }
+    if let opened = meaning.opened { update.changes += name(opened) }
+    update.changes += note(meaning.notes)
+    if let doubt = meaning.doubt {
+      askAgain()
+      update.changes.append(.doubtChunk(doubt))
+    }
+    settle(meaning.outcome, step, abilities, &update)
+    acked += update.gained
+    return update
+  }
+
+  /// The server named the session; it may say so more than once.
+  public mutating func name(_ opened: OpenedSession) -> [FactsUpdate.Change] {
+    guard session != nil, session?.remoteID == nil else { return [] }
+    session?.remoteID = opened.remoteID
+    session?.expiresAtMs = opened.expiresAtMs
+    return [.openSession(opened)]
+  }
+
+  private mutating func note(_ notes: [String: String]) -> [FactsUpdate.Change] {
+    guard !notes.isEmpty, let known = session?.notes else { return [] }
+    let merged = known.merging(notes) { $1 }.filter { !$0.value.isEmpty }
+    guard merged != known else { return [] }
+    session?.notes = merged
+    return [.noteSession(merged)]
+  }
+
+  /// A chunk may be there: the protocol asks before it is sent again.
+  private mutating func askAgain() {
+    lostAnswer = .part
+    isProbed = false
+  }
+
+  private mutating func settle(
+    _ outcome: Interpretation.Outcome, _ step: StepRequest, _ abilities: ProtocolAbilities,
+    _ update: inout FactsUpdate
+  ) {
+    switch outcome {
+    case .settled: settled(step)
+    case .partsListed(let listed, let next): compare(listed, next: next, &update)
+    case .orphansListed(let found, let next):
+      orphans += found
+      probed(next: next)
+    case .stored(let part, let proof): stored(part, proof, step, &update)
+    case .advanced(let acked): hold(acked, of: step, .advanceChunk(acked: acked), &update)
+    case .chunkPrepared(let remote): update.changes.append(.prepareChunk(remote))
+    case .chunkProbed(let acked): hold(acked, of: step, .probeChunk(acked: acked), &update)
+    case .offset(let offset): align(offset, &update)
+    case .finished(let proof): finished(proof, &update)
+    case .absent:
+      isAbsent = true
+      lostAnswer = nil
+    case .untold:
+      untold.insert(step.operation)
+      if case .probe = step { probed(next: nil) }
+    case .notYet(let afterMs): update.changes.append(.wait(afterMs: afterMs))
+    case .failed(let failure, let remedy): failed(failure, remedy, step, abilities, &update)
+    }
+  }
+
+  private mutating func settled(_ step: StepRequest) {
+    switch step {
+    case .create: lostAnswer = nil
+    case .abort(let remoteID): orphans.removeAll { $0 == remoteID }
+    case .makeParent: parentsMade = (parentsMade ?? 0) + 1
+    case .finish, .save:
+      if lostAnswer == step.operation { lostAnswer = nil }
+      // What a `verify` did not find then may be there now.
+      isAbsent = false
+    case .probe, .chunk, .prepareChunk, .probeChunk, .discover, .verify: break
+    }
+  }
+
+  private mutating func stored(
+    _ part: PartReceipt, _ proof: FileProof?, _ step: StepRequest, _ update: inout FactsUpdate
+  ) {
+    hold(part.length, of: step, .storeChunk(part), &update)
+    storedChunks += 1
+    // Those that were there when it was sent lack it.
+    parts = []
+    if isAllStored { lostAnswer = nil }
+    if let proof { update.changes.append(.complete(proof)) }
+  }
+
+  /// The server holds `acked` bytes from the start of the chunk.
+  private func hold(
+    _ acked: Int64, of step: StepRequest, _ change: FactsUpdate.Change, _ update: inout FactsUpdate
+  ) {
+    update.changes.append(change)
+    update.gained = acked - (step.chunk?.acked ?? 0)
+    update.isNew = step.chunk?.losses == 0
+  }
+
+  /// The server said how much of the file it holds, and that is the only truth.
+  private mutating func align(_ offset: Int64, _ update: inout FactsUpdate) {
+    precondition((0...layout.size).contains(offset), "an offset of \(offset) in \(layout.size) bytes")
+    probed(next: nil)
+    if offset < acked { hasLosses = true }
+    update.gained = offset - acked
+    update.isNew = !hasLosses
+    storedChunks = layout.chunks(within: offset)
+    parts = []
+    update.changes.append(.alignChunks(offset: offset))
+  }
+
+  private mutating func finished(_ proof: FileProof, _ update: inout FactsUpdate) {
+    if !isAllStored { update.changes.append(.confirmChunks(proof.confirmation, etag: proof.etag)) }
+    update.gained = layout.size - acked
+    update.changes.append(.complete(proof))
+  }
+
+  private mutating func failed(
+    _ failure: Failure, _ remedy: Remedy, _ step: StepRequest, _ abilities: ProtocolAbilities,
+    _ update: inout FactsUpdate
+  ) {
+    var remedy = remedy
+    switch remedy {
+    // What was asked in vain may be answered now.
+    case .repair, .refreshCredential: untold = []
+    case .makeParents where parentsMade == nil: parentsMade = 0
+    // They are there, and it does not help.
+    case .makeParents: remedy = .permanent
+    case .probe:
+      // The file goes on when one of its chunks side by side lost its answer, unless each chunk is asked about by itself.
+      if case .chunk = step, abilities.parallelChunks, !abilities.chunkOpening.probesUncertain {
+        askAgain()
+        isAbsent = false
+      }
+    case .retry, .hold, .sessionGone, .permanent, .unknown: break
+    }
+    update.changes.append(.fail(failure, remedy))
+  }
+}
