@@ -52,6 +52,13 @@ final class BatchDestination {
   }
 }
 
+extension BatchDestination {
+  /// Keeps what the answer taught about the destination, for all its files.
+  func learn(from meaning: Interpretation) {
+    if let new = meaning.learned { learned = new }
+  }
+}
+
 /// The destinations of the batches of one run, each made once, with the hosts and refusals that they share. Used by the engine's
 /// thread.
 final class DestinationTable {

@@ -26,8 +26,8 @@ extension EngineLoop {
     if state.limits != limits { obey(state.limits) }
     noteDeadlines()
     // At the end of a run the passes are counted; here the work keeps it alive anyway.
-    if state.hasDueAborts, stop.wish == nil, !works.isEmpty, aborts.isEmpty, abortsRunning.isEmpty, !isClaimingAborts {
-      claimAborts()
+    if state.hasDueAborts, stop.wish == nil, !works.isEmpty, aborts.isIdle {
+      aborts.beginPass(counts: false)
     }
   }
 

@@ -2,58 +2,27 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What the run tells people. Nothing of it is looked at between two reports, and nothing at all when nobody listens.
+/// What people are told of the files in work.
 extension EngineLoop {
-  struct Reporting: Sendable {
-    var tracker = ProgressTracker()
-    var totals = ProgressTotals()
-    var nextMs: Int64 = 0
-    /// nil when what the run itself did calls for a count.
-    var mark: ChangeMark?
-    var nextMarkMs: Int64 = 0
-    /// When the running count was asked for; nil when none runs.
-    var countAskedMs: Int64?
-    var nextCountMs: Int64 = 0
-  }
-
-  /// A look at the mark costs next to nothing; a count reads all that is left, and may take one part in a hundred of the time.
-  private static let markEveryMs: Int64 = 1_000
-  private static let countShare: Int64 = 100
-
-  /// The first count, before anything is claimed.
-  func countAtStart() throws(TransferError) {
-    guard engine.observer.progress != nil else { return }
-    reporting.totals.askedForCount()
-    let (size, mark) = try engine.ledger.read { reader in (try reader.workSize(), try reader.changeMark()) }
-    reporting.totals.counted(size)
-    reporting.mark = mark
-  }
-
   /// Tells where the run stands if it is time.
   func report(force: Bool) {
-    guard let tell = engine.observer.progress, force || bootMs >= reporting.nextMs else { return }
-    reporting.nextMs = bootMs + engine.configuration.progressEveryMs
+    guard let tell = engine.observer.progress, progress.takesReport(nowMs: bootMs, force: force) else { return }
     countAgainIfChanged()
-    tell(snapshot())
+    let standing = RunProgress.Standing(
+      result: summary, views: views(), counters: counters(), sending: scheduler.sendingCount,
+      waiting: waiting.reduce(0) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }, rateLimit: rateLimit,
+      elapsedMs: bootMs - startedMs)
+    tell(progress.snapshot(standing, bootMs: bootMs, wallMs: wallMs))
   }
 
-  private func snapshot() -> ProgressSnapshot {
-    var snapshot = ProgressSnapshot()
-    reporting.totals.fill(&snapshot)
-    let views = views()
-    let look = reporting.tracker.look(views, counters: counters(), bootMs: bootMs, wallMs: wallMs)
-    snapshot.filesDone = summary.done
-    snapshot.filesFailed = summary.failed
-    snapshot.filesUnknown = summary.unknown
-    snapshot.active = views.count
-    snapshot.sending = scheduler.sendingCount
-    snapshot.retrying = waiting.reduce(look.waitingOutside) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }
-    snapshot.bytesInFlight = look.bytesInFlight
-    snapshot.waitingForServerMs = look.waitingForServerMs
-    snapshot.rateLimit = rateLimit
-    snapshot.elapsedMs = bootMs - startedMs
-    snapshot.files = look.files
-    return snapshot
+  /// The count goes through the writer, after everything that this run has told it, so that no file is counted twice.
+  private func countAgainIfChanged() {
+    guard progress.takesLook(nowMs: bootMs), let mark = try? engine.ledger.read({ reader in try reader.changeMark() }),
+      progress.takesCount(mark, nowMs: bootMs)
+    else { return }
+    commitUnits()
+    let mailbox = mailbox
+    engine.ledger.write({ tx in try tx.workSize() }, then: { mailbox.put(.counted($0)) })
   }
 
   /// Of all that is in work together: batches may have rates of their own.
@@ -100,54 +69,24 @@ extension EngineLoop {
   }
 
   func noteRetry(_ machine: FileMachine, _ code: ErrorCode, failures: Int, dueMs: Int64) {
-    guard engine.observer.progress != nil else { return }
     let limit = engine.configuration.retry.maxAttempts
     let phase = FileProgress.Phase.retrying(inMs: 0, code, number: min(failures + 1, limit), limit: limit)
-    reporting.tracker.noteRetry(FileProgress(machine, phase), dueMs: dueMs)
+    progress.retried(FileProgress(machine, phase, bytesAcked: machine.bytesStored), dueMs: dueMs)
   }
 
   /// A file has ended: done when there is no `code`. `held` is what the server has of it.
   func noteEnd(_ machine: FileMachine, _ code: ErrorCode?, held: Int64) {
-    let size = machine.facts.layout.size
-    reporting.totals.ended(size: size, bytesAcked: code == nil ? size : held)
-    guard let code, engine.observer.progress != nil else { return }
-    reporting.tracker.noteFailure(FileProgress(machine, .failed(code)), atMs: bootMs)
-  }
-}
-
-// MARK: - Changes by others
-
-extension EngineLoop {
-  /// Has the ledger count again when somebody added files or did something to them. The count goes through the writer, after
-  /// everything that this run has told it, so that no file is counted twice.
-  private func countAgainIfChanged() {
-    guard bootMs >= reporting.nextMarkMs else { return }
-    reporting.nextMarkMs = bootMs + Self.markEveryMs
-    guard reporting.countAskedMs == nil, bootMs >= reporting.nextCountMs,
-      let mark = try? engine.ledger.read({ reader in try reader.changeMark() }), mark != reporting.mark
-    else { return }
-    reporting.mark = mark
-    commitUnits()
-    reporting.countAskedMs = bootMs
-    reporting.totals.askedForCount()
-    let mailbox = mailbox
-    engine.ledger.write({ tx in try tx.workSize() }, then: { mailbox.put(.counted($0)) })
-  }
-
-  /// A count that failed is left out: it is for display, and what is wrong with the ledger will be told by a transition.
-  func counted(_ result: Result<WorkSize, TransferError>) {
-    let took = bootMs - (reporting.countAskedMs ?? bootMs)
-    reporting.countAskedMs = nil
-    reporting.nextCountMs = bootMs + took * Self.countShare
-    if case .success(let size) = result { reporting.totals.counted(size) }
+    let acked = code == nil ? machine.facts.layout.size : held
+    progress.ended(
+      FileProgress(machine, code.map { .failed($0) } ?? .finishing, bytesAcked: acked), code, nowMs: bootMs)
   }
 }
 
 extension FileProgress {
-  fileprivate init(_ machine: FileMachine, _ phase: Phase) {
+  fileprivate init(_ machine: FileMachine, _ phase: Phase, bytesAcked: Int64) {
     self.init(
       id: machine.claimed.id, path: machine.claimed.path, bytesTotal: machine.facts.layout.size,
-      bytesAcked: machine.bytesStored, phase: phase)
+      bytesAcked: bytesAcked, phase: phase)
   }
 }
 

@@ -71,7 +71,7 @@ extension EngineLoop {
     wakeIfBelowShare(work.destination)
     sessionSlots.release(file)
     waiting.remove(file)
-    reporting.mark = nil
+    progress.needsCount()
     abandon(file, reason)
   }
 

@@ -30,14 +30,11 @@ extension EngineLoop {
       job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 },
       capabilities: facts.capabilities(chunk))
     let reading = reading(job, work, reply, mask)
-    guard reply.body.count > Self.shortBody else { return wasRead(id, reading.read()) }
+    guard reply.body.count > ReplyReading.shortBody else { return wasRead(id, reading.read()) }
     job.phase = .answered
     let mailbox = mailbox
     pool.read({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
   }
-
-  /// Bodies up to this length are read by the loop itself: that costs less than handing them over.
-  static let shortBody = 4 << 10
 
   /// Goes on with what an answer says.
   func wasRead(_ id: JobID, _ read: ReplyReading.Result) {
@@ -47,18 +44,26 @@ extension EngineLoop {
       return drop(id)
     }
     var reply = read.reply
-    learn(read.meaning, job.destination)
+    job.destination.learn(from: read.meaning)
     let meaning = weighed(read.meaning, job, reply)
     if read.bringsSecrets { reply.body = [] }
     let isOurEnd = job.inquiry?.isFound == true && !reply.isAnswered
     requestEnded(
       job, isOurEnd ? .interrupted : hostOutcome(reply, meaning), bytes: reply.bytesSent,
       tookMs: reply.timing.totalMs)
-    if let listed = ListedSessions(id, meaning, reply, isAbort: false) {
+    if let listed = ListedSessions(id, meaning, reply) {
       job.phase = .answered
-      return askForKnownSessions(listed)
+      let mailbox = mailbox
+      return listed.askWhichAreKnown(engine.ledger) { mailbox.put(.knownSessions($0, listed)) }
     }
     conclude(id, meaning, reply: reply, identityNow: job.identityNow)
+  }
+
+  func sessionsAreKnown(_ result: Result<Set<String>, TransferError>, _ listed: ListedSessions) {
+    if case .failure(let error) = result { fail(error) }
+    conclude(
+      listed.request, listed.meaning(without: result), reply: listed.reply,
+      identityNow: jobs[listed.request]?.identityNow)
   }
 
   /// An interim answer to a request that goes on: the name of its session is durable as soon as it is known.
@@ -102,11 +107,6 @@ extension EngineLoop {
     learned.refusesExpect = true
     let failure = Failure(.http4xx, "the server answered 417: it does not know Expect; it is left out from now on")
     return .failed(failure, .repair).with(learned: learned)
-  }
-
-  /// Keeps what the answer taught about the destination, for all its files.
-  func learn(_ meaning: Interpretation, _ destination: BatchDestination) {
-    if let learned = meaning.learned { destination.learned = learned }
   }
 
   /// A connection is free. People are told when its host stops or begins to take connections.
@@ -164,7 +164,7 @@ extension EngineLoop {
     let before = work.machine.bytesStored
     let changes = work.machine.concluded(job.step, meaning, retry)
     let acked = work.machine.bytesStored - before
-    reporting.totals.stored(bytes: acked)
+    progress.stored(bytes: acked)
     // What a question found counts for those who sent it, as the ledger says.
     if acked < 0 { summary.bytesAcked += acked }
     if let range = job.range {

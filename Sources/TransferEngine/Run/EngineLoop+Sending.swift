@@ -43,7 +43,7 @@ extension EngineLoop {
     work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
     work.destination.requests -= asked - begun.chunks.count - (begun.control == nil ? 0 : 1)
     noteWaiting(work)
-    if begun.disownedChunks > 0 { reporting.mark = nil }
+    if begun.disownedChunks > 0 { progress.needsCount() }
     if wasHeld { advance(begun.file) }
     guard works[begun.file] != nil else { return }
     for chunk in begun.chunks { addJob(work, chunk) }
@@ -81,8 +81,7 @@ extension EngineLoop {
   }
 
   private func addJob(_ work: Work, range: ByteRange?, _ step: JobStep, beside: JobID? = nil) {
-    lastJobID += 1
-    let id = lastJobID
+    let id = numbers.next()
     let destination = work.destination
     let job = Job(id, file: work.machine.claimed.id, step: step, range: range, destination: destination)
     jobs[id] = job

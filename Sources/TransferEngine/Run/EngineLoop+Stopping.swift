@@ -66,9 +66,7 @@ extension EngineLoop {
       guard let work = works[job.file] else { continue }
       work.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
     }
-    for (id, abort) in abortsRunning {
-      destinations[abort.work.batch]?.resolved.transport.cancel(ExchangeID(rawValue: id))
-    }
+    aborts.cancel()
   }
 }
 

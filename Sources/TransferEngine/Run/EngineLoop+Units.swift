@@ -85,12 +85,12 @@ extension EngineLoop {
     work.destination.files -= 1
     wakeIfBelowShare(work.destination)
     sessionSlots.release(machine.claimed.id)
-    if work.wish != nil { reporting.mark = nil }
+    if work.wish != nil { progress.needsCount() }
     let isThrownAway = unit.changes.contains(where: \.throwsAway)
     if isThrownAway {
       // It is to come again, in this generation or the next.
-      reporting.totals.stored(bytes: -machine.bytesStored)
-      reporting.mark = nil
+      progress.stored(bytes: -machine.bytesStored)
+      progress.needsCount()
     }
     let held = isThrownAway ? 0 : machine.bytesStored
     for change in unit.changes {

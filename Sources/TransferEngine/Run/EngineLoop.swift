@@ -9,15 +9,11 @@ final class EngineLoop: @unchecked Sendable {
     case claimed(Result<[ClaimedFile], TransferError>)
     case committed(Result<[Begun], TransferError>, [FileUnit], isRepeat: Bool)
     case abandoned(Result<AbandonedFile, TransferError>, FileID, reason: String)
-    case abortEnded(Result<Void, TransferError>)
+    case abort(SessionAborts.Event)
     case prepared(JobID, Result<Prepared, PreparationFailure>)
     case replied(JobID, TransferReply)
     case read(JobID, ReplyReading.Result)
     case heard(JobID, InterimReply)
-    case abortsClaimed(Result<[AbortWork], TransferError>)
-    case abortReplied(JobID, TransferReply)
-    case abortRead(JobID, ReplyReading.Result)
-    case abortBegun(Result<AbortWork, TransferError>, AbortRun)
     case knownSessions(Result<Set<String>, TransferError>, ListedSessions)
     case heartbeat(Result<TransitionResult, TransferError>)
     case counted(Result<WorkSize, TransferError>)
@@ -49,21 +45,21 @@ final class EngineLoop: @unchecked Sendable {
   /// How often the source of a file changed in this run, by its newest generation.
   var changes: [FileID: Int] = [:]
   var summary = RunResult()
-  var reporting = Reporting()
+  var progress: RunProgress
 
   var commits = CommitQueue()
-  var lastJobID: JobID = 0
+  let numbers = RequestNumbers()
   /// Requests asked of the ledger that have not come back as jobs yet.
   var beginning = 0
   /// Files that have chunks to send.
   var turns = FileTurns()
   var sessionSlots = SessionSlots()
 
-  /// Sessions to end at their servers, and those requests that run.
-  var aborts: [AbortRun] = []
-  var abortsRunning: [JobID: AbortRun] = [:]
-  var isClaimingAborts = false
-  private var abortPassesLeft = 5
+  private(set) lazy var aborts = SessionAborts(
+    SessionAborts.Surroundings(
+      engine: engine, numbers: numbers, pool: pool,
+      destination: { [unowned self] batch throws(TransferError) in try destination(of: batch) },
+      report: { [mailbox] in mailbox.put(.abort($0)) }, fail: { [unowned self] in fail($0) }))
 
   var claims = ClaimPacing()
   var stop: StopSequence
@@ -90,6 +86,8 @@ final class EngineLoop: @unchecked Sendable {
       workers: engine.configuration.workers, bytesAtOnce: engine.configuration.bytesAtOnce,
       newConcurrency: { engine.concurrency($0, workers: $1) })
     stop = StopSequence(drainMs: engine.configuration.drainMs)
+    progress = RunProgress(
+      isHeard: engine.observer.progress != nil, everyMs: engine.configuration.progressEveryMs)
     startedMs = engine.clock.bootMs
   }
 
@@ -123,8 +121,8 @@ final class EngineLoop: @unchecked Sendable {
       mailbox.close()
       pool.stop()
     }
-    try countAtStart()
-    startAbortPass()
+    try progress.countAtStart(engine.ledger)
+    aborts.beginPass(counts: true)
     while true {
       turn()
       if let fatal = stop.fatal, isQuiet, works.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
@@ -143,18 +141,14 @@ final class EngineLoop: @unchecked Sendable {
     case .claimed(let result): claimed(result)
     case .committed(let result, let units, let isRepeat): committed(result, units, isRepeat: isRepeat)
     case .abandoned(let result, let file, let reason): abandoned(result, file, reason)
-    case .abortEnded(let result): abortEnded(result)
+    case .abort(let event): aborts.handle(event)
     case .prepared(let job, let result): prepared(job, result)
     case .replied(let job, let reply): replied(job, reply)
     case .read(let job, let result): wasRead(job, result)
     case .heard(let id, let reply): heard(id, reply)
-    case .abortsClaimed(let result): abortsClaimed(result)
-    case .abortReplied(let job, let reply): abortReplied(job, reply)
-    case .abortRead(let job, let result): abortWasRead(job, result)
-    case .abortBegun(let result, let abort): abortBegun(result, abort)
     case .knownSessions(let result, let listed): sessionsAreKnown(result, listed)
     case .heartbeat(let result): heartbeat(result)
-    case .counted(let result): counted(result)
+    case .counted(let result): progress.counted(result, nowMs: bootMs)
     case .markedOverdue(let result): markedOverdue(result)
     case .diskTrouble(let error): diskTroubled(error)
     case .stop(let wish): stopAsked(wish)
@@ -165,7 +159,7 @@ final class EngineLoop: @unchecked Sendable {
   private func turn() {
     obeyPeople()
     startSending()
-    sendAborts()
+    aborts.send(isStopping: isStopping)
     askBeside()
     if !isStopping {
       releaseClosed()
@@ -178,24 +172,18 @@ final class EngineLoop: @unchecked Sendable {
     report(force: false)
   }
 
-  private func startAbortPass() {
-    abortPassesLeft -= 1
-    claimAborts()
-  }
-
   /// Nothing runs that could still report.
   private var isQuiet: Bool {
-    jobs.values.allSatisfy { $0.phase == .ready } && abortsRunning.isEmpty && commits.running == 0 && !claims.isClaiming
-      && !isClaimingAborts
+    jobs.values.allSatisfy { $0.phase == .ready } && aborts.isQuiet && commits.running == 0 && !claims.isClaiming
   }
 
   private func isFinished() throws(TransferError) -> Bool {
-    guard works.isEmpty, jobs.isEmpty, commits.isEmpty, aborts.isEmpty, isQuiet else { return false }
+    guard works.isEmpty, jobs.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
     if stop.wish != nil || !engine.configuration.claimsFiles { return true }
     guard claims.nextMs > wallMs else { return false }
     let without = restingBatches
     // An abort that failed so often waits for another run; its time must not keep this one awake.
-    let countsAborts = abortPassesLeft > 0
+    let countsAborts = aborts.hasPassesLeft
     let (left, isReady, next) = try engine.ledger.read { reader in
       let next = try reader.nextDueMs(without: without, countsAborts: countsAborts)
       return (try reader.isAnythingLeft(), try reader.hasReadyFiles(without: without), next)
@@ -207,7 +195,7 @@ final class EngineLoop: @unchecked Sendable {
     }
     guard let due = next, left.files || (left.aborts && countsAborts) else { return true }
     if left.aborts && countsAborts && due <= wallMs {
-      startAbortPass()
+      aborts.beginPass(counts: true)
       return false
     }
     if due - wallMs > engine.configuration.patienceMs {
@@ -228,7 +216,7 @@ final class EngineLoop: @unchecked Sendable {
       // One that is due already waits for room, and room comes with an event.
       for due in works[id]?.machine.waitingUntil ?? [] where due > wallMs { wait = min(wait, due - wallMs) }
     }
-    if engine.observer.progress != nil { wait = min(wait, reporting.nextMs - bootMs) }
+    if let due = progress.dueMs { wait = min(wait, due - bootMs) }
     if let drain = stop.waitMs(nowMs: bootMs) { wait = min(wait, drain) }
     return max(1, wait)
   }

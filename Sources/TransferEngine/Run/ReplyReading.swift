@@ -5,6 +5,9 @@ import TransferProtocols
 /// An answer and all that is needed to say what it means. A value, so that any thread may read it: a body of some size is searched for
 /// secrets and parsed on a preparing thread while the loop goes on.
 struct ReplyReading: Sendable {
+  /// Bodies up to so many bytes are read by the loop itself: that costs less than handing them over.
+  static let shortBody = 4 << 10
+
   struct Result: Sendable {
     /// Without secrets.
     var reply: TransferReply

@@ -1,0 +1,10 @@
+/// Numbers for the requests of one run, each given out once. Used by the engine's thread.
+final class RequestNumbers {
+  typealias Number = UInt64
+  private var last: Number = 0
+
+  func next() -> Number {
+    last += 1
+    return last
+  }
+}
