@@ -335,7 +335,7 @@ CREATE TABLE event (
   at INTEGER NOT NULL,
   verb TEXT NOT NULL CHECK (verb <> ''),
   batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
-  file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  part_of INTEGER REFERENCES event (id) DEFERRABLE INITIALLY DEFERRED,
   detail TEXT NOT NULL,
   -- Of an event that was merged: where it comes from, and its number there.
   origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
@@ -345,16 +345,40 @@ CREATE TABLE event (
 
 CREATE INDEX event_batch ON event (batch_id) WHERE batch_id IS NOT NULL;
 
-CREATE INDEX event_file ON event (file_id) WHERE file_id IS NOT NULL;
-
 CREATE UNIQUE INDEX event_merged ON event (origin_id, origin_event) WHERE origin_id IS NOT NULL;
 
-CREATE TRIGGER event_birth BEFORE INSERT ON event WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
-BEGIN SELECT RAISE(FAIL, 'an event is recorded once'); END;
+CREATE INDEX event_part ON event (part_of) WHERE part_of IS NOT NULL;
+
+CREATE TRIGGER event_birth BEFORE INSERT ON event
+WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
+  OR NEW.part_of IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event WHERE id = NEW.part_of AND part_of IS NULL
+    AND verb = NEW.verb AND batch_id IS NEW.batch_id AND detail = NEW.detail)
+BEGIN SELECT RAISE(FAIL, 'an event is recorded once, and goes on with one of the same'); END;
 
 CREATE TRIGGER event_fixed BEFORE UPDATE ON event BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
 
 CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE event_range (
+  event_id INTEGER NOT NULL REFERENCES event (id) DEFERRABLE INITIALLY DEFERRED,
+  first_file INTEGER NOT NULL CHECK (first_file >= 1),
+  last_file INTEGER NOT NULL CHECK (last_file >= first_file AND last_file < first_file + 4096),
+  PRIMARY KEY (event_id, first_file)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX event_range_file ON event_range (first_file, last_file);
+
+CREATE TRIGGER event_range_birth BEFORE INSERT ON event_range
+WHEN NEW.event_id IS NOT (SELECT max(id) FROM event)
+  OR NEW.first_file <= (SELECT last_file FROM event_range WHERE event_id = NEW.event_id ORDER BY first_file DESC LIMIT 1)
+  OR (SELECT batch_id FROM file WHERE id = NEW.first_file) IS NOT (SELECT batch_id FROM event WHERE id = NEW.event_id)
+  OR (SELECT batch_id FROM file WHERE id = NEW.last_file) IS NOT (SELECT batch_id FROM event WHERE id = NEW.event_id)
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.first_file)
+BEGIN SELECT RAISE(FAIL, 'the newest event gets the files of its batch, in order'); END;
+
+CREATE TRIGGER event_range_fixed BEFORE UPDATE ON event_range BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
+
+CREATE TRIGGER event_range_stays BEFORE DELETE ON event_range BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TABLE file (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -909,13 +933,21 @@ SELECT
   hint
 FROM error_code;
 
+CREATE VIEW v_event_ranges AS
+SELECT
+  event_id,
+  first_file,
+  last_file
+FROM event_range;
+
 CREATE VIEW v_events AS
 SELECT
   id,
   at,
   verb,
   batch_id,
-  file_id,
+  part_of,
+  (SELECT coalesce(sum(r.last_file - r.first_file + 1), 0) FROM event_range r WHERE r.event_id = event.id) AS files,
   detail
 FROM event;
 

@@ -418,13 +418,15 @@ CREATE TABLE receipt (
   CHECK ((attempt_id IS NULL) = (note IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 
--- What people and the engine did.
+-- What people and the engine did: a row for what a verb did to the files of one batch, or to none, in one transaction. A verb on very
+-- many files takes several of them: the later rows name the first one, and lists show them as one. A row says all that it ever
+-- will when it is committed, so that who reads on from the last number misses nothing.
 CREATE TABLE event (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,
   verb TEXT NOT NULL CHECK (verb <> ''),
   batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
-  file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  part_of INTEGER REFERENCES event (id) DEFERRABLE INITIALLY DEFERRED,
   detail TEXT NOT NULL,
   -- Of an event that was merged: where it comes from, and its number there.
   origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
@@ -433,7 +435,17 @@ CREATE TABLE event (
 ) STRICT;
 CREATE UNIQUE INDEX event_merged ON event (origin_id, origin_event) WHERE origin_id IS NOT NULL;
 CREATE INDEX event_batch ON event (batch_id) WHERE batch_id IS NOT NULL;
-CREATE INDEX event_file ON event (file_id) WHERE file_id IS NOT NULL;
+CREATE INDEX event_part ON event (part_of) WHERE part_of IS NOT NULL;
+
+-- The files of an event, all of its batch: ranges of numbers, in order and apart. Ranges are short, so that those which hold a file are
+-- among the few that begin not far below its number.
+CREATE TABLE event_range (
+  event_id INTEGER NOT NULL REFERENCES event (id) DEFERRABLE INITIALLY DEFERRED,
+  first_file INTEGER NOT NULL CHECK (first_file >= 1),
+  last_file INTEGER NOT NULL CHECK (last_file >= first_file AND last_file < first_file + 4096),
+  PRIMARY KEY (event_id, first_file)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX event_range_file ON event_range (first_file, last_file);
 
 -- An append-only log of what receipts, ended attempts and events say: a Merkle tree (RFC 6962 section 2) whose leaves are in the
 -- order of their numbers, so that nobody can change what was recorded without its root being another.

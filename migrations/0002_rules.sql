@@ -309,10 +309,23 @@ BEGIN SELECT RAISE(FAIL, 'a receipt is for a file that is being finished, by an 
 CREATE TRIGGER receipt_fixed BEFORE UPDATE ON receipt BEGIN SELECT RAISE(FAIL, 'a receipt does not change'); END;
 CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
-CREATE TRIGGER event_birth BEFORE INSERT ON event WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
-BEGIN SELECT RAISE(FAIL, 'an event is recorded once'); END;
+CREATE TRIGGER event_birth BEFORE INSERT ON event
+WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
+  OR NEW.part_of IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event WHERE id = NEW.part_of AND part_of IS NULL
+    AND verb = NEW.verb AND batch_id IS NEW.batch_id AND detail = NEW.detail)
+BEGIN SELECT RAISE(FAIL, 'an event is recorded once, and goes on with one of the same'); END;
 CREATE TRIGGER event_fixed BEFORE UPDATE ON event BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
 CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+-- Only the newest event gets files, in order: what was committed before another one stays as it is.
+CREATE TRIGGER event_range_birth BEFORE INSERT ON event_range
+WHEN NEW.event_id IS NOT (SELECT max(id) FROM event)
+  OR NEW.first_file <= (SELECT last_file FROM event_range WHERE event_id = NEW.event_id ORDER BY first_file DESC LIMIT 1)
+  OR (SELECT batch_id FROM file WHERE id = NEW.first_file) IS NOT (SELECT batch_id FROM event WHERE id = NEW.event_id)
+  OR (SELECT batch_id FROM file WHERE id = NEW.last_file) IS NOT (SELECT batch_id FROM event WHERE id = NEW.event_id)
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.first_file)
+BEGIN SELECT RAISE(FAIL, 'the newest event gets the files of its batch, in order'); END;
+CREATE TRIGGER event_range_fixed BEFORE UPDATE ON event_range BEGIN SELECT RAISE(FAIL, 'an event does not change'); END;
+CREATE TRIGGER event_range_stays BEFORE DELETE ON event_range BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TRIGGER origin_store_birth BEFORE INSERT ON origin_store
 WHEN EXISTS (SELECT 1 FROM origin_store WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM origin_store WHERE uid = NEW.uid)

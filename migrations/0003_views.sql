@@ -318,7 +318,8 @@ SELECT
   at,
   verb,
   batch_id,
-  file_id,
+  part_of,
+  (SELECT coalesce(sum(r.last_file - r.first_file + 1), 0) FROM event_range r WHERE r.event_id = event.id) AS files,
   detail
 FROM event;
 
@@ -327,8 +328,21 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_events', 'at', 'INTEGER', 'ms', 'When.'),
   ('v_events', 'verb', 'TEXT', '', 'What was done: added, asked, paused, resumed, cancelled, retried, resolved, removed, cleaned, set, recovered, …'),
   ('v_events', 'batch_id', 'INTEGER', '', 'Its batch, when it is about one.'),
-  ('v_events', 'file_id', 'INTEGER', '', 'Its file, when it is about one.'),
+  ('v_events', 'part_of', 'INTEGER', 'id', 'The event that it goes on with, when a verb took several transactions; NULL in the first one.'),
+  ('v_events', 'files', 'INTEGER', '', 'How many files it is about, as in v_event_ranges; 0 when it is about a batch or the ledger.'),
   ('v_events', 'detail', 'TEXT', '', 'One line for people.');
+
+CREATE VIEW v_event_ranges AS
+SELECT
+  event_id,
+  first_file,
+  last_file
+FROM event_range;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_event_ranges', 'event_id', 'INTEGER', 'id', 'The event, as in v_events.'),
+  ('v_event_ranges', 'first_file', 'INTEGER', 'id', 'The first file of the range.'),
+  ('v_event_ranges', 'last_file', 'INTEGER', 'id', 'The last file of the range. The event is about all files whose number is in it.');
 
 CREATE VIEW v_receipts AS
 SELECT

@@ -67,7 +67,9 @@ extension LedgerReader {
       "I36 what is done by the word of a person says so in its history",
       """
       SELECT r.file_id FROM receipt r WHERE r.n = 1 AND r.note IS NOT NULL AND (r.confirmation <> 'none' OR NOT EXISTS (
-        SELECT 1 FROM event e WHERE e.file_id = r.file_id AND e.verb = 'resolved' AND e.detail = 'done: ' || r.note))
+        SELECT 1 FROM event_range g JOIN event e ON e.id = g.event_id
+        WHERE g.first_file BETWEEN r.file_id - 4095 AND r.file_id AND g.last_file >= r.file_id
+          AND e.verb = 'resolved' AND e.detail = 'done: ' || r.note))
       """
     ),
     (

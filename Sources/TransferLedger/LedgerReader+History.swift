@@ -72,6 +72,19 @@ extension LedgerReader {
       WHERE (f.is_download IS NOT NULL) <> (b.direction = 'download')
       """
     ),
+    (
+      "I50 an event is about files of its batch, each once, and goes on with one of the same",
+      """
+      SELECT r.event_id, r.first_file FROM event_range r JOIN event e ON e.id = r.event_id
+      WHERE (SELECT count(*) FROM file f WHERE f.id BETWEEN r.first_file AND r.last_file AND +f.batch_id IS e.batch_id)
+        <> r.last_file - r.first_file + 1
+      UNION ALL SELECT event_id, last_file FROM (
+        SELECT event_id, last_file, lead(first_file) OVER (PARTITION BY event_id ORDER BY first_file) AS next FROM event_range)
+      WHERE next <= last_file
+      UNION ALL SELECT p.id, p.part_of FROM event p JOIN event e ON e.id = p.part_of
+      WHERE e.part_of IS NOT NULL OR e.id >= p.id OR e.verb <> p.verb OR e.batch_id IS NOT p.batch_id OR e.detail <> p.detail
+      """
+    ),
   ]
 
   /// Not a statement: the program knows what the schema is to be.

@@ -8,7 +8,9 @@ public enum EventFigures {
     Column("at", "At") { .time($0.atMs) },
     Column("verb", "Verb") { .text($0.verb) },
     Column("batch", "Batch") { Cell($0.batch?.description) },
-    Column("file", "File") { Cell($0.file?.description) },
+    Column("files", "Files") { Cell($0.files > 0 ? $0.files : nil) },
+    Column("first_file", "First") { Cell($0.firstFile?.description) },
+    Column("last_file", "Last") { Cell($0.lastFile?.description) },
     Column("detail", "Detail") { Cell($0.detail.isEmpty ? nil : $0.detail) },
     Column(name: "path", "Path") { $0.path },
   ]

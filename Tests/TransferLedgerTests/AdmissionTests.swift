@@ -243,7 +243,7 @@ import Testing
     }
     #expect(try f.texts("SELECT id, generation, state, batch_id, hidden FROM v_files") == ["1 1 failed 1 -"])
     #expect(try f.texts("SELECT count(*), sum(hidden) FROM batch") == ["1 -"])
-    #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'retried' AND file_id = 1") == ["5"])
+    #expect(try f.events(of: FileID(rawValue: 1), "retried").count == 5)
     #expect(try f.ledger.read { try $0.workLeft() }.aborts == 0, "the session goes on")
     #expect(try f.findings() == [])
   }

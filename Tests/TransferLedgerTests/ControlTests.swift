@@ -58,7 +58,7 @@ import Testing
       try f.texts("SELECT state, cause, message, confirmed_by, proof_note, bytes_acked, etag FROM v_files") == [
         "done - - none seen 0 "
       ])
-    #expect(try f.texts("SELECT detail FROM event WHERE verb = 'resolved' AND file_id = 1") == ["done: seen"])
+    #expect(try f.events(of: file, "resolved") == ["done: seen"])
     #expect(try f.texts("SELECT state FROM chunk") == ["unknown"], "nobody acknowledged it")
     #expect(try f.ledger.read { try $0.receipt(of: file) }?.note == "seen")
     #expect(try f.findings() == [])
@@ -99,7 +99,7 @@ import Testing
     guard case .added(_, superseded: file) = try f.admit("a", size: 11, to: batch) else { throw Surprise("larger") }
     #expect(
       try f.texts("SELECT state, cause FROM v_files") == ["superseded proto.lost_answer", "pending -"])
-    #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'superseded' AND file_id = 1") == ["1"])
+    #expect(try f.events(of: file, "superseded").count == 1)
     #expect(try f.findings() == [])
   }
 
@@ -152,9 +152,13 @@ import Testing
         "done - - -",
       ])
     #expect(
-      try f.texts("SELECT file_id, verb, detail FROM event WHERE file_id IN (1, 3) ORDER BY id") == [
-        "1 asked pause", "3 asked remove", "1 paused ", "3 cancelled ", "3 removed ",
-      ])
+      try f.texts(
+        """
+        SELECT r.first_file, e.verb, e.detail FROM event_range r JOIN event e ON e.id = r.event_id
+        WHERE r.first_file IN (1, 3) ORDER BY e.id
+        """) == [
+          "1 asked pause", "3 asked remove", "1 paused ", "3 cancelled ", "3 removed ",
+        ])
   }
 
   @Test func anUnknownFileThatWasCalledOffIsCancelledAndAChangedOneStaysPausedInItsNextGeneration() throws {
@@ -314,7 +318,10 @@ import Testing
     #expect(seen == [100, 300, 700, 1_500, 3_100, 4_499])
     #expect((outcome.changed.count, outcome.unaffected) == (4_499, [.cancelled: 1]))
     #expect(
-      try f.texts("SELECT verb, count(*) FROM event WHERE file_id > 0 GROUP BY 1") == ["cancelled 1", "paused 4499"])
+      try f.texts("SELECT verb, sum(files), count(*) FROM v_events WHERE files > 0 GROUP BY 1")
+        == ["cancelled 1 1", "paused 4499 6"])
+    #expect(try f.events(RowFilter()) == ["added 0 - -", "paused 4499 f1 f4499", "cancelled 1 f4500 f4500"])
+    #expect(try f.events(.files([FileID(rawValue: 4_000)])) == ["paused 4499 f1 f4499"], "of its sixth part")
     // A process that died after its first part, and the same command again.
     var first = RowFilter()
     first.files = [1...2_000]
@@ -323,7 +330,10 @@ import Testing
     let rest = try f.ledger.control(.remove, .batch(BatchID(rawValue: 1)))
     #expect((rest.changed.count, rest.unaffected) == (2_500, [.cancelled: 2_000]))
     #expect(try f.texts("SELECT hidden FROM batch") == ["1"])
-    #expect(try f.texts("SELECT count(*), count(DISTINCT file_id) FROM event WHERE verb = 'removed'") == ["4500 4500"])
+    #expect(
+      try f.events(RowFilter()).filter { $0.hasPrefix("removed") } == [
+        "removed 2000 f1 f2000", "removed 2500 f2001 f4500",
+      ])
     #expect(try f.findings() == [])
   }
 
@@ -365,7 +375,11 @@ import Testing
     }
     #expect(try f.texts("SELECT hidden FROM batch") == ["1", "1", "1", "1"])
     #expect(
-      try f.texts("SELECT f.id, f.state FROM file f JOIN event e ON e.file_id = f.id AND e.verb = 'removed' ORDER BY 1")
+      try f.texts(
+        """
+        SELECT f.id, f.state FROM file f JOIN event_range r ON r.first_file = f.id JOIN event e ON e.id = r.event_id
+        WHERE e.verb = 'removed' ORDER BY 1
+        """)
         == ["1 done", "2 failed", "3 cancelled", "4 superseded", "5 cancelled"])
     #expect(try f.findings() == [])
   }

@@ -192,3 +192,18 @@ extension LedgerTransaction {
     }
   }
 }
+
+extension LedgerFixture {
+  /// Verb, number of files, the first and the last of them.
+  func events(_ filter: RowFilter) throws -> [String] {
+    try ledger.read { try $0.events(filter, after: 0, limit: 1_000) }.map { event in
+      let ends = [event.firstFile, event.lastFile].map { $0?.description ?? "-" }
+      return "\(event.verb) \(event.files) \(ends[0]) \(ends[1])"
+    }
+  }
+
+  /// The details of the events of a file with this verb.
+  func events(of file: FileID, _ verb: String) throws -> [String] {
+    try ledger.read { try $0.events(.files([file]), after: 0, limit: 1_000) }.filter { $0.verb == verb }.map(\.detail)
+  }
+}

@@ -20,7 +20,7 @@ import TransferModel
         CREATE TABLE weighed (event_id INTEGER PRIMARY KEY, weight INTEGER NOT NULL) STRICT;
         INSERT INTO weighed SELECT id, weight FROM event;
         DROP VIEW v_events;
-        CREATE VIEW v_events AS SELECT id, at, verb, batch_id, file_id, detail, weight FROM event;
+        CREATE VIEW v_events AS SELECT id, at, verb, batch_id, part_of, 0 AS files, detail, weight FROM event;
         INSERT INTO view_doc VALUES ('v_events', 'weight', 'INTEGER', 'bytes', 'Length of the detail.');
         """
       )

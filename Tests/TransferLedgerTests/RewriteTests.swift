@@ -61,6 +61,16 @@ import TransferModel
     ("I37", "UPDATE receipt SET confirmation = 'none', digest = NULL, remote_digest = NULL WHERE file_id = 1"),
     // events, runs, sessions
     ("I41", "DELETE FROM event WHERE id = 2"),
+    ("I50", "UPDATE event_range SET last_file = last_file + 3"),
+    (
+      "I50",
+      """
+      INSERT INTO event_range SELECT min(event_id), 2, 4 FROM event_range;
+      INSERT INTO event_range SELECT min(event_id), 3, 3 FROM event_range
+      """
+    ),
+    ("I50", "UPDATE event SET batch_id = 1 WHERE verb = 'seen'"),
+    ("I50", "UPDATE event SET part_of = 1 WHERE verb = 'seen'"),
     ("I39", "UPDATE event SET verb = 'seen' WHERE verb = 'added' AND batch_id = 1"),
     ("I01", "DELETE FROM engine_run WHERE id = 1; DELETE FROM engine_run WHERE id = 2"),
     ("I42", "UPDATE engine_run SET started_at = started_at - 1000 WHERE id = 2"),

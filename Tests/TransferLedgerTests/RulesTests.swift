@@ -182,7 +182,27 @@ import Testing
     "INSERT INTO sighting VALUES (3, 1, 1, 1, 1)", "UPDATE sighting SET file_id = 6", "DELETE FROM sighting",
     "INSERT INTO sent_body VALUES (1, 0, 1, 'crc32c:00000000')", "UPDATE sent_body SET length = 1",
     "DELETE FROM sent_body",
-    "UPDATE event SET detail = ''", "DELETE FROM event", "UPDATE batch SET settings = '{}'", "DELETE FROM batch",
+    "UPDATE event SET detail = ''", "DELETE FROM event", "UPDATE event_range SET last_file = 9",
+    "DELETE FROM event_range",
+    "INSERT INTO event_range VALUES (1, 1, 1)", "INSERT INTO event_range SELECT max(id), 1, 1 FROM event",
+    "INSERT OR REPLACE INTO event_range SELECT event_id, first_file, first_file FROM event_range",
+    """
+    INSERT INTO event (at, verb, batch_id, detail) VALUES (0, 'told', 1, ''); INSERT INTO event_range SELECT max(id), 6, 7 FROM event
+    """,
+    """
+    INSERT INTO event (at, verb, detail) VALUES (0, 'told', ''); INSERT INTO event_range SELECT max(id), 1, 1 FROM event
+    """,
+    """
+    INSERT INTO event (at, verb, batch_id, detail) VALUES (0, 'told', 1, ''); INSERT INTO event_range SELECT max(id), 2, 1 FROM event
+    """,
+    """
+    INSERT INTO event (at, verb, batch_id, detail) VALUES (0, 'told', 1, '');
+    INSERT INTO event_range SELECT max(id), 1, 4097 FROM event
+    """,
+    "INSERT INTO event (at, verb, detail, part_of) VALUES (0, 'told', '', 77)",
+    "INSERT INTO event (at, verb, batch_id, detail, part_of) VALUES (0, 'told', 1, '', 1)",
+    "INSERT INTO event (at, verb, batch_id, detail, part_of) SELECT 0, verb, NULL, detail, id FROM event WHERE verb = 'added'",
+    "UPDATE batch SET settings = '{}'", "DELETE FROM batch",
     "INSERT INTO host_state VALUES ('http://other:80', 8, 1, 0)", "UPDATE host_state SET run_id = 1",
     "UPDATE host_state SET requests_at_once = 0",
     "UPDATE destination SET place = 'x'", "DELETE FROM destination", "DELETE FROM engine_run",
@@ -352,6 +372,10 @@ import Testing
       INSERT INTO origin_store (uid, host, merged_at) VALUES (randomblob(16), 'there', 0);
       INSERT INTO destination (place, origin_id) SELECT place, 1 FROM destination WHERE id = 1;
       INSERT INTO event (at, verb, detail, origin_id, origin_event) VALUES (0, 'added', '', 1, 1);
+      INSERT INTO event (at, verb, batch_id, detail) VALUES (0, 'told', 1, '');
+      INSERT INTO event_range SELECT max(id), 1, 2 FROM event; INSERT INTO event_range SELECT max(id), 4, 4 FROM event;
+      INSERT INTO event (at, verb, batch_id, detail, part_of) SELECT 0, verb, 1, detail, max(id) FROM event;
+      INSERT INTO event_range SELECT max(id), 5, 6 FROM event;
       """)
     let findings = try f.findings()
     #expect(findings == [])
@@ -366,6 +390,7 @@ import Testing
     try f.ledger.write { try $0.noteHost("http://h:80", requestsAtOnce: 8, run) }
     try f.shell("UPDATE file SET state = 'paused' WHERE id = 3")
     try f.ledger.write { tx in
+      try tx.recordEvent("looked at", batch: nil, file: FileID(rawValue: 1), detail: "")
       let ids = try tx.claimFiles(run, limit: 9).map(\.id)
       for id in ids { _ = try tx.plan(id, run, ChunkLayout(size: 20, chunkSize: 10)) }
       try tx.sendAll(ids[0], run)

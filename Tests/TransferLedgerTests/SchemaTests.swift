@@ -62,7 +62,9 @@ import TransferModel
       curl_code, bytes_transferred, bytes_acked, connect_ms, first_byte_ms, total_ms, remote_ip, request_id
       """
     ),
-    ("v_batches", "id, uid"), ("v_runs", "id, uid"), ("v_meta", "store_uid, schema_version, view_version, created_by"),
+    ("v_batches", "id, uid"), ("v_events", "id, at, verb, batch_id, part_of, files"),
+    ("v_event_ranges", "event_id, first_file, last_file"), ("v_runs", "id, uid"),
+    ("v_meta", "store_uid, schema_version, view_version, created_by"),
   ])
   func thePublicColumnsAreThere(view: String, columns: String) throws {
     let f = try LedgerFixture()

@@ -2,7 +2,7 @@ public import TransferModel
 
 /// What people do to very many files is done a part at a time: an engine that shares the ledger never waits long for it. Which
 /// files and batches are meant is read outside of the transactions that change them, however much has to be read for it; each of
-/// those looks again at its own. Each part is durable by itself and leaves a valid ledger; when the process dies in between, the
+/// those looks again at its own, and goes on with the event that the first one recorded. Each part is durable by itself and leaves a valid ledger; when the process dies in between, the
 /// same command does the rest.
 extension Ledger {
   /// Files of an overdue batch that an engine looks at in one transaction.
@@ -17,10 +17,12 @@ extension Ledger {
     let files = (told.changed + told.asked).sorted()
     var sum = ControlOutcome()
     (sum.unaffected, sum.unrepeatable) = (told.unaffected, told.unrepeatable)
+    var begun: [EventKey: Int64] = [:]
     try SliceSize.walk(files) { part throws(TransferError) in
-      let narrow = filter.narrowed(to: part)
-      let (done, ms) = try measuredWrite { try $0.controlPart(verb, narrow) }
-      sum.add(done)
+      let (narrow, events) = (filter.narrowed(to: part), begun)
+      let (done, ms) = try measuredWrite { try $0.controlPart(verb, narrow, events) }
+      begun = done.begun
+      sum.add(done.0)
       between()
       return ms
     }

@@ -1,14 +1,21 @@
 public import TransferModel
 
-/// One row of `v_events`, with the path of its file.
+/// One row of `v_events`, with its files.
 public struct EventRow: Sendable, Hashable {
   public var id: Int64
   public var atMs: Int64
   public var verb: String
   public var batch: BatchID?
-  public var file: FileID?
-  public var path: NameBytes?
   public var detail: String
+  /// How many files it is about; 0 when it is about a batch or the ledger.
+  public var files: Int
+  /// Those with the lowest and the highest number.
+  public var firstFile, lastFile: FileID?
+  /// Of the only file.
+  public var path: NameBytes?
+
+  /// The only file.
+  public var file: FileID? { files == 1 ? firstFile : nil }
 }
 
 /// An attempt as people follow it: with its file.
@@ -21,19 +28,40 @@ public struct FollowedAttempt: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Events by number, after number `after`, about the files and batches that the filter selects.
+  /// What was done, by number, after number `after`, to the files and batches that the filter selects. What took several
+  /// transactions is one row, with the number and the time of the first one.
   public func events(_ filter: RowFilter, after: Int64, limit: Int) throws -> [EventRow] {
-    try db.rows(
-      """
-      SELECT e.id, e.at, e.verb, coalesce(e.batch_id, f.batch_id), e.file_id, f.path, e.detail
-      FROM event e LEFT JOIN file f ON f.id = e.file_id
-      WHERE e.id > ?1 AND {events} ORDER BY e.id LIMIT ?2
-      """, filter, .integer(after), .int(limit)
-    ) { row in
-      EventRow(
-        id: row.int64(0), atMs: row.int64(1), verb: row.text(2), batch: row.idOrNil(3), file: row.idOrNil(4),
-        path: row.bytesOrNil(5).map { NameBytes($0) }, detail: row.text(6))
-    }
+    try db.rows(Self.wholeEvents, filter, .integer(after), .int(limit), row: Self.event)
+  }
+
+  /// The same transaction by transaction, as it was recorded.
+  public func eventParts(_ filter: RowFilter, after: Int64, limit: Int) throws -> [EventRow] {
+    try db.rows(Self.eventParts, filter, .integer(after), .int(limit), row: Self.event)
+  }
+
+  static let wholeEvents: StaticString = """
+    SELECT g.*, f.path FROM (
+      SELECT e.id, e.at, e.verb, e.batch_id, e.detail, coalesce(sum(r.last_file - r.first_file + 1), 0) AS files,
+        min(r.first_file) AS low, max(r.last_file)
+      FROM event e LEFT JOIN event p ON p.id = e.id OR p.part_of = e.id LEFT JOIN event_range r ON r.event_id = p.id
+      WHERE e.id > ?1 AND e.part_of IS NULL AND {events} GROUP BY e.id ORDER BY e.id LIMIT ?2) g
+    LEFT JOIN file f ON g.files = 1 AND f.id = g.low ORDER BY g.id
+    """
+
+  static let eventParts: StaticString = """
+    SELECT g.*, f.path FROM (
+      SELECT e.id, e.at, e.verb, e.batch_id, e.detail, coalesce(sum(r.last_file - r.first_file + 1), 0) AS files,
+        min(r.first_file) AS low, max(r.last_file)
+      FROM event e LEFT JOIN event_range r ON r.event_id = e.id
+      WHERE e.id > ?1 AND {event parts} GROUP BY e.id ORDER BY e.id LIMIT ?2) g
+    LEFT JOIN file f ON g.files = 1 AND f.id = g.low ORDER BY g.id
+    """
+
+  private static func event(_ row: SQLRow) -> EventRow {
+    EventRow(
+      id: row.int64(0), atMs: row.int64(1), verb: row.text(2), batch: row.idOrNil(3), detail: row.text(4),
+      files: row.int(5), firstFile: row.idOrNil(6), lastFile: row.idOrNil(7),
+      path: row.bytesOrNil(8).map { NameBytes($0) })
   }
 
   /// Attempts that have ended, by number, after number `after`; only those of `ids` when it is given.

@@ -21,10 +21,13 @@ extension RowFilter {
   /// - `{attempts}`: for an attempt `a` of a file `f`, whose error and time are the attempt's own.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
-  /// - `{events}`: for an event `e` about a file `f`, about a batch or, with NULL, about neither; by its own time.
+  /// - `{events}`: for an event `e` with all its parts, about files, about a batch or about neither; by its own time.
+  /// - `{event parts}`: the same of the event by itself.
   var parts: [(name: String, text: String)] {
     [
-      ("batches", Self.ofBatch), ("events", Self.ofEvent),
+      ("batches", Self.ofBatch),
+      ("events", ofEvent(part: "coalesce(p.part_of, p.id)", "(p.id = e.id OR p.part_of = e.id)")),
+      ("event parts", ofEvent(part: "p.id", "p.id = e.id")),
       ("chunks", "{inner} AND {owned} AND \(Self.ofFile) AND \(Self.ofChunk)"),
       ("attempts", "{inner} AND {owned} AND \(Self.ofAttempt)"),
       ("files", "{search} AND {owned} AND \(Self.ofFile)"),
@@ -83,14 +86,28 @@ extension RowFilter {
       OR EXISTS (SELECT 1 FROM file f WHERE f.batch_id = b.id AND +f.id BETWEEN ?101 AND ?102 AND {owned} AND \(ofFile)))
     """
 
-  private static let ofEvent = """
-    (?111 IS NULL OR e.at >= ?111) AND (?112 IS NULL OR e.at < ?112)
-    AND (e.file_id IS NOT NULL AND {owned}
-        AND (?110 IS NULL OR EXISTS (SELECT 1 FROM json_each(?110) w WHERE f.cause GLOB w.value))
-      OR e.file_id IS NULL AND NOT ?114
-        AND (?106 IS NULL OR e.batch_id IN (SELECT value FROM json_each(?106)))
-        AND (coalesce(?103, ?104) IS NULL OR EXISTS (SELECT 1 FROM json_each(?104) r
-          WHERE r.value ->> 0 = 'b' AND e.batch_id BETWEEN r.value ->> 1 AND r.value ->> 2)))
+  /// Files that are named by number lead to their events; else the events lead to their files. An event without files is about its
+  /// batch.
+  private func ofEvent(part: String, _ isPart: String) -> String {
+    "(?111 IS NULL OR e.at >= ?111) AND (?112 IS NULL OR e.at < ?112) AND "
+      + (scope == .ids
+        ? """
+        e.id IN (SELECT \(part) FROM json_each(?103) n CROSS JOIN file f ON f.id = n.value
+          CROSS JOIN event_range r ON r.first_file BETWEEN f.id - \(EventRanges.longest - 1) AND f.id AND r.last_file >= f.id
+          CROSS JOIN event p ON p.id = r.event_id WHERE {owned} AND \(Self.hasCause))
+        """
+        : """
+        (?106 IS NULL OR e.batch_id IN (SELECT value FROM json_each(?106)))
+        AND (EXISTS (SELECT 1 FROM event p CROSS JOIN event_range r ON r.event_id = p.id
+            CROSS JOIN file f ON f.id BETWEEN r.first_file AND r.last_file WHERE \(isPart) AND {owned} AND \(Self.hasCause))
+          OR NOT ?114 AND NOT EXISTS (SELECT 1 FROM event_range r WHERE r.event_id = e.id)
+            AND (coalesce(?103, ?104) IS NULL OR EXISTS (SELECT 1 FROM json_each(?104) r
+              WHERE r.value ->> 0 = 'b' AND e.batch_id BETWEEN r.value ->> 1 AND r.value ->> 2)))
+        """)
+  }
+
+  private static let hasCause = """
+    (?110 IS NULL OR EXISTS (SELECT 1 FROM json_each(?110) w WHERE f.cause GLOB w.value))
     """
 
   /// The values of ?101 and up.

@@ -7,6 +7,8 @@ public struct OverduePart: Sendable, Hashable {
   var after = FileID(rawValue: 0)
   /// Files that were marked so far.
   public internal(set) var marked = 0
+  /// The event of the first files that were marked.
+  var begun: [EventKey: Int64] = [:]
   /// Nothing is left to look at.
   public internal(set) var isLast = false
 
@@ -45,7 +47,7 @@ extension LedgerTransaction {
 
   /// pending files of a batch whose deadline has passed are given that as their cause. They stay pending: another deadline, or
   /// none, lets them go on. Looks at ``Ledger/filesAtOnce`` files of the batch and returns where the next part begins, so that
-  /// no transaction is long; the last part records how many there were.
+  /// no transaction is long. One event says of which files.
   public func markOverdue(_ part: OverduePart) throws -> OverduePart {
     var part = part
     let last =
@@ -55,11 +57,16 @@ extension LedgerTransaction {
       ) { $0.int64OrNil(0) } ?? nil
     guard let last else {
       part.isLast = true
-      if part.marked > 0 {
-        try recordEvent("overdue", batch: part.batch, file: nil, detail: "\(part.marked) files are not begun")
-      }
       return part
     }
+    var late = EventRanges()
+    _ = try db.rows(
+      """
+      SELECT id FROM file
+      WHERE batch_id = ? AND id > ? AND id <= ? AND state = 'pending' AND cause IS NOT 'policy.deadline' ORDER BY id
+      """, .id(part.batch), .id(part.after), .integer(last)
+    ) { late.add($0.id(0), of: part.batch) }
+    part.begun = try continuing(part.begun) { try record("overdue", late, "its deadline has passed") }.begun
     part.marked += try db.run(
       """
       UPDATE file SET cause = 'policy.deadline'

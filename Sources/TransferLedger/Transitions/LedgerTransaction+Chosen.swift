@@ -51,15 +51,10 @@ extension LedgerTransaction {
     try recordChosen("removed")
   }
 
-  /// Hides what is at rest, with one event a batch.
+  /// Hides what is at rest.
   func cleanChosen() throws {
     try hideChosen()
-    try db.run(
-      """
-      INSERT INTO event (at, verb, batch_id, detail)
-      SELECT ?, 'cleaned', f.batch_id, count(*) || ' files hidden'
-      FROM temp.chosen c CROSS JOIN file f ON f.id = c.id GROUP BY f.batch_id
-      """, .int(wallMs))
+    try recordChosen("cleaned")
   }
 
   /// Hides what is at rest.
@@ -73,11 +68,14 @@ extension LedgerTransaction {
 
   /// Tells the engine that has them. Asking for the same again changes nothing and is no event.
   func askChosen(_ wish: Wish) throws {
-    try db.run(
+    var asked = EventRanges()
+    _ = try db.rows(
       """
-      INSERT INTO event (at, verb, batch_id, file_id, detail) SELECT ?1, 'asked', batch_id, id, ?2 FROM file
-      WHERE id IN (SELECT id FROM temp.chosen) AND state IN ('active', 'finishing') AND wish IS NOT ?2
-      """, .int(wallMs), .raw(wish))
+      SELECT f.id, f.batch_id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
+      WHERE f.state IN ('active', 'finishing') AND f.wish IS NOT ? ORDER BY c.id
+      """, .raw(wish)
+    ) { asked.add($0.id(0), of: $0.id(1)) }
+    try record("asked", asked, wish.rawValue)
     try db.run(
       """
       UPDATE file SET wish = ?1
@@ -102,15 +100,5 @@ extension LedgerTransaction {
       WHERE file_id IN (SELECT c.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id WHERE f.state = ?)
         AND state IN ('intended', 'open') AND abort_after IS NULL
       """, .int(wallMs), .raw(state))
-  }
-
-  /// One event for each of the files that is in one of `states`.
-  func recordChosen(_ verb: String, in states: [FileState] = FileState.allCases) throws {
-    try db.run(
-      """
-      INSERT INTO event (at, verb, batch_id, file_id, detail)
-      SELECT ?1, ?2, f.batch_id, f.id, '' FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
-      WHERE f.state IN (SELECT value FROM json_each(?3))
-      """, .int(wallMs), .text(verb), .text(try jsonText(states.map(\.rawValue))))
   }
 }

@@ -13,8 +13,15 @@ extension LedgerTransaction {
     return outcome
   }
 
-  /// The same of a filter that names each file, where nothing is said of batches.
-  func controlPart(_ verb: ControlVerb, _ filter: RowFilter) throws -> ControlOutcome {
+  /// The same of a filter that names each file, where nothing is said of batches. Its events go on with those that the parts before
+  /// it began.
+  func controlPart(
+    _ verb: ControlVerb, _ filter: RowFilter, _ begun: [EventKey: Int64]
+  ) throws -> (ControlOutcome, begun: [EventKey: Int64]) {
+    try continuing(begun) { try controlPart(verb, filter) }
+  }
+
+  private func controlPart(_ verb: ControlVerb, _ filter: RowFilter) throws -> ControlOutcome {
     let outcome = try LedgerSelection(db: db, filter: filter).outcome(of: verb)
     try perform(verb, outcome)
     if verb.hides { try hideEmptied(batches(of: outcome.changed)) }

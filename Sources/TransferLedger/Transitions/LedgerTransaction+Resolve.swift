@@ -1,14 +1,10 @@
 import TransferModel
 
 extension LedgerTransaction {
-  /// unknown → done, pending or cancelled, because a person says so. Their reason is an event of each file, and of a done one
+  /// unknown → done, pending or cancelled, because a person says so. Their reason is in the event of these files, and of a done one
   /// part of its receipt. The chosen files are unknown.
   func resolveChosen(_ resolution: Resolution, reason: String) throws {
-    try db.run(
-      """
-      INSERT INTO event (at, verb, batch_id, file_id, detail)
-      SELECT ?1, 'resolved', f.batch_id, f.id, ?2 FROM temp.chosen c CROSS JOIN file f ON f.id = c.id
-      """, .int(wallMs), .text("\(resolution.rawValue): \(reason)"))
+    try recordChosen("resolved", detail: "\(resolution.rawValue): \(reason)")
     switch resolution {
     case .done: try completeChosen(reason: reason)
     case .retry: try retryChosen(startsOver: false)

@@ -63,10 +63,7 @@ extension LedgerTransaction {
         error_code = 'engine.orphaned' WHERE outcome = 'open' AND run_id <> ?2 AND (?3 IS NULL OR file_id = ?3)
       """, .int(wallMs), .id(run), .id(only))
     for orphan in orphans { try releaseChunk(of: orphan) }
-    var unknown: Set<FileID> = []
-    for orphan in orphans where !orphan.isRepeatable && orphan.operation != .abort {
-      if unknown.insert(orphan.file).inserted { try orphanFile(orphan) }
-    }
+    let unknown = try orphanFiles(of: orphans)
     // A chunk had failed for good, and the engine died before its file had ended with it: the file goes on as a whole.
     try db.run(
       """
@@ -136,6 +133,21 @@ extension LedgerTransaction {
       """, .flag(orphan.isRepeatable), .flag(orphan.operation == .part), .id(chunk))
   }
 
+  /// The files whose outcome is unknown; one event for each operation whose answer was lost.
+  private func orphanFiles(of orphans: [Orphan]) throws -> Set<FileID> {
+    var unknown: Set<FileID> = []
+    var lost: [AttemptOperation: [FileID]] = [:]
+    for orphan in orphans where !orphan.isRepeatable && orphan.operation != .abort {
+      guard unknown.insert(orphan.file).inserted else { continue }
+      try orphanFile(orphan)
+      lost[orphan.operation, default: []].append(orphan.file)
+    }
+    for (operation, files) in lost.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      try recordEvent("recovered", of: files, detail: "\(operation.rawValue): outcome unknown")
+    }
+    return unknown
+  }
+
   private func orphanFile(_ orphan: Orphan) throws {
     try db.run(
       """
@@ -143,7 +155,6 @@ extension LedgerTransaction {
         message = 'the engine died while a request was open that must not be repeated'
       WHERE id = ? AND state IN ('active', 'finishing')
       """, .id(orphan.file))
-    try recordEvent("recovered", batch: nil, file: orphan.file, detail: "\(orphan.operation.rawValue): outcome unknown")
   }
 }
 

@@ -1,5 +1,5 @@
 import CSQLite
-public import TransferModel
+import TransferModel
 
 /// The rows of the ledger inside one write transaction. Every method is one named, guarded transition, or a read. Only
 /// valid inside the body that it was given to, on the writer thread.
@@ -23,6 +23,8 @@ public struct LedgerTransaction {
     fileprivate var newestAttempt: Int64?
     /// Bytes that were counted for attempts of the run that asked.
     var credited: Int64 = 0
+    /// Events that a verb began in this transaction or in one before; nil where none goes on.
+    var begun: [EventKey: Int64]?
   }
 
   /// The newest attempt that was begun in this transaction.
@@ -82,12 +84,5 @@ public struct LedgerTransaction {
 
   private func leaseLost(_ what: String, _ cause: String) -> TransferError {
     TransferError(.leaseLost, "write to store", NameBytes(what), cause: cause, remedy: "another engine goes on")
-  }
-
-  /// Records what people or the engine did. Part of the history: never changed.
-  public func recordEvent(_ verb: String, batch: BatchID?, file: FileID?, detail: String) throws {
-    try db.run(
-      "INSERT INTO event (at, verb, batch_id, file_id, detail) VALUES (?, ?, ?, ?, ?)",
-      .int(wallMs), .text(verb), .id(batch), .id(file), .text(detail))
   }
 }

@@ -110,7 +110,7 @@ struct LedgerFollower {
     init(_ reader: LedgerReader, _ follower: LedgerFollower) throws {
       let filter = follower.filter
       newest = try reader.newestNumbers()
-      events = try reader.events(filter, after: follower.lastEvent, limit: LedgerFollower.pageSize)
+      events = try reader.eventParts(filter, after: follower.lastEvent, limit: LedgerFollower.pageSize)
       ended = try reader.endedAttempts(filter, after: 0, among: follower.open)
       attempts = try reader.endedAttempts(filter, after: follower.lastAttempt, limit: LedgerFollower.pageSize)
       open = try reader.openAttempts(filter)

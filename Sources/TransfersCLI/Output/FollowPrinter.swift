@@ -37,7 +37,8 @@ struct FollowPrinter {
     switch row {
     case .event(let event):
       let about = event.file?.description ?? event.batch?.description ?? "-"
-      let rest = [event.path?.description, event.detail.isEmpty ? nil : printable(event.detail)].compactMap(\.self)
+      let rest = [event.extent, event.path?.description, event.detail.isEmpty ? nil : printable(event.detail)]
+        .compactMap(\.self)
       return
         "\(Self.clock(event.atMs))  \(Self.padded(about, 6)) \(printable(event.verb))  \(rest.joined(separator: "  "))"
     case .attempt(let followed):
@@ -72,6 +73,9 @@ enum FollowFigures {
     Column("outcome", "Outcome") { Cell($0.attempt?.outcome) },
     Column("batch", "Batch") { Cell($0.batch?.description) },
     Column("file", "File") { row in Cell((row.event?.file ?? row.attempt?.file)?.description) },
+    Column("files", "Files") { row in Cell(row.event.flatMap { $0.files > 0 ? $0.files : nil }) },
+    Column("first_file") { Cell($0.event?.firstFile?.description) },
+    Column("last_file") { Cell($0.event?.lastFile?.description) },
     Column("chunk") { Cell($0.attempt?.chunk?.description) },
     Column("file_state") { Cell($0.fileState) },
     Column("error_code", "Error") { Cell($0.attempt?.errorCode) },
@@ -83,6 +87,14 @@ enum FollowFigures {
     Column("detail", "Detail") { Cell($0.event?.detail) },
     Column(name: "path", "Path") { $0.path },
   ]
+}
+
+extension EventRow {
+  /// `118 files from f1 to f204`; nil for none and for one.
+  fileprivate var extent: String? {
+    guard files > 1, let firstFile, let lastFile else { return nil }
+    return "\(Quantity.count(files, "file")) from \(firstFile) to \(lastFile)"
+  }
 }
 
 extension FollowedRow {
