@@ -8,7 +8,7 @@ public struct RequestContext: Sendable {
   public var learned: LearnedFacts
   /// Attempts of this step before this one that moved nothing.
   public var failures: Int
-  /// What ``UploadProtocol/fileDigests(for:_:)`` asked for.
+  /// What ``WholeFileDigests/fileDigests(for:_:)`` asked for.
   public var fileDigests: [DigestAlgorithm: Digest]
   /// ``learned`` as it was when the request was made whose answer is judged; nil where nobody noted it.
   public var learnedWhenSent: LearnedFacts?

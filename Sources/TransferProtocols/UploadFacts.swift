@@ -107,14 +107,14 @@ public struct ChunkFacts: Sendable, Hashable {
   public var failures: Int
   /// How often the server lost what it had acknowledged of it: what is only sent again is no progress.
   public var losses: Int
-  /// What ``UploadProtocol/digestsAhead(_:)`` asked for, over the body of the request; when an answer is judged, also
+  /// What ``DigestsAhead/digestsAhead(_:_:)`` asked for, over the body of the request; when an answer is judged, also
   /// ``UploadProtocol/sentDigest`` of the chunk from its start to the last byte that went out.
   public var digests: [DigestAlgorithm: Digest]
   /// The engine wants no longer body, where the protocol can send a chunk in pieces; nil for no limit.
   public var mostBody: Int64?
   /// The same for a body that the server stores whole or not at all, so that all of it is lost with its connection.
   public var mostAtOnce: Int64?
-  /// What the request carries: ``UploadProtocol/bodyRange(of:_:)``. The rest of the chunk until the engine has asked.
+  /// What the request carries: ``PartialBodies/bodyRange(of:_:)``. The rest of the chunk until the engine has asked.
   public var body: ByteRange
 
   public init(

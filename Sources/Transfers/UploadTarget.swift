@@ -6,7 +6,7 @@ import TransferProtocols
 struct UploadTarget: Sendable {
   let settings: BatchSettings
   let destination: Destination
-  let uploadProtocol: any UploadProtocol
+  let uploadProtocol: ProtocolInUse
 
   /// - Throws: `.usage` for a destination that cannot be understood, and for options that it does not know; `.config` for
   ///   files that cannot be understood.
@@ -20,12 +20,12 @@ struct UploadTarget: Sendable {
     } else {
       settings = rooted
     }
-    uploadProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
+    uploadProtocol = ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil))
   }
 
   /// Where requests go, as far as it is known before any is made; the destination first.
   func hosts() throws(TransferError) -> [String] {
-    if let profile = uploadProtocol as? ProfileProtocol { return profile.hosts }
+    if let profile = uploadProtocol.base as? ProfileProtocol { return profile.hosts }
     return [try AllProtocols.origin(settings, credentialsRegion: nil).description]
   }
 

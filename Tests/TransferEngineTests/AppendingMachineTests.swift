@@ -216,7 +216,7 @@ private struct SplitMix: RandomNumberGenerator {
 /// A machine with an appending protocol and chunks of ten bytes.
 private struct Scene {
   var machine: FileMachine
-  let proto: AppendingProtocol
+  let proto: ProtocolInUse
 
   init(
     size: Int64, isParallel: Bool = false, done: Int = 0, session: String? = nil, expiresAtMs: Int64? = nil,
@@ -234,9 +234,10 @@ private struct Scene {
       },
       doneChunks: done, doneBytes: min(size, Int64(done) * 10), lostAnswer: nil)
     claimed.hasLosses = hasLosses
-    proto = AppendingProtocol(
-      isParallel: isParallel, unrepeatable: unrepeatable, opensWithChunk: opensWithChunk,
-      isAskableOnceOpen: isAskableOnceOpen)
+    proto = ProtocolInUse(
+      AppendingProtocol(
+        isParallel: isParallel, unrepeatable: unrepeatable, opensWithChunk: opensWithChunk,
+        isAskableOnceOpen: isAskableOnceOpen))
     machine = FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
   }
 
@@ -284,7 +285,7 @@ private struct Scene {
   }
 }
 
-private struct AppendingProtocol: UploadProtocol {
+private struct AppendingProtocol: UploadProtocol, VaryingAbilities {
   let isParallel: Bool
   let unrepeatable: Set<AttemptOperation>
   let opensWithChunk: Bool
@@ -305,7 +306,6 @@ private struct AppendingProtocol: UploadProtocol {
   func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(size: size, chunkSize: 10) }
   func refusal(ofKey key: NameBytes) -> Failure? { nil }
   func location(ofKey key: NameBytes) -> String { "test://\(key)" }
-  func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { [] }
 
   func nextStep(_ facts: UploadFacts) -> UploadStep {
     guard let session = facts.session, session.remoteID != nil else {

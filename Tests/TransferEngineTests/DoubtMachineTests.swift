@@ -9,7 +9,7 @@ import TransferProtocols
 /// Chunks whose answers were lost after all of their bytes went out: the server's list says whether they are there.
 @Suite struct DoubtMachineTests {
   private let soon = RetryDecision(notBeforeMs: 5_000, isExhausted: false)
-  private let proto = ListingProtocol()
+  private let proto = ProtocolInUse(ListingProtocol())
 
   private func machine() -> FileMachine {
     let layout = ChunkLayout(size: 30, chunkSize: 10)
@@ -100,7 +100,6 @@ private struct ListingProtocol: UploadProtocol {
   func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(size: size, chunkSize: 10) }
   func refusal(ofKey key: NameBytes) -> Failure? { nil }
   func location(ofKey key: NameBytes) -> String { "test://\(key)" }
-  func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { [] }
 
   func nextStep(_ facts: UploadFacts) -> UploadStep {
     if facts.isAllStored { return .control(.finish) }

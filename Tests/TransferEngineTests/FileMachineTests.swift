@@ -292,7 +292,7 @@ import TransferProtocols
 /// A machine with the protocol and the rows that it talks to.
 private struct Dialogue {
   var machine: FileMachine
-  let proto: TestProtocol
+  let proto: ProtocolInUse
   let storedPart = StoredPart(etag: "e", digest: nil, md5: nil, confirmation: .digest)
 
   init(
@@ -307,7 +307,7 @@ private struct Dialogue {
       layout: chunks == 1 ? nil : layout,
       session: session.map { ClaimedSession(id: SessionID(rawValue: 1), remoteID: $0, intendedAtMs: 0) },
       doneChunks: done, lostAnswer: lost)
-    proto = TestProtocol(repeatable: repeatable)
+    proto = ProtocolInUse(TestProtocol(repeatable: repeatable))
     machine = FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
   }
 
@@ -371,7 +371,6 @@ private struct TestProtocol: UploadProtocol {
   func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
   func refusal(ofKey key: NameBytes) -> Failure? { nil }
   func location(ofKey key: NameBytes) -> String { "test://\(key)" }
-  func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { [] }
 
   func nextStep(_ facts: UploadFacts) -> UploadStep {
     if facts.layout.count == 1 { return .chunks }

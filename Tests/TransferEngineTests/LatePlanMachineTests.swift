@@ -64,11 +64,11 @@ import TransferProtocols
 
 private struct Scene {
   var machine: FileMachine
-  let proto: any UploadProtocol
+  let proto: ProtocolInUse
 
   init(size: Int64, done: Int = 0, isParallel: Bool? = nil) throws {
     let settings = BatchSettings(destination: "tus+http://h/", web: WebSettings(isParallel: isParallel))
-    proto = try AllProtocols.make(settings, credentialsRegion: nil)
+    proto = ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil))
     let layout = try proto.layout(size: size)
     let claimed = ClaimedFile(
       id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,

@@ -71,7 +71,6 @@ private struct Listening: UploadProtocol {
   func refusal(ofKey key: NameBytes) -> Failure? { inner.refusal(ofKey: key) }
   func location(ofKey key: NameBytes) -> String { inner.location(ofKey: key) }
   func nextStep(_ facts: UploadFacts) -> UploadStep { inner.nextStep(facts) }
-  func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { inner.digestsAhead(learned) }
   func request(_ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest
   {
     try inner.request(step, facts, context)

@@ -14,7 +14,7 @@ extension FileMachine {
 
   /// An interim answer named the session while its request goes on. What the request has become decides from now on, not what it
   /// was when it began: a crash finds an open session that can be asked.
-  mutating func heard(_ job: JobStep, _ session: OpenedSession, _ proto: any UploadProtocol) -> [FileChange] {
+  mutating func heard(_ job: JobStep, _ session: OpenedSession, _ proto: ProtocolInUse) -> [FileChange] {
     guard !facts.name(session).isEmpty else { return [] }
     let opened = FileChange.openSession(remoteID: session.remoteID, expiresAtMs: session.expiresAtMs)
     let operation = job.step.operation

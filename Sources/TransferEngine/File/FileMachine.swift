@@ -92,7 +92,7 @@ struct FileMachine: Sendable {
   /// The unit that begins what comes next, or ends the file; nil when there is nothing to do now.
   /// `chunkLimit` bounds how many chunks begin; 0 holds them back.
   mutating func advance(
-    _ proto: any UploadProtocol, chunkLimit: Int, nowMs: Int64
+    _ proto: ProtocolInUse, chunkLimit: Int, nowMs: Int64
   ) -> FileUnit? {
     var unit = FileUnit(file: claimed.id, session: sessionID)
     facts.wallMs = nowMs
@@ -100,13 +100,13 @@ struct FileMachine: Sendable {
     unit.isRepeatable = abilities.repeatable
     unit.opening = abilities.chunkOpening
     // An empty file has one layout, whatever the server says.
-    if !facts.isPlanned && (!abilities.plansLate || facts.file.size == 0) { plan(facts.layout, into: &unit) }
+    if !facts.isPlanned && (!proto.plansLate || facts.file.size == 0) { plan(facts.layout, into: &unit) }
     continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
     return unit.isEmpty ? nil : unit
   }
 
   private mutating func continueInto(
-    _ unit: inout FileUnit, _ proto: any UploadProtocol, chunkLimit: Int, nowMs: Int64
+    _ unit: inout FileUnit, _ proto: ProtocolInUse, chunkLimit: Int, nowMs: Int64
   ) {
     guard !isReleased, !isControlOpen, !isHeld else { return }
     if let ending {
@@ -154,7 +154,7 @@ struct FileMachine: Sendable {
   }
 
   /// The layout of a protocol that had to open a session first. False when it cannot be had; the file ends then.
-  private mutating func planLate(_ proto: any UploadProtocol, into unit: inout FileUnit) -> Bool {
+  private mutating func planLate(_ proto: ProtocolInUse, into unit: inout FileUnit) -> Bool {
     guard !facts.isPlanned else { return true }
     do throws(TransferError) {
       plan(try proto.layout(facts), into: &unit)

@@ -18,12 +18,12 @@ struct AbortRun: Sendable {
   }
 
   /// What the protocol says that there is to be ended.
-  mutating func begin(_ proto: any UploadProtocol) {
+  mutating func begin(_ proto: ProtocolInUse) {
     guard !isBegun else { return }
     isBegun = true
     if isListed { remaining = proto.abortTargets(facts) }
     // Nobody can be asked what a create made whose answer never came.
-    if !isListed && !proto.abilities.findsOrphans { isListed = true }
+    if !isListed && !proto.findsOrphans { isListed = true }
   }
 
   /// The next request; nil when the server knows nothing of the session any more.

@@ -66,7 +66,7 @@ public struct EngineConfiguration: Sendable {
 
 /// A batch's destination, ready to be used by an engine.
 public struct ResolvedDestination: Sendable {
-  public var uploadProtocol: any UploadProtocol
+  public var uploadProtocol: ProtocolInUse
   public var credentials: any CredentialSource
   public var transport: any Transport
   /// Requests with the same host share concurrency, breaker and retry budget.
@@ -75,7 +75,7 @@ public struct ResolvedDestination: Sendable {
   public init(
     uploadProtocol: any UploadProtocol, credentials: any CredentialSource, transport: any Transport, host: String
   ) {
-    self.uploadProtocol = uploadProtocol
+    self.uploadProtocol = ProtocolInUse(uploadProtocol)
     self.credentials = credentials
     self.transport = transport
     self.host = host

@@ -118,7 +118,7 @@ extension EngineLoop {
   }
 
   private static func layout(
-    of file: ClaimedFile, _ proto: any UploadProtocol, isLossy: Bool
+    of file: ClaimedFile, _ proto: ProtocolInUse, isLossy: Bool
   ) -> (layout: ChunkLayout, failure: Failure?) {
     if let refusal = proto.refusal(ofKey: file.key) { return (ChunkLayout(whole: file.identity.size), refusal) }
     do throws(TransferError) {

@@ -117,7 +117,7 @@ extension EngineLoop.Job {
 extension FileMachine {
   /// What the server can be asked about a last step whose answer has not come; nil for nothing. Only a look at what the step makes:
   /// a question about the session may end the request at some servers.
-  func question(beside step: StepRequest, _ proto: any UploadProtocol) -> StepRequest? {
+  func question(beside step: StepRequest, _ proto: ProtocolInUse) -> StepRequest? {
     var asked = facts
     (asked.lostAnswer, asked.isAbsent) = (step.operation, false)
     // The server is only slow as yet: an older version of the same size must not be taken for what it is making.

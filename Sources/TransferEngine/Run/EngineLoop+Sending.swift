@@ -206,7 +206,7 @@ extension EngineLoop {
       job.phase = .sending
       job.sentMs = bootMs
       let mailbox = mailbox
-      if proto.abilities.hearsInterim { request.onInterim = { mailbox.put(.heard(id, $0)) } }
+      if proto.hearsInterim { request.onInterim = { mailbox.put(.heard(id, $0)) } }
       awaitEnd(id, job)
       destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
     } catch {

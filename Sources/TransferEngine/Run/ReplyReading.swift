@@ -19,7 +19,7 @@ struct ReplyReading: Sendable {
   let mask: SecretMask
   /// Its success is read as it came, which stays in memory, and nothing of it is kept.
   let bringsSecrets: Bool
-  let uploadProtocol: any UploadProtocol
+  let uploadProtocol: ProtocolInUse
   var step: StepRequest
   let facts: UploadFacts
   let context: RequestContext

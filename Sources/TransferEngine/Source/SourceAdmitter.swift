@@ -15,13 +15,13 @@ public struct SourceAdmitter {
 
   let sources: ResolvedSources
   let destination: Destination
-  let uploadProtocol: any UploadProtocol
+  let uploadProtocol: ProtocolInUse
   let ownFiles: LedgerFiles
   let notice: @Sendable (Notice) -> Void
 
   /// - Parameter ownFiles: of the ledger, which is not sent when it lies among the sources.
   public init(
-    _ sources: ResolvedSources, to destination: Destination, _ uploadProtocol: any UploadProtocol,
+    _ sources: ResolvedSources, to destination: Destination, _ uploadProtocol: ProtocolInUse,
     ownFiles: LedgerFiles, notice: @escaping @Sendable (Notice) -> Void
   ) {
     self.sources = sources

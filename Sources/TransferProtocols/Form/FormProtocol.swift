@@ -36,8 +36,6 @@ public struct FormProtocol: UploadProtocol {
 
   public func location(ofKey key: NameBytes) -> String { place.location(key) }
 
-  public func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { [] }
-
   public func nextStep(_ facts: UploadFacts) -> UploadStep {
     guard facts.isAllStored else { return .chunks }
     return .complete(FileProof(confirmation: .none, digest: facts.parts.first?.digest))

@@ -71,7 +71,9 @@ public struct ProfileRehearsal {
     if proto.profile.step(.prepareChunk) != nil {
       requests.append(try request(.prepareChunk(chunk), "prepare_chunk \(number)", facts, context))
     }
-    for algorithm in proto.digestsAhead(facts.learned) { chunk.digests[algorithm] = try digest(chunk.range, algorithm) }
+    for algorithm in proto.digestsAhead(facts.learned, facts.layout) {
+      chunk.digests[algorithm] = try digest(chunk.range, algorithm)
+    }
     requests.append(try request(.chunk(chunk), "chunk \(number)", facts, context))
     return requests
   }

@@ -25,8 +25,6 @@ public struct PutProtocol: UploadProtocol {
 
   public func location(ofKey key: NameBytes) -> String { place.url(key) }
 
-  public func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { [] }
-
   public func nextStep(_ facts: UploadFacts) -> UploadStep {
     if facts.isAllStored {
       let part = facts.parts.first

@@ -6,7 +6,10 @@ public import TransferModel
 /// completes it; for large ones the upload is made first and then appended to, body by body. Where it does not, each file is one
 /// plain request, which an answer of 104 may make resumable while it runs. After anything that went wrong the server
 /// is asked by HEAD, and its offset is the truth.
-public struct ResumableProtocol: UploadProtocol {
+public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning, InterimAnswers, PartialBodies,
+  DigestsAhead,
+  WholeFileDigests, RequestEstimate
+{
   let place: WebPlace
   let settings: ResumableSettings
 
@@ -23,7 +26,7 @@ public struct ResumableProtocol: UploadProtocol {
 
   public let name = "resumable"
   public let abilities = ProtocolAbilities(
-    parallelChunks: false, resumable: true, hearsInterim: true, plansLate: true, needsParts: true)
+    parallelChunks: false, resumable: true, needsParts: true)
   public let sentDigest = DigestAlgorithm.crc32c
 
   /// A POST that lost its answer before the upload had a URL may have made an object.
@@ -48,7 +51,9 @@ public struct ResumableProtocol: UploadProtocol {
 
   public func location(ofKey key: NameBytes) -> String { place.location(key) }
 
-  public func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> { settings.sendsDigests ? [.sha256] : [] }
+  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
+    settings.sendsDigests ? [.sha256] : []
+  }
 
   public func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm> {
     guard settings.sendsDigests else { return [] }
@@ -62,6 +67,8 @@ public struct ResumableProtocol: UploadProtocol {
   // MARK: - Sizes
 
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { layout(size, settings.partSize) }
+
+  public var plansLate: Bool { true }
 
   /// A chunk is a body. Where bodies have a least length, or are so short that there would be too many chunks, one chunk holds
   /// the file and ``bodyRange(of:_:)`` cuts it: then any piece may follow any other.

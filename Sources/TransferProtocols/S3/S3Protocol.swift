@@ -14,12 +14,12 @@ public import TransferModel
 /// | the same, and nobody may look | PUT again, which is harmless | done, or unknown when something is there |
 ///
 /// Every object carries `x-amz-meta-transfers-uid`, which tells ours from somebody else's.
-public struct S3Protocol: UploadProtocol {
+public struct S3Protocol: UploadProtocol, OrphanListing, ShortChunks, DigestsAhead, ListingProof, RequestEstimate {
   let settings: S3Settings
 
   public let name = "s3"
   public let abilities = ProtocolAbilities(
-    parallelChunks: true, resumable: true, findsOrphans: true, verifiesContent: true)
+    parallelChunks: true, resumable: true, verifiesContent: true)
   public let sentDigest = DigestAlgorithm.crc64nvme
 
   static let uidField = "x-amz-meta-transfers-uid"
@@ -39,6 +39,8 @@ public struct S3Protocol: UploadProtocol {
     return count > 1 ? count + 2 : count
   }
 
+  public var plannedDiscovery: Int { 0 }
+
   public func refusal(ofKey key: NameBytes) -> Failure? {
     if key.isEmpty { return Failure(.sourceName, "the key is empty") }
     if key.bytes.count > 1024 { return Failure(.sourceName, "the key has \(key.bytes.count) bytes; S3 takes 1024") }
@@ -53,10 +55,6 @@ public struct S3Protocol: UploadProtocol {
 
   /// What both outcomes need while nobody knows whether the server checks: the checksum, and MD5 for `Content-MD5` and
   /// the ETag. MD5 is not computed once the server has answered with a checksum.
-  public func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> {
-    digests(learned.checksums).union(digests(learned.partChecksums))
-  }
-
   public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     digests(layout.count > 1 ? learned.partChecksums : learned.checksums)
   }

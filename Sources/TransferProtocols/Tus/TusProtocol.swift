@@ -10,7 +10,9 @@ public import TransferModel
 /// The request that joins uploads is the one that cannot be asked about: when its answer is lost the file is `unknown`, because
 /// sending it again may make the object twice. For the same reason a creation never brings the last byte of a file: lost, it
 /// leaves an upload behind that nobody sees.
-public struct TusProtocol: UploadProtocol {
+public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, PartialBodies, DigestsAhead, AbortTargets,
+  RequestEstimate
+{
   let endpoint: WebPlace
   let settings: TusSettings
 
@@ -25,18 +27,20 @@ public struct TusProtocol: UploadProtocol {
 
   public let name = "tus"
   public let abilities = ProtocolAbilities(
-    parallelChunks: false, resumable: true, plansLate: true, needsParts: true)
+    parallelChunks: false, resumable: true, needsParts: true)
   public let sentDigest = DigestAlgorithm.crc32c
 
   public func abilities(_ facts: UploadFacts) -> ProtocolAbilities {
     guard isConcatenated(facts) else { return abilities }
     return ProtocolAbilities(
       parallelChunks: true, resumable: true, unrepeatable: [.finish],
-      chunkOpening: ChunkOpening(prepares: true, probesUncertain: true), plansLate: true,
+      chunkOpening: ChunkOpening(prepares: true, probesUncertain: true),
       leavesUploads: facts.learned.discovered.map { TusFeatures($0).has("termination") } ?? false)
   }
 
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { settings.sequentialLayout(size) }
+
+  public var plansLate: Bool { true }
 
   public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout {
     isConcatenated(facts) ? settings.parallelLayout(facts.file.size) : settings.sequentialLayout(facts.file.size)
@@ -62,7 +66,7 @@ public struct TusProtocol: UploadProtocol {
 
   public func location(ofKey key: NameBytes) -> String { endpoint.location(key) }
 
-  public func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> {
+  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     checksum(learned).map { [$0.algorithm] } ?? []
   }
 

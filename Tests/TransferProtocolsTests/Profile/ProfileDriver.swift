@@ -101,7 +101,7 @@ final class ProfileDriver {
   }
 
   private func nextChunk() -> End? {
-    if proto.abilities.plansLate, !facts.isPlanned {
+    if proto.plansLate, !facts.isPlanned {
       do { facts.layout = try proto.layout(facts) } catch { return .failed(Failure(.policyLimit, error.cause)) }
       chunks = [Chunk](repeating: Chunk(), count: facts.layout.count)
       facts.isPlanned = true
@@ -112,12 +112,14 @@ final class ProfileDriver {
       seq: seq, range: facts.layout.range(seq), acked: state.acked, remote: state.remote,
       isUncertain: state.isUncertain,
       failures: state.failures, losses: state.losses)
-    chunk.body = proto.bodyRange(of: chunk, facts)
+    chunk.body = chunk.rest
     let opening = proto.abilities(facts).chunkOpening
     if opening.prepares && state.remote.isEmpty { return perform(.prepareChunk(chunk)) }
     if opening.probesUncertain && state.isUncertain { return perform(.probeChunk(chunk)) }
     let body = slice(chunk.body)
-    for algorithm in proto.digestsAhead(facts.learned) { chunk.digests[algorithm] = RunningDigest.of(body, algorithm) }
+    for algorithm in proto.digestsAhead(facts.learned, facts.layout) {
+      chunk.digests[algorithm] = RunningDigest.of(body, algorithm)
+    }
     return perform(.chunk(chunk))
   }
 

@@ -64,7 +64,7 @@ import Testing
         init: {method: POST, url: /i, extract: {session.part: {json: $.partSize, required: true}}}
         chunk: {method: PUT, url: "/x{{chunk.number}}-{{chunk.count}}", body: {kind: raw}}
       """, 10)
-    #expect(driver.proto.abilities.plansLate)
+    #expect(driver.proto.plansLate)
     let end = driver.run([
       .on("POST https://h.example/api/i", 200, #"{"partSize":6}"#), .on(put + "1-2", 200), .on(put + "2-2", 200),
     ])

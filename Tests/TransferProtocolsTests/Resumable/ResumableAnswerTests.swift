@@ -351,6 +351,6 @@ import TransferModel
       #expect(try judge(Scene.reply(status), .abort(remoteID: "http://h/up/1"), facts) == "settled")
     }
     #expect(try judge(Scene.reply(500), .abort(remoteID: "x"), facts) == "http.500 retry(isThrottled: false)")
-    #expect(try R.proto().abortTargets(facts) == ["http://h/up/1"])
+    #expect(try ProtocolInUse(R.proto()).abortTargets(facts) == ["http://h/up/1"])
   }
 }

@@ -108,8 +108,8 @@ import TransferModel
 
   @Test func digestsWhenTheyAreWanted() throws {
     let proto = try R.proto { $0.digest = "sha-256" }
-    #expect(proto.digestsAhead(LearnedFacts()) == [.sha256])
-    #expect(try R.proto().digestsAhead(LearnedFacts()).isEmpty)
+    #expect(proto.digestsAhead(LearnedFacts(), ChunkLayout(whole: 5)) == [.sha256])
+    #expect(try R.proto().digestsAhead(LearnedFacts(), ChunkLayout(whole: 5)).isEmpty)
     let facts = R.facts(size: 10, chunk: 4)
     var chunk = TusScene.chunk(1, 4..<8)
     chunk.digests[.sha256] = Scene.digest("hello", .sha256)

@@ -73,7 +73,6 @@ import TransferModel
     learned.checksums = .confirmed
     #expect(tls.digestsAhead(learned, one) == [.crc64nvme])
     #expect(tls.digestsAhead(learned, many) == [.crc64nvme, .md5])
-    #expect(tls.digestsAhead(learned) == [.crc64nvme, .md5])
     learned.partChecksums = .ignored
     #expect(tls.digestsAhead(learned, many) == [.md5])
     #expect(

@@ -20,6 +20,8 @@ extension ProfileProtocol {
     return count(.begin) + (isLeftOut ? 0 : layout.count * (1 + count(.prepareChunk))) + last
   }
 
+  public var plannedDiscovery: Int { 0 }
+
   private static func provesFile(_ step: ProfileStep) -> Bool {
     step.success.requirements.contains { $0.namesHash(of: "file") || $0.names("file", field: "size") }
   }

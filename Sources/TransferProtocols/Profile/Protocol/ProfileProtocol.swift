@@ -15,7 +15,10 @@ public import TransferModel
 ///
 /// Values of the session and results are notes of the session row, values of a part belong to its chunk row; both are
 /// committed with the answer that gave them. Secrets come with the credential and go nowhere.
-public struct ProfileProtocol: UploadProtocol {
+public struct ProfileProtocol: UploadProtocol, VaryingAbilities, LatePlanning, DigestsAhead, WholeFileDigests,
+  AbortTargets,
+  RequestEstimate
+{
   let profile: Profile
   /// What is not secret, by name; `url` is the destination, without a slash at its end and without ``query``.
   let inputs: [String: String]
@@ -62,7 +65,7 @@ public struct ProfileProtocol: UploadProtocol {
       chunkOpening: ChunkOpening(
         prepares: profile.step(.prepareChunk) != nil, probesUncertain: profile.step(.probeChunk) != nil),
       // With a step behind the chunks the receipts come with that.
-      plansLate: plansLate, needsParts: finishName == nil, verifiesContent: verifiesContent)
+      needsParts: finishName == nil, verifiesContent: verifiesContent)
   }
 
   /// What asks how far a last step is can be repeated, whatever the step itself is.
@@ -77,7 +80,7 @@ public struct ProfileProtocol: UploadProtocol {
     return abilities
   }
 
-  private var plansLate: Bool {
+  public var plansLate: Bool {
     if case .session = profile.chunk.size { true } else { false }
   }
 
@@ -137,7 +140,7 @@ public struct ProfileProtocol: UploadProtocol {
 
   // MARK: - Digests
 
-  public func digestsAhead(_ learned: LearnedFacts) -> Set<DigestAlgorithm> {
+  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
     Set(profile.chunk.hashes.map(\.algorithm))
   }
 

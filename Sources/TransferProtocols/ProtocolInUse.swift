@@ -1,0 +1,108 @@
+public import TransferModel
+
+/// A protocol and its optional abilities, found once; for what it is not able to do, what holds for such protocols.
+public struct ProtocolInUse: Sendable {
+  public let base: any UploadProtocol
+  private let varying: (any VaryingAbilities)?
+  private let latePlanning: (any LatePlanning)?
+  private let interim: (any InterimAnswers)?
+  private let partialBodies: (any PartialBodies)?
+  private let shortChunks: (any ShortChunks)?
+  private let ahead: (any DigestsAhead)?
+  private let wholeFile: (any WholeFileDigests)?
+  private let listing: (any ListingProof)?
+  private let aborts: (any AbortTargets)?
+  private let estimate: (any RequestEstimate)?
+  public let findsOrphans: Bool
+  public let plansLate: Bool
+  public var hearsInterim: Bool { interim != nil }
+
+  public init(_ base: any UploadProtocol) {
+    self.base = base
+    varying = base as? any VaryingAbilities
+    latePlanning = base as? any LatePlanning
+    interim = base as? any InterimAnswers
+    partialBodies = base as? any PartialBodies
+    shortChunks = base as? any ShortChunks
+    ahead = base as? any DigestsAhead
+    wholeFile = base as? any WholeFileDigests
+    listing = base as? any ListingProof
+    aborts = base as? any AbortTargets
+    estimate = base as? any RequestEstimate
+    findsOrphans = base is any OrphanListing
+    plansLate = latePlanning?.plansLate ?? false
+  }
+}
+
+/// What every protocol says.
+extension ProtocolInUse {
+  public var name: String { base.name }
+  public var abilities: ProtocolAbilities { base.abilities }
+  public var sentDigest: DigestAlgorithm { base.sentDigest }
+
+  public func layout(size: Int64) throws(TransferError) -> ChunkLayout { try base.layout(size: size) }
+
+  public func refusal(ofKey key: NameBytes) -> Failure? { base.refusal(ofKey: key) }
+
+  public func location(ofKey key: NameBytes) -> String { base.location(ofKey: key) }
+
+  public func nextStep(_ facts: UploadFacts) -> UploadStep { base.nextStep(facts) }
+
+  public func request(
+    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest { try base.request(step, facts, context) }
+
+  public func judge(
+    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Interpretation { base.judge(reply, to: step, facts, context) }
+}
+
+/// What some are able to do.
+extension ProtocolInUse {
+  public func abilities(_ facts: UploadFacts) -> ProtocolAbilities { varying?.abilities(facts) ?? base.abilities }
+
+  public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout {
+    guard let latePlanning else { return try base.layout(size: facts.file.size) }
+    return try latePlanning.layout(facts)
+  }
+
+  public func judgeInterim(
+    _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> OpenedSession? { interim?.judgeInterim(reply, to: step, facts, context) }
+
+  public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange {
+    partialBodies?.bodyRange(of: chunk, facts) ?? chunk.rest
+  }
+
+  public func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout {
+    guard let shortChunks else { return try base.layout(size: size) }
+    return try shortChunks.layoutOfShortChunks(size: size)
+  }
+
+  public func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm> {
+    ahead?.digestsAhead(learned, layout) ?? []
+  }
+
+  public func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm> {
+    wholeFile?.fileDigests(for: step, facts) ?? []
+  }
+
+  public var digestsOfListing: Set<DigestAlgorithm> { listing?.digestsOfListing ?? [] }
+
+  public func receipt(of chunk: ChunkFacts, in listed: ListedPart) -> PartReceipt? {
+    listing?.receipt(of: chunk, in: listed)
+  }
+
+  /// The session itself, where nothing else is said.
+  public func abortTargets(_ facts: UploadFacts) -> [String] {
+    aborts?.abortTargets(facts) ?? facts.session?.remoteID.map { [$0] } ?? []
+  }
+
+  /// One for each chunk, where nothing else is said.
+  public func plannedRequests(size: Int64) throws(TransferError) -> Int {
+    guard let estimate else { return try base.layout(size: size).count }
+    return try estimate.plannedRequests(size: size)
+  }
+
+  public var plannedDiscovery: Int { estimate?.plannedDiscovery ?? 0 }
+}
