@@ -3,16 +3,18 @@ import TransferModel
 extension ReceiverEvent {
   /// Reads one line without its newline; nil when it is none of ours.
   init?(line: ArraySlice<UInt8>) {
-    guard let fields = FlatLine.read(line), let name = fields["t"]?.text, let atMs = fields["at_ms"]?.number,
+    guard let fields = JSON(Array(line)), let name = fields["t"]?.text, let atMs = fields["at_ms"]?.number,
       let connection = fields["conn"]?.number, let request = fields["req"]?.number,
       let kind = Kind(name, fields), let path = bytesFromBase64(fields["path_b64"]?.text ?? "")
     else { return nil }
     self.init(atMs: atMs, connection: connection, request: request, path: NameBytes(path), kind: kind)
+    // A member that comes twice or means nothing here is not read: only what is written again as it was is ours.
+    guard self.line.dropLast().elementsEqual(line) else { return nil }
   }
 }
 
 extension ReceiverEvent.Kind {
-  init?(_ name: String, _ fields: [String: FlatLine.Value]) {
+  init?(_ name: String, _ fields: JSON) {
     switch name {
     case "open", "start", "fault": self.init(beginning: name, fields)
     case "bytes", "commit": self.init(body: name, fields)
@@ -24,7 +26,7 @@ extension ReceiverEvent.Kind {
     }
   }
 
-  private init?(beginning name: String, _ fields: [String: FlatLine.Value]) {
+  private init?(beginning name: String, _ fields: JSON) {
     if name == "open", let pid = fields["pid"]?.number, let seed = UInt64(fields["seed"]?.text ?? "") {
       self = .open(pid: pid, seed: seed)
     } else if name == "start", let method = fields["method"]?.text, let declared = fields["declared"]?.number {
@@ -36,7 +38,7 @@ extension ReceiverEvent.Kind {
     }
   }
 
-  private init?(body name: String, _ fields: [String: FlatLine.Value]) {
+  private init?(body name: String, _ fields: JSON) {
     let crc32c = fields["crc32c"]?.text.flatMap { UInt32($0, radix: 16) }
     if name == "commit", let size = fields["size"]?.number {
       self = .commit(size: size, crc32c: crc32c)
@@ -49,7 +51,7 @@ extension ReceiverEvent.Kind {
     }
   }
 
-  private init?(upload name: String, _ fields: [String: FlatLine.Value]) {
+  private init?(upload name: String, _ fields: JSON) {
     if name == "session", let spoken = fields["protocol"]?.text, let id = fields["id"]?.text,
       let state = ReceiverEvent.SessionState(rawValue: fields["state"]?.text ?? "")
     {
@@ -63,7 +65,7 @@ extension ReceiverEvent.Kind {
     }
   }
 
-  private init?(ending name: String, _ fields: [String: FlatLine.Value]) {
+  private init?(ending name: String, _ fields: JSON) {
     guard let status = fields["status"]?.number else { return nil }
     if name == "answer" {
       self = .answer(status: Int(status))

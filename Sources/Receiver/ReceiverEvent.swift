@@ -65,50 +65,37 @@ public struct ReceiverEvent: Sendable, Hashable {
 extension ReceiverEvent {
   /// The line as it is stored, newline included.
   var line: [UInt8] {
-    var line = FlatLine()
-    line.add("t", kind.name)
-    line.add("at_ms", atMs)
-    line.add("conn", connection)
-    line.add("req", request)
-    if case .open = kind {} else { line.add("path_b64", base64(path.bytes)) }
-    add(to: &line)
-    return line.finished()
+    var members: [(String, JSON)] = [
+      ("t", .text(kind.name)), ("at_ms", .number(atMs)), ("conn", .number(connection)), ("req", .number(request)),
+    ]
+    if case .open = kind {} else { members.append(("path_b64", .text(base64(path.bytes)))) }
+    return JSON.object((members + kind.members).map { JSON.Member(name: $0.0, value: $0.1) }).bytes + [0x0A]
+  }
+}
+
+extension ReceiverEvent.Kind {
+  fileprivate var members: [(String, JSON)] {
+    switch self {
+    case .open(let pid, let seed): [("pid", .number(pid)), ("seed", .text(String(seed)))]
+    case .start(let method, let declared): [("method", .text(method)), ("declared", .number(declared ?? -1))]
+    case .fault(let line, let effect): [("line", .number(Int64(line))), ("effect", .text(effect))]
+    case .bytes(let range, let crc32c): Self.range(range) + Self.checksum(crc32c)
+    case .commit(let size, let crc32c): [("size", .number(size))] + Self.checksum(crc32c)
+    case .delete, .makeCollection: []
+    case .session(let name, let id, let state):
+      [("protocol", .text(name)), ("id", .text(id)), ("state", .text(state.rawValue))]
+    case .joined(let from, let range): [("from_b64", .text(base64(from.bytes)))] + Self.range(range)
+    case .answer(let status): [("status", .number(Int64(status)))]
+    case .lost(let status, let cause): [("status", .number(Int64(status))), ("cause", .text(cause))]
+    }
   }
 
-  private func add(to line: inout FlatLine) {
-    switch kind {
-    case .open(let pid, let seed):
-      line.add("pid", pid)
-      line.add("seed", String(seed))
-    case .start(let method, let declared):
-      line.add("method", method)
-      line.add("declared", declared ?? -1)
-    case .fault(let number, let effect):
-      line.add("line", Int64(number))
-      line.add("effect", effect)
-    case .bytes(let range, let crc32c):
-      line.add("offset", range.offset)
-      line.add("length", range.length)
-      if let crc32c { line.add("crc32c", CRC32C.text(crc32c)) }
-    case .commit(let size, let crc32c):
-      line.add("size", size)
-      if let crc32c { line.add("crc32c", CRC32C.text(crc32c)) }
-    case .delete, .makeCollection:
-      break
-    case .session(let name, let id, let state):
-      line.add("protocol", name)
-      line.add("id", id)
-      line.add("state", state.rawValue)
-    case .joined(let from, let range):
-      line.add("from_b64", base64(from.bytes))
-      line.add("offset", range.offset)
-      line.add("length", range.length)
-    case .answer(let status):
-      line.add("status", Int64(status))
-    case .lost(let status, let cause):
-      line.add("status", Int64(status))
-      line.add("cause", cause)
-    }
+  private static func range(_ range: ByteRange) -> [(String, JSON)] {
+    [("offset", .number(range.offset)), ("length", .number(range.length))]
+  }
+
+  private static func checksum(_ crc32c: UInt32?) -> [(String, JSON)] {
+    crc32c.map { [("crc32c", .text(CRC32C.text($0)))] } ?? []
   }
 }
 

@@ -19,8 +19,6 @@ public final class ReceiverRecord: Sendable {
     file = Descriptor(opened)
   }
 
-  var isKept: Bool { file != nil }
-
   /// Adds one event. In the file, and so safe from the end of this process, on return; not yet safe from a power cut.
   /// A record that cannot be written refuses the request with 507: an unrecorded success would make it worthless.
   func add(_ event: @autoclosure () -> ReceiverEvent) throws(ExchangeEnd) {

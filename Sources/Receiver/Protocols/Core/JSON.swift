@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A JSON value, as small protocol messages need it.
+/// A JSON value, as small protocol messages and the lines of the record need it.
 enum JSON: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -110,4 +110,19 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
     guard case .object(let members) = self else { return self }
     return .object(members + [Member(name: name, value: value)])
   }
+}
+
+/// Adds text as a JSON string, its quotes included.
+private func appendJSONString(_ text: String, to out: inout [UInt8]) {
+  out.append(0x22)
+  for byte in text.utf8 {
+    switch byte {
+    case 0x22, 0x5C:
+      out.append(0x5C)
+      out.append(byte)
+    case 0..<0x20: out += Array("\\u00".utf8) + Array((byte < 16 ? "0" : "").utf8) + String(byte, radix: 16).utf8
+    default: out.append(byte)
+    }
+  }
+  out.append(0x22)
 }
