@@ -127,61 +127,30 @@ public struct ClaimedFile: Sendable {
   }
 }
 
+/// The live session of a file, with its number in the ledger.
 public struct ClaimedSession: Sendable, Hashable {
   public var id: SessionID
-  public var remoteID: String?
-  public var intendedAtMs: Int64
-  /// Milliseconds since 1970 UTC; nil when the server named none.
-  public var expiresAtMs: Int64?
-  /// What the protocol wanted to remember about it.
-  public var notes: [String: String]
-  /// A request brought bytes to it, or may have.
-  public var mayHoldBytes = false
+  public var facts: SessionFacts
 
-  public init(
-    id: SessionID, remoteID: String?, intendedAtMs: Int64, expiresAtMs: Int64? = nil, notes: [String: String] = [:]
-  ) {
+  public init(id: SessionID, _ facts: SessionFacts) {
     self.id = id
-    self.remoteID = remoteID
-    self.intendedAtMs = intendedAtMs
-    self.expiresAtMs = expiresAtMs
-    self.notes = notes
+    self.facts = facts
   }
 }
 
-/// A chunk that is in flight with an open attempt of this run.
+/// A chunk that is `in_flight` with an open attempt of this run.
 public struct ClaimedChunk: Sendable, Hashable {
   public var id: ChunkID
   public var attempt: AttemptID
-  public var seq: Int
-  public var range: ByteRange
-  /// Attempts before this one that moved nothing.
-  public var failures: Int
   /// What the attempt is for: `part`, or what has to go ahead of it.
   public var operation: AttemptOperation
-  /// Bytes from its start that the server holds.
-  public var acked: Int64
-  /// What the server said about it before.
-  public var remote: [String: String]
-  /// A request for it lost its answer, and the server was not asked since.
-  public var isUncertain: Bool
-  /// How often the server lost what it had acknowledged of it.
-  public var losses: Int
+  public var facts: ChunkFacts
 
-  public init(
-    id: ChunkID, attempt: AttemptID, seq: Int, range: ByteRange, failures: Int, operation: AttemptOperation = .part,
-    acked: Int64 = 0, remote: [String: String] = [:], isUncertain: Bool = false, losses: Int = 0
-  ) {
+  public init(id: ChunkID, attempt: AttemptID, operation: AttemptOperation = .part, _ facts: ChunkFacts) {
     self.id = id
     self.attempt = attempt
-    self.seq = seq
-    self.range = range
-    self.failures = failures
     self.operation = operation
-    self.acked = acked
-    self.remote = remote
-    self.isUncertain = isUncertain
-    self.losses = losses
+    self.facts = facts
   }
 }
 
@@ -229,53 +198,6 @@ public struct AttemptResult: Sendable {
     backoffMs = nil
     replyExcerpt = nil
     mayHaveArrived = false
-  }
-}
-
-/// What is recorded when a chunk is stored at the server.
-public struct StoredPart: Sendable, Hashable {
-  public var etag: String
-  public var digest: Digest?
-  public var md5: Digest?
-  public var confirmation: Confirmation
-  /// What the protocol keeps about it for its last steps; empty keeps what there was.
-  public var remote: [String: String]
-
-  public init(
-    etag: String, digest: Digest?, md5: Digest?, confirmation: Confirmation, remote: [String: String] = [:]
-  ) {
-    self.remote = remote
-    self.etag = etag
-    self.digest = digest
-    self.md5 = md5
-    self.confirmation = confirmation
-  }
-}
-
-/// What is recorded when a file is done.
-public struct FileReceipt: Sendable, Hashable {
-  public var confirmation: Confirmation
-  public var digest: Digest?
-  public var remoteDigest: Digest?
-  public var etag: String
-  public var versionID: String
-  public var requestID: String
-  public var serverDate: String
-  /// Where it is, without secrets.
-  public var location: String
-
-  public init(
-    confirmation: Confirmation, digest: Digest?, remoteDigest: Digest?, etag: String, versionID: String,
-    requestID: String, serverDate: String, location: String
-  ) {
-    self.confirmation = confirmation
-    self.digest = digest
-    self.remoteDigest = remoteDigest
-    self.etag = etag
-    self.versionID = versionID
-    self.requestID = requestID
-    self.serverDate = serverDate
-    self.location = location
   }
 }
 

@@ -64,27 +64,6 @@ public struct AbortWork: Sendable, Hashable {
   public var remotes: [[String: String]] = []
 }
 
-/// A stored chunk, as the finish step needs it.
-public struct StoredPartRow: Sendable, Hashable {
-  public var seq: Int
-  public var length: Int64
-  public var etag: String
-  public var digest: Digest?
-  public var md5: Digest?
-  public var confirmation: Confirmation
-  /// What the protocol kept about it.
-  public var remote: [String: String]
-}
-
-/// A chunk that is not stored as far as the ledger knows, and of which something is remembered.
-public struct DoubtfulChunk: Sendable, Hashable {
-  public var seq: Int
-  public var length: Int64
-  public var remote: [String: String]
-  /// It waits, or is to be tried again after a failure.
-  public var isBackingOff: Bool
-}
-
 /// Files that are not at rest, by state. Each number is read from an index of just these rows.
 public struct WorkLeft: Sendable, Hashable {
   /// `pending`, may start now.

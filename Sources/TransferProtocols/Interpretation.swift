@@ -139,30 +139,3 @@ public enum Remedy: Sendable, Hashable {
   /// The answer was lost, repeating may double, and nobody can be asked: file → `unknown`.
   case unknown
 }
-
-/// The proof for a done file; becomes the receipt row.
-public struct FileProof: Sendable, Hashable {
-  public var confirmation: Confirmation
-  /// Of the whole file, computed by us from the bytes sent; nil when the algorithm cannot be combined over chunks.
-  public var digest: Digest?
-  /// As the server reported it, same algorithm; nil when it did not.
-  public var remoteDigest: Digest?
-  public var etag: String
-  public var versionID: String
-  public var requestID: String
-  /// The `Date` of the confirming answer, as received.
-  public var serverDate: String
-
-  public init(
-    confirmation: Confirmation, digest: Digest? = nil, remoteDigest: Digest? = nil, etag: String = "",
-    versionID: String = "", requestID: String = "", serverDate: String = ""
-  ) {
-    self.confirmation = confirmation
-    self.digest = digest
-    self.remoteDigest = remoteDigest
-    self.etag = etag
-    self.versionID = versionID
-    self.requestID = requestID
-    self.serverDate = serverDate
-  }
-}

@@ -48,7 +48,7 @@ import TransferProtocols
     var scene = Scene(size: 5, opensWithChunk: true)
     #expect(scene.advance()?.begin == .chunkThatOpensSession)
     var begun = Begun(file: FileID(rawValue: 1))
-    begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 1)
+    begun.session = ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: nil, intendedAtMs: 1))
     let job = scene.begin(seq: 0, begun: begun)
     let meaning = Interpretation.failed(Failure(.http5xx, "later"), .retry(isThrottled: false)).with(
       opened: OpenedSession(remoteID: "/u/1", expiresAtMs: 7))
@@ -66,7 +66,7 @@ import TransferProtocols
     var scene = Scene(size: 5, unrepeatable: [.part], opensWithChunk: true, isAskableOnceOpen: true)
     #expect(scene.advance()?.isRepeatable == false)
     var begun = Begun(file: FileID(rawValue: 1))
-    begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 1)
+    begun.session = ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: nil, intendedAtMs: 1))
     let job = scene.begin(seq: 0, begun: begun)
     #expect(
       scene.machine.heard(job, OpenedSession(remoteID: "/u/1", expiresAtMs: nil), scene.proto)
@@ -230,7 +230,8 @@ private struct Scene {
       identity: SourceIdentity(size: size, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1), failures: failures,
       layout: layout,
       session: session.map {
-        ClaimedSession(id: SessionID(rawValue: 1), remoteID: $0, intendedAtMs: 0, expiresAtMs: expiresAtMs)
+        ClaimedSession(
+          id: SessionID(rawValue: 1), SessionFacts(remoteID: $0, intendedAtMs: 0, expiresAtMs: expiresAtMs))
       },
       doneChunks: done, doneBytes: min(size, Int64(done) * 10), lostAnswer: nil)
     claimed.hasLosses = hasLosses
@@ -246,7 +247,7 @@ private struct Scene {
   mutating func open() {
     _ = advance()
     var begun = Begun(file: FileID(rawValue: 1))
-    begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 0)
+    begun.session = ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: nil, intendedAtMs: 0))
     begun.control = (.create, AttemptID(rawValue: 99))
     machine.begun(begun, asked: 0, nowMs: 0)
     _ = concluded(.create, .opened(OpenedSession(remoteID: "u", expiresAtMs: nil)))
@@ -260,7 +261,7 @@ private struct Scene {
     let range = machine.facts.layout.range(seq)
     let (chunk, attempt) = (ChunkID(rawValue: Int64(seq) + 1), AttemptID(rawValue: Int64(seq) + 1))
     begun.chunks = [
-      ClaimedChunk(id: chunk, attempt: attempt, seq: seq, range: range, failures: 0, acked: acked, losses: losses)
+      ClaimedChunk(id: chunk, attempt: attempt, ChunkFacts(seq: seq, range: range, acked: acked, losses: losses))
     ]
     machine.begun(begun, asked: machine.openCount - machine.openChunks, nowMs: 0)
     return JobStep(

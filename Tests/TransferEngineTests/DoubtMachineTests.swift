@@ -17,7 +17,8 @@ import TransferProtocols
       id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,
       path: NameBytes("/p"), key: NameBytes("k"),
       identity: SourceIdentity(size: 30, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1), failures: 2, layout: layout,
-      session: ClaimedSession(id: SessionID(rawValue: 1), remoteID: "u", intendedAtMs: 0, expiresAtMs: nil),
+      session: ClaimedSession(
+        id: SessionID(rawValue: 1), SessionFacts(remoteID: "u", intendedAtMs: 0, expiresAtMs: nil)),
       doneChunks: 0, doneBytes: 0, lostAnswer: nil)
     return FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
   }
@@ -28,13 +29,13 @@ import TransferProtocols
     begun.chunks = (0..<3).map { seq in
       let id = Int64(seq) + 1
       return ClaimedChunk(
-        id: ChunkID(rawValue: id), attempt: AttemptID(rawValue: id), seq: seq,
-        range: machine.facts.layout.range(seq), failures: 0)
+        id: ChunkID(rawValue: id), attempt: AttemptID(rawValue: id),
+        ChunkFacts(seq: seq, range: machine.facts.layout.range(seq)))
     }
     machine.begun(begun, asked: 3, nowMs: 0)
     return begun.chunks.map {
       JobStep(
-        target: .chunk($0.id, $0.attempt), step: .chunk(ChunkFacts(seq: $0.seq, range: $0.range)), failures: 0)
+        target: .chunk($0.id, $0.attempt), step: .chunk($0.facts), failures: 0)
     }
   }
 

@@ -293,7 +293,7 @@ import TransferProtocols
 private struct Dialogue {
   var machine: FileMachine
   let proto: ProtocolInUse
-  let storedPart = StoredPart(etag: "e", digest: nil, md5: nil, confirmation: .digest)
+  let storedPart = PartReceipt(seq: 0, length: 10, etag: "e", digest: nil, confirmation: .digest)
 
   init(
     chunks: Int, session: String? = nil, done: Int = 0, lost: AttemptOperation? = nil, repeatable: Bool = true,
@@ -305,7 +305,7 @@ private struct Dialogue {
       id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,
       path: NameBytes("/p"), key: NameBytes("k"), identity: identity, failures: failures,
       layout: chunks == 1 ? nil : layout,
-      session: session.map { ClaimedSession(id: SessionID(rawValue: 1), remoteID: $0, intendedAtMs: 0) },
+      session: session.map { ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: $0, intendedAtMs: 0)) },
       doneChunks: done, lostAnswer: lost)
     proto = ProtocolInUse(TestProtocol(repeatable: repeatable))
     machine = FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
@@ -318,8 +318,8 @@ private struct Dialogue {
   mutating func begin(chunks: [Int]) {
     let claimed = chunks.map { seq in
       ClaimedChunk(
-        id: ChunkID(rawValue: Int64(seq) + 1), attempt: AttemptID(rawValue: Int64(seq) + 1), seq: seq,
-        range: machine.facts.layout.range(seq), failures: 0)
+        id: ChunkID(rawValue: Int64(seq) + 1), attempt: AttemptID(rawValue: Int64(seq) + 1),
+        ChunkFacts(seq: seq, range: machine.facts.layout.range(seq)))
     }
     var begun = Begun(file: FileID(rawValue: 1))
     begun.chunks = claimed

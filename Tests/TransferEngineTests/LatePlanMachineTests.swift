@@ -75,7 +75,8 @@ private struct Scene {
       path: NameBytes("/p"), key: NameBytes("k"),
       identity: SourceIdentity(size: size, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1), failures: 0,
       layout: done > 0 ? layout : nil,
-      session: done > 0 ? ClaimedSession(id: SessionID(rawValue: 1), remoteID: "http://h/1", intendedAtMs: 0) : nil,
+      session: done > 0
+        ? ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: "http://h/1", intendedAtMs: 0)) : nil,
       doneChunks: done, doneBytes: 0, lostAnswer: nil)
     machine = FileMachine(claimed: claimed, layout: layout, location: "http://h/#k", abilities: proto.abilities)
   }
@@ -89,7 +90,7 @@ private struct Scene {
   @discardableResult mutating func conclude(_ step: StepRequest, _ meaning: Interpretation) -> [FileChange] {
     var begun = Begun(file: FileID(rawValue: 1))
     if step == .create {
-      begun.session = ClaimedSession(id: SessionID(rawValue: 1), remoteID: nil, intendedAtMs: 0)
+      begun.session = ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: nil, intendedAtMs: 0))
     }
     begun.control = (step, AttemptID(rawValue: 99))
     machine.begun(begun, asked: 0, nowMs: 0)

@@ -84,9 +84,9 @@ import TransferModel
     try f.ledger.write { tx in
       for chunk in try tx.beginChunks(file, run, limit: .max, isRepeatable: true) {
         var lost = result(.retry, mayHaveArrived: true)
-        lost.bytesTransferred = chunk.range.length
+        lost.bytesTransferred = chunk.facts.range.length
         _ = try tx.endAttempt(chunk.attempt, run, lost)
-        let isFirst = chunk.seq == 0
+        let isFirst = chunk.facts.seq == 0
         let kept =
           isFirst
           ? try tx.returnChunk(chunk.id, chunk.attempt)

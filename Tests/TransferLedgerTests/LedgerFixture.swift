@@ -163,10 +163,12 @@ func acked(_ bytes: Int64) -> AttemptResult {
   return result
 }
 
-let part = StoredPart(etag: "\"e\"", digest: Digest(crc32c: 7), md5: nil, confirmation: .digest)
+/// Of any chunk: which one it is, is said beside it.
+let part = PartReceipt(seq: 0, length: 0, etag: "\"e\"", digest: Digest(crc32c: 7), confirmation: .digest)
 let proof = FileReceipt(
-  confirmation: .digest, digest: Digest(crc32c: 7), remoteDigest: Digest(crc32c: 7), etag: "\"e\"", versionID: "",
-  requestID: "r1", serverDate: "", location: "put:there/a")
+  FileProof(
+    confirmation: .digest, digest: Digest(crc32c: 7), remoteDigest: Digest(crc32c: 7), etag: "\"e\"", requestID: "r1"),
+  location: "put:there/a")
 
 extension AdmissionPage {
   mutating func append(_ file: NewFile, path: String? = nil) {
@@ -187,7 +189,7 @@ extension LedgerTransaction {
 
   func sendAll(_ file: FileID, _ run: RunID) throws {
     for chunk in try beginChunks(file, run, limit: .max, isRepeatable: true) {
-      _ = try endAttempt(chunk.attempt, run, acked(chunk.range.length))
+      _ = try endAttempt(chunk.attempt, run, acked(chunk.facts.range.length))
       _ = try storeChunk(chunk.id, chunk.attempt, part)
     }
   }

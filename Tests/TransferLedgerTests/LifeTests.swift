@@ -75,12 +75,12 @@ import Testing
       let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
       _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
       #expect(try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: due).isApplied)
-      #expect(try tx.beginChunks(file.id, run, limit: 9, isRepeatable: true).map(\.seq) == [1])
+      #expect(try tx.beginChunks(file.id, run, limit: 9, isRepeatable: true).map(\.facts.seq) == [1])
     }
     #expect(try f.ledger.read { try $0.nextDueMs() } == due)
     f.clock.advance(ms: 500)
     let again = try f.ledger.write { try $0.beginChunks(FileID(rawValue: 1), run, limit: 9, isRepeatable: true) }
-    #expect(again.map(\.seq) == [0] && again[0].failures == 1)
+    #expect(again.map(\.facts.seq) == [0] && again[0].facts.failures == 1)
     #expect(try f.texts("SELECT n FROM attempt WHERE chunk_id = 1 ORDER BY id") == ["1", "2"])
     #expect(try f.ledger.read { try $0.nextDueMs() } == nil)
   }
@@ -102,7 +102,7 @@ import Testing
       return try tx.claimFiles(run, limit: 1)[0]
     }
     #expect(claimed.layout == ChunkLayout(size: 20, chunkSize: 10))
-    #expect(claimed.session?.remoteID == "up" && claimed.doneChunks == 2)
+    #expect(claimed.session?.facts.remoteID == "up" && claimed.doneChunks == 2)
     #expect(claimed.lostAnswer == .finish && claimed.failures == 1)
     let settled = try f.ledger.write { tx in
       let finish = try tx.beginAttempt(claimed.id, run, .finish, session: nil, isRepeatable: true)
@@ -163,7 +163,7 @@ import Testing
     #expect(try f.ledger.write { try $0.retryFiles(.states([.cancelled]), startsOver: false) }.changed.isEmpty)
     #expect(try f.ledger.write { try $0.retryFiles(.files([id]), startsOver: false) }.changed == [id])
     let again = try f.ledger.write { try $0.claimFiles(run, limit: 1)[0] }
-    #expect(again.doneChunks == 1 && again.session?.remoteID == "up")
+    #expect(again.doneChunks == 1 && again.session?.facts.remoteID == "up")
     #expect(try f.findings() == [])
   }
 

@@ -35,7 +35,7 @@ import TransferModel
       #expect(try tx.advanceChunk(chunk.id, chunk.attempt, acked: 6) == .lost(to: "pending"))
     }
     let again = try begin(f, file, run)[0]
-    #expect(again.seq == 0 && again.acked == 4)
+    #expect(again.facts.seq == 0 && again.facts.acked == 4)
     try f.ledger.write { tx in
       _ = try tx.endAttempt(again.attempt, run, acked(6))
       #expect(try tx.storeChunk(again.id, again.attempt, part).isApplied)
@@ -54,7 +54,7 @@ import TransferModel
       #expect(try tx.doubtChunk(chunk.id, chunk.attempt, remote: ["md5": "x"]).isApplied)
       #expect(try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: tx.wallMs + 1_000).isApplied)
       #expect(
-        try tx.doubts(of: file) == [DoubtfulChunk(seq: 0, length: 10, remote: ["md5": "x"], isBackingOff: true)])
+        try tx.doubts(of: file) == [ChunkDoubt(seq: 0, length: 10, remote: ["md5": "x"], isBackingOff: true)])
       let probe = try tx.beginAttempt(file, run, .probe, session: nil, isRepeatable: true)
       _ = try tx.endAttempt(probe, run, ok)
       #expect(try tx.adoptChunk(file, run, seq: 0, by: probe, part).isApplied)
@@ -69,7 +69,7 @@ import TransferModel
     let f = try LedgerFixture()
     let (file, run) = try fileInWork(f)
     let chunk = try begin(f, file, run)[0]
-    #expect(chunk.losses == 0)
+    #expect(chunk.facts.losses == 0)
     try f.ledger.write { tx in
       _ = try tx.endAttempt(chunk.attempt, run, acked(10))
       #expect(try tx.storeChunk(chunk.id, chunk.attempt, part).isApplied)
@@ -77,7 +77,7 @@ import TransferModel
       _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: true)
       #expect(try tx.claimFiles(run, limit: 1)[0].hasLosses)
     }
-    #expect(try begin(f, file, run, limit: 2).map(\.losses) == [1, 0])
+    #expect(try begin(f, file, run, limit: 2).map(\.facts.losses) == [1, 0])
   }
 
   @Test func acknowledgedBytesOfAPartAreCountedAndKeptByTheNextClaim() throws {
@@ -105,20 +105,20 @@ import TransferModel
       #expect(try tx.prepareChunk(first.id, first.attempt, remote: ["url": "/p\"1"]).isApplied)
     }
     let sent = try begin(f, file, run, opening)[0]
-    #expect(sent.operation == .part && sent.remote == ["url": "/p\"1"])
+    #expect(sent.operation == .part && sent.facts.remote == ["url": "/p\"1"])
     let now = f.clock.wallMs
     try f.ledger.write { tx in
       _ = try tx.endAttempt(sent.attempt, run, result(.retry, mayHaveArrived: true))
       #expect(try tx.retryChunk(sent.id, sent.attempt, notBeforeMs: now).isApplied)
     }
     let asked = try begin(f, file, run, opening)[0]
-    #expect(asked.operation == .probe && asked.isUncertain)
+    #expect(asked.operation == .probe && asked.facts.isUncertain)
     try f.ledger.write { tx in
       _ = try tx.endAttempt(asked.attempt, run, ok)
       #expect(try tx.probeChunk(asked.id, asked.attempt, acked: 3).isApplied)
     }
     let last = try begin(f, file, run, opening)[0]
-    #expect(last.operation == .part && last.acked == 3 && !last.isUncertain)
+    #expect(last.operation == .part && last.facts.acked == 3 && !last.facts.isUncertain)
     #expect(try f.findings() == [])
   }
 
@@ -194,7 +194,7 @@ import TransferModel
       #expect(try tx.noteSession(session, run, ["a": "2", "b": "é\n"]).isApplied)
       _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
       let claimed = try tx.claimFiles(run, limit: 1)[0]
-      #expect(claimed.session?.remoteID == "mine")
+      #expect(claimed.session?.facts.remoteID == "mine")
       #expect(claimed.session?.notes == ["a": "2", "b": "é\n"])
       #expect(try tx.endSession(session, .gone).isApplied)
       #expect(try tx.noteSession(session, run, [:]) == .lost(to: "gone"))

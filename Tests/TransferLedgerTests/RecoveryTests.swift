@@ -69,8 +69,8 @@ import Testing
     #expect(try f.texts("SELECT state FROM file ORDER BY id") == ["pending", "unknown"])
     #expect(try f.texts("SELECT state, uncertain FROM chunk ORDER BY id") == ["pending 1", "unknown 1"])
     let claimed = try f.ledger.write { try $0.claimFiles(run, limit: 2) }
-    #expect(claimed.map { $0.session?.remoteID } == ["u0"])
-    #expect(claimed.map { $0.session?.mayHoldBytes } == [true])
+    #expect(claimed.map { $0.session?.facts.remoteID } == ["u0"])
+    #expect(claimed.map { $0.session?.facts.mayHoldBytes } == [true])
     #expect(claimed.map(\.lostAnswer) == [.part])
     #expect(try f.findings() == [])
   }
@@ -100,7 +100,7 @@ import Testing
       let file = try tx.claimAndPlan(dead)
       let chunks = try tx.beginChunks(file.id, dead, limit: 2, isRepeatable: true)
       _ = try tx.endAttempt(chunks[1].attempt, dead, acked(10))
-      let part = StoredPart(etag: "e", digest: nil, md5: nil, confirmation: .none)
+      let part = PartReceipt(seq: 0, length: 0, etag: "e", digest: nil, confirmation: .none)
       _ = try tx.storeChunk(chunks[1].id, chunks[1].attempt, part)
     }
     try f.restart()

@@ -403,7 +403,7 @@ import Testing
       _ = try tx.failFile(ids[2], run, code: .http403, message: "no", keepsSession: false)
       let posted = try tx.beginChunks(ids[3], run, limit: 1, isRepeatable: false)[0]
       var lost = result(.unknown, mayHaveArrived: true)
-      lost.sent = SentContent.Piece(range: posted.range, digest: Digest(crc32c: 9))
+      lost.sent = SentContent.Piece(range: posted.facts.range, digest: Digest(crc32c: 9))
       _ = try tx.endAttempt(posted.attempt, run, lost)
       _ = try tx.chunkUnknown(posted.id, posted.attempt)
       _ = try tx.markUnknown(ids[3], run, code: .protoLostAnswer, message: "lost")

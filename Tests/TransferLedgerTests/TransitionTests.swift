@@ -122,7 +122,9 @@ import Testing
       let file = try tx.claimAndPlan(run).id
       let chunks = try tx.beginChunks(file, run, limit: 5, isRepeatable: true)
       for chunk in chunks { #expect(try tx.returnChunk(chunk.id, chunk.attempt) == .lost(to: "in_flight")) }
-      for chunk in chunks { _ = try tx.endAttempt(chunk.attempt, run, chunk.seq == 0 ? acked(10) : result(.retry)) }
+      for chunk in chunks {
+        _ = try tx.endAttempt(chunk.attempt, run, chunk.facts.seq == 0 ? acked(10) : result(.retry))
+      }
       #expect(try tx.endAttempt(chunks[0].attempt, run, ok) == .lost(to: "ok"))
       #expect(try tx.storeChunk(chunks[0].id, chunks[0].attempt, part) == .applied)
       #expect(try tx.storeChunk(chunks[0].id, chunks[0].attempt, part) == .lost(to: "done"))
@@ -168,7 +170,7 @@ import Testing
       #expect(try tx.recut(file, RunID(rawValue: 9), shorter) == .lost(to: nil))
       #expect(try tx.recut(file, run, shorter) == .applied)
       let chunks = try tx.beginChunks(file, run, limit: 9, isRepeatable: true)
-      #expect(chunks.map(\.range) == (0..<7).map(shorter.range))
+      #expect(chunks.map(\.facts.range) == (0..<7).map(shorter.range))
       #expect(chunks[0].id == lost.id)
       _ = try tx.endAttempt(chunks[0].attempt, run, acked(8))
       _ = try tx.storeChunk(chunks[0].id, chunks[0].attempt, part)

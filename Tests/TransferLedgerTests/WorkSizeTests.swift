@@ -16,7 +16,7 @@ import TransferModel
       let file = try tx.claimAndPlan(run)
       let chunks = try tx.beginChunks(file.id, run, limit: .max, isRepeatable: true)
       for chunk in chunks.suffix(2) {
-        _ = try tx.endAttempt(chunk.attempt, run, acked(chunk.range.length))
+        _ = try tx.endAttempt(chunk.attempt, run, acked(chunk.facts.range.length))
         _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
       }
       _ = try tx.endAttempt(chunks[0].attempt, run, result(.retry))

@@ -93,10 +93,10 @@ struct FilledLedger {
       try tx.beginAttempt(file, run, .finish, session: session, isRepeatable: true)
     }
     try close(finish, .ok)
-    let receipt = FileReceipt(
+    let proof = FileProof(
       confirmation: .digest, digest: Digest(crc64nvme: 0x1234), remoteDigest: Digest(crc64nvme: 0x1234),
-      etag: "\"e-2\"",
-      versionID: "", requestID: "R1", serverDate: "Thu, 20 Nov 2025 10:00:05 GMT", location: "s3://bucket/p/a.bin")
+      etag: "\"e-2\"", requestID: "R1", serverDate: "Thu, 20 Nov 2025 10:00:05 GMT")
+    let receipt = FileReceipt(proof, location: "s3://bucket/p/a.bin")
     _ = try ledger.write { tx in try tx.completeFile(file, run, receipt) }
     _ = try ledger.write { tx in try tx.endSession(session, .completed) }
   }
@@ -118,12 +118,15 @@ struct FilledLedger {
 
   private func store(_ chunk: ClaimedChunk) throws {
     var result = AttemptResult(outcome: .ok)
-    (result.httpStatus, result.bytesTransferred, result.bytesAcked) = (200, chunk.range.length, chunk.range.length)
+    (result.httpStatus, result.bytesTransferred, result.bytesAcked) = (
+      200, chunk.facts.range.length, chunk.facts.range.length
+    )
     (result.remoteIP, result.requestID) = ("192.0.2.7", "R0")
     result.timing.totalMs = 250
     try close(chunk.attempt, result)
-    let part = StoredPart(
-      etag: "\"e\"", digest: Digest(crc64nvme: UInt64(chunk.seq)), md5: nil, confirmation: .digest)
+    let part = PartReceipt(
+      seq: chunk.facts.seq, length: chunk.facts.range.length, etag: "\"e\"",
+      digest: Digest(crc64nvme: UInt64(chunk.facts.seq)), confirmation: .digest)
     _ = try ledger.write { tx in try tx.storeChunk(chunk.id, chunk.attempt, part) }
   }
 

@@ -4,9 +4,9 @@ import TransferProtocols
 
 /// A change to the rows of one file, as the file machine decides it; each is one named transition of the ledger.
 enum FileChange: Sendable, Hashable {
-  case storeChunk(ChunkID, AttemptID, StoredPart)
+  case storeChunk(ChunkID, AttemptID, PartReceipt)
   /// A question about the chunk found that it is there.
-  case findChunk(ChunkID, AttemptID, StoredPart)
+  case findChunk(ChunkID, AttemptID, PartReceipt)
   case retryChunk(ChunkID, AttemptID, notBeforeMs: Int64)
   case returnChunk(ChunkID, AttemptID)
   case failChunk(ChunkID, AttemptID)

@@ -80,8 +80,7 @@ extension FileMachine {
     guard let chunk = job.chunk else { preconditionFailure("stored a control step") }
     repairsInARow = 0
     let isSent = if case .chunk = job.step { !job.isFound } else { false }
-    let stored = StoredPart(part)
-    return [isSent ? .storeChunk(chunk, job.attempt, stored) : .findChunk(chunk, job.attempt, stored)]
+    return [isSent ? .storeChunk(chunk, job.attempt, part) : .findChunk(chunk, job.attempt, part)]
   }
 
   /// The file is there, by the body of a request or by the last step.

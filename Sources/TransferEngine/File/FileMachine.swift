@@ -63,7 +63,7 @@ struct FileMachine: Sendable {
     let file = FileFacts(
       uid: claimed.uid, key: claimed.key, size: layout.size, mtimeMs: claimed.identity.mtimeNs / 1_000_000)
     facts = UploadFacts(file: file, layout: layout)
-    facts.session = claimed.session.map(SessionFacts.init)
+    facts.session = claimed.session?.facts
     facts.claimed(lostAnswer: claimed.lostAnswer)
     sessionID = claimed.session?.id
     facts.storedChunks = claimed.doneChunks
@@ -219,7 +219,7 @@ struct FileMachine: Sendable {
     waitingUntil += Array(repeating: nowMs + 20, count: max(0, asked - begun.chunks.count))
     if let session = begun.session {
       sessionID = session.id
-      facts.session = SessionFacts(session)
+      facts.session = session.facts
     }
     if let parts = begun.parts { facts.parts = parts }
     if let doubts = begun.doubts { facts.doubts = doubts }
@@ -274,8 +274,6 @@ struct FileMachine: Sendable {
   }
 
   func receipt(_ proof: FileProof) -> FileReceipt {
-    FileReceipt(
-      confirmation: proof.confirmation, digest: proof.digest, remoteDigest: proof.remoteDigest, etag: proof.etag,
-      versionID: proof.versionID, requestID: proof.requestID, serverDate: proof.serverDate, location: location)
+    FileReceipt(proof, location: location)
   }
 }

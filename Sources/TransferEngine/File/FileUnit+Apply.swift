@@ -17,7 +17,7 @@ extension FileUnit {
     if let ended { try require(tx.endAttempt(ended.attempt, run, ended.result), "end attempt \(ended.attempt)") }
     for change in changes { try apply(change, tx, run, &begun) }
     begun.creditedBytes = tx.takeCredited()
-    if wantsParts { begun.parts = try tx.parts(of: file).map(PartReceipt.init) }
+    if wantsParts { begun.parts = try tx.parts(of: file) }
     if let begin { try apply(begin, tx, run, &begun) }
     return begun
   }
@@ -31,7 +31,7 @@ extension FileUnit {
       begun.chunks = try tx.beginChunks(file, run, limit: 1, isRepeatable: isRepeatable)
     case .control(let step):
       if step == .create { try intendSession(tx, run, &begun) }
-      if case .probe = step { begun.doubts = try tx.doubts(of: file).map(ChunkDoubt.init) }
+      if case .probe = step { begun.doubts = try tx.doubts(of: file) }
       let attempt = try tx.beginAttempt(
         file, run, step.operation, session: begun.session?.id ?? session, isRepeatable: isRepeatable)
       begun.control = (step, attempt)
@@ -43,7 +43,8 @@ extension FileUnit {
 
   private func intendSession(_ tx: LedgerTransaction, _ run: RunID, _ begun: inout Begun) throws {
     guard session == nil, begun.session == nil else { return }
-    begun.session = ClaimedSession(id: try tx.intendSession(file, run), remoteID: nil, intendedAtMs: tx.wallMs)
+    begun.session = ClaimedSession(
+      id: try tx.intendSession(file, run), SessionFacts(remoteID: nil, intendedAtMs: tx.wallMs))
   }
 
   private func apply(_ change: FileChange, _ tx: LedgerTransaction, _ run: RunID, _ begun: inout Begun) throws {
@@ -66,7 +67,7 @@ extension FileUnit {
       try require(tx.doubtChunk(chunk, attempt, remote: remote), "doubt chunk")
     case .adoptChunks(let attempt, let parts):
       for part in parts {
-        try require(tx.adoptChunk(file, run, seq: part.seq, by: attempt, StoredPart(part)), "adopt chunk")
+        try require(tx.adoptChunk(file, run, seq: part.seq, by: attempt, part), "adopt chunk")
       }
     case .disownChunks(let seqs): begun.disownedChunks = try tx.disownChunks(file, run, seqs: seqs)
     case .confirmChunks(let attempt, let confirmation, let etag):
@@ -81,7 +82,8 @@ extension FileUnit {
       try require(tx.askAbout(attempt, of: session, run), "ask about attempt")
     case .beginOwnSession(let remoteID, let notes):
       let id = try tx.beginOwnSession(file, run, remoteID: remoteID, notes: notes)
-      begun.session = ClaimedSession(id: id, remoteID: remoteID, intendedAtMs: tx.wallMs, notes: notes)
+      begun.session = ClaimedSession(
+        id: id, SessionFacts(remoteID: remoteID, intendedAtMs: tx.wallMs, notes: notes))
     case .noteSession(let notes):
       guard let session = session ?? begun.session?.id else { preconditionFailure("notes without a session") }
       try require(tx.noteSession(session, run, notes), "note session")
@@ -118,26 +120,5 @@ extension FileUnit {
       .leaseLost, what, NameBytes(file.description),
       cause: "another process changed it (now: \(state ?? "gone or owned by another run"))",
       remedy: "nothing was lost; run \"transfers run\" again")
-  }
-}
-
-extension ChunkDoubt {
-  init(_ row: DoubtfulChunk) {
-    self.init(seq: row.seq, length: row.length, remote: row.remote, isBackingOff: row.isBackingOff)
-  }
-}
-
-extension StoredPart {
-  init(_ part: PartReceipt) {
-    self.init(
-      etag: part.etag, digest: part.digest, md5: part.md5, confirmation: part.confirmation, remote: part.remote)
-  }
-}
-
-extension PartReceipt {
-  init(_ row: StoredPartRow) {
-    self.init(
-      seq: row.seq, length: row.length, etag: row.etag, digest: row.digest, md5: row.md5,
-      confirmation: row.confirmation, remote: row.remote)
   }
 }

@@ -61,11 +61,3 @@ extension JobStep {
     }
   }
 }
-
-extension SessionFacts {
-  init(_ row: ClaimedSession) {
-    self.init(
-      remoteID: row.remoteID, intendedAtMs: row.intendedAtMs, expiresAtMs: row.expiresAtMs, notes: row.notes)
-    mayHoldBytes = row.mayHoldBytes
-  }
-}

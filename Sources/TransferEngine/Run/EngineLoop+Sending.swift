@@ -59,10 +59,9 @@ extension EngineLoop {
     let proto = work.destination.resolved.uploadProtocol
     // Where chunks do not wait for themselves, it is the file that fails.
     let isOfFile = work.machine.isWhole || !work.machine.abilities.parallelChunks
-    let failures = isOfFile ? work.machine.failures : claimed.failures
-    var chunk = ChunkFacts(
-      seq: claimed.seq, range: claimed.range, acked: claimed.acked, remote: claimed.remote,
-      isUncertain: claimed.isUncertain, failures: failures, losses: claimed.losses)
+    let failures = isOfFile ? work.machine.failures : claimed.facts.failures
+    var chunk = claimed.facts
+    chunk.failures = failures
     let host = work.destination.host
     let isLossy = scheduler.gate(host: host.name)?.isLossy ?? false
     chunk.mostAtOnce = host.bodyLength.limit

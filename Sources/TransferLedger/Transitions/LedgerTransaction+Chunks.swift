@@ -38,7 +38,7 @@ extension LedgerTransaction {
 
   /// in flight → done. `attempt` was closed with `ok` before. The file has made progress: its failures are forgotten,
   /// but not for a chunk that the server had lost before: one that loses again and again must come to an end.
-  public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
+  public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt) throws -> TransitionResult {
     if !part.remote.isEmpty {
       try db.run(
         "UPDATE chunk SET remote = ? WHERE id = ? AND state = 'in_flight'", try json(part.remote), .id(chunk))
@@ -57,7 +57,7 @@ extension LedgerTransaction {
   }
 
   /// in flight → done: `attempt`, a question about the chunk that was closed with `ok`, found that it is there.
-  public func findChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: StoredPart) throws -> TransitionResult {
+  public func findChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt) throws -> TransitionResult {
     let lacked = try db.first("SELECT length - acked FROM chunk WHERE id = ?", .id(chunk)) { $0.int64(0) } ?? 0
     let result = try storeChunk(chunk, attempt, part)
     if result.isApplied { try creditSenders(of: chunk, lacked, asker: attempt) }
@@ -168,13 +168,13 @@ extension LedgerTransaction {
   }
 
   /// The stored chunks of a file, in order.
-  public func parts(of file: FileID) throws -> [StoredPartRow] {
+  public func parts(of file: FileID) throws -> [PartReceipt] {
     try db.rows(
       """
       SELECT seq, length, etag, digest, md5, confirmation, remote FROM chunk WHERE file_id = ? AND state = 'done' ORDER BY seq
       """, .id(file)
     ) { row throws(SQLiteError) in
-      StoredPartRow(
+      PartReceipt(
         seq: row.int(0), length: row.int64(1), etag: row.text(2), digest: row.digest(3), md5: row.digest(4),
         confirmation: try row.named(5), remote: values(row.textOrNil(6)))
     }

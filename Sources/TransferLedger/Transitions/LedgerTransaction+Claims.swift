@@ -88,11 +88,13 @@ extension LedgerTransaction {
       """, .id(file.id)
     ) { row in
       ClaimedSession(
-        id: row.id(0), remoteID: row.textOrNil(1), intendedAtMs: row.int64(2), expiresAtMs: row.int64OrNil(3),
-        notes: values(row.textOrNil(4)))
+        id: row.id(0),
+        SessionFacts(
+          remoteID: row.textOrNil(1), intendedAtMs: row.int64(2), expiresAtMs: row.int64OrNil(3),
+          notes: values(row.textOrNil(4))))
     }
-    if let session = file.session, session.remoteID != nil {
-      file.session?.mayHoldBytes =
+    if let session = file.session, session.facts.remoteID != nil {
+      file.session?.facts.mayHoldBytes =
         try db.first(Self.sentToSession, .id(file.id), .id(session.id)) { $0.flag(0) } ?? false
     }
     if file.layout != nil {
@@ -191,23 +193,17 @@ extension LedgerTransaction {
     let id = try db.insert(
       "INSERT OR FAIL INTO chunk (file_id, seq, offset, length, state) VALUES (?, ?, ?, ?, 'pending')", .id(file),
       .int(seq), .int(range.offset), .int(range.length))
-    return PendingChunk(id: ChunkID(rawValue: id), seq: seq, range: range, failures: 0)
+    return PendingChunk(id: ChunkID(rawValue: id), facts: ChunkFacts(seq: seq, range: range))
   }
 
   private struct PendingChunk {
     var id: ChunkID
-    var seq: Int
-    var range: ByteRange
-    var failures: Int
-    var acked: Int64 = 0
-    var remote: [String: String] = [:]
-    var isUncertain = false
-    var losses = 0
+    var facts: ChunkFacts
 
     /// What is to be done for it now.
     func operation(_ opening: ChunkOpening) -> AttemptOperation {
-      if opening.prepares && remote.isEmpty { return .prepare }
-      return opening.probesUncertain && isUncertain ? .probe : .part
+      if opening.prepares && facts.remote.isEmpty { return .prepare }
+      return opening.probesUncertain && facts.isUncertain ? .probe : .part
     }
   }
 
@@ -221,9 +217,10 @@ extension LedgerTransaction {
     let session = try sessionOfWork(file, run)
     let pending = try db.rows(Self.pendingChunks, .id(file), .int(limit)) { row in
       PendingChunk(
-        id: row.id(0), seq: row.int(1), range: ByteRange(offset: row.int64(2), length: row.int64(3)),
-        failures: row.int(4), acked: row.int64(5), remote: values(row.textOrNil(6)), isUncertain: row.flag(7),
-        losses: row.int(8))
+        id: row.id(0),
+        facts: ChunkFacts(
+          seq: row.int(1), range: ByteRange(offset: row.int64(2), length: row.int64(3)), acked: row.int64(5),
+          remote: values(row.textOrNil(6)), isUncertain: row.flag(7), failures: row.int(4), losses: row.int(8)))
     }
     return try begin(pending, of: file, run, session: session, isRepeatable: isRepeatable, opening: opening)
   }
@@ -244,10 +241,7 @@ extension LedgerTransaction {
           """, .uid(.make(wallMs: wallMs)), .id(file), .id(chunk.id), .int(session), .id(run),
           .flag(isRepeatable || operation != .part), .int(wallMs), .raw(operation)))
       try db.run("UPDATE OR FAIL chunk SET state = 'in_flight' WHERE id = ? AND state = 'pending'", .id(chunk.id))
-      return ClaimedChunk(
-        id: chunk.id, attempt: attempt, seq: chunk.seq, range: chunk.range, failures: chunk.failures,
-        operation: operation, acked: chunk.acked, remote: chunk.remote, isUncertain: chunk.isUncertain,
-        losses: chunk.losses)
+      return ClaimedChunk(id: chunk.id, attempt: attempt, operation: operation, chunk.facts)
     }
   }
 

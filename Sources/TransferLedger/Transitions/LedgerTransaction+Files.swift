@@ -22,7 +22,7 @@ extension LedgerTransaction {
 
   /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. The receipt names the newest attempt
   /// that succeeded. An open session is completed with it.
-  public func completeFile(_ file: FileID, _ run: RunID, _ r: FileReceipt) throws -> TransitionResult {
+  public func completeFile(_ file: FileID, _ run: RunID, _ receipt: FileReceipt) throws -> TransitionResult {
     let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in
       (
         session: row.int64OrNil(0), isOpen: row.flag(1), wish: try row.namedOrNil(2, Wish.self), size: row.int64(3),
@@ -30,13 +30,14 @@ extension LedgerTransaction {
       )
     }
     guard let complete else { return .lost(to: try stateOf(file, run)) }
+    let proof = receipt.proof
     try db.run(
       """
       INSERT OR FAIL INTO receipt (file_id, size, attempt_id, confirmation, digest, remote_digest, etag, version_id,
         request_id, server_date, location, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, .id(file), .integer(complete.size), .int(complete.attempt), .raw(r.confirmation), .digest(r.digest),
-      .digest(r.remoteDigest), .text(r.etag),
-      .text(r.versionID), .text(r.requestID), .text(r.serverDate), .text(r.location), .int(wallMs))
+      """, .id(file), .integer(complete.size), .int(complete.attempt), .raw(proof.confirmation),
+      .digest(proof.digest), .digest(proof.remoteDigest), .text(proof.etag), .text(proof.versionID),
+      .text(proof.requestID), .text(proof.serverDate), .text(receipt.location), .int(wallMs))
     let changes = try db.run(
       """
       UPDATE OR FAIL file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0,

@@ -120,14 +120,14 @@ extension LedgerTransaction {
   }
 
   /// Chunks of a file that are not stored as far as is known, and of which something is remembered; in order.
-  public func doubts(of file: FileID) throws -> [DoubtfulChunk] {
+  public func doubts(of file: FileID) throws -> [ChunkDoubt] {
     try db.rows(
       """
       SELECT seq, length, remote, state = 'waiting' OR failures > 0 FROM chunk
       WHERE file_id = ? AND state IN ('pending', 'waiting') AND remote IS NOT NULL ORDER BY seq
       """, .id(file)
     ) { row in
-      DoubtfulChunk(
+      ChunkDoubt(
         seq: row.int(0), length: row.int64(1), remote: values(row.textOrNil(2)), isBackingOff: row.flag(3))
     }
   }
@@ -135,7 +135,7 @@ extension LedgerTransaction {
   /// waiting, pending → done: `attempt`, a probe that was closed with `ok`, proved that the server has the chunk although its own
   /// answer was lost. The file has made progress: its failures are forgotten, but not for a chunk that was lost before.
   public func adoptChunk(
-    _ file: FileID, _ run: RunID, seq: Int, by attempt: AttemptID, _ part: StoredPart
+    _ file: FileID, _ run: RunID, seq: Int, by attempt: AttemptID, _ part: PartReceipt
   ) throws -> TransitionResult {
     try requireWork(file, run)
     try db.run(

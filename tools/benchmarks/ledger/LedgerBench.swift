@@ -114,13 +114,13 @@ struct LedgerBench {
     result.httpVersion = "1.1"
     try require(tx.endAttempt(chunk.attempt, run, result))
     try require(
-      tx.storeChunk(chunk.id, chunk.attempt, StoredPart(etag: "", digest: digest, md5: nil, confirmation: .none)))
+      tx.storeChunk(
+        chunk.id, chunk.attempt,
+        PartReceipt(seq: 0, length: 16384, etag: "", digest: digest, confirmation: .none)))
     try require(
       tx.completeFile(
         file, run,
-        FileReceipt(
-          confirmation: .none, digest: digest, remoteDigest: nil, etag: "", versionID: "", requestID: "",
-          serverDate: "", location: "http://there/in/x")))
+        FileReceipt(FileProof(confirmation: .none, digest: digest), location: "http://there/in/x")))
   }
 
   // MARK: - claim

@@ -1,0 +1,27 @@
+/// What the server acknowledged about one chunk.
+public struct PartReceipt: Sendable, Hashable {
+  public var seq: Int
+  public var length: Int64
+  /// As received, quotes included; empty when the server sent none.
+  public var etag: String
+  /// Of the bytes that were sent.
+  public var digest: Digest?
+  /// MD5 of the bytes that were sent, when it was computed; the ETag rule of S3 needs it beside the digest.
+  public var md5: Digest?
+  public var confirmation: Confirmation
+  /// What the protocol keeps about it for the last steps; empty for most.
+  public var remote: [String: String]
+
+  public init(
+    seq: Int, length: Int64, etag: String, digest: Digest?, md5: Digest? = nil, confirmation: Confirmation,
+    remote: [String: String] = [:]
+  ) {
+    self.remote = remote
+    self.seq = seq
+    self.length = length
+    self.etag = etag
+    self.digest = digest
+    self.md5 = md5
+    self.confirmation = confirmation
+  }
+}
