@@ -4,10 +4,10 @@ import Testing
 @testable import TransfersCLI
 
 @Suite struct DocumentTests {
-  /// README's table under `## Commands` has a row for each command, and no row for anything else. The first column
-  /// begins with `` `transfers NAME``.
-  @Test func theReadmeListsTheCommands() throws {
-    let lines = try #require(Repository.text("README.md"), "README.md is missing").split(separator: "\n")
+  /// The table of docs/commands.md under `## Commands` has a row for each command, and no row for anything else. The
+  /// first column begins with `` `transfers NAME``.
+  @Test func theReferenceListsTheCommands() throws {
+    let lines = try #require(Repository.text("docs/commands.md"), "docs/commands.md is missing").split(separator: "\n")
     let section = lines.drop { $0 != "## Commands" }.dropFirst().prefix { !$0.hasPrefix("## ") }
     let listed = section.compactMap { line -> String? in
       guard line.hasPrefix("| `transfers ") else { return nil }
