@@ -94,7 +94,7 @@ let package = Package(
     tests("TransferIntegrationTests", ["Receiver", "TransferEngine", "TransferLedger", "TransferModel", "Transfers"]),
     tests("TransferLedgerTests", ["CMigrations", "CSQLite", "TransferLedger", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),
-    tests("RepositoryTests", ["TransfersCLI", argumentParser]),
+    tests("RepositoryTests", ["TransfersCLI", "Transfers", "TransferModel", argumentParser]),
     tests("TransferProtocolsTests", ["CDigest", "TransferModel", "TransferProtocols", httpTypes]),
     tests("TransferReportsTests", ["TransferReports", "TransferLedger", "TransferModel"]),
     // They run the built programs, which the dependencies make sure are there.

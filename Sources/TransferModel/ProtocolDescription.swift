@@ -4,6 +4,12 @@ public struct ProtocolDescription: Sendable, Hashable {
   public var name: String
   /// How destinations begin.
   public var destination: String
+  /// A whole destination, as an example.
+  public var usage: String
+  /// What it does, in a line.
+  public var about: String
+  /// What else people have to know; paragraphs for `transfers help protocols`, empty for none.
+  public var notes: String
   /// Several requests of one file at a time; in words.
   public var parallel: String
   /// A broken upload resumes mid-file.
@@ -16,11 +22,15 @@ public struct ProtocolDescription: Sendable, Hashable {
   public var exactlyOnce: String
 
   public init(
-    name: String, destination: String, parallel: String = "no", isResumable: Bool = false, probe: String = "",
-    digest: String, exactlyOnce: String
+    name: String, destination: String, usage: String, about: String, parallel: String = "no",
+    isResumable: Bool = false, probe: String = "",
+    digest: String, exactlyOnce: String, notes: String = ""
   ) {
     self.name = name
     self.destination = destination
+    self.usage = usage
+    self.about = about
+    self.notes = notes
     self.parallel = parallel
     self.isResumable = isResumable
     self.probe = probe

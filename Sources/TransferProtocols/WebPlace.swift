@@ -1,23 +1,15 @@
 import TransferModel
 
-/// How a body is handed to a web server.
-public enum WebMethod: String, Sendable, Hashable, CaseIterable {
-  case put, post, dav, form, tus, resumable
-
-  /// The URL is that of a program that takes files, and the same for all of them; keys are told in another way.
-  var isEndpoint: Bool { self == .form || self == .tus }
-}
-
 /// A web destination: the origin and what is sent to it.
 public struct WebPlace: Sendable, Hashable {
-  public let method: WebMethod
+  let rules: WebRules
   public let origin: WebOrigin
   /// Sent with every request as typed; without the question mark.
   public let query: String?
   public let template: URLTemplate?
 
-  init(method: WebMethod, origin: WebOrigin, query: String?, template: URLTemplate? = nil) {
-    self.method = method
+  init(rules: WebRules, origin: WebOrigin, query: String?, template: URLTemplate? = nil) {
+    self.rules = rules
     self.origin = origin
     self.query = query
     self.template = template
@@ -26,7 +18,7 @@ public struct WebPlace: Sendable, Hashable {
   /// What people see as the place of `key`; of the destination itself when it is empty.
   func location(_ key: NameBytes) -> String {
     let url = url(key)
-    return method.isEndpoint && !key.isEmpty ? url + "#" + PercentEncoding.path(key.bytes) : url
+    return rules.isEndpoint && !key.isEmpty ? url + "#" + PercentEncoding.path(key.bytes) : url
   }
 
   /// Servers resolve `.` and `..`: the object would get another name, perhaps above the folder that was meant.

@@ -15,7 +15,7 @@ final class CurlDestinations: DestinationResolver {
     let uploadProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
     let origin = try AllProtocols.origin(settings, credentialsRegion: nil)
     return ResolvedDestination(
-      uploadProtocol: uploadProtocol, credentials: try Self.credentials(settings, uploadProtocol),
+      uploadProtocol: uploadProtocol, credentials: try Self.credentials(settings),
       transport: try transport(caFile: Self.authorities(settings, origin)), host: origin.description)
   }
 
@@ -55,13 +55,16 @@ final class CurlDestinations: DestinationResolver {
     }
   }
 
-  static func credentials(
-    _ settings: BatchSettings, _ uploadProtocol: any UploadProtocol
-  ) throws(TransferError) -> any CredentialSource {
-    if uploadProtocol.name == "s3" { return AWSCredentials(profile: settings.awsProfile) }
-    if let profile = settings.profile { return try ProfileSecrets(profile) }
-    guard let reference = settings.auth else { return NoCredential() }
-    return ReferencedCredential(try CredentialReference(parsing: reference))
+  private static func credentials(_ settings: BatchSettings) throws(TransferError) -> any CredentialSource {
+    switch try Destination(settings).definition.credential {
+    case .aws: return AWSCredentials(profile: settings.awsProfile)
+    case .inputs:
+      guard let profile = settings.profile else { return NoCredential() }
+      return try ProfileSecrets(profile)
+    case .reference:
+      guard let reference = settings.auth else { return NoCredential() }
+      return ReferencedCredential(try CredentialReference(parsing: reference))
+    }
   }
 }
 

@@ -15,7 +15,7 @@ struct UploadTarget: Sendable {
     let rooted = try asked.rooted()
     if let file = rooted.caFile { try TrustFile.check(file, namedBy: "--ca-file") }
     destination = try Destination(rooted)
-    if case .s3 = destination.place {
+    if destination.definition.credential == .aws {
       settings = try AWSEnvironment(profile: rooted.awsProfile).completing(rooted)
     } else {
       settings = rooted
@@ -35,7 +35,9 @@ struct UploadTarget: Sendable {
     if let auth = settings.auth { references.append(try CredentialReference(parsing: auth).place) }
     var names: Set<String> = []
     for case .environment(let name)? in references { names.insert(name) }
-    if case .s3 = destination.place { names.formUnion(try AWSEnvironment(profile: settings.awsProfile).variables) }
+    if destination.definition.credential == .aws {
+      names.formUnion(try AWSEnvironment(profile: settings.awsProfile).variables)
+    }
     return names.sorted()
   }
 

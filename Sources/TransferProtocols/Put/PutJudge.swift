@@ -7,8 +7,8 @@ extension PutProtocol {
     switch step {
     case .chunk(let chunk):
       return BodyJudge(
-        isRepeatable: place.method != .post, ifNoneMatch: ifNoneMatch, makesParents: place.method == .dav,
-        acceptsPage: answers.acceptsPage(for: place.method == .post ? "text/html" : mediaType.type(of: facts.file.key)),
+        isRepeatable: method != .post, ifNoneMatch: ifNoneMatch, makesParents: method == .dav,
+        acceptsPage: answers.acceptsPage(for: method == .post ? "text/html" : mediaType.type(of: facts.file.key)),
         accepts202: answers.accepts202
       ).judge(reply, chunk, facts, context)
     case .makeParent:

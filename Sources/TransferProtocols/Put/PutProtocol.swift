@@ -5,6 +5,11 @@ public import TransferModel
 /// A PUT that lost its answer is sent again. A POST is not: nobody can be asked whether it took effect, so the file is
 /// `unknown` until a person decides. `Content-Range` is never sent: there are servers that store the fragment as the whole.
 public struct PutProtocol: UploadProtocol {
+  enum Method: String, Sendable, Hashable {
+    case put, post, dav
+  }
+
+  let method: Method
   let place: WebPlace
   let ifNoneMatch: Bool
   let expectContinue: Bool
@@ -12,10 +17,10 @@ public struct PutProtocol: UploadProtocol {
   /// What counts as stored although it does not say so.
   var answers = AcceptedAnswers()
 
-  public var name: String { place.method.rawValue }
+  public var name: String { method.rawValue }
   public var abilities: ProtocolAbilities {
     ProtocolAbilities(
-      parallelChunks: false, resumable: false, unrepeatable: place.method == .post ? [.part] : [])
+      parallelChunks: false, resumable: false, unrepeatable: method == .post ? [.part] : [])
   }
   public let sentDigest = DigestAlgorithm.crc32c
 
@@ -39,6 +44,6 @@ public struct PutProtocol: UploadProtocol {
 
   /// How many collections lie between the origin and the object.
   private func parentCount(_ key: NameBytes) -> Int {
-    place.method == .dav ? key.bytes.count { $0 == 0x2F } : 0
+    method == .dav ? key.bytes.count { $0 == 0x2F } : 0
   }
 }

@@ -24,8 +24,8 @@ extension PutProtocol {
     if ifNoneMatch { fields[.ifNoneMatch] = "*" }
     if expectContinue { fields[.expect] = "100-continue" }
     return TransferRequest(
-      method: place.method == .post ? .post : .put, url: place.url(facts.file.key), fields: fields,
-      limits: place.method == .post ? .bodyOnce : .body)
+      method: method == .post ? .post : .put, url: place.url(facts.file.key), fields: fields,
+      limits: method == .post ? .bodyOnce : .body)
   }
 
   /// The URL of the collection with the first `depth` components of the key.

@@ -1,14 +1,20 @@
+import TransferModel
+import Transfers
+
 /// `transfers help destinations`.
 enum DestinationHelp {
-  static let text = """
-    s3://bucket/prefix/          Amazon S3 or compatible (--endpoint-url); multipart for large files
-    http(s)://host/path/         PUT to the path
-    post+http(s)://host/path/    POST to the path
-    dav+http(s)://host/path/     PUT, and missing collections are made (WebDAV)
-    form+http(s)://host/path     POST of a form with the file (multipart/form-data), --field, --file-field
-    tus+http(s)://host/path/     tus 1.0 at this endpoint; names go in the metadata of the uploads
-    resumable+http(s)://host/p/  resumable uploads of the IETF drafts, where the server speaks them; else PUT
-    http(s)://host/… --via NAME  what a profile says: token blocks, numbered chunks, Resumable.js, Dropbox … (help profiles)
+  static var text: String { list + rules }
+
+  /// What each protocol says of itself, in a line.
+  private static var list: String {
+    let known = Transfers.protocols.filter { !$0.about.isEmpty }
+    let width = (known.map(\.usage.count).max() ?? 0) + 2
+    return known.map { row in
+      row.usage + String(repeating: " ", count: width - row.usage.count) + row.about + "\n"
+    }.joined()
+  }
+
+  private static let rules = """
 
     A final slash means "into": each file goes below it under its own name, a folder with its tree.
     Without it a single file goes to exactly that name.

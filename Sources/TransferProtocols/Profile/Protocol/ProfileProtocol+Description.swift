@@ -2,17 +2,22 @@ public import TransferModel
 
 extension ProfileProtocol {
   /// Of profiles as such; ``AllProtocols/profiles`` has a row for each built-in one.
-  static let descriptions = [
+  static let definition = ProtocolDefinition(
     ProtocolDescription(
-      name: name, destination: "http(s):// --via", parallel: "by profile", isResumable: true, probe: "by profile",
-      digest: "by profile", exactlyOnce: "by profile; else unknown")
-  ]
+      name: name, destination: "http(s):// --via", usage: "http(s)://host/… --via NAME",
+      about: "what a profile says: token blocks, numbered chunks, Resumable.js, Dropbox … (help profiles)",
+      parallel: "by profile", isResumable: true, probe: "by profile", digest: "by profile",
+      exactlyOnce: "by profile; else unknown"),
+    .endpoint, credential: .inputs,
+    options: [.partSize, ProtocolOption("allow-host") { $0.allowedHosts != nil }],
+    origin: { _, destination, _ throws(TransferError) in try destination.endpoint },
+    make: { settings, _, _ throws(TransferError) in try ProfileProtocol(settings) })
 
   /// What this profile makes of a server.
   func description(via name: String) -> ProtocolDescription {
     let chunks = profile.chunk
     return ProtocolDescription(
-      name: name, destination: "--via",
+      name: name, destination: "--via", usage: "http(s)://host/… --via \(name)", about: "",
       parallel: chunks.mode == .parallel ? "\(chunks.parallel) chunks" : "no", isResumable: abilities.resumable,
       probe: [StepName.probe, .probeChunk, .verify].filter { profile.step($0) != nil }.map(\.rawValue).joined(
         separator: ", "),

@@ -1,0 +1,48 @@
+import TransferModel
+
+extension PutProtocol {
+  static let put = ProtocolDefinition(
+    web: "",
+    ProtocolDescription(
+      name: "put", destination: "http(s)://", usage: "http(s)://host/path/",
+      about: "raw body, PUT to the path", digest: "CRC32C",
+      exactlyOnce: "yes: the same object",
+      notes: """
+        PUT and WebDAV: a page for people (200, text/html) does not say that anything is stored; nor does 202
+        anywhere. Where they do: --accept-html, --accept-202. Forms and POST are answered with pages; what they
+        prove is "none".
+        """),
+    options: [.ifNoneMatch, .auth, .expectContinue, .contentType, .acceptHTML, .accept202],
+    make: { settings, place throws(TransferError) in try PutProtocol(.put, place, settings) })
+
+  static let post = ProtocolDefinition(
+    web: "post+",
+    ProtocolDescription(
+      name: "post", destination: "post+http(s)://", usage: "post+http(s)://host/path/",
+      about: "raw body, POST to the path",
+      digest: "CRC32C",
+      exactlyOnce: "no: unknown"),
+    options: [.ifNoneMatch, .auth, .expectContinue, .contentType, .accept202],
+    make: { settings, place throws(TransferError) in try PutProtocol(.post, place, settings) })
+
+  static let dav = ProtocolDefinition(
+    web: "dav+",
+    rules: WebRules(
+      templateRefusal: .init(
+        cause: "WebDAV destinations have no {path} or {name}", remedy: "end the URL with a slash"),
+      queryRefusal: .init(
+        cause: "a WebDAV destination has no query", remedy: "take \"?…\" out, or use http(s)://")),
+    ProtocolDescription(
+      name: "dav", destination: "dav+http(s)://", usage: "dav+http(s)://host/path/",
+      about: "PUT, and missing collections are made (WebDAV)",
+      digest: "CRC32C", exactlyOnce: "yes: the same object"),
+    options: [.ifNoneMatch, .auth, .expectContinue, .contentType, .acceptHTML, .accept202],
+    make: { settings, place throws(TransferError) in try PutProtocol(.dav, place, settings) })
+
+  private init(_ method: Method, _ place: WebPlace, _ settings: BatchSettings) throws(TransferError) {
+    self.init(
+      method: method, place: place, ifNoneMatch: settings.ifNoneMatch, expectContinue: settings.expectContinue,
+      mediaType: try MediaTypeChoice(parsing: settings.web?.contentType ?? MediaType.unknown),
+      answers: AcceptedAnswers(settings.web))
+  }
+}

@@ -1,0 +1,25 @@
+import TransferModel
+
+extension ResumableProtocol {
+  static let definition = ProtocolDefinition(
+    web: "resumable+",
+    ProtocolDescription(
+      name: "resumable", destination: "resumable+http(s)://", usage: "resumable+http(s)://host/path/",
+      about: "resumable uploads of the IETF drafts (--interop), where the server speaks them; else PUT",
+      isResumable: true,
+      probe: "HEAD", digest: "SHA-256 CRC32C", exactlyOnce: "yes; unknown for POST",
+      notes: """
+        resumable: the drafts of the IETF (--interop 9, 8, 6, 5, 4, 3, final; default: 9, then 8) by PUT, or with
+        --method post. A server with one URL for all uploads wants --method post, or {path} in the query of the
+        destination. A server that does not know them gets one plain request for each file. --digest sha-256 sends
+        digests ahead.
+        """),
+    options: [
+      .partSize, .ifNoneMatch, .auth, .contentType, .acceptHTML, .accept202, .digest,
+      ProtocolOption("interop") { $0.web?.interop != nil },
+      ProtocolOption("method") { $0.web?.method != nil },
+    ],
+    make: { settings, place throws(TransferError) in
+      ResumableProtocol(place: place, settings: try ResumableSettings(settings))
+    })
+}

@@ -1,0 +1,30 @@
+import TransferModel
+
+extension TusProtocol {
+  static let definition = ProtocolDefinition(
+    web: "tus+",
+    rules: WebRules(
+      isEndpoint: true, tellsKeys: true,
+      templateRefusal: .init(
+        cause: "tus destinations have no {path} or {name}", remedy: "names go in the metadata of an upload")),
+    ProtocolDescription(
+      name: "tus", destination: "tus+http(s)://", usage: "tus+http(s)://host/path/",
+      about: "tus 1.0 at this endpoint, with checksum and termination; names go in the metadata",
+      parallel: "by joining",
+      isResumable: true, probe: "HEAD", digest: "SHA-256/1 MD5 CRC32", exactlyOnce: "yes; unknown for joining",
+      notes: """
+        tus: files go in bodies of at most --part-size (64 MiB), which begin at 8 MiB where they have a checksum and
+        grow as they arrive, one after the other; with --parallel side by side, where the server can join uploads:
+        it holds the file twice meanwhile, and a lost answer to joining leaves the file unknown. Checksums where the
+        server announces them (--digest none: without). --method-override: for servers and proxies that know no
+        PATCH and DELETE.
+        """),
+    options: [
+      .partSize, .auth, .expectContinue, .contentType, .digest,
+      ProtocolOption("parallel") { $0.web?.isParallel != nil },
+      ProtocolOption("method-override") { $0.web?.overridesMethod != nil },
+    ],
+    make: { settings, place throws(TransferError) in
+      TusProtocol(endpoint: place, settings: try TusSettings(settings))
+    })
+}
