@@ -34,22 +34,4 @@ extension LedgerTransaction {
       WHERE id IN (SELECT id FROM temp.chosen) AND +state = 'unknown'
       """, .int(wallMs))
   }
-
-  /// unknown → superseded: a newer version of its content follows. Its cause stays, and its session ends here only: it may have
-  /// become what it was for.
-  func supersedeUnknown(_ file: FileID, of batch: BatchID) throws {
-    try db.run(
-      """
-      UPDATE session SET state = 'gone', ended_at = ?
-      WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL
-      """, .int(wallMs), .id(file))
-    try db.run(
-      """
-      UPDATE file SET state = 'superseded', live = NULL, finished_at = max(coalesce(started_at, 0), ?)
-      WHERE id = ? AND state = 'unknown'
-      """, .int(wallMs), .id(file))
-    try recordEvent(
-      "superseded", batch: batch, file: file,
-      detail: "its outcome is unknown, and its source changed; a newer version follows")
-  }
 }

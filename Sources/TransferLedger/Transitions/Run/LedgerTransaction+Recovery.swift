@@ -1,47 +1,7 @@
-import FoundationEssentials
-public import TransferModel
+import TransferModel
 
+/// What dead runs left.
 extension LedgerTransaction {
-  /// Ends runs that said no word as crashed and records a new one. The caller holds the engine lock, which proves that
-  /// their processes are gone.
-  func beginRun(_ run: NewRun) throws -> RunID {
-    try db.run(
-      "UPDATE engine_run SET ended_at = max(started_at, ?), how = 'crashed' WHERE ended_at IS NULL", .int(wallMs))
-    return RunID(
-      rawValue: try db.insert(
-        """
-        INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at,
-          started_boot_ms, heartbeat_boot_ms)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?8)
-        """, .uid(.make(wallMs: wallMs)), .text(try jsonText(run.argv)), .text(run.version), .text(run.host),
-        .text(run.bootID), .int(run.pid), .int(wallMs), .int(run.bootMs)))
-  }
-
-  /// A sign of life, by the wall clock and the boot clock of this moment; nil takes the time of the transaction, and leaves the
-  /// other. `.lost` when the run was ended, by itself or by another engine.
-  public func heartbeat(_ run: RunID, civilMs: Int64? = nil, bootMs: Int64? = nil) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE engine_run SET heartbeat_at = ?, heartbeat_boot_ms = coalesce(?, heartbeat_boot_ms)
-        WHERE id = ? AND ended_at IS NULL
-        """, .int(civilMs ?? wallMs), .int(bootMs), .id(run))
-    ) { try howEnded(run) }
-  }
-
-  /// Ends a run: `done`, `drained`, `interrupted`, `failed: …`.
-  public func endRun(_ run: RunID, how: String) throws -> TransitionResult {
-    try result(
-      db.run(
-        "UPDATE engine_run SET ended_at = max(started_at, ?), how = ? WHERE id = ? AND ended_at IS NULL", .int(wallMs),
-        .text(how), .id(run))
-    ) { try howEnded(run) }
-  }
-
-  private func howEnded(_ run: RunID) throws -> String? {
-    try db.first("SELECT how FROM engine_run WHERE id = ?", .id(run)) { $0.textOrNil(0) } ?? nil
-  }
-
   /// Puts right what dead runs left; after ``Ledger/startRun(_:)`` and before the first claim. Attempts that were open
   /// are `crashed`. Their chunks may be sent again, or are `unknown` where that could double; likewise the files. One
   /// transaction whose cost grows with what was in flight, not with the ledger. Writes `recovered` events.
@@ -103,36 +63,6 @@ extension LedgerTransaction {
       cancelledFiles: cancelled.count)
   }
 
-  struct Orphan {
-    var file: FileID
-    var chunk: ChunkID?
-    var operation: AttemptOperation
-    /// Or its server can be asked what became of it.
-    var isRepeatable: Bool
-  }
-
-  private func openAttempts(notOf run: RunID, _ only: FileID?) throws -> [Orphan] {
-    try db.rows(
-      """
-      SELECT file_id, chunk_id, operation, is_repeatable OR EXISTS (SELECT 1 FROM session s
-         WHERE s.file_id = attempt.file_id AND s.opened_by = attempt.id AND s.state = 'open')
-      FROM attempt WHERE outcome = 'open' AND run_id <> ?1 AND (?2 IS NULL OR file_id = ?2)
-      """, .id(run), .id(only), row: Self.orphan)
-  }
-
-  static func orphan(_ row: SQLRow) throws(SQLiteError) -> Orphan {
-    Orphan(file: row.id(0), chunk: row.idOrNil(1), operation: try row.named(2), isRepeatable: row.flag(3))
-  }
-
-  func releaseChunk(of orphan: Orphan) throws {
-    guard let chunk = orphan.chunk else { return }
-    try db.run(
-      """
-      UPDATE chunk SET state = iif(?, 'pending', 'unknown'), uncertain = max(uncertain, ?)
-      WHERE id = ? AND state = 'in_flight'
-      """, .flag(orphan.isRepeatable), .flag(orphan.operation == .part), .id(chunk))
-  }
-
   /// The files whose outcome is unknown; one event for each operation whose answer was lost.
   private func orphanFiles(of orphans: [Orphan]) throws -> Set<FileID> {
     var unknown: Set<FileID> = []
@@ -147,20 +77,4 @@ extension LedgerTransaction {
     }
     return unknown
   }
-
-  private func orphanFile(_ orphan: Orphan) throws {
-    try db.run(
-      """
-      UPDATE file SET state = 'unknown', run_id = NULL, wish = NULL, cause = 'engine.orphaned',
-        message = 'the engine died while a request was open that must not be repeated'
-      WHERE id = ? AND state IN ('active', 'finishing')
-      """, .id(orphan.file))
-  }
-}
-
-/// JSON with sorted keys, so that equal values are equal text.
-func jsonText(_ value: some Encodable) throws -> String {
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  return String(decoding: try encoder.encode(value), as: UTF8.self)
 }

@@ -16,6 +16,32 @@ public struct OverduePart: Sendable, Hashable {
 }
 
 extension LedgerTransaction {
+  /// Records a batch. With a name that is there already nothing is written, but that it is seen again.
+  func createBatch(_ batch: NewBatch, uid: UID) throws -> BatchID {
+    if let name = batch.name {
+      let found = try db.first("SELECT id FROM batch WHERE name = ? AND origin_id IS NULL", .text(name)) {
+        $0.id(0, BatchID.self)
+      }
+      if let found {
+        try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(found))
+        return found
+      }
+    }
+    let id = try db.insert(
+      """
+      INSERT INTO batch (uid, name, destination_id, protocol, destination, settings, labels, priority, created_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .uid(uid), .string(batch.name), .integer(try destination(batch.canonicalPlace)),
+      .text(batch.protocolName), .text(batch.destination), .text(try jsonText(batch.settings)),
+      .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs))
+    try recordEvent("added", batch: BatchID(rawValue: id), file: nil, detail: batch.destination)
+    return BatchID(rawValue: id)
+  }
+
+  private func destination(_ place: String) throws -> Int64 {
+    try db.destination(at: place) ?? db.insert("INSERT INTO destination (place) VALUES (?)", .text(place))
+  }
+
   /// Changes the rows of these batches. Their files follow with ``followBatch(_:)``.
   func changeBatches(_ ids: [BatchID], _ change: BatchChange) throws -> BatchOutcome {
     let batches = try ids.compactMap { id in try db.first(LedgerSelection.batch, .id(id), row: LedgerSelection.standing)
@@ -82,6 +108,30 @@ extension LedgerTransaction {
       .int(new.priority), .int(new.rate), .int(new.workers), .int(new.deadlineMs), .text(try jsonText(new.labels)),
       .id(new.id))
     try recordEvent("set", batch: new.id, file: nil, detail: old.difference(to: new))
+  }
+
+  /// The batches of these files.
+  func batches(of files: [FileID]) throws -> [BatchID] {
+    guard !files.isEmpty else { return [] }
+    try choose(files)
+    return try db.rows("SELECT DISTINCT f.batch_id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id") { $0.id(0) }
+  }
+
+  /// Hides those of these batches that have no visible file. One that never had a file may still be filling: it counts when
+  /// it is an hour old. Files are hidden in the order of their numbers: mostly the newest one says that there is one that is
+  /// visible, and else two indexes are counted.
+  func hideEmptied(_ batches: [BatchID]) throws {
+    for batch in batches {
+      try db.run(
+        """
+        UPDATE batch SET hidden = 1 WHERE id = ?1 AND hidden IS NULL
+          AND NOT EXISTS (SELECT 1 FROM (SELECT hidden FROM file WHERE batch_id = ?1 ORDER BY id DESC LIMIT 1)
+            WHERE hidden IS NULL)
+          AND (SELECT count(*) FROM file WHERE batch_id = ?1)
+            = (SELECT count(*) FROM file WHERE batch_id = ?1 AND hidden IS NOT NULL)
+          AND (created_at < ?2 OR EXISTS (SELECT 1 FROM file WHERE batch_id = ?1))
+        """, .id(batch), .int(wallMs - 3_600_000))
+    }
   }
 }
 

@@ -83,22 +83,22 @@ extension LedgerTransaction {
       """, .raw(wish))
   }
 
-  /// waiting → pending: what was backing off is tried at once when its file goes on, and is not due while it does not.
-  func wakeChunksOfChosen() throws {
+  /// failed, cancelled, unknown → pending, and their failed and unknown chunks with them; their failures are forgotten.
+  /// With `startsOver` so is what the server has: chunks that were done are sent again and the session is marked for abort.
+  /// Not among the chosen: rows that never had a source (``admitFailed(path:key:code:message:to:)``) and those with a newer
+  /// generation, which must both be pushed again.
+  func retryChosen(startsOver: Bool) throws {
     try db.run(
       """
-      UPDATE chunk SET state = 'pending', not_before = NULL
-      WHERE file_id IN (SELECT id FROM temp.chosen) AND state = 'waiting'
+      UPDATE file SET state = 'pending', live = 1, hidden = NULL, cause = NULL, message = NULL, finished_at = NULL,
+        not_before = NULL, failures = 0
+      WHERE id IN (SELECT id FROM temp.chosen) AND state IN ('failed', 'cancelled', 'unknown')
       """)
-  }
-
-  /// Marks the live sessions of those that are in `state` for abort.
-  func dropSessionsOfChosen(_ state: FileState) throws {
     try db.run(
-      """
-      UPDATE session SET abort_after = ?
-      WHERE file_id IN (SELECT c.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id WHERE f.state = ?)
-        AND state IN ('intended', 'open') AND abort_after IS NULL
-      """, .int(wallMs), .raw(state))
+      "UPDATE batch SET hidden = NULL WHERE hidden = 1 AND id IN (SELECT batch_id FROM file WHERE id IN (SELECT id FROM temp.chosen))"
+    )
+    if startsOver { try dropSessionsOfChosen(.pending) }
+    try reviveChunksOfChosen(startsOver: startsOver)
+    try recordChosen("retried")
   }
 }

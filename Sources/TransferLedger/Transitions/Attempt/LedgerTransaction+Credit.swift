@@ -19,6 +19,29 @@ extension LedgerTransaction {
     }
   }
 
+  /// What a question found below `offset`, but for what its own answer acknowledged of its own body.
+  func creditSenders(of file: FileID, through offset: Int64, asker: AttemptID) throws {
+    var own = try db.first("SELECT bytes_acked FROM attempt WHERE id = ?", .id(asker)) { $0.int64(0) } ?? 0
+    let found = try db.rows(Self.foundBytes, .id(file), .int(offset)) { ($0.id(0, ChunkID.self), $0.int64(1)) }
+    for (chunk, bytes) in found {
+      let ownHere = min(own, bytes)
+      own -= ownHere
+      try creditSenders(of: chunk, bytes - ownHere, asker: asker)
+    }
+  }
+
+  func creditSenders(ofChunk seq: Int, of file: FileID, asker: AttemptID) throws {
+    let found = try db.first(
+      "SELECT id, length - acked FROM chunk WHERE file_id = ? AND seq = ?", .id(file), .int(seq)
+    ) { ($0.id(0, ChunkID.self), $0.int64(1)) }
+    if let (chunk, bytes) = found { try creditSenders(of: chunk, bytes, asker: asker) }
+  }
+
+  static let foundBytes: StaticString = """
+    SELECT id, iif(offset + length < ?2, length, ?2 - offset) - acked FROM chunk
+    WHERE file_id = ?1 AND state <> 'done' AND offset + acked < ?2 ORDER BY seq
+    """
+
   /// Bytes that were counted for attempts of the run that asked, since this was called last in this transaction.
   public func takeCredited() -> Int64 {
     defer { notes.credited = 0 }
@@ -41,6 +64,7 @@ extension LedgerTransaction {
       AND (a.bytes_transferred > a.bytes_acked OR +a.outcome = 'crashed')
     ORDER BY a.n DESC LIMIT 32
     """
+
   static let credit: StaticString = """
     UPDATE attempt SET bytes_acked = bytes_acked + ?1,
       bytes_transferred = iif(bytes_transferred < bytes_acked + ?1, bytes_acked + ?1, bytes_transferred)

@@ -1,32 +1,7 @@
 import TransferModel
 
+/// How the row of a file begins.
 extension LedgerTransaction {
-  /// Records a batch. With a name that is there already nothing is written, but that it is seen again.
-  func createBatch(_ batch: NewBatch, uid: UID) throws -> BatchID {
-    if let name = batch.name {
-      let found = try db.first("SELECT id FROM batch WHERE name = ? AND origin_id IS NULL", .text(name)) {
-        $0.id(0, BatchID.self)
-      }
-      if let found {
-        try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(found))
-        return found
-      }
-    }
-    let id = try db.insert(
-      """
-      INSERT INTO batch (uid, name, destination_id, protocol, destination, settings, labels, priority, created_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, .uid(uid), .string(batch.name), .integer(try destination(batch.canonicalPlace)),
-      .text(batch.protocolName), .text(batch.destination), .text(try jsonText(batch.settings)),
-      .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs))
-    try recordEvent("added", batch: BatchID(rawValue: id), file: nil, detail: batch.destination)
-    return BatchID(rawValue: id)
-  }
-
-  private func destination(_ place: String) throws -> Int64 {
-    try db.destination(at: place) ?? db.insert("INSERT INTO destination (place) VALUES (?)", .text(place))
-  }
-
   /// Records a source that was named but cannot be sent (unreadable, vanished, name refused): a `failed` row without
   /// identity, so that the reports have it. Such a row is not retried; the file is pushed again.
   func admitFailed(
@@ -90,43 +65,9 @@ extension LedgerTransaction {
 
   private static let liveGenerationQuery: StaticString =
     "SELECT generation FROM file WHERE destination_id = ? AND key = ? AND live = 1"
+
   static let pastGenerationQuery: StaticString =
     "SELECT max(generation) FROM file WHERE destination_id = ? AND key = ? AND live IS NULL"
-
-  /// The row of a new generation follows; what is done stays done, the rest is superseded.
-  func replace(_ file: FileID, isDone: Bool) throws {
-    if isDone {
-      try db.run("UPDATE file SET live = NULL WHERE id = ? AND state = 'done'", .id(file))
-      return
-    }
-    try db.run(
-      """
-      UPDATE file SET state = 'superseded', live = NULL, not_before = NULL, cause = 'source.changed',
-        finished_at = max(coalesce(started_at, 0), ?)
-      WHERE id = ? AND state IN ('pending', 'settling')
-      """, .int(wallMs), .id(file))
-    try dropSession(of: file)
-  }
-
-  /// failed, cancelled → superseded, for every generation of the key: another row stands for it now. What was kept of their
-  /// sessions for a retry is marked for abort.
-  func supersedeEnded(_ destination: Int64, _ key: NameBytes) throws {
-    try dropSessions(destination, key)
-    try db.run(
-      """
-      UPDATE file SET state = 'superseded'
-      WHERE destination_id = ? AND key = ? AND live IS NULL AND state IN ('failed', 'cancelled')
-      """, .integer(destination), .name(key))
-  }
-
-  /// Sessions that failed or cancelled generations had kept for a retry that will not come.
-  func dropSessions(_ destination: Int64, _ key: NameBytes) throws {
-    try db.run(
-      """
-      UPDATE session SET abort_after = ? WHERE state IN ('intended', 'open') AND abort_after IS NULL AND file_id IN (
-        SELECT id FROM file WHERE destination_id = ? AND key = ? AND live IS NULL)
-      """, .int(wallMs), .integer(destination), .name(key))
-  }
 }
 
 extension SQLRow {

@@ -46,30 +46,6 @@ extension LedgerTransaction {
     try choose(outcome.asked)
     try askChosen(wish)
   }
-
-  /// The batches of these files.
-  func batches(of files: [FileID]) throws -> [BatchID] {
-    guard !files.isEmpty else { return [] }
-    try choose(files)
-    return try db.rows("SELECT DISTINCT f.batch_id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id") { $0.id(0) }
-  }
-
-  /// Hides those of these batches that have no visible file. One that never had a file may still be filling: it counts when
-  /// it is an hour old. Files are hidden in the order of their numbers: mostly the newest one says that there is one that is
-  /// visible, and else two indexes are counted.
-  func hideEmptied(_ batches: [BatchID]) throws {
-    for batch in batches {
-      try db.run(
-        """
-        UPDATE batch SET hidden = 1 WHERE id = ?1 AND hidden IS NULL
-          AND NOT EXISTS (SELECT 1 FROM (SELECT hidden FROM file WHERE batch_id = ?1 ORDER BY id DESC LIMIT 1)
-            WHERE hidden IS NULL)
-          AND (SELECT count(*) FROM file WHERE batch_id = ?1)
-            = (SELECT count(*) FROM file WHERE batch_id = ?1 AND hidden IS NOT NULL)
-          AND (created_at < ?2 OR EXISTS (SELECT 1 FROM file WHERE batch_id = ?1))
-        """, .id(batch), .int(wallMs - 3_600_000))
-    }
-  }
 }
 
 extension LedgerReader {

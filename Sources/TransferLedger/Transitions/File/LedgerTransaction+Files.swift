@@ -1,5 +1,6 @@
 public import TransferModel
 
+/// How a file goes on while an engine has it, and how it leaves its hands.
 extension LedgerTransaction {
   /// active → finishing, when every chunk is done.
   public func startFinishing(_ file: FileID, _ run: RunID) throws -> TransitionResult {
@@ -18,6 +19,11 @@ extension LedgerTransaction {
       db.run(
         "UPDATE file SET state = 'active' WHERE id = ? AND state = 'finishing' AND run_id = ?", .id(file), .id(run))
     ) { try stateOf(file, run) }
+  }
+
+  func reopenWork(_ file: FileID, _ run: RunID) throws {
+    try requireWork(file, run)
+    try db.run("UPDATE file SET state = 'active' WHERE id = ? AND state = 'finishing'", .id(file))
   }
 
   /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. The receipt names the newest attempt
@@ -62,18 +68,8 @@ extension LedgerTransaction {
       AND f.chunk_count = (SELECT count(*) FROM chunk WHERE file_id = ?1 AND state = 'done')
     """
 
-  /// One that was never answered may exist at the server: it is aborted.
-  private func completeSession(_ session: Int64, isOpen: Bool, of file: FileID) throws {
-    guard isOpen else { return try dropSession(of: file) }
-    let changes = try db.run(
-      "UPDATE session SET state = 'completed', ended_at = ? WHERE id = ? AND file_id = ? AND state = 'open'",
-      .int(wallMs), .integer(session), .id(file))
-    guard changes == 1 else { throw Self.changedMeanwhile("session \(session)") }
-    try watchForOrphan(of: SessionID(rawValue: session))
-  }
-
   /// A row is not where this very transaction has just seen it.
-  private static func changedMeanwhile(_ what: String) -> TransferError {
+  static func changedMeanwhile(_ what: String) -> TransferError {
     TransferError(
       .bug, "write to store", NameBytes(what), cause: "it changed inside a transaction",
       remedy: "run \"transfers store check\"")
@@ -117,12 +113,6 @@ extension LedgerTransaction {
     return .applied
   }
 
-  private func endChunks(of file: FileID) throws {
-    try db.run(
-      "UPDATE chunk SET state = 'failed', not_before = NULL WHERE file_id = ? AND state IN ('pending', 'waiting')",
-      .id(file))
-  }
-
   /// active, finishing → unknown: a request that must not be repeated lost its answer. No attempt may be open. A file that
   /// was called off meanwhile is cancelled.
   public func markUnknown(
@@ -143,36 +133,12 @@ extension LedgerTransaction {
     return try result(changes) { try stateOf(file, run) }
   }
 
-  /// The source changed: this generation is superseded, its session marked for abort, and the next one pending, in the
-  /// same batch and for the same key; what was asked of the old one is done with the next. No attempt may be open. Throws
-  /// `.leaseLost` when the file is not with this run.
-  public func supersede(
-    _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
-  ) throws -> FileID {
-    try requireWork(file, run)
-    let wish = try wish(of: file)
-    let old = try db.first("SELECT batch_id, path, key, mode FROM file WHERE id = ?", .id(file)) { row in
-      (
-        batch: row.id(0, BatchID.self),
-        file: NewFile(
-          path: row.name(1), key: row.name(2), identity: identity, mode: UInt32(truncatingIfNeeded: row.int64(3)))
-      )
-    }
-    guard let old else { throw TransferError(.bug, "write to store", NameBytes(file.description), cause: "it is gone") }
+  func orphanFile(_ orphan: Orphan) throws {
     try db.run(
       """
-      UPDATE file SET state = 'superseded', live = NULL, run_id = NULL, cause = 'source.changed',
-        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?)
+      UPDATE file SET state = 'unknown', run_id = NULL, wish = NULL, cause = 'engine.orphaned',
+        message = 'the engine died while a request was open that must not be repeated'
       WHERE id = ? AND state IN ('active', 'finishing')
-      """, .int(wallMs), .id(file))
-    try endChunks(of: file)
-    try dropSession(of: file)
-    let home = try home(of: old.batch)
-    let generation = try nextGeneration(home.destination, old.file.key)
-    let next = try insert(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
-    try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
-    try honourEnd(wish, of: file)
-    try honour(wish, of: next)
-    return next
+      """, .id(orphan.file))
   }
 }

@@ -29,6 +29,7 @@ extension LedgerTransaction {
     SELECT 1 FROM file WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
       AND size = ? AND mtime_ns = ? AND inode = ?
     """
+
   private static let standing: StaticString =
     "SELECT 1 FROM file WHERE id = ? AND state = 'done' AND live = 1 AND size = ? AND mtime_ns = ? AND inode = ?"
 
@@ -49,26 +50,5 @@ extension LedgerTransaction {
       (seen.ctimeNs, seen.device, seen.boot) = (row.int64(0), row.bits(1), row.bits(2))
       return seen
     } ?? admitted
-  }
-
-  /// The same for an attempt of a run that is dead; nothing when it had ended.
-  func recordSent(
-    _ sent: SentContent.Piece, byDead attempt: AttemptID, notOf run: RunID, _ only: FileID?
-  ) throws {
-    try db.run(
-      """
-      INSERT INTO sent_body (attempt_id, offset, length, digest)
-      SELECT id, ?1, ?2, ?3 FROM attempt
-      WHERE id = ?4 AND outcome = 'open' AND operation = 'part' AND run_id <> ?5 AND (?6 IS NULL OR file_id = ?6)
-      """, .int(sent.range.offset), .int(sent.range.length), .digest(sent.digest), .id(attempt), .id(run), .id(only))
-  }
-
-  /// An attempt that is about to end read this of its file, and its chunk will not be stored by it.
-  func recordSent(_ sent: SentContent.Piece, by attempt: AttemptID, _ run: RunID) throws {
-    try db.run(
-      """
-      INSERT INTO sent_body (attempt_id, offset, length, digest)
-      SELECT id, ?, ?, ? FROM attempt WHERE id = ? AND outcome = 'open' AND run_id = ?
-      """, .int(sent.range.offset), .int(sent.range.length), .digest(sent.digest), .id(attempt), .id(run))
   }
 }

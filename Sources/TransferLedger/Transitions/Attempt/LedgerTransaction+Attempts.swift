@@ -1,0 +1,104 @@
+public import TransferModel
+
+/// How an attempt begins and ends.
+extension LedgerTransaction {
+  /// Opens an attempt that is about the whole file; durable before its request is sent. Throws `.leaseLost` when the
+  /// file is not with this run.
+  public func beginAttempt(
+    _ file: FileID, _ run: RunID, _ operation: AttemptOperation, session: SessionID?, isRepeatable: Bool
+  ) throws -> AttemptID {
+    precondition(operation != .part, "parts begin with beginChunks")
+    if operation == .abort { try requireLease(run) } else { try requireWork(file, run) }
+    return try openAttempt(file, run, operation, session: session, isRepeatable: isRepeatable)
+  }
+
+  func openAttempt(
+    _ file: FileID, _ run: RunID, _ operation: AttemptOperation, session: SessionID?, isRepeatable: Bool
+  ) throws -> AttemptID {
+    began(
+      try db.insert(
+        """
+        INSERT OR FAIL INTO attempt (uid, file_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome)
+        VALUES (?1, ?2, ?3, ?4, ?5, 1 + coalesce((
+          SELECT max(n) FROM attempt WHERE file_id = ?2 AND operation = ?5 AND chunk_id IS NULL), 0), ?6, ?7, 'open')
+        """, .uid(.make(wallMs: wallMs)), .id(file), .id(session), .id(run), .raw(operation), .flag(isRepeatable),
+        .int(wallMs)))
+  }
+
+  /// Closes an attempt with its result; what is closed is history. Do it before the transition of its chunk or file.
+  public func endAttempt(_ attempt: AttemptID, _ run: RunID, _ r: AttemptResult) throws -> TransitionResult {
+    precondition(r.outcome != .open, "an attempt ends with a result")
+    // Apart, because its bound needs a function: see migration 0013.
+    if let excerpt = r.replyExcerpt {
+      try db.run(
+        "UPDATE attempt SET reply_excerpt = ? WHERE id = ? AND outcome = 'open' AND run_id = ?",
+        .blob(Array(excerpt.prefix(4096))), .id(attempt), .id(run))
+    }
+    if let sent = r.sent { try recordSent(sent, by: attempt, run) }
+    let t = r.timing
+    let changes = try db.run(
+      """
+      UPDATE OR FAIL attempt SET outcome = ?1, ended_at = iif(started_at > ?2, started_at, ?2), error_code = ?3,
+        message = ?4, http_status = ?5, curl_code = ?6, errno = ?7, bytes_transferred = ?8, bytes_acked = ?9, dns_ms = ?10,
+        connect_ms = ?11, tls_ms = ?12, first_byte_ms = ?13, total_ms = ?14, remote_ip = ?15, http_version = ?16,
+        request_id = ?17, retry_after_ms = ?18, backoff_ms = ?19, may_have_arrived = ?20
+      WHERE id = ?21 AND outcome = 'open' AND run_id = ?22
+      """, .raw(r.outcome), .int(wallMs), .raw(r.code), .string(r.message), .int(r.httpStatus), .int(r.curlCode),
+      .int(r.systemError), .int(r.bytesTransferred), .int(r.bytesAcked), ms(t.dnsMs), ms(t.connectMs), ms(t.tlsMs),
+      ms(t.firstByteMs), ms(t.totalMs), filled(r.remoteIP), filled(r.httpVersion), filled(r.requestID),
+      .int(r.retryAfterMs), .int(r.backoffMs), .flag(r.mayHaveArrived), .id(attempt), .id(run))
+    guard changes == 1 else { return .lost(to: try outcomeOf(attempt, run)) }
+    if r.outcome != .ok { try delayAbort(of: attempt, backoffMs: r.backoffMs) }
+    return .applied
+  }
+
+  /// Timings that were not reached are -1 in memory and absent in the row.
+  private func ms(_ value: Int64) -> SQLValue { value < 0 ? .null : .integer(value) }
+  private func filled(_ text: String) -> SQLValue { text.isEmpty ? .null : .text(text) }
+
+  private func outcomeOf(_ attempt: AttemptID, _ run: RunID) throws -> String? {
+    try db.first("SELECT outcome FROM attempt WHERE id = ? AND run_id = ?", .id(attempt), .id(run)) { $0.text(0) }
+  }
+
+  struct Orphan {
+    var file: FileID
+    var chunk: ChunkID?
+    var operation: AttemptOperation
+    /// Or its server can be asked what became of it.
+    var isRepeatable: Bool
+  }
+
+  func openAttempts(notOf run: RunID, _ only: FileID?) throws -> [Orphan] {
+    try db.rows(
+      """
+      SELECT file_id, chunk_id, operation, is_repeatable OR EXISTS (SELECT 1 FROM session s
+         WHERE s.file_id = attempt.file_id AND s.opened_by = attempt.id AND s.state = 'open')
+      FROM attempt WHERE outcome = 'open' AND run_id <> ?1 AND (?2 IS NULL OR file_id = ?2)
+      """, .id(run), .id(only), row: Self.orphan)
+  }
+
+  static func orphan(_ row: SQLRow) throws(SQLiteError) -> Orphan {
+    Orphan(file: row.id(0), chunk: row.idOrNil(1), operation: try row.named(2), isRepeatable: row.flag(3))
+  }
+
+  /// The same for an attempt of a run that is dead; nothing when it had ended.
+  func recordSent(
+    _ sent: SentContent.Piece, byDead attempt: AttemptID, notOf run: RunID, _ only: FileID?
+  ) throws {
+    try db.run(
+      """
+      INSERT INTO sent_body (attempt_id, offset, length, digest)
+      SELECT id, ?1, ?2, ?3 FROM attempt
+      WHERE id = ?4 AND outcome = 'open' AND operation = 'part' AND run_id <> ?5 AND (?6 IS NULL OR file_id = ?6)
+      """, .int(sent.range.offset), .int(sent.range.length), .digest(sent.digest), .id(attempt), .id(run), .id(only))
+  }
+
+  /// An attempt that is about to end read this of its file, and its chunk will not be stored by it.
+  func recordSent(_ sent: SentContent.Piece, by attempt: AttemptID, _ run: RunID) throws {
+    try db.run(
+      """
+      INSERT INTO sent_body (attempt_id, offset, length, digest)
+      SELECT id, ?, ?, ? FROM attempt WHERE id = ? AND outcome = 'open' AND run_id = ?
+      """, .int(sent.range.offset), .int(sent.range.length), .digest(sent.digest), .id(attempt), .id(run))
+  }
+}

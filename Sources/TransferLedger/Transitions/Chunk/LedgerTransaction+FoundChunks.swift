@@ -1,0 +1,116 @@
+public import TransferModel
+
+/// What becomes of chunks that are not in flight, when the server says what it has of their file.
+extension LedgerTransaction {
+  /// pending, waiting → done for every chunk of a file whose answer was lost: `attempt`, a `verify` that was closed with `ok`,
+  /// showed that the server has all of it.
+  public func confirmChunks(
+    _ file: FileID, _ run: RunID, by attempt: AttemptID, _ confirmation: Confirmation, etag: String
+  ) throws -> TransitionResult {
+    let found = try db.rows(Self.unstored, .id(file)) { ($0.id(0, ChunkID.self), $0.int64(1)) }
+    try db.run(
+      "UPDATE chunk SET state = 'pending', not_before = NULL WHERE file_id = ? AND state = 'waiting'", .id(file))
+    let changes = try db.run(
+      """
+      UPDATE chunk SET state = 'done', etag = ?, confirmation = ?, done_attempt = ?, failures = 0
+      WHERE file_id = ? AND state = 'pending'
+        AND EXISTS (SELECT 1 FROM file WHERE id = chunk.file_id AND state = 'active' AND run_id = ?)
+      """, .text(etag), .raw(confirmation), .id(attempt), .id(file), .id(run))
+    guard changes > 0, changes == found.count else { return .lost(to: try stateOf(file, run)) }
+    for (chunk, bytes) in found { try creditSenders(of: chunk, bytes, asker: attempt) }
+    return .applied
+  }
+
+  static let unstored: StaticString =
+    "SELECT id, length - acked FROM chunk WHERE file_id = ? AND state IN ('pending', 'waiting') ORDER BY seq"
+
+  /// waiting, pending → done: `attempt`, a probe that was closed with `ok`, proved that the server has the chunk although its own
+  /// answer was lost. The file has made progress: its failures are forgotten, but not for a chunk that was lost before.
+  public func adoptChunk(
+    _ file: FileID, _ run: RunID, seq: Int, by attempt: AttemptID, _ part: PartReceipt
+  ) throws -> TransitionResult {
+    try requireWork(file, run)
+    try db.run(
+      "UPDATE chunk SET state = 'pending', not_before = NULL WHERE file_id = ? AND seq = ? AND state = 'waiting'",
+      .id(file), .int(seq))
+    let changes = try db.run(
+      """
+      UPDATE chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?, failures = 0,
+        uncertain = 0, remote = NULL
+      WHERE file_id = ? AND seq = ? AND state = 'pending'
+      """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt), .id(file),
+      .int(seq))
+    guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
+    try creditSenders(ofChunk: seq, of: file, asker: attempt)
+    try db.run(
+      """
+      UPDATE file SET failures = 0 WHERE id = ?1 AND failures > 0
+        AND EXISTS (SELECT 1 FROM chunk WHERE file_id = ?1 AND seq = ?2 AND losses = 0)
+      """, .id(file), .int(seq))
+    return .applied
+  }
+
+  /// The server holds exactly the first `offset` bytes of the file; `attempt`, closed with `ok`, said so. Chunks below are done,
+  /// chunks above are pending (a loss for those that were done), and the one between has its part. None may be in flight. A file
+  /// that was finishing and lost something goes back to active. Throws `.leaseLost` when the file is not with this run.
+  public func alignChunks(_ file: FileID, _ run: RunID, by attempt: AttemptID, offset: Int64) throws {
+    let (held, size) = try db.first(Self.heldBytes, .id(file)) { ($0.int64(0), $0.int64(1)) } ?? (0, 0)
+    if offset < held { try reopenWork(file, run) } else { try requireWork(file, run) }
+    if offset > held { try creditSenders(of: file, through: offset, asker: attempt) }
+    try db.run(
+      """
+      UPDATE chunk SET losses = losses + (state = 'done' OR acked > max(0, ?2 - offset)), state = 'pending', etag = NULL,
+        digest = NULL, md5 = NULL, confirmation = NULL, done_attempt = NULL, not_before = NULL, uncertain = 0,
+        acked = max(0, ?2 - offset)
+      WHERE file_id = ?1 AND offset + length > ?2 AND (state <> 'pending' OR acked <> max(0, ?2 - offset) OR uncertain)
+      """, .id(file), .int(offset))
+    try db.run(
+      """
+      UPDATE chunk SET state = 'pending', not_before = NULL
+      WHERE file_id = ?1 AND offset + length <= ?2 AND state IN ('waiting', 'failed')
+      """, .id(file), .int(offset))
+    try db.run(
+      """
+      UPDATE chunk SET state = 'done', etag = '', confirmation = 'size', done_attempt = ?3, failures = 0, uncertain = 0
+      WHERE file_id = ?1 AND offset + length <= ?2 AND state = 'pending'
+      """, .id(file), .int(offset), .id(attempt))
+    guard offset == size || BodyProgress.forgives(offset - held, ofFile: size) else { return }
+    // Not for one that loses what it holds again and again: that must come to an end.
+    try db.run(
+      """
+      UPDATE file SET failures = 0 WHERE id = ?1 AND failures > 0
+        AND NOT EXISTS (SELECT 1 FROM chunk WHERE file_id = ?1 AND losses > 0)
+      """, .id(file))
+  }
+
+  static let heldBytes: StaticString =
+    "SELECT coalesce(sum(iif(state = 'done', length, acked)), 0), coalesce(sum(length), 0) FROM chunk WHERE file_id = ?"
+
+  /// done → pending for chunks that the server has lost; returns how many. A file that was finishing goes back to
+  /// active. Throws `.leaseLost` when the file is not with this run.
+  public func disownChunks(_ file: FileID, _ run: RunID, seqs: [Int]) throws -> Int {
+    try reopenWork(file, run)
+    return try seqs.reduce(0) { count, seq in
+      try count
+        + db.run(
+          """
+          UPDATE chunk SET state = 'pending', etag = NULL, digest = NULL, md5 = NULL, confirmation = NULL,
+            done_attempt = NULL, losses = losses + 1, acked = 0, remote = NULL, uncertain = 0
+          WHERE file_id = ? AND seq = ? AND state = 'done'
+          """, .id(file), .int(seq))
+    }
+  }
+
+  /// done, waiting and failed → pending: the session is gone, and with it what was stored; returns how many. A file that
+  /// was finishing goes back to active. Throws `.leaseLost` when the file is not with this run.
+  public func resetChunks(_ file: FileID, _ run: RunID) throws -> Int {
+    try reopenWork(file, run)
+    return try db.run(
+      """
+      UPDATE chunk SET losses = losses + (state = 'done' OR acked > 0), state = 'pending', etag = NULL, digest = NULL,
+        md5 = NULL, confirmation = NULL, done_attempt = NULL, not_before = NULL, acked = 0, remote = NULL, uncertain = 0
+      WHERE file_id = ? AND (state IN ('done', 'waiting', 'failed')
+        OR (state = 'pending' AND (acked > 0 OR remote IS NOT NULL OR uncertain)))
+      """, .id(file))
+  }
+}

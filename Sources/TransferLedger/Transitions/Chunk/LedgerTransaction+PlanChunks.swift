@@ -1,0 +1,60 @@
+public import TransferModel
+
+/// How a file is cut into chunks.
+extension LedgerTransaction {
+  /// Stores how the file is cut, and its chunks, all pending. Once in the life of a generation: `.lost` when it has a
+  /// layout already.
+  public func plan(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
+    try planChunks(file, run, layout) == nil ? .lost(to: try stateOf(file, run)) : .applied
+  }
+
+  /// ``plan(_:_:_:)`` and ``beginChunks(_:_:limit:isRepeatable:)`` of a file that has no session yet, without looking for
+  /// what was just written. nil when it has a layout already, or is not with this run.
+  public func planAndBegin(
+    _ file: FileID, _ run: RunID, _ layout: ChunkLayout, limit: Int, isRepeatable: Bool, opening: ChunkOpening = .none
+  ) throws -> [ClaimedChunk]? {
+    guard let chunks = try planChunks(file, run, layout) else { return nil }
+    return try begin(
+      Array(chunks.prefix(limit)), of: file, run, session: nil, isRepeatable: isRepeatable, opening: opening)
+  }
+
+  private func planChunks(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> [PendingChunk]? {
+    let changes = try db.run(
+      """
+      UPDATE OR FAIL file SET chunk_size = ?, chunk_count = ?
+      WHERE id = ? AND state = 'active' AND run_id = ? AND chunk_count IS NULL
+      """, .int(layout.chunkSize), .int(layout.count), .id(file), .id(run))
+    guard changes == 1 else { return nil }
+    return try (0..<layout.count).map { try addChunk(file, layout, $0) }
+  }
+
+  /// Cuts a file anew, into shorter chunks, when nothing of it is stored and it has no live session. `.lost` for any other.
+  public func recut(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
+    let planned = try db.first("SELECT chunk_count FROM file WHERE id = ?", .id(file)) { $0.int(0) } ?? 0
+    let changes = try db.run(
+      """
+      UPDATE file SET first_chunk_size = coalesce(first_chunk_size, chunk_size), chunk_size = ?1, chunk_count = ?2
+      WHERE id = ?3 AND state = 'active' AND run_id = ?4 AND chunk_size > ?1 AND chunk_count < ?2
+        AND NOT EXISTS (SELECT 1 FROM chunk WHERE file_id = ?3 AND (state <> 'pending' OR acked > 0))
+        AND NOT EXISTS (SELECT 1 FROM session
+          WHERE file_id = ?3 AND state IN ('intended', 'open') AND abort_after IS NULL)
+      """, .int(layout.chunkSize), .int(layout.count), .id(file), .id(run))
+    guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
+    for seq in 0..<planned {
+      let range = layout.range(seq)
+      try db.run(
+        "UPDATE chunk SET offset = ?, length = ?, failures = 0 WHERE file_id = ? AND seq = ?", .int(range.offset),
+        .int(range.length), .id(file), .int(seq))
+    }
+    for seq in planned..<layout.count { _ = try addChunk(file, layout, seq) }
+    return .applied
+  }
+
+  private func addChunk(_ file: FileID, _ layout: ChunkLayout, _ seq: Int) throws -> PendingChunk {
+    let range = layout.range(seq)
+    let id = try db.insert(
+      "INSERT OR FAIL INTO chunk (file_id, seq, offset, length, state) VALUES (?, ?, ?, ?, 'pending')", .id(file),
+      .int(seq), .int(range.offset), .int(range.length))
+    return PendingChunk(id: ChunkID(rawValue: id), facts: ChunkFacts(seq: seq, range: range))
+  }
+}

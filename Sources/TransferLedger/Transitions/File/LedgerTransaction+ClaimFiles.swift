@@ -1,0 +1,145 @@
+import CSQLite
+public import TransferModel
+
+/// pending → active.
+extension LedgerTransaction {
+  /// Gives up to `limit` files to this run, in the order of priority and then of admission. Files and chunks whose time
+  /// has come are promoted first. The cost does not grow with the ledger, nor with what waits.
+  /// Files of the batches in `without` are passed over, at the price of a look at each batch that has ready files.
+  public func claimFiles(_ run: RunID, limit: Int, without: Set<BatchID> = []) throws -> [ClaimedFile] {
+    try requireLease(run)
+    try db.run(Self.promoteFiles, .int(wallMs))
+    try promoteChunks()
+    let ready = try readyFiles(limit, without)
+    let doubtful = try doubtful(ready.map(\.0.id))
+    return try ready.compactMap { (file, isFresh) in
+      guard try activate(file.id, run) else { return nil }
+      var claimed = isFresh ? file : try withHistory(file)
+      claimed.isDoubtful = doubtful.contains(file.id)
+      return claimed
+    }
+  }
+
+  /// pending → active. False when the rules of the ledger refuse it: that file fails, so that it is in nobody's way.
+  private func activate(_ file: FileID, _ run: RunID) throws -> Bool {
+    do throws(SQLiteError) {
+      try db.run(
+        """
+        UPDATE OR FAIL file SET state = 'active', run_id = ?, started_at = coalesce(started_at, ?),
+          cause = iif(cause = 'policy.deadline', NULL, cause)
+        WHERE id = ? AND state = 'pending'
+        """, .id(run), .int(wallMs), .id(file))
+      return true
+    } catch {
+      // One row, and FAIL: nothing was changed, and the transaction goes on.
+      guard error.primary == SQLITE_CONSTRAINT, db.isInTransaction else { throw error }
+      try db.run(
+        """
+        UPDATE file SET state = 'failed', live = NULL, cause = 'engine.bug', message = ?, not_before = NULL,
+          finished_at = max(coalesce(started_at, 0), ?) WHERE id = ? AND state = 'pending'
+        """, .text("the ledger refused to begin it: \(error.message)"), .int(wallMs), .id(file))
+      return false
+    }
+  }
+
+  private func readyFiles(_ limit: Int, _ without: Set<BatchID>) throws -> [(ClaimedFile, Bool)] {
+    let read = { (row: SQLRow) throws(SQLiteError) in (Self.claimed(row), row.isNull(14)) }
+    if without.isEmpty { return try db.rows(Self.readyFiles, .int(limit), row: read) }
+    return try db.readyFiles(without: without, limit: limit).compactMap { file in
+      try db.first(Self.readyFile, .id(file), row: read)
+    }
+  }
+
+  /// Some thousands at a time: when a server that was away comes back, hundreds of thousands may be due at once, and the next
+  /// claim takes more.
+  static let promoteFiles: StaticString = """
+    UPDATE file SET not_before = NULL WHERE id IN (SELECT id FROM file
+      WHERE state = 'pending' AND not_before IS NOT NULL AND not_before <= ? ORDER BY not_before LIMIT 2000)
+    """
+
+  static let readyFiles: StaticString = """
+    SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
+      started_at, chunk_count, staged
+    FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
+    """
+
+  static let readyFile: StaticString = """
+    SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
+      started_at, chunk_count, staged
+    FROM file WHERE id = ? AND state = 'pending' AND not_before IS NULL
+    """
+  private static func claimed(_ row: SQLRow) -> ClaimedFile {
+    ClaimedFile(
+      id: row.id(0), uid: row.uid(1), batch: row.id(2), generation: row.int(3), path: row.name(4), key: row.name(5),
+      identity: row.identity(from: 6), failures: row.int(12), layout: layout(size: row.int64(6), row, 13, count: 15),
+      session: nil, doneChunks: 0, lostAnswer: nil, staged: row.textOrNil(16))
+  }
+
+  private static func layout(size: Int64, _ row: SQLRow, _ chunkSize: Int32, count: Int32) -> ChunkLayout? {
+    guard let length = row.int64OrNil(chunkSize) else { return nil }
+    return ChunkLayout(size: size, chunkSize: length, count: row.int(count))
+  }
+
+  /// What only a file can have that was claimed before.
+  private func withHistory(_ file: ClaimedFile) throws -> ClaimedFile {
+    var file = file
+    file.identity = try sighted(file.id, file.identity)
+    file.session = try db.first(
+      """
+      SELECT id, remote_id, intended_at, expires_at, notes FROM session
+      WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL
+      """, .id(file.id)
+    ) { row in
+      ClaimedSession(
+        id: row.id(0),
+        SessionFacts(
+          remoteID: row.textOrNil(1), intendedAtMs: row.int64(2), expiresAtMs: row.int64OrNil(3),
+          notes: values(row.textOrNil(4))))
+    }
+    if let session = file.session, session.facts.remoteID != nil {
+      file.session?.facts.mayHoldBytes =
+        try db.first(Self.sentToSession, .id(file.id), .id(session.id)) { $0.flag(0) } ?? false
+    }
+    if file.layout != nil {
+      (file.doneChunks, file.doneBytes, file.hasLosses) =
+        try db.first(
+          """
+          SELECT coalesce(sum(state = 'done'), 0), coalesce(sum(iif(state = 'done', length, acked)), 0),
+            coalesce(max(losses), 0) > 0
+          FROM chunk WHERE file_id = ?
+          """, .id(file.id)
+        ) { ($0.int(0), $0.int64(1), $0.flag(2)) } ?? (0, 0, false)
+      file.waitingUntil = try db.rows(
+        """
+        SELECT coalesce(not_before, 0) FROM chunk
+        WHERE file_id = ? AND (state = 'waiting' OR (state = 'pending' AND failures > 0))
+        """, .id(file.id)
+      ) { $0.int64(0) }
+    }
+    file.lostAnswer = try lostAnswer(file.id)
+    return file
+  }
+
+  /// The newest operation whose last word is a lost answer: cut off after its request may have arrived, and no success
+  /// of it since. Each chunk speaks for itself: the success of one says nothing about another.
+  private func lostAnswer(_ file: FileID) throws -> AttemptOperation? {
+    let operations = try db.rows(Self.lostAnswers, .id(file)) { row throws(SQLiteError) in
+      (operation: try row.named(0, AttemptOperation.self), ok: row.int64(1), lost: row.int64(2))
+    }
+    let lost = operations.filter { $0.lost > $0.ok }
+    // A question is asked again because of what it asks about.
+    let effects = lost.filter { $0.operation != .verify && $0.operation != .probe }
+    return (effects.isEmpty ? lost : effects).max { $0.lost < $1.lost }?.operation
+  }
+
+  static let sentToSession: StaticString = """
+    SELECT EXISTS (SELECT 1 FROM attempt
+      WHERE file_id = ? AND operation = 'part' AND session_id = ? AND (bytes_transferred > 0 OR outcome = 'crashed'))
+    """
+
+  static let lostAnswers: StaticString = """
+    SELECT operation, max(iif(outcome = 'ok', id, 0)),
+      max(iif(outcome IN ('crashed', 'interrupted', 'retry') AND may_have_arrived, id, 0))
+    FROM attempt WHERE file_id = ? GROUP BY operation, chunk_id
+    """
+}

@@ -1,0 +1,81 @@
+public import TransferModel
+
+/// A newer generation takes the place of a file.
+extension LedgerTransaction {
+  /// The source changed: this generation is superseded, its session marked for abort, and the next one pending, in the
+  /// same batch and for the same key; what was asked of the old one is done with the next. No attempt may be open. Throws
+  /// `.leaseLost` when the file is not with this run.
+  public func supersede(
+    _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
+  ) throws -> FileID {
+    try requireWork(file, run)
+    let wish = try wish(of: file)
+    let old = try db.first("SELECT batch_id, path, key, mode FROM file WHERE id = ?", .id(file)) { row in
+      (
+        batch: row.id(0, BatchID.self),
+        file: NewFile(
+          path: row.name(1), key: row.name(2), identity: identity, mode: UInt32(truncatingIfNeeded: row.int64(3)))
+      )
+    }
+    guard let old else { throw TransferError(.bug, "write to store", NameBytes(file.description), cause: "it is gone") }
+    try db.run(
+      """
+      UPDATE file SET state = 'superseded', live = NULL, run_id = NULL, cause = 'source.changed',
+        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?)
+      WHERE id = ? AND state IN ('active', 'finishing')
+      """, .int(wallMs), .id(file))
+    try endChunks(of: file)
+    try dropSession(of: file)
+    let home = try home(of: old.batch)
+    let generation = try nextGeneration(home.destination, old.file.key)
+    let next = try insert(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
+    try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
+    try honourEnd(wish, of: file)
+    try honour(wish, of: next)
+    return next
+  }
+
+  /// The row of a new generation follows; what is done stays done, the rest is superseded.
+  func replace(_ file: FileID, isDone: Bool) throws {
+    if isDone {
+      try db.run("UPDATE file SET live = NULL WHERE id = ? AND state = 'done'", .id(file))
+      return
+    }
+    try db.run(
+      """
+      UPDATE file SET state = 'superseded', live = NULL, not_before = NULL, cause = 'source.changed',
+        finished_at = max(coalesce(started_at, 0), ?)
+      WHERE id = ? AND state IN ('pending', 'settling')
+      """, .int(wallMs), .id(file))
+    try dropSession(of: file)
+  }
+
+  /// failed, cancelled → superseded, for every generation of the key: another row stands for it now. What was kept of their
+  /// sessions for a retry is marked for abort.
+  func supersedeEnded(_ destination: Int64, _ key: NameBytes) throws {
+    try dropSessions(destination, key)
+    try db.run(
+      """
+      UPDATE file SET state = 'superseded'
+      WHERE destination_id = ? AND key = ? AND live IS NULL AND state IN ('failed', 'cancelled')
+      """, .integer(destination), .name(key))
+  }
+
+  /// unknown → superseded: a newer version of its content follows. Its cause stays, and its session ends here only: it may have
+  /// become what it was for.
+  func supersedeUnknown(_ file: FileID, of batch: BatchID) throws {
+    try db.run(
+      """
+      UPDATE session SET state = 'gone', ended_at = ?
+      WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL
+      """, .int(wallMs), .id(file))
+    try db.run(
+      """
+      UPDATE file SET state = 'superseded', live = NULL, finished_at = max(coalesce(started_at, 0), ?)
+      WHERE id = ? AND state = 'unknown'
+      """, .int(wallMs), .id(file))
+    try recordEvent(
+      "superseded", batch: batch, file: file,
+      detail: "its outcome is unknown, and its source changed; a newer version follows")
+  }
+}

@@ -1,0 +1,44 @@
+public import TransferModel
+
+/// How a run begins and ends.
+extension LedgerTransaction {
+  /// Ends runs that said no word as crashed and records a new one. The caller holds the engine lock, which proves that
+  /// their processes are gone.
+  func beginRun(_ run: NewRun) throws -> RunID {
+    try db.run(
+      "UPDATE engine_run SET ended_at = max(started_at, ?), how = 'crashed' WHERE ended_at IS NULL", .int(wallMs))
+    return RunID(
+      rawValue: try db.insert(
+        """
+        INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at,
+          started_boot_ms, heartbeat_boot_ms)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?8)
+        """, .uid(.make(wallMs: wallMs)), .text(try jsonText(run.argv)), .text(run.version), .text(run.host),
+        .text(run.bootID), .int(run.pid), .int(wallMs), .int(run.bootMs)))
+  }
+
+  /// A sign of life, by the wall clock and the boot clock of this moment; nil takes the time of the transaction, and leaves the
+  /// other. `.lost` when the run was ended, by itself or by another engine.
+  public func heartbeat(_ run: RunID, civilMs: Int64? = nil, bootMs: Int64? = nil) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE engine_run SET heartbeat_at = ?, heartbeat_boot_ms = coalesce(?, heartbeat_boot_ms)
+        WHERE id = ? AND ended_at IS NULL
+        """, .int(civilMs ?? wallMs), .int(bootMs), .id(run))
+    ) { try howEnded(run) }
+  }
+
+  /// Ends a run: `done`, `drained`, `interrupted`, `failed: …`.
+  public func endRun(_ run: RunID, how: String) throws -> TransitionResult {
+    try result(
+      db.run(
+        "UPDATE engine_run SET ended_at = max(started_at, ?), how = ? WHERE id = ? AND ended_at IS NULL", .int(wallMs),
+        .text(how), .id(run))
+    ) { try howEnded(run) }
+  }
+
+  private func howEnded(_ run: RunID) throws -> String? {
+    try db.first("SELECT how FROM engine_run WHERE id = ?", .id(run)) { $0.textOrNil(0) } ?? nil
+  }
+}

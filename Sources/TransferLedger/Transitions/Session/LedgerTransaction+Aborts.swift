@@ -1,0 +1,104 @@
+public import TransferModel
+
+/// Sessions that have to be ended at the server.
+extension LedgerTransaction {
+  /// Sessions that have to be ended at the server (their file failed for good, was cancelled or superseded), with an
+  /// `abort` attempt opened for each. One that did not succeed comes again after a while.
+  public func claimAborts(_ run: RunID, limit: Int) throws -> [AbortWork] {
+    try requireLease(run)
+    let due = try db.rows(Self.dueAborts, .int(wallMs), .int(limit)) { row in
+      AbortWork(
+        session: row.id(0), attempt: AttemptID(rawValue: 0), file: row.id(1), uid: row.uid(2), key: row.name(3),
+        size: row.int64(4), mtimeNs: row.int64(5), batch: row.id(6), remoteID: row.textOrNil(7),
+        intendedAtMs: row.int64(8), notes: values(row.textOrNil(9)),
+        remotes: storedLists(row.textOrNil(10)))
+    }
+    return try due.map { work in
+      var work = work
+      work.attempt = try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
+      try db.run(
+        "UPDATE session SET abort_after = ? WHERE id = ?", .int(wallMs + Self.abortPatienceMs), .id(work.session))
+      return work
+    }
+  }
+
+  /// Ends one request of an abort and opens the attempt of the next.
+  public func nextAbort(_ work: AbortWork, _ run: RunID, after result: AttemptResult) throws -> AbortWork {
+    try requireLease(run)
+    _ = try endAttempt(work.attempt, run, result)
+    var next = work
+    next.attempt = try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
+    return next
+  }
+
+  /// An abort that did not succeed waits as long as was chosen, or a second for each try.
+  func delayAbort(of attempt: AttemptID, backoffMs: Int64?) throws {
+    try db.run(
+      """
+      UPDATE session SET abort_after = ?1 + coalesce(?2, 1000 * min(60, a.n)) FROM attempt a
+      WHERE a.id = ?3 AND a.operation = 'abort' AND session.id = a.session_id AND session.abort_after IS NOT NULL
+        AND session.state IN ('intended', 'open')
+      """, .int(wallMs), .int(backoffMs), .id(attempt))
+  }
+
+  /// A create whose answer was lost may have made a session that the server did not list yet when it was asked: it is
+  /// looked for once more, as an abort that is due a little later.
+  func watchForOrphan(of completed: SessionID) throws {
+    try db.run(
+      """
+      INSERT INTO session (file_id, run_id, state, intended_at, abort_after)
+      SELECT s.file_id, s.run_id, 'intended', min(a.started_at), ?1 + ?2
+      FROM session s JOIN attempt a ON a.file_id = s.file_id AND a.operation = 'create' AND a.chunk_id IS NULL
+        AND a.outcome <> 'ok' AND a.may_have_arrived
+      WHERE s.id = ?3 GROUP BY s.file_id
+      """, .int(wallMs), .int(Self.orphanDelayMs), .id(completed))
+  }
+
+  /// Gives up the live session of a file that is with this run: what is left of it at the server is ended there, while the file
+  /// begins anew.
+  public func giveUpSession(_ file: FileID, _ run: RunID) throws {
+    try requireWork(file, run)
+    try dropSession(of: file)
+  }
+
+  /// Marks the live session of a file for abort.
+  func dropSession(of file: FileID) throws {
+    try db.run(
+      """
+      UPDATE session SET abort_after = ? WHERE file_id = ? AND state IN ('intended', 'open') AND abort_after IS NULL
+      """, .int(wallMs), .id(file))
+  }
+
+  /// Sessions that failed or cancelled generations had kept for a retry that will not come.
+  func dropSessions(_ destination: Int64, _ key: NameBytes) throws {
+    try db.run(
+      """
+      UPDATE session SET abort_after = ? WHERE state IN ('intended', 'open') AND abort_after IS NULL AND file_id IN (
+        SELECT id FROM file WHERE destination_id = ? AND key = ? AND live IS NULL)
+      """, .int(wallMs), .integer(destination), .name(key))
+  }
+
+  /// Marks the live sessions of those that are in `state` for abort.
+  func dropSessionsOfChosen(_ state: FileState) throws {
+    try db.run(
+      """
+      UPDATE session SET abort_after = ?
+      WHERE file_id IN (SELECT c.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id WHERE f.state = ?)
+        AND state IN ('intended', 'open') AND abort_after IS NULL
+      """, .int(wallMs), .raw(state))
+  }
+
+  /// Long enough for a server that lists what it made a moment ago. Seen: OpenStack Swift 2.30 needs some milliseconds.
+  static let orphanDelayMs: Int64 = 1_000
+
+  /// Longer than a control request may take.
+  static let abortPatienceMs: Int64 = 120_000
+
+  static let dueAborts: StaticString = """
+    SELECT s.id, f.id, f.uid, f.key, f.size, f.mtime_ns, f.batch_id, s.remote_id, s.intended_at,
+      s.notes, s.remotes
+    FROM session s JOIN file f ON f.id = s.file_id
+    WHERE s.state IN ('intended', 'open') AND s.abort_after IS NOT NULL AND s.abort_after <= ?
+    ORDER BY s.abort_after LIMIT ?
+    """
+}

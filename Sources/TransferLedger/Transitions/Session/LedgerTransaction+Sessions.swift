@@ -1,0 +1,92 @@
+public import TransferModel
+
+/// How a session begins and ends.
+extension LedgerTransaction {
+  /// Records that a session will be asked for; durable before the create call is sent. Throws `.leaseLost` when the file
+  /// is not with this run; a second live session of a file is refused by the schema.
+  public func intendSession(_ file: FileID, _ run: RunID) throws -> SessionID {
+    try requireWork(file, run)
+    return SessionID(
+      rawValue: try db.insert(
+        "INSERT INTO session (file_id, run_id, state, intended_at) VALUES (?, ?, 'intended', ?)", .id(file), .id(run),
+        .int(wallMs)))
+  }
+
+  /// intended → open, when its file is with this run. `remoteID` is the name that the server gave it.
+  public func openSession(
+    _ session: SessionID, _ run: RunID, remoteID: String, expiresAtMs: Int64?
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE session SET state = 'open', remote_id = ?, opened_at = ?, expires_at = ?
+        WHERE id = ? AND state = 'intended'
+          AND EXISTS (SELECT 1 FROM file WHERE id = session.file_id AND run_id = ?)
+        """, .text(remoteID), .int(wallMs), .int(expiresAtMs), .id(session), .id(run))
+    ) { try stateOf(session) }
+  }
+
+  /// An attempt that must not be repeated opened this session by its own request: what became of it can be asked from now on.
+  /// Applies while the session is open and its file is with this run.
+  public func askAbout(
+    _ attempt: AttemptID, of session: SessionID, _ run: RunID
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE session SET opened_by = ?1 WHERE id = ?2 AND state = 'open' AND opened_by IS NULL
+          AND EXISTS (SELECT 1 FROM file WHERE id = session.file_id AND run_id = ?3)
+          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?1 AND session_id = ?2 AND outcome = 'open')
+        """, .id(attempt), .id(session), .id(run))
+    ) { try stateOf(session) }
+  }
+
+  /// A session whose name is ours begins open: nobody has to be asked for it. Throws `.leaseLost` when the file is not with this
+  /// run.
+  public func beginOwnSession(
+    _ file: FileID, _ run: RunID, remoteID: String, notes: [String: String]
+  ) throws -> SessionID {
+    let session = try intendSession(file, run)
+    try db.run(
+      "UPDATE session SET state = 'open', remote_id = ?, opened_at = ?, notes = ? WHERE id = ? AND state = 'intended'",
+      .text(remoteID), .int(wallMs), try json(notes), .id(session))
+    return session
+  }
+
+  /// Replaces what is remembered of a live session, when its file is with this run.
+  public func noteSession(
+    _ session: SessionID, _ run: RunID, _ notes: [String: String]
+  ) throws -> TransitionResult {
+    try result(
+      db.run(
+        """
+        UPDATE session SET notes = ? WHERE id = ? AND state IN ('intended', 'open')
+          AND EXISTS (SELECT 1 FROM file WHERE id = session.file_id AND run_id = ?)
+        """, try json(notes), .id(session), .id(run))
+    ) { try stateOf(session) }
+  }
+
+  /// intended, open → completed, aborted or gone. Applied too when it is there already.
+  public func endSession(_ session: SessionID, _ state: SessionState) throws -> TransitionResult {
+    precondition(state != .intended && state != .open, "a session ends in a last state")
+    let changes = try db.run(
+      "UPDATE session SET state = ?, ended_at = ? WHERE id = ? AND state IN ('intended', 'open')", .raw(state),
+      .int(wallMs), .id(session))
+    if changes == 1 {
+      if state == .completed { try watchForOrphan(of: session) }
+      return .applied
+    }
+    let now = try stateOf(session)
+    return now == state.rawValue ? .applied : .lost(to: now)
+  }
+
+  /// One that was never answered may exist at the server: it is aborted.
+  func completeSession(_ session: Int64, isOpen: Bool, of file: FileID) throws {
+    guard isOpen else { return try dropSession(of: file) }
+    let changes = try db.run(
+      "UPDATE session SET state = 'completed', ended_at = ? WHERE id = ? AND file_id = ? AND state = 'open'",
+      .int(wallMs), .integer(session), .id(file))
+    guard changes == 1 else { throw Self.changedMeanwhile("session \(session)") }
+    try watchForOrphan(of: SessionID(rawValue: session))
+  }
+}

@@ -1,0 +1,30 @@
+import FoundationEssentials
+import TransferModel
+
+extension LedgerTransaction {
+  /// Names and values as they are stored: a JSON object, nothing for none.
+  func json(_ values: [String: String]) throws -> SQLValue {
+    values.isEmpty ? .null : .text(try jsonText(values))
+  }
+
+  func values(_ text: String?) -> [String: String] { storedValues(text) }
+}
+
+/// JSON with sorted keys, so that equal values are equal text.
+func jsonText(_ value: some Encodable) throws -> String {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  return String(decoding: try encoder.encode(value), as: UTF8.self)
+}
+
+/// Reads an array of what ``jsonText(_:)`` wrote.
+func storedLists(_ text: String?) -> [[String: String]] {
+  guard let text else { return [] }
+  return (try? JSONDecoder().decode([[String: String]].self, from: Data(text.utf8))) ?? []
+}
+
+/// Reads what ``jsonText(_:)`` wrote; only this program writes it.
+func storedValues(_ text: String?) -> [String: String] {
+  guard let text else { return [:] }
+  return (try? JSONDecoder().decode([String: String].self, from: Data(text.utf8))) ?? [:]
+}
