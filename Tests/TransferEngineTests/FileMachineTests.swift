@@ -23,7 +23,7 @@ import TransferProtocols
     #expect(changes.count == 2)
     #expect(changes.first == .storeChunk(ChunkID(rawValue: 1), AttemptID(rawValue: 1), dialogue.storedPart))
     guard case .complete(let receipt)? = changes.last else { throw Unexpected() }
-    #expect(receipt.confirmation == .digest)
+    #expect(receipt.proof.confirmation == .digest)
     #expect(dialogue.machine.isReleased)
     #expect(dialogue.advance() == nil)
   }

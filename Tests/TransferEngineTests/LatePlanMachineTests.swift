@@ -114,6 +114,6 @@ private struct Scene {
       Issue.record("it is not done")
       return
     }
-    #expect(receipt.confirmation == .size)
+    #expect(receipt.proof.confirmation == .size)
   }
 }

@@ -195,7 +195,7 @@ import TransferModel
       _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)
       let claimed = try tx.claimFiles(run, limit: 1)[0]
       #expect(claimed.session?.facts.remoteID == "mine")
-      #expect(claimed.session?.notes == ["a": "2", "b": "é\n"])
+      #expect(claimed.session?.facts.notes == ["a": "2", "b": "é\n"])
       #expect(try tx.endSession(session, .gone).isApplied)
       #expect(try tx.noteSession(session, run, [:]) == .lost(to: "gone"))
     }
