@@ -87,7 +87,7 @@ import TransferModel
     try f.ledger.write { tx in
       let file = try tx.claimAndPlan(run, chunkSize: 5)
       let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, acked(5))
+      _ = try tx.closeAttempt(chunk.attempt, run, acked(5))
       _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
       #expect(try tx.bytesAcked(of: file.id, by: run) == 5)
       _ = try tx.supersede(file.id, run, by: LedgerFixture.source("a", version: 2).identity, notBeforeMs: nil)

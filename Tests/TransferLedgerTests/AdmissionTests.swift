@@ -66,7 +66,7 @@ import Testing
     try f.ledger.write { tx in
       _ = try tx.claimAndPlan(run)
       let chunk = try tx.beginChunks(d, run, limit: 1, isRepeatable: false)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
       _ = try tx.chunkUnknown(chunk.id, chunk.attempt)
       _ = try tx.markUnknown(d, run, code: .protoLostAnswer, message: "lost")
     }
@@ -217,7 +217,7 @@ import Testing
         _ = try tx.openSession(session, run, remoteID: "up\(session)", expiresAtMs: nil)
       }
       let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, result(.fatal))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.fatal))
       _ = try tx.failChunk(chunk.id, chunk.attempt)
       _ = try tx.failFile(file.id, run, code: .http403, message: "no", keepsSession: true)
     }

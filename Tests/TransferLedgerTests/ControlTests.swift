@@ -79,7 +79,7 @@ import Testing
       _ = try tx.claimFiles(run, limit: 1)
       let session = try tx.intendSession(file, run)
       let create = try tx.beginAttempt(file, run, .create, session: session, isRepeatable: false)
-      _ = try tx.endAttempt(create, run, result(.unknown, mayHaveArrived: true))
+      _ = try tx.closeAttempt(create, run, result(.unknown, mayHaveArrived: true))
       _ = try tx.markUnknown(file, run, code: .protoLostAnswer, message: "lost")
       #expect(try tx.control(.resolve(.done, reason: "it is there"), RowFilter()).changed == [file])
     }
@@ -171,7 +171,7 @@ import Testing
       let chunk = try tx.beginChunks(files[0], run, limit: 1, isRepeatable: false)[0]
       _ = try tx.cancelFiles(.files([files[0]]))
       _ = try tx.pauseFiles(.files([files[1]]), now: false)
-      _ = try tx.endAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
       _ = try tx.chunkUnknown(chunk.id, chunk.attempt)
       _ = try tx.markUnknown(files[0], run, code: .protoLostAnswer, message: "lost")
       _ = try tx.supersede(
@@ -222,7 +222,7 @@ import Testing
       _ = try tx.claimAndPlan(run)
       _ = try tx.openSession(try tx.intendSession(file, run), run, remoteID: "u\(tx.wallMs)", expiresAtMs: nil)
       let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, acked(10))
+      _ = try tx.closeAttempt(chunk.attempt, run, acked(10))
       _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
     }
     try f.ledger.write(begin)
@@ -254,7 +254,7 @@ import Testing
     try f.ledger.write { tx in
       _ = try tx.claimAndPlan(run)
       let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
       _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: 1 << 60)
       _ = try tx.requeueFile(file, run, notBeforeMs: 1 << 60, code: .netReset, isFailure: true)
       #expect(try tx.pauseFiles(RowFilter(), now: false).changed == [file])
@@ -458,7 +458,7 @@ import Testing
     try f.ledger.write { tx in
       _ = try tx.claimAndPlan(run)
       for chunk in try tx.beginChunks(file, run, limit: 2, isRepeatable: true) {
-        _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+        _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
         _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: 1 << 60)
       }
       _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: false)

@@ -21,7 +21,7 @@ import TransferModel
       let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
       var lost = result(.retry, mayHaveArrived: true)
       lost.bytesTransferred = bytes
-      #expect(try tx.endAttempt(chunk.attempt, run, lost).isApplied)
+      #expect(try tx.closeAttempt(chunk.attempt, run, lost).isApplied)
       #expect(try tx.returnChunk(chunk.id, chunk.attempt).isApplied)
       return chunk
     }
@@ -29,7 +29,7 @@ import TransferModel
 
   private func question(_ tx: LedgerTransaction, _ operation: AttemptOperation = .probe) throws -> AttemptID {
     let asked = try tx.beginAttempt(file, run, operation, session: nil, isRepeatable: true)
-    _ = try tx.endAttempt(asked, run, ok)
+    _ = try tx.closeAttempt(asked, run, ok)
     return asked
   }
 
@@ -72,7 +72,7 @@ import TransferModel
       let opening = ChunkOpening(prepares: false, probesUncertain: true)
       let asked = try tx.beginChunks(file, run, limit: 1, isRepeatable: true, opening: opening)[0]
       #expect(asked.id == chunk.id && asked.operation == .probe)
-      _ = try tx.endAttempt(asked.attempt, run, ok)
+      _ = try tx.closeAttempt(asked.attempt, run, ok)
       #expect(try tx.probeChunk(asked.id, asked.attempt, acked: 6).isApplied)
       #expect(tx.takeCredited() == 6)
     }
@@ -85,7 +85,7 @@ import TransferModel
       for chunk in try tx.beginChunks(file, run, limit: .max, isRepeatable: true) {
         var lost = result(.retry, mayHaveArrived: true)
         lost.bytesTransferred = chunk.facts.range.length
-        _ = try tx.endAttempt(chunk.attempt, run, lost)
+        _ = try tx.closeAttempt(chunk.attempt, run, lost)
         let isFirst = chunk.facts.seq == 0
         let kept =
           isFirst
@@ -131,7 +131,7 @@ import TransferModel
     try f.ledger.write { tx in
       let file = try tx.claimFiles(next, limit: 1)[0].id
       let asked = try tx.beginAttempt(file, next, .probe, session: nil, isRepeatable: true)
-      _ = try tx.endAttempt(asked, next, ok)
+      _ = try tx.closeAttempt(asked, next, ok)
       try tx.alignChunks(file, next, by: asked, offset: 7)
       #expect(tx.takeCredited() == 0, "another run sent it")
     }

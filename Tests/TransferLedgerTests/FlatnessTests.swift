@@ -77,12 +77,12 @@ import TransferModel
       _ = try tx.completeFile(id, run, proof)
     case 2, 3:
       let chunk = try tx.beginChunks(id, run, limit: 1, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, result(.fatal))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.fatal))
       _ = try tx.failChunk(chunk.id, chunk.attempt)
       _ = try tx.failFile(id, run, code: .http403, message: "no", keepsSession: kind == 2)
     case 4:
       let chunk = try tx.beginChunks(id, run, limit: 1, isRepeatable: false)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
       _ = try tx.chunkUnknown(chunk.id, chunk.attempt)
       _ = try tx.markUnknown(id, run, code: .protoLostAnswer, message: "lost")
     default: _ = try tx.requeueFile(id, run, notBeforeMs: 1 << 60, code: .http5xx, isFailure: true)
@@ -118,13 +118,13 @@ import TransferModel
     for id in files.prefix(6) { _ = try tx.plan(id, run, ChunkLayout(size: 10, chunkSize: 5)) }
     for id in files.prefix(5) {
       let create = try tx.beginAttempt(id, run, .create, session: try tx.intendSession(id, run), isRepeatable: true)
-      _ = try tx.endAttempt(create, run, ok)
+      _ = try tx.closeAttempt(create, run, ok)
     }
     try tx.sendAll(files[0], run)
     _ = try tx.startFinishing(files[0], run)
     _ = try tx.completeFile(files[0], run, proof)
     let chunks = try tx.beginChunks(files[1], run, limit: 2, isRepeatable: true)
-    for chunk in chunks { _ = try tx.endAttempt(chunk.attempt, run, result(.retry)) }
+    for chunk in chunks { _ = try tx.closeAttempt(chunk.attempt, run, result(.retry)) }
     _ = try tx.retryChunk(chunks[0].id, chunks[0].attempt, notBeforeMs: tx.wallMs)
     _ = try tx.advanceChunk(chunks[1].id, chunks[1].attempt, acked: 2)
     _ = try tx.requeueFile(files[1], run, notBeforeMs: tx.wallMs, code: nil, isFailure: false)

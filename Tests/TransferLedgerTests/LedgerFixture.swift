@@ -189,7 +189,7 @@ extension LedgerTransaction {
 
   func sendAll(_ file: FileID, _ run: RunID) throws {
     for chunk in try beginChunks(file, run, limit: .max, isRepeatable: true) {
-      _ = try endAttempt(chunk.attempt, run, acked(chunk.facts.range.length))
+      _ = try closeAttempt(chunk.attempt, run, acked(chunk.facts.range.length))
       _ = try storeChunk(chunk.id, chunk.attempt, part)
     }
   }

@@ -14,7 +14,7 @@ import Testing
       let file = try tx.claimAndPlan(run)
       let session = try tx.intendSession(file.id, run)
       let create = try tx.beginAttempt(file.id, run, .create, session: session, isRepeatable: true)
-      _ = try tx.endAttempt(create, run, ok)
+      _ = try tx.closeAttempt(create, run, ok)
       #expect(try tx.openSession(session, run, remoteID: "up1", expiresAtMs: nil).isApplied)
       try tx.sendAll(file.id, run)
       #expect(try tx.startFinishing(file.id, run).isApplied)
@@ -40,11 +40,11 @@ import Testing
     try f.ledger.write { tx in
       let file = try tx.claimAndPlan(run)
       let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, result(.retry, mayHaveArrived: true))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.retry, mayHaveArrived: true))
       _ = try tx.returnChunk(chunk.id, chunk.attempt)
       let verify = try tx.beginAttempt(file.id, run, .verify, session: nil, isRepeatable: true)
       #expect(throws: (any Error).self) { try tx.confirmChunks(file.id, run, by: verify, .size, etag: "e") }
-      _ = try tx.endAttempt(verify, run, ok)
+      _ = try tx.closeAttempt(verify, run, ok)
       #expect(try tx.confirmChunks(file.id, run, by: verify, .size, etag: "e").isApplied)
       #expect(try tx.completeFile(file.id, run, proof).isApplied)
     }
@@ -73,7 +73,7 @@ import Testing
     try f.ledger.write { tx in
       let file = try tx.claimAndPlan(run)
       let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
       #expect(try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: due).isApplied)
       #expect(try tx.beginChunks(file.id, run, limit: 9, isRepeatable: true).map(\.facts.seq) == [1])
     }
@@ -97,7 +97,7 @@ import Testing
       _ = try tx.startFinishing(file.id, run)
       let finish = try tx.beginAttempt(file.id, run, .finish, session: session, isRepeatable: true)
       #expect(try tx.requeueFile(file.id, run, notBeforeMs: nil, code: nil, isFailure: true) == .lost(to: "finishing"))
-      _ = try tx.endAttempt(finish, run, result(.retry, mayHaveArrived: true))
+      _ = try tx.closeAttempt(finish, run, result(.retry, mayHaveArrived: true))
       #expect(try tx.requeueFile(file.id, run, notBeforeMs: nil, code: .netReset, isFailure: true).isApplied)
       return try tx.claimFiles(run, limit: 1)[0]
     }
@@ -106,7 +106,7 @@ import Testing
     #expect(claimed.lostAnswer == .finish && claimed.failures == 1)
     let settled = try f.ledger.write { tx in
       let finish = try tx.beginAttempt(claimed.id, run, .finish, session: nil, isRepeatable: true)
-      _ = try tx.endAttempt(finish, run, ok)
+      _ = try tx.closeAttempt(finish, run, ok)
       _ = try tx.requeueFile(claimed.id, run, notBeforeMs: nil, code: nil, isFailure: false)
       return try tx.claimFiles(run, limit: 1)[0].lostAnswer
     }
@@ -155,7 +155,7 @@ import Testing
       _ = try tx.openSession(session, run, remoteID: "up", expiresAtMs: nil)
       let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
       #expect(try tx.failFile(file, run, code: .http403, message: "no", keepsSession: true) == .lost(to: "active"))
-      _ = try tx.endAttempt(chunk.attempt, run, acked(10))
+      _ = try tx.closeAttempt(chunk.attempt, run, acked(10))
       _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
       #expect(try tx.failFile(file, run, code: .http403, message: "no", keepsSession: true).isApplied)
     }
@@ -184,13 +184,13 @@ import Testing
     try f.ledger.write { tx in
       var failed = result(.retry)
       failed.backoffMs = 300
-      _ = try tx.endAttempt(work[0].attempt, run, failed)
+      _ = try tx.closeAttempt(work[0].attempt, run, failed)
     }
     #expect(try f.ledger.read { try $0.nextDueMs() } == f.clock.wallMs + 300)
     f.clock.advance(ms: 300)
     try f.ledger.write { tx in
       let again = try tx.claimAborts(run, limit: 5)[0]
-      _ = try tx.endAttempt(again.attempt, run, ok)
+      _ = try tx.closeAttempt(again.attempt, run, ok)
       #expect(try tx.endSession(again.session, .aborted).isApplied)
       #expect(try tx.claimFiles(run, limit: 5).map(\.id) == [next])
     }

@@ -18,7 +18,7 @@ import TransferModel
         _ = try tx.openSession(session, run, remoteID: "up\(file.id)", expiresAtMs: nil)
       }
       let chunk = try tx.beginChunks(FileID(rawValue: 2), run, limit: 1, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, acked(10))
+      _ = try tx.closeAttempt(chunk.attempt, run, acked(10))
       _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
       for (id, keeps) in [(Int64(2), true), (3, false)] {
         _ = try tx.failFile(FileID(rawValue: id), run, code: .http5xx, message: "no", keepsSession: keeps)
@@ -73,15 +73,15 @@ import TransferModel
         let session = try tx.intendSession(file, run)
         if n < 2 {
           let create = try tx.beginAttempt(file, run, .create, session: session, isRepeatable: true)
-          _ = try tx.endAttempt(create, run, lost)
+          _ = try tx.closeAttempt(create, run, lost)
         } else {
           let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true)[0]
-          _ = try tx.endAttempt(chunk.attempt, run, lost)
+          _ = try tx.closeAttempt(chunk.attempt, run, lost)
           _ = try tx.returnChunk(chunk.id, chunk.attempt)
         }
         if n == 1 {
           let probe = try tx.beginAttempt(file, run, .probe, session: session, isRepeatable: true)
-          _ = try tx.endAttempt(probe, run, listed)
+          _ = try tx.closeAttempt(probe, run, listed)
         }
       }
     }
@@ -91,7 +91,7 @@ import TransferModel
         _ = try tx.openSession(SessionID(rawValue: session), run, remoteID: "u\(session)", expiresAtMs: nil)
       }
       let chunk = try tx.beginChunks(FileID(rawValue: 1), run, limit: 1, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, lost)
+      _ = try tx.closeAttempt(chunk.attempt, run, lost)
       _ = try tx.returnChunk(chunk.id, chunk.attempt)
     }
     #expect(try f.ledger.read { try $0.lostCreations(RowFilter()) } == 2)
@@ -106,7 +106,7 @@ import TransferModel
     #expect(try f.findings() == [])
     try f.ledger.write { tx in
       for work in works {
-        _ = try tx.endAttempt(work.attempt, run, result(.retry))
+        _ = try tx.closeAttempt(work.attempt, run, result(.retry))
         _ = try tx.endSession(work.session, work.file.rawValue == 2 ? .aborted : .gone)
       }
     }
@@ -135,7 +135,7 @@ import TransferModel
         _ = try tx.beginOwnSession(file, run, remoteID: "mine", notes: ["mode": "concat"])
         let opening = ChunkOpening(prepares: true, probesUncertain: false)
         let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true, opening: opening)[0]
-        _ = try tx.endAttempt(chunk.attempt, run, ok)
+        _ = try tx.closeAttempt(chunk.attempt, run, ok)
         _ = try tx.prepareChunk(chunk.id, chunk.attempt, remote: ["url": url])
         guard round == 0 else { continue }
         try tx.giveUpSession(file, run)

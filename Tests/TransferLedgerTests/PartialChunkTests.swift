@@ -28,7 +28,7 @@ import TransferModel
     let (file, run) = try fileInWork(f)
     let chunk = try begin(f, file, run)[0]
     try f.ledger.write { tx in
-      _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
       #expect(
         try tx.advanceChunk(chunk.id, chunk.attempt, acked: 10) == .lost(to: "in_flight"), "that would be all of it")
       #expect(try tx.advanceChunk(chunk.id, chunk.attempt, acked: 4).isApplied)
@@ -37,7 +37,7 @@ import TransferModel
     let again = try begin(f, file, run)[0]
     #expect(again.facts.seq == 0 && again.facts.acked == 4)
     try f.ledger.write { tx in
-      _ = try tx.endAttempt(again.attempt, run, acked(6))
+      _ = try tx.closeAttempt(again.attempt, run, acked(6))
       #expect(try tx.storeChunk(again.id, again.attempt, part).isApplied)
     }
     #expect(try f.texts("SELECT bytes_acked FROM v_files") == ["10"])
@@ -50,13 +50,13 @@ import TransferModel
     let chunk = try begin(f, file, run)[0]
     try f.ledger.write { tx in
       #expect(try tx.doubtChunk(chunk.id, chunk.attempt, remote: ["md5": "x"]) == .lost(to: "in_flight"), "still open")
-      _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
       #expect(try tx.doubtChunk(chunk.id, chunk.attempt, remote: ["md5": "x"]).isApplied)
       #expect(try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: tx.wallMs + 1_000).isApplied)
       #expect(
         try tx.doubts(of: file) == [ChunkDoubt(seq: 0, length: 10, remote: ["md5": "x"], isBackingOff: true)])
       let probe = try tx.beginAttempt(file, run, .probe, session: nil, isRepeatable: true)
-      _ = try tx.endAttempt(probe, run, ok)
+      _ = try tx.closeAttempt(probe, run, ok)
       #expect(try tx.adoptChunk(file, run, seq: 0, by: probe, part).isApplied)
       #expect(try tx.adoptChunk(file, run, seq: 0, by: probe, part) == .lost(to: "active"), "it is done")
       #expect(try tx.doubts(of: file).isEmpty)
@@ -71,7 +71,7 @@ import TransferModel
     let chunk = try begin(f, file, run)[0]
     #expect(chunk.facts.losses == 0)
     try f.ledger.write { tx in
-      _ = try tx.endAttempt(chunk.attempt, run, acked(10))
+      _ = try tx.closeAttempt(chunk.attempt, run, acked(10))
       #expect(try tx.storeChunk(chunk.id, chunk.attempt, part).isApplied)
       #expect(try tx.resetChunks(file, run) == 1)
       _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: true)
@@ -85,7 +85,7 @@ import TransferModel
     let (file, run) = try fileInWork(f)
     let chunk = try begin(f, file, run)[0]
     try f.ledger.write { tx in
-      _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
       _ = try tx.advanceChunk(chunk.id, chunk.attempt, acked: 7)
       _ = try tx.requeueFile(file, run, notBeforeMs: nil, code: nil, isFailure: true)
       let claimed = try tx.claimFiles(run, limit: 1)[0]
@@ -101,20 +101,20 @@ import TransferModel
     let first = try begin(f, file, run, opening)[0]
     #expect(first.operation == .prepare)
     try f.ledger.write { tx in
-      _ = try tx.endAttempt(first.attempt, run, ok)
+      _ = try tx.closeAttempt(first.attempt, run, ok)
       #expect(try tx.prepareChunk(first.id, first.attempt, remote: ["url": "/p\"1"]).isApplied)
     }
     let sent = try begin(f, file, run, opening)[0]
     #expect(sent.operation == .part && sent.facts.remote == ["url": "/p\"1"])
     let now = f.clock.wallMs
     try f.ledger.write { tx in
-      _ = try tx.endAttempt(sent.attempt, run, result(.retry, mayHaveArrived: true))
+      _ = try tx.closeAttempt(sent.attempt, run, result(.retry, mayHaveArrived: true))
       #expect(try tx.retryChunk(sent.id, sent.attempt, notBeforeMs: now).isApplied)
     }
     let asked = try begin(f, file, run, opening)[0]
     #expect(asked.operation == .probe && asked.facts.isUncertain)
     try f.ledger.write { tx in
-      _ = try tx.endAttempt(asked.attempt, run, ok)
+      _ = try tx.closeAttempt(asked.attempt, run, ok)
       #expect(try tx.probeChunk(asked.id, asked.attempt, acked: 3).isApplied)
     }
     let last = try begin(f, file, run, opening)[0]
@@ -145,11 +145,11 @@ import TransferModel
     let (file, run) = try fileInWork(f)
     try f.ledger.write { tx in
       for chunk in try tx.beginChunks(file, run, limit: 2, isRepeatable: true) {
-        _ = try tx.endAttempt(chunk.attempt, run, acked(10))
+        _ = try tx.closeAttempt(chunk.attempt, run, acked(10))
         _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
       }
       let probe = try tx.beginAttempt(file, run, .probe, session: nil, isRepeatable: true)
-      _ = try tx.endAttempt(probe, run, ok)
+      _ = try tx.closeAttempt(probe, run, ok)
       try tx.alignChunks(file, run, by: probe, offset: Int64(offset))
     }
     #expect(try chunks(f) == rows)
@@ -164,7 +164,7 @@ import TransferModel
       try tx.sendAll(file, run)
       _ = try tx.startFinishing(file, run)
       let probe = try tx.beginAttempt(file, run, .probe, session: nil, isRepeatable: true)
-      _ = try tx.endAttempt(probe, run, ok)
+      _ = try tx.closeAttempt(probe, run, ok)
       try tx.alignChunks(file, run, by: probe, offset: 31)
     }
     #expect(try f.texts("SELECT state FROM file") == ["active"])
@@ -179,7 +179,7 @@ import TransferModel
       _ = try tx.claimFiles(run, limit: 1)
       for offset in [Int64(0), 5] {
         let probe = try tx.beginAttempt(file, run, .probe, session: nil, isRepeatable: true)
-        _ = try tx.endAttempt(probe, run, ok)
+        _ = try tx.closeAttempt(probe, run, ok)
         try tx.alignChunks(file, run, by: probe, offset: offset)
         #expect(try tx.claimedFailures(file) == (offset == 0 ? 1 : 0))
       }

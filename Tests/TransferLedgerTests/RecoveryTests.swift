@@ -99,7 +99,7 @@ import Testing
     try f.ledger.write { tx in
       let file = try tx.claimAndPlan(dead)
       let chunks = try tx.beginChunks(file.id, dead, limit: 2, isRepeatable: true)
-      _ = try tx.endAttempt(chunks[1].attempt, dead, acked(10))
+      _ = try tx.closeAttempt(chunks[1].attempt, dead, acked(10))
       let part = PartReceipt(seq: 0, length: 0, etag: "e", digest: nil, confirmation: .none)
       _ = try tx.storeChunk(chunks[1].id, chunks[1].attempt, part)
     }
@@ -124,7 +124,7 @@ import Testing
       let file = try #require(try tx.claimFiles(run, limit: 1).first)
       let session = try #require(file.session?.id)
       let create = try tx.beginAttempt(file.id, run, .create, session: session, isRepeatable: true)
-      _ = try tx.endAttempt(create, run, ok)
+      _ = try tx.closeAttempt(create, run, ok)
       _ = try tx.openSession(session, run, remoteID: "second", expiresAtMs: nil)
       try tx.sendAll(file.id, run)
       #expect(try tx.endSession(session, .completed).isApplied)
@@ -144,7 +144,7 @@ import Testing
     try f.ledger.write { tx in
       let file = try tx.claimAndPlan(dead)
       let chunk = try tx.beginChunks(file.id, dead, limit: 2, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, dead, result(.fatal))
+      _ = try tx.closeAttempt(chunk.attempt, dead, result(.fatal))
       #expect(try tx.failChunk(chunk.id, chunk.attempt).isApplied)
     }
     try f.restart()
@@ -164,7 +164,7 @@ import Testing
     try f.ledger.write { tx in
       for _ in files { _ = try tx.claimAndPlan(run) }
       let chunk = try tx.beginChunks(files[2], run, limit: 1, isRepeatable: true)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
       _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: month)
       for (file, dueMs) in zip(files, [month, hour, month]) {
         let session = try tx.intendSession(file, run)

@@ -110,7 +110,7 @@ import TransferModel
     try f.ledger.write { tx in
       let file = try tx.claimAndPlan(run, chunkSize: 5)
       for chunk in try tx.beginChunks(file.id, run, limit: 2, isRepeatable: true) {
-        _ = try tx.endAttempt(chunk.attempt, run, result(.retry))
+        _ = try tx.closeAttempt(chunk.attempt, run, result(.retry))
         _ = try tx.retryChunk(chunk.id, chunk.attempt, notBeforeMs: 0)
       }
       _ = try tx.claimAndPlan(run)

@@ -404,12 +404,12 @@ import Testing
       let posted = try tx.beginChunks(ids[3], run, limit: 1, isRepeatable: false)[0]
       var lost = result(.unknown, mayHaveArrived: true)
       lost.sent = SentContent.Piece(range: posted.facts.range, digest: Digest(crc32c: 9))
-      _ = try tx.endAttempt(posted.attempt, run, lost)
+      _ = try tx.closeAttempt(posted.attempt, run, lost)
       _ = try tx.chunkUnknown(posted.id, posted.attempt)
       _ = try tx.markUnknown(ids[3], run, code: .protoLostAnswer, message: "lost")
       try tx.sendAll(ids[4], run)
       _ = try tx.endSession(try tx.intendSession(ids[4], run), .aborted)
-      _ = try tx.endAttempt(try tx.beginAttempt(ids[1], run, .probe, session: nil, isRepeatable: true), run, ok)
+      _ = try tx.closeAttempt(try tx.beginAttempt(ids[1], run, .probe, session: nil, isRepeatable: true), run, ok)
     }
     try f.shell("UPDATE file SET state = 'pending' WHERE id = 3")
   }

@@ -115,11 +115,11 @@ import TransferModel
     try f.ledger.write { tx in
       _ = try tx.claimAndPlan(run)
       let chunks = try tx.beginChunks(id, run, limit: 2, isRepeatable: true)
-      _ = try tx.endAttempt(chunks[0].attempt, run, acked(10))
+      _ = try tx.closeAttempt(chunks[0].attempt, run, acked(10))
       _ = try tx.storeChunk(chunks[0].id, chunks[0].attempt, part)
       var cut = result(.retry, mayHaveArrived: true)
       cut.sent = piece
-      _ = try tx.endAttempt(chunks[1].attempt, run, cut)
+      _ = try tx.closeAttempt(chunks[1].attempt, run, cut)
       _ = try tx.returnChunk(chunks[1].id, chunks[1].attempt)
     }
     let first = SentContent.Piece(range: ByteRange(offset: 0, length: 10), digest: Digest(crc32c: 7))

@@ -15,8 +15,20 @@ struct SourceStatement: CustomStringConvertible {
   /// The texts that SQLite gets: one for each scope of a filter.
   var variants: [String] {
     guard text.contains("{") else { return [text] }
-    return Self.filters.map { filter in
-      filter.parts.reduce(text) { text, part in text.replacing("{\(part.name)}", with: part.text) }
+    if text.contains("{guard}") { return [Self.filled(text, guards)] }
+    return Self.filters.map { Self.filled(text, $0.parts) }
+  }
+
+  private static func filled(_ text: String, _ parts: [(name: String, text: String)]) -> String {
+    parts.reduce(text) { text, part in text.replacing("{\(part.name)}", with: part.text) }
+  }
+
+  /// The guard of the one row that the statement changes.
+  private var guards: [(name: String, text: String)] {
+    switch text.split(separator: " ").first(where: { ["chunk", "file", "session"].contains($0) }) {
+    case "chunk": RowGuard.chunk
+    case "file": RowGuard.file
+    default: RowGuard.session
     }
   }
 

@@ -24,7 +24,7 @@ import TransferModel
       for _ in 0..<2 {
         let file = try tx.claimAndPlan(run, chunkSize: 10)
         guard let chunk = try tx.beginChunks(file.id, run, limit: 1, isRepeatable: true).first else { return }
-        _ = try tx.endAttempt(chunk.attempt, run, acked(chunk.facts.range.length))
+        _ = try tx.closeAttempt(chunk.attempt, run, acked(chunk.facts.range.length))
         _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
         _ = try tx.requeueFile(file.id, run, notBeforeMs: 1 << 50, code: .netReset, isFailure: true)
       }

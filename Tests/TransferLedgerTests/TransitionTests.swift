@@ -51,6 +51,20 @@ import Testing
     init(_ outcome: String) { description = outcome }
   }
 
+  /// What the transition of one chunk, of one session, or of one file that an engine has asks of its row is written in ``RowGuard`` only;
+  /// and one statement closes attempts.
+  @Test func theGuardOfARowStandsOnce() throws {
+    let texts = try SourceStatement.all().map { $0.text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+    #expect(texts.count { $0.contains("{guard}") } >= 18)
+    for text in texts where text.hasPrefix("UPDATE") && !text.contains("{guard}") {
+      let isOfOneRow = text.contains("WHERE id = ?")
+      #expect(!(isOfOneRow && text.contains("chunk SET state")), "\(text)")
+      #expect(!(isOfOneRow && text.contains("session SET state")), "\(text)")
+      #expect(!(isOfOneRow && text.contains("state IN ('active', 'finishing')")), "\(text)")
+    }
+    #expect(texts.filter { $0.contains("attempt SET outcome") }.count == 1)
+  }
+
   private typealias Event = @Sendable (LedgerTransaction, FileID, RunID) throws -> String
   private static let events: [Event] = [
     { tx, file, run in try tx.claimFiles(run, limit: 1).isEmpty ? "0" : "+" },
@@ -102,7 +116,7 @@ import Testing
     case "failed": _ = try tx.failFile(file, run, code: .http403, message: "m", keepsSession: false)
     case "unknown":
       let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: false)[0]
-      _ = try tx.endAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
+      _ = try tx.closeAttempt(chunk.attempt, run, result(.unknown, mayHaveArrived: true))
       _ = try tx.chunkUnknown(chunk.id, chunk.attempt)
       _ = try tx.markUnknown(file, run, code: .protoLostAnswer, message: "m")
     case "superseded":
@@ -123,9 +137,9 @@ import Testing
       let chunks = try tx.beginChunks(file, run, limit: 5, isRepeatable: true)
       for chunk in chunks { #expect(try tx.returnChunk(chunk.id, chunk.attempt) == .lost(to: "in_flight")) }
       for chunk in chunks {
-        _ = try tx.endAttempt(chunk.attempt, run, chunk.facts.seq == 0 ? acked(10) : result(.retry))
+        _ = try tx.closeAttempt(chunk.attempt, run, chunk.facts.seq == 0 ? acked(10) : result(.retry))
       }
-      #expect(try tx.endAttempt(chunks[0].attempt, run, ok) == .lost(to: "ok"))
+      #expect(try tx.closeAttempt(chunks[0].attempt, run, ok) == .lost(to: "ok"))
       #expect(try tx.storeChunk(chunks[0].id, chunks[0].attempt, part) == .applied)
       #expect(try tx.storeChunk(chunks[0].id, chunks[0].attempt, part) == .lost(to: "done"))
       #expect(try tx.retryChunk(chunks[1].id, chunks[1].attempt, notBeforeMs: 1 << 60) == .applied)
@@ -157,12 +171,12 @@ import Testing
       #expect(try tx.recut(file, run, shorter) == .lost(to: "active"), "it runs")
       var result = result(.retry)
       result.bytesTransferred = 20
-      _ = try tx.endAttempt(lost.attempt, run, result)
+      _ = try tx.closeAttempt(lost.attempt, run, result)
       _ = try tx.retryChunk(lost.id, lost.attempt, notBeforeMs: 1 << 60)
       let rest = try tx.beginChunks(file, run, limit: 2, isRepeatable: true)
-      _ = try tx.endAttempt(rest[0].attempt, run, TransferLedgerTests.result(.interrupted))
+      _ = try tx.closeAttempt(rest[0].attempt, run, TransferLedgerTests.result(.interrupted))
       _ = try tx.returnChunk(rest[0].id, rest[0].attempt)
-      _ = try tx.endAttempt(rest[1].attempt, run, acked(10))
+      _ = try tx.closeAttempt(rest[1].attempt, run, acked(10))
       _ = try tx.storeChunk(rest[1].id, rest[1].attempt, part)
       try tx.giveUpSession(file, run)
       #expect(try tx.recut(file, run, shorter) == .lost(to: "active"), "one waits, and the last is stored")
@@ -172,10 +186,10 @@ import Testing
       let chunks = try tx.beginChunks(file, run, limit: 9, isRepeatable: true)
       #expect(chunks.map(\.facts.range) == (0..<7).map(shorter.range))
       #expect(chunks[0].id == lost.id)
-      _ = try tx.endAttempt(chunks[0].attempt, run, acked(8))
+      _ = try tx.closeAttempt(chunks[0].attempt, run, acked(8))
       _ = try tx.storeChunk(chunks[0].id, chunks[0].attempt, part)
       for chunk in chunks.dropFirst() {
-        _ = try tx.endAttempt(chunk.attempt, run, TransferLedgerTests.result(.retry))
+        _ = try tx.closeAttempt(chunk.attempt, run, TransferLedgerTests.result(.retry))
         _ = try tx.returnChunk(chunk.id, chunk.attempt)
       }
       #expect(
@@ -214,7 +228,7 @@ import Testing
     #expect(try f.ledger.write { try $0.heartbeat(old) } == .lost(to: "crashed"))
     #expect(throws: TransferError.self) { try f.ledger.write { try $0.claimFiles(old, limit: 1) } }
     _ = try f.ledger.write { try $0.recover(new) }
-    #expect(try f.ledger.write { try $0.endAttempt(chunk.attempt, old, ok) } == .lost(to: "crashed"))
+    #expect(try f.ledger.write { try $0.closeAttempt(chunk.attempt, old, ok) } == .lost(to: "crashed"))
     #expect(try f.ledger.write { try $0.storeChunk(chunk.id, chunk.attempt, part) } == .lost(to: "pending"))
     #expect(try f.ledger.write { try $0.endRun(new, how: "done") } == .applied)
     #expect(try f.ledger.write { try $0.endRun(new, how: "done") } == .lost(to: "done"))

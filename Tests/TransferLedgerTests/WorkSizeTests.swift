@@ -16,10 +16,10 @@ import TransferModel
       let file = try tx.claimAndPlan(run)
       let chunks = try tx.beginChunks(file.id, run, limit: .max, isRepeatable: true)
       for chunk in chunks.suffix(2) {
-        _ = try tx.endAttempt(chunk.attempt, run, acked(chunk.facts.range.length))
+        _ = try tx.closeAttempt(chunk.attempt, run, acked(chunk.facts.range.length))
         _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
       }
-      _ = try tx.endAttempt(chunks[0].attempt, run, result(.retry))
+      _ = try tx.closeAttempt(chunks[0].attempt, run, result(.retry))
       _ = try tx.returnChunk(chunks[0].id, chunks[0].attempt)
       _ = try tx.requeueFile(file.id, run, notBeforeMs: nil, code: nil, isFailure: false)
     }

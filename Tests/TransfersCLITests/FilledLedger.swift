@@ -171,7 +171,7 @@ struct FilledLedger {
   private func close(_ attempt: AttemptID, _ result: AttemptResult) throws {
     let run = run
     clock.advance(ms: 500)
-    _ = try ledger.write { tx in try tx.endAttempt(attempt, run, result) }
+    _ = try ledger.write { tx in try tx.closeAttempt(attempt, run, result) }
   }
 
   private func end() throws {

@@ -108,7 +108,7 @@ import TransferModel
     var told: [AttemptID] = []
     try follower.advance { told += $0.compactMap(\.attempt?.id) }
     for (attempt, code) in zip(attempts, [ErrorCode.http503, .netReset]) {
-      _ = try ledger.write { try $0.endAttempt(attempt, run, AttemptResult(outcome: .retry, code: code)) }
+      _ = try ledger.write { try $0.closeAttempt(attempt, run, AttemptResult(outcome: .retry, code: code)) }
     }
     try follower.advance { told += $0.compactMap(\.attempt?.id) }
     #expect(told == [attempts[0]])
@@ -146,10 +146,10 @@ import TransferModel
     }
     #expect(try told(&follower).isEmpty)
     var late = try LedgerFollower(ledger, RowFilter())
-    _ = try writer.write { try $0.endAttempt(attempts[1], run, AttemptResult(outcome: .ok)) }
+    _ = try writer.write { try $0.closeAttempt(attempts[1], run, AttemptResult(outcome: .ok)) }
     #expect(try told(&follower) == ["\(attempts[1]) ok"])
     clock.advance(ms: 5)
-    _ = try writer.write { try $0.endAttempt(attempts[0], run, AttemptResult(outcome: .interrupted)) }
+    _ = try writer.write { try $0.closeAttempt(attempts[0], run, AttemptResult(outcome: .interrupted)) }
     clock.advance(ms: 5)
     _ = try writer.write { try $0.recordEvent("hello", batch: nil, file: nil, detail: "") }
     #expect(try told(&follower) == ["\(attempts[0]) interrupted", "hello"])

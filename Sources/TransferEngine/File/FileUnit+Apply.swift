@@ -14,7 +14,7 @@ extension FileUnit {
       return begun
     }
     if let plan { try require(tx.plan(file, run, plan), "plan") }
-    if let ended { try require(tx.endAttempt(ended.attempt, run, ended.result), "end attempt \(ended.attempt)") }
+    if let ended { try require(tx.closeAttempt(ended.attempt, run, ended.result), "end attempt \(ended.attempt)") }
     for change in changes { try apply(change, tx, run, &begun) }
     begun.creditedBytes = tx.takeCredited()
     if wantsParts { begun.parts = try tx.parts(of: file) }

@@ -202,7 +202,7 @@ final class SessionAborts {
     let (run, report) = (around.engine.run, around.report)
     around.engine.ledger.write(
       { tx in
-        _ = try tx.endAttempt(work.attempt, run, result)
+        _ = try tx.closeAttempt(work.attempt, run, result)
         if let state { _ = try tx.endSession(work.session, state) }
       }, then: { report(.ended($0)) })
   }

@@ -48,11 +48,6 @@ public struct LedgerTransaction {
   static let promoteDueChunks: StaticString =
     "UPDATE chunk SET state = 'pending', not_before = NULL WHERE state = 'waiting' AND not_before <= ?"
 
-  /// What a guarded statement did that can only change one row: when it changed none, the state says why.
-  func result(_ changes: Int, _ state: () throws -> String?) throws -> TransitionResult {
-    changes == 1 ? .applied : .lost(to: try state())
-  }
-
   /// The state of a file, but nil when another run has it.
   func stateOf(_ file: FileID, _ run: RunID) throws -> String? {
     let found = try db.first("SELECT state, run_id FROM file WHERE id = ?", .id(file)) { row in

@@ -112,7 +112,7 @@ struct LedgerBench {
     result.bytesAcked = 16384
     result.remoteIP = "127.0.0.1"
     result.httpVersion = "1.1"
-    try require(tx.endAttempt(chunk.attempt, run, result))
+    try require(tx.closeAttempt(chunk.attempt, run, result))
     try require(
       tx.storeChunk(
         chunk.id, chunk.attempt,

@@ -26,9 +26,9 @@ extension LedgerTransaction {
   }
 
   /// Closes an attempt with its result; what is closed is history. Do it before the transition of its chunk or file.
-  public func endAttempt(_ attempt: AttemptID, _ run: RunID, _ r: AttemptResult) throws -> TransitionResult {
+  public func closeAttempt(_ attempt: AttemptID, _ run: RunID, _ r: AttemptResult) throws -> TransitionResult {
     precondition(r.outcome != .open, "an attempt ends with a result")
-    // Apart, because its bound needs a function: see migration 0013.
+    // Apart, because its bound needs a function, which the hot statement must do without.
     if let excerpt = r.replyExcerpt {
       try db.run(
         "UPDATE attempt SET reply_excerpt = ? WHERE id = ? AND outcome = 'open' AND run_id = ?",
@@ -60,25 +60,47 @@ extension LedgerTransaction {
     try db.first("SELECT outcome FROM attempt WHERE id = ? AND run_id = ?", .id(attempt), .id(run)) { $0.text(0) }
   }
 
-  struct Orphan {
+  /// An attempt whose end nobody wrote down.
+  struct OpenAttempt {
+    var id: AttemptID
     var file: FileID
     var chunk: ChunkID?
+    var run: RunID
     var operation: AttemptOperation
     /// Or its server can be asked what became of it.
     var isRepeatable: Bool
   }
 
-  func openAttempts(notOf run: RunID, _ only: FileID?) throws -> [Orphan] {
+  func openAttempts(notOf run: RunID, _ only: FileID?) throws -> [OpenAttempt] {
     try db.rows(
       """
-      SELECT file_id, chunk_id, operation, is_repeatable OR EXISTS (SELECT 1 FROM session s
+      SELECT id, file_id, chunk_id, run_id, operation, is_repeatable OR EXISTS (SELECT 1 FROM session s
          WHERE s.file_id = attempt.file_id AND s.opened_by = attempt.id AND s.state = 'open')
       FROM attempt WHERE outcome = 'open' AND run_id <> ?1 AND (?2 IS NULL OR file_id = ?2)
-      """, .id(run), .id(only), row: Self.orphan)
+      """, .id(run), .id(only), row: Self.openAttempt)
   }
 
-  static func orphan(_ row: SQLRow) throws(SQLiteError) -> Orphan {
-    Orphan(file: row.id(0), chunk: row.idOrNil(1), operation: try row.named(2), isRepeatable: row.flag(3))
+  /// Those of a file that are not aborts.
+  func openAttempts(of file: FileID, _ run: RunID) throws -> [OpenAttempt] {
+    try db.rows(
+      """
+      SELECT id, file_id, chunk_id, run_id, operation, is_repeatable FROM attempt
+      WHERE file_id = ? AND outcome = 'open' AND operation <> 'abort' AND run_id = ?
+      """, .id(file), .id(run), row: Self.openAttempt)
+  }
+
+  private static func openAttempt(_ row: SQLRow) throws(SQLiteError) -> OpenAttempt {
+    OpenAttempt(
+      id: row.id(0), file: row.id(1), chunk: row.idOrNil(2), run: row.id(3), operation: try row.named(4),
+      isRepeatable: row.flag(5))
+  }
+
+  /// Closes an attempt of which nobody knows what became, and gives its chunk back.
+  func closeUnheard(_ open: OpenAttempt, _ outcome: AttemptOutcome, _ code: ErrorCode) throws {
+    var result = AttemptResult(outcome: outcome, code: code)
+    result.mayHaveArrived = true
+    try require(closeAttempt(open.id, open.run, result), open.id)
+    try releaseChunk(of: open)
   }
 
   /// The same for an attempt of a run that is dead; nothing when it had ended.

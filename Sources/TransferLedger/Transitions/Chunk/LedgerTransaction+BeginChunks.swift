@@ -35,7 +35,10 @@ extension LedgerTransaction {
             SELECT max(n) FROM attempt WHERE file_id = ?2 AND operation = ?8 AND chunk_id = ?3), 0), ?6, ?7, 'open')
           """, .uid(.make(wallMs: wallMs)), .id(file), .id(chunk.id), .int(session), .id(run),
           .flag(isRepeatable || operation != .part), .int(wallMs), .raw(operation)))
-      try db.run("UPDATE OR FAIL chunk SET state = 'in_flight' WHERE id = ? AND state = 'pending'", .id(chunk.id))
+      try require(
+        moveChunk(
+          chunk.id, from: .pending, to: .inFlight, after: nil, "UPDATE OR FAIL chunk SET {moved} WHERE {guard}"),
+        chunk.id)
       return ClaimedChunk(id: chunk.id, attempt: attempt, operation: operation, chunk.facts)
     }
   }

@@ -6,20 +6,18 @@ extension LedgerTransaction {
   /// but not for a chunk that the server had lost before: one that loses again and again must come to an end.
   public func storeChunk(_ chunk: ChunkID, _ attempt: AttemptID, _ part: PartReceipt) throws -> TransitionResult {
     if !part.remote.isEmpty {
-      try db.run(
-        "UPDATE chunk SET remote = ? WHERE id = ? AND state = 'in_flight'", try json(part.remote), .id(chunk))
+      let noted = try moveChunk(
+        chunk, to: .inFlight, after: nil, "UPDATE chunk SET remote = ?1 WHERE {guard}", try json(part.remote))
+      guard noted.isApplied else { return noted }
     }
-    let changes = try db.run(
+    let result = try moveChunk(
+      chunk, to: .done, after: nil,
       """
-      UPDATE OR FAIL chunk SET state = 'done', etag = ?, digest = ?, md5 = ?, confirmation = ?, done_attempt = ?,
-        failures = 0
-      WHERE id = ? AND state = 'in_flight'
-      """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt), .id(chunk))
-    guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
-    try db.run(
-      "UPDATE file SET failures = 0 WHERE id = (SELECT file_id FROM chunk WHERE id = ? AND losses = 0) AND failures > 0",
-      .id(chunk))
-    return .applied
+      UPDATE OR FAIL chunk SET {moved}, etag = ?1, digest = ?2, md5 = ?3, confirmation = ?4, done_attempt = ?5, failures = 0
+      WHERE {guard}
+      """, .text(part.etag), .digest(part.digest), .digest(part.md5), .raw(part.confirmation), .id(attempt))
+    if result.isApplied { try forgetFailures(ofFileWith: chunk) }
+    return result
   }
 
   /// in flight → done: `attempt`, a question about the chunk that was closed with `ok`, found that it is there.
@@ -32,91 +30,70 @@ extension LedgerTransaction {
 
   /// in flight → waiting until `notBeforeMs`; counts as a failure. `attempt` was closed before.
   public func retryChunk(_ chunk: ChunkID, _ attempt: AttemptID, notBeforeMs: Int64) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE chunk SET state = 'waiting', not_before = ?1, failures = failures + 1,
-          uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?3))
-        WHERE id = ?2 AND state = 'in_flight'
-          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome <> 'open')
-        """, .int(notBeforeMs), .id(chunk), .id(attempt))
-    ) { try stateOf(chunk) }
+    try moveChunk(
+      chunk, to: .waiting, after: attempt,
+      """
+      UPDATE chunk SET {moved}, not_before = ?1, failures = failures + 1,
+        uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?104))
+      WHERE {guard}
+      """, .int(notBeforeMs))
   }
 
   /// in flight → pending; not a failure. `attempt` was closed before.
   public func returnChunk(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE chunk SET state = 'pending',
-          uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?2))
-        WHERE id = ?1 AND state = 'in_flight'
-          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?2 AND chunk_id = chunk.id AND outcome <> 'open')
-        """, .id(chunk), .id(attempt))
-    ) { try stateOf(chunk) }
+    try moveChunk(
+      chunk, to: .pending, after: attempt,
+      """
+      UPDATE chunk SET {moved},
+        uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?104))
+      WHERE {guard}
+      """)
   }
 
   /// in flight → failed. `attempt` was closed before.
   public func failChunk(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE chunk SET state = 'failed', failures = failures + 1 WHERE id = ? AND state = 'in_flight'
-          AND EXISTS (SELECT 1 FROM attempt WHERE id = ? AND chunk_id = chunk.id AND outcome <> 'open')
-        """, .id(chunk), .id(attempt))
-    ) { try stateOf(chunk) }
+    try moveChunk(
+      chunk, to: .failed, after: attempt, "UPDATE chunk SET {moved}, failures = failures + 1 WHERE {guard}")
   }
 
   /// in flight → unknown: its answer was lost, and sending it again might double it. `attempt` was closed before.
   public func chunkUnknown(_ chunk: ChunkID, _ attempt: AttemptID) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE chunk SET state = 'unknown' WHERE id = ? AND state = 'in_flight'
-          AND EXISTS (SELECT 1 FROM attempt WHERE id = ? AND chunk_id = chunk.id AND outcome <> 'open')
-        """, .id(chunk), .id(attempt))
-    ) { try stateOf(chunk) }
+    try moveChunk(chunk, to: .unknown, after: attempt, "UPDATE chunk SET {moved} WHERE {guard}")
   }
 
   /// in flight → pending: the server holds `acked` bytes from its start, more than before. `attempt` was closed before. When that
   /// is progress (``BodyProgress``), the failures of the file are forgotten.
   public func advanceChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
     let isProgress = try isProgress(chunk, acked: acked)
-    let changes = try db.run(
+    let result = try moveChunk(
+      chunk, to: .pending, after: attempt,
       """
-      UPDATE chunk SET state = 'pending', acked = ?1, failures = 0, uncertain = 0
-      WHERE id = ?2 AND state = 'in_flight' AND acked < ?1 AND ?1 < length
-        AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome <> 'open')
-      """, .int(acked), .id(chunk), .id(attempt))
-    guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
-    if isProgress { try forgetFailures(ofFileWith: chunk) }
-    return .applied
+      UPDATE chunk SET {moved}, acked = ?1, failures = 0, uncertain = 0
+      WHERE {guard} AND acked < ?1 AND ?1 < length
+      """, .int(acked))
+    if result.isApplied, isProgress { try forgetFailures(ofFileWith: chunk) }
+    return result
   }
 
   /// in flight → pending: the server said what its body needs. `attempt` was closed before.
   public func prepareChunk(
     _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
   ) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE chunk SET state = 'pending', remote = ?1, uncertain = 0 WHERE id = ?2 AND state = 'in_flight'
-          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome = 'ok')
-        """, try json(remote), .id(chunk), .id(attempt))
-    ) { try stateOf(chunk) }
+    try moveChunk(
+      chunk, to: .pending, after: attempt, isOk: true,
+      "UPDATE chunk SET {moved}, remote = ?1, uncertain = 0 WHERE {guard}", try json(remote))
   }
 
   /// in flight → pending: asked, the server said that it holds `acked` bytes from its start. `attempt` was closed before.
   public func probeChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
     let isProgress = try isProgress(chunk, acked: acked)
     let held = try db.first("SELECT acked FROM chunk WHERE id = ?", .id(chunk)) { $0.int64(0) } ?? 0
-    let changes = try db.run(
+    let result = try moveChunk(
+      chunk, to: .pending, after: attempt, isOk: true,
       """
-      UPDATE chunk SET state = 'pending', losses = losses + (acked > ?1), acked = ?1, uncertain = 0
-      WHERE id = ?2 AND state = 'in_flight'
-        AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome = 'ok')
-      """, .int(acked), .id(chunk), .id(attempt))
-    guard changes == 1 else { return .lost(to: try stateOf(chunk)) }
+      UPDATE chunk SET {moved}, losses = losses + (acked > ?1), acked = ?1, uncertain = 0 WHERE {guard}
+      """, .int(acked))
+    guard result.isApplied else { return result }
     try creditSenders(of: chunk, acked - held, asker: attempt)
     if isProgress { try forgetFailures(ofFileWith: chunk) }
     return .applied
@@ -127,13 +104,8 @@ extension LedgerTransaction {
   public func doubtChunk(
     _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
   ) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE chunk SET remote = ?1 WHERE id = ?2 AND state = 'in_flight'
-          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?3 AND chunk_id = chunk.id AND outcome <> 'open')
-        """, try json(remote), .id(chunk), .id(attempt))
-    ) { try stateOf(chunk) }
+    try moveChunk(
+      chunk, to: .inFlight, after: attempt, "UPDATE chunk SET remote = ?1 WHERE {guard}", try json(remote))
   }
 
   private func isProgress(_ chunk: ChunkID, acked: Int64) throws -> Bool {
@@ -149,12 +121,12 @@ extension LedgerTransaction {
       .id(chunk))
   }
 
-  func releaseChunk(of orphan: Orphan) throws {
-    guard let chunk = orphan.chunk else { return }
-    try db.run(
-      """
-      UPDATE chunk SET state = iif(?, 'pending', 'unknown'), uncertain = max(uncertain, ?)
-      WHERE id = ? AND state = 'in_flight'
-      """, .flag(orphan.isRepeatable), .flag(orphan.operation == .part), .id(chunk))
+  /// in flight → pending, or unknown where sending it again might double it: the request of a run that died, or that the ledger refused
+  /// a change of, was closed before.
+  func releaseChunk(of open: OpenAttempt) throws {
+    guard let chunk = open.chunk else { return }
+    _ = try moveChunk(
+      chunk, to: open.isRepeatable ? .pending : .unknown, after: open.id,
+      "UPDATE chunk SET {moved}, uncertain = max(uncertain, ?1) WHERE {guard}", .flag(open.operation == .part))
   }
 }

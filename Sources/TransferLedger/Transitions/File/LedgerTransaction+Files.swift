@@ -4,26 +4,22 @@ public import TransferModel
 extension LedgerTransaction {
   /// active → finishing, when every chunk is done.
   public func startFinishing(_ file: FileID, _ run: RunID) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE OR FAIL file SET state = 'finishing' WHERE id = ? AND state = 'active' AND run_id = ?
-          AND chunk_count = (SELECT count(*) FROM chunk WHERE file_id = file.id AND state = 'done')
-        """, .id(file), .id(run))
-    ) { try stateOf(file, run) }
+    try moveFile(
+      file, run, from: .active, to: .finishing,
+      """
+      UPDATE OR FAIL file SET {moved}
+      WHERE {guard} AND chunk_count = (SELECT count(*) FROM chunk WHERE file_id = file.id AND state = 'done')
+      """)
   }
 
   /// finishing → active.
   public func resumeSending(_ file: FileID, _ run: RunID) throws -> TransitionResult {
-    try result(
-      db.run(
-        "UPDATE file SET state = 'active' WHERE id = ? AND state = 'finishing' AND run_id = ?", .id(file), .id(run))
-    ) { try stateOf(file, run) }
+    try moveFile(file, run, from: .finishing, to: .active, "UPDATE file SET {moved} WHERE {guard}")
   }
 
   func reopenWork(_ file: FileID, _ run: RunID) throws {
     try requireWork(file, run)
-    try db.run("UPDATE file SET state = 'active' WHERE id = ? AND state = 'finishing'", .id(file))
+    _ = try resumeSending(file, run)
   }
 
   /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. The receipt names the newest attempt
@@ -31,7 +27,8 @@ extension LedgerTransaction {
   public func completeFile(_ file: FileID, _ run: RunID, _ receipt: FileReceipt) throws -> TransitionResult {
     let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in
       (
-        session: row.int64OrNil(0), isOpen: row.flag(1), wish: try row.namedOrNil(2, Wish.self), size: row.int64(3),
+        session: row.idOrNil(0, SessionID.self), isOpen: row.flag(1), wish: try row.namedOrNil(2, Wish.self),
+        size: row.int64(3),
         attempt: row.int64OrNil(4)
       )
     }
@@ -44,13 +41,14 @@ extension LedgerTransaction {
       """, .id(file), .integer(complete.size), .int(complete.attempt), .raw(proof.confirmation),
       .digest(proof.digest), .digest(proof.remoteDigest), .text(proof.etag), .text(proof.versionID),
       .text(proof.requestID), .text(proof.serverDate), .text(receipt.location), .int(wallMs))
-    let changes = try db.run(
+    let moved = try moveFile(
+      file, run, to: .done,
       """
-      UPDATE OR FAIL file SET state = 'done', run_id = NULL, cause = NULL, message = NULL, failures = 0,
+      UPDATE OR FAIL file SET {moved}, run_id = NULL, cause = NULL, message = NULL, failures = 0,
         hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = iif(started_at > ?1, started_at, ?1)
-      WHERE id = ?2 AND state IN ('active', 'finishing') AND run_id = ?3
-      """, .int(wallMs), .id(file), .id(run))
-    guard changes == 1 else { throw Self.changedMeanwhile("file \(file)") }
+      WHERE {guard}
+      """, .int(wallMs))
+    try require(moved, file)
     if let session = complete.session { try completeSession(session, isOpen: complete.isOpen, of: file) }
     try honourEnd(complete.wish, of: file)
     return .applied
@@ -68,13 +66,6 @@ extension LedgerTransaction {
       AND f.chunk_count = (SELECT count(*) FROM chunk WHERE file_id = ?1 AND state = 'done')
     """
 
-  /// A row is not where this very transaction has just seen it.
-  static func changedMeanwhile(_ what: String) -> TransferError {
-    TransferError(
-      .bug, "write to store", NameBytes(what), cause: "it changed inside a transaction",
-      remedy: "run \"transfers store check\"")
-  }
-
   /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. With
   /// `isFailure` it counts as one; `code` is kept as the cause. What was asked of the file meanwhile is done with it: it
   /// is paused or cancelled then.
@@ -82,15 +73,15 @@ extension LedgerTransaction {
     _ file: FileID, _ run: RunID, notBeforeMs: Int64?, code: ErrorCode?, isFailure: Bool
   ) throws -> TransitionResult {
     let wish = try wish(of: file)
-    let changes = try db.run(
+    let result = try moveFile(
+      file, run, to: .pending, isIdle: true,
       """
-      UPDATE file SET state = 'pending', run_id = NULL, wish = NULL, not_before = ?, cause = coalesce(?, cause),
-        failures = failures + ?
-      WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
-        AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
-      """, .int(notBeforeMs), .raw(code), .flag(isFailure), .id(file), .id(run))
-    if changes == 1 { try honour(wish, of: file) }
-    return try result(changes) { try stateOf(file, run) }
+      UPDATE file SET {moved}, run_id = NULL, wish = NULL, not_before = ?1, cause = coalesce(?2, cause),
+        failures = failures + ?3
+      WHERE {guard}
+      """, .int(notBeforeMs), .raw(code), .flag(isFailure))
+    if result.isApplied { try honour(wish, of: file) }
+    return result
   }
 
   /// active, finishing → failed; chunks that are not done fail with it. No attempt may be open. Without `keepsSession`
@@ -99,14 +90,14 @@ extension LedgerTransaction {
     _ file: FileID, _ run: RunID, code: ErrorCode, message: String, keepsSession: Bool
   ) throws -> TransitionResult {
     let wish = try wish(of: file)
-    let changes = try db.run(
+    let result = try moveFile(
+      file, run, to: .failed, isIdle: true,
       """
-      UPDATE file SET state = 'failed', live = NULL, run_id = NULL, cause = ?, message = ?,
-        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?)
-      WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
-        AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
-      """, .raw(code), .text(message), .int(wallMs), .id(file), .id(run))
-    guard changes == 1 else { return .lost(to: try stateOf(file, run)) }
+      UPDATE file SET {moved}, live = NULL, run_id = NULL, cause = ?1, message = ?2,
+        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?3)
+      WHERE {guard}
+      """, .raw(code), .text(message), .int(wallMs))
+    guard result.isApplied else { return result }
     try endChunks(of: file)
     if !keepsSession { try dropSession(of: file) }
     try honourEnd(wish, of: file)
@@ -119,26 +110,25 @@ extension LedgerTransaction {
     _ file: FileID, _ run: RunID, code: ErrorCode, message: String
   ) throws -> TransitionResult {
     let wish = try wish(of: file)
-    let changes = try db.run(
-      """
-      UPDATE file SET state = 'unknown', run_id = NULL, wish = NULL, cause = ?, message = ?
-      WHERE id = ? AND state IN ('active', 'finishing') AND run_id = ?
-        AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
-      """, .raw(code), .text(message), .id(file), .id(run))
-    if changes == 1 {
-      try honour(wish, of: file)
-      // A person decides now, and only once.
-      if code == .engineCopied { try db.run("DELETE FROM doubt WHERE file_id = ?", .id(file)) }
-    }
-    return try result(changes) { try stateOf(file, run) }
+    let result = try moveFile(
+      file, run, to: .unknown, isIdle: true,
+      "UPDATE file SET {moved}, run_id = NULL, wish = NULL, cause = ?1, message = ?2 WHERE {guard}", .raw(code),
+      .text(message))
+    guard result.isApplied else { return result }
+    try honour(wish, of: file)
+    // A person decides now, and only once.
+    if code == .engineCopied { try db.run("DELETE FROM doubt WHERE file_id = ?", .id(file)) }
+    return .applied
   }
 
-  func orphanFile(_ orphan: Orphan) throws {
-    try db.run(
+  /// active, finishing → unknown: its run died while a request was open that must not be repeated.
+  func orphanFile(_ open: OpenAttempt) throws {
+    _ = try moveFile(
+      open.file, open.run, to: .unknown,
       """
-      UPDATE file SET state = 'unknown', run_id = NULL, wish = NULL, cause = 'engine.orphaned',
+      UPDATE file SET {moved}, run_id = NULL, wish = NULL, cause = 'engine.orphaned',
         message = 'the engine died while a request was open that must not be repeated'
-      WHERE id = ? AND state IN ('active', 'finishing')
-      """, .id(orphan.file))
+      WHERE {guard}
+      """)
   }
 }

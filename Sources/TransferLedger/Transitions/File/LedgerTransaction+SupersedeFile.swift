@@ -18,12 +18,14 @@ extension LedgerTransaction {
       )
     }
     guard let old else { throw TransferError(.bug, "write to store", NameBytes(file.description), cause: "it is gone") }
-    try db.run(
+    let moved = try moveFile(
+      file, run, to: .superseded,
       """
-      UPDATE file SET state = 'superseded', live = NULL, run_id = NULL, cause = 'source.changed',
-        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?)
-      WHERE id = ? AND state IN ('active', 'finishing')
-      """, .int(wallMs), .id(file))
+      UPDATE file SET {moved}, live = NULL, run_id = NULL, cause = 'source.changed',
+        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?1)
+      WHERE {guard}
+      """, .int(wallMs))
+    try require(moved, file)
     try endChunks(of: file)
     try dropSession(of: file)
     let home = try home(of: old.batch)

@@ -17,12 +17,7 @@ extension LedgerTransaction {
     let orphans = try openAttempts(notOf: run, only)
     let wishes = try wishes(notOf: run, only)
     for (attempt, piece) in sent { try recordSent(piece, byDead: attempt, notOf: run, only) }
-    try db.run(
-      """
-      UPDATE attempt SET outcome = 'crashed', ended_at = max(started_at, ?1), may_have_arrived = 1,
-        error_code = 'engine.orphaned' WHERE outcome = 'open' AND run_id <> ?2 AND (?3 IS NULL OR file_id = ?3)
-      """, .int(wallMs), .id(run), .id(only))
-    for orphan in orphans { try releaseChunk(of: orphan) }
+    for orphan in orphans { try closeUnheard(orphan, .crashed, .engineOrphaned) }
     let unknown = try orphanFiles(of: orphans)
     // A chunk had failed for good, and the engine died before its file had ended with it: the file goes on as a whole.
     try db.run(
@@ -64,7 +59,7 @@ extension LedgerTransaction {
   }
 
   /// The files whose outcome is unknown; one event for each operation whose answer was lost.
-  private func orphanFiles(of orphans: [Orphan]) throws -> Set<FileID> {
+  private func orphanFiles(of orphans: [OpenAttempt]) throws -> Set<FileID> {
     var unknown: Set<FileID> = []
     var lost: [AttemptOperation: [FileID]] = [:]
     for orphan in orphans where !orphan.isRepeatable && orphan.operation != .abort {

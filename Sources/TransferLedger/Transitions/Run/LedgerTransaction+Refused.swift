@@ -5,18 +5,8 @@ extension LedgerTransaction {
   /// active, finishing → failed; or unknown, when a request of it is open that must not be repeated. Its open attempts are closed:
   /// what became of them is not known. Its session stays for a retry. Returns the state that it has then.
   public func abandonFile(_ file: FileID, _ run: RunID, message: String) throws -> AbandonedFile {
-    let open = try db.rows(
-      """
-      SELECT file_id, chunk_id, operation, is_repeatable FROM attempt
-      WHERE file_id = ? AND outcome = 'open' AND operation <> 'abort'
-      """, .id(file), row: Self.orphan)
-    try db.run(
-      """
-      UPDATE attempt SET outcome = iif(is_repeatable, 'interrupted', 'unknown'), ended_at = max(started_at, ?),
-        may_have_arrived = 1, error_code = 'engine.bug'
-      WHERE file_id = ? AND run_id = ? AND outcome = 'open' AND operation <> 'abort'
-      """, .int(wallMs), .id(file), .id(run))
-    for attempt in open { try releaseChunk(of: attempt) }
+    let open = try openAttempts(of: file, run)
+    for attempt in open { try closeUnheard(attempt, attempt.isRepeatable ? .interrupted : .unknown, .engineBug) }
     let result =
       if open.contains(where: { !$0.isRepeatable }) {
         try markUnknown(file, run, code: .engineBug, message: message)

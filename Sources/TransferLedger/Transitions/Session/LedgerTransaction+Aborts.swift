@@ -25,7 +25,7 @@ extension LedgerTransaction {
   /// Ends one request of an abort and opens the attempt of the next.
   public func nextAbort(_ work: AbortWork, _ run: RunID, after result: AttemptResult) throws -> AbortWork {
     try requireLease(run)
-    _ = try endAttempt(work.attempt, run, result)
+    _ = try closeAttempt(work.attempt, run, result)
     var next = work
     next.attempt = try openAttempt(work.file, run, .abort, session: work.session, isRepeatable: true)
     return next

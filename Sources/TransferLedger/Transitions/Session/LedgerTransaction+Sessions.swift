@@ -16,14 +16,10 @@ extension LedgerTransaction {
   public func openSession(
     _ session: SessionID, _ run: RunID, remoteID: String, expiresAtMs: Int64?
   ) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE session SET state = 'open', remote_id = ?, opened_at = ?, expires_at = ?
-        WHERE id = ? AND state = 'intended'
-          AND EXISTS (SELECT 1 FROM file WHERE id = session.file_id AND run_id = ?)
-        """, .text(remoteID), .int(wallMs), .int(expiresAtMs), .id(session), .id(run))
-    ) { try stateOf(session) }
+    try moveSession(
+      session, run, from: .intended, to: .open,
+      "UPDATE session SET {moved}, remote_id = ?1, opened_at = ?2, expires_at = ?3 WHERE {guard}", .text(remoteID),
+      .int(wallMs), .int(expiresAtMs))
   }
 
   /// An attempt that must not be repeated opened this session by its own request: what became of it can be asked from now on.
@@ -31,14 +27,12 @@ extension LedgerTransaction {
   public func askAbout(
     _ attempt: AttemptID, of session: SessionID, _ run: RunID
   ) throws -> TransitionResult {
-    try result(
-      db.run(
-        """
-        UPDATE session SET opened_by = ?1 WHERE id = ?2 AND state = 'open' AND opened_by IS NULL
-          AND EXISTS (SELECT 1 FROM file WHERE id = session.file_id AND run_id = ?3)
-          AND EXISTS (SELECT 1 FROM attempt WHERE id = ?1 AND session_id = ?2 AND outcome = 'open')
-        """, .id(attempt), .id(session), .id(run))
-    ) { try stateOf(session) }
+    try moveSession(
+      session, run, from: .open, to: .open,
+      """
+      UPDATE session SET opened_by = ?1 WHERE {guard} AND opened_by IS NULL
+        AND EXISTS (SELECT 1 FROM attempt WHERE id = ?1 AND session_id = session.id AND outcome = 'open')
+      """, .id(attempt))
   }
 
   /// A session whose name is ours begins open: nobody has to be asked for it. Throws `.leaseLost` when the file is not with this
@@ -47,9 +41,11 @@ extension LedgerTransaction {
     _ file: FileID, _ run: RunID, remoteID: String, notes: [String: String]
   ) throws -> SessionID {
     let session = try intendSession(file, run)
-    try db.run(
-      "UPDATE session SET state = 'open', remote_id = ?, opened_at = ?, notes = ? WHERE id = ? AND state = 'intended'",
-      .text(remoteID), .int(wallMs), try json(notes), .id(session))
+    let opened = try moveSession(
+      session, run, from: .intended, to: .open,
+      "UPDATE session SET {moved}, remote_id = ?1, opened_at = ?2, notes = ?3 WHERE {guard}", .text(remoteID),
+      .int(wallMs), try json(notes))
+    try require(opened, session)
     return session
   }
 
@@ -57,6 +53,7 @@ extension LedgerTransaction {
   public func noteSession(
     _ session: SessionID, _ run: RunID, _ notes: [String: String]
   ) throws -> TransitionResult {
+    // It keeps the state that it has.
     try result(
       db.run(
         """
@@ -69,24 +66,19 @@ extension LedgerTransaction {
   /// intended, open → completed, aborted or gone. Applied too when it is there already.
   public func endSession(_ session: SessionID, _ state: SessionState) throws -> TransitionResult {
     precondition(state != .intended && state != .open, "a session ends in a last state")
-    let changes = try db.run(
-      "UPDATE session SET state = ?, ended_at = ? WHERE id = ? AND state IN ('intended', 'open')", .raw(state),
-      .int(wallMs), .id(session))
-    if changes == 1 {
-      if state == .completed { try watchForOrphan(of: session) }
-      return .applied
-    }
-    let now = try stateOf(session)
-    return now == state.rawValue ? .applied : .lost(to: now)
+    let result = try moveSession(
+      session, nil, to: state, "UPDATE session SET {moved}, ended_at = ?1 WHERE {guard}", .int(wallMs))
+    if result.isApplied, state == .completed { try watchForOrphan(of: session) }
+    return result == .lost(to: state.rawValue) ? .applied : result
   }
 
   /// One that was never answered may exist at the server: it is aborted.
-  func completeSession(_ session: Int64, isOpen: Bool, of file: FileID) throws {
+  func completeSession(_ session: SessionID, isOpen: Bool, of file: FileID) throws {
     guard isOpen else { return try dropSession(of: file) }
-    let changes = try db.run(
-      "UPDATE session SET state = 'completed', ended_at = ? WHERE id = ? AND file_id = ? AND state = 'open'",
-      .int(wallMs), .integer(session), .id(file))
-    guard changes == 1 else { throw Self.changedMeanwhile("session \(session)") }
-    try watchForOrphan(of: SessionID(rawValue: session))
+    let completed = try moveSession(
+      session, nil, from: .open, to: .completed, "UPDATE session SET {moved}, ended_at = ?1 WHERE {guard}", .int(wallMs)
+    )
+    try require(completed, session)
+    try watchForOrphan(of: session)
   }
 }
