@@ -18,8 +18,8 @@ let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
 /// What is shipped has Swift's run time in it: it starts sooner, and where no Swift is. The two archives are those that
-/// FoundationEssentials asks for only when sources are compiled with `-static-stdlib` too. Nobody looks up functions of the
-/// program by name. LLD comes with the toolchain, and has no warning about what Foundation calls.
+/// FoundationEssentials asks for only when sources are compiled with `-static-stdlib` too. Nobody looks up functions of
+/// the program by name. LLD comes with the toolchain, and has no warning about what Foundation calls.
 let shipped: [LinkerSetting] = [
   .unsafeFlags(
     [
@@ -66,7 +66,8 @@ let package = Package(
     room("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferModel"]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
-    // Takes types and constants from libcurl's header, and is not linked with it: it loads the library when it is needed.
+    // Takes types and constants from libcurl's header, and is not linked with it: it loads the library when it is
+    // needed.
     .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .systemLibrary(
       name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),

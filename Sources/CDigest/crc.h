@@ -4,8 +4,8 @@
 // Both CRCs are reflected: bit 0 of a register holds the highest power of x. A 32-bit CRC lives in the low half of its
 // 64-bit variable.
 
-/// Constants that carry 128 bits of message over a distance: x^(d+63) and x^(d-1) modulo the polynomial, reflected in 64
-/// bits. The missing power is the one that a reflected carry-less product has too much.
+/// Constants that carry 128 bits of message over a distance: x^(d+63) and x^(d-1) modulo the polynomial, reflected in
+/// 64 bits. The missing power is the one that a reflected carry-less product has too much.
 typedef struct fold_step {
   uint64_t low, high;
 } fold_step;
@@ -22,6 +22,7 @@ typedef struct crc_tables {
 
 extern crc_tables crc32_tables, crc32c_tables, crc64nvme_tables;
 
-/// Folds `length` (a multiple of 16, at least 128) bytes into 16 that have the same CRC when the register starts at zero.
+/// Folds `length` (a multiple of 16, at least 128) bytes into 16 that have the same CRC when the register starts at
+/// zero.
 void crc_fold(const crc_tables *tables, uint64_t crc, const unsigned char *bytes, size_t length, unsigned char out[16]);
 bool crc_can_fold(void);

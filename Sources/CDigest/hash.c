@@ -12,8 +12,8 @@ struct cdigest_hash {
 static const char *const names[] = {"MD5", "SHA1", "SHA256"};
 static EVP_MD *fetched[3];
 
-/// The algorithm, looked up once: an implicit fetch at every init costs more than hashing a short string. Two threads may
-/// fetch the same one at the same time; the loser's is freed.
+/// The algorithm, looked up once: an implicit fetch at every init costs more than hashing a short string. Two threads
+/// may fetch the same one at the same time; the loser's is freed.
 static const EVP_MD *algorithm(cdigest_kind kind) {
   EVP_MD *known = __atomic_load_n(&fetched[kind], __ATOMIC_ACQUIRE);
   if (known != NULL) return known;

@@ -42,8 +42,8 @@ static inline void csqlite_tally_final(sqlite3_context *_Nonnull context) {
   sqlite3_result_blob(context, tally ? tally : &none, sizeof(csqlite_tally), SQLITE_TRANSIENT);
 }
 
-// `tally(x)`: a csqlite_tally of the number of rows, NULLs too, and the sum of their integers. Two thirds of the time that
-// count(*) and sum(x) take together. Only for statements of the program, not for views or triggers.
+// `tally(x)`: a csqlite_tally of the number of rows, NULLs too, and the sum of their integers. Two thirds of the time
+// that count(*) and sum(x) take together. Only for statements of the program, not for views or triggers.
 static inline int csqlite_add_tally(sqlite3 *_Nonnull db) {
   int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
   return sqlite3_create_function_v2(db, "tally", 1, flags, NULL, NULL, csqlite_tally_step, csqlite_tally_final, NULL);

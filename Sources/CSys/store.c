@@ -50,7 +50,8 @@ int64_t csys_birth_ns(const char *path) {
   return x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
 }
 
-// A file system that does not know the flag says EINVAL: then link(2), which never replaces, does the same in two steps.
+// A file system that does not know the flag says EINVAL: then link(2), which never replaces, does the same in two
+// steps.
 int csys_rename_exclusive(const char *from, const char *to) {
   if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;

@@ -7,8 +7,9 @@ internal import TransferModel
   internal import Darwin
 #endif
 
-/// Decides for one request with ``AddressRule/public(unlessOf:)`` whether a connection may lead to an address. It is asked with each
-/// address before libcurl connects to it, so that no name that changes between two lookups gets past it. Belongs to one exchange.
+/// Decides for one request with ``AddressRule/public(unlessOf:)`` whether a connection may lead to an address. It is
+/// asked with each address before libcurl connects to it, so that no name that changes between two lookups gets past
+/// it. Belongs to one exchange.
 final class AddressGuard {
   /// The address that was refused.
   private(set) var refused: String?
@@ -56,7 +57,8 @@ final class AddressGuard {
   }
 }
 
-/// Whether a request goes through a proxy of the environment, decided here where it has to be known: libcurl is then told so.
+/// Whether a request goes through a proxy of the environment, decided here where it has to be known: libcurl is then
+/// told so.
 enum ProxyRoute {
   static func isProxied(_ origin: Origin) -> Bool {
     let names = origin.isTLS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]

@@ -17,9 +17,9 @@ public struct CurlConfiguration: Sendable, Hashable {
   public var maxConnections = 64
   /// Connections that one pool keeps, those in use included.
   public var maxIdleConnections = 64
-  /// A connection that was idle for longer is not used again. Servers close idle ones after 2 s (gunicorn) or 5 s (Node, Apache)
-  /// and more; a request that meets such an end has lost its answer, and nobody can say whether it took effect. libcurl sees an end
-  /// that has arrived, so only an answer's way is left for the two to cross.
+  /// A connection that was idle for longer is not used again. Servers close idle ones after 2 s (gunicorn) or 5 s
+  /// (Node, Apache) and more; a request that meets such an end has lost its answer, and nobody can say whether it took
+  /// effect. libcurl sees an end that has arrived, so only an answer's way is left for the two to cross.
   public var maxIdleSeconds = 1
 
   public init(userAgent: String, caFile: String? = nil) {

@@ -13,8 +13,8 @@ public struct CurlLibrary: Sendable, Hashable {
   public var caFile: String?
   public var caPath: String?
 
-  /// Loads libcurl with the first call in a process, which takes some milliseconds; callable from any thread. Throws `config`
-  /// when there is none, or none that will do: then with every call.
+  /// Loads libcurl with the first call in a process, which takes some milliseconds; callable from any thread. Throws
+  /// `config` when there is none, or none that will do: then with every call.
   public static func load() throws(TransferError) -> CurlLibrary {
     try judge(ccurl_load(), String(cString: ccurl_library_name()), oldest: UInt32(CCURL_OLDEST))
     return CurlLibrary(

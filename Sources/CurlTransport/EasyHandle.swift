@@ -42,7 +42,8 @@ final class EasyHandle {
   func set(_ option: CURLoption, offset: Int64) { note(ccurl_set_offset(raw, option, curl_off_t(offset))) }
   func set(_ option: CURLoption, _ text: String) { note(ccurl_set_string(raw, option, text)) }
 
-  /// Trusts the certificates in `file` and no others: libcurl has a directory of them built in, which counts beside any file.
+  /// Trusts the certificates in `file` and no others: libcurl has a directory of them built in, which counts beside any
+  /// file.
   func trustOnly(_ file: String) {
     set(CURLOPT_CAINFO, file)
     note(ccurl_set_string(raw, CURLOPT_CAPATH, nil))

@@ -42,8 +42,8 @@ extension Exchange {
 
   private static func milliseconds(_ value: Int64) -> Int { Int(min(max(0, value), Int64(Int32.max))) }
 
-  /// The caller's fields as they are, and an empty `Accept` and `Expect` where the caller has none, because libcurl adds
-  /// its own then.
+  /// The caller's fields as they are, and an empty `Accept` and `Expect` where the caller has none, because libcurl
+  /// adds its own then.
   private func setFields(_ configuration: CurlConfiguration) {
     let fields = order.request.fields
     var list: UnsafeMutablePointer<curl_slist>?

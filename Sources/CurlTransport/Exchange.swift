@@ -78,17 +78,19 @@ final class Exchange {
     }
   }
 
-  /// Says whether libcurl may send the request now. It repeats one by itself when a reused connection died before the first byte
-  /// of the answer, or when `Expect` was refused; but the server may have carried the first one out, and each request on the wire
-  /// is an attempt of its own in somebody's books. So the second time is refused, which ends the transfer with code 42.
+  /// Says whether libcurl may send the request now. It repeats one by itself when a reused connection died before the
+  /// first byte of the answer, or when `Expect` was refused; but the server may have carried the first one out, and
+  /// each request on the wire is an attempt of its own in somebody's books. So the second time is refused, which ends
+  /// the transfer with code 42.
   func mayBegin() -> Bool {
     passes += 1
     if passes == 1 { requestSizeBefore = easy.long(CURLINFO_REQUEST_SIZE) }
     return passes == 1
   }
 
-  /// libcurl rewinds the body, to send the request a second time. It also does so before the first time, when the handle's last
-  /// request was to be sent again and could not connect (libcurl 7.88.1: `curl_easy_reset` keeps that wish); that says nothing.
+  /// libcurl rewinds the body, to send the request a second time. It also does so before the first time, when the
+  /// handle's last request was to be sent again and could not connect (libcurl 7.88.1: `curl_easy_reset` keeps that
+  /// wish); that says nothing.
   func seek(to target: Int64) -> Bool {
     guard (0...length).contains(target) else { return false }
     // By now libcurl has forgotten how many of them it sent.

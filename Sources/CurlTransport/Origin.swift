@@ -6,8 +6,9 @@ struct Origin: Hashable, Sendable {
   /// In lower case; an IPv6 address keeps its brackets.
   let host: String
 
-  /// Takes what libcurl will connect to from an absolute `http` or `https` URL. Stricter than libcurl: user information,
-  /// control characters, spaces and backslashes are refused, so that two parsers cannot disagree about the host.
+  /// Takes what libcurl will connect to from an absolute `http` or `https` URL. Stricter than libcurl: user
+  /// information, control characters, spaces and backslashes are refused, so that two parsers cannot disagree about the
+  /// host.
   init(url: String) throws(RequestRefusal) {
     let bytes = Array(url.utf8)
     guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x5C }) else {

@@ -22,8 +22,8 @@ struct StallWatch {
   }
 
   /// `moved` counts bytes both ways; a smaller count than before is a rewind, hence progress. `isExcused` says that we
-  /// ourselves kept the request waiting since the last check. `limitMs` is for this moment, when it is another one. True when the
-  /// request has to be ended.
+  /// ourselves kept the request waiting since the last check. `limitMs` is for this moment, when it is another one.
+  /// True when the request has to be ended.
   mutating func isStalled(moved: Int64, isExcused: Bool, nowNs: Int64, limitMs: Int64? = nil) -> Bool {
     let elapsed = nowNs - checkedNs
     guard elapsed > 0 else { return false }

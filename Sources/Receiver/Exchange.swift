@@ -121,8 +121,8 @@ final class Exchange {
     try receive(nil, checksum: { nil })
   }
 
-  /// Reads the whole body, piece by piece, and records how much came, complete or not; its first byte is byte `offset` of
-  /// the object.
+  /// Reads the whole body, piece by piece, and records how much came, complete or not; its first byte is byte `offset`
+  /// of the object.
   func receive(
     at offset: Int64 = 0, _ consume: BodyConsumer?, checksum: () -> UInt32?
   ) throws(ExchangeEnd) {

@@ -4,9 +4,9 @@ public import TransferModel
 ///
 ///     match METHOD PATH [SELECTOR…] : ACTION [ACTION…]
 ///
-/// METHOD is `PUT`, `GET`, … or `*`. PATH is compared with the path as sent (percent-encoded, without query); `*` stands for
-/// any bytes. A word with blanks is written in double quotes. Each rule counts the requests that its METHOD and PATH match;
-/// the first rule in the file that hits a request is applied to it, alone.
+/// METHOD is `PUT`, `GET`, … or `*`. PATH is compared with the path as sent (percent-encoded, without query); `*`
+/// stands for any bytes. A word with blanks is written in double quotes. Each rule counts the requests that its METHOD
+/// and PATH match; the first rule in the file that hits a request is applied to it, alone.
 ///
 /// Selectors (without one, every matching request is hit):
 ///
@@ -24,8 +24,9 @@ public import TransferModel
 ///     late-status=CODE      does what was asked, then answers CODE, as a gateway that gave up
 ///     retry-after=TEXT      the Retry-After of that answer, as written
 ///     redirect=URL          the Location of that answer; CODE is 307 without one
-///     cut-after=N           closes the connection after N body bytes, or at the end of a shorter body, and keeps what the
-///                           protocol keeps: nothing, but the bytes so far for tus without a checksum and for resumable uploads
+///     cut-after=N           closes the connection after N body bytes, or at the end of a shorter body, and keeps what
+///                           the protocol keeps: the bytes so far for tus without a checksum and for resumable
+///                           uploads, else nothing
 ///     reset-after=N         the same with a TCP reset
 ///     stall=N,SECONDS       goes silent for SECONDS after N body bytes, or at the end of a shorter body; then goes on
 ///     slow=N                moves N body bytes a second
@@ -54,7 +55,8 @@ public struct FaultScript: Sendable {
   /// No faults.
   public init() { rules = [] }
 
-  /// Reads a script. Throws `.config` with line and column of the first mistake; `name` stands for the script in errors.
+  /// Reads a script. Throws `.config` with line and column of the first mistake; `name` stands for the script in
+  /// errors.
   public init(text: String, name: String = "script") throws(TransferError) {
     rules = []
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

@@ -12,13 +12,13 @@ final class ObjectStore: Sendable {
   let root: Descriptor
   let staging: Descriptor
   let serial = Lock<UInt64>(0)
-  /// Taken while a final name appears or goes, so that the record tells the names in that order. The value only counts: the
-  /// thread sanitizer takes a value without a size for the object's header, and reports races that are none.
+  /// Taken while a final name appears or goes, so that the record tells the names in that order. The value only counts:
+  /// the thread sanitizer takes a value without a size for the object's header, and reports races that are none.
   let publishing = Lock<Int>(0)
   let checksums = ChecksumCache()
 
-  /// Opens `path`, makes it when it is missing, takes it for this process alone, and removes what a killed receiver left
-  /// half received.
+  /// Opens `path`, makes it when it is missing, takes it for this process alone, and removes what a killed receiver
+  /// left half received.
   init(path: String) throws(TransferError) {
     root = try Self.openFolder(path)
     let made = Self.hiddenName.withCString { [root] in mkdirat(root.number, $0, 0o700) }

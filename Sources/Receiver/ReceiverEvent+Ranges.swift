@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension Sequence<ReceiverEvent> {
-  /// The bytes of an object that were received, each body in the order of the record: where in the object they are, also
-  /// those that came under another path before the object had its name. What was sent twice is there twice.
+  /// The bytes of an object that were received, each body in the order of the record: where in the object they are,
+  /// also those that came under another path before the object had its name. What was sent twice is there twice.
   public func receivedRanges(of path: NameBytes) -> [ByteRange] {
     var places: [NameBytes: [Int64]] = [path: [0]]
     for event in self where event.path == path {

@@ -2,10 +2,11 @@ public import TransferModel
 
 /// One line of the receiver's record: what the server saw and did, by its own account.
 ///
-/// The record is a text file to which lines are only ever added, each a flat JSON object written with one `write(2)`; what a
-/// request caused is in the file before its answer leaves. All lines hold `t` (the kind), `at_ms` (wall clock, milliseconds
-/// since 1970 UTC), `conn` and `req` (numbers that count from 1 in each run of the server) and, but for `open`, `path_b64`
-/// (base64 of the bytes of the path below the folder, decoded; of the request target where that is no valid path).
+/// The record is a text file to which lines are only ever added, each a flat JSON object written with one `write(2)`;
+/// what a request caused is in the file before its answer leaves. All lines hold `t` (the kind), `at_ms` (wall clock,
+/// milliseconds since 1970 UTC), `conn` and `req` (numbers that count from 1 in each run of the server) and, but for
+/// `open`, `path_b64` (base64 of the bytes of the path below the folder, decoded; of the request target where that is
+/// no valid path).
 ///
 ///     open    pid, seed                  a receiver began to write here; conn and req are 0
 ///     start   method, declared           a request head arrived; declared is Content-Length, -1 when there is none
@@ -15,17 +16,18 @@ public import TransferModel
 ///     commit  size, crc32c               the object is complete under its final name; durable when an answer follows
 ///     delete                             the object or collection was removed
 ///     mkcol                              the collection was made
-///     session protocol, id, state        an upload of several requests was opened, completed (its object is there), aborted by
-///                                        the client, expired, or forgotten by the script
-///     joined  from_b64, offset, length   bytes that were recorded under another path (a part that did not know its object yet)
-///                                        are now at this place of the object
+///     session protocol, id, state        an upload of several requests was opened, completed (its object is there),
+///                                        aborted by the client, expired, or forgotten by the script
+///     joined  from_b64, offset, length   bytes that were recorded under another path (a part that did not know its
+///                                        object yet) are now at this place of the object
 ///     answer  status                     this answer is about to be sent
-///     lost    status, cause              the answer was not or not completely sent: lose-answer, truncate-answer, garbage,
-///                                        disconnected, or superseded by a later request on the same upload; status is what
-///                                        would have been answered
+///     lost    status, cause              the answer was not or not completely sent: lose-answer, truncate-answer,
+///                                        garbage, disconnected, or superseded by a later request on the same
+///                                        upload; status is what would have been answered
 ///
-/// The offset of `bytes` is that in the object, and the path is the object's as soon as the request names it or the upload
-/// that it continues does; before, it is that of the request, and the offset counts from the beginning of the part.
+/// The offset of `bytes` is that in the object, and the path is the object's as soon as the request names it or the
+/// upload that it continues does; before, it is that of the request, and the offset counts from the beginning of the
+/// part.
 public struct ReceiverEvent: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     case open(pid: Int64, seed: UInt64)

@@ -1,7 +1,8 @@
 import Glibc
 public import TransferModel
 
-/// The receiver's own account of what it accepted: a file to which lines are only added. ``ReceiverEvent`` tells the format.
+/// The receiver's own account of what it accepted: a file to which lines are only added. ``ReceiverEvent`` tells the
+/// format.
 public final class ReceiverRecord: Sendable {
   private let file: Descriptor?
 
@@ -30,8 +31,8 @@ public final class ReceiverRecord: Sendable {
     }
   }
 
-  /// Reads a record. A last line without its newline, as a full disk or a kill can leave it, is not an event and is left
-  /// out; any other line that is not ours throws `.config` and names its number.
+  /// Reads a record. A last line without its newline, as a full disk or a kill can leave it, is not an event and is
+  /// left out; any other line that is not ours throws `.config` and names its number.
   public static func read(path: String) throws(TransferError) -> [ReceiverEvent] {
     let content = try bytes(ofFile: path, "read record")
     guard let lastNewline = content.lastIndex(of: 0x0A) else { return [] }

@@ -3,8 +3,9 @@ public import TransferModel
 
 /// A small real HTTP/1.1 server for uploads and downloads, one thread a connection.
 ///
-/// Objects appear under their final name only when they are complete and on the disk. ``ReceiverEvent`` is its record of
-/// everything it accepted, ``FaultScript`` what it does wrong on purpose. It shares no code with the client but plain values.
+/// Objects appear under their final name only when they are complete and on the disk. ``ReceiverEvent`` is its record
+/// of everything it accepted, ``FaultScript`` what it does wrong on purpose. It shares no code with the client but
+/// plain values.
 public final class ReceiverServer: Sendable {
   private struct Running {
     /// -1 once closed by its thread.

@@ -31,7 +31,8 @@ public enum BatchFigures {
     Column("destination", "Destination") { .text($0.destination) },
   ]
 
-  /// Without what attempts are read for, however many there are: `show` tells these, `list batches` and `report summary` tell all.
+  /// Without what attempts are read for, however many there are: `show` tells these, `list batches` and `report
+  /// summary` tell all.
   public static let ofFiles = columns.filter { !readFromAttempts.contains($0.key) }
   private static let readFromAttempts: Set<String> = [
     "bytes_transferred", "bytes_unacked", "bytes_unacked_at_most", "retries", "started_at", "finished_at",

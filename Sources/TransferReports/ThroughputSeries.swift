@@ -24,8 +24,9 @@ public struct ThroughputRow: Sendable, Hashable {
   }
 }
 
-/// Attempts spread over stretches of equal length. The bytes of an attempt are spread evenly over the time that it took:
-/// all of them at its end would draw peaks that never were. The shares of one attempt add up to exactly its bytes.
+/// Attempts spread over stretches of equal length. The bytes of an attempt are spread evenly over the time that it
+/// took: all of them at its end would draw peaks that never were. The shares of one attempt add up to exactly its
+/// bytes.
 public struct ThroughputSeries: Sendable {
   public static let steps: [(name: String, ms: Int64)] = [
     ("1m", 60_000), ("5m", 300_000), ("1h", 3_600_000), ("1d", 86_400_000),
@@ -36,8 +37,8 @@ public struct ThroughputSeries: Sendable {
   public private(set) var rows: [ThroughputRow] = []
   private let fromMs, toMs, stepMs, baseMs: Int64
 
-  /// The window is half-open. Stretches begin at multiples of their length since 1970 UTC, so days are days of UTC. nil when
-  /// the window holds more than ``limit`` of them.
+  /// The window is half-open. Stretches begin at multiples of their length since 1970 UTC, so days are days of UTC. nil
+  /// when the window holds more than ``limit`` of them.
   public init?(fromMs: Int64, toMs: Int64, stepMs: Int64) {
     let toMs = max(toMs, fromMs + 1)
     let first = Self.floorDivide(fromMs, stepMs)

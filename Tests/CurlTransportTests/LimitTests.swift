@@ -25,8 +25,8 @@ import TransferModel
     }
   }
 
-  /// A server that takes or gives next to nothing, evenly or in lumps of 60 bytes, is stalled as well: each lump was as good as a
-  /// second of full speed before.
+  /// A server that takes or gives next to nothing, evenly or in lumps of 60 bytes, is stalled as well: each lump was as
+  /// good as a second of full speed before.
   @Test(arguments: ["takes", "gives", "gives lumps"])
   func aTrickleIsStalled(_ how: String) async {
     let isDone = Mailbox<Bool>()

@@ -37,7 +37,8 @@ import TransferModel
     }
   }
 
-  /// Debian's libcurl has a directory of authorities built in. A file that somebody names counts instead of it, and not beside it.
+  /// Debian's libcurl has a directory of authorities built in. A file that somebody names counts instead of it, and not
+  /// beside it.
   @Test func aFileOfAuthoritiesReplacesTheDirectory() throws {
     let (server, other) = (try #require(TLSServer()), try #require(TLSServer()))
     defer {

@@ -1,10 +1,10 @@
 import Testing
 
-/// The arrows between targets point only downwards: what the manifest declares is in the table, and what the files import is in the
-/// manifest.
+/// The arrows between targets point only downwards: what the manifest declares is in the table, and what the files
+/// import is in the manifest.
 @Suite struct ArrowTests {
-  /// Target to what it may import, top to bottom; ARCHITECTURE.md has the same table without third-party modules. `ArgumentParser` and `HTTPTypes` are
-  /// the third-party modules.
+  /// Target to what it may import, top to bottom; ARCHITECTURE.md has the same table without third-party modules.
+  /// `ArgumentParser` and `HTTPTypes` are the third-party modules.
   static let arrows: [(target: String, may: [String])] = [
     ("transfers", ["TransfersCLI"]),
     ("TransfersCLI", ["Transfers", "TransferReports", "TransferLedger", "TransferModel", "ArgumentParser"]),

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Runs the `transfers` that was built with these tests, or the one of the folder TRANSFERS_BIN, in an environment of its own: an empty
-/// home, UTC, no terminal.
+/// Runs the `transfers` that was built with these tests, or the one of the folder TRANSFERS_BIN, in an environment of
+/// its own: an empty home, UTC, no terminal.
 struct BuiltProgram {
   struct Outcome {
     var code: Int32

@@ -2,8 +2,8 @@ import Glibc
 import Testing
 import TransferModel
 
-/// The URL of an upload session works as a secret. Servers like to quote the request: whatever they quote, nothing that people see
-/// and nothing that the ledger says of an error holds it.
+/// The URL of an upload session works as a secret. Servers like to quote the request: whatever they quote, nothing that
+/// people see and nothing that the ledger says of an error holds it.
 @Suite struct EchoedSessionTests {
   private let program: BuiltProgram
   private var store: String { program.folder.path + "/l.db" }
@@ -181,7 +181,8 @@ import TransferModel
     }
   }
 
-  /// The id of a request is kept with its attempt, and with the receipt: also where the answer is the first to name the session.
+  /// The id of a request is kept with its attempt, and with the receipt: also where the answer is the first to name the
+  /// session.
   @Test(arguments: successes) func whatASuccessQuotesIsHidden(_ subject: Success) throws {
     let asked = Lock(0)
     if subject.name == "S3" { try writeFile(program.folder.path + "/f", [UInt8](repeating: 7, count: 12 << 20)) }

@@ -4,8 +4,8 @@ import TransferModel
 
 @testable import TransfersCLI
 
-/// Every exit code comes out of the built program, for a reason that was made to happen; each with its one line on standard
-/// error, and with --json the record that says the same.
+/// Every exit code comes out of the built program, for a reason that was made to happen; each with its one line on
+/// standard error, and with --json the record that says the same.
 @Suite struct ExitCodeMatrixTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let code: ExitCode

@@ -1,7 +1,7 @@
 import Testing
 
-/// libcurl is loaded by what transfers, and by nothing else: it brings 25 more libraries, which would be most of the time
-/// that a short command takes.
+/// libcurl is loaded by what transfers, and by nothing else: it brings 25 more libraries, which would be most of the
+/// time that a short command takes.
 @Suite struct LoadedLibraryTests {
   let program: BuiltProgram
   let store: String

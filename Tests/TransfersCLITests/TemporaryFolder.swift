@@ -14,8 +14,8 @@ final class TemporaryFolder: Sendable {
 
   static func remove(_ path: String) { remove(Array(path.utf8CString.dropLast())) }
 
-  /// By bytes, because names need not be UTF-8. Does not follow symbolic links: `unlink` takes those, and everything else
-  /// that is no folder.
+  /// By bytes, because names need not be UTF-8. Does not follow symbolic links: `unlink` takes those, and everything
+  /// else that is no folder.
   private static func remove(_ path: [CChar]) {
     let terminated = path + [0]
     guard unlink(terminated) != 0 else { return }

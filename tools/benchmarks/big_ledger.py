@@ -5,9 +5,9 @@
                                    [--paused N] [--retried N] [--parts N] [--events N]
 
 The schema comes from migrations/. Rows are inserted in the state in which they end: the triggers that guard births and
-transitions are taken away meanwhile and put back with their own text, every CHECK and index holds all the time. Files that are
-neither pending, waiting, failed nor paused are done, with one chunk (of --parts files: eight), attempts and a receipt. The same
-arguments make the same rows. "transfers store check" finds nothing in it.
+transitions are taken away meanwhile and put back with their own text, every CHECK and index holds all the time. Files
+that are neither pending, waiting, failed nor paused are done, with one chunk (of --parts files: eight), attempts and a
+receipt. The same arguments make the same rows. "transfers store check" finds nothing in it.
 """
 import argparse
 import glob

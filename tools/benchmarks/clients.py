@@ -9,7 +9,8 @@ KEYS = {"AWS_ACCESS_KEY_ID": "AKIABENCHMARK", "AWS_SECRET_ACCESS_KEY": "not-a-se
 
 
 class Client:
-    """`at` is a Place. `protocol` is `put`, `s3-signed`, `s3-unsigned`, or `s3` for what the client does by itself; `line` is `plain` or `tls`."""
+    """`at` is a Place. `protocol` is `put`, `s3-signed`, `s3-unsigned`, or `s3` for what the client does by itself;
+    `line` is `plain` or `tls`."""
 
     def __init__(self, at, protocol, line, url, ca):
         self.at, self.protocol, self.line, self.url = at, protocol, line, url
@@ -32,7 +33,8 @@ class Client:
 
 
 class Curl(Client):
-    """One file by `-T`, many by `-Z`. Over S3 it signs the request, not the body (`UNSIGNED-PAYLOAD`), and sends no checksum."""
+    """One file by `-T`, many by `-Z`. Over S3 it signs the request, not the body (`UNSIGNED-PAYLOAD`), and sends no
+    checksum."""
 
     name = "curl"
 
@@ -102,8 +104,8 @@ class Transfers(Client):
         os.mkdir(f"{self.at.disk}/ledger")
 
 
-# Who is compared with whom. What protected the bytes is printed beside the figures, as the server saw it. Over TLS transfers
-# signs no body and s5cmd all of them.
+# Who is compared with whom. What protected the bytes is printed beside the figures, as the server saw it. Over TLS
+# transfers signs no body and s5cmd all of them.
 GROUPS = {
     ("put", "plain"): [Curl, Rclone, Transfers],
     ("put", "tls"): [Curl, Rclone, Transfers],

@@ -43,7 +43,8 @@ def typical(runs):
 
 
 def walk(at, options):
-    """A tree is read and compared with an empty ledger, beside `find -printf`. Nothing is written or printed: `--dry-run --quiet`."""
+    """A tree is read and compared with an empty ledger, beside `find -printf`. Nothing is written or printed:
+    `--dry-run --quiet`."""
     folder, count = f"{at.folder}/walk", 20_000 if options.quick else 200_000
     measure.progress(f"making {count:,} files")
     tree(folder, count)

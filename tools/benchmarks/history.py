@@ -1,10 +1,11 @@
-"""What commands cost in ledgers with little and with much history: 10,000 and 1,000,000 files (--long: 10,000,000), three attempts each.
+"""What commands cost in ledgers with little and with much history: 10,000 and 1,000,000 files (--long: 10,000,000),
+three attempts each.
 
-Ledgers are made by SQL in the state in which they end, as big_ledger.py does it. Batch 1 are 1,000 real files, sent long ago; batch 2 a
-small one of 1,000 paused files, batch 3 a tenth of all files (at most 100,000), paused; batch 4 the history: done, failed and cancelled.
-While a verb runs, another writer takes its turn and then the lock again and again, as an engine does: its longest wait is told.
-At the end an engine sends two files to a server that never answers: `control` is the time from starting `cancel` until the engine
-releases both.
+Ledgers are made by SQL in the state in which they end, as big_ledger.py does it. Batch 1 are 1,000 real files, sent
+long ago; batch 2 a small one of 1,000 paused files, batch 3 a tenth of all files (at most 100,000), paused; batch 4 the
+history: done, failed and cancelled. While a verb runs, another writer takes its turn and then the lock again and again,
+as an engine does: its longest wait is told. At the end an engine sends two files to a server that never answers:
+`control` is the time from starting `cancel` until the engine releases both.
 """
 
 import contextlib
@@ -118,7 +119,8 @@ def real(db, folder):
 
 
 class Neighbour(threading.Thread):
-    """A second writer, which keeps the gate as the program does and looks at how long it waits for its turn, and at the log."""
+    """A second writer, which keeps the gate as the program does and looks at how long it waits for its turn, and at the
+    log."""
 
     def __init__(self, path):
         super().__init__(daemon=True)

@@ -1,8 +1,10 @@
-// launch COUNT COMMAND …: runs a command COUNT times, one after the other, with its stdout on /dev/null. Prints for each run one line:
-// wall seconds, user seconds, system seconds, largest resident KiB, exit status (128 + signal when killed).
+// launch COUNT COMMAND …: runs a command COUNT times, one after the other, with its stdout on /dev/null. Prints for
+// each run one line: wall seconds, user seconds, system seconds, largest resident KiB, exit status (128 + signal when
+// killed).
 //
 // A program of its own because Linux starts a child's `ru_maxrss` with the size of the process that called exec: beside
-// this one (1.5 MiB) everything that is measured is large; and because a start-up of some ms should not be timed from Python.
+// this one (1.5 MiB) everything that is measured is large; and because a start-up of some ms should not be timed from
+// Python.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>

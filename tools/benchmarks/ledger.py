@@ -1,4 +1,5 @@
-"""The ledger without a network: cycles a second beside the same statements in C, and what a claim costs in a long queue."""
+"""The ledger without a network: cycles a second beside the same statements in C, and what a claim costs in a long
+queue."""
 
 import os
 import shutil
@@ -47,7 +48,8 @@ def copy(path, name):
 
 
 def cycles(at, options):
-    """Claim, attempt, done: 64 a commit, FULL. The C twin does what a recording of ours did: same statements, same values."""
+    """Claim, attempt, done: 64 a commit, FULL. The C twin does what a recording of ours did: same statements, same
+    values."""
     program = bench_program()
     record = built.compile("record.so", [f"{REPLAY}/record.c", f"{REPLAY}/log.h"], "-shared", "-fPIC", "-ldl")
     replay = built.compile("replay", [f"{REPLAY}/replay.c", f"{REPLAY}/log.h"], "-lsqlite3")

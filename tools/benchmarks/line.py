@@ -1,5 +1,5 @@
-"""A bad line on loopback: a proxy that limits, delays and cuts. It works on connections, so what is lost is a connection, never
-a packet: a line with packet loss, on which TCP repairs what is lost, looks different."""
+"""A bad line on loopback: a proxy that limits, delays and cuts. It works on connections, so what is lost is a
+connection, never a packet: a line with packet loss, on which TCP repairs what is lost, looks different."""
 
 import random
 import socket
@@ -10,8 +10,9 @@ PIECE = 16 << 10
 
 
 class Line:
-    """`rate` bytes a second towards the server, for all connections together; `cut_every` so many seconds all connections are cut,
-    and after each `cut_after` bytes that went towards the server; `loss` is the chance of a connection to be cut within a MiB of what it carries; `delay` seconds each way."""
+    """`rate` bytes a second towards the server, for all connections together; `cut_every` so many seconds all
+    connections are cut, and after each `cut_after` bytes that went towards the server; `loss` is the chance of a
+    connection to be cut within a MiB of what it carries; `delay` seconds each way."""
 
     def __init__(self, target, rate=None, cut_every=None, cut_after=None, loss=0.0, delay=0.0, seed=1):
         self.target, self.rate, self.loss, self.delay = target, rate, loss, delay

@@ -1,5 +1,5 @@
-"""Goodput over bad lines: transfers as it is and with one connection, by tus, S3 and PUT; and curl by PUT, which begins anew after
-each loss."""
+"""Goodput over bad lines: transfers as it is and with one connection, by tus, S3 and PUT; and curl by PUT, which begins
+anew after each loss."""
 
 import fnmatch
 import os

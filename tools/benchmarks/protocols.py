@@ -1,4 +1,5 @@
-"""One large file by each upload protocol to the bundled receiver, beside `curl -T` of the same bytes to the same receiver."""
+"""One large file by each upload protocol to the bundled receiver, beside `curl -T` of the same bytes to the same
+receiver."""
 
 import filecmp
 import fnmatch
@@ -22,8 +23,8 @@ TUS = work.Work("2gib", 1, 2048 * work.MIB)
 PROTOCOLS = {
     "put": ("http", "/", ()),
     "form": ("form+http", "/-/form/", ("--field", "key={path}")),
-    # One body after the other and no checksum of it, as curl does; and as it is without options: partial uploads side by side,
-    # which the receiver joins by a copy of the file, with a SHA-256 of each body at both ends.
+    # One body after the other and no checksum of it, as curl does; and as it is without options: partial uploads side
+    # by side, which the receiver joins by a copy of the file, with a SHA-256 of each body at both ends.
     "tus": ("tus+http", "/-/tus/", ("--digest", "none")),
     "tus-joined": ("tus+http", "/-/tus/", ()),
     "resumable": ("resumable+http", "/-/resumable/", ()),

@@ -70,7 +70,8 @@ def cells(at, works, only):
 
 
 def compare(at, works, rounds, only="*"):
-    """All rounds; the cells with their runs. A group's clients take turns, and every other round in the reverse order."""
+    """All rounds; the cells with their runs. A group's clients take turns, and every other round in the reverse
+    order."""
     all_cells = cells(at, works, only)
     take_turns(at, all_cells, rounds)
     return all_cells

@@ -118,8 +118,8 @@ class Case:
             self.check_probe(before, after)
 
     def send_the_unknown(self):
-        """What nobody can ask about stays unknown until a person, here this test, has it sent again. Only a request that was open at
-        a kill may have become so, and only where the protocol cannot ask."""
+        """What nobody can ask about stays unknown until a person, here this test, has it sent again. Only a request
+        that was open at a kill may have become so, and only where the protocol cannot ask."""
         look = self.look()
         unknown = {file.id for file in look.files if file.state == "unknown"}
         if not unknown or not self.target.may_be_unknown:
@@ -154,7 +154,8 @@ class Case:
             return
         last = max((attempt.id for attempt in before.attempts), default=0)
         sessions = {a.file_id for a in before.attempts if a.operation == "create" and a.outcome == "ok"} & before.sessions
-        # Where everything was acknowledged there is nothing to ask about: the end is asked for, and checks what it ends.
+        # Where everything was acknowledged there is nothing to ask about: the end is asked for, and checks what it
+        # ends.
         unsent = {chunk.file_id for chunk in before.chunks if chunk.state != "done"}
         unfinished = {file.id for file in before.files if file.state != "done"} & sessions & unsent - self.sent_anew
         for file in unfinished:

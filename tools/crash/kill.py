@@ -20,10 +20,10 @@ SETTINGS = {
 
 @dataclasses.dataclass(frozen=True)
 class Kill:
-    """`before:17`, `after:17` (the 17th counted call, by the shim), `net:17` (the 17th socket write), `power:17` (the same with what was not synced taken
-    back), `ms:34.5` (SIGKILL from outside after that time); and what kills nobody: `full:17` (from the 17th call on the
-    ledger's files, each fails with ENOSPC), `space:17` (three of them do, then there is space again), `eio:17` (that one fails
-    with EIO)."""
+    """`before:17`, `after:17` (the 17th counted call, by the shim), `net:17` (the 17th socket write), `power:17` (the
+    same with what was not synced taken back), `ms:34.5` (SIGKILL from outside after that time); and what kills nobody:
+    `full:17` (from the 17th call on the ledger's files, each fails with ENOSPC), `space:17` (three of them do, then
+    there is space again), `eio:17` (that one fails with EIO)."""
 
     how: str
     at: float

@@ -1,4 +1,5 @@
-/* What a power cut takes back: the old bytes of every write to a regular file that was not synced since. Part of shim.c. */
+// What a power cut takes back: the old bytes of every write to a regular file that was not synced since. A part of
+// shim.c.
 
 struct undo {
   dev_t device;

@@ -1,4 +1,5 @@
-"""The receiver by each of the upload protocols that need several requests or a form, and a tus server that others wrote."""
+"""The receiver by each of the upload protocols that need several requests or a form, and a tus server that others
+wrote."""
 
 import base64
 import collections
@@ -15,7 +16,8 @@ SECRET = "canary-profile-secret-4be1"
 
 
 class ByProtocol(targets.Receiver):
-    """`scheme` and `path` make the destination; keys are CASE/NAME, so each case sends a copy of the tree of its own."""
+    """`scheme` and `path` make the destination; keys are CASE/NAME, so each case sends a copy of the tree of its
+    own."""
 
     server = "receiver"
     copies_source = True
@@ -36,7 +38,8 @@ class ByProtocol(targets.Receiver):
         return None  # `received` is compared instead
 
     def received(self, case):
-        """Bytes of bodies that the server took for each object, those of its partial uploads included; sent again or not."""
+        """Bytes of bodies that the server took for each object, those of its partial uploads included; sent again or
+        not."""
         events = [json.loads(line) for line in self.lines(case)]
         by_path, origins = collections.Counter(), collections.defaultdict(set)
         for event in events:
@@ -108,7 +111,8 @@ class TusServer(targets.Target):
 
 
 def copy_source(source, folder, case, left_out):
-    """The tree as CASE/…, and what makes its keys begin so. A copy, because links would change the ctime of the original."""
+    """The tree as CASE/…, and what makes its keys begin so. A copy, because links would change the ctime of the
+    original."""
     shutil.copytree(source, f"{folder}/source/{case}", ignore=shutil.ignore_patterns(*left_out))
     return f"{folder}/source/{case}", ["--base", f"{folder}/source"]
 

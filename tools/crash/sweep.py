@@ -74,8 +74,8 @@ class Bench:
         return until(verdict) or self.failures >= self.give_up_after
 
     def every_call(self, label, how, before=(), step=1):
-        """Kills at call 1, 2, 3 … (every `step`-th) of the command after the kills of `before`, until three in a row were not
-        reached: threads make the number of calls differ a little from run to run."""
+        """Kills at call 1, 2, 3 … (every `step`-th) of the command after the kills of `before`, until three in a row
+        were not reached: threads make the number of calls differ a little from run to run."""
         in_a_row = 0
 
         def over(verdict):
@@ -87,8 +87,8 @@ class Bench:
         self.all(plans, over)
 
     def random_moments(self, label, count, longest_ms, rng: random.Random):
-        """SIGKILL from outside, one to three times before the command that may finish, until `count` have hit. Those that come
-        when nothing is left to do hit nothing: no more than four cases a kill."""
+        """SIGKILL from outside, one to three times before the command that may finish, until `count` have hit. Those
+        that come when nothing is left to do hit nothing: no more than four cases a kill."""
         hit = 0
 
         def enough(verdict):

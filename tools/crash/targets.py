@@ -70,11 +70,13 @@ class Target:
         return []
 
     def requests(self, case):
-        """Counter of (key, part number or 0): requests with a body that the server saw. None when it keeps no account."""
+        """Counter of (key, part number or 0): requests with a body that the server saw. None when it keeps no
+        account."""
         return None
 
     def total(self, case):
-        """How many requests the server saw, as far as it knows whose they were. None when it keeps no account of all of them."""
+        """How many requests the server saw, as far as it knows whose they were. None when it keeps no account of all of
+        them."""
         return None
 
     def received(self, case):

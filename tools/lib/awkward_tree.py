@@ -1,7 +1,7 @@
-"""awkward_tree.py DIR SEED [LEFT-OUT …]: a source tree, the same for the same seed, of names and sizes that servers and clients
-stumble over. LEFT-OUT says what the server at hand cannot hold, and so is not made: `control` (names with control
-characters), `not-utf8`, `folders` (everything is in one folder), `quotes` (a name with a double
-quote), `backslash`."""
+"""awkward_tree.py DIR SEED [LEFT-OUT …]: a source tree, the same for the same seed, of names and sizes that servers and
+clients stumble over. LEFT-OUT says what the server at hand cannot hold, and so is not made: `control` (names with
+control characters), `not-utf8`, `folders` (everything is in one folder), `quotes` (a name with a double quote),
+`backslash`."""
 
 import os
 import random

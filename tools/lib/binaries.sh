@@ -2,7 +2,8 @@
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
 # Where the programs are. Needs say.sh and install.sh; `root` is the repository.
 
-# Builds the two programs for release and sets `bin` to their folder. TRANSFERS_BIN names programs that are built already.
+# Builds the two programs for release and sets `bin` to their folder. TRANSFERS_BIN names programs that are built
+# already.
 build_release() {
   if [[ ${TRANSFERS_BIN:-} ]]; then
     find_release transfers transfers-receiver
@@ -14,8 +15,8 @@ build_release() {
   find_release transfers transfers-receiver
 }
 
-# ship PROGRAM …: puts what was built into .build/dist without its symbols, which are two thirds of it, and the symbols beside it as
-# PROGRAM.debug, where debuggers and perf find them.
+# ship PROGRAM …: puts what was built into .build/dist without its symbols, which are two thirds of it, and the symbols
+# beside it as PROGRAM.debug, where debuggers and perf find them.
 ship() {
   local built name objcopy
   objcopy=$(command -v llvm-objcopy || command -v objcopy) || give_up 69 "neither llvm-objcopy nor objcopy is there"
@@ -32,7 +33,8 @@ ship() {
   done
 }
 
-# find_release PROGRAM …: sets `bin` without building; fails when a program is missing. TRANSFERS_BIN names another folder.
+# find_release PROGRAM …: sets `bin` without building; fails when a program is missing. TRANSFERS_BIN names another
+# folder.
 find_release() {
   bin=${TRANSFERS_BIN:-$root/.build/dist}
   local name

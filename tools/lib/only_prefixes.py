@@ -1,6 +1,7 @@
-"""only_prefixes.py SOURCE ARRIVED [PID]: while an upload is on its way, each file at the server is the beginning of its source, or
-all of it: never a fragment from the middle. Looks once, and with a PID again and again until that process has ended. What has
-no source of its name must be a server's own temporary file (its name begins with a dot). Exits 1 with the first that is not so."""
+"""only_prefixes.py SOURCE ARRIVED [PID]: while an upload is on its way, each file at the server is the beginning of its
+source, or all of it: never a fragment from the middle. Looks once, and with a PID again and again until that process
+has ended. What has no source of its name must be a server's own temporary file (its name begins with a dot). Exits 1
+with the first that is not so."""
 
 import os
 import sys

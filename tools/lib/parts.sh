@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root is set by the script that sources this
-# The parts of tools/test: each is one command with a log and a time limit. Needs say.sh and processes.sh; `root` is the repository.
+# The parts of tools/test: each is one command with a log and a time limit. Needs say.sh and processes.sh; `root` is the
+# repository.
 
 logs=$root/.build/test-logs
 lines_of_a_failure=40
@@ -12,8 +13,8 @@ trap 'stop_part; exit 143' TERM
 # Ends what runs, with its children: they are one process group.
 stop_part() { [[ ! $child ]] || kill "$child" 2>/dev/null || true; }
 
-# part NAME SECONDS COMMAND …: runs it, shows what it says or only what fails, and counts its closing line. A part without such a line
-# counts as one test.
+# part NAME SECONDS COMMAND …: runs it, shows what it says or only what fails, and counts its closing line. A part
+# without such a line counts as one test.
 part() {
   local name=$1 limit=$2 code=0 began log=$logs/$1.log
   shift 2

@@ -6,8 +6,8 @@ TAIL = 1 << 16
 
 
 def whole_lines(path, start=0):
-    """The lines from byte `start` on, without their newlines. The last one counts when its newline is there: until then it is
-    being written. A whole line that is wrong is left to whoever reads it."""
+    """The lines from byte `start` on, without their newlines. The last one counts when its newline is there: until then
+    it is being written. A whole line that is wrong is left to whoever reads it."""
     with open(path, "rb") as file:
         file.seek(start)
         return file.read().split(b"\n")[:-1]

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# rclone's WebDAV: the server that punishes careless clients. A PUT with Content-Range is answered 201 and replaces the whole
-# file with the fragment, and a PUT that breaks leaves what came of it under the final name.
+# rclone's WebDAV: the server that punishes careless clients. A PUT with Content-Range is answered 201 and replaces the
+# whole file with the fragment, and a PUT that breaks leaves what came of it under the final name.
 
 install_server() { need rclone:rclone curl:curl; }
 

@@ -1,7 +1,7 @@
 #pragma once
-// libcurl, which is loaded when the first transfer needs it: it brings 25 more libraries, and `status` needs none of them.
-// Types and constants are those of its header. Its functions are called by the names below; as the program is not linked
-// with it, a call by its own name does not link.
+// libcurl, which is loaded when the first transfer needs it: it brings 25 more libraries, and `status` needs none of
+// them. Types and constants are those of its header. Its functions are called by the names below; as the program is not
+// linked with it, a call by its own name does not link.
 #define CURL_DISABLE_TYPECHECK 1
 #include <curl/curl.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@ typedef enum __attribute__((enum_extensibility(closed))) ccurl_verdict {
   CCURL_TOO_OLD __attribute__((swift_name("tooOld"))),
 } ccurl_verdict;
 
-/// How loading went, and the words for it: of the dynamic linker, the name of the function, the version that was found. NULL
-/// when all is well or memory is short. They are never freed: there is one attempt in a process.
+/// How loading went, and the words for it: of the dynamic linker, the name of the function, the version that was found.
+/// NULL when all is well or memory is short. They are never freed: there is one attempt in a process.
 typedef struct ccurl_outcome {
   ccurl_verdict verdict;
   const char *detail;
@@ -28,10 +28,11 @@ typedef struct ccurl_outcome {
 
 /// What `ccurl_load` loads: the name that libcurl's interface has since 2006.
 const char *ccurl_library_name(void);
-/// Loads libcurl once; further calls tell the outcome of the first. From any thread. Every function below this one and the
-/// next may be called only after the verdict CCURL_LOADED.
+/// Loads libcurl once; further calls tell the outcome of the first. From any thread. Every function below this one and
+/// the next may be called only after the verdict CCURL_LOADED.
 ccurl_outcome ccurl_load(void);
-/// Whether the library `name` would do, if `oldest` (as LIBCURL_VERSION_NUM) were needed. Changes nothing for the others.
+/// Whether the library `name` would do, if `oldest` (as LIBCURL_VERSION_NUM) were needed. Changes nothing for the
+/// others.
 ccurl_outcome ccurl_try(const char *name, unsigned oldest);
 
 typedef size_t (*ccurl_read_callback)(char *buffer, size_t size, size_t count, void *user);

@@ -20,14 +20,16 @@ uint32_t cdigest_crc32c_combine(uint32_t crc_a, uint32_t crc_b, uint64_t length_
 /// The CRC-64/NVME of A followed by B, from the CRC of each and the length of B in bytes.
 uint64_t cdigest_crc64nvme_combine(uint64_t crc_a, uint64_t crc_b, uint64_t length_b);
 
-/// The same as above without special instructions: what runs on processors that lack them, and the reference of the tests.
+/// The same as above without special instructions: what runs on processors that lack them, and the reference of the
+/// tests.
 uint32_t cdigest_crc32_portable(uint32_t crc, const void *_Nullable bytes, size_t length);
 uint32_t cdigest_crc32c_portable(uint32_t crc, const void *_Nullable bytes, size_t length);
 uint64_t cdigest_crc64nvme_portable(uint64_t crc, const void *_Nullable bytes, size_t length);
 /// True when the CRCs use carry-less multiplication on this processor.
 bool cdigest_is_accelerated(void);
 
-/// XORs `length` bytes into a ring of 160: the first of them at `at` modulo 160. What QuickXorHash has to know of a file.
+/// XORs `length` bytes into a ring of 160: the first of them at `at` modulo 160. What QuickXorHash has to know of a
+/// file.
 void cdigest_xor_ring(uint8_t ring[_Nonnull 160], uint64_t at, const void *_Nullable bytes, size_t length);
 
 /// The cryptographic digests of libcrypto that the ledger can name.

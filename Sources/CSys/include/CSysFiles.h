@@ -50,13 +50,13 @@ int csys_list_directory(int fd, csys_listing *_Nonnull out);
 
 void csys_free_listing(csys_listing *_Nonnull listing);
 
-/// Makes a file without a name in the directory `folder`, for reading and writing by this process alone. A descriptor, or
-/// -1 with errno.
+/// Makes a file without a name in the directory `folder`, for reading and writing by this process alone. A descriptor,
+/// or -1 with errno.
 int csys_open_unnamed(const char *_Nonnull folder);
 
 /// Asks the kernel to read a range ahead. Advice only.
 void csys_will_need(int fd, int64_t offset, int64_t length);
 
-/// Copies the first `length` bytes of `from` to the beginning of `to`: shared where the file system can (FICLONE), else in the
-/// kernel, else through memory. 0, or -1 with errno; EIO when `from` is shorter.
+/// Copies the first `length` bytes of `from` to the beginning of `to`: shared where the file system can (FICLONE), else
+/// in the kernel, else through memory. 0, or -1 with errno; EIO when `from` is shorter.
 int csys_copy_file(int from, int to, int64_t length);

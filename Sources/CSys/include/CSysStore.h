@@ -9,8 +9,8 @@ const char *_Nullable csys_unsafe_filesystem(const char *_Nonnull path);
 /// Writes the identifier of this boot (36 characters and a NUL) to `out`; an empty string when there is none.
 void csys_boot_id(char out[_Nonnull 37]);
 
-/// When the file at `path` came into being, in nanoseconds since 1970 UTC; -1 when its file system does not keep that. Nobody can set
-/// it, and a copy has its own.
+/// When the file at `path` came into being, in nanoseconds since 1970 UTC; -1 when its file system does not keep that.
+/// Nobody can set it, and a copy has its own.
 int64_t csys_birth_ns(const char *_Nonnull path);
 
 /// Renames `from` to `to` unless `to` exists (RENAME_NOREPLACE). 0, or -1 with errno, EEXIST for one.
@@ -25,6 +25,6 @@ int csys_clock_is_synchronized(void);
 /// The device number of `major` and `minor`, as in st_dev.
 uint64_t csys_device(uint32_t major, uint32_t minor);
 
-/// Takes the open file description lock on the first byte of the file, or gives it up when `takes` is 0; waits for nobody.
-/// 0, or -1 with errno: EAGAIN when another open file holds it.
+/// Takes the open file description lock on the first byte of the file, or gives it up when `takes` is 0; waits for
+/// nobody. 0, or -1 with errno: EAGAIN when another open file holds it.
 int csys_lock_byte(int descriptor, int takes);

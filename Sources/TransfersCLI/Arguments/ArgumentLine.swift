@@ -1,8 +1,8 @@
 import ArgumentParser
 import TransferModel
 
-/// What the parser gets: the arguments as they were typed, global options moved behind the command's words, and what the
-/// environment says in the places where it neither wins over nor adds to what is typed.
+/// What the parser gets: the arguments as they were typed, global options moved behind the command's words, and what
+/// the environment says in the places where it neither wins over nor adds to what is typed.
 struct ArgumentLine: Sendable {
   let arguments: [String]
   /// The same without the environment.

@@ -1,7 +1,8 @@
 import ArgumentParser
 
 /// A number of bytes as people type it: `4096`, `20M`, `1.5MiB`, `64KB`.
-/// `K M G T P` and `KiB MiB …` are powers of 1024, `KB MB …` of 1000. Bits (`Mb`) are refused: they are never what is meant.
+/// `K M G T P` and `KiB MiB …` are powers of 1024, `KB MB …` of 1000. Bits (`Mb`) are refused: they are never what is
+/// meant.
 struct ByteQuantity: Hashable, Sendable {
   let bytes: Int64
 

@@ -2,8 +2,8 @@ import ArgumentParser
 import TransferModel
 
 /// `TRANSFERS_<FLAG>` for every option of every command: `TRANSFERS_RATE=20M` is `--rate 20M`, unless that is typed.
-/// An empty variable is none. A flag takes 1, true, yes or 0, false, no. An option that may be repeated takes one value a
-/// line. What is read here never becomes part of what the ledger records of the command line.
+/// An empty variable is none. A flag takes 1, true, yes or 0, false, no. An option that may be repeated takes one value
+/// a line. What is read here never becomes part of what the ledger records of the command line.
 struct EnvironmentOptions: Sendable {
   struct Setting: Sendable, Hashable {
     let variable: String
@@ -101,16 +101,17 @@ struct EnvironmentOptions: Sendable {
   }
 }
 
-/// A command some of whose options mean something beside others only. From the environment, which is set for many uses, they
-/// do not count where they mean nothing; typed they are wrong use, which is found out when the command is carried out.
+/// A command some of whose options mean something beside others only. From the environment, which is set for many uses,
+/// they do not count where they mean nothing; typed they are wrong use, which is found out when the command is carried
+/// out.
 protocol HasIdleOptions {
   /// Of the options that are set, those that mean nothing here, by their long names.
   var idleOptions: Set<String> { get }
 }
 
 extension EnvironmentOptions {
-  /// The first of `others` that is no option of any command but nearly one, with what may have been meant. Names that are
-  /// far from all of ours belong to somebody else.
+  /// The first of `others` that is no option of any command but nearly one, with what may have been meant. Names that
+  /// are far from all of ours belong to somebody else.
   func misspelt() -> (variable: String, meant: String)? {
     var left = others.filter { !Self.typedOnly.contains(Self.long($0)) }
     var known: Set<String> = Self.readElsewhere

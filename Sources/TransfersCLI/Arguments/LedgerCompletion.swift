@@ -2,8 +2,9 @@ import ArgumentParser
 import TransferLedger
 import TransferModel
 
-/// What a shell offers where a batch or an id is expected: the newest batches of the ledger that the command line means.
-/// It looks only at a ledger that is there, and is silent about everything that goes wrong: nobody asked it anything.
+/// What a shell offers where a batch or an id is expected: the newest batches of the ledger that the command line
+/// means. It looks only at a ledger that is there, and is silent about everything that goes wrong: nobody asked it
+/// anything.
 enum LedgerCompletion {
   /// `b12` and names.
   static let batches = CompletionKind.custom { words, _, _ in

@@ -2,8 +2,8 @@ import TransferModel
 
 /// Where the ledger is.
 enum StoreLocation {
-  /// `--store`, then `TRANSFERS_STORE`, then `$XDG_STATE_HOME/transfers/transfers.db` (an absolute path, as the XDG Base
-  /// Directory Specification asks), then `~/.local/state/transfers/transfers.db`.
+  /// `--store`, then `TRANSFERS_STORE`, then `$XDG_STATE_HOME/transfers/transfers.db` (an absolute path, as the XDG
+  /// Base Directory Specification asks), then `~/.local/state/transfers/transfers.db`.
   static func path(option: String?, environment: [String: String]) throws(CommandFailure) -> String {
     try find(option: option, environment: environment).path
   }

@@ -9,8 +9,8 @@ import Transfers
   import Darwin
 #endif
 
-/// A command that changes the rows that it is pointed at. What it is pointed at, and what it changes, is typed each time:
-/// no variable of the environment says it.
+/// A command that changes the rows that it is pointed at. What it is pointed at, and what it changes, is typed each
+/// time: no variable of the environment says it.
 protocol ChangesRows {}
 
 /// What all control verbs do alike: select, change in one transaction, ask the engine, tell.
@@ -104,8 +104,8 @@ enum EmptySelection {
   }
 }
 
-/// Others wait for the ledger while much is changed, and SQLite serves who asks at the right moment: they get a quarter of
-/// the time.
+/// Others wait for the ledger while much is changed, and SQLite serves who asks at the right moment: they get a quarter
+/// of the time.
 final class TurnTaking {
   private let clock: any TransferClock
   private var sinceMs: Int64

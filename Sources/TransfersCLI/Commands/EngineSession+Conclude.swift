@@ -41,7 +41,8 @@ extension EngineSession {
       remedy: remedy(status, numbers, add, bad: failed + unknown + numbers.mismatched))
   }
 
-  /// The reasons of failed files, most files first; without a time, of all that are not hidden, and only how files ended.
+  /// The reasons of failed files, most files first; without a time, of all that are not hidden, and only how files
+  /// ended.
   private func problems(
     _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64?
   ) throws(CommandFailure) -> [FailureRow] {

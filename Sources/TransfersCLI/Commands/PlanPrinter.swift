@@ -101,7 +101,8 @@ final class PlanPrinter: Sendable {
     ])
   }
 
-  /// `would send 3 files (2 new, 1 changed), 4.1 MiB in 3 chunks, 3 requests; 116 unchanged, 1 excluded (--exclude *.tmp)`.
+  /// `would send 3 files (2 new, 1 changed), 4.1 MiB in 3 chunks, 3 requests; 116 unchanged, 1 excluded (--exclude
+  /// *.tmp)`.
   static func line(_ result: PlanResult) -> String {
     let counts = result.counts
     let sent = Quantity.count(counts.added + counts.requeued, "file")

@@ -8,9 +8,9 @@ import Transfers
   import Darwin
 #endif
 
-/// Brings the files of one push to an end: with an engine of its own, or by waiting for the one that owns the ledger, and
-/// taking over when that ends with some of them unfinished. What came of them is read from the ledger either way, so that
-/// it is the same whoever sent them. Runs on the main thread, which has nothing else to do.
+/// Brings the files of one push to an end: with an engine of its own, or by waiting for the one that owns the ledger,
+/// and taking over when that ends with some of them unfinished. What came of them is read from the ledger either way,
+/// so that it is the same whoever sent them. Runs on the main thread, which has nothing else to do.
 struct PushWork {
   let session: EngineSession
   let options: RunOptions

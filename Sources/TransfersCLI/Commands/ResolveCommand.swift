@@ -58,7 +58,8 @@ struct ResolveCommand: Command, ChangesRows {
     }
   }
 
-  /// Ids of files mean those files, and what is said of the others is that they are left alone; everything wider means unknown ones.
+  /// Ids of files mean those files, and what is said of the others is that they are left alone; everything wider means
+  /// unknown ones.
   private static func unknown(_ filter: RowFilter) throws(CommandFailure) -> RowFilter {
     var filter = filter
     if filter.states.isEmpty, !filter.isBackingOff {

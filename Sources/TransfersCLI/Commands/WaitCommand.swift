@@ -73,8 +73,8 @@ struct WaitCommand: Command {
     return "transfers set --deadline none" + batches.map { " \($0.id)" }.joined()
   }
 
-  /// States change while one waits: files that are selected by them are those of this moment. What is tidied away while one
-  /// waits still counts.
+  /// States change while one waits: files that are selected by them are those of this moment. What is tidied away while
+  /// one waits still counts.
   private func fixed(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> RowFilter {
     guard selection.saysWhatChanges else { return filter.withHidden }
     return .files(try LedgerAccess.read(ledger) { try $0.fileIDs(filter) })

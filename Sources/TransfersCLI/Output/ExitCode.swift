@@ -2,7 +2,8 @@ import ArgumentParser
 import TransferModel
 
 /// What the process ends with: the one table of exit codes, printed by `transfers help exit-codes`.
-/// Below 64 it is the outcome of transfers; 64 to 78 are `sysexits.h` and nothing was started; 128 + n as shells expect.
+/// Below 64 it is the outcome of transfers; 64 to 78 are `sysexits.h` and nothing was started; 128 + n as shells
+/// expect.
 enum ExitCode: Int32, CaseIterable, Sendable {
   case ok = 0
   case error = 1

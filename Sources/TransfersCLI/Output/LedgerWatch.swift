@@ -1,8 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// Looks at a ledger again and again, for commands that wait for what others do to it. To see that nothing has changed costs
-/// next to nothing; a look at the rows may take one part in ten of the time.
+/// Looks at a ledger again and again, for commands that wait for what others do to it. To see that nothing has changed
+/// costs next to nothing; a look at the rows may take one part in ten of the time.
 struct LedgerWatch {
   static let stepMs: Int64 = 200
   /// Deadlines pass without a change.
@@ -16,8 +16,8 @@ struct LedgerWatch {
   /// Looks become seldomer up to this, in milliseconds, for what may take hours.
   var slowestMs = Self.stepMs
 
-  /// Calls `step` until it returns something, five times a second at first, and tells it whether the rows are worth a look; nil when
-  /// the time is over.
+  /// Calls `step` until it returns something, five times a second at first, and tells it whether the rows are worth a
+  /// look; nil when the time is over.
   func until<Value>(
     timeoutMs: Int64? = nil, _ step: (_ isDue: Bool) throws(CommandFailure) -> Value?
   ) throws(CommandFailure) -> Value? {

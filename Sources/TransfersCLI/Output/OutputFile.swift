@@ -8,7 +8,8 @@ import TransferModel
 #endif
 
 /// The file of `--output`. A regular file, new or old, gets the whole result at once: a temporary file beside it is
-/// written, synced and renamed, with mode 0600 less the umask. A link is followed, but for one that leads nowhere. A device or pipe is written directly.
+/// written, synced and renamed, with mode 0600 less the umask. A link is followed, but for one that leads nowhere. A
+/// device or pipe is written directly.
 struct OutputFile {
   let stream: OutputStream
   private let path: NameBytes
@@ -91,8 +92,8 @@ struct OutputFile {
     return CommandFailure(.error, code: "output", "\(operation) \"\(path)\": \(cause)", remedy: "another --output")
   }
 
-  /// Whether it is the database or what SQLite and we keep beside it, also what is not there yet: SQLite would take a file
-  /// with the name of its journal for one.
+  /// Whether it is the database or what SQLite and we keep beside it, also what is not there yet: SQLite would take a
+  /// file with the name of its journal for one.
   private static func isLedger(_ path: [CChar], _ store: String) -> Bool {
     let place = place(path)
     return Ledger.fileSuffixes.contains { suffix in

@@ -54,8 +54,8 @@ final class OutputStream: Sendable {
   func write(_ text: String) { write(Array(text.utf8)) }
   func writeLine(_ text: String) { write(text + "\n") }
 
-  /// JSON text. A terminal takes some characters beyond ASCII for commands (U+009B begins a sequence), or reorders text by
-  /// them; there they are escaped, which means the same.
+  /// JSON text. A terminal takes some characters beyond ASCII for commands (U+009B begins a sequence), or reorders text
+  /// by them; there they are escaped, which means the same.
   func writeJSON(_ bytes: [UInt8]) { write(isTerminal ? JSONText.harmless(bytes) : bytes) }
 
   func write(_ bytes: [UInt8]) {

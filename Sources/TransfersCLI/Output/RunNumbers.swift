@@ -115,7 +115,8 @@ struct RunNumbers: Sendable, Hashable {
 
 extension ExitCode {
   /// The one rule for `push`, `run`, `wait` and `status`, each over the files that it is about: what is unknown or was
-  /// called off is no more done than what failed, whoever left it so. `added` is what a push found before it sent anything.
+  /// called off is no more done than what failed, whoever left it so. `added` is what a push found before it sent
+  /// anything.
   init(_ files: RunNumbers, added: AddResult? = nil) {
     self.init(
       succeeded: files.done + files.doneBefore + (added?.counts.unchanged ?? 0),

@@ -4,8 +4,8 @@ import TransferReports
 /// Rows as CSV or TSV. Numbers are plain, times RFC 3339 UTC, unknown figures empty, labels a JSON object. After each
 /// column of names comes one `<key>_b64` with the exact bytes where a name is not UTF-8, as JSON has it.
 ///
-/// A cell that begins with `=`, `+`, `-` or `@` is written as it is: these files are for programs and audits, and a quote
-/// before it would make another name of it. Who opens them in a spreadsheet imports the columns as text.
+/// A cell that begins with `=`, `+`, `-` or `@` is written as it is: these files are for programs and audits, and a
+/// quote before it would make another name of it. Who opens them in a spreadsheet imports the columns as text.
 struct SeparatedRow: Sendable {
   enum Form: Sendable { case csv, tsv }
 

@@ -14,8 +14,8 @@ struct EngineStatus: Encodable, Sendable {
   let alive: Bool
   let run, pid, host, startedAt, heartbeatAt, endedAt, how: Cell
 
-  /// Alive means: not ended, heard of within a minute, and, on this machine, a process. Within one boot the minute is one of the
-  /// boot clock, whatever was done to the wall clock.
+  /// Alive means: not ended, heard of within a minute, and, on this machine, a process. Within one boot the minute is
+  /// one of the boot clock, whatever was done to the wall clock.
   init(_ run: RunRow?, _ clock: any TransferClock, bootID: String = Transfers.bootID) {
     alive = run.map { $0.endedMs == nil && Self.wasHeard($0, clock, bootID) && Self.mayExist($0) } ?? false
     self.run = Cell(run?.id.description)

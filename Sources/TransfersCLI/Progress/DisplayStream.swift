@@ -6,9 +6,9 @@ import TransferModel
   import Darwin
 #endif
 
-/// Standard error for things that must not hold up the engine: a terminal that was stopped with Ctrl-S, or a log whose reader
-/// is slow, takes what it takes, and the rest waits here. The flags of the descriptor itself stay as they are, because other
-/// processes share it; a terminal or pipe is opened once more instead. Any thread.
+/// Standard error for things that must not hold up the engine: a terminal that was stopped with Ctrl-S, or a log whose
+/// reader is slow, takes what it takes, and the rest waits here. The flags of the descriptor itself stay as they are,
+/// because other processes share it; a terminal or pipe is opened once more instead. Any thread.
 final class DisplayStream: Sendable {
   private let out: OutputStream
   /// Does not block; nil where that is not needed (files) or not possible: then writes wait.

@@ -2,7 +2,8 @@ import TransferReports
 import TransferModel
 import Transfers
 
-/// Lines about single files: the first ones are told, the others only counted, so that a thousand failures are no thousand lines.
+/// Lines about single files: the first ones are told, the others only counted, so that a thousand failures are no
+/// thousand lines.
 struct NoticeLimit: Sendable {
   static let lines = 20
 
@@ -33,7 +34,8 @@ struct NoticeLimit: Sendable {
     return isFirst ? .stop : .count
   }
 
-  /// `not shown: 480 failed, 3 unknown; "transfers list files --state failed,unknown" lists them`; nil when all was told.
+  /// `not shown: 480 failed, 3 unknown; "transfers list files --state failed,unknown" lists them`; nil when all was
+  /// told.
   mutating func takeRest() -> String? {
     guard !counted.isEmpty else { return nil }
     defer { counted = [] }

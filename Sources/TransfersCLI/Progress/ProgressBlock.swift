@@ -1,8 +1,8 @@
 import TransferModel
 import TransferReports
 
-/// The block on a terminal: a heading, a line a file, the total. Pure: figures and a size in, lines out. No line is wider than
-/// the terminal less one column, where some terminals wrap.
+/// The block on a terminal: a heading, a line a file, the total. Pure: figures and a size in, lines out. No line is
+/// wider than the terminal less one column, where some terminals wrap.
 struct ProgressBlock: Sendable {
   /// Of the terminal at this moment.
   var columns = 80

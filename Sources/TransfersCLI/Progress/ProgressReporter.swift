@@ -8,8 +8,9 @@ import Transfers
   import Darwin
 #endif
 
-/// Shows on standard error how a run goes: a block on a terminal, lines or records elsewhere, and lines for people above. Any
-/// thread. A terminal or reader that takes nothing at the moment holds up nobody: what it missed is written later.
+/// Shows on standard error how a run goes: a block on a terminal, lines or records elsewhere, and lines for people
+/// above. Any thread. A terminal or reader that takes nothing at the moment holds up nobody: what it missed is written
+/// later.
 final class ProgressReporter: Sendable {
   private struct State {
     var meter = ProgressMeter()
@@ -94,8 +95,8 @@ final class ProgressReporter: Sendable {
   /// The process went on after it was stopped: the screen is not what it was.
   func resumed() { state.withLock { $0.screen.forget() } }
 
-  /// Takes the block away, so that what follows starts on an empty line; what was only counted is told, and the last record
-  /// written.
+  /// Takes the block away, so that what follows starts on an empty line; what was only counted is told, and the last
+  /// record written.
   func finish() {
     state.withLock { state in
       if let rest = state.limit.takeRest() { put(rest, &state) }

@@ -1,7 +1,7 @@
-/// What stands at the bottom of a terminal, and the text that changes it: cursor up, erase to the end of the line. The cursor
-/// rests on the line below the block and is never hidden, so that a process that is killed or stopped leaves a usable
-/// terminal. Within a frame, and only there, lines are clipped instead of wrapped: a terminal that just became narrower, or
-/// that takes a character for wider than we do, keeps its lines. A value; it writes nothing itself.
+/// What stands at the bottom of a terminal, and the text that changes it: cursor up, erase to the end of the line. The
+/// cursor rests on the line below the block and is never hidden, so that a process that is killed or stopped leaves a
+/// usable terminal. Within a frame, and only there, lines are clipped instead of wrapped: a terminal that just became
+/// narrower, or that takes a character for wider than we do, keeps its lines. A value; it writes nothing itself.
 struct ProgressScreen: Sendable {
   private var shown: [String] = []
   private var widths: [Int] = []

@@ -5,8 +5,8 @@
 #endif
 
 /// Double exponential smoothing of a byte count into bytes per second, for display only.
-/// Weight of the past 0.1^(Δt / constant), normalised for the start; time without progress counts as zero progress, so a
-/// stall lowers the figure slowly instead of freezing it. Source: the estimator of console-rs/indicatif.
+/// Weight of the past 0.1^(Δt / constant), normalised for the start; time without progress counts as zero progress, so
+/// a stall lowers the figure slowly instead of freezing it. Source: the estimator of console-rs/indicatif.
 struct RateEstimator: Sendable {
   /// A count that went back and stays there so long, in milliseconds, is the new beginning. A shorter dip is a request
   /// that ended and whose answer is not counted yet.

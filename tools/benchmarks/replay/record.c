@@ -1,5 +1,6 @@
-// A preload library that writes down every statement a program gives to SQLite, with its values and steps, so that replay.c
-// can do the same in C. One connection: the one that says BEGIN IMMEDIATE; what others do is left out. RECORD_TO names the log.
+// A preload library that writes down every statement a program gives to SQLite, with its values and steps, so that
+// replay.c can do the same in C. One connection: the one that says BEGIN IMMEDIATE; what others do is left out.
+// RECORD_TO names the log.
 #define _GNU_SOURCE
 #include "log.h"
 #include <dlfcn.h>

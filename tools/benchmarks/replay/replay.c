@@ -1,7 +1,7 @@
-// replay LOG DATABASE: gives SQLite what record.c has written down, in a program that does nothing else. The database must be as
-// it was when the recording began, so every step must end as it did then. Prints the wall and CPU seconds of all steps and binds
-// from the first transaction on, and the number of commits. With a third word: for each statement its runs, its share of the time in
-// steps, wall microseconds a run, and the beginning of its text, the dearest first.
+// replay LOG DATABASE: gives SQLite what record.c has written down, in a program that does nothing else. The database
+// must be as it was when the recording began, so every step must end as it did then. Prints the wall and CPU seconds of
+// all steps and binds from the first transaction on, and the number of commits. With a third word: for each statement
+// its runs, its share of the time in steps, wall microseconds a run, and the beginning of its text, the dearest first.
 #include "log.h"
 #include <sqlite3.h>
 #include <stdbool.h>

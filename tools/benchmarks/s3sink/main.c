@@ -4,12 +4,13 @@
 // Usage: s3sink --port N [--strict] [--threads 1|2] [--tls CERT KEY]
 //
 // What its answers are worth:
-//   plain     computes the CRC-64/NVME of every body and part as it arrives (about 0.1 CPU s a GiB), checks x-amz-checksum-crc64nvme
-//             if it was sent, and answers with it. Checks nothing else: not Content-MD5, not x-amz-content-sha256, no signature.
-//             The ETag is the client's own Content-MD5 if it sent one (so that clients which compare it are content), else
-//             made of the CRC: it proves nothing.
+//   plain     computes the CRC-64/NVME of every body and part as it arrives (about 0.1 CPU s a GiB), checks
+//             x-amz-checksum-crc64nvme if it was sent, and answers with it. Checks nothing else: not Content-MD5, not
+//             x-amz-content-sha256, no signature. The ETag is the client's own Content-MD5 if it sent one (so that
+//             clients which compare it are content), else made of the CRC: it proves nothing.
 //   --strict  also computes the MD5 (the ETag, as S3 does), and checks Content-MD5, x-amz-content-sha256 with a digest,
-//             x-amz-checksum-crc32c, the parts' ETags, their order and the least size of a part. Refuses checksums that it cannot check.
+//             x-amz-checksum-crc32c, the parts' ETags, their order and the least size of a part. Refuses checksums that
+//             it cannot check.
 // Neither checks signatures, versions, permissions or names of buckets.
 //
 // Beside S3 it answers: GET /-/objects (one line an object: key, bytes, CRC-64/NVME in hex, ETag), GET /-/counters,

@@ -71,7 +71,8 @@ static void count_integrity(const request *rq) {
   if (rq->crc32c[0] || rq->other_checksum[0]) COUNT(other_checksums);
 }
 
-// The length, digests and ETag of a body that arrived whole; the S3 error code when it is not what the client said it was.
+// The length, digests and ETag of a body that arrived whole; the S3 error code when it is not what the client said it
+// was.
 static const char *judge_body(connection *c, stored *value) {
   const request *rq = &c->rq;
   digests *d = &c->sums;

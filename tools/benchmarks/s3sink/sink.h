@@ -28,7 +28,8 @@ typedef struct {
   char sha256[80], md5[32], crc64[24], crc32c[16], other_checksum[16], meta[META_MAX];
 } request;
 
-// The digests of one body. CRC-64/NVME always; the others in the strict mode, where the client named them or the ETag is made of them.
+// The digests of one body. CRC-64/NVME always; the others in the strict mode, where the client named them or the ETag
+// is made of them.
 typedef struct {
   uint64_t crc64;
   uint32_t crc32c;
@@ -56,7 +57,8 @@ void serve(int listener, SSL_CTX *tls);
 // One whole answer; `fields` are lines that end with \r\n, `text` is sent with its length.
 void answer(connection *c, int status, const char *fields, const char *text);
 
-// request.c: parses what stands in c->head; the number of bytes of the head, 0 when it is not complete, -1 when it is none.
+// request.c: parses what stands in c->head; the number of bytes of the head, 0 when it is not complete, -1 when it is
+// none.
 int parse_request(connection *c);
 // The decoded value of a name in the query; false when it is not there.
 bool query_value(const char *query, const char *name, char *value, size_t size);
@@ -86,5 +88,6 @@ bool upload_abort(const char *id);
 const char *upload_complete(const char *id, const char *key, const char *xml, stored *value);
 // Lines of key, size, CRC and ETag, with tabs, of everything; malloc'ed.
 char *objects_dump(void);
-// The <Contents> of a listing, at most 1000; malloc'ed. `token` is where to begin and then where to go on, -1 at the end.
+// The <Contents> of a listing, at most 1000; malloc'ed. `token` is where to begin and then where to go on, -1 at the
+// end.
 char *objects_list(const char *bucket, const char *prefix, long *token);

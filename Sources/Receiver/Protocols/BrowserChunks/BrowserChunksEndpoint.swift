@@ -1,7 +1,7 @@
 import TransferModel
 
-/// What Resumable.js and Flow.js send: a test of each chunk with GET, chunks from number 1 as forms or raw bodies, and no merge
-/// call: the last chunk completes the object. Source: the sources of both libraries.
+/// What Resumable.js and Flow.js send: a test of each chunk with GET, chunks from number 1 as forms or raw bodies, and
+/// no merge call: the last chunk completes the object. Source: the sources of both libraries.
 struct BrowserChunksEndpoint: Endpoint {
   static let names = ["resumablejs", "flow"]
 

@@ -2,8 +2,8 @@ import TransferModel
 
 /// The merge of numbered chunks.
 extension ChunkReceiver {
-  /// A merge call. `?merge=idempotent` repeats the answer to a second one, which is 409 otherwise; `?merge=slow,SECONDS`
-  /// answers 202 for so long.
+  /// A merge call. `?merge=idempotent` repeats the answer to a second one, which is 409 otherwise;
+  /// `?merge=slow,SECONDS` answers 202 for so long.
   func merge(
     _ id: String, at path: ObjectPath, _ query: Query, isAsAnnounced: (ChunkUpload) -> Bool, base: Int64
   ) throws(ExchangeEnd) -> Answer {

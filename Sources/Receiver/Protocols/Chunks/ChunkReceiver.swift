@@ -5,7 +5,8 @@ struct ChunkReceiver {
   let exchange: Exchange
   /// The protocol, for ids and the record.
   let name: String
-  /// A chunk of a merged upload begins a new one, as it has to where ids are made from names; refused with 409 otherwise.
+  /// A chunk of a merged upload begins a new one, as it has to where ids are made from names; refused with 409
+  /// otherwise.
   var startsAnew = false
 
   typealias Parameters = ((String) -> String?) throws(ExchangeEnd) -> Chunk
@@ -13,8 +14,8 @@ struct ChunkReceiver {
   /// What to record as the path of an upload's bytes before its object has a name.
   func path(_ id: String) -> NameBytes { NameBytes("-/\(name)/\(id)") }
 
-  /// Stores the chunk; durable on return. `parameters` makes the chunk from the fields that `lookup` knows, and those of the
-  /// form before its file. `prepare` may name the object, or answer at once for an upload that is complete.
+  /// Stores the chunk; durable on return. `parameters` makes the chunk from the fields that `lookup` knows, and those
+  /// of the form before its file. `prepare` may name the object, or answer at once for an upload that is complete.
   func receive(
     lookup: @escaping (String) -> String?, _ parameters: @escaping Parameters,
     prepare: @escaping (ChunkUpload, FormBody?) throws(ExchangeEnd) -> Void

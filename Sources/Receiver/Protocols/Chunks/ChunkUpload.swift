@@ -36,8 +36,8 @@ final class ChunkUpload: UploadSession {
 
   static func key(_ name: String, _ id: String) -> String { "\(name):\(id)" }
 
-  /// The upload that a chunk belongs to, made with its first chunk; nil when the script makes the receiver forget it. With
-  /// `startsAnew` a chunk of a merged upload is the first one of another.
+  /// The upload that a chunk belongs to, made with its first chunk; nil when the script makes the receiver forget it.
+  /// With `startsAnew` a chunk of a merged upload is the first one of another.
   static func of(
     _ chunk: Chunk, _ name: String, startsAnew: Bool, _ exchange: Exchange
   ) throws(ExchangeEnd) -> ChunkUpload? {
@@ -78,8 +78,8 @@ struct Chunk {
   /// Of its first byte in the file; nil when the protocol does not say.
   var offset: Int64?
 
-  /// Where a chunk of `size` bytes begins: where the client says; the last one at the end of the file; the others behind as
-  /// many as long as themselves. Refuses with 400 what cannot be.
+  /// Where a chunk of `size` bytes begins: where the client says; the last one at the end of the file; the others
+  /// behind as many as long as themselves. Refuses with 400 what cannot be.
   func place(size: Int64) throws(ExchangeEnd) -> Int64 {
     let isLast = index == count - 1
     let place = offset ?? (isLast ? totalSize - size : index.multipliedClamped(by: nominalSize ?? size))

@@ -2,9 +2,9 @@ import TransferModel
 
 /// The `name=value` parameters behind the first word of a field, such as Content-Disposition.
 ///
-/// In a quoted value a backslash stands for itself, as browsers send it, unless it escapes a quote inside the value, as older
-/// clients do; `%22`, `%0D` and `%0A` are what the same characters become. Source: RFC 7578 section 4.2, HTML standard
-/// section "Multipart form data".
+/// In a quoted value a backslash stands for itself, as browsers send it, unless it escapes a quote inside the value, as
+/// older clients do; `%22`, `%0D` and `%0A` are what the same characters become. Source: RFC 7578 section 4.2, HTML
+/// standard section "Multipart form data".
 struct FieldParameters {
   private var values: [String: [UInt8]] = [:]
 

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// A multipart/form-data body with at most one file: the fields before the file are kept, the file is passed on as it comes.
-/// Used by the thread of the connection.
+/// A multipart/form-data body with at most one file: the fields before the file are kept, the file is passed on as it
+/// comes. Used by the thread of the connection.
 final class FormBody {
   private static let fieldLimit = 64 << 10
   private static let fieldsLimit = 1 << 20

@@ -4,8 +4,8 @@ import TransferModel
 struct PartReceiver {
   let exchange: Exchange
 
-  /// Stores the raw body as part `number` (from 1); durable on return. The bytes are recorded from offset 0 under the path of
-  /// the part. `tag` makes what is remembered of it from its checksum and digests.
+  /// Stores the raw body as part `number` (from 1); durable on return. The bytes are recorded from offset 0 under the
+  /// path of the part. `tag` makes what is remembered of it from its checksum and digests.
   func receive(
     into parts: PartUpload, _ number: Int64, check: BodyCheck? = nil, hashes: [RunningHash.Kind] = [],
     tag: ([RunningHash.Kind: [UInt8]]) -> String = { _ in "" }

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// The parts of an object that come in any order and at the same time, in one staged file. A part is there whole or not at
-/// all, and may be sent again. Called from the threads of all connections.
+/// The parts of an object that come in any order and at the same time, in one staged file. A part is there whole or not
+/// at all, and may be sent again. Called from the threads of all connections.
 final class PartUpload: Sendable {
   struct Part: Sendable {
     /// Where its bytes are in the staged file.
@@ -36,8 +36,8 @@ final class PartUpload: Sendable {
   /// A snapshot of the parts that are there.
   var parts: [Int64: Part] { state.withLock(\.parts) }
 
-  /// Takes a place for `size` bytes: `preferred` where nothing else is there, so that the parts lie in the object's order in
-  /// the end, else behind everything. Nil when the parts are joined already.
+  /// Takes a place for `size` bytes: `preferred` where nothing else is there, so that the parts lie in the object's
+  /// order in the end, else behind everything. Nil when the parts are joined already.
   func slot(_ number: Int64, preferred: Int64, size: Int64) -> PartSlot? {
     let place = state.withLock { state -> ByteRange? in
       if state.isClosed { return nil }
@@ -83,8 +83,8 @@ final class PartUpload: Sendable {
 
   private func reopen() { state.withLock { $0.isClosed = false } }
 
-  /// Joins the parts with these numbers in this order and publishes them. Durable on return; `created` when the name was
-  /// free. Nil while parts are being received. `modifiedSeconds` as in ``StagedObject``.
+  /// Joins the parts with these numbers in this order and publishes them. Durable on return; `created` when the name
+  /// was free. Nil while parts are being received. `modifiedSeconds` as in ``StagedObject``.
   func publish(
     _ exchange: Exchange, _ numbers: [Int64], at path: ObjectPath, _ condition: StagedObject.Condition = .replace,
     modifiedSeconds: Int64? = nil
@@ -124,7 +124,8 @@ final class PartUpload: Sendable {
   }
 }
 
-/// The staged file of a ``PartUpload``. Its slots write to places of their own; everything else happens when there are none.
+/// The staged file of a ``PartUpload``. Its slots write to places of their own; everything else happens when there are
+/// none.
 private final class StagedFile: @unchecked Sendable {
   /// nil when bodies are discarded, and once the object is published.
   var staged: StagedObject?

@@ -40,8 +40,8 @@ final class Interruption: Sendable {
   }
 }
 
-/// Lets one request at a time work on an upload. A newcomer ends the request that is running, as a client that comes back
-/// after a broken connection needs it.
+/// Lets one request at a time work on an upload. A newcomer ends the request that is running, as a client that comes
+/// back after a broken connection needs it.
 final class UploadLock: Sendable {
   final class Hold: Sendable {
     fileprivate let interruption: Interruption

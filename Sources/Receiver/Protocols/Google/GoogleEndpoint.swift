@@ -16,8 +16,9 @@ final class GoogleUpload: UploadSession, @unchecked Sendable {
   }
 }
 
-/// Google's resumable upload (Cloud Storage, Drive, YouTube): `POST /-/google/upload/NAME`, `?name=` or a name in the metadata opens, PUT with
-/// Content-Range to `/-/google-uploads/ID` sends and asks. Source: Cloud Storage, "Resumable uploads".
+/// Google's resumable upload (Cloud Storage, Drive, YouTube): `POST /-/google/upload/NAME`, `?name=` or a name in the
+/// metadata opens, PUT with Content-Range to `/-/google-uploads/ID` sends and asks. Source: Cloud Storage, "Resumable
+/// uploads".
 struct GoogleEndpoint: Endpoint {
   static let names = ["google", "google-uploads"]
   private static let unit: Int64 = 256 << 10

@@ -31,8 +31,8 @@ extension GraphEndpoint {
   }
 }
 
-/// QuickXorHash as Microsoft describes it: "QuickXorHash", OneDrive API, code snippets. Byte n is turned by 11·n of 160 bits, so bytes
-/// that are 160 apart fall on the same bits: they are folded first, eight at a time.
+/// QuickXorHash as Microsoft describes it: "QuickXorHash", OneDrive API, code snippets. Byte n is turned by 11·n of 160
+/// bits, so bytes that are 160 apart fall on the same bits: they are folded first, eight at a time.
 struct QuickXorRegister {
   private var folded = [UInt64](repeating: 0, count: 20)
   private var length = 0

@@ -17,7 +17,8 @@ final class NextcloudUpload: UploadSession {
   func path(_ number: Int64) -> NameBytes { NameBytes("-/nextcloud/\(id)/\(number)") }
 }
 
-/// Nextcloud's chunked upload version 2: MKCOL, PUT of numbered chunks, PROPFIND, MOVE of `.file`; and the files themselves.
+/// Nextcloud's chunked upload version 2: MKCOL, PUT of numbered chunks, PROPFIND, MOVE of `.file`; and the files
+/// themselves.
 /// Source: Nextcloud developer manual, "Chunked file upload", version 2.
 struct NextcloudEndpoint: Endpoint {
   static let names = ["nextcloud"]
