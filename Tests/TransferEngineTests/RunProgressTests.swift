@@ -5,9 +5,11 @@ import TransferModel
 @testable import TransferLedger
 
 @Suite struct RunProgressTests {
-  private func file(_ id: Int64, bytes: Int64, acked: Int64) -> FileProgress {
+  private func file(
+    _ id: Int64, bytes: Int64, acked: Int64, _ phase: FileProgress.Phase = .finishing
+  ) -> FileProgress {
     FileProgress(
-      id: FileID(rawValue: id), path: NameBytes("f\(id)"), bytesTotal: bytes, bytesAcked: acked, phase: .finishing)
+      id: FileID(rawValue: id), path: NameBytes("f\(id)"), bytesTotal: bytes, bytesAcked: acked, phase: phase)
   }
 
   private func snapshot(_ progress: inout RunProgress) -> ProgressSnapshot {
@@ -55,7 +57,7 @@ import TransferModel
     var shown = snapshot(&progress)
     #expect((shown.filesTotal, shown.bytesTotal, shown.bytesAcked) == (4, 40, 10))
     #expect((shown.sending, shown.retrying, shown.rateLimit, shown.elapsedMs) == (3, 2, 7, 11))
-    progress.ended(file(2, bytes: 10, acked: 4), .http4xx, nowMs: 2)
+    progress.ended(file(2, bytes: 10, acked: 4, .failed(.http4xx)), .http4xx, nowMs: 2)
     shown = snapshot(&progress)
     #expect(shown.bytesGivenUp == 6)
     #expect(shown.files.map(\.phase) == [.failed(.http4xx)])
