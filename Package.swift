@@ -49,7 +49,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
   ],
   targets: [
-    // The rooms, top to bottom. An arrow points only downwards; RepositoryTests compares this list with the imports.
+    // The targets, top to bottom. An arrow points only downwards; RepositoryTests compares this list with the imports.
     .executableTarget(
       name: "transfers", dependencies: ["TransfersCLI"], swiftSettings: strict("transfers"), linkerSettings: shipped),
     room("TransfersCLI", ["Transfers", "TransferReports", "TransferLedger", "TransferModel", argumentParser]),

@@ -26,8 +26,8 @@ public final class CurlTransport: Transport {
   private let state = Lock(State())
   private static let globalInit = ccurl_global_init()
 
-  /// Loads libcurl if nobody did; throws what ``CurlLibrary/load()`` throws. With `other` the limit for all bodies
-  /// together counts those of both transports.
+  /// Loads libcurl unless it is loaded; throws what ``CurlLibrary/load()`` throws. With `other` the limit for all
+  /// bodies together counts those of both transports.
   public init(_ configuration: CurlConfiguration, sharingRateOf other: CurlTransport? = nil) throws(TransferError) {
     _ = try CurlLibrary.load()
     self.configuration = configuration

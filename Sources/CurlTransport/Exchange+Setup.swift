@@ -3,7 +3,7 @@ internal import HTTPTypes
 internal import TransferModel
 
 extension Exchange {
-  /// Sets every option of the request anew; the handle was reset before. Returns what libcurl refused, else CURLE_OK.
+  /// Sets every option of the request; the handle was reset before. Returns the error of libcurl, else CURLE_OK.
   func configure(_ configuration: CurlConfiguration) -> CURLcode {
     setSafety(configuration)
     setLimits()

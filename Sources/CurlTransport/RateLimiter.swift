@@ -16,7 +16,7 @@ final class RateLimiter: Sendable {
 
   private struct Limit {
     var bucket: TokenBucket
-    /// The generation in which it was set: what was booked in an older one is not given back to it.
+    /// The generation in which it was set: what was booked in an older one is not returned to it.
     let stamp: Int
   }
 

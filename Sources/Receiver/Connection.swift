@@ -17,7 +17,7 @@ struct Connection {
     }
   }
 
-  /// Answers what is no request at all. It is not in the record: there is nothing to name.
+  /// Answers what is not a request. The record leaves it out, because it has no path.
   private func refuse(_ end: ExchangeEnd) {
     let answer: Answer
     switch end {

@@ -28,7 +28,7 @@ public import TransferModel
 ///                           the protocol keeps: the bytes so far for tus without a checksum and for resumable
 ///                           uploads, else nothing
 ///     reset-after=N         the same with a TCP reset
-///     stall=N,SECONDS       goes silent for SECONDS after N body bytes, or at the end of a shorter body; then goes on
+///     stall=N,SECONDS       goes silent for SECONDS after N body bytes, or at the end of a shorter one, then continues
 ///     slow=N                moves N body bytes a second
 ///     lose-answer           does what was asked, then closes without an answer
 ///     truncate-answer       does what was asked, sends half of the answer, closes

@@ -15,7 +15,7 @@ struct StoredObject {
 func objectETag(crc32c: UInt32, size: Int64) -> String { "\"\(CRC32C.text(crc32c))-\(size)\"" }
 
 extension ObjectStore {
-  /// Opens the object at `path` and knows its checksum, reading it when nobody computed it before.
+  /// Opens the object at `path` with its checksum, which is computed from the content when it is not known yet.
   func object(at path: ObjectPath) throws(ExchangeEnd) -> StoredObject {
     guard let name = path.components.last, !path.isCollection else {
       throw .refuse(404, "collections have no content")

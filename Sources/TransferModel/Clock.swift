@@ -2,7 +2,8 @@
 public protocol TransferClock: Sendable {
   /// Milliseconds since 1970 UTC. For rows, display and HTTP dates only; it may jump.
   var wallMs: Int64 { get }
-  /// Milliseconds of CLOCK_BOOTTIME: never goes back, goes on in sleep, starts anew at boot. For deadlines and backoff.
+  /// Milliseconds of CLOCK_BOOTTIME: never goes back, continues in sleep, starts from zero at boot. For deadlines and
+  /// backoff.
   var bootMs: Int64 { get }
   /// What the wall clock says at this moment, where ``wallMs`` keeps to what it said when something began: for the times of
   /// people and servers, deadlines and signatures.

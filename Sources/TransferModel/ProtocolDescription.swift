@@ -14,7 +14,7 @@ public struct ProtocolDescription: Sendable, Hashable {
   public var parallel: String
   /// A broken upload resumes mid-file.
   public var isResumable: Bool
-  /// What the server is asked before anything is sent again; empty when there is nobody to ask.
+  /// What the server is asked before anything is sent again; empty when the server cannot be asked.
   public var probe: String
   /// Which digests tie what is stored to what was sent.
   public var digest: String

@@ -15,7 +15,7 @@ public enum FileState: String, Sendable, CaseIterable, Codable {
   case paused
   /// Gave up. Next: pending (retry).
   case failed
-  /// Called off by a person. Next: pending (retry).
+  /// Cancelled by a person. Next: pending (retry).
   case cancelled
   /// A request that must not be repeated lost its answer. Next: pending (retry, by a person), done, cancelled.
   case unknown

@@ -1,7 +1,7 @@
 /// Shares a rate between many senders, in the order in which they ask. Pure: the caller brings the time.
 ///
-/// A sender reserves the bytes that it wants to send next and is told when it may send them. So nobody is woken in vain,
-/// whoever waited longest goes first, and a sender that was served queues behind the others.
+/// A sender reserves the bytes that it wants to send next and is told when it may send them. So no sender is woken in
+/// vain, the one that waited longest is served first, and then queues behind the others.
 public struct TokenBucket: Sendable, Hashable {
   /// What a sender got: it may send `bytes` from `readyNs` on.
   public struct Reservation: Sendable, Hashable {
@@ -13,8 +13,8 @@ public struct TokenBucket: Sendable, Hashable {
   public let rate: Int64
   /// A single reservation is not larger: a twentieth of a second, between 1 KiB and one buffer.
   public let quantum: Int
-  /// Time that was not used may be made up for, up to this: one buffer's worth, between 5 and 50 ms. Less than 5 ms would
-  /// lose to the granularity of a thread's wake-up, more would be a burst.
+  /// Time that was not used may be made up for, up to this: one buffer's worth, between 5 and 50 ms. Less than 5 ms
+  /// would lose to the granularity of a thread's wake-up, more would be a burst.
   public let toleranceNs: Int64
   /// The moment up to which the rate is spoken for.
   private var bookedNs: Int64

@@ -31,7 +31,7 @@ public struct TransferError: Error, Sendable, Hashable {
   /// What it was done to, unescaped; empty when there is nothing to name.
   public var subject: NameBytes
   public var cause: String
-  /// What to do next; empty when there is no advice.
+  /// The remedy; empty when there is none.
   public var remedy: String
 
   public init(

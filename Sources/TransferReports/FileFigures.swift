@@ -35,7 +35,7 @@ public enum FileFigures {
     return end - start
   }
 
-  /// One character a file: `=` done, `!` failed or unknown, `-` called off or replaced, `~` still to do.
+  /// One character a file: `=` done, `!` failed or unknown, `-` cancelled or superseded, `~` not finished.
   static func sign(_ row: FileRow) -> String {
     switch FileState(rawValue: row.state) {
     case .done: "="

@@ -1,7 +1,7 @@
 import TransferLedger
 import TransferModel
 
-/// The columns of `gc`. What the server calls a session is left out: whoever knows it may write to it.
+/// The columns of `gc`. The server's name of a session is left out: with it anybody could write to the upload.
 public enum OrphanFigures {
   public static let columns: [Column<OrphanRow>] = [
     Column("session", "Session") { .text($0.id.description) },

@@ -31,7 +31,7 @@ public struct ThroughputSeries: Sendable {
   public static let steps: [(name: String, ms: Int64)] = [
     ("1m", 60_000), ("5m", 300_000), ("1h", 3_600_000), ("1d", 86_400_000),
   ]
-  /// More stretches are refused: nobody reads them.
+  /// More stretches are refused, because they could not be read.
   public static let limit = 100_000
 
   public private(set) var rows: [ThroughputRow] = []

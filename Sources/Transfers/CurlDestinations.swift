@@ -68,7 +68,7 @@ final class CurlDestinations: DestinationResolver {
   }
 }
 
-/// For destinations that ask for nothing.
+/// For destinations that need no credentials.
 struct NoCredential: CredentialSource {
   func credential() throws(Failure) -> Credential? { nil }
   func refresh() {}

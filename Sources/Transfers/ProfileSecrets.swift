@@ -7,7 +7,7 @@ final class ProfileSecrets: CredentialSource {
   private let references: [String: SecretReference]
   private let cache = Lock<Credential?>(nil)
 
-  /// - Throws: `.config` for what is no reference.
+  /// - Throws: `.config` for what is not a reference.
   init(_ settings: ProfileSettings) throws(TransferError) {
     var references: [String: SecretReference] = [:]
     for (name, text) in settings.secrets {

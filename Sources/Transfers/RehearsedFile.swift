@@ -15,7 +15,7 @@ final class RehearsedFile {
   private let descriptor: Int32
   private let path: NameBytes
 
-  /// - Throws: `.noSource` when it is no file that can be read.
+  /// - Throws: `.noSource` when it is not a readable file.
   init(_ path: NameBytes) throws(TransferError) {
     self.path = path
     descriptor = (path.bytes + [0]).withUnsafeBufferPointer { bytes in

@@ -74,8 +74,9 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension BatchSettings {
-  /// The same with every file that it names from the root: what is recorded must not depend on where a later run is started.
-  /// - Throws: `.usage` for a credential that is no reference.
+  /// The same with every file that it names from the root: what is recorded must not depend on where a later run is
+  /// started.
+  /// - Throws: `.usage` for a credential that is not a reference.
   func rooted() throws(TransferError) -> BatchSettings {
     var settings = self
     settings.caFile = caFile.map(AbsolutePath.of)

@@ -65,7 +65,7 @@ public enum Program {
     try file.keep()
   }
 
-  /// What is parsed but is no command of ours is `--help`, or a command that needs a subcommand.
+  /// What is parsed but is not one of our commands is `--help`, or a command that needs a subcommand.
   private static func showHelp(
     _ parsed: any ParsableCommand, _ line: ArgumentLine, _ context: Context
   ) throws(CommandFailure) {

@@ -35,7 +35,7 @@ func secret(inFile path: String) throws(TransferError) -> String {
 }
 
 extension TransfersReceiver {
-  /// Writes the port beside its place and renames it there: whoever sees the file sees all of it.
+  /// Writes the port beside its place and renames it there: so a reader never sees a part of it.
   func writePortFile(_ port: UInt16) throws(TransferError) {
     guard let portFile else { return }
     let temporary = "\(portFile).\(getpid()).new"

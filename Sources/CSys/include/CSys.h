@@ -5,7 +5,7 @@
 
 #include "CSysStore.h"
 
-/// CLOCK_BOOTTIME in nanoseconds: monotonic, and it goes on while the machine sleeps.
+/// CLOCK_BOOTTIME in nanoseconds: monotonic, and it continues while the machine sleeps.
 int64_t csys_boottime_ns(void);
 /// CLOCK_REALTIME in nanoseconds since 1970 UTC. For display and HTTP dates only.
 int64_t csys_realtime_ns(void);

@@ -29,7 +29,7 @@ struct ByteQuantity: Hashable, Sendable {
     return (0...power).reduce(1) { product, _ in product * base }
   }
 
-  /// Exact decimal arithmetic; a fraction of a byte is dropped. nil when it is no number or too large.
+  /// Exact decimal arithmetic; a fraction of a byte is dropped. nil when it is not a number or too large.
   private static func multiply(_ text: Substring, by unit: Int64) -> Int64? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count <= 2, let first = parts.first, let whole = Int64(first) else { return nil }

@@ -14,7 +14,7 @@ struct EnvironmentOptions: Sendable {
 
   static let prefix = "TRANSFERS_"
 
-  /// Must be typed each time: that something means everything is no setting.
+  /// Must be typed each time: a selection of everything must not come from the environment.
   static let typedOnly: Set<String> = ["all", "force", "columns", "help", "version"]
 
   /// Read where it is used, so that the most frequent variable costs nothing.

@@ -62,7 +62,7 @@ struct ControlRunner {
     }
   }
 
-  /// What was asked of a dead engine is done now.
+  /// Applies requests that a crashed engine had not seen.
   private func recover(_ outcome: ControlOutcome, _ ledger: Ledger) throws(CommandFailure) -> Recovery? {
     guard !options.dryRun, !outcome.asked.isEmpty else { return nil }
     return try failing { () throws(TransferError) in

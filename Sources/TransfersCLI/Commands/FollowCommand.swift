@@ -88,7 +88,7 @@ struct LedgerFollower {
   mutating func advance(_ tell: ([FollowedRow]) -> Void) throws(CommandFailure) {
     while true {
       let page = try LedgerAccess.read(ledger) { [self] in try Page($0, self) }
-      // A page that is not full was looked for to the end: what nobody asked for is not read again.
+      // A page that is not full was read to the end; rows that the filter leaves out are not read again.
       let (isLastEvents, isLast) = (page.events.count < Self.pageSize, page.attempts.count < Self.pageSize)
       lastEvent = isLastEvents ? page.newest.event : page.events.last?.id ?? lastEvent
       lastAttempt = isLast ? page.newest.attempt : page.attempts.last?.attempt.id.rawValue ?? lastAttempt

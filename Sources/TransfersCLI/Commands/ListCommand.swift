@@ -8,7 +8,7 @@ struct ListCommand: Command {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
     case files, batches, chunks, attempts, events
 
-    /// What happened stays, whatever was tidied away.
+    /// History is listed also for hidden files.
     var isHistory: Bool { self != .files && self != .batches }
 
     /// The ids that this list knows besides those of batches and files.

@@ -92,7 +92,7 @@ struct PushWork {
 }
 
 extension AddedTotals {
-  /// Nothing of it goes on by itself.
+  /// Nothing of it continues without a person.
   var isSettled: Bool { files.left == files.count(.paused) + overdue }
 }
 

@@ -62,7 +62,7 @@ private final class SQLPages {
     }
   }
 
-  /// False when nobody reads any more.
+  /// False when the reader has closed the stream.
   func take(_ row: [SQLFigure]) -> Bool {
     rows.append(row.map(Cell.init))
     if rows.count == Self.pageSize { flush() }

@@ -12,7 +12,7 @@ import TransferReports
 /// `transfers wait`: until something is finished, with its result as the exit code.
 struct WaitCommand: Command {
   enum Goal: String, ExpressibleByArgument, CaseIterable, Sendable {
-    /// Nothing goes on by itself: every file is at rest, paused or past the deadline of its batch.
+    /// Nothing continues without a person: every file is at rest, paused or past the deadline of its batch.
     case settled
     /// Every file is done, or one of them cannot become so by itself. Waits through a pause.
     case done
@@ -80,7 +80,7 @@ struct WaitCommand: Command {
     return .files(try LedgerAccess.read(ledger) { try $0.fileIDs(filter) })
   }
 
-  /// What was tidied away before, which nobody waits for.
+  /// Files that were hidden before, which are not waited for.
   private func hidden(
     _ selected: RowFilter, _ filter: RowFilter, _ ledger: Ledger
   ) throws(CommandFailure) -> StateTotals {
@@ -102,7 +102,7 @@ struct LedgerWaiter {
   }
 
   let watch: LedgerWatch
-  /// Files that the filter selects and nobody waits for.
+  /// Files that the filter selects and that are not waited for.
   var aside = StateTotals()
 
   func wait(for goal: WaitCommand.Goal, _ filter: RowFilter, timeoutMs: Int64?) throws(CommandFailure) -> End {

@@ -7,7 +7,7 @@ struct CommandFailure: Error, Sendable, Hashable {
   var code: String
   /// One line, already safe for a terminal.
   var text: String
-  /// What to do next; empty when there is no advice.
+  /// The remedy; empty when there is none.
   var remedy: String
   /// After the line is printed the process ends by this signal, so that its parent sees what happened.
   var signal: Int32?

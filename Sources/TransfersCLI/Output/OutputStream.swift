@@ -7,7 +7,7 @@ import TransferModel
 #endif
 
 /// Standard output or standard error: whole strings, one `write` each. Any thread.
-/// A reader that went away (`EPIPE`) is no error: what follows is dropped.
+/// A reader that closed the stream (`EPIPE`) is not an error: the rest is dropped.
 final class OutputStream: Sendable {
   enum Health: Sendable, Equatable {
     case open

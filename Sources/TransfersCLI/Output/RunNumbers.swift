@@ -9,7 +9,7 @@ struct RunNumbers: Sendable, Hashable {
   /// Without the mismatched.
   var failed: Int
   var unknown, mismatched, left: Int
-  /// Called off by a person: as far from done as what failed.
+  /// Cancelled by a person: as far from done as a failed file.
   var cancelled = 0
   /// Of a run: files that were done before, and those that had failed or were unknown before it began.
   var doneBefore = 0
@@ -83,7 +83,7 @@ struct RunNumbers: Sendable, Hashable {
   var bytesUnacked: Int64 { max(0, bytesTransferred - bytesAcked) }
   var bytesUnackedAtMost: Int64 { max(0, bytesTransferred + bytesUntold - bytesAcked) }
 
-  /// Why work is left, for people; nil when nobody asked and nothing was in the way.
+  /// Why work is left, for people; nil when the run was not stopped and nothing prevented it.
   var stopReason: String? {
     switch stoppedBy {
     case nil: nil
@@ -115,7 +115,7 @@ struct RunNumbers: Sendable, Hashable {
 
 extension ExitCode {
   /// The one rule for `push`, `run`, `wait` and `status`, each over the files that it is about: what is unknown or was
-  /// called off is no more done than what failed, whoever left it so. `added` is what a push found before it sent
+  /// cancelled is no more done than what failed, whichever run left it so. `added` is what a push found before it sent
   /// anything.
   init(_ files: RunNumbers, added: AddResult? = nil) {
     self.init(

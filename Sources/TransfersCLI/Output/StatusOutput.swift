@@ -54,7 +54,7 @@ struct EngineStatus: Encodable, Sendable {
 /// Why there is nothing to show.
 enum Absence: Sendable, Hashable {
   case nothingRecorded, nothingMatches
-  /// So many files were tidied away.
+  /// The number of hidden files.
   case hidden(Int)
 
   init(_ selection: SelectionOptions, hidden: Int = 0) {

@@ -42,7 +42,7 @@ struct ValuePrinter {
     try printer.finish(empty: "no rows")
   }
 
-  /// What is no table: one record, or its figures one below the other.
+  /// What is not a table: one record, or its figures one below the other.
   private func figures(_ value: some OutputValue, _ schema: String) throws(CommandFailure) {
     if common.format == .ndjson { return try document(try chosen(value), schema, type: SchemaName.short(schema)) }
     let leaves = try chosen(value).leaves()

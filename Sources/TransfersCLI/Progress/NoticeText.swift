@@ -2,7 +2,7 @@ import TransferModel
 import TransferReports
 import Transfers
 
-/// What happened, as one line for people, safe for a terminal; nil for what is no news.
+/// What happened, as one line for people, safe for a terminal; nil for what is not worth a line.
 enum NoticeText {
   static func line(_ notice: Notice) -> String? {
     switch notice {

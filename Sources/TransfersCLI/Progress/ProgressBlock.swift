@@ -86,7 +86,7 @@ extension ProgressBlock {
     DisplayWidth.pad(text, to: columns, alignsRight: true)
   }
 
-  /// Without ASCII only, what is not ASCII is shown as bytes: nobody knows what such a terminal would make of it.
+  /// Without ASCII only, other characters are shown as escaped bytes: how such a terminal would show them is not known.
   private func name(_ path: NameBytes) -> String {
     let text = path.description
     guard glyphs == .ascii, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }

@@ -136,7 +136,7 @@ extension ProgressReporter {
 
   private func showBlock(_ figures: ProgressFigures, _ state: inout State) {
     guard isDue(figures, state, first: 0, every: 100) else { return }
-    // In the background the screen belongs to somebody else.
+    // In the background the screen belongs to another process.
     guard err.isForeground else { return state.screen.forget() }
     guard display.isReady else { return }
     let size = size
@@ -148,7 +148,7 @@ extension ProgressReporter {
     display.write(text)
   }
 
-  /// Asked anew for every frame, so that a change needs no signal.
+  /// Read again for every frame, so that a change needs no signal.
   private var size: (columns: Int, rows: Int) {
     let now = err.windowSize
     return (now.columns > 0 ? now.columns : look.columns, now.rows > 0 ? now.rows : look.rows)

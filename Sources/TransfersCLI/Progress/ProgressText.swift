@@ -47,7 +47,7 @@ enum ProgressText {
     }
   }
 
-  /// The bytes are there, and how long the server will take nobody can say: only how long it has taken.
+  /// All bytes are sent. How long the server will take is not known, only how long it has taken.
   static func waiting(_ ms: Int64) -> String { "waiting for the server to finish (\(Quantity.clock(ms)))" }
 
   /// Whole seconds: `12 s`, `1m 34s`.

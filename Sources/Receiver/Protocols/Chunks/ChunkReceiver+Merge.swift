@@ -25,7 +25,7 @@ extension ChunkReceiver {
     }
   }
 
-  /// The upload with an id that the client chose; 404 when nobody began it.
+  /// The upload with an id that the client chose; 404 when it was not begun.
   func known(_ id: String) throws(ExchangeEnd) -> ChunkUpload {
     exchange.recordedPath = path(id)
     guard let upload = try exchange.session(ChunkUpload.key(name, id), ChunkUpload.self) else {

@@ -50,7 +50,7 @@ struct ChunksEndpoint: Endpoint {
       ])
   }
 
-  /// An upload that nobody began has no chunks; one that the script made unknown is unknown.
+  /// An upload that was not begun has no chunks; one that the script made unknown is unknown.
   private func status() throws(ExchangeEnd) -> Answer {
     try exchange.drop()
     let id = target.query["uploadId"] ?? ""

@@ -29,7 +29,7 @@ final class AppendUpload: @unchecked Sendable {
 
   /// Adds the body of the request, or the file in it where it is a `form`, at most up to the offset `limit`. What
   /// counts in ``offset`` is on the disk on return, also when this throws. A body with a `check` counts whole or not at
-  /// all. The first `known` bytes of the body are there already and are passed over.
+  /// all. The first `known` bytes of the body are stored already and are skipped.
   func append(
     _ exchange: Exchange, form: FormBody? = nil, upTo limit: Int64, keeping: Keeping, check: BodyCheck? = nil,
     progress: Progress? = nil, known: Int64 = 0

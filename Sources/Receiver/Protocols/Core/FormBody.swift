@@ -18,7 +18,7 @@ final class FormBody {
   private(set) var expectedSize: Int64?
   private let closingLength: Int64
 
-  /// Refuses with 415 what is no form.
+  /// Refuses with 415 what is not a form.
   init(_ exchange: Exchange) throws(ExchangeEnd) {
     guard let boundary = MultipartReader.boundary(exchange.head["content-type"]) else {
       throw .refuse(415, "Content-Type has to be multipart/form-data with a boundary")

@@ -88,7 +88,7 @@ extension JSON: Decodable {
     }
   }
 
-  /// A number that is not whole is none of ours, and reads as null.
+  /// No protocol here has fractions: such a number reads as null.
   private static func scalar(_ value: any SingleValueDecodingContainer) throws -> JSON {
     if value.decodeNil() { return .null }
     if let bool = try? value.decode(Bool.self) { return .bool(bool) }

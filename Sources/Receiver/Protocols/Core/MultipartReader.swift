@@ -39,7 +39,7 @@ struct MultipartReader {
 
   init(boundary: [UInt8]) { delimiter = Array("\r\n--".utf8) + boundary }
 
-  /// Reads the boundary from a Content-Type field; nil when it is no form or names none.
+  /// Reads the boundary from a Content-Type field; nil when it is not a form or has no boundary.
   static func boundary(_ contentType: String?) -> [UInt8]? {
     guard let contentType, contentType.lowercased().hasPrefix("multipart/form-data") else { return nil }
     let parameters = FieldParameters(contentType)

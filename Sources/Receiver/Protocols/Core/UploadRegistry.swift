@@ -13,7 +13,7 @@ protocol UploadSession: AnyObject, Sendable {
 final class UploadRegistry: Sendable {
   private struct Entry {
     var session: any UploadSession
-    /// Milliseconds since 1970 UTC; nil while it goes on.
+    /// Milliseconds since 1970 UTC; nil while it is open.
     var endedAtMs: Int64?
   }
 
@@ -38,7 +38,7 @@ final class UploadRegistry: Sendable {
     }
   }
 
-  /// Drops what nobody will ask for any more, whenever there is twice as much as the last time.
+  /// Drops ended uploads whenever there are twice as many as the last time.
   private static func sweep(_ state: inout State) {
     guard state.entries.count >= state.nextSweep else { return }
     let now = wallMilliseconds()
@@ -98,7 +98,7 @@ final class UploadRegistry: Sendable {
   }
 }
 
-/// 128 random bits as 32 hexadecimal digits: nobody guesses somebody else's upload.
+/// 128 random bits as 32 hexadecimal digits, so that an upload's ID cannot be guessed.
 func randomID() -> String {
   let bits = [UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max)]
   return hexText(bits.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) } })

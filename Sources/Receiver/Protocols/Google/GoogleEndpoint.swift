@@ -106,7 +106,7 @@ struct GoogleEndpoint: Endpoint {
     return sent
   }
 
-  /// Bytes that are there already are passed over; of a body that breaks off, whole units stay.
+  /// Bytes that are stored already are skipped; of an interrupted body, whole units stay.
   private func take(_ range: ByteRange, _ upload: GoogleUpload) throws(ExchangeEnd) {
     let known = upload.body.offset - range.offset
     guard known >= 0 else { throw Self.refusal("there are bytes missing before this chunk") }

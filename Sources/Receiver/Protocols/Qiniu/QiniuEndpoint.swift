@@ -49,7 +49,7 @@ struct QiniuEndpoint: Endpoint {
     .refuse(Answer(status, json: ["error": .text(text)]))
   }
 
-  /// The name in a key of the URL, else the given name of the file; the digest of nothing is nobody's name.
+  /// The name in a key of the URL, else the given name of the file; the digest of empty data names nothing.
   func objectPath(_ key: String?, fileName: [UInt8]?) throws(ExchangeEnd) -> ObjectPath {
     guard let key, key != "~" else { return try ObjectPath(name: fileName ?? []) }
     guard let name = bytesFromBase64URL(key) else { throw Self.refusal(400, "the key is no base64") }

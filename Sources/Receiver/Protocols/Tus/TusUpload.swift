@@ -75,7 +75,7 @@ final class TusUpload: UploadSession, @unchecked Sendable {
 enum TusFields {
   static let checksums: [String: RunningHash.Kind] = ["sha1": .sha1, "sha256": .sha256, "md5": .md5, "crc32": .crc32]
 
-  /// The decoded value of `filename`; nil when there is none. Refuses with 400 what is no metadata at all.
+  /// The decoded value of `filename`; nil when there is none. Refuses with 400 what is not valid metadata.
   static func fileName(in metadata: String?) throws(ExchangeEnd) -> [UInt8]? {
     guard let metadata, !metadata.isEmpty else { return nil }
     var (names, found) = (Set<Substring>(), [UInt8]?.none)
