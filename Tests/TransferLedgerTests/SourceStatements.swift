@@ -25,11 +25,8 @@ struct SourceStatement: CustomStringConvertible {
 
   /// The guard of the one row that the statement changes.
   private var guards: [(name: String, text: String)] {
-    switch text.split(separator: " ").first(where: { ["chunk", "file", "session"].contains($0) }) {
-    case "chunk": RowGuard.chunk
-    case "file": RowGuard.file
-    default: RowGuard.session
-    }
+    let name = text.split(separator: " ").lazy.compactMap { RowGuard.Row(rawValue: String($0)) }.first ?? .session
+    return RowGuard(row: name, old: nil, new: "").parts
   }
 
   private static let filters: [RowFilter] = {

@@ -5,6 +5,7 @@ final class Connection {
   let db: OpaquePointer
   private var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
   private var composed: [ComposedStatement.Key: OpaquePointer] = [:]
+  private var moves: [MoveKey: OpaquePointer] = [:]
 
   enum Access {
     case readWrite
@@ -37,6 +38,7 @@ final class Connection {
   deinit {
     for statement in statements.values { sqlite3_finalize(statement) }
     for statement in composed.values { sqlite3_finalize(statement) }
+    for statement in moves.values { sqlite3_finalize(statement) }
     sqlite3_close_v2(db)
   }
 
@@ -69,6 +71,32 @@ final class Connection {
 
   @discardableResult
   func run(_ statement: ComposedStatement) throws(SQLiteError) -> Int { try changes(of: try ready(statement)) }
+
+  /// Runs the guarded change of one row; returns how many rows it changed.
+  func run(
+    _ sql: StaticString, _ guarding: RowGuard, _ values: [SQLValue], row: Int64, owner: Int64?
+  ) throws(SQLiteError) -> Int {
+    let key = MoveKey(text: sql.utf8Start, guarding: guarding)
+    let statement = if let kept = moves[key] { kept } else { try prepare(sql, guarding, key, values.count) }
+    for (i, value) in values.enumerated() { try check(bind(value, to: Int32(i + 1), of: statement)) }
+    try check(sqlite3_bind_int64(statement, ComposedStatement.firstShared, row))
+    if let owner { try check(sqlite3_bind_int64(statement, ComposedStatement.firstShared + 1, owner)) }
+    return try changes(of: statement)
+  }
+
+  private func prepare(
+    _ sql: StaticString, _ guarding: RowGuard, _ key: MoveKey, _ count: Int
+  ) throws(SQLiteError) -> OpaquePointer {
+    let text = ComposedStatement(sql: sql, variant: "", parts: guarding.parts, values: [], shared: []).text
+    var statement: OpaquePointer?
+    try check(sqlite3_prepare_v3(db, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
+    guard let statement else { preconditionFailure("empty statement") }
+    precondition(
+      sqlite3_bind_parameter_name(statement, Int32(count) + 1) == nil
+        && (count == 0 || sqlite3_bind_parameter_name(statement, Int32(count)) != nil), "parameters of \(sql)")
+    moves[key] = statement
+    return statement
+  }
 
   private func changes(of statement: OpaquePointer) throws(SQLiteError) -> Int {
     let code = sqlite3_step(statement)

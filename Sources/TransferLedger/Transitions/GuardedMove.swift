@@ -2,64 +2,66 @@ import TransferModel
 
 /// How a transition of one row is guarded. Each statement says `SET {moved}, … WHERE {guard}`: what the guard asks of the row stands
 /// here and nowhere else, and so does the look at what became of it. Transitions of many rows at once have their guards in their
-/// own texts.
-///
-/// `?101` the new state, `?102` the row, `?103` the state that it leaves, `?104` the run or the attempt, `?105` a further demand.
-enum RowGuard {
-  /// In a state, and the attempt that worked on it was closed; with `?105` it had succeeded. Without an attempt only the state: what
-  /// is stored names its attempt, which the rules of the schema ask about.
-  static let chunk = [
-    moved,
-    (
-      "guard",
-      """
-      id = ?102 AND state = ?103 AND (?104 IS NULL OR EXISTS (SELECT 1 FROM attempt
-        WHERE id = ?104 AND chunk_id = chunk.id AND outcome <> 'open' AND (NOT ?105 OR outcome = 'ok')))
-      """
-    ),
-  ]
+/// own texts. `?101` is the row, `?102` the attempt or the run.
+struct RowGuard: Equatable {
+  enum Row: String { case chunk, file, session }
 
-  /// With a run; with `?103` in this one of the two states that an engine works in; with `?105` without an open request.
-  static let file = [
-    moved,
-    (
-      "guard",
-      """
-      id = ?102 AND state IN ('active', 'finishing') AND (?103 IS NULL OR state = ?103) AND run_id = ?104
-        AND (NOT ?105 OR NOT EXISTS (SELECT 1 FROM attempt
-          WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort'))
-      """
-    ),
-  ]
+  let row: Row
+  /// nil for either state in which an engine has a file, or in which a session has not ended.
+  let old: String?
+  let new: String
+  /// There is an attempt or a run to be asked for.
+  var hasOwner = true
+  /// Of a chunk: the attempt succeeded. Of a file: none of its requests is open.
+  var demands = false
 
-  /// Not ended; with `?103` in this state; with `?104` while its file is with this run.
-  static let session = [
-    moved,
-    (
-      "guard",
-      """
-      id = ?102 AND state IN ('intended', 'open') AND (?103 IS NULL OR state = ?103)
-        AND (?104 IS NULL OR EXISTS (SELECT 1 FROM file WHERE id = session.file_id AND run_id = ?104))
-      """
-    ),
-  ]
+  var parts: [(name: String, text: String)] {
+    [("moved", "state = '\(new)'"), ("guard", "id = ?101 AND \(state)\(hasOwner ? owner : "")")]
+  }
 
-  private static let moved = ("moved", "state = ?101")
+  private var state: String {
+    if let old { return "state = '\(old)'" }
+    return row == .file ? "state IN ('active', 'finishing')" : "state IN ('intended', 'open')"
+  }
+
+  private var owner: String {
+    switch row {
+    case .chunk:
+      """
+       AND EXISTS (SELECT 1 FROM attempt
+        WHERE id = ?102 AND chunk_id = chunk.id AND outcome \(demands ? "= 'ok'" : "<> 'open'"))
+      """
+    case .file: " AND run_id = ?102" + (demands ? Self.noOpenRequest : "")
+    case .session: " AND EXISTS (SELECT 1 FROM file WHERE id = session.file_id AND run_id = ?102)"
+    }
+  }
+
+  private static let noOpenRequest = """
+     AND NOT EXISTS (SELECT 1 FROM attempt WHERE file_id = file.id AND outcome = 'open' AND operation <> 'abort')
+    """
+}
+
+/// What the guarded change of a row is kept prepared by. Two that have the same text differ in their guards.
+struct MoveKey: Hashable {
+  let text: UnsafePointer<UInt8>
+  let guarding: RowGuard
+
+  func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension LedgerTransaction {
   /// A chunk goes from one state to another.
   /// - Parameters:
-  ///   - attempt: that was closed before; with `isOk` with success.
+  ///   - attempt: that was closed before; with `isOk` with success. nil asks for the state only: what is stored names its attempt,
+  ///     and the rules of the schema ask about that.
   ///   - sql: what changes with the state.
   func moveChunk(
     _ chunk: ChunkID, from old: ChunkState = .inFlight, to new: ChunkState, after attempt: AttemptID?,
     isOk: Bool = false, _ sql: StaticString, _ values: SQLValue...
   ) throws -> TransitionResult {
     let changes = try db.run(
-      ComposedStatement(
-        sql: sql, variant: "chunk", parts: RowGuard.chunk, values: values,
-        shared: [.raw(new), .id(chunk), .raw(old), .id(attempt), .flag(isOk)]))
+      sql, RowGuard(row: .chunk, old: old.rawValue, new: new.rawValue, hasOwner: attempt != nil, demands: isOk), values,
+      row: chunk.rawValue, owner: attempt?.rawValue)
     return try result(changes) { try stateOf(chunk) }
   }
 
@@ -73,9 +75,8 @@ extension LedgerTransaction {
     _ sql: StaticString, _ values: SQLValue...
   ) throws -> TransitionResult {
     let changes = try db.run(
-      ComposedStatement(
-        sql: sql, variant: "file", parts: RowGuard.file, values: values,
-        shared: [.raw(new), .id(file), .raw(old), .id(run), .flag(isIdle)]))
+      sql, RowGuard(row: .file, old: old?.rawValue, new: new.rawValue, demands: isIdle), values, row: file.rawValue,
+      owner: run.rawValue)
     return try result(changes) { try stateOf(file, run) }
   }
 
@@ -89,9 +90,8 @@ extension LedgerTransaction {
     _ values: SQLValue...
   ) throws -> TransitionResult {
     let changes = try db.run(
-      ComposedStatement(
-        sql: sql, variant: "session", parts: RowGuard.session, values: values,
-        shared: [.raw(new), .id(session), .raw(old), .id(run)]))
+      sql, RowGuard(row: .session, old: old?.rawValue, new: new.rawValue, hasOwner: run != nil), values,
+      row: session.rawValue, owner: run?.rawValue)
     return try result(changes) { try stateOf(session) }
   }
 

@@ -34,7 +34,7 @@ extension LedgerTransaction {
       chunk, to: .waiting, after: attempt,
       """
       UPDATE chunk SET {moved}, not_before = ?1, failures = failures + 1,
-        uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?104))
+        uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?102))
       WHERE {guard}
       """, .int(notBeforeMs))
   }
@@ -45,7 +45,7 @@ extension LedgerTransaction {
       chunk, to: .pending, after: attempt,
       """
       UPDATE chunk SET {moved},
-        uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?104))
+        uncertain = max(uncertain, (SELECT operation = 'part' AND may_have_arrived FROM attempt WHERE id = ?102))
       WHERE {guard}
       """)
   }
