@@ -32,7 +32,8 @@ public struct NewBatch: Sendable {
 extension NewBatch {
   var canonicalPlace: String {
     if let place { return place }
-    return settings.endpointURL.map { "\(destination) at \($0)" } ?? destination
+    guard case .text(let endpoint)? = settings.options["endpoint-url"] else { return destination }
+    return "\(destination) at \(endpoint)"
   }
 }
 

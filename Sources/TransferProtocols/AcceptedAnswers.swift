@@ -9,9 +9,9 @@ struct AcceptedAnswers: Sendable, Hashable {
 
   init() {}
 
-  init(_ web: WebSettings?) {
-    html = web?.acceptsHTML ?? false
-    accepts202 = web?.accepts202 ?? false
+  init(_ settings: BatchSettings) {
+    html = settings.acceptsHTML
+    accepts202 = settings.accepts202
   }
 
   /// Whether a page answers a body of this media type: what was sent as a page may come back as one.

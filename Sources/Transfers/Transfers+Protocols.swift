@@ -5,6 +5,9 @@ extension Transfers {
   /// What each upload protocol can do, in the order in which they are shown.
   public static var protocols: [ProtocolDescription] { AllProtocols.descriptions + AllProtocols.profiles }
 
+  /// The options of all protocols, each once.
+  public static var protocolOptions: [ProtocolOption] { AllProtocols.options }
+
   /// Options in `settings` that the destination does not know, by their long names without dashes; `add` refuses them.
   /// - Throws: `.usage` for a destination that cannot be understood.
   public static func foreignOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {

@@ -67,7 +67,7 @@ private struct Scene {
   let proto: ProtocolInUse
 
   init(size: Int64, done: Int = 0, isParallel: Bool? = nil) throws {
-    let settings = BatchSettings(destination: "tus+http://h/", web: WebSettings(isParallel: isParallel))
+    let settings = BatchSettings(destination: "tus+http://h/", options: isParallel == true ? ["parallel": true] : [:])
     proto = ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil))
     let layout = try proto.layout(size: size)
     let claimed = ClaimedFile(

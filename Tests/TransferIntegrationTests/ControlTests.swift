@@ -55,8 +55,8 @@ import Transfers
   func whatRunsIsFinishedAlthoughAnotherChunkOfTheFileEndedBefore(_ how: String) throws {
     let scene = try Self.scene(
       "match PATCH * nth=1 : latency=1500\nmatch PATCH * : latency=3000\n", size: 3 << 16)
-    var settings = BatchSettings(destination: "tus+\(scene.url)/-/tus/", partSize: 1 << 16)
-    settings.web = WebSettings(isParallel: true)
+    var settings = BatchSettings(destination: "tus+\(scene.url)/-/tus/", options: ["parallel": true])
+    settings.options["part-size"] = .number(1 << 16)
     _ = try Transfers.add(
       [NameBytes("\(scene.root)/source")], UploadOptions(storePath: scene.storePath, settings: settings),
       notice: { _ in })

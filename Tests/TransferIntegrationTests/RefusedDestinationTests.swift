@@ -98,8 +98,8 @@ final class RefusedScene {
     for n in 0..<count { try Scene.write([UInt8(n % 251), 2, 3], to: NameBytes("\(scene.root)/source/f\(n)")) }
     let isS3 = destination.hasPrefix("s3:")
     let settings = BatchSettings(
-      destination: isS3 ? destination : "\(destination)\(server.url)/in/", endpointURL: isS3 ? server.url : nil,
-      region: isS3 ? "us-east-1" : nil)
+      destination: isS3 ? destination : "\(destination)\(server.url)/in/",
+      options: isS3 ? ["endpoint-url": .text(server.url), "region": "us-east-1"] : [:])
     let options = UploadOptions(storePath: scene.storePath, settings: settings)
     _ = try Transfers.add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }

@@ -14,7 +14,7 @@ import Transfers
     let scene = try Scene()
     let source = try MappedFile("\(scene.root)/source/file.bin", size: Self.size)
     let settings = BatchSettings(
-      destination: "s3://bucket/", endpointURL: server.url, unsignedPayload: true)
+      destination: "s3://bucket/", options: ["endpoint-url": .text(server.url), "unsigned-payload": true])
     _ = try Transfers.add(
       [NameBytes("\(scene.root)/source")], UploadOptions(storePath: scene.storePath, settings: settings),
       notice: { _ in })

@@ -258,7 +258,8 @@ import Testing
       return AdmissionTarget(batch, since: try f.ledger.read { try $0.addedMark() }, wallMs: f.clock.wallMs)
     }
     let targets = [
-      try target(), try target { $0.settings.partSize = 5 << 20 }, try target { $0.name = "nightly" },
+      try target(), try target { $0.settings.options["part-size"] = .number(5 << 20) },
+      try target { $0.name = "nightly" },
       try target { $0.labels = ["run": "42"] }, try target { $0.priority = 4 }, try target(),
     ]
     var newer = AdmissionPage()

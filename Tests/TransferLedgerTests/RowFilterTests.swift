@@ -56,6 +56,24 @@ import TransferModel
     #expect(try batches { $0.withinBatches = [] }.isEmpty)
   }
 
+  /// The endpoint of an S3 batch that has one, else the bucket.
+  @Test func hostsAreThoseThatAreTalkedTo() throws {
+    let options: [[String: OptionValue]] = [["endpoint-url": "https://up.example:9000"], [:]]
+    let made = try options.map { options in
+      let settings = BatchSettings(destination: "s3://bucket/x/", options: options)
+      return try f.ledger.write {
+        try $0.createBatch(NewBatch(settings: settings, protocolName: "s3", destination: settings.destination))
+      }
+    }
+    func batches(_ host: String) throws -> [Int64] {
+      var terms = BatchTerms()
+      terms.hosts = [host]
+      return try f.ledger.read { try $0.batches(terms) }
+    }
+    for host in ["up.example", "up.example:9000", "up.*"] { #expect(try batches(host) == [made[0].rawValue]) }
+    #expect(try batches("bucket") == [made[1].rawValue])
+  }
+
   @Test func statesAndBackoff() throws {
     try f.shell("UPDATE file SET not_before = 9 WHERE id = 4; UPDATE file SET state = 'paused' WHERE id = 5")
     #expect(try found { $0.states = [.paused] } == [5])

@@ -157,7 +157,8 @@ import TransferModel
       #expect(made.abilities.repeatable == !description.exactlyOnce.hasPrefix("no"))
     }
     #expect(throws: TransferError.self) {
-      try AllProtocols.make(BatchSettings(destination: "s3://bucket/", partSize: 1), credentialsRegion: nil)
+      try AllProtocols.make(
+        BatchSettings(destination: "s3://bucket/", options: ["part-size": 1]), credentialsRegion: nil)
     }
   }
 }

@@ -16,7 +16,7 @@ import TransferModel
 
   @Test func bodiesOfOtherProtocols() throws {
     func type(_ contentType: String?) throws -> String? {
-      try Scene.web("http://h/") { $0.web = WebSettings(contentType: contentType) }
+      try Scene.web("http://h/") { $0.contentType = contentType }
         .request(.chunk(Scene.chunk()), Scene.facts(key: "a.csv"), Scene.context(nil)).fields[.contentType]
     }
     #expect(try type(nil) == "application/octet-stream")
@@ -24,8 +24,12 @@ import TransferModel
     #expect(try type("text/plain; charset=utf-8") == "text/plain; charset=utf-8")
   }
 
-  /// Settings of ledgers that are older than the option, and what is stored without it.
-  @Test func settingsStayAsTheyWere() {
-    #expect(BatchSettings(destination: "http://h/", web: WebSettings()).web == nil)
+  /// What was not said takes no place in what is stored.
+  @Test func settingsHoldOnlyWhatWasSaid() {
+    var settings = BatchSettings(destination: "http://h/")
+    settings.acceptsHTML = false
+    settings.fields = []
+    settings.contentType = nil
+    #expect(settings.options.isEmpty)
   }
 }

@@ -8,11 +8,10 @@ import TransferModel
   private static let page = ("Content-Type", "text/html; charset=utf-8")
 
   private func judge(
-    _ destination: String, _ reply: TransferReply, key: String = "k", change: (inout WebSettings) -> Void = { _ in }
+    _ destination: String, _ reply: TransferReply, key: String = "k", change: (inout BatchSettings) -> Void = { _ in }
   ) throws -> String {
-    var web = WebSettings()
-    change(&web)
-    let settings = BatchSettings(destination: destination, web: web)
+    var settings = BatchSettings(destination: destination)
+    change(&settings)
     let proto = try AllProtocols.make(settings, credentialsRegion: nil)
     var facts = Scene.facts(key: key)
     facts.isPlanned = true

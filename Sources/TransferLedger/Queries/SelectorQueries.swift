@@ -83,7 +83,7 @@ extension LedgerReader {
         AND (?2 IS NULL OR EXISTS (SELECT 1 FROM json_each(?2) w
           WHERE CASE WHEN w.value GLOB '*[*?[]*' THEN b.destination GLOB w.value OR d.place GLOB w.value
             ELSE instr(b.destination, w.value) OR instr(d.place, w.value) END))
-        AND (?3 IS NULL OR coalesce(b.settings ->> 'endpointURL', b.destination) IN (SELECT value FROM json_each(?3)))
+        AND (?3 IS NULL OR coalesce(b.settings ->> '$.options.endpoint-url', b.destination) IN (SELECT value FROM json_each(?3)))
       ORDER BY b.id
       """, terms.labels.isEmpty ? .null : .text(try jsonText(terms.labels)),
       terms.destinations.isEmpty ? .null : .text(try jsonText(terms.destinations)),
@@ -93,7 +93,8 @@ extension LedgerReader {
 
   /// Destinations and endpoints, as they were typed, whose host matches.
   private func places(onHosts globs: [String]) throws -> [String] {
-    let places = try db.rows("SELECT DISTINCT coalesce(settings ->> 'endpointURL', destination) FROM batch") {
+    let places = try db.rows("SELECT DISTINCT coalesce(settings ->> '$.options.endpoint-url', destination) FROM batch")
+    {
       $0.text(0)
     }
     let named = try jsonText(places.map { [$0] + Self.hosts(of: $0) })

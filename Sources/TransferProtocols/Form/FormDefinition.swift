@@ -11,11 +11,8 @@ extension FormProtocol {
       about: "POST of a form with the file (multipart/form-data), --field, --file-field", digest: "none",
       exactlyOnce: "no: unknown"),
     options: [
-      .auth,
-      ProtocolOption("field") { $0.web?.fields != nil },
-      ProtocolOption("file-field") { $0.web?.fileField != nil },
-      .contentType, .accept202,
+      .field, .fileField, .contentType, .accept202,
     ],
-    tellsPaths: { $0.web?.fields?.contains { $0.contains("{path}") } ?? false },
+    tellsPaths: { $0.fields?.contains { $0.contains("{path}") } ?? false },
     make: { settings, place throws(TransferError) in try FormProtocol(place: place, settings) })
 }

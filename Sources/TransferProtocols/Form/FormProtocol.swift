@@ -18,13 +18,12 @@ public struct FormProtocol: UploadProtocol {
 
   /// - Throws: `.usage` for options that say nothing.
   init(place: WebPlace, _ settings: BatchSettings) throws(TransferError) {
-    let web = settings.web ?? WebSettings()
     self.place = place
-    fields = try (web.fields ?? []).map { field throws(TransferError) in try FormField(parsing: field) }
-    fileField = web.fileField ?? "file"
-    mediaType = try MediaTypeChoice(parsing: web.contentType ?? "auto")
+    fields = try (settings.fields ?? []).map { field throws(TransferError) in try FormField(parsing: field) }
+    fileField = settings.fileField ?? "file"
+    mediaType = try MediaTypeChoice(parsing: settings.contentType ?? "auto")
     expectContinue = settings.expectContinue
-    answers = AcceptedAnswers(web)
+    answers = AcceptedAnswers(settings)
     guard !fileField.isEmpty else {
       throw TransferError(.usage, "read --file-field", cause: "the name is empty", remedy: "leave it out for \"file\"")
     }

@@ -12,7 +12,7 @@ extension PutProtocol {
         anywhere. Where they do: --accept-html, --accept-202. Forms and POST are answered with pages; what they
         prove is "none".
         """),
-    options: [.ifNoneMatch, .auth, .expectContinue, .contentType, .acceptHTML, .accept202],
+    options: [.ifNoneMatch, .expectContinue, .contentType, .acceptHTML, .accept202],
     make: { settings, place throws(TransferError) in try PutProtocol(.put, place, settings) })
 
   static let post = ProtocolDefinition(
@@ -22,7 +22,7 @@ extension PutProtocol {
       about: "raw body, POST to the path",
       digest: "CRC32C",
       exactlyOnce: "no: unknown"),
-    options: [.ifNoneMatch, .auth, .expectContinue, .contentType, .accept202],
+    options: [.ifNoneMatch, .expectContinue, .contentType, .accept202],
     make: { settings, place throws(TransferError) in try PutProtocol(.post, place, settings) })
 
   static let dav = ProtocolDefinition(
@@ -36,13 +36,13 @@ extension PutProtocol {
       name: "dav", destination: "dav+http(s)://", usage: "dav+http(s)://host/path/",
       about: "PUT, and missing collections are made (WebDAV)",
       digest: "CRC32C", exactlyOnce: "yes: the same object"),
-    options: [.ifNoneMatch, .auth, .expectContinue, .contentType, .acceptHTML, .accept202],
+    options: [.ifNoneMatch, .expectContinue, .contentType, .acceptHTML, .accept202],
     make: { settings, place throws(TransferError) in try PutProtocol(.dav, place, settings) })
 
   private init(_ method: Method, _ place: WebPlace, _ settings: BatchSettings) throws(TransferError) {
     self.init(
       method: method, place: place, ifNoneMatch: settings.ifNoneMatch, expectContinue: settings.expectContinue,
-      mediaType: try MediaTypeChoice(parsing: settings.web?.contentType ?? MediaType.unknown),
-      answers: AcceptedAnswers(settings.web))
+      mediaType: try MediaTypeChoice(parsing: settings.contentType ?? MediaType.unknown),
+      answers: AcceptedAnswers(settings))
   }
 }

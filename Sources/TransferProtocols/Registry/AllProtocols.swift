@@ -49,32 +49,36 @@ public enum AllProtocols {
 // MARK: - Options
 
 extension AllProtocols {
-  /// The options in `settings` that say nothing to their destination.
-  private static func foreign(_ settings: BatchSettings, _ destination: Destination) -> [ProtocolOption] {
-    let known = Set(destination.definition.options.map(\.long))
-    var seen: Set<String> = []
-    return definitions.flatMap(\.options).filter {
-      !known.contains($0.long) && seen.insert($0.long).inserted && $0.isSaid(settings)
-    }
+  /// Those of all protocols, each once, in the order of the protocols.
+  public static let options: [ProtocolOption] = definitions.flatMap(\.options).reduce(into: []) { known, option in
+    if !known.contains(where: { $0.long == option.long }) { known.append(option) }
   }
+
+  /// Where credentials are references, they are said by this.
+  private static let auth = "auth"
 
   /// Options in `settings` that its destination does not know, by their long names without dashes.
   /// - Throws: `.usage` for a destination that cannot be understood.
   public static func foreignOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {
-    foreign(settings, try Destination(settings)).map(\.long)
+    let definition = try Destination(settings).definition
+    let known = Set(definition.options.map(\.long))
+    let isForeign = settings.auth != nil && definition.credential != .reference
+    return (isForeign ? [auth] : []) + settings.options.keys.filter { !known.contains($0) }.sorted()
   }
 
   /// Refuses what would be ignored. Asked when a batch is made, and never again: what is recorded must go on.
   /// - Throws: `.usage`, naming the first such option and the destinations that know it.
   public static func refuseForeignOptions(_ settings: BatchSettings) throws(TransferError) {
-    let destination = try Destination(settings)
-    guard let option = foreign(settings, destination).first else { return }
-    let places = definitions.filter { $0.options.contains { $0.long == option.long } }.map(\.words)
-    let isSecret = option.long == ProtocolOption.auth.long && destination.definition.credential == .inputs
+    guard let option = try foreignOptions(settings).first else { return }
+    let definition = try Destination(settings).definition
+    let knowing = definitions.filter { known in
+      option == auth ? known.credential == .reference : known.options.contains { $0.long == option }
+    }
+    let isForInputs = option == auth && definition.credential == .inputs
     throw TransferError(
-      .usage, "read --\(option.long)", cause: "not supported for this destination",
-      remedy: isSecret
+      .usage, "read --\(option)", cause: "not supported for this destination",
+      remedy: isForInputs
         ? "give the profile its secrets with --input"
-        : "leave it out; it is for \(places.joined(separator: ", ")) destinations")
+        : "leave it out; it is for \(knowing.map(\.words).joined(separator: ", ")) destinations")
   }
 }

@@ -95,14 +95,3 @@ struct WebRules: Sendable, Hashable {
   /// What keeps files of different paths apart where only their names do.
   var wayToTellPaths = "write {path} instead of {name} in the destination"
 }
-
-/// An option that says something to some destinations only: where it would be ignored it is refused.
-struct ProtocolOption: Sendable {
-  /// Without dashes.
-  let long: String
-  let isSaid: @Sendable (BatchSettings) -> Bool
-
-  init(_ long: String, isSaid: @escaping @Sendable (BatchSettings) -> Bool) {
-    (self.long, self.isSaid) = (long, isSaid)
-  }
-}

@@ -1,13 +1,65 @@
-import TransferModel
+public import TransferModel
 
 // Options that mean the same to several protocols.
 extension ProtocolOption {
-  static let partSize = Self("part-size") { $0.partSize != nil }
-  static let ifNoneMatch = Self("if-none-match") { $0.ifNoneMatch }
-  static let expectContinue = Self("expect-continue") { $0.expectContinue }
-  static let auth = Self("auth") { $0.auth != nil }
-  static let contentType = Self("content-type") { $0.web?.contentType != nil }
-  static let acceptHTML = Self("accept-html") { $0.web?.acceptsHTML != nil }
-  static let accept202 = Self("accept-202") { $0.web?.accepts202 != nil }
-  static let digest = Self("digest") { $0.web?.digest != nil }
+  static let partSize = Self(
+    "part-size", .bytes, "Size of parts of large files, 5 MiB or more for S3 (default: chosen).", valueName: "bytes")
+  static let ifNoneMatch = Self("if-none-match", .flag, "Never replace what is already at the destination.")
+  static let expectContinue = Self("expect-continue", .flag, "Wait for \"100 Continue\" before bodies.")
+  static let contentType = Self(
+    "content-type", .text,
+    """
+    Media type of what is sent: auto (by the extension of the name) or a type (default: auto in forms, else \
+    application/octet-stream).
+    """, valueName: "type")
+  static let acceptHTML = Self(
+    "accept-html", .flag,
+    "PUT and WebDAV: a web page as the answer (200, text/html) counts as stored; else the file fails.")
+  static let accept202 = Self(
+    "accept-202", .flag, "202 (taken, to be worked on later) counts as stored; else the file is unknown.")
+  static let digest = Self(
+    "digest", .text,
+    """
+    Digest that goes ahead of bodies: sha-256, for tus also sha-1, md5, crc32 and none (default: in tus what the server \
+    announces, else none).
+    """, valueName: "name")
+}
+
+extension BatchSettings {
+  /// Bytes; nil chooses.
+  public var partSize: Int64? {
+    get { self[bytes: .partSize] }
+    set { self[bytes: .partSize] = newValue }
+  }
+  /// Refuses to replace what is already there (`If-None-Match: *`).
+  public var ifNoneMatch: Bool {
+    get { self[flag: .ifNoneMatch] }
+    set { self[flag: .ifNoneMatch] = newValue }
+  }
+  /// Waits for `100 Continue` before bodies.
+  public var expectContinue: Bool {
+    get { self[flag: .expectContinue] }
+    set { self[flag: .expectContinue] = newValue }
+  }
+  /// `auto` (by the extension of the name) or a media type; nil for what the protocol does by itself.
+  public var contentType: String? {
+    get { self[text: .contentType] }
+    set { self[text: .contentType] = newValue }
+  }
+  /// A 200 with a web page counts as stored.
+  public var acceptsHTML: Bool {
+    get { self[flag: .acceptHTML] }
+    set { self[flag: .acceptHTML] = newValue }
+  }
+  /// 202 counts as stored.
+  public var accepts202: Bool {
+    get { self[flag: .accept202] }
+    set { self[flag: .accept202] = newValue }
+  }
+  /// `none`, or the algorithm of digests that go with bodies: `sha-256`, `sha-1`, `md5`, `crc32`; nil for what the protocol does by
+  /// itself.
+  public var digest: String? {
+    get { self[text: .digest] }
+    set { self[text: .digest] = newValue }
+  }
 }

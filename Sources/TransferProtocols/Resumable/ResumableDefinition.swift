@@ -15,9 +15,7 @@ extension ResumableProtocol {
         digests ahead.
         """),
     options: [
-      .partSize, .ifNoneMatch, .auth, .contentType, .acceptHTML, .accept202, .digest,
-      ProtocolOption("interop") { $0.web?.interop != nil },
-      ProtocolOption("method") { $0.web?.method != nil },
+      .partSize, .ifNoneMatch, .contentType, .acceptHTML, .accept202, .digest, .interop, .method,
     ],
     make: { settings, place throws(TransferError) in
       ResumableProtocol(place: place, settings: try ResumableSettings(settings))

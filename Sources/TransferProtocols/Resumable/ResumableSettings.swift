@@ -16,14 +16,13 @@ struct ResumableSettings: Sendable, Hashable {
 
   /// - Throws: `.usage` for what cannot be.
   init(_ settings: BatchSettings) throws(TransferError) {
-    let web = settings.web ?? WebSettings()
-    interops = try Self.interops(web.interop)
-    isPost = try Self.isPost(web.method)
-    sendsDigests = try Self.sendsDigests(web.digest)
+    interops = try Self.interops(settings.interop)
+    isPost = try Self.isPost(settings.method)
+    sendsDigests = try Self.sendsDigests(settings.digest)
     partSize = settings.partSize ?? TusSettings.defaultPart
     ifNoneMatch = settings.ifNoneMatch
-    answers = AcceptedAnswers(settings.web)
-    mediaType = try MediaTypeChoice(parsing: web.contentType ?? MediaType.unknown)
+    answers = AcceptedAnswers(settings)
+    mediaType = try MediaTypeChoice(parsing: settings.contentType ?? MediaType.unknown)
     guard partSize >= TusSettings.smallestPart else {
       throw TransferError(
         .usage, "plan upload", cause: "a part has 16 KiB or more, not \(partSize) bytes",

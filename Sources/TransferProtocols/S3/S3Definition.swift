@@ -9,12 +9,7 @@ extension S3Protocol {
       exactlyOnce: "yes: asked first"),
     .bucket(scheme: "s3"), credential: .aws,
     options: [
-      ProtocolOption("endpoint-url") { $0.endpointURL != nil },
-      ProtocolOption("region") { $0.region != nil },
-      ProtocolOption("profile") { $0.awsProfile != nil },
-      ProtocolOption("path-style") { $0.usePathStyle != nil },
-      ProtocolOption("unsigned-payload") { $0.unsignedPayload },
-      .partSize, .ifNoneMatch, .expectContinue,
+      .endpointURL, .region, .awsProfile, .pathStyle, .unsignedPayload, .partSize, .ifNoneMatch, .expectContinue,
     ],
     origin: { settings, destination, region throws(TransferError) in
       try S3Settings(bucket: destination.bucket, settings, credentialsRegion: region).origin(learned: nil)

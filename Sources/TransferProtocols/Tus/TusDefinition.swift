@@ -20,9 +20,7 @@ extension TusProtocol {
         PATCH and DELETE.
         """),
     options: [
-      .partSize, .auth, .expectContinue, .contentType, .digest,
-      ProtocolOption("parallel") { $0.web?.isParallel != nil },
-      ProtocolOption("method-override") { $0.web?.overridesMethod != nil },
+      .partSize, .expectContinue, .contentType, .digest, .parallel, .methodOverride,
     ],
     make: { settings, place throws(TransferError) in
       TusProtocol(endpoint: place, settings: try TusSettings(settings))

@@ -28,12 +28,11 @@ struct TusSettings: Sendable, Hashable {
 
   /// - Throws: `.usage` for what cannot be.
   init(_ settings: BatchSettings) throws(TransferError) {
-    let web = settings.web ?? WebSettings()
     partSize = settings.partSize ?? Self.defaultPart
-    isParallel = web.isParallel ?? false
-    overridesMethod = web.overridesMethod ?? false
-    checksum = try Self.checksum(web.digest)
-    mediaType = try MediaTypeChoice(parsing: web.contentType ?? "auto")
+    isParallel = settings.isParallel
+    overridesMethod = settings.overridesMethod
+    checksum = try Self.checksum(settings.digest)
+    mediaType = try MediaTypeChoice(parsing: settings.contentType ?? "auto")
     expectContinue = settings.expectContinue
     guard partSize >= Self.smallestPart else {
       throw TransferError(

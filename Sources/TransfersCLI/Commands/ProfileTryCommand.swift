@@ -34,10 +34,10 @@ struct ProfileTryCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let requests = try failing { () throws(TransferError) in
-      let settings = BatchSettings(
-        destination: to, partSize: partSize?.bytes,
-        profile: try ProfileLibrary.settings(via: profile, inputs: inputs, needsSecrets: false),
-        allowedHosts: allowedHosts)
+      var settings = BatchSettings(
+        destination: to, profile: try ProfileLibrary.settings(via: profile, inputs: inputs, needsSecrets: false))
+      settings.options["part-size"] = partSize.map { .number($0.bytes) }
+      if !allowedHosts.isEmpty { settings.options["allow-host"] = .list(allowedHosts) }
       return try ProfileLibrary.rehearse(settings, path: file)
     }
     try common.print(

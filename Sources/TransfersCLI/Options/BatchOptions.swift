@@ -23,31 +23,6 @@ struct BatchOptions: ParsableArguments {
   var priority = 0
 
   @Option(
-    name: .customLong("endpoint-url"),
-    help: ArgumentHelp("S3 endpoint (default: $AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, else AWS).", valueName: "url"))
-  var endpointURL: String?
-
-  @Option(help: ArgumentHelp("S3 region (default: $AWS_REGION and the profile's).", valueName: "name"))
-  var region: String?
-
-  @Option(help: ArgumentHelp("AWS profile for credentials (default: $AWS_PROFILE).", valueName: "name"))
-  var profile: String?
-
-  @Flag(
-    inversion: .prefixedNo, help: "Bucket in the path instead of the host name (default: in the path, but for AWS).")
-  var pathStyle: Bool?
-
-  @Flag(help: "S3: do not sign the body over plain HTTP; a checksum still protects it.")
-  var unsignedPayload = false
-
-  @Option(
-    help: ArgumentHelp("Size of parts of large files, 5 MiB or more for S3 (default: chosen).", valueName: "bytes"))
-  var partSize: ByteQuantity?
-
-  @Flag(help: "Never replace what is already at the destination.")
-  var ifNoneMatch = false
-
-  @Option(
     help: ArgumentHelp(
       "Credential for http destinations, by reference: basic=env:NAME, basic=file:PATH, bearer=env:NAME, bearer=file:PATH.",
       valueName: "ref"))
@@ -56,10 +31,7 @@ struct BatchOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"), completion: .file())
   var caFile: String?
 
-  @Flag(help: "Wait for \"100 Continue\" before bodies.")
-  var expectContinue = false
-
-  @OptionGroup var web: WebUploadOptions
+  @OptionGroup var ofProtocol: ProtocolOptions
   @OptionGroup var through: ProfileOptions
 
   @Flag(
@@ -111,10 +83,8 @@ struct BatchOptions: ParsableArguments {
       throw .usage("the destination \"\(places.last ?? NameBytes(""))\" is not UTF-8")
     }
     return BatchSettings(
-      destination: destination, endpointURL: endpointURL, region: region, awsProfile: profile, usePathStyle: pathStyle,
-      unsignedPayload: unsignedPayload, partSize: partSize?.bytes, ifNoneMatch: ifNoneMatch, auth: auth,
-      caFile: caFile, expectContinue: expectContinue, stage: stage ? true : nil, web: web.settings,
-      profile: try through.settings(), allowedHosts: through.allowedHosts)
+      destination: destination, options: ofProtocol.values, auth: auth, caFile: caFile, stage: stage ? true : nil,
+      profile: try through.settings())
   }
 
   /// The last of equal keys wins.

@@ -17,13 +17,6 @@ struct ProfileOptions: ParsableArguments {
       valueName: "name=value"))
   var inputs: [String] = []
 
-  @Option(
-    name: .customLong("allow-host"),
-    help: ArgumentHelp(
-      "A host beside the destination that the profile may send to; repeatable. *.DOMAIN stands for all in it.",
-      valueName: "host[:port]"))
-  var allowedHosts: [String] = []
-
   func settings() throws(CommandFailure) -> ProfileSettings? {
     guard let via else {
       if inputs.isEmpty { return nil }

@@ -52,7 +52,7 @@ final class ConformanceScene {
 
   @discardableResult func add(partSize: Int? = nil) throws -> AddResult {
     var settings = subject.settings(url: scene.url)
-    if let partSize { settings.partSize = Int64(partSize) }
+    if let partSize { settings.options["part-size"] = .number(Int64(partSize)) }
     let options = UploadOptions(storePath: scene.storePath, settings: settings)
     return try Transfers.add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }

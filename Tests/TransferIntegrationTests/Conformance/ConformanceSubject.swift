@@ -35,7 +35,8 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   func settings(url: String) -> BatchSettings {
-    var settings = BatchSettings(destination: "\(scheme)\(url)\(path)", partSize: hasSession ? Int64(chunkSize) : nil)
+    var settings = BatchSettings(destination: "\(scheme)\(url)\(path)")
+    if hasSession { settings.options["part-size"] = .number(Int64(chunkSize)) }
     adjust(&settings)
     return settings
   }
@@ -56,13 +57,13 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
         dataMethod: "PATCH", appends: true, hasHead: true),
       ConformanceSubject(
         name: "tus joined", scheme: "tus+", path: "/-/tus/", keptIn: "", dataMethod: "PATCH", mayBeUnknown: true,
-        adjust: { $0.web = WebSettings(isParallel: true) }),
+        adjust: { $0.options["parallel"] = true }),
       ConformanceSubject(
         name: "resumable", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PATCH", appends: true,
-        hasHead: true, adjust: { $0.web = WebSettings(digest: "sha-256", method: "post") }),
+        hasHead: true, adjust: { ($0.options["digest"], $0.options["method"]) = ("sha-256", "post") }),
       ConformanceSubject(
         name: "resumable, one request", scheme: "resumable+", path: "/-/resumable/", keptIn: "", dataMethod: "PUT",
-        hasSession: false, adjust: { $0.web = WebSettings(interop: "5") }),
+        hasSession: false, adjust: { $0.options["interop"] = "5" }),
     ] + profiles
 
   static func named(_ name: String) throws -> ConformanceSubject { try #require(all.first { $0.name == name }) }

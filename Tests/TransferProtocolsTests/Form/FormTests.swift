@@ -8,11 +8,10 @@ import TransferModel
   private let chunk = StepRequest.chunk(Scene.chunk(0, "hello", .crc32c))
 
   private func form(
-    _ destination: String = "form+http://h/up", change: (inout WebSettings) -> Void = { _ in }
+    _ destination: String = "form+http://h/up", change: (inout BatchSettings) -> Void = { _ in }
   ) throws -> FormProtocol {
-    var web = WebSettings()
-    change(&web)
-    let settings = BatchSettings(destination: destination, web: web)
+    var settings = BatchSettings(destination: destination)
+    change(&settings)
     return try AllProtocols.make(settings, credentialsRegion: nil) as! FormProtocol
   }
 
@@ -85,8 +84,9 @@ import TransferModel
     let url = try form("form+http://h/up?to={path}").request(chunk, Scene.facts(key: "a/b"), Scene.context(nil)).url
     #expect(url == "http://h/up?to=a%2Fb")
     func key(_ destination: String, _ fields: [String]? = nil) throws -> (String, Bool) {
-      let destination = try Destination(
-        BatchSettings(destination: destination, web: WebSettings(fields: fields)))
+      var settings = BatchSettings(destination: destination)
+      settings.fields = fields
+      let destination = try Destination(settings)
       return (
         destination.key(forRelativePath: NameBytes("a/b"), isSingleFile: false).description, destination.mayJoinPaths
       )
@@ -119,34 +119,37 @@ import TransferModel
         == "net.refused retry(isThrottled: false)")
   }
 
-  @Test(arguments: [
-    WebSettings(fields: ["x"]), WebSettings(fields: ["=x"]), WebSettings(fields: ["Password=CANARY"]),
-    WebSettings(fileField: ""), WebSettings(contentType: "CANARY"), WebSettings(contentType: "a/b\r\nX: y"),
-    WebSettings(contentType: ""),
-  ])
-  func whatIsRefused(_ web: WebSettings) throws {
+  @Test(
+    arguments: [
+      ["field": ["x"]], ["field": ["=x"]], ["field": ["Password=CANARY"]],
+      ["file-field": ""], ["content-type": "CANARY"], ["content-type": "a/b\r\nX: y"],
+      ["content-type": ""],
+    ] as [[String: OptionValue]])
+  func whatIsRefused(_ options: [String: OptionValue]) throws {
     do throws(TransferError) {
-      _ = try AllProtocols.make(BatchSettings(destination: "form+http://h/", web: web), credentialsRegion: nil)
-      Issue.record("taken: \(web)")
+      _ = try AllProtocols.make(BatchSettings(destination: "form+http://h/", options: options), credentialsRegion: nil)
+      Issue.record("taken: \(options)")
     } catch {
       #expect(error.kind == .usage)
-      #expect(web.fields == nil || !error.description.contains("CANARY"))
+      #expect(options["field"] == nil || !error.description.contains("CANARY"))
     }
   }
 
-  @Test(arguments: [
-    ("http://h/", WebSettings(fields: ["a=b"])), ("http://h/", WebSettings(fileField: "f")),
-    ("s3://bucket/", WebSettings(contentType: "auto")),
-  ])
-  func optionsOfOthersAreRefused(_ destination: String, _ web: WebSettings) {
+  @Test(
+    arguments: [
+      ("http://h/", ["field": ["a=b"]]), ("http://h/", ["file-field": "f"]),
+      ("s3://bucket/", ["content-type": "auto"]),
+    ] as [(String, [String: OptionValue])])
+  func optionsOfOthersAreRefused(_ destination: String, _ options: [String: OptionValue]) {
     #expect(throws: TransferError.self) {
-      try AllProtocols.refuseForeignOptions(BatchSettings(destination: destination, web: web))
+      try AllProtocols.refuseForeignOptions(BatchSettings(destination: destination, options: options))
     }
   }
 
   @Test func aFormCannotRefuseToReplace() {
     #expect(throws: TransferError.self) {
-      try AllProtocols.refuseForeignOptions(BatchSettings(destination: "form+http://h/", ifNoneMatch: true))
+      try AllProtocols.refuseForeignOptions(
+        BatchSettings(destination: "form+http://h/", options: ["if-none-match": true]))
     }
   }
 }

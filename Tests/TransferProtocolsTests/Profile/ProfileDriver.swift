@@ -314,7 +314,9 @@ func builtin(_ name: String, _ url: String, _ inputs: [String: String] = [:], pa
     name: name, text: profile.text, inputs: inputs,
     secrets: Dictionary(uniqueKeysWithValues: profile.inputs.filter(\.isSecret).map { ($0.name, "env:X") }),
     isBuiltin: true)
-  return try ProfileProtocol(BatchSettings(destination: url, partSize: partSize, profile: settings))
+  var batch = BatchSettings(destination: url, profile: settings)
+  batch.partSize = partSize
+  return try ProfileProtocol(batch)
 }
 
 /// A profile of a file that may lead to every host below `.example`, unless `allowed` says something else.

@@ -223,7 +223,7 @@ import Testing
     for wrong in [
       BatchSettings(destination: "https://h/", profile: ProfileSettings(name: "x", text: profile.text)),
       BatchSettings(destination: "https://h/", profile: ProfileSettings(name: "x", text: "profile: 2")),
-      BatchSettings(destination: "https://h/", ifNoneMatch: true, profile: inputs),
+      BatchSettings(destination: "https://h/", options: ["if-none-match": true], profile: inputs),
       BatchSettings(destination: "https://h/", auth: "bearer=env:X", profile: inputs),
     ] {
       #expect(throws: TransferError.self) { try ProfileProtocol(wrong) }

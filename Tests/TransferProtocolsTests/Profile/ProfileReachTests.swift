@@ -28,9 +28,10 @@ import TransferModel
     throws -> BatchSettings
   {
     let profile = try ProfileReadTests.read(text)
-    return BatchSettings(
-      destination: destination, profile: ProfileSettings(name: "x", text: profile.text, isBuiltin: builtin),
-      allowedHosts: allowed)
+    var settings = BatchSettings(
+      destination: destination, profile: ProfileSettings(name: "x", text: profile.text, isBuiltin: builtin))
+    settings.allowedHosts = allowed
+    return settings
   }
 
   /// Every place of a profile that can name a host is looked at before anything is recorded.

@@ -7,11 +7,12 @@ import TransferModel
 enum ResumableScene {
   static func proto(
     _ destination: String = "resumable+http://h/in/", partSize: Int64? = nil, ifNoneMatch: Bool = false,
-    change: (inout WebSettings) -> Void = { _ in }
+    change: (inout BatchSettings) -> Void = { _ in }
   ) throws -> ResumableProtocol {
-    var web = WebSettings()
-    change(&web)
-    let settings = BatchSettings(destination: destination, partSize: partSize, ifNoneMatch: ifNoneMatch, web: web)
+    var settings = BatchSettings(destination: destination)
+    settings.partSize = partSize
+    settings.ifNoneMatch = ifNoneMatch
+    change(&settings)
     return try AllProtocols.make(settings, credentialsRegion: nil) as! ResumableProtocol
   }
 

@@ -198,13 +198,14 @@ import TransferModel
     #expect(proto.bodyRange(of: TusScene.chunk(0, 0..<100), R.fresh(size: 100)).length == 100)
   }
 
-  @Test(arguments: [
-    WebSettings(interop: "7"), WebSettings(interop: ""), WebSettings(method: "patch"), WebSettings(digest: "md5"),
-    WebSettings(isParallel: true), WebSettings(overridesMethod: true), WebSettings(fields: ["a=b"]),
-  ])
-  func whatIsRefused(_ web: WebSettings) {
+  @Test(
+    arguments: [
+      ["interop": "7"], ["interop": ""], ["method": "patch"], ["digest": "md5"],
+      ["parallel": true], ["method-override": true], ["field": ["a=b"]],
+    ] as [[String: OptionValue]])
+  func whatIsRefused(_ options: [String: OptionValue]) {
     #expect(throws: TransferError.self) {
-      let settings = BatchSettings(destination: "resumable+http://h/", web: web)
+      let settings = BatchSettings(destination: "resumable+http://h/", options: options)
       try AllProtocols.refuseForeignOptions(settings)
       _ = try AllProtocols.make(settings, credentialsRegion: nil)
     }

@@ -11,11 +11,11 @@ enum TusScene {
 
   static func tus(
     _ destination: String = "tus+http://h/files/", partSize: Int64? = nil,
-    change: (inout WebSettings) -> Void = { _ in }
+    change: (inout BatchSettings) -> Void = { _ in }
   ) throws -> TusProtocol {
-    var web = WebSettings()
-    change(&web)
-    let settings = BatchSettings(destination: destination, partSize: partSize, web: web)
+    var settings = BatchSettings(destination: destination)
+    settings.partSize = partSize
+    change(&settings)
     return try AllProtocols.make(settings, credentialsRegion: nil) as! TusProtocol
   }
 

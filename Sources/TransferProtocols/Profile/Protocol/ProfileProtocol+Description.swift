@@ -9,7 +9,7 @@ extension ProfileProtocol {
       parallel: "by profile", isResumable: true, probe: "by profile", digest: "by profile",
       exactlyOnce: "by profile; else unknown"),
     .endpoint, credential: .inputs,
-    options: [.partSize, ProtocolOption("allow-host") { $0.allowedHosts != nil }],
+    options: [.partSize, .allowHost],
     origin: { _, destination, _ throws(TransferError) in try destination.endpoint },
     make: { settings, _, _ throws(TransferError) in try ProfileProtocol(settings) })
 

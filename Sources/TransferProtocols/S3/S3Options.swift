@@ -1,0 +1,41 @@
+public import TransferModel
+
+extension ProtocolOption {
+  static let endpointURL = Self(
+    "endpoint-url", .text, "S3 endpoint (default: $AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, else AWS).", valueName: "url"
+  )
+  static let region = Self("region", .text, "S3 region (default: $AWS_REGION and the profile's).", valueName: "name")
+  static let awsProfile = Self(
+    "profile", .text, "AWS profile for credentials (default: $AWS_PROFILE).", valueName: "name")
+  static let pathStyle = Self(
+    "path-style", .toggle, "Bucket in the path instead of the host name (default: in the path, but for AWS).")
+  static let unsignedPayload = Self(
+    "unsigned-payload", .flag, "S3: do not sign the body over plain HTTP; a checksum still protects it.")
+}
+
+extension BatchSettings {
+  /// S3 endpoint as an `http(s)` URL without path; nil for AWS.
+  public var endpointURL: String? {
+    get { self[text: .endpointURL] }
+    set { self[text: .endpointURL] = newValue }
+  }
+  public var region: String? {
+    get { self[text: .region] }
+    set { self[text: .region] = newValue }
+  }
+  /// Name of the AWS profile; nil for the default chain.
+  public var awsProfile: String? {
+    get { self[text: .awsProfile] }
+    set { self[text: .awsProfile] = newValue }
+  }
+  /// nil chooses: path style for addresses, ports, `localhost` and bucket names with dots.
+  public var usePathStyle: Bool? {
+    get { self[toggle: .pathStyle] }
+    set { self[toggle: .pathStyle] = newValue }
+  }
+  /// Sends `UNSIGNED-PAYLOAD` also over plain HTTP.
+  public var unsignedPayload: Bool {
+    get { self[flag: .unsignedPayload] }
+    set { self[flag: .unsignedPayload] = newValue }
+  }
+}

@@ -1,0 +1,21 @@
+public import TransferModel
+
+extension ProtocolOption {
+  static let parallel = Self(
+    "parallel", .flag, "tus: a large file as several uploads side by side that the server joins, where it can.")
+  static let methodOverride = Self(
+    "method-override", .flag, "tus: PATCH and DELETE as POST with X-HTTP-Method-Override.")
+}
+
+extension BatchSettings {
+  /// Several uploads side by side that the server joins, where it can.
+  public var isParallel: Bool {
+    get { self[flag: .parallel] }
+    set { self[flag: .parallel] = newValue }
+  }
+  /// PATCH and DELETE go as POST with `X-HTTP-Method-Override`.
+  public var overridesMethod: Bool {
+    get { self[flag: .methodOverride] }
+    set { self[flag: .methodOverride] = newValue }
+  }
+}
