@@ -158,7 +158,7 @@ import TransferModel
   /// What people ask for most is found through an index, whatever the size of the ledger.
   @Test(arguments: [
     (RowFilter.files([FileID(rawValue: 1), FileID(rawValue: 5)]), "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"),
-    (RowFilter.batch(BatchID(rawValue: 2)), "SEARCH f USING INDEX file_batch (batch_id=? AND id>?)"),
+    (RowFilter.batch(BatchID(rawValue: 2)), "SEARCH f USING INDEX file_batch (batch_id=? AND rowid>?)"),
     (RowFilter(), "SEARCH f USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
   ])
   func hotSelectionsUseTheirIndex(_ filter: RowFilter, _ step: String) throws {
