@@ -51,12 +51,14 @@ CREATE UNIQUE INDEX attempt_file ON attempt (file_id, operation, chunk_id, n);
 CREATE UNIQUE INDEX attempt_open ON attempt (file_id, chunk_id) WHERE outcome = 'open';
 
 CREATE TRIGGER attempt_birth BEFORE INSERT ON attempt
-WHEN NEW.outcome <> 'open' OR NEW.reply_excerpt IS NOT NULL
+WHEN NEW.reply_excerpt IS NOT NULL
+  OR NEW.outcome <> 'open' AND NOT EXISTS (SELECT 1 FROM file f CROSS JOIN batch b ON b.id = f.batch_id
+    WHERE f.id = NEW.file_id AND b.origin_id IS NOT NULL)
   OR EXISTS (SELECT 1 FROM attempt WHERE id = NEW.id)
-  OR (NEW.operation <> 'abort' AND NOT EXISTS (
+  OR (NEW.outcome = 'open' AND NEW.operation <> 'abort' AND NOT EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('active', 'finishing') AND run_id = NEW.run_id))
   OR (NEW.chunk_id IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM chunk WHERE id = NEW.chunk_id AND file_id = NEW.file_id AND state = 'pending'))
+    SELECT 1 FROM chunk WHERE id = NEW.chunk_id AND file_id = NEW.file_id AND (state = 'pending' OR NEW.outcome <> 'open')))
   OR (NEW.operation = 'abort' AND NEW.session_id IS NULL)
 BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file that its run works on and a pending chunk'); END;
 
@@ -219,10 +221,13 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a chunk'); END;
 
 CREATE TRIGGER chunk_birth BEFORE INSERT ON chunk
-WHEN NEW.state <> 'pending' OR NEW.remote IS NOT NULL
+WHEN NEW.remote IS NOT NULL OR NEW.state = 'in_flight'
+  OR NEW.state <> 'pending' AND NOT EXISTS (SELECT 1 FROM file f CROSS JOIN batch b ON b.id = f.batch_id
+    WHERE f.id = NEW.file_id AND b.origin_id IS NOT NULL)
   OR EXISTS (SELECT 1 FROM chunk WHERE id = NEW.id OR (file_id = NEW.file_id AND seq = NEW.seq))
   OR NOT EXISTS (
-  SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND NEW.seq < chunk_count
+  SELECT 1 FROM file f WHERE f.id = NEW.file_id AND NEW.seq < f.chunk_count
+    AND (f.state = 'active' OR EXISTS (SELECT 1 FROM batch WHERE id = f.batch_id AND origin_id IS NOT NULL))
     AND NEW.offset = NEW.seq * chunk_size
     AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
 BEGIN SELECT RAISE(FAIL, 'a chunk begins pending, in an active file, where the layout puts it'); END;
@@ -307,9 +312,10 @@ CREATE TABLE engine_run (
 CREATE UNIQUE INDEX engine_run_live ON engine_run (ended_at IS NULL) WHERE ended_at IS NULL;
 
 CREATE TRIGGER engine_run_birth BEFORE INSERT ON engine_run
-WHEN NEW.ended_at IS NOT NULL OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.id)
-  OR EXISTS (SELECT 1 FROM engine_run WHERE uid = NEW.uid) OR EXISTS (SELECT 1 FROM engine_run WHERE ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'a run begins without an end, when no other runs'); END;
+WHEN (NEW.ended_at IS NOT NULL) <> (NEW.origin_id IS NOT NULL) OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM engine_run WHERE uid = NEW.uid)
+  OR NEW.origin_id IS NULL AND EXISTS (SELECT 1 FROM engine_run WHERE ended_at IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a run begins without an end, when no other runs; one that is merged has ended'); END;
 
 CREATE TRIGGER engine_run_closed BEFORE UPDATE ON engine_run WHEN OLD.ended_at IS NOT NULL
 BEGIN SELECT RAISE(FAIL, 'a run that ended is history'); END;
@@ -498,7 +504,9 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
 
 CREATE TRIGGER file_birth BEFORE INSERT ON file
-WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed'
+WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed' AND NOT (
+    (NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded')
+    AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND origin_id IS NOT NULL))
   OR NEW.is_download IS NOT NULL AND NOT EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND direction = 'download')
   OR NEW.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file WHERE path = NEW.path AND live = 1 AND is_download = 1)
   OR NEW.staged IS NOT NULL
@@ -686,7 +694,8 @@ CREATE TABLE receipt (
 
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
 WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
-    OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')))
+    OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')
+    OR state = 'done' AND EXISTS (SELECT 1 FROM batch b WHERE b.id = file.batch_id AND b.origin_id IS NOT NULL)))
   OR NEW.n > 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'done')
   OR NEW.n > 1 AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id AND n = NEW.n - 1)
   OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id AND n = NEW.n)
@@ -756,7 +765,9 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a session'); END;
 
 CREATE TRIGGER session_birth BEFORE INSERT ON session
-WHEN NEW.state <> 'intended' OR EXISTS (SELECT 1 FROM session WHERE id = NEW.id)
+WHEN NEW.state <> 'intended' AND (NEW.ended_at IS NULL OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN batch b ON b.id = f.batch_id
+    WHERE f.id = NEW.file_id AND b.origin_id IS NOT NULL))
+  OR EXISTS (SELECT 1 FROM session WHERE id = NEW.id)
   OR NEW.abort_after IS NULL AND EXISTS (SELECT 1 FROM session
     WHERE file_id = NEW.file_id AND state IN ('intended', 'open') AND abort_after IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a session begins intended, when its file has no other'); END;

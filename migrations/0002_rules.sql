@@ -2,6 +2,8 @@
 --
 -- INSERT OR REPLACE and UPDATE OR REPLACE delete the rows that are in their way without asking the delete triggers. So births refuse
 -- what is there already in every table, and updates refuse what would be unique no more.
+-- What is merged from another ledger has ended there: rows of a batch (or a run) with an origin begin as they ended, and no other
+-- rule is different for them. The batch is asked about only where a row would be refused else, so that our own rows do not pay for it.
 -- For each table: how a row begins, how it may change, the evidence that it needs, and what stays. Why triggers say FAIL, and write
 -- out lists with OR, is said at the beginning of 0001.
 
@@ -28,9 +30,10 @@ BEGIN SELECT RAISE(FAIL, 'the column is documented'); END;
 -- Runs of the engine.
 
 CREATE TRIGGER engine_run_birth BEFORE INSERT ON engine_run
-WHEN NEW.ended_at IS NOT NULL OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.id)
-  OR EXISTS (SELECT 1 FROM engine_run WHERE uid = NEW.uid) OR EXISTS (SELECT 1 FROM engine_run WHERE ended_at IS NULL)
-BEGIN SELECT RAISE(FAIL, 'a run begins without an end, when no other runs'); END;
+WHEN (NEW.ended_at IS NOT NULL) <> (NEW.origin_id IS NOT NULL) OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM engine_run WHERE uid = NEW.uid)
+  OR NEW.origin_id IS NULL AND EXISTS (SELECT 1 FROM engine_run WHERE ended_at IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a run begins without an end, when no other runs; one that is merged has ended'); END;
 CREATE TRIGGER engine_run_fixed BEFORE UPDATE ON engine_run
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.argv <> OLD.argv OR NEW.version <> OLD.version OR NEW.host <> OLD.host
   OR NEW.boot_id <> OLD.boot_id OR NEW.pid <> OLD.pid OR NEW.started_at <> OLD.started_at OR NEW.origin_id IS NOT OLD.origin_id
@@ -74,7 +77,9 @@ CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'hist
 -- Files.
 
 CREATE TRIGGER file_birth BEFORE INSERT ON file
-WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed'
+WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed' AND NOT (
+    (NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded')
+    AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND origin_id IS NOT NULL))
   OR NEW.is_download IS NOT NULL AND NOT EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND direction = 'download')
   OR NEW.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file WHERE path = NEW.path AND live = 1 AND is_download = 1)
   OR NEW.staged IS NOT NULL
@@ -170,7 +175,9 @@ CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting BEGIN SELECT RAISE(FAIL,
 -- What is done for a file.
 
 CREATE TRIGGER session_birth BEFORE INSERT ON session
-WHEN NEW.state <> 'intended' OR EXISTS (SELECT 1 FROM session WHERE id = NEW.id)
+WHEN NEW.state <> 'intended' AND (NEW.ended_at IS NULL OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN batch b ON b.id = f.batch_id
+    WHERE f.id = NEW.file_id AND b.origin_id IS NOT NULL))
+  OR EXISTS (SELECT 1 FROM session WHERE id = NEW.id)
   OR NEW.abort_after IS NULL AND EXISTS (SELECT 1 FROM session
     WHERE file_id = NEW.file_id AND state IN ('intended', 'open') AND abort_after IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a session begins intended, when its file has no other'); END;
@@ -198,10 +205,13 @@ CREATE TRIGGER session_stays BEFORE DELETE ON session BEGIN SELECT RAISE(FAIL, '
 
 -- The last chunk may hold the remainder beside a whole chunk.
 CREATE TRIGGER chunk_birth BEFORE INSERT ON chunk
-WHEN NEW.state <> 'pending' OR NEW.remote IS NOT NULL
+WHEN NEW.remote IS NOT NULL OR NEW.state = 'in_flight'
+  OR NEW.state <> 'pending' AND NOT EXISTS (SELECT 1 FROM file f CROSS JOIN batch b ON b.id = f.batch_id
+    WHERE f.id = NEW.file_id AND b.origin_id IS NOT NULL)
   OR EXISTS (SELECT 1 FROM chunk WHERE id = NEW.id OR (file_id = NEW.file_id AND seq = NEW.seq))
   OR NOT EXISTS (
-  SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'active' AND NEW.seq < chunk_count
+  SELECT 1 FROM file f WHERE f.id = NEW.file_id AND NEW.seq < f.chunk_count
+    AND (f.state = 'active' OR EXISTS (SELECT 1 FROM batch WHERE id = f.batch_id AND origin_id IS NOT NULL))
     AND NEW.offset = NEW.seq * chunk_size
     AND NEW.length = iif(NEW.seq = chunk_count - 1, size - NEW.offset, chunk_size))
 BEGIN SELECT RAISE(FAIL, 'a chunk begins pending, in an active file, where the layout puts it'); END;
@@ -245,12 +255,14 @@ BEGIN SELECT RAISE(FAIL, 'what confirmed a chunk does not change'); END;
 CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TRIGGER attempt_birth BEFORE INSERT ON attempt
-WHEN NEW.outcome <> 'open' OR NEW.reply_excerpt IS NOT NULL
+WHEN NEW.reply_excerpt IS NOT NULL
+  OR NEW.outcome <> 'open' AND NOT EXISTS (SELECT 1 FROM file f CROSS JOIN batch b ON b.id = f.batch_id
+    WHERE f.id = NEW.file_id AND b.origin_id IS NOT NULL)
   OR EXISTS (SELECT 1 FROM attempt WHERE id = NEW.id)
-  OR (NEW.operation <> 'abort' AND NOT EXISTS (
+  OR (NEW.outcome = 'open' AND NEW.operation <> 'abort' AND NOT EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('active', 'finishing') AND run_id = NEW.run_id))
   OR (NEW.chunk_id IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM chunk WHERE id = NEW.chunk_id AND file_id = NEW.file_id AND state = 'pending'))
+    SELECT 1 FROM chunk WHERE id = NEW.chunk_id AND file_id = NEW.file_id AND (state = 'pending' OR NEW.outcome <> 'open')))
   OR (NEW.operation = 'abort' AND NEW.session_id IS NULL)
 BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file that its run works on and a pending chunk'); END;
 CREATE TRIGGER attempt_once BEFORE INSERT ON attempt
@@ -299,7 +311,8 @@ CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body BEGIN SELECT RAISE(FAI
 
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
 WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'
-    OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')))
+    OR NEW.note IS NULL AND (state = 'active' OR state = 'finishing')
+    OR state = 'done' AND EXISTS (SELECT 1 FROM batch b WHERE b.id = file.batch_id AND b.origin_id IS NOT NULL)))
   OR NEW.n > 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'done')
   OR NEW.n > 1 AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id AND n = NEW.n - 1)
   OR EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.file_id AND n = NEW.n)

@@ -17,6 +17,76 @@ import Testing
     SELECT x'00000000000070008000000000000001', max(id), 1, 1, 1, x'2F61', randomblob(9), 1, 0, 'pending', 0, 0 FROM batch
     """
 
+  /// A file that was sent by another engine, as a merge records it: it begins as it ended.
+  private static let merged = """
+    BEGIN;
+    INSERT INTO origin_store (id, uid, host, merged_at) VALUES (1, randomblob(16), 'there', 0);
+    INSERT INTO destination (place, origin_id) SELECT place, 1 FROM destination WHERE id = 1;
+    INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at, ended_at, how, origin_id)
+    VALUES (x'00000000000070008000000000000007', '[]', '', 'there', '', 1, 0, 0, 0, 'done', 1);
+    INSERT INTO batch (uid, destination_id, protocol, destination, settings, labels, priority, created_at, origin_id)
+    SELECT x'00000000000070008000000000000007', (SELECT max(id) FROM destination), protocol, destination, settings, labels, 0, 0, 1
+    FROM batch WHERE id = 1;
+    INSERT INTO event (at, verb, batch_id, detail) SELECT 0, 'added', max(id), destination FROM batch;
+    INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode,
+      state, priority, created_at, started_at, finished_at, chunk_size, chunk_count)
+    SELECT x'00000000000070008000000000000007', max(id), destination_id, 1, 1, x'2F61', x'61', 5, 0, 0, 0, 0, 0,
+      'done', 0, 0, 0, 0, 5, 1 FROM batch;
+    INSERT INTO session (file_id, run_id, state, remote_id, intended_at, opened_at, ended_at)
+    SELECT max(id), (SELECT max(id) FROM engine_run), 'completed', 'there', 0, 0, 0 FROM file;
+    INSERT INTO chunk (file_id, seq, offset, length, state, etag, confirmation, done_attempt)
+    SELECT max(id), 0, 0, 5, 'done', '', 'none', (SELECT max(id) + 1 FROM attempt) FROM file;
+    INSERT INTO attempt (uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at)
+    SELECT x'00000000000070008000000000000007', max(id), (SELECT max(id) FROM chunk), (SELECT max(id) FROM session),
+      (SELECT max(id) FROM engine_run), 'part', 1, 1, 0, 'ok', 0 FROM file;
+    INSERT INTO receipt (file_id, size, attempt_id, confirmation, etag, version_id, request_id, server_date, location, recorded_at)
+    SELECT max(id), 5, (SELECT max(id) FROM attempt), 'none', '', '', '', '', '', 0 FROM file;
+    COMMIT
+    """
+
+  /// The same rows without an origin are refused, each for itself.
+  @Test func onlyWhatIsMergedBeginsEnded() throws {
+    let f = try LedgerFixture()
+    try Self.fill(f)
+    try f.shell("UPDATE attempt SET outcome = 'interrupted', ended_at = started_at WHERE outcome = 'open'")
+    try f.shell("UPDATE chunk SET state = 'pending' WHERE state = 'in_flight'")
+    try f.shell(Self.merged)
+    let merged = try f.findings()
+    #expect(merged == [])
+    let own = "(SELECT max(id) FROM file WHERE batch_id = 1)"
+    for sql in [
+      """
+      INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns, inode, device, mode,
+        state, priority, created_at, started_at, finished_at)
+      SELECT uid, 1, 1, 1, 1, path, x'6262', size, mtime_ns, ctime_ns, inode, device, mode, 'done', 0, 0, 0, 0 FROM file WHERE id = 1
+      """,
+      """
+      INSERT INTO session (file_id, run_id, state, intended_at, ended_at) SELECT \(own), 2, 'gone', 0, 0
+      """,
+      """
+      INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at)
+      SELECT zeroblob(16), \(own), 2, 'probe', 9, 1, 0, 'ok', 0
+      """,
+      """
+      INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at, ended_at, how)
+      VALUES (randomblob(16), '[]', '', '', '', 1, 0, 0, 0, 'done')
+      """,
+      """
+      INSERT INTO engine_run (uid, argv, version, host, boot_id, pid, started_at, heartbeat_at, origin_id)
+      VALUES (randomblob(16), '[]', '', '', '', 1, 0, 0, 1)
+      """,
+      // Also of what was merged nothing is open.
+      """
+      INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome)
+      SELECT zeroblob(16), max(id), 2, 'probe', 9, 1, 0, 'open' FROM file
+      """,
+      "INSERT INTO session (file_id, run_id, state, intended_at, remote_id, opened_at) SELECT max(id), 2, 'open', 0, 'x', 0 FROM file",
+    ] {
+      #expect(throws: SQLiteError.self, "\(sql)") { try f.shell(sql) }
+    }
+    #expect(try f.findings() == [])
+  }
+
   static let refused = [
     // files: 1 done, 2 active and planned with a chunk in flight, 3 pending, 4 failed, 5 unknown with a lost request
     "UPDATE file SET state = 'pending', finished_at = NULL WHERE id = 1",
