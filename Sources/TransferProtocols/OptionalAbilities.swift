@@ -20,7 +20,7 @@ public protocol LatePlanning: Sendable {
 /// Interim answers (1xx) can name a session while the request goes on.
 public protocol InterimAnswers: Sendable {
   /// The session that an interim answer names; nil for nothing.
-  func judgeInterim(
+  func interpretInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> OpenedSession?
 }

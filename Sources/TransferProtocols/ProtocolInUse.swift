@@ -52,9 +52,9 @@ extension ProtocolInUse {
     _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest { try base.request(step, facts, context) }
 
-  public func judge(
+  public func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> Interpretation { base.judge(reply, to: step, facts, context) }
+  ) -> Interpretation { base.interpret(reply, to: step, facts, context) }
 }
 
 /// What some are able to do.
@@ -66,9 +66,9 @@ extension ProtocolInUse {
     return try latePlanning.layout(facts)
   }
 
-  public func judgeInterim(
+  public func interpretInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
-  ) -> OpenedSession? { interim?.judgeInterim(reply, to: step, facts, context) }
+  ) -> OpenedSession? { interim?.interpretInterim(reply, to: step, facts, context) }
 
   public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange {
     partialBodies?.bodyRange(of: chunk, facts) ?? chunk.rest

@@ -10,7 +10,7 @@ public struct RequestContext: Sendable {
   public var failures: Int
   /// What ``WholeFileDigests/fileDigests(for:_:)`` asked for.
   public var fileDigests: [DigestAlgorithm: Digest]
-  /// ``learned`` as it was when the request was made whose answer is judged; nil where nobody noted it.
+  /// ``learned`` as it was when the request was made whose answer is interpreted; nil where nobody noted it.
   public var learnedWhenSent: LearnedFacts?
 
   public init(

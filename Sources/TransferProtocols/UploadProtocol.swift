@@ -4,7 +4,7 @@ public import TransferModel
 /// means. It never sleeps, retries, logs, stores or opens anything; all state is in the facts that it is given.
 ///
 /// The engine's side of the contract: it opens an attempt row before it sends a request; it hands every reply to
-/// ``judge(_:to:_:)`` exactly once; it applies the meaning to the facts, asks for the next
+/// ``interpret(_:to:_:)`` exactly once; it applies the meaning to the facts, asks for the next
 /// step, and commits the meaning and the beginning of that step together; nothing is sent before that commit is durable.
 /// What only some protocols are able to do are small protocols of their own: ``LatePlanning``, ``OrphanListing`` …
 public protocol UploadProtocol: Sendable {
@@ -13,7 +13,7 @@ public protocol UploadProtocol: Sendable {
   var abilities: ProtocolAbilities { get }
 
   /// The algorithm of the digest that the engine computes over the bytes as they are sent, in the same read; the chunk
-  /// that is given to ``judge(_:to:_:_:)`` carries it.
+  /// that is given to ``interpret(_:to:_:_:)`` carries it.
   var sentDigest: DigestAlgorithm { get }
 
   /// Says how a file of `size` bytes is cut. Throws `.usage` when the limits of the protocol cannot hold it.
@@ -31,7 +31,7 @@ public protocol UploadProtocol: Sendable {
   func request(_ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest
 
   /// Says what an answer means.
-  func judge(
+  func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation
 }

@@ -111,7 +111,7 @@ private struct ListingProtocol: UploadProtocol {
     _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest { TransferRequest(method: .put, url: "http://127.0.0.1/") }
 
-  func judge(
+  func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation { .settled }
 }

@@ -59,10 +59,10 @@ import TransferProtocols
   }
 }
 
-/// Tells when an answer is judged; all else is another protocol's.
+/// Tells when an answer is interpreted; all else is another protocol's.
 private struct Listening: UploadProtocol {
   let inner: any UploadProtocol
-  let onJudge: @Sendable () -> Void
+  let onInterpret: @Sendable () -> Void
 
   var name: String { inner.name }
   var abilities: ProtocolAbilities { inner.abilities }
@@ -75,11 +75,11 @@ private struct Listening: UploadProtocol {
   {
     try inner.request(step, facts, context)
   }
-  func judge(_ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext)
+  func interpret(_ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext)
     -> Interpretation
   {
-    onJudge()
-    return inner.judge(reply, to: step, facts, context)
+    onInterpret()
+    return inner.interpret(reply, to: step, facts, context)
   }
 }
 

@@ -31,7 +31,7 @@ import TransferModel
   @Test func failuresQuoteOnlyCodeAndMessage() throws {
     let body =
       "<Error><Code>SignatureDoesNotMatch</Code><Message>no</Message><CanonicalRequest>x-amz-security-token:\(canary)</CanonicalRequest></Error>"
-    let meaning = try Scene.s3().judge(Scene.reply(403, [], body), to: .create, Scene.facts(), Scene.context())
+    let meaning = try Scene.s3().interpret(Scene.reply(403, [], body), to: .create, Scene.facts(), Scene.context())
     let found = try #require(failure(meaning))
     #expect(found.message == "the server answered 403 (SignatureDoesNotMatch: no)")
   }

@@ -7,7 +7,7 @@ import TransferModel
 @Suite struct UnprovedAnswerTests {
   private static let page = ("Content-Type", "text/html; charset=utf-8")
 
-  private func judge(
+  private func interpret(
     _ destination: String, _ reply: TransferReply, key: String = "k", change: (inout BatchSettings) -> Void = { _ in }
   ) throws -> String {
     var settings = BatchSettings(destination: destination)
@@ -19,7 +19,7 @@ import TransferModel
     facts.learned.discovered = ["tried": "8"]
     var context = Scene.context(nil)
     context.learned = facts.learned
-    return text(proto.judge(reply, to: .chunk(Scene.chunk(0, "hello", .crc32c)), facts, context))
+    return text(proto.interpret(reply, to: .chunk(Scene.chunk(0, "hello", .crc32c)), facts, context))
   }
 
   private static let putting = ["http://h/in/", "dav+http://h/in/", "resumable+http://h/in/"]
@@ -33,70 +33,73 @@ import TransferModel
 
   @Test(arguments: [200, 201, 204, 202]) func aSuccessBeforeTheWholeBodyIsALostAnswer(_ status: Int) throws {
     for place in Self.putting {
-      #expect(try judge(place, Self.early(status)) == "proto.bad_reply retry(isThrottled: false)", "\(place)")
+      #expect(try interpret(place, Self.early(status)) == "proto.bad_reply retry(isThrottled: false)", "\(place)")
     }
     for place in Self.posting + ["resumable+http://h/in/"] {
-      let meaning = try judge(place, Self.early(status)) { $0.method = place.hasPrefix("resumable") ? "post" : nil }
+      let meaning = try interpret(place, Self.early(status)) { $0.method = place.hasPrefix("resumable") ? "post" : nil }
       #expect(meaning == "proto.lost_answer unknown", "\(place)")
     }
     // Refusals are what they are.
-    #expect(try judge("http://h/in/", Self.early(413)) == "http.413 permanent")
+    #expect(try interpret("http://h/in/", Self.early(413)) == "http.413 permanent")
   }
 
   @Test func anAnswerOfResumableUploadsThatCameEarlyIsAskedAbout() throws {
     let complete = [("Upload-Complete", "?1"), ("Location", "/u/1")]
     #expect(
-      try judge("resumable+http://h/in/", Self.early(201, complete)) == "proto.bad_reply retry(isThrottled: false)")
+      try interpret("resumable+http://h/in/", Self.early(201, complete)) == "proto.bad_reply retry(isThrottled: false)")
   }
 
   @Test func s3AndTusAreToldTheSame() throws {
     let s3 = try Scene.s3()
     let etag = [("ETag", "\"5d41402abc4b2a76b9719d911017c592\"")]
-    let meaning = s3.judge(Self.early(200, etag), to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
+    let meaning = s3.interpret(Self.early(200, etag), to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
     #expect(text(meaning) == "proto.bad_reply retry(isThrottled: false)")
     let facts = TusScene.facts(size: 5)
-    let patch = try TusScene.tus().judge(
+    let patch = try TusScene.tus().interpret(
       Self.early(204, [("Upload-Offset", "5")]), to: .chunk(TusScene.chunk(0, 0..<5)), facts, TusScene.context(facts))
     #expect(text(patch) == "proto.bad_reply retry(isThrottled: false)")
   }
 
   @Test func aPageIsNoProofThatAPutWasStored() throws {
     for place in Self.putting {
-      #expect(try judge(place, Scene.reply(200, [Self.page])) == "proto.bad_reply permanent", "\(place)")
-      #expect(try judge(place, Scene.reply(200, [Self.page])) { $0.acceptsHTML = true } == "stored 0 none whole none")
+      #expect(try interpret(place, Scene.reply(200, [Self.page])) == "proto.bad_reply permanent", "\(place)")
+      #expect(
+        try interpret(place, Scene.reply(200, [Self.page])) { $0.acceptsHTML = true } == "stored 0 none whole none")
       // Apache says 201 with a page.
-      #expect(try judge(place, Scene.reply(201, [Self.page])) == "stored 0 none whole none", "\(place)")
+      #expect(try interpret(place, Scene.reply(201, [Self.page])) == "stored 0 none whole none", "\(place)")
       // A page may be answered by what it is.
       #expect(
-        try judge(place, Scene.reply(200, [Self.page]), key: "a.html") { $0.contentType = "auto" }
+        try interpret(place, Scene.reply(200, [Self.page]), key: "a.html") { $0.contentType = "auto" }
           == "stored 0 none whole none")
     }
     // What takes a form or a POST mostly shows a page.
-    for place in Self.posting { #expect(try judge(place, Scene.reply(200, [Self.page])) == "stored 0 none whole none") }
+    for place in Self.posting {
+      #expect(try interpret(place, Scene.reply(200, [Self.page])) == "stored 0 none whole none")
+    }
   }
 
   @Test func acceptedIsNotStored() throws {
     for place in Self.putting + Self.posting {
-      #expect(try judge(place, Scene.reply(202)) == "proto.lost_answer unknown", "\(place)")
-      #expect(try judge(place, Scene.reply(202)) { $0.accepts202 = true } == "stored 0 none whole none", "\(place)")
+      #expect(try interpret(place, Scene.reply(202)) == "proto.lost_answer unknown", "\(place)")
+      #expect(try interpret(place, Scene.reply(202)) { $0.accepts202 = true } == "stored 0 none whole none", "\(place)")
     }
   }
 
   /// A gateway says 503 after delivery, and 301, 302 and 303 are what follows a form that was taken.
   @Test(arguments: [301, 302, 303, 500, 502, 503, 504, 529]) func whatMayHideASuccess(_ status: Int) throws {
     for place in Self.posting {
-      #expect(try judge(place, Scene.reply(status)).hasSuffix(" unknown"), "\(place)")
+      #expect(try interpret(place, Scene.reply(status)).hasSuffix(" unknown"), "\(place)")
     }
-    for place in Self.putting { #expect(try !judge(place, Scene.reply(status)).hasSuffix(" unknown"), "\(place)") }
+    for place in Self.putting { #expect(try !interpret(place, Scene.reply(status)).hasSuffix(" unknown"), "\(place)") }
   }
 
   @Test func whatHidesNone() throws {
     for place in Self.posting {
-      #expect(try judge(place, Scene.reply(503, [("Retry-After", "0")])) == "http.503 retry(isThrottled: true)")
-      #expect(try judge(place, Self.early(503)) == "http.503 retry(isThrottled: true)")
-      #expect(try judge(place, Scene.reply(429)) == "http.429 retry(isThrottled: true)")
-      #expect(try judge(place, Scene.reply(307)) == "http.redirect permanent")
-      #expect(try judge(place, Self.early(302)) == "http.redirect permanent")
+      #expect(try interpret(place, Scene.reply(503, [("Retry-After", "0")])) == "http.503 retry(isThrottled: true)")
+      #expect(try interpret(place, Self.early(503)) == "http.503 retry(isThrottled: true)")
+      #expect(try interpret(place, Scene.reply(429)) == "http.429 retry(isThrottled: true)")
+      #expect(try interpret(place, Scene.reply(307)) == "http.redirect permanent")
+      #expect(try interpret(place, Self.early(302)) == "http.redirect permanent")
     }
   }
 
@@ -104,9 +107,9 @@ import TransferModel
     var reply = Self.early(0)
     for place in Self.posting {
       reply.bytesSent = 0
-      #expect(try judge(place, reply) == "proto.bad_reply retry(isThrottled: false)", "\(place)")
+      #expect(try interpret(place, reply) == "proto.bad_reply retry(isThrottled: false)", "\(place)")
       reply.bytesSent = 1
-      #expect(try judge(place, reply) == "proto.lost_answer unknown", "\(place)")
+      #expect(try interpret(place, reply) == "proto.lost_answer unknown", "\(place)")
     }
   }
 
@@ -115,25 +118,26 @@ import TransferModel
   @Test func anOverlongFieldIsNeverCutAndUsed() throws {
     let long = String(repeating: "x", count: 1_100)
     for place in Self.putting {
-      let meaning = try judge(place, Scene.reply(200, [("ETag", "\"\(long)\"")]))
+      let meaning = try interpret(place, Scene.reply(200, [("ETag", "\"\(long)\"")]))
       #expect(meaning == "proto.bad_reply retry(isThrottled: false)", "\(place)")
     }
     for place in Self.posting {
-      #expect(try judge(place, Scene.reply(200, [("ETag", "\"\(long)\"")])) == "proto.lost_answer unknown", "\(place)")
+      #expect(
+        try interpret(place, Scene.reply(200, [("ETag", "\"\(long)\"")])) == "proto.lost_answer unknown", "\(place)")
     }
     let s3 = try Scene.s3()
     for field in ["ETag", "x-amz-version-id", "Date"] {
       let reply = Scene.reply(200, [("ETag", "\"e\""), (field, "\"\(long)\"")])
-      let meaning = s3.judge(reply, to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
+      let meaning = s3.interpret(reply, to: .chunk(Scene.chunk()), Scene.facts(), Scene.context())
       #expect(text(meaning) == "proto.bad_reply retry(isThrottled: false)", "\(field)")
       #expect(failure(meaning)?.message.contains("bytes") == true)
     }
     let upload = "<InitiateMultipartUploadResult><UploadId>\(long)\(long)</UploadId></InitiateMultipartUploadResult>"
-    let created = s3.judge(Scene.reply(200, [], upload), to: .create, Scene.facts(parts: 2), Scene.context())
+    let created = s3.interpret(Scene.reply(200, [], upload), to: .create, Scene.facts(parts: 2), Scene.context())
     #expect(text(created) == "proto.bad_reply probe")
     let complete = "<CompleteMultipartUploadResult><ETag>\(long)</ETag></CompleteMultipartUploadResult>"
     #expect(
-      text(s3.judge(Scene.reply(200, [], complete), to: .finish, Scene.stored(), Scene.context()))
+      text(s3.interpret(Scene.reply(200, [], complete), to: .finish, Scene.stored(), Scene.context()))
         == "proto.bad_reply probe")
     #expect(Scene.reply(200, [("x-request-id", String(repeating: "r", count: 200))]).serverRequestID == "")
   }

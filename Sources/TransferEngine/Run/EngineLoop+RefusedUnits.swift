@@ -47,7 +47,7 @@ extension EngineLoop {
     endRefused(work)
   }
 
-  /// A request of a refused file is over; nobody judges what came of it.
+  /// A request of a refused file is over; nobody interprets what came of it.
   func drop(_ id: JobID) {
     guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
     work.jobs.remove(id)

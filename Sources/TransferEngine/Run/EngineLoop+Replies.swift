@@ -70,7 +70,9 @@ extension EngineLoop {
   func heard(_ id: JobID, _ reply: InterimReply) {
     guard let job = jobs[id], let work = works[job.file], work.refusal == nil else { return }
     let proto = job.destination.resolved.uploadProtocol
-    guard let session = proto.judgeInterim(reply, to: job.step.step, work.machine.facts, context(job)) else { return }
+    guard let session = proto.interpretInterim(reply, to: job.step.step, work.machine.facts, context(job)) else {
+      return
+    }
     let changes = work.machine.heard(job.step, session, proto)
     if !changes.isEmpty { advance(job.file, changes: changes) }
   }

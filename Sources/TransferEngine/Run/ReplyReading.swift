@@ -31,18 +31,18 @@ struct ReplyReading: Sendable {
     var reply = reply
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
     if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }
-    var meaning = judged(reply)
+    var meaning = interpreted(reply)
     // The id stands in the receipt too.
-    if let hidden = withoutNews(reply, meaning) { (reply, meaning) = (hidden, judged(hidden)) }
+    if let hidden = withoutNews(reply, meaning) { (reply, meaning) = (hidden, interpreted(hidden)) }
     meaning = masked(meaning, &reply)
     return Result(reply: reply, meaning: meaning, bringsSecrets: bringsSecrets)
   }
 
-  private func judged(_ reply: TransferReply) -> Interpretation {
+  private func interpreted(_ reply: TransferReply) -> Interpretation {
     if let meaning { return meaning }
-    var judged = reply
-    if isBodyIncomplete { judged.isBodyIncomplete = true }
-    return uploadProtocol.judge(judged, to: step, facts, context)
+    var interpreted = reply
+    if isBodyIncomplete { interpreted.isBodyIncomplete = true }
+    return uploadProtocol.interpret(interpreted, to: step, facts, context)
   }
 
   /// The reply without what its answer is the first to name, a session or a token, in the id of the request; nil when it is not there.

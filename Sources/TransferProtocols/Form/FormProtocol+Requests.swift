@@ -26,13 +26,13 @@ extension FormProtocol {
     return frame
   }
 
-  public func judge(
+  public func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     guard case .chunk(let chunk) = step else {
       return .failed(Failure(.engineBug, "form has no request for \(step.operation)"), .permanent)
     }
-    return BodyJudge(isRepeatable: false, accepts202: answers.accepts202, readsDigest: false).judge(
+    return BodyInterpreter(isRepeatable: false, accepts202: answers.accepts202, readsDigest: false).interpret(
       reply, chunk, facts, context)
   }
 }

@@ -106,16 +106,16 @@ import TransferModel
     // The digest is that of a page about the upload.
     let page = ("Repr-Digest", "crc32c=:AAAAAA==:")
     #expect(
-      text(try form().judge(Scene.reply(status, [page]), to: chunk, Scene.facts(), Scene.context(nil))) == expected)
+      text(try form().interpret(Scene.reply(status, [page]), to: chunk, Scene.facts(), Scene.context(nil))) == expected)
   }
 
   @Test func aLostAnswerIsNeverRepeated() throws {
     let form = try form()
     #expect(!form.abilities.repeatable)
     #expect(
-      text(form.judge(Scene.broken(), to: chunk, Scene.facts(), Scene.context(nil))) == "proto.lost_answer unknown")
+      text(form.interpret(Scene.broken(), to: chunk, Scene.facts(), Scene.context(nil))) == "proto.lost_answer unknown")
     #expect(
-      text(form.judge(Scene.broken(mayHaveArrived: false), to: chunk, Scene.facts(), Scene.context(nil)))
+      text(form.interpret(Scene.broken(mayHaveArrived: false), to: chunk, Scene.facts(), Scene.context(nil)))
         == "net.refused retry(isThrottled: false)")
   }
 

@@ -651,7 +651,7 @@ import Testing
     var reply = TransferReply()
     for status in [204, 499, 404] {
       reply.status = status
-      guard case .settled = proto.judge(reply, to: .abort(remoteID: "x"), facts, context).outcome else {
+      guard case .settled = proto.interpret(reply, to: .abort(remoteID: "x"), facts, context).outcome else {
         Issue.record("\(status)")
         continue
       }

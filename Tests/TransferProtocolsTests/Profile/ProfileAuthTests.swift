@@ -39,24 +39,24 @@ import Testing
     let chunk = StepRequest.chunk(ChunkFacts(seq: 0, range: facts.layout.range(0)))
     var reply = TransferReply()
     reply.status = 401
-    func judged(_ learned: [String: String], _ whenSent: [String: String]) -> Interpretation {
+    func interpreted(_ learned: [String: String], _ whenSent: [String: String]) -> Interpretation {
       var context = RequestContext(wallMs: 1, credential: nil, learned: LearnedFacts())
       context.learned.discovered = learned
       context.learnedWhenSent = LearnedFacts()
       context.learnedWhenSent?.discovered = whenSent
-      return proto.judge(reply, to: chunk, facts, context)
+      return proto.interpret(reply, to: chunk, facts, context)
     }
     let refused = [ProfileProtocol.refreshes(facts.file.uid): "1"]
     let due = refused.merging([ProfileProtocol.refreshIsDue: "1"]) { $1 }
     let new = refused.merging(["secret.token": "new"]) { $1 }
     for (learned, whenSent) in [(due, [:]), (new, refused), (new, ["secret.token": "old"])] {
-      guard case .failed(_, .repair) = judged(learned, whenSent).outcome else {
+      guard case .failed(_, .repair) = interpreted(learned, whenSent).outcome else {
         Issue.record("\(learned) \(whenSent)")
         continue
       }
     }
-    let first = judged([:], [:])
-    guard case .failed(_, .permanent) = judged(new, new).outcome, case .failed(_, .repair) = first.outcome,
+    let first = interpreted([:], [:])
+    guard case .failed(_, .permanent) = interpreted(new, new).outcome, case .failed(_, .repair) = first.outcome,
       first.learned != nil
     else {
       Issue.record("the first one asks for a token, and a refused new one is the end")

@@ -138,13 +138,13 @@ final class ProfileDriver {
     }
     let reply = answer(request, step)
     if reply.status == 0 && reply.curlCode == 0 { return .stopped }
-    var judged = step
+    var interpreted = step
     if case .chunk(var chunk) = step {
       let sent = slice(ByteRange(offset: chunk.range.offset, length: chunk.body.end - chunk.range.offset))
       chunk.digests[proto.sentDigest] = RunningDigest.of(sent, proto.sentDigest)
-      judged = .chunk(chunk)
+      interpreted = .chunk(chunk)
     }
-    return apply(proto.judge(reply, to: judged, facts, context), step, reply)
+    return apply(proto.interpret(reply, to: interpreted, facts, context), step, reply)
   }
 
   private func answer(_ request: TransferRequest, _ step: StepRequest) -> TransferReply {

@@ -8,12 +8,12 @@ import TransferModel
   private let facts = Scene.facts(key: "in/a b")
   private let chunk = StepRequest.chunk(Scene.chunk(0, "hello", .crc32c))
 
-  private func judge(
+  private func interpret(
     _ reply: TransferReply, _ destination: String = "http://h/in/", step: StepRequest? = nil, facts: UploadFacts? = nil,
     change: (inout BatchSettings) -> Void = { _ in }
   ) throws -> String {
     let proto = try Scene.web(destination, change: change)
-    return text(proto.judge(reply, to: step ?? chunk, facts ?? self.facts, Scene.context(nil)))
+    return text(proto.interpret(reply, to: step ?? chunk, facts ?? self.facts, Scene.context(nil)))
   }
 
   private func wire(_ request: TransferRequest) -> [String] {
@@ -49,16 +49,16 @@ import TransferModel
   @Test func whatConfirms() throws {
     let crc = base64(Scene.digest("hello", .crc32c).bytes)
     let digest = ("Repr-Digest", "sha-256=:AAAA:, crc32c=:\(crc):")
-    #expect(try judge(Scene.reply(201, [digest])) == "stored 0 digest whole digest")
-    #expect(try judge(Scene.reply(204, [digest])) == "stored 0 digest whole digest")
-    #expect(try judge(Scene.reply(202, [digest])) == "proto.lost_answer unknown")
+    #expect(try interpret(Scene.reply(201, [digest])) == "stored 0 digest whole digest")
+    #expect(try interpret(Scene.reply(204, [digest])) == "stored 0 digest whole digest")
+    #expect(try interpret(Scene.reply(202, [digest])) == "proto.lost_answer unknown")
     #expect(
-      try judge(Scene.reply(200, [("ETag", "\"5d41402abc4b2a76b9719d911017c592\"")])) == "stored 0 none whole none")
+      try interpret(Scene.reply(200, [("ETag", "\"5d41402abc4b2a76b9719d911017c592\"")])) == "stored 0 none whole none")
     #expect(
-      try judge(Scene.reply(200, [("Repr-Digest", "crc32c=:AAAAAA==:")]))
+      try interpret(Scene.reply(200, [("Repr-Digest", "crc32c=:AAAAAA==:")]))
         == "integrity.mismatch retry(isThrottled: false)")
     for garbage in ["", "crc32c", "crc32c=AAAAAA==", "crc32c=:AAAA", "crc32c=:AAAA:", "xcrc32c=:AAAAAA==:"] {
-      #expect(try judge(Scene.reply(200, [("Repr-Digest", garbage)])) == "stored 0 none whole none", "\(garbage)")
+      #expect(try interpret(Scene.reply(200, [("Repr-Digest", garbage)])) == "stored 0 none whole none", "\(garbage)")
     }
   }
 
@@ -78,11 +78,11 @@ import TransferModel
     (100, "proto.bad_reply permanent"),
   ])
   func statuses(_ status: Int, _ expected: String) throws {
-    #expect(try judge(Scene.reply(status)) == expected)
+    #expect(try interpret(Scene.reply(status)) == expected)
   }
 
   @Test func retryAfterIsPassedOn() throws {
-    let meaning = try Scene.web("http://h/").judge(
+    let meaning = try Scene.web("http://h/").interpret(
       Scene.reply(503, [("Retry-After", "2")]), to: chunk, facts, Scene.context(nil))
     #expect(failure(meaning)?.retryAfterMs == 2000)
   }
@@ -90,7 +90,7 @@ import TransferModel
   @Test func redirectsNameTheOriginAndNothingElse() throws {
     func message(_ location: String) throws -> String {
       let reply = Scene.reply(307, [("Location", location)])
-      return failure(try Scene.web("http://h/").judge(reply, to: chunk, facts, Scene.context(nil)))!.message
+      return failure(try Scene.web("http://h/").interpret(reply, to: chunk, facts, Scene.context(nil)))!.message
     }
     #expect(try message("https://other.example:8443/x?token=CANARY").contains("points to https://other.example:8443;"))
     for location in ["/x?CANARY", "http://u:CANARY@h/", "javascript:CANARY", "http://[CANARY"] {
@@ -100,32 +100,33 @@ import TransferModel
 
   @Test func aPostIsNeverRepeatedInDoubt() throws {
     let post = "post+http://h/u"
-    #expect(try judge(Scene.broken(), post) == "proto.lost_answer unknown")
-    #expect(try judge(Scene.broken(mayHaveArrived: false), post) == "net.refused retry(isThrottled: false)")
-    #expect(try judge(Scene.reply(500), post) == "http.500 unknown")
-    #expect(try judge(Scene.reply(504), post) == "http.504 unknown")
-    #expect(try judge(Scene.reply(503), post) == "http.503 unknown")
-    #expect(try judge(Scene.reply(400), post) == "http.400 permanent")
-    #expect(try judge(Scene.reply(200, [("Repr-Digest", "crc32c=:AAAAAA==:")]), post) == "integrity.mismatch permanent")
-    #expect(try judge(Scene.broken()) == "net.reset retry(isThrottled: false)")
+    #expect(try interpret(Scene.broken(), post) == "proto.lost_answer unknown")
+    #expect(try interpret(Scene.broken(mayHaveArrived: false), post) == "net.refused retry(isThrottled: false)")
+    #expect(try interpret(Scene.reply(500), post) == "http.500 unknown")
+    #expect(try interpret(Scene.reply(504), post) == "http.504 unknown")
+    #expect(try interpret(Scene.reply(503), post) == "http.503 unknown")
+    #expect(try interpret(Scene.reply(400), post) == "http.400 permanent")
+    #expect(
+      try interpret(Scene.reply(200, [("Repr-Digest", "crc32c=:AAAAAA==:")]), post) == "integrity.mismatch permanent")
+    #expect(try interpret(Scene.broken()) == "net.reset retry(isThrottled: false)")
     #expect(try !Scene.web(post).abilities.repeatable)
     #expect(try Scene.web("http://h/").abilities.repeatable)
   }
 
   @Test func aRefusalToReplace() throws {
     let once: (inout BatchSettings) -> Void = { $0.ifNoneMatch = true }
-    #expect(try judge(Scene.reply(412), change: once) == "policy.exists permanent")
+    #expect(try interpret(Scene.reply(412), change: once) == "policy.exists permanent")
     var lost = facts
     lost.lostAnswer = .part
-    #expect(try judge(Scene.reply(412), facts: lost, change: once) == "proto.lost_answer unknown")
+    #expect(try interpret(Scene.reply(412), facts: lost, change: once) == "proto.lost_answer unknown")
   }
 
   @Test func missingParentsAreMadeFromTheTop() throws {
     let dav = try Scene.web("dav+http://h/in/")
     var facts = Scene.facts(key: "in/a b/c")
-    #expect(try judge(Scene.reply(409), "dav+http://h/in/", facts: facts) == "http.409 makeParents")
-    #expect(try judge(Scene.reply(404), "dav+http://h/in/", facts: facts) == "http.404 makeParents")
-    #expect(try judge(Scene.reply(404), "http://h/in/", facts: facts) == "http.404 permanent")
+    #expect(try interpret(Scene.reply(409), "dav+http://h/in/", facts: facts) == "http.409 makeParents")
+    #expect(try interpret(Scene.reply(404), "dav+http://h/in/", facts: facts) == "http.404 makeParents")
+    #expect(try interpret(Scene.reply(404), "http://h/in/", facts: facts) == "http.404 permanent")
     #expect(dav.nextStep(facts) == .chunks)
     facts.parentsMade = 0
     #expect(dav.nextStep(facts) == .control(.makeParent(depth: 1)))
@@ -134,16 +135,17 @@ import TransferModel
     let request = try dav.request(.makeParent(depth: 2), facts, Scene.context(nil))
     #expect(wire(request) == ["MKCOL http://h/in/a%20b/"])
     for status in [201, 405, 301, 403] {
-      #expect(try judge(Scene.reply(status), "dav+http://h/in/", step: .makeParent(depth: 1)) == "settled")
+      #expect(try interpret(Scene.reply(status), "dav+http://h/in/", step: .makeParent(depth: 1)) == "settled")
     }
-    #expect(try judge(Scene.reply(401), "dav+http://h/in/", step: .makeParent(depth: 1)) == "auth.refused permanent")
     #expect(
-      try judge(Scene.broken(), "dav+http://h/in/", step: .makeParent(depth: 1))
+      try interpret(Scene.reply(401), "dav+http://h/in/", step: .makeParent(depth: 1)) == "auth.refused permanent")
+    #expect(
+      try interpret(Scene.broken(), "dav+http://h/in/", step: .makeParent(depth: 1))
         == "net.reset retry(isThrottled: false)")
     facts.parentsMade = 2
     #expect(dav.nextStep(facts) == .chunks)
-    #expect(try judge(Scene.reply(409), "dav+http://h/in/", facts: facts) == "http.409 permanent")
-    #expect(try judge(Scene.reply(404), "dav+http://h/in/", facts: facts) == "http.404 permanent")
+    #expect(try interpret(Scene.reply(409), "dav+http://h/in/", facts: facts) == "http.409 permanent")
+    #expect(try interpret(Scene.reply(404), "dav+http://h/in/", facts: facts) == "http.404 permanent")
   }
 
   @Test func oneChunkWhateverTheSize() throws {

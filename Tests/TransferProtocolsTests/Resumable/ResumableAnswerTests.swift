@@ -9,18 +9,18 @@ import TransferModel
   private let done = ("Upload-Complete", "?1")
   private let open = ("Upload-Complete", "?0")
 
-  private func judge(
+  private func interpret(
     _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts, failures: Int = 0,
     _ proto: ResumableProtocol? = nil
   ) throws -> String {
     let context = TusScene.context(facts, failures: failures)
-    return text(try (proto ?? R.proto()).judge(reply, to: step, facts, context))
+    return text(try (proto ?? R.proto()).interpret(reply, to: step, facts, context))
   }
 
   private func make(
     _ status: Int, _ fields: (String, String)..., facts: UploadFacts? = nil, proto: ResumableProtocol? = nil
   ) throws -> String {
-    try judge(Scene.reply(status, fields), .chunk(TusScene.chunk(0, 0..<5)), facts ?? R.fresh(size: 5), proto)
+    try interpret(Scene.reply(status, fields), .chunk(TusScene.chunk(0, 0..<5)), facts ?? R.fresh(size: 5), proto)
   }
 
   private func append(
@@ -28,14 +28,14 @@ import TransferModel
     proto: ResumableProtocol? = nil
   ) throws -> String {
     let chunk = chunk ?? TusScene.chunk(1, 4..<8)
-    return try judge(
+    return try interpret(
       Scene.reply(status, fields, body), .chunk(chunk), R.facts(size: 10, chunk: 4), failures: failures, proto)
   }
 
   @Test func whatTheServerIs() throws {
     func found(_ reply: TransferReply, _ discovered: [String: String]? = nil) throws -> [String: String]? {
       let facts = R.facts(size: 5, url: nil, discovered: discovered)
-      let meaning = try R.proto().judge(reply, to: .discover, facts, TusScene.context(facts))
+      let meaning = try R.proto().interpret(reply, to: .discover, facts, TusScene.context(facts))
       guard let learned = meaning.learned, case .settled = meaning.outcome else { return nil }
       return learned.discovered
     }
@@ -57,7 +57,7 @@ import TransferModel
 
   @Test func emptyCreation() throws {
     func create(_ status: Int, _ fields: (String, String)...) throws -> String {
-      try judge(Scene.reply(status, fields), .create, R.fresh(size: R.large))
+      try interpret(Scene.reply(status, fields), .create, R.fresh(size: R.large))
     }
     #expect(try create(201, ("Location", "/up/1"), open) == "opened http://h/up/1")
     #expect(try create(201, ("Location", "/up/1")) == "opened http://h/up/1")
@@ -71,15 +71,15 @@ import TransferModel
     #expect(try create(404) == "http.404 permanent")
     #expect(try create(500) == "http.500 retry(isThrottled: false)")
     #expect(try create(307, ("Location", "/x")) == "http.redirect permanent")
-    #expect(try judge(Scene.broken(), .create, R.fresh(size: R.large)) == "net.reset retry(isThrottled: false)")
+    #expect(try interpret(Scene.broken(), .create, R.fresh(size: R.large)) == "net.reset retry(isThrottled: false)")
   }
 
   @Test func aNameThatCameAheadHasToStay() throws {
     let heard = R.facts(size: R.large)
     #expect(
-      try judge(Scene.reply(201, [("Location", "/up/2")]), .create, heard) == "proto.bad_reply permanent")
-    #expect(try judge(Scene.reply(201, [("Location", "/up/1")]), .create, heard) == "opened http://h/up/1")
-    #expect(try judge(Scene.reply(201), .create, heard) == "opened http://h/up/1")
+      try interpret(Scene.reply(201, [("Location", "/up/2")]), .create, heard) == "proto.bad_reply permanent")
+    #expect(try interpret(Scene.reply(201, [("Location", "/up/1")]), .create, heard) == "opened http://h/up/1")
+    #expect(try interpret(Scene.reply(201), .create, heard) == "opened http://h/up/1")
   }
 
   @Test func theWholeFileInOneRequest() throws {
@@ -101,12 +101,12 @@ import TransferModel
     let plain = R.fresh(size: 5, discovered: R.plain)
     #expect(try make(500, facts: plain, proto: post) == "http.500 unknown")
     #expect(
-      try judge(Scene.broken(), .chunk(TusScene.chunk(0, 0..<5)), plain, post) == "proto.lost_answer unknown")
+      try interpret(Scene.broken(), .chunk(TusScene.chunk(0, 0..<5)), plain, post) == "proto.lost_answer unknown")
     #expect(
-      try judge(Scene.broken(), .chunk(TusScene.chunk(0, 0..<5)), R.fresh(size: 5))
+      try interpret(Scene.broken(), .chunk(TusScene.chunk(0, 0..<5)), R.fresh(size: 5))
         == "net.reset retry(isThrottled: false)")
     #expect(
-      try judge(Scene.reply(412), .chunk(TusScene.chunk(0, 0..<5)), R.fresh(size: 5), R.proto(ifNoneMatch: true))
+      try interpret(Scene.reply(412), .chunk(TusScene.chunk(0, 0..<5)), R.fresh(size: 5), R.proto(ifNoneMatch: true))
         == "policy.exists permanent")
   }
 
@@ -115,7 +115,8 @@ import TransferModel
     let heard = R.facts(size: 5, discovered: R.plain)
     let post = try R.proto { $0.method = "post" }
     #expect(
-      try judge(Scene.broken(), .chunk(TusScene.chunk(0, 0..<5)), heard, post) == "net.reset retry(isThrottled: false)")
+      try interpret(Scene.broken(), .chunk(TusScene.chunk(0, 0..<5)), heard, post)
+        == "net.reset retry(isThrottled: false)")
     #expect(try make(500, facts: heard, proto: post) == "http.500 retry(isThrottled: false)")
     #expect(try make(201, open, facts: heard) == "opened http://h/up/1, proto.offset probe")
     #expect(try make(201, ("Location", "/object"), facts: heard) == "stored 0 none whole none")
@@ -133,7 +134,7 @@ import TransferModel
     if let version { fields[.init("upload-draft-interop-version")!] = version }
     if let location { fields[.location] = location }
     let facts = R.fresh(size: 5)
-    let opened = try R.proto().judgeInterim(
+    let opened = try R.proto().interpretInterim(
       InterimReply(status: status, fields: fields), to: .chunk(TusScene.chunk(0, 0..<5)), facts, TusScene.context(facts)
     )
     #expect(opened?.remoteID == expected)
@@ -146,7 +147,7 @@ import TransferModel
     fields[.init("upload-limit")!] = "max-age=10"
     let reply = InterimReply(status: 104, fields: fields)
     func hear(_ step: StepRequest, _ facts: UploadFacts) throws -> OpenedSession? {
-      try R.proto().judgeInterim(reply, to: step, facts, TusScene.context(facts))
+      try R.proto().interpretInterim(reply, to: step, facts, TusScene.context(facts))
     }
     #expect(try hear(.chunk(TusScene.chunk(1, 4..<8)), R.facts(size: 10, chunk: 4)) == nil)
     #expect(try hear(.finish, R.facts(size: 10)) == nil)
@@ -173,7 +174,7 @@ import TransferModel
     #expect(try append(200, [done]) == "proto.bad_reply permanent")
     let facts = R.facts(size: 10, chunk: 4)
     func receipt(_ fields: (String, String)...) throws -> [String: String] {
-      let meaning = try R.proto().judge(
+      let meaning = try R.proto().interpret(
         Scene.reply(201, fields), to: .chunk(last), facts, TusScene.context(facts))
       guard case .stored(let part, nil) = meaning.outcome else { return [:] }
       return part.remote
@@ -192,9 +193,10 @@ import TransferModel
     let proto = try R.proto { $0.digest = "sha-256" }
     let wrong = Scene.reply(201, [done, ("Repr-Digest", "sha-256=:\(base64(Scene.digest("x", .sha256).bytes)):")])
     #expect(
-      text(proto.judge(wrong, to: .chunk(TusScene.chunk(2, 8..<10)), facts, context)) == "integrity.mismatch permanent")
+      text(proto.interpret(wrong, to: .chunk(TusScene.chunk(2, 8..<10)), facts, context))
+        == "integrity.mismatch permanent")
     let right = Scene.reply(201, [done, ("Repr-Digest", "sha-256=:\(base64(Scene.digest("hello", .sha256).bytes)):")])
-    #expect(text(proto.judge(right, to: .chunk(TusScene.chunk(2, 8..<10)), facts, context)) == "stored 2 digest")
+    #expect(text(proto.interpret(right, to: .chunk(TusScene.chunk(2, 8..<10)), facts, context)) == "stored 2 digest")
   }
 
   @Test(arguments: [
@@ -216,9 +218,9 @@ import TransferModel
     #expect(try append(404, chunk: last, proto: post) == "proto.session_gone sessionGone")
     #expect(try append(404, proto: post) == "proto.session_gone sessionGone")
     let lost = R.facts(size: 10, chunk: 4) { $0.lostAnswer = .part }
-    #expect(try judge(Scene.reply(404), .probe(marker: nil), lost, post) == "proto.lost_answer unknown")
-    #expect(try judge(Scene.reply(404), .chunk(last), lost, post) == "proto.lost_answer unknown")
-    #expect(try judge(Scene.reply(404), .probe(marker: nil), lost) == "proto.session_gone sessionGone")
+    #expect(try interpret(Scene.reply(404), .probe(marker: nil), lost, post) == "proto.lost_answer unknown")
+    #expect(try interpret(Scene.reply(404), .chunk(last), lost, post) == "proto.lost_answer unknown")
+    #expect(try interpret(Scene.reply(404), .probe(marker: nil), lost) == "proto.session_gone sessionGone")
   }
 
   @Test func problems() throws {
@@ -230,7 +232,7 @@ import TransferModel
     #expect(try append(400, [type], complete) == "http.400 probe")
     #expect(try append(400, [("Content-Type", "application/json")], body) == "http.400 permanent")
     let facts = R.facts(size: 10, chunk: 4)
-    let meaning = try R.proto().judge(
+    let meaning = try R.proto().interpret(
       Scene.reply(402, [type], body), to: .probe(marker: nil), facts, TusScene.context(facts))
     #expect(failure(meaning)?.message == "the server answered 402 (digest mismatch: a [2Jb)")
     for broken in ["", "{", "[]", #"{"title":7}"#, String(repeating: "[", count: 5_000)] {
@@ -241,7 +243,7 @@ import TransferModel
   @Test func bodiesThatAreTooLong() throws {
     func refused(_ length: Int64, _ fields: (String, String)...) throws -> String {
       let facts = R.facts(size: length) { $0.isProbed = true }
-      return try judge(Scene.reply(413, fields), .chunk(TusScene.chunk(0, 0..<length)), facts)
+      return try interpret(Scene.reply(413, fields), .chunk(TusScene.chunk(0, 0..<length)), facts)
     }
     #expect(try refused(64 << 20) == "noted [\"body=\(32 << 20)\"], http.413 probe")
     #expect(try refused(64 << 20, ("Upload-Limit", "max-append-size=1000")) == "noted [\"body=1000\"], http.413 probe")
@@ -269,7 +271,7 @@ import TransferModel
   ])
   func probes(_ status: Int, _ fields: [String: String], _ expected: String) throws {
     let reply = Scene.reply(status, fields.map { ($0.key, $0.value) })
-    #expect(try judge(reply, .probe(marker: nil), R.facts(size: 10, chunk: 4)) == expected)
+    #expect(try interpret(reply, .probe(marker: nil), R.facts(size: 10, chunk: 4)) == expected)
   }
 
   @Test func aServerWithOneURLSaysWhatWouldWork() throws {
@@ -277,7 +279,7 @@ import TransferModel
       let facts = R.fresh(size: size)
       let step: StepRequest = size > 1_000 ? .create : .chunk(TusScene.chunk(0, 0..<size))
       let proto = try R.proto(ifNoneMatch: ifNoneMatch) { $0.method = method }
-      return failure(proto.judge(Scene.reply(status), to: step, facts, TusScene.context(facts)))?.message ?? ""
+      return failure(proto.interpret(Scene.reply(status), to: step, facts, TusScene.context(facts)))?.message ?? ""
     }
     for size in [5, R.large] {
       #expect(try words(405, size).contains("--method post, or {path} in the query"))
@@ -290,7 +292,7 @@ import TransferModel
   @Test func anUploadThatForgotWhatItHeldIsOfNoUse() throws {
     let zero = Scene.reply(204, [("Upload-Offset", "0")])
     func look(_ method: String, _ change: (inout UploadFacts) -> Void) throws -> String {
-      try judge(
+      try interpret(
         zero, .probe(marker: nil), R.facts(size: 10, chunk: 4, change: change), R.proto { $0.method = method })
     }
     #expect(try look("put") { _ in } == "offset 0")
@@ -305,7 +307,7 @@ import TransferModel
   @Test func whereTheOffsetIsNotToldTheNextBodyTells() throws {
     func refused(_ status: Int, _ method: String) throws -> String {
       let facts = R.facts(size: 10, chunk: 4) { $0.untold = [.probe] }
-      return try judge(
+      return try interpret(
         Scene.reply(status), .chunk(TusScene.chunk(1, 4..<8)), facts, R.proto { $0.method = method })
     }
     #expect(try refused(409, "put") == "proto.session_gone sessionGone")
@@ -317,7 +319,7 @@ import TransferModel
     let proto = try R.proto { $0.interop = "3" }
     let facts = R.facts(size: 10, chunk: 4, discovered: nil)
     func look(_ value: String) throws -> String {
-      try judge(
+      try interpret(
         Scene.reply(204, [("Upload-Offset", "10"), ("Upload-Incomplete", value)]), .probe(marker: nil), facts, proto)
     }
     #expect(try look("?0") == #"noted ["ended=1"], offset 10"#)
@@ -331,7 +333,7 @@ import TransferModel
         facts.storedChunks = facts.layout.count
         if ended { facts.session?.notes["ended"] = "1" }
       }
-      return try judge(Scene.reply(status, fields), .finish, facts, R.proto { $0.method = post ? "post" : nil })
+      return try interpret(Scene.reply(status, fields), .finish, facts, R.proto { $0.method = post ? "post" : nil })
     }
     #expect(try finish(201, done) == "finished size")
     #expect(try finish(204) == "finished size")
@@ -348,9 +350,9 @@ import TransferModel
   @Test func theEndOfACancelledUpload() throws {
     let facts = R.facts(size: 5)
     for status in [200, 204, 404, 410, 405, 501] {
-      #expect(try judge(Scene.reply(status), .abort(remoteID: "http://h/up/1"), facts) == "settled")
+      #expect(try interpret(Scene.reply(status), .abort(remoteID: "http://h/up/1"), facts) == "settled")
     }
-    #expect(try judge(Scene.reply(500), .abort(remoteID: "x"), facts) == "http.500 retry(isThrottled: false)")
+    #expect(try interpret(Scene.reply(500), .abort(remoteID: "x"), facts) == "http.500 retry(isThrottled: false)")
     #expect(try ProtocolInUse(R.proto()).abortTargets(facts) == ["http://h/up/1"])
   }
 }

@@ -9,11 +9,11 @@ import TransferModel
   private let whole = Scene.facts()
   private let multi = Scene.facts(size: 40 << 20, parts: 3, session: "U")
 
-  private func judge(
+  private func interpret(
     _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts,
     change: (inout BatchSettings) -> Void = { _ in }, learned: (inout LearnedFacts) -> Void = { _ in }
   ) throws -> String {
-    text(try Scene.s3(change: change).judge(reply, to: step, facts, Scene.context(learned: learned)))
+    text(try Scene.s3(change: change).interpret(reply, to: step, facts, Scene.context(learned: learned)))
   }
 
   private func put(
@@ -21,7 +21,7 @@ import TransferModel
   ) throws -> String {
     var chunk = Scene.chunk()
     for algorithm in digests { chunk.digests[algorithm] = Scene.digest("hello", algorithm) }
-    return try judge(Scene.reply(200, fields), .chunk(chunk), whole, learned: learned)
+    return try interpret(Scene.reply(200, fields), .chunk(chunk), whole, learned: learned)
   }
 
   private let etag = ("ETag", "\"5d41402abc4b2a76b9719d911017c592\"")
@@ -53,14 +53,14 @@ import TransferModel
   @Test func partsLearnForThemselves() throws {
     var chunk = Scene.chunk(1, "hello", .crc64nvme, .md5)
     #expect(
-      try judge(Scene.reply(200, [etag]), .chunk(chunk), multi) { _ in
+      try interpret(Scene.reply(200, [etag]), .chunk(chunk), multi) { _ in
       } learned: {
         $0.checksums = .confirmed
       }
         == "learned(- 0 confirmed ignored) stored 1 etag")
     chunk.digests[.md5] = nil
-    #expect(try judge(Scene.error(404, "NoSuchUpload"), .chunk(chunk), multi) == "proto.session_gone sessionGone")
-    #expect(try judge(Scene.error(404, "NoSuchBucket"), .chunk(chunk), multi) == "proto.no_destination permanent")
+    #expect(try interpret(Scene.error(404, "NoSuchUpload"), .chunk(chunk), multi) == "proto.session_gone sessionGone")
+    #expect(try interpret(Scene.error(404, "NoSuchBucket"), .chunk(chunk), multi) == "proto.no_destination permanent")
   }
 
   @Test func digestsAheadFollowWhatWasLearned() throws {
@@ -84,22 +84,22 @@ import TransferModel
   @Test func refusedChecksumsAreLeftOutOnce() throws {
     let refusal = Scene.error(400, "InvalidRequest")
     let chunk = Scene.chunk(0, "hello", .crc64nvme, .md5)
-    #expect(try judge(refusal, .chunk(chunk), whole) == "learned(- 0 refused untried) http.400 repair")
+    #expect(try interpret(refusal, .chunk(chunk), whole) == "learned(- 0 refused untried) http.400 repair")
     #expect(
-      try judge(refusal, .chunk(chunk), whole) { _ in
+      try interpret(refusal, .chunk(chunk), whole) { _ in
       } learned: {
         $0.checksums = .refused
       } == "http.400 permanent")
-    #expect(try judge(refusal, .create, multi) == "learned(- 0 untried refused) http.400 repair")
+    #expect(try interpret(refusal, .create, multi) == "learned(- 0 untried refused) http.400 repair")
   }
 
   @Test func anyBadRequestIsTriedOnceWithoutChecksum() throws {
     let chunk = StepRequest.chunk(Scene.chunk(0, "hello", .crc64nvme, .md5))
     for reply in [Scene.reply(400), Scene.error(400, "BadRequest"), Scene.error(400, "UnknownHeader")] {
-      #expect(try judge(reply, chunk, whole) == "learned(- 0 refused untried) http.400 repair")
-      #expect(try judge(reply, .create, multi) == "learned(- 0 untried refused) http.400 repair")
+      #expect(try interpret(reply, chunk, whole) == "learned(- 0 refused untried) http.400 repair")
+      #expect(try interpret(reply, .create, multi) == "learned(- 0 untried refused) http.400 repair")
       #expect(
-        try judge(reply, chunk, whole) { _ in
+        try interpret(reply, chunk, whole) { _ in
         } learned: {
           $0.checksums = .confirmed
         } == "http.400 permanent")
@@ -109,7 +109,7 @@ import TransferModel
   @Test func theSizeOfTheWholeIsLeftOutWhereItIsNotKnown() throws {
     let s3 = try Scene.s3()
     let reply = Scene.error(501, "NotImplemented")
-    let meaning = s3.judge(reply, to: .finish, Scene.stored(), Scene.context())
+    let meaning = s3.interpret(reply, to: .finish, Scene.stored(), Scene.context())
     guard let learned = meaning.learned, case .failed(_, .repair) = meaning.outcome else {
       Issue.record("\(meaning)")
       return
@@ -119,7 +119,7 @@ import TransferModel
     #expect(try s3.request(.finish, Scene.stored(), Scene.context()).fields[name] == "11")
     #expect(try s3.request(.finish, Scene.stored(), Scene.context { $0.refusesObjectSize = true }).fields[name] == nil)
     #expect(
-      try judge(reply, .finish, Scene.stored()) { _ in
+      try interpret(reply, .finish, Scene.stored()) { _ in
       } learned: {
         $0.refusesObjectSize = true
       } == "http.5xx permanent")
@@ -145,16 +145,16 @@ import TransferModel
   ])
   func errorCodes(_ status: Int, _ code: String, _ expected: String) throws {
     let reply = code.isEmpty ? Scene.reply(status) : Scene.error(status, code)
-    #expect(try judge(reply, .chunk(Scene.chunk(0, "hello", .crc64nvme)), whole) == expected)
+    #expect(try interpret(reply, .chunk(Scene.chunk(0, "hello", .crc64nvme)), whole) == expected)
   }
 
   @Test func failuresSayWhatTheServerSaidOnOneLine() throws {
     let reply = Scene.error(403, "AccessDenied", fields: [("Retry-After", "7")])
-    let found = failure(try Scene.s3().judge(reply, to: .chunk(Scene.chunk()), whole, Scene.context()))
+    let found = failure(try Scene.s3().interpret(reply, to: .chunk(Scene.chunk()), whole, Scene.context()))
     #expect(found?.message == "the server answered 403 (AccessDenied: because)")
     #expect(found?.retryAfterMs == 7000)
     let hostile = Scene.reply(400, [], "<Error><Code>X</Code><Message>a\u{1B}[2J\nb</Message></Error>")
-    let text = failure(try Scene.s3().judge(hostile, to: .create, whole, Scene.context()))?.message
+    let text = failure(try Scene.s3().interpret(hostile, to: .create, whole, Scene.context()))?.message
     #expect(text == "the server answered 400 (X: a [2J b)")
   }
 
@@ -163,23 +163,23 @@ import TransferModel
   @Test func theRegionIsLearnedOnce() throws {
     let malformed = Scene.error(400, "AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>")
     let chunk = StepRequest.chunk(Scene.chunk())
-    #expect(try judge(malformed, chunk, whole) == "learned(eu-west-1 0 untried untried) http.redirect repair")
+    #expect(try interpret(malformed, chunk, whole) == "learned(eu-west-1 0 untried untried) http.redirect repair")
     #expect(
-      try judge(malformed, chunk, whole) { _ in
+      try interpret(malformed, chunk, whole) { _ in
       } learned: {
         $0.region = "eu-west-1"
       } == "http.redirect permanent")
     let head = Scene.reply(301, [("x-amz-bucket-region", "eu-west-1")])
-    #expect(try judge(head, .verify, whole) == "learned(eu-west-1 0 untried untried) http.redirect repair")
+    #expect(try interpret(head, .verify, whole) == "learned(eu-west-1 0 untried untried) http.redirect repair")
     let hostile = Scene.error(400, "AuthorizationHeaderMalformed", "<Region>evil.example/</Region>")
-    #expect(try judge(hostile, chunk, whole) == "http.redirect permanent")
+    #expect(try interpret(hostile, chunk, whole) == "http.redirect permanent")
   }
 
   @Test func theClockIsLearnedOnce() throws {
     let reply = Scene.error(403, "RequestTimeTooSkewed", fields: [("Date", "Fri, 24 May 2013 01:00:00 GMT")])
-    #expect(try judge(reply, .create, multi) == "learned(- 3600000 untried untried) http.403 repair")
+    #expect(try interpret(reply, .create, multi) == "learned(- 3600000 untried untried) http.403 repair")
     #expect(
-      try judge(reply, .create, multi) { _ in
+      try interpret(reply, .create, multi) { _ in
       } learned: {
         $0.clockSkewMs = 3_600_000
       } == "http.403 retry(isThrottled: false)")
@@ -188,17 +188,18 @@ import TransferModel
   // MARK: - Lost answers
 
   @Test func repeatingAPartIsHarmlessAndCreatingIsNot() throws {
-    #expect(try judge(Scene.broken(), .chunk(Scene.chunk()), multi) == "net.reset retry(isThrottled: false)")
-    #expect(try judge(Scene.broken(), .create, multi) == "net.reset probe")
-    #expect(try judge(Scene.broken(), .finish, Scene.stored()) == "net.reset probe")
+    #expect(try interpret(Scene.broken(), .chunk(Scene.chunk()), multi) == "net.reset retry(isThrottled: false)")
+    #expect(try interpret(Scene.broken(), .create, multi) == "net.reset probe")
+    #expect(try interpret(Scene.broken(), .finish, Scene.stored()) == "net.reset probe")
     #expect(
-      try judge(Scene.broken(mayHaveArrived: false), .finish, Scene.stored()) == "net.refused retry(isThrottled: false)"
+      try interpret(Scene.broken(mayHaveArrived: false), .finish, Scene.stored())
+        == "net.refused retry(isThrottled: false)"
     )
-    #expect(try judge(Scene.reply(500), .create, multi) == "http.500 probe")
-    #expect(try judge(Scene.reply(504), .finish, Scene.stored()) == "http.504 probe")
+    #expect(try interpret(Scene.reply(500), .create, multi) == "http.500 probe")
+    #expect(try interpret(Scene.reply(504), .finish, Scene.stored()) == "http.504 probe")
     var certificate = Scene.broken(mayHaveArrived: false)
     certificate.curlCode = 60
-    #expect(try judge(certificate, .create, multi) == "net.cert permanent")
+    #expect(try interpret(certificate, .create, multi) == "net.cert permanent")
   }
 
   @Test func theOrderOfSteps() throws {
@@ -255,18 +256,18 @@ import TransferModel
   @Test func aRefusalToReplaceIsLookedAtBeforeItCounts() throws {
     let exists = Scene.error(412, "PreconditionFailed")
     let once: (inout BatchSettings) -> Void = { $0.ifNoneMatch = true }
-    #expect(try judge(exists, .chunk(Scene.chunk()), whole, change: once) == "policy.exists probe")
+    #expect(try interpret(exists, .chunk(Scene.chunk()), whole, change: once) == "policy.exists probe")
     var facts = whole
     facts.lostAnswer = .part
     #expect(try Scene.s3(change: once).nextStep(facts) == .control(.verify))
     let other = Scene.reply(200, [("Content-Length", "5"), ("ETag", "\"z\"")])
-    #expect(try judge(other, .verify, facts, change: once) == "policy.exists permanent")
+    #expect(try interpret(other, .verify, facts, change: once) == "policy.exists permanent")
     facts.isAbsent = true
     #expect(try Scene.s3(change: once).nextStep(facts) == .chunks)
-    #expect(try judge(exists, .chunk(Scene.chunk()), facts, change: once) == "policy.exists permanent")
+    #expect(try interpret(exists, .chunk(Scene.chunk()), facts, change: once) == "policy.exists permanent")
     let unknown = Scene.reply(501)
     #expect(
-      try judge(unknown, .chunk(Scene.chunk()), whole, change: once) { $0.checksums = .ignored }
+      try interpret(unknown, .chunk(Scene.chunk()), whole, change: once) { $0.checksums = .ignored }
         == "proto.unsupported permanent")
   }
 
@@ -274,27 +275,29 @@ import TransferModel
     let uid = ("x-amz-meta-transfers-uid", Scene.uid.description)
     let stored = Scene.stored()
     #expect(
-      try judge(Scene.reply(200, [uid, ("Content-Length", "11"), ("ETag", "\"z-2\"")]), .verify, stored)
+      try interpret(Scene.reply(200, [uid, ("Content-Length", "11"), ("ETag", "\"z-2\"")]), .verify, stored)
         == "finished digest")
     let unproved = Scene.stored(.none, md5: false)
-    #expect(try judge(Scene.reply(200, [uid, ("Content-Length", "11")]), .verify, unproved) == "finished size")
+    #expect(try interpret(Scene.reply(200, [uid, ("Content-Length", "11")]), .verify, unproved) == "finished size")
     #expect(
-      try judge(Scene.reply(200, [uid, ("Content-Length", "10")]), .verify, stored)
+      try interpret(Scene.reply(200, [uid, ("Content-Length", "10")]), .verify, stored)
         == "integrity.mismatch retry(isThrottled: false)")
-    #expect(try judge(Scene.reply(200, [("Content-Length", "11"), ("ETag", "\"z-2\"")]), .verify, stored) == "absent")
+    #expect(
+      try interpret(Scene.reply(200, [("Content-Length", "11"), ("ETag", "\"z-2\"")]), .verify, stored) == "absent")
     let etag = MultipartProof(stored.parts).etag!
     #expect(
-      try judge(Scene.reply(200, [("Content-Length", "11"), ("ETag", "\"\(etag)\"")]), .verify, Scene.stored(.etag))
+      try interpret(
+        Scene.reply(200, [("Content-Length", "11"), ("ETag", "\"\(etag)\"")]), .verify, Scene.stored(.etag))
         == "finished etag")
-    #expect(try judge(Scene.reply(404), .verify, stored) == "absent")
-    #expect(try judge(Scene.reply(500), .verify, stored) == "http.500 retry(isThrottled: false)")
+    #expect(try interpret(Scene.reply(404), .verify, stored) == "absent")
+    #expect(try interpret(Scene.reply(500), .verify, stored) == "http.500 retry(isThrottled: false)")
   }
 
   @Test(arguments: [400, 403, 405, 501]) func whatCannotBeAskedIsNotAbsent(_ status: Int) throws {
-    #expect(try judge(Scene.reply(status), .verify, Scene.stored()) == "untold")
-    #expect(try judge(Scene.reply(status), .probe(marker: nil), multi) == "untold")
+    #expect(try interpret(Scene.reply(status), .verify, Scene.stored()) == "untold")
+    #expect(try interpret(Scene.reply(status), .probe(marker: nil), multi) == "untold")
     let facts = Scene.facts(size: 40 << 20, parts: 3, session: .some(nil)) { $0.lostAnswer = .create }
-    #expect(try judge(Scene.reply(status), .probe(marker: "a,b&"), facts) == "orphans [] next b&")
+    #expect(try interpret(Scene.reply(status), .probe(marker: "a,b&"), facts) == "orphans [] next b&")
   }
 
   /// HEAD after a lost answer to Complete is not allowed: Complete again, and what becomes of the upload tells.
@@ -306,21 +309,21 @@ import TransferModel
     #expect(s3.nextStep(facts) == .control(.verify))
     facts.untold = [.verify]
     #expect(s3.nextStep(facts) == .control(.finish))
-    #expect(try judge(gone, .finish, facts) == "finished none")
-    #expect(try judge(Scene.reply(404), .finish, facts) == "finished none")
-    #expect(try judge(result("<ETag>x</ETag>"), .finish, facts) == "finished digest")
+    #expect(try interpret(gone, .finish, facts) == "finished none")
+    #expect(try interpret(Scene.reply(404), .finish, facts) == "finished none")
+    #expect(try interpret(result("<ETag>x</ETag>"), .finish, facts) == "finished digest")
     facts.session?.intendedAtMs = Scene.wallMs - 86_400_000
-    #expect(try judge(gone, .finish, facts) == "proto.lost_answer unknown", "a rule may have removed it")
+    #expect(try interpret(gone, .finish, facts) == "proto.lost_answer unknown", "a rule may have removed it")
   }
 
   @Test func anUploadThatWasGoneBeforeTheFirstCompleteWasNotCompletedByUs() throws {
     let gone = Scene.error(404, "NoSuchUpload")
     var facts = Scene.stored()
-    #expect(try judge(gone, .finish, facts) == "noted [\"gone=1\"], proto.session_gone probe")
+    #expect(try interpret(gone, .finish, facts) == "noted [\"gone=1\"], proto.session_gone probe")
     facts.session?.notes = ["gone": "1"]
     facts.lostAnswer = .finish
     facts.untold = [.verify]
-    #expect(try judge(gone, .finish, facts) == "proto.session_gone sessionGone")
+    #expect(try interpret(gone, .finish, facts) == "proto.session_gone sessionGone")
   }
 
   @Test func somethingThatMayBeOursAndCannotBeLookedAtIsUnknown() throws {
@@ -331,11 +334,11 @@ import TransferModel
     facts.untold = [.verify]
     #expect(s3.nextStep(facts) == .chunks)
     let exists = Scene.error(412, "PreconditionFailed")
-    #expect(try judge(exists, .chunk(Scene.chunk()), facts, change: once) == "proto.lost_answer unknown")
+    #expect(try interpret(exists, .chunk(Scene.chunk()), facts, change: once) == "proto.lost_answer unknown")
     var stored = Scene.stored()
     stored.lostAnswer = .finish
     stored.untold = [.verify]
-    #expect(try judge(exists, .finish, stored, change: once) == "proto.lost_answer unknown")
+    #expect(try interpret(exists, .finish, stored, change: once) == "proto.lost_answer unknown")
   }
 
   @Test func aPartThatWentOutWholeIsLookedForInTheList() throws {
@@ -343,14 +346,15 @@ import TransferModel
     var lost = Scene.broken()
     lost.bytesSent = 5
     #expect(
-      try judge(lost, .chunk(chunk), multi) == "doubted [\"crc64nvme\", \"md5\"], net.reset retry(isThrottled: false)")
+      try interpret(lost, .chunk(chunk), multi)
+        == "doubted [\"crc64nvme\", \"md5\"], net.reset retry(isThrottled: false)")
     lost.bytesSent = 4
-    #expect(try judge(lost, .chunk(chunk), multi) == "net.reset retry(isThrottled: false)", "it cannot be there")
+    #expect(try interpret(lost, .chunk(chunk), multi) == "net.reset retry(isThrottled: false)", "it cannot be there")
     var gateway = Scene.reply(502)
     gateway.bytesSent = 5
-    #expect(try judge(gateway, .chunk(chunk), multi) == "doubted [\"crc64nvme\", \"md5\"], http.502 probe")
+    #expect(try interpret(gateway, .chunk(chunk), multi) == "doubted [\"crc64nvme\", \"md5\"], http.502 probe")
     lost.bytesSent = 5
-    #expect(try judge(lost, .chunk(Scene.chunk(0, "hello", .md5)), whole) == "net.reset retry(isThrottled: false)")
+    #expect(try interpret(lost, .chunk(Scene.chunk(0, "hello", .md5)), whole) == "net.reset retry(isThrottled: false)")
   }
 
   @Test func aPartInDoubtIsStoredWhenTheListShowsItsDigest() throws {
@@ -360,7 +364,7 @@ import TransferModel
       facts.doubts = [ChunkDoubt(seq: 1, length: 5, remote: remote, isBackingOff: true)]
       let reply = Scene.reply(200, [], "<ListPartsResult>\(part)</ListPartsResult>")
       guard
-        case .partsListed(let parts, _) = try Scene.s3().judge(
+        case .partsListed(let parts, _) = try Scene.s3().interpret(
           reply, to: .probe(marker: nil), facts, Scene.context()
         ).outcome
       else { return [] }
@@ -391,7 +395,7 @@ import TransferModel
   @Test func whatConfirmsAMultipartFile() throws {
     let whole = base64(Scene.digest("hello world", .crc64nvme).bytes)
     let tag = "<ETag>&quot;\(MultipartProof(Scene.stored().parts).etag!)&quot;</ETag>"
-    let meaning = try Scene.s3().judge(
+    let meaning = try Scene.s3().interpret(
       result("<ETag>\"a-2\"</ETag><ChecksumCRC64NVME>\(whole)</ChecksumCRC64NVME>"), to: .finish, Scene.stored(),
       Scene.context())
     guard case .finished(let proof) = meaning.outcome else { Issue.record("\(meaning)"); return }
@@ -401,18 +405,18 @@ import TransferModel
           confirmation: .digest, digest: Scene.digest("hello world", .crc64nvme),
           remoteDigest: Scene.digest("hello world", .crc64nvme), etag: "\"a-2\"", requestID: "R1",
           serverDate: Scene.date))
-    #expect(try judge(result(tag), .finish, Scene.stored(.etag)) == "finished etag")
-    #expect(try judge(result("<ETag>x</ETag>"), .finish, Scene.stored(.etag)) == "finished etag")
-    #expect(try judge(result("<ETag>x</ETag>"), .finish, Scene.stored(.none, md5: false)) == "finished none")
+    #expect(try interpret(result(tag), .finish, Scene.stored(.etag)) == "finished etag")
+    #expect(try interpret(result("<ETag>x</ETag>"), .finish, Scene.stored(.etag)) == "finished etag")
+    #expect(try interpret(result("<ETag>x</ETag>"), .finish, Scene.stored(.none, md5: false)) == "finished none")
     var mixed = Scene.stored()
     mixed.parts[1] = Scene.part(1, "world", .none, md5: false)
-    #expect(try judge(result("<ETag>x</ETag>"), .finish, mixed) == "finished none")
+    #expect(try interpret(result("<ETag>x</ETag>"), .finish, mixed) == "finished none")
     let wrong = base64([UInt8](repeating: 1, count: 8))
     #expect(
-      try judge(result("<ETag>x</ETag><ChecksumCRC64NVME>\(wrong)</ChecksumCRC64NVME>"), .finish, Scene.stored())
+      try interpret(result("<ETag>x</ETag><ChecksumCRC64NVME>\(wrong)</ChecksumCRC64NVME>"), .finish, Scene.stored())
         == "integrity.mismatch permanent")
     let moto = Scene.reply(200, [], "<CompleteMultipartUploadResponse>\(tag)</CompleteMultipartUploadResponse>")
-    #expect(try judge(moto, .finish, Scene.stored(.etag)) == "finished etag")
+    #expect(try interpret(moto, .finish, Scene.stored(.etag)) == "finished etag")
   }
 
   /// A 200 that is no success: the defect that lost data in s3cmd, s3fs, arrow and others.
@@ -429,25 +433,25 @@ import TransferModel
     ("<Error><Code>AccessDenied</Code></Error>", "http.500 permanent"), ("<Error/>", "http.500 probe"),
   ])
   func completeAnswers200(_ body: String, _ expected: String) throws {
-    #expect(try judge(Scene.reply(200, [], body), .finish, Scene.stored()) == expected)
+    #expect(try interpret(Scene.reply(200, [], body), .finish, Scene.stored()) == expected)
   }
 
   @Test func aCutAnswerIsNoAnswer() throws {
     var reply = result("<ETag>x</ETag>")
     reply.isBodyTruncated = true
-    #expect(try judge(reply, .finish, Scene.stored()) == "proto.bad_reply probe")
+    #expect(try interpret(reply, .finish, Scene.stored()) == "proto.bad_reply probe")
   }
 
   @Test func aForgottenUploadIsLookedForBeforeItIsSentAgain() throws {
     let gone = Scene.error(404, "NoSuchUpload")
     var facts = Scene.stored()
-    #expect(try judge(gone, .finish, facts) == "noted [\"gone=1\"], proto.session_gone probe")
+    #expect(try interpret(gone, .finish, facts) == "noted [\"gone=1\"], proto.session_gone probe")
     facts.isAbsent = true
-    #expect(try judge(gone, .finish, facts) == "proto.session_gone sessionGone")
-    #expect(try judge(gone, .probe(marker: nil), facts) == "proto.session_gone sessionGone")
-    #expect(try judge(Scene.error(412, "PreconditionFailed"), .finish, facts) == "policy.exists permanent")
-    #expect(try judge(Scene.error(400, "BadDigest"), .finish, facts) == "integrity.mismatch permanent")
-    #expect(try judge(Scene.error(400, "EntityTooSmall"), .finish, facts) == "http.400 permanent")
+    #expect(try interpret(gone, .finish, facts) == "proto.session_gone sessionGone")
+    #expect(try interpret(gone, .probe(marker: nil), facts) == "proto.session_gone sessionGone")
+    #expect(try interpret(Scene.error(412, "PreconditionFailed"), .finish, facts) == "policy.exists permanent")
+    #expect(try interpret(Scene.error(400, "BadDigest"), .finish, facts) == "integrity.mismatch permanent")
+    #expect(try interpret(Scene.error(400, "EntityTooSmall"), .finish, facts) == "http.400 permanent")
   }
 
   // MARK: - Probes
@@ -464,25 +468,26 @@ import TransferModel
     let page = listing(
       listed(1, "a", 6) + listed(2, "b", 5),
       "<IsTruncated>true</IsTruncated><NextPartNumberMarker>2</NextPartNumberMarker>")
-    #expect(try judge(page, .probe(marker: nil), multi) == "parts [\"0:6\", \"1:5\"] next 2")
-    #expect(try judge(page, .probe(marker: "2"), multi) == "proto.bad_reply retry(isThrottled: false)")
+    #expect(try interpret(page, .probe(marker: nil), multi) == "parts [\"0:6\", \"1:5\"] next 2")
+    #expect(try interpret(page, .probe(marker: "2"), multi) == "proto.bad_reply retry(isThrottled: false)")
     let unmarked = listing(listed(3, "a", 6), "<IsTruncated>true</IsTruncated>")
-    #expect(try judge(unmarked, .probe(marker: "2"), multi) == "parts [\"2:6\"] next -")
-    #expect(try judge(listing(listed(10_000, "a", 6)), .probe(marker: nil), multi) == "parts [] next -")
+    #expect(try interpret(unmarked, .probe(marker: "2"), multi) == "parts [\"2:6\"] next -")
+    #expect(try interpret(listing(listed(10_000, "a", 6)), .probe(marker: nil), multi) == "parts [] next -")
     #expect(
-      try judge(listing("<Part><ETag>x</ETag></Part>"), .probe(marker: nil), multi)
+      try interpret(listing("<Part><ETag>x</ETag></Part>"), .probe(marker: nil), multi)
         == "proto.bad_reply retry(isThrottled: false)")
     #expect(
-      try judge(Scene.reply(200, [], "<html/>"), .probe(marker: nil), multi)
+      try interpret(Scene.reply(200, [], "<html/>"), .probe(marker: nil), multi)
         == "proto.bad_reply retry(isThrottled: false)")
-    #expect(try judge(Scene.error(404, "NoSuchUpload"), .probe(marker: nil), multi) == "proto.session_gone sessionGone")
+    #expect(
+      try interpret(Scene.error(404, "NoSuchUpload"), .probe(marker: nil), multi) == "proto.session_gone sessionGone")
   }
 
   @Test func aPartWithAnotherETagIsNotOurs() throws {
     let facts = Scene.stored()
     let ours = hexText(Scene.digest("hello ", .md5).bytes)
     let page = listing(listed(1, "&quot;\(ours)&quot;", 6) + listed(2, "\"other\"", 5))
-    #expect(try judge(page, .probe(marker: nil), facts) == "parts [\"0:6\"] next -")
+    #expect(try interpret(page, .probe(marker: nil), facts) == "parts [\"0:6\"] next -")
   }
 
   @Test func orphansAreOursOnlyWhenKeyTimeAndEmptinessSaySo() throws {
@@ -498,17 +503,17 @@ import TransferModel
     let reply = Scene.reply(
       200, [("Date", Scene.date)],
       "<ListMultipartUploadsResult><EncodingType>url</EncodingType>\(uploads.joined())</ListMultipartUploadsResult>")
-    #expect(try judge(reply, .probe(marker: nil), facts) == "orphans [] next late,grace,moto&")
+    #expect(try interpret(reply, .probe(marker: nil), facts) == "orphans [] next late,grace,moto&")
     let s3 = try Scene.s3()
     let first = try s3.request(.probe(marker: nil), facts, Scene.context())
     #expect(first.url.hasSuffix("amazonaws.com/?encoding-type=url&prefix=a%20b&uploads="))
     let check = try s3.request(.probe(marker: "late,grace&"), facts, Scene.context())
     #expect(check.url.hasSuffix("/a%20b?max-parts=1&uploadId=late"))
-    #expect(try judge(listing(""), .probe(marker: "late,grace&"), facts) == "orphans [\"late\"] next grace&")
-    #expect(try judge(listing(listed(1, "e", 1)), .probe(marker: "grace&"), facts) == "orphans [] next -")
-    #expect(try judge(Scene.error(404, "NoSuchUpload"), .probe(marker: "grace&"), facts) == "orphans [] next -")
-    #expect(try judge(Scene.error(403, "AccessDenied"), .probe(marker: nil), facts) == "orphans [] next -")
-    #expect(try judge(Scene.reply(503), .probe(marker: nil), facts) == "http.503 retry(isThrottled: true)")
+    #expect(try interpret(listing(""), .probe(marker: "late,grace&"), facts) == "orphans [\"late\"] next grace&")
+    #expect(try interpret(listing(listed(1, "e", 1)), .probe(marker: "grace&"), facts) == "orphans [] next -")
+    #expect(try interpret(Scene.error(404, "NoSuchUpload"), .probe(marker: "grace&"), facts) == "orphans [] next -")
+    #expect(try interpret(Scene.error(403, "AccessDenied"), .probe(marker: nil), facts) == "orphans [] next -")
+    #expect(try interpret(Scene.reply(503), .probe(marker: nil), facts) == "http.503 retry(isThrottled: true)")
   }
 
   /// A server may percent-encode on request without saying so, or not at all.
@@ -525,7 +530,7 @@ import TransferModel
       200, [("Date", Scene.date)],
       "<ListMultipartUploadsResult>\(type)<Upload><UploadId>u</UploadId><Key>\(listed)</Key></Upload></ListMultipartUploadsResult>"
     )
-    #expect(try judge(reply, .probe(marker: nil), facts) == "orphans [] next \(isOurs ? "u&" : "-")")
+    #expect(try interpret(reply, .probe(marker: nil), facts) == "orphans [] next \(isOurs ? "u&" : "-")")
   }
 
   @Test func theServersClockDecidesWhatIsLate() {
@@ -542,16 +547,16 @@ import TransferModel
   }
 
   @Test func abortIsDoneWhenNothingIsThere() throws {
-    #expect(try judge(Scene.reply(204), .abort(remoteID: "x"), multi) == "settled")
-    #expect(try judge(Scene.error(404, "NoSuchUpload"), .abort(remoteID: "x"), multi) == "settled")
+    #expect(try interpret(Scene.reply(204), .abort(remoteID: "x"), multi) == "settled")
+    #expect(try interpret(Scene.error(404, "NoSuchUpload"), .abort(remoteID: "x"), multi) == "settled")
     #expect(
-      try judge(Scene.error(404, "NoSuchBucket"), .abort(remoteID: "x"), multi) == "proto.no_destination permanent")
-    #expect(try judge(Scene.reply(500), .abort(remoteID: "x"), multi) == "http.500 retry(isThrottled: false)")
+      try interpret(Scene.error(404, "NoSuchBucket"), .abort(remoteID: "x"), multi) == "proto.no_destination permanent")
+    #expect(try interpret(Scene.reply(500), .abort(remoteID: "x"), multi) == "http.500 retry(isThrottled: false)")
   }
 
   @Test func sessionsOpen() throws {
     let body = "<InitiateMultipartUploadResult><UploadId> a+b== </UploadId></InitiateMultipartUploadResult>"
-    #expect(try judge(Scene.reply(200, [], body), .create, multi) == "opened a+b==")
-    #expect(try judge(Scene.reply(200, [], "<html/>"), .create, multi) == "proto.bad_reply probe")
+    #expect(try interpret(Scene.reply(200, [], body), .create, multi) == "opened a+b==")
+    #expect(try interpret(Scene.reply(200, [], "<html/>"), .create, multi) == "proto.bad_reply probe")
   }
 }

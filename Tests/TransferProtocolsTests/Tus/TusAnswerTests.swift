@@ -6,14 +6,14 @@ import TransferModel
 
 /// What answers mean to an upload that is sent body by body.
 @Suite struct TusAnswerTests {
-  private func judge(
+  private func interpret(
     _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts, failures: Int = 0
   ) throws -> String {
-    text(try TusScene.tus().judge(reply, to: step, facts, TusScene.context(facts, failures: failures)))
+    text(try TusScene.tus().interpret(reply, to: step, facts, TusScene.context(facts, failures: failures)))
   }
 
   private func create(_ status: Int, _ fields: (String, String)..., size: Int64 = 5) throws -> String {
-    try judge(Scene.reply(status, fields), .create, TusScene.facts(size: size, url: nil))
+    try interpret(Scene.reply(status, fields), .create, TusScene.facts(size: size, url: nil))
   }
 
   private func patch(
@@ -21,14 +21,15 @@ import TransferModel
     facts: UploadFacts? = nil, failures: Int = 0
   ) throws -> String {
     let chunk = chunk ?? TusScene.chunk(1, 4..<8)
-    return try judge(
+    return try interpret(
       Scene.reply(status, fields, body), .chunk(chunk), facts ?? TusScene.facts(size: 10, chunk: 4), failures: failures)
   }
 
   @Test func discovery() throws {
     let tus = try TusScene.tus()
     func found(_ reply: TransferReply) -> String {
-      let meaning = tus.judge(reply, to: .discover, TusScene.facts(size: 5), TusScene.context(TusScene.facts(size: 5)))
+      let meaning = tus.interpret(
+        reply, to: .discover, TusScene.facts(size: 5), TusScene.context(TusScene.facts(size: 5)))
       guard let learned = meaning.learned, case .settled = meaning.outcome else { return text(meaning) }
       let features = TusFeatures(learned.discovered!)
       return "\(features.extensions.sorted()) \(features.maxSize ?? -1) \(features.algorithms) \(features.versions)"
@@ -75,7 +76,8 @@ import TransferModel
     #expect(try create(403) == "http.403 permanent")
     #expect(try create(307, ("Location", "http://other/")) == "http.redirect permanent")
     #expect(
-      try judge(Scene.broken(), .create, TusScene.facts(size: 5, url: nil)) == "net.reset retry(isThrottled: false)")
+      try interpret(Scene.broken(), .create, TusScene.facts(size: 5, url: nil)) == "net.reset retry(isThrottled: false)"
+    )
   }
 
   @Test func expiryByTheClockOfTheServer() throws {
@@ -87,14 +89,14 @@ import TransferModel
         ("Upload-Expires", "Fri, 24 May 2013 03:00:00 GMT"),
       ])
     let facts = TusScene.facts(size: 5, url: nil)
-    let meaning = try TusScene.tus().judge(reply, to: .create, facts, TusScene.context(facts))
+    let meaning = try TusScene.tus().interpret(reply, to: .create, facts, TusScene.context(facts))
     #expect(meaning.opened?.expiresAtMs == Scene.wallMs + 7_200_000)
   }
 
   @Test func creationWithTheBody() throws {
     let facts = TusScene.facts(size: 5, extensions: "creation-with-upload", url: nil)
     func made(_ fields: (String, String)..., status: Int = 201) throws -> String {
-      try judge(Scene.reply(status, [("Location", "/1")] + fields), .chunk(TusScene.chunk(0, 0..<5)), facts)
+      try interpret(Scene.reply(status, [("Location", "/1")] + fields), .chunk(TusScene.chunk(0, 0..<5)), facts)
     }
     #expect(try made(("Upload-Offset", "5")) == "opened http://h/1, stored 0 size")
     #expect(try made(("Upload-Offset", "3")) == "opened http://h/1, advanced to 3")
@@ -103,7 +105,8 @@ import TransferModel
     #expect(try made(("Upload-Offset", "6")) == "opened http://h/1, proto.offset probe")
     #expect(try made(status: 413) == "http.413 permanent")
     #expect(try made(status: 460) == "integrity.mismatch retry(isThrottled: false)")
-    #expect(try judge(Scene.broken(), .chunk(TusScene.chunk(0, 0..<5)), facts) == "net.reset retry(isThrottled: false)")
+    #expect(
+      try interpret(Scene.broken(), .chunk(TusScene.chunk(0, 0..<5)), facts) == "net.reset retry(isThrottled: false)")
   }
 
   @Test(arguments: [
@@ -166,7 +169,7 @@ import TransferModel
     var chunk = TusScene.chunk(0, 0..<4)
     chunk.digests[.sha1] = Scene.digest("x", .sha1)
     let facts = TusScene.facts(size: 10, chunk: 4, extensions: "creation,checksum", checksums: "sha1")
-    let meaning = try TusScene.tus().judge(Scene.reply(400), to: .chunk(chunk), facts, TusScene.context(facts))
+    let meaning = try TusScene.tus().interpret(Scene.reply(400), to: .chunk(chunk), facts, TusScene.context(facts))
     guard let learned = meaning.learned, case .failed(_, .repair) = meaning.outcome else {
       return #expect(Bool(false), "\(meaning)")
     }
@@ -199,13 +202,13 @@ import TransferModel
   ])
   func probes(_ status: Int, _ fields: [String: String], _ expected: String) throws {
     let reply = Scene.reply(status, fields.map { ($0.key, $0.value) })
-    #expect(try judge(reply, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4)) == expected)
+    #expect(try interpret(reply, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4)) == expected)
   }
 
   @Test func aRefusedMethodSaysWhatWouldWork() throws {
     let facts = TusScene.facts(size: 10, chunk: 4)
     func words(_ step: StepRequest, _ tus: TusProtocol) -> String {
-      failure(tus.judge(Scene.reply(405), to: step, facts, TusScene.context(facts)))?.message ?? ""
+      failure(tus.interpret(Scene.reply(405), to: step, facts, TusScene.context(facts)))?.message ?? ""
     }
     let patch = StepRequest.chunk(TusScene.chunk(0, 0..<4))
     #expect(try words(.create, TusScene.tus()).contains("{path} in its query"))
@@ -216,13 +219,14 @@ import TransferModel
   @Test func anUploadThatForgotWhatItHeldIsOfNoUse() throws {
     let zero = Scene.reply(200, [("Upload-Offset", "0")])
     func look(_ change: (inout UploadFacts) -> Void) throws -> String {
-      try judge(zero, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4, change: change))
+      try interpret(zero, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4, change: change))
     }
     #expect(try look { _ in } == "offset 0")
     #expect(try look { $0.acked = 4 } == "proto.offset sessionGone")
     #expect(try look { $0.session?.mayHoldBytes = true } == "proto.offset sessionGone")
     let other = Scene.reply(200, [("Upload-Offset", "1")])
-    #expect(try judge(other, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4) { $0.acked = 4 }) == "offset 1")
+    #expect(
+      try interpret(other, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4) { $0.acked = 4 }) == "offset 1")
   }
 
   @Test func whereTheOffsetIsNotToldTheNextBodyTells() throws {
@@ -235,24 +239,24 @@ import TransferModel
     #expect(tus.nextStep(facts) == .chunks)
     let step = StepRequest.chunk(TusScene.chunk(1, 4..<8))
     for status in [403, 404, 409, 410] {
-      #expect(try judge(Scene.reply(status), step, facts) == "proto.session_gone sessionGone")
+      #expect(try interpret(Scene.reply(status), step, facts) == "proto.session_gone sessionGone")
     }
-    #expect(try judge(Scene.reply(403), step, TusScene.facts(size: 10, chunk: 4)) == "http.403 permanent")
+    #expect(try interpret(Scene.reply(403), step, TusScene.facts(size: 10, chunk: 4)) == "http.403 permanent")
   }
 
   @Test func theEndOfACancelledUpload() throws {
     let facts = TusScene.facts(size: 5)
     for status in [200, 204, 404, 410, 405, 501] {
-      #expect(try judge(Scene.reply(status), .abort(remoteID: "http://h/files/1"), facts) == "settled")
+      #expect(try interpret(Scene.reply(status), .abort(remoteID: "http://h/files/1"), facts) == "settled")
     }
-    #expect(try judge(Scene.reply(500), .abort(remoteID: "x"), facts) == "http.500 retry(isThrottled: false)")
+    #expect(try interpret(Scene.reply(500), .abort(remoteID: "x"), facts) == "http.500 retry(isThrottled: false)")
     #expect(try TusScene.tus().abortTargets(facts) == ["http://h/files/1"])
     #expect(try TusScene.tus().abortTargets(TusScene.facts(size: 5, url: nil)).isEmpty)
   }
 
   @Test func waitsAreTheServersChoice() throws {
     let facts = TusScene.facts(size: 5)
-    let meaning = try TusScene.tus().judge(
+    let meaning = try TusScene.tus().interpret(
       Scene.reply(503, [("Retry-After", "9")]), to: .chunk(TusScene.chunk(0, 0..<5)), facts, TusScene.context(facts))
     #expect(failure(meaning)?.retryAfterMs == 9_000)
   }

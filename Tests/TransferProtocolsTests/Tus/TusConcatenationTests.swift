@@ -24,8 +24,8 @@ import TransferModel
     }
   }
 
-  private func judge(_ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts) throws -> String {
-    text(try TusScene.tus().judge(reply, to: step, facts, TusScene.context(facts)))
+  private func interpret(_ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts) throws -> String {
+    text(try TusScene.tus().interpret(reply, to: step, facts, TusScene.context(facts)))
   }
 
   @Test func whenItIsDone() throws {
@@ -108,15 +108,15 @@ import TransferModel
   @Test func aPartIsMadeOrNot() throws {
     let prepare = StepRequest.prepareChunk(TusScene.chunk(1, 4..<8))
     #expect(
-      try judge(Scene.reply(201, [("Location", "7")]), prepare, facts())
+      try interpret(Scene.reply(201, [("Location", "7")]), prepare, facts())
         == #"prepared ["ref=7", "url=http://h/files/7"]"#)
-    #expect(try judge(Scene.reply(201), prepare, facts()) == "proto.bad_reply permanent")
-    #expect(try judge(Scene.reply(201, [("Location", "http://x/")]), prepare, facts()) == "http.redirect permanent")
-    #expect(try judge(Scene.reply(501), prepare, facts()).hasSuffix("proto.unsupported sessionGone"))
+    #expect(try interpret(Scene.reply(201), prepare, facts()) == "proto.bad_reply permanent")
+    #expect(try interpret(Scene.reply(201, [("Location", "http://x/")]), prepare, facts()) == "http.redirect permanent")
+    #expect(try interpret(Scene.reply(501), prepare, facts()).hasSuffix("proto.unsupported sessionGone"))
     #expect(
-      try judge(Scene.reply(400, [], "ERR_CONCATENATION_UNSUPPORTED: x"), prepare, facts())
+      try interpret(Scene.reply(400, [], "ERR_CONCATENATION_UNSUPPORTED: x"), prepare, facts())
         .hasSuffix("proto.unsupported sessionGone"))
-    #expect(try judge(Scene.broken(), prepare, facts()) == "net.reset retry(isThrottled: false)")
+    #expect(try interpret(Scene.broken(), prepare, facts()) == "net.reset retry(isThrottled: false)")
   }
 
   @Test(arguments: [
@@ -128,7 +128,7 @@ import TransferModel
   ])
   func probesOfAPart(_ status: Int, _ offset: String, _ expected: String) throws {
     let step = StepRequest.probeChunk(TusScene.chunk(1, 4..<8, acked: 1, remote: remote))
-    #expect(try judge(Scene.reply(status, [("Upload-Offset", offset)]), step, facts()) == expected)
+    #expect(try interpret(Scene.reply(status, [("Upload-Offset", offset)]), step, facts()) == expected)
   }
 
   @Test(arguments: [
@@ -136,7 +136,7 @@ import TransferModel
   ])
   func bodiesOfAPart(_ offset: String, _ expected: String) throws {
     let step = StepRequest.chunk(TusScene.chunk(1, 4..<8, acked: 1, remote: remote))
-    #expect(try judge(Scene.reply(204, [("Upload-Offset", offset)]), step, facts()) == expected)
+    #expect(try interpret(Scene.reply(204, [("Upload-Offset", offset)]), step, facts()) == expected)
   }
 
   @Test(arguments: [
@@ -148,15 +148,16 @@ import TransferModel
     (403, "", "", "permanent"), (201, "", "", "unknown"),
   ])
   func joiningIsNeverRepeatedInDoubt(_ status: Int, _ body: String, _ note: String, _ remedy: String) throws {
-    #expect(try judge(Scene.reply(status, [], body), .finish, facts(stored)).hasSuffix(" " + remedy))
+    #expect(try interpret(Scene.reply(status, [], body), .finish, facts(stored)).hasSuffix(" " + remedy))
   }
 
   @Test func lostAndFoundAnswersToJoining() throws {
-    #expect(try judge(Scene.broken(), .finish, facts(stored)) == "proto.lost_answer unknown")
+    #expect(try interpret(Scene.broken(), .finish, facts(stored)) == "proto.lost_answer unknown")
     #expect(
-      try judge(Scene.broken(mayHaveArrived: false), .finish, facts(stored)) == "net.refused retry(isThrottled: false)")
+      try interpret(Scene.broken(mayHaveArrived: false), .finish, facts(stored))
+        == "net.refused retry(isThrottled: false)")
     #expect(
-      try judge(Scene.reply(201, [("Location", "9")]), .finish, facts(stored))
+      try interpret(Scene.reply(201, [("Location", "9")]), .finish, facts(stored))
         == #"noted ["final=http://h/files/9"], settled"#)
   }
 
@@ -167,7 +168,7 @@ import TransferModel
         $0.session?.notes = ["mode": "concat", "final": "http://h/files/9"]
         $0.session?.notes["polls"] = polls
       }
-      return try judge(Scene.reply(status, fields), .verify, facts)
+      return try interpret(Scene.reply(status, fields), .verify, facts)
     }
     #expect(try look(200, ("Upload-Length", "10"), ("Upload-Offset", "10")) == "finished size")
     #expect(try look(200, ("Upload-Offset", "10")) == "finished size")

@@ -1,7 +1,7 @@
 import TransferModel
 
 /// One answer, as extractions and conditions see it. Documents are read when they are first asked for. Lives as long as one
-/// judgement, on one thread.
+/// interpretation, on one thread.
 final class ReplyReader {
   let status: Int
   let curlCode: Int32

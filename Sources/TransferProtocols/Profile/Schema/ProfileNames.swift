@@ -83,7 +83,7 @@ struct ProfileNames {
   private func fields(_ root: String, _ place: Place, inEach: Bool) -> [String]? {
     guard roots(place, inEach: inEach).contains(root) else { return nil }
     switch root {
-    // In the step chunk it is there when the answer to the last one is judged.
+    // In the step chunk it is there when the answer to the last one is interpreted.
     case "file":
       return Self.file + fileHashes + (place == .last || place == .chunk ? [ProfileHash.crc32c.rawValue] : [])
     case "chunk": return Self.chunk + (place == .chunk ? chunkHashes : [])

@@ -4,7 +4,7 @@ import TransferModel
 ///
 /// After a lost answer the request is sent again when that is harmless (PUT); else (POST) nobody can say whether it took effect, and
 /// the file is `unknown`.
-struct BodyJudge: Sendable, Hashable {
+struct BodyInterpreter: Sendable, Hashable {
   var isRepeatable: Bool
   var ifNoneMatch = false
   /// WebDAV: 409 may say that a collection on the way is missing (RFC 4918 9.7.1). Go's server, and so rclone's, says 404.
@@ -17,7 +17,7 @@ struct BodyJudge: Sendable, Hashable {
   var readsDigest = true
   var sentDigest = DigestAlgorithm.crc32c
 
-  func judge(
+  func interpret(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply) }

@@ -1,19 +1,19 @@
 public import TransferModel
 
 extension S3Protocol {
-  public func judge(
+  public func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply, step, facts) }
     switch step {
-    case .create: return judgeCreate(reply, facts, context)
+    case .create: return interpretCreate(reply, facts, context)
     case .probe(let marker):
       return facts.session?.remoteID == nil
-        ? judgeOrphans(reply, marker, facts, context) : judgeParts(reply, marker, facts, context)
-    case .chunk(let chunk): return judgeChunk(reply, chunk, facts, context)
-    case .finish: return judgeComplete(reply, facts, context)
-    case .verify: return judgeVerify(reply, facts, context)
-    case .abort: return judgeAbort(reply, facts, context)
+        ? interpretOrphans(reply, marker, facts, context) : interpretParts(reply, marker, facts, context)
+    case .chunk(let chunk): return interpretChunk(reply, chunk, facts, context)
+    case .finish: return interpretComplete(reply, facts, context)
+    case .verify: return interpretVerify(reply, facts, context)
+    case .abort: return interpretAbort(reply, facts, context)
     case .makeParent, .prepareChunk, .probeChunk, .discover, .save:
       return .failed(Failure(.engineBug, "s3 has no request for \(step.operation)"), .permanent)
     }
@@ -32,7 +32,9 @@ extension S3Protocol {
     return .failed(failure, remedy)
   }
 
-  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  private func interpretCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext)
+    -> Interpretation
+  {
     guard reply.status == 200 else { return failed(reply, S3Error(reply), .create, facts, context) }
     guard let root = document(reply), root.name == "InitiateMultipartUploadResult" || root.name.hasSuffix("Response"),
       let remoteID = root.value("UploadId"), remoteID.utf8.count <= Self.longestUploadID
@@ -43,7 +45,8 @@ extension S3Protocol {
   /// In bytes; it goes into the URL of each part. MinIO's have some 150, AWS's 128.
   private static let longestUploadID = 2 << 10
 
-  private func judgeAbort(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  private func interpretAbort(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation
+  {
     if (200..<300).contains(reply.status) { return .settled }
     let error = S3Error(reply)
     if reply.status == 404 && !error.isOfAll(status: 404) { return .settled }

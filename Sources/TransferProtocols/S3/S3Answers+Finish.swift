@@ -3,7 +3,7 @@ import TransferModel
 extension S3Protocol {
   /// CompleteMultipartUpload: a 200 is a success only when its body says so to the end. Servers send the status first and
   /// the outcome when they know it. The root is a `…Result`; moto says `…Response`, as S3 did once.
-  func judgeComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     if reply.status == 200 {
       guard let root = document(reply) else {
         return badReply(reply, "the answer to complete cannot be read", .probe, context)
@@ -74,7 +74,7 @@ extension S3Protocol {
   private static let ruleMs: Int64 = 86_400_000
 
   /// HEAD after an answer that never came: ours by its uid, or by a digest that only our content has.
-  func judgeVerify(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretVerify(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200: break
     case 404: return .absent

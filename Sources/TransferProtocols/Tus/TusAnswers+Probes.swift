@@ -3,7 +3,7 @@ import TransferModel
 /// Answers about uploads as they are, and about several that are joined.
 extension TusProtocol {
   /// HEAD of the upload: the offset is the truth, also when it is lower than before.
-  func judgeHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return unknownUpload(reply, .untold, context) }
     guard let offset = reply.number("upload-offset") else {
       return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
@@ -33,7 +33,7 @@ extension TusProtocol {
     return Failure(.protoSessionGone, "the upload at the server is of \(announced) bytes, and not of \(length)")
   }
 
-  func judgeDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+  func interpretDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     // Gone, or a server that cannot: then there is nothing that could be done.
     case 200..<300, 404, 405, 410, 501: .settled
@@ -43,7 +43,7 @@ extension TusProtocol {
 
   // MARK: - Several uploads that are joined
 
-  func judgePartial(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretPartial(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     if reply.status == 501 || TusError.code(reply).contains("CONCAT") {
       let failure = Failure(.protoUnsupported, "the server announces concatenation and refuses it")
       return .failed(failure, .sessionGone).with(learned: context.learned.without("concatenation"))
@@ -57,7 +57,7 @@ extension TusProtocol {
     }
   }
 
-  func judgePartialHead(_ reply: TransferReply, _ chunk: ChunkFacts, _ context: RequestContext) -> Interpretation {
+  func interpretPartialHead(_ reply: TransferReply, _ chunk: ChunkFacts, _ context: RequestContext) -> Interpretation {
     guard (200..<300).contains(reply.status) else {
       return unknownUpload(reply, .chunkProbed(acked: chunk.acked), context)
     }
@@ -75,7 +75,7 @@ extension TusProtocol {
   }
 
   /// The answer to joining. An error that may hide a success is as bad as none: nobody can be asked.
-  func judgeJoin(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretJoin(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200..<300: return joined(reply, facts, context)
     case 404, 410: return unfinished(reply, context)
@@ -106,7 +106,7 @@ extension TusProtocol {
   }
 
   /// HEAD of what was joined. There are servers that do not show it.
-  func judgeFinal(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretFinal(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200..<300: break
     case 403, 404, 405, 410: return .finished(proof(reply, facts, .none))

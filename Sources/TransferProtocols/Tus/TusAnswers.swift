@@ -1,22 +1,22 @@
 public import TransferModel
 
 extension TusProtocol {
-  public func judge(
+  public func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply, step) }
     switch step {
-    case .discover: return judgeDiscover(reply, context)
-    case .create: return judgeCreate(reply, facts, context)
+    case .discover: return interpretDiscover(reply, context)
+    case .create: return interpretCreate(reply, facts, context)
     case .chunk(let chunk):
       return facts.session?.remoteID == nil
-        ? judgeCreateWithBody(reply, chunk, facts, context) : judgePatch(reply, chunk, facts, context)
-    case .probe: return judgeHead(reply, facts, context)
-    case .prepareChunk: return judgePartial(reply, facts, context)
-    case .probeChunk(let chunk): return judgePartialHead(reply, chunk, context)
-    case .finish: return judgeJoin(reply, facts, context)
-    case .verify: return judgeFinal(reply, facts, context)
-    case .abort: return judgeDelete(reply, context)
+        ? interpretCreateWithBody(reply, chunk, facts, context) : interpretPatch(reply, chunk, facts, context)
+    case .probe: return interpretHead(reply, facts, context)
+    case .prepareChunk: return interpretPartial(reply, facts, context)
+    case .probeChunk(let chunk): return interpretPartialHead(reply, chunk, context)
+    case .finish: return interpretJoin(reply, facts, context)
+    case .verify: return interpretFinal(reply, facts, context)
+    case .abort: return interpretDelete(reply, context)
     case .save, .makeParent: return .failed(Failure(.engineBug, "tus has no request for \(step.operation)"), .permanent)
     }
   }
@@ -29,7 +29,7 @@ extension TusProtocol {
   }
 
   /// A server that does not answer OPTIONS may still take uploads.
-  private func judgeDiscover(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+  private func interpretDiscover(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     var learned = context.learned
     switch StatusClass(reply.status) {
     case .success: learned.discovered = TusFeatures(reply).values
@@ -41,7 +41,9 @@ extension TusProtocol {
 
   // MARK: - Creation
 
-  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  private func interpretCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext)
+    -> Interpretation
+  {
     guard (200..<300).contains(reply.status) else { return refusedCreation(reply, context) }
     do throws(Failure) {
       let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
@@ -54,7 +56,7 @@ extension TusProtocol {
     }
   }
 
-  private func judgeCreateWithBody(
+  private func interpretCreateWithBody(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else {
@@ -92,7 +94,7 @@ extension TusProtocol {
   // MARK: - Bodies
 
   /// The answer to a PATCH of the upload, or of the chunk's own.
-  private func judgePatch(
+  private func interpretPatch(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedPatch(reply, chunk, facts, context) }
@@ -161,7 +163,7 @@ extension TusProtocol {
     _ reply: TransferReply, _ chunk: ChunkFacts, _ answer: Failure, _ context: RequestContext
   ) -> Interpretation {
     if TusError.passes(reply) { return .failed(answer, .probe) }
-    // Judged by what this request carried: another one may have learned meanwhile that checksums do not work.
+    // Decided by what this request carried: another one may have learned meanwhile that checksums do not work.
     guard TusError.code(reply).isEmpty, TusFeatures.known.contains(where: { chunk.digests[$0.algorithm] != nil })
     else { return .failed(answer, .permanent) }
     return .failed(answer, .repair).with(learned: context.learned.without("checksum"))

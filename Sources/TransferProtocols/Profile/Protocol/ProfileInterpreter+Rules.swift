@@ -1,7 +1,7 @@
 import TransferModel
 
 /// What a rule that holds makes of an answer.
-extension ProfileJudge {
+extension ProfileInterpreter {
   func follow(_ rule: ProfileRule, _ index: Int) throws -> Interpretation {
     var failure = reply.transportFailure ?? self.failure(nil, rule.note)
     if let delayMs = rule.delayMs { failure.retryAfterMs = max(delayMs, failure.retryAfterMs ?? 0) }

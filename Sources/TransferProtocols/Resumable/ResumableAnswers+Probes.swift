@@ -3,7 +3,7 @@ import TransferModel
 /// Answers about uploads as they are, and what all answers share.
 extension ResumableProtocol {
   /// HEAD: the offset is the truth, also when it is lower than before.
-  func judgeHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     if [404, 410].contains(reply.status) { return gone(facts, mayBeDone: facts.lostAnswer != nil) }
     // Not allowed to ask: nothing is known, and the next PATCH, which names the offset that it expects, tells.
     if [400, 403, 405, 501].contains(reply.status) { return .untold }
@@ -29,7 +29,7 @@ extension ResumableProtocol {
   }
 
   /// The answer to the end that was said without a body.
-  func judgeComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     let isEnded = facts.session?.notes[Self.endedNote] != nil
     switch interop(facts).isComplete(reply) {
     case true? where !(200..<300).contains(reply.status): return .failed(failure(reply, context), .permanent)
@@ -63,7 +63,7 @@ extension ResumableProtocol {
         etag: reply.field("etag") ?? "", requestID: reply.serverRequestID, serverDate: reply.field("date") ?? ""))
   }
 
-  func judgeDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+  func interpretDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     // Gone, or a server that cannot: then there is nothing that could be done.
     case 200..<300, 404, 405, 410, 501: .settled

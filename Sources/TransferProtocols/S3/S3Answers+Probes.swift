@@ -2,7 +2,7 @@ import TransferModel
 
 extension S3Protocol {
   /// A page of ListParts.
-  func judgeParts(
+  func interpretParts(
     _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     guard reply.status == 200 else {
@@ -82,13 +82,13 @@ extension S3Protocol {
   }
 
   /// A page of ListMultipartUploads, or ListParts of one candidate.
-  func judgeOrphans(
+  func interpretOrphans(
     _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     guard var search = marker == nil ? OrphanSearch() : OrphanSearch(marker: marker) else {
       return .failed(Failure(.engineBug, "the probe marker is not ours"), .permanent)
     }
-    if !search.candidates.isEmpty { return judgeCandidate(reply, search, facts, context) }
+    if !search.candidates.isEmpty { return interpretCandidate(reply, search, facts, context) }
     guard reply.status == 200 else { return unlistable(reply, marker, facts, context) }
     guard let root = document(reply), root.name.hasPrefix("ListMultipartUploads") else {
       return badReply(reply, "the list of uploads cannot be read", .retry(isThrottled: false), context)
@@ -144,7 +144,7 @@ extension S3Protocol {
     return next == page ? nil : next
   }
 
-  private func judgeCandidate(
+  private func interpretCandidate(
     _ reply: TransferReply, _ search: OrphanSearch, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     var search = search

@@ -1,20 +1,20 @@
 public import TransferModel
 
 extension ResumableProtocol {
-  public func judge(
+  public func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     if case .chunk(let chunk) = step, isCreation(chunk, facts) {
-      return judgeCreateWithBody(reply, chunk, facts, context)
+      return interpretCreateWithBody(reply, chunk, facts, context)
     }
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
     switch step {
-    case .discover: return judgeDiscover(reply, facts, context)
-    case .create: return judgeCreate(reply, facts, context)
-    case .chunk(let chunk): return judgeAppend(reply, chunk, facts, context)
-    case .probe: return judgeHead(reply, facts, context)
-    case .finish: return judgeComplete(reply, facts, context)
-    case .abort: return judgeDelete(reply, context)
+    case .discover: return interpretDiscover(reply, facts, context)
+    case .create: return interpretCreate(reply, facts, context)
+    case .chunk(let chunk): return interpretAppend(reply, chunk, facts, context)
+    case .probe: return interpretHead(reply, facts, context)
+    case .finish: return interpretComplete(reply, facts, context)
+    case .abort: return interpretDelete(reply, context)
     case .prepareChunk, .probeChunk, .save, .verify, .makeParent:
       return .failed(Failure(.engineBug, "resumable has no request for \(step.operation)"), .permanent)
     }
@@ -28,7 +28,8 @@ extension ResumableProtocol {
 
   // MARK: - What the server is
 
-  private func judgeDiscover(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation
+  private func interpretDiscover(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext)
+    -> Interpretation
   {
     guard case .unasked(let asked) = discovery(facts.learned).finding,
       case .unasked = discovery(context.learned).finding
@@ -42,7 +43,7 @@ extension ResumableProtocol {
   }
 
   /// 104 names the upload while its request goes on. One of another version is not for us (section 2.1 of the reference).
-  public func judgeInterim(
+  public func interpretInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> OpenedSession? {
     guard reply.status == 104, isMaking(step, facts) else { return nil }
@@ -64,7 +65,9 @@ extension ResumableProtocol {
 
   // MARK: - Creation
 
-  private func judgeCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  private func interpretCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext)
+    -> Interpretation
+  {
     if interop(facts).isComplete(reply) == true {
       let isSuccess = (200..<300).contains(reply.status)
       return isSuccess
@@ -94,12 +97,12 @@ extension ResumableProtocol {
   }
 
   /// The answer to a request that brought the whole file: of an upload, or of a server that never heard of them.
-  private func judgeCreateWithBody(
+  private func interpretCreateWithBody(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     let isMade = facts.session?.remoteID != nil
     if isMade, let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
-    if reply.isEarlySuccess { return bodyJudge(facts).judge(reply, chunk, facts, context) }
+    if reply.isEarlySuccess { return bodyInterpreter(facts).interpret(reply, chunk, facts, context) }
     switch interop(facts).isComplete(reply) {
     case true?: return ended(reply, chunk, facts, context)
     case false? where (200..<300).contains(reply.status):
@@ -111,7 +114,7 @@ extension ResumableProtocol {
     default: break
     }
     if isMade { return refusedAppend(reply, chunk, facts, context) }
-    return advised(bodyJudge(facts).judge(reply, chunk, facts, context), reply)
+    return advised(bodyInterpreter(facts).interpret(reply, chunk, facts, context), reply)
   }
 
   /// What would work where the endpoint does not take a request that makes an upload: many have one URL for all of them, and some
@@ -130,8 +133,8 @@ extension ResumableProtocol {
     return .failed(failure, .permanent)
   }
 
-  private func bodyJudge(_ facts: UploadFacts) -> BodyJudge {
-    BodyJudge(
+  private func bodyInterpreter(_ facts: UploadFacts) -> BodyInterpreter {
+    BodyInterpreter(
       isRepeatable: !settings.isPost, ifNoneMatch: settings.ifNoneMatch,
       acceptsPage: settings.answers.acceptsPage(for: settings.mediaType.type(of: facts.file.key)),
       accepts202: settings.answers.accepts202)
@@ -139,7 +142,7 @@ extension ResumableProtocol {
 
   // MARK: - Bodies
 
-  private func judgeAppend(
+  private func interpretAppend(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     let isLast = chunk.body.end == facts.file.size
@@ -215,10 +218,12 @@ extension ResumableProtocol {
     if let failure = mismatch(reply, facts, context) {
       return .failed(failure, settings.isPost ? .permanent : isNamed ? .sessionGone : .retry(isThrottled: false))
     }
-    var judge = bodyJudge(facts)
+    var interpreter = bodyInterpreter(facts)
     // The server knows uploads: whatever the status, the answer is that of the program behind this one.
-    if isNamed || interop(facts).isComplete(reply) == true { (judge.acceptsPage, judge.accepts202) = (true, true) }
-    let meaning = judge.judge(reply, chunk, facts, context)
+    if isNamed || interop(facts).isComplete(reply) == true {
+      (interpreter.acceptsPage, interpreter.accepts202) = (true, true)
+    }
+    let meaning = interpreter.interpret(reply, chunk, facts, context)
     if case .failed(let failure, .retry) = meaning.outcome, failure.code == .integrityMismatch, isNamed {
       return .failed(failure, .sessionGone)
     }

@@ -1,17 +1,17 @@
 public import TransferModel
 
 extension ProfileProtocol {
-  public func judge(
+  public func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     guard let (name, described) = described(step) else {
       return .failed(Failure(.engineBug, "the profile has no step to \(step.operation.rawValue)"), .permanent)
     }
     let url = (try? request(step, facts, context).url) ?? inputs["url"] ?? ""
-    let judge = ProfileJudge(
+    let interpreter = ProfileInterpreter(
       proto: self, step: step, name: name, rules: described, reply: reply, reader: ReplyReader(reply, url: url),
       facts: facts, context: context, scope: scope(step, facts, context))
-    return judge.interpretation()
+    return interpreter.interpretation()
   }
 }
 
@@ -19,7 +19,7 @@ extension ProfileProtocol {
 ///
 /// Asked in this order: the rules of the step, the common rules, whether no answer came, `poll`, `success`. What nothing speaks
 /// about means what ``StatusClass`` says.
-struct ProfileJudge {
+struct ProfileInterpreter {
   let proto: ProfileProtocol
   let step: StepRequest
   /// nil for `auth.refresh`.

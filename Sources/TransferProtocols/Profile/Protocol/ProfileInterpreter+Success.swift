@@ -1,7 +1,7 @@
 import TransferModel
 
 /// What a success means, step by step.
-extension ProfileJudge {
+extension ProfileInterpreter {
   /// Values that an answer gave.
   struct Extracted {
     /// For the session row, by the names of ``SessionNotes``.
@@ -251,7 +251,7 @@ extension ProfileJudge {
   }
 }
 
-extension ProfileJudge.Extracted {
+extension ProfileInterpreter.Extracted {
   /// Texts of a server that are kept are short: they go into each request and into the ledger.
   static let longestText = 64 << 10
   /// Of those that are kept for each chunk, of which there may be thousands.

@@ -1,7 +1,7 @@
 import TransferModel
 
 /// What failures mean where no rule speaks.
-extension ProfileJudge {
+extension ProfileInterpreter {
   /// No answer came.
   func lost(_ failure: Failure) -> Interpretation {
     let remedy = Remedy(transport: failure)

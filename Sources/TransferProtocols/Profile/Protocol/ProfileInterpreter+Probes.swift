@@ -1,7 +1,7 @@
 import TransferModel
 
 /// What a probe of the session says.
-extension ProfileJudge {
+extension ProfileInterpreter {
   func probed(_ values: Extracted) throws -> Interpretation {
     let meaning = try found(values)
     guard notes.wantsProbe else { return meaning }

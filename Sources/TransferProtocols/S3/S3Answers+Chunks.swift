@@ -2,7 +2,7 @@ import TransferModel
 
 extension S3Protocol {
   /// An answer to a part or to the PUT of a whole file.
-  func judgeChunk(
+  func interpretChunk(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedChunk(reply, chunk, facts, context) }

@@ -1,26 +1,26 @@
 public import TransferModel
 
 extension PutProtocol {
-  public func judge(
+  public func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
     switch step {
     case .chunk(let chunk):
-      return BodyJudge(
+      return BodyInterpreter(
         isRepeatable: method != .post, ifNoneMatch: ifNoneMatch, makesParents: method == .dav,
         acceptsPage: answers.acceptsPage(for: method == .post ? "text/html" : mediaType.type(of: facts.file.key)),
         accepts202: answers.accepts202
-      ).judge(reply, chunk, facts, context)
+      ).interpret(reply, chunk, facts, context)
     case .makeParent:
       if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
-      return judgeParent(reply, context)
+      return interpretParent(reply, context)
     case .create, .probe, .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort:
       return .failed(Failure(.engineBug, "\(name) has no request for \(step.operation)"), .permanent)
     }
   }
 
   /// 405 says that the collection is there. 403 and redirects may mean the same, or not: the PUT that follows tells.
-  private func judgeParent(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+  private func interpretParent(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200..<300, 301, 302, 307, 308, 403, 405: return .settled
     default: break
