@@ -8,11 +8,6 @@ struct BlocksEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   func answer() throws(ExchangeEnd) -> Answer {
     try authorize()
     switch (target.words, exchange.head.method) {

@@ -8,11 +8,6 @@ struct BrowserChunksEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   private var prefix: String { target.name == "flow" ? "flow" : "resumable" }
 
   private var receiver: ChunkReceiver { ChunkReceiver(exchange: exchange, name: target.name, startsAnew: true) }

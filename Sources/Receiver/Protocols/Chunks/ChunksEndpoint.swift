@@ -8,11 +8,6 @@ struct ChunksEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   private var receiver: ChunkReceiver { ChunkReceiver(exchange: exchange, name: "chunks") }
   /// The number of the first chunk.
   private var base: Int64 { target.query["base"] == "0" ? 0 : 1 }

@@ -5,7 +5,7 @@ protocol Endpoint {
   /// The first components behind the prefix that belong to it.
   static var names: [String] { get }
 
-  init(_ exchange: Exchange, _ target: EndpointTarget)
+  init(exchange: Exchange, target: EndpointTarget)
 
   /// Carries the request out, credentials included.
   func answer() throws(ExchangeEnd) -> Answer
@@ -62,7 +62,7 @@ enum Endpoints {
     }
     let target = EndpointTarget(
       name: name, rest: Array(components.dropFirst()), query: try Query(exchange.head.query))
-    let endpoint = type.init(exchange, target)
+    let endpoint = type.init(exchange: exchange, target: target)
     do throws(ExchangeEnd) {
       return endpoint.completed(try endpoint.answer())
     } catch {

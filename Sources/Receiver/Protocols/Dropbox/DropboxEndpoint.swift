@@ -22,11 +22,6 @@ struct DropboxEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   func answer() throws(ExchangeEnd) -> Answer {
     try exchange.authorize()
     let words = target.words

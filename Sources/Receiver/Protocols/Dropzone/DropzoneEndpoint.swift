@@ -8,11 +8,6 @@ struct DropzoneEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   private var receiver: ChunkReceiver { ChunkReceiver(exchange: exchange, name: "dropzone") }
 
   func answer() throws(ExchangeEnd) -> Answer {

@@ -8,11 +8,6 @@ struct FormEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   func answer() throws(ExchangeEnd) -> Answer {
     try exchange.authorize()
     guard target.words.allSatisfy(\.isEmpty) else { throw .refuse(404, "forms go to /-/form/") }

@@ -26,11 +26,6 @@ struct GoogleEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   func answer() throws(ExchangeEnd) -> Answer {
     if target.name == "google-uploads" { return try onUpload() }
     try exchange.authorize()

@@ -30,11 +30,6 @@ struct GraphEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   func answer() throws(ExchangeEnd) -> Answer {
     if target.name == "graph-uploads" { return try onUpload() }
     try exchange.authorize()

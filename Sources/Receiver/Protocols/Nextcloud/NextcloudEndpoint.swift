@@ -27,11 +27,6 @@ struct NextcloudEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   func answer() throws(ExchangeEnd) -> Answer {
     try exchange.authorize()
     var words = target.words

@@ -8,11 +8,6 @@ struct QiniuEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   func answer() throws(ExchangeEnd) -> Answer {
     try authorize()
     let (words, method) = (target.words, exchange.head.method)

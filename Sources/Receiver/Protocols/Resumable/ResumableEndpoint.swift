@@ -8,11 +8,6 @@ struct ResumableEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   var head: RequestHead { exchange.head }
 
   func answer() throws(ExchangeEnd) -> Answer {

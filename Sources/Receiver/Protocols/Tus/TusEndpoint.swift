@@ -9,11 +9,6 @@ struct TusEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  init(_ exchange: Exchange, _ target: EndpointTarget) {
-    self.exchange = exchange
-    self.target = target
-  }
-
   var head: RequestHead { exchange.head }
 
   func answer() throws(ExchangeEnd) -> Answer {
