@@ -1,31 +1,34 @@
 -- The ledger: one row for every intention, and its result.
 --
--- Times are integer milliseconds since 1970 UTC by the wall clock: for people. Nothing is decided by comparing two of them, except
--- not_before and abort_after with the present time. Order is the order of ids. Names and keys are bytes (BLOB). Unsigned 64-bit
--- numbers of the kernel (inode, device) are stored with the same bits as signed ones.
+-- Times are integer milliseconds since 1970 UTC by the wall clock: for people. Nothing is decided by comparing two of
+-- them, except not_before and abort_after with the present time. Order is the order of ids. Names and keys are bytes
+-- (BLOB). Unsigned 64-bit numbers of the kernel (inode, device) are stored with the same bits as signed ones.
 --
--- CHECKs, unique indexes and the triggers of 0002 repeat the rules of the program, so that no other program can store what must
--- not be true.
+-- CHECKs, unique indexes and the triggers of 0002 repeat the rules of the program, so that no other program can store
+-- what must not be true.
 --
 -- Numbers (`b1`, `f7`) are never used again, also when history was pruned: AUTOINCREMENT.
 --
 -- What keeps the price of a row low (SQLite 3.40):
--- * Lists of three values and more are written out with OR, here and in 0002: for `IN (…)` in a CHECK or a trigger SQLite fills a
---   temporary B-tree at every row that is written, which doubled the price of a file (sqlite3FindInIndex in its expr.c).
--- * A statement that may fail in the middle of more than one write keeps a journal of its own, into which it copies each page before
---   it changes it; a statement with triggers counts as more than one write (usesStmtJournal). That was a quarter of the price of a file.
---   So triggers say FAIL, references are checked at the commit, and CHECKs of files, chunks and attempts, and the triggers of their
---   births and transitions, call no functions (which may fail). What needs one is asked by a trigger on its own column.
--- * Columns of the condition of an index are repeated among its columns where many rows are added up: SQLite takes an index without
---   them for one that does not hold all, and looks up each row.
+-- * Lists of three values and more are written out with OR, here and in 0002: for `IN (…)` in a CHECK or a trigger
+--   SQLite fills a temporary B-tree at every row that is written, which doubled the price of a file (sqlite3FindInIndex
+--   in its expr.c).
+-- * A statement that may fail in the middle of more than one write keeps a journal of its own, into which it copies
+--   each page before it changes it; a statement with triggers counts as more than one write (usesStmtJournal). That was
+--   a quarter of the price of a file. So triggers say FAIL, references are checked at the commit, and CHECKs of files,
+--   chunks and attempts, and the triggers of their births and transitions, call no functions (which may fail). What
+--   needs one is asked by a trigger on its own column.
+-- * Columns of the condition of an index are repeated among its columns where many rows are added up: SQLite takes an
+--   index without them for one that does not hold all, and looks up each row.
 -- * An index ends with the number of its row, so that `id` is among its columns only where something else follows it.
--- A small file that was sent takes 540 bytes in ten B-trees: the rows of file (153), attempt (107), receipt (77) and chunk (64), and six
--- indexes, beside each of which stands what it is for.
+-- A small file that was sent takes 540 bytes in ten B-trees: the rows of file (153), attempt (107), receipt (77) and
+-- chunk (64), and six indexes, beside each of which stands what it is for.
 --
--- Prune and merge find their rows through the indexes that are here: all rows of a batch through file_batch, and those of a file through
--- chunk's UNIQUE, attempt_file, session_file, event_range_file and the keys of receipt, sighting and sent_body; what was merged before
--- through the uids, and event_merged. References to a chunk or an attempt (attempt.chunk_id, chunk.done_attempt, receipt.attempt_id) have
--- no index of their own, which each file would pay for: a prune deletes whole files with `PRAGMA foreign_keys` off.
+-- Prune and merge find their rows through the indexes that are here: all rows of a batch through file_batch, and those
+-- of a file through chunk's UNIQUE, attempt_file, session_file, event_range_file and the keys of receipt, sighting and
+-- sent_body; what was merged before through the uids, and event_merged. References to a chunk or an attempt
+-- (attempt.chunk_id, chunk.done_attempt, receipt.attempt_id) have no index of their own, which each file would pay for:
+-- a prune deletes whole files with `PRAGMA foreign_keys` off.
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The ledger itself.
@@ -40,8 +43,9 @@ CREATE TABLE store_meta (
   -- Of a copy: the uid of the ledger that it was made of, and when.
   origin_uid BLOB CHECK (length(origin_uid) = 16),
   copied_at INTEGER,
-  -- Birth time of the file in which the ledger was opened last, in nanoseconds since 1970 UTC: another one means that the ledger was
-  -- copied by other means than `store backup`. NULL in a copy that was not opened yet, and where the file system does not keep it.
+  -- Birth time of the file in which the ledger was opened last, in nanoseconds since 1970 UTC: another one means that
+  -- the ledger was copied by other means than `store backup`. NULL in a copy that was not opened yet, and where the
+  -- file system does not keep it.
   born_ns INTEGER
 ) STRICT;
 
@@ -53,9 +57,10 @@ CREATE TABLE error_code (
   hint TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Ledgers of other machines whose rows were merged into this one. A batch, and with it its files, chunks, sessions, attempts and
--- receipts, comes from one of them; so does a place that keys belong to, so that a key of another ledger is never the same row as ours.
--- What was merged is found again by its uid, an event by its number there; it is merged once, and no engine works on it.
+-- Ledgers of other machines whose rows were merged into this one. A batch, and with it its files, chunks, sessions,
+-- attempts and receipts, comes from one of them; so does a place that keys belong to, so that a key of another ledger
+-- is never the same row as ours. What was merged is found again by its uid, an event by its number there; it is merged
+-- once, and no engine works on it.
 CREATE TABLE origin_store (
   id INTEGER PRIMARY KEY,
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
@@ -136,7 +141,8 @@ CREATE TABLE batch (
   settings TEXT NOT NULL CHECK (settings LIKE '{%}'),
   labels TEXT NOT NULL CHECK (labels LIKE '{%}'),
   priority INTEGER NOT NULL,
-  -- Limits for all its requests together: bytes a second, requests at a time, the time after which no file of it is begun.
+  -- Limits for all its requests together: bytes a second, requests at a time, the time after which no file of it is
+  -- begun.
   rate INTEGER CHECK (rate >= 1),
   workers INTEGER CHECK (workers >= 1),
   deadline_at INTEGER,
@@ -187,8 +193,9 @@ CREATE TABLE file (
     OR state = 'superseded'),
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
   message TEXT,
-  -- What a person asks of a file that an engine has. The engine sees it within a quarter of a second, and every transition
-  -- that takes the file out of its hands honours it, also the recovery after a crash. Files that nobody works on change at once.
+  -- What a person asks of a file that an engine has. The engine sees it within a quarter of a second, and every
+  -- transition that takes the file out of its hands honours it, also the recovery after a crash. Files that nobody
+  -- works on change at once.
   wish TEXT CHECK (wish IS NULL OR ((wish = 'pause' OR wish = 'pause-now' OR wish = 'cancel' OR wish = 'remove')
     AND state IN ('active', 'finishing'))),
   -- Tidied away: left out of lists, never out of reports.
@@ -200,8 +207,8 @@ CREATE TABLE file (
   run_id INTEGER REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
   chunk_size INTEGER CHECK (chunk_size >= 0),
   chunk_count INTEGER CHECK (chunk_count >= 1),
-  -- A file of which nothing is stored may be cut anew, into shorter chunks: the length of its chunks at first, which older attempts
-  -- may have sent of one.
+  -- A file of which nothing is stored may be cut anew, into shorter chunks: the length of its chunks at first, which
+  -- older attempts may have sent of one.
   first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
   -- It came to rest once while a chunk of it was stored. Never taken back: it says where to look, not what is there.
   holds INTEGER CHECK (holds = 1),
@@ -221,27 +228,28 @@ CREATE TABLE file (
     AND device IS NOT NULL)),
   CHECK (finished_at >= started_at)
 ) STRICT;
--- 26 bytes. People name rows by the beginning of their uid, and a merge asks which files it has already. Most of it are the 16 bytes of the
--- uid; new ones lie at its end, because they begin with the time.
+-- 26 bytes. People name rows by the beginning of their uid, and a merge asks which files it has already. Most of it are
+-- the 16 bytes of the uid; new ones lie at its end, because they begin with the time.
 CREATE INDEX file_uid ON file (uid);
--- The natural key: one row stands for each key, older generations are beside it. 28 bytes, most of them the key: each file that is added
--- is looked for here.
+-- The natural key: one row stands for each key, older generations are beside it. 28 bytes, most of them the key: each
+-- file that is added is looked for here.
 CREATE UNIQUE INDEX file_live ON file (destination_id, key) WHERE live = 1;
 CREATE UNIQUE INDEX file_past ON file (destination_id, key, generation) WHERE live IS NULL;
 -- Two downloads never write the same file.
 CREATE UNIQUE INDEX file_written ON file (path) WHERE live = 1 AND is_download = 1;
 -- All files of a batch, 9 bytes each, in the order of admission, so that what is written together lies together.
 CREATE INDEX file_batch ON file (batch_id);
--- The states, apart: each index also holds what `status`, `list` and `report` add up, and every file is in exactly one of
--- file_ready, file_waiting, file_running, file_done and file_rest.
--- Ready and waiting are apart: files in backoff in the index of the ready ones would be stepped over by every claim.
+-- The states, apart: each index also holds what `status`, `list` and `report` add up, and every file is in exactly one
+-- of file_ready, file_waiting, file_running, file_done and file_rest. Ready and waiting are apart: files in backoff in
+-- the index of the ready ones would be stepped over by every claim.
 CREATE INDEX file_ready ON file (priority DESC) WHERE state = 'pending' AND not_before IS NULL;
 -- The same within a batch, so that a claim need not step over the files of batches that are held back.
 CREATE INDEX file_ready_batch ON file (batch_id, priority DESC, id, size, state, not_before)
   WHERE state = 'pending' AND not_before IS NULL;
 CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE state = 'pending' AND not_before IS NOT NULL;
 CREATE INDEX file_running ON file (run_id) WHERE state IN ('active', 'finishing');
--- 23 bytes. Sums are kept by blocks of numbers, and those that are not kept yet are read from here: so the number comes before the size.
+-- 23 bytes. Sums are kept by blocks of numbers, and those that are not kept yet are read from here: so the number comes
+-- before the size.
 CREATE INDEX file_done ON file (batch_id, id, size, hidden, state) WHERE state = 'done';
 CREATE INDEX file_rest ON file (state, batch_id, cause, size, finished_at, hidden)
   WHERE state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing';
@@ -252,8 +260,8 @@ CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL;
 CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
 CREATE INDEX file_partial ON file (batch_id, state) WHERE holds IS NOT NULL AND run_id IS NULL AND state <> 'done';
 
--- The newest identity under which a file was found to hold what was sent of it: another ctime (permissions, owner, hard links) or
--- another device number (mounted again) without another content.
+-- The newest identity under which a file was found to hold what was sent of it: another ctime (permissions, owner, hard
+-- links) or another device number (mounted again) without another content.
 CREATE TABLE sighting (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   ctime_ns INTEGER NOT NULL,
@@ -262,8 +270,8 @@ CREATE TABLE sighting (
   seen_at INTEGER NOT NULL
 ) STRICT;
 
--- In a copy of a ledger: files that were not at rest when it was made. Its original may have sent them since. A row goes when its
--- doubt was settled or a person trusts the copy.
+-- In a copy of a ledger: files that were not at rest when it was made. Its original may have sent them since. A row
+-- goes when its doubt was settled or a person trusts the copy.
 CREATE TABLE doubt (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
@@ -281,11 +289,11 @@ CREATE TABLE session (
   remote_id TEXT CHECK (remote_id <> ''),
   -- Names and values of the protocol's own (a JSON object): tokens, how far the last steps are.
   notes TEXT CHECK (notes LIKE '{%}'),
-  -- What belonged to it at the server when it was given up (a JSON array of what the chunks held as `remote`): the chunks may have
-  -- been begun anew, in another session, before its end is asked for.
+  -- What belonged to it at the server when it was given up (a JSON array of what the chunks held as `remote`): the
+  -- chunks may have been begun anew, in another session, before its end is asked for.
   remotes TEXT CHECK (remotes LIKE '[%]'),
-  -- The attempt that began as one which must not be repeated, and whose own request opened this session: from then on the server
-  -- can be asked what became of it, so recovery asks instead of leaving its file unknown.
+  -- The attempt that began as one which must not be repeated, and whose own request opened this session: from then on
+  -- the server can be asked what became of it, so recovery asks instead of leaving its file unknown.
   opened_by INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
   intended_at INTEGER NOT NULL,
   opened_at INTEGER,
@@ -381,7 +389,8 @@ CREATE TABLE attempt (
   CHECK (operation = 'part' OR operation = 'prepare' OR operation = 'probe' OR chunk_id IS NULL),
   CHECK (ended_at >= started_at)
 ) STRICT;
--- 22 bytes. The attempts of a file; those for a chunk by their number, so that the next one is found without reading the others.
+-- 22 bytes. The attempts of a file; those for a chunk by their number, so that the next one is found without reading
+-- the others.
 CREATE UNIQUE INDEX attempt_file ON attempt (file_id, operation, chunk_id, n);
 -- NULLs are distinct in a unique index, so the attempts without a chunk need their own.
 CREATE UNIQUE INDEX attempt_control ON attempt (file_id, operation, n) WHERE chunk_id IS NULL;
@@ -401,8 +410,8 @@ CREATE TABLE sent_body (
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What came of it.
 
--- What is known of the object at the server. The first receipt of a file is the proof with which it was done; others follow when it is
--- looked for later: it is still there, or it is lost.
+-- What is known of the object at the server. The first receipt of a file is the proof with which it was done; others
+-- follow when it is looked for later: it is still there, or it is lost.
 CREATE TABLE receipt (
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   n INTEGER NOT NULL DEFAULT 1 CHECK (n >= 1),
@@ -422,7 +431,8 @@ CREATE TABLE receipt (
   request_id TEXT NOT NULL,
   server_date TEXT NOT NULL,
   location TEXT NOT NULL,
-  -- Why a person says that it is done, whose outcome was unknown. Its chunks stay as they were: nobody acknowledged them.
+  -- Why a person says that it is done, whose outcome was unknown. Its chunks stay as they were: nobody acknowledged
+  -- them.
   note TEXT CHECK (note IS NULL OR (note <> '' AND confirmation = 'none')),
   recorded_at INTEGER NOT NULL,
   PRIMARY KEY (file_id, n),
@@ -430,9 +440,9 @@ CREATE TABLE receipt (
   CHECK ((attempt_id IS NULL) = (note IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 
--- What people and the engine did: a row for what a verb did to the files of one batch, or to none, in one transaction. A verb on very
--- many files takes several of them: the later rows name the first one, and lists show them as one. A row says all that it ever
--- will when it is committed, so that who reads on from the last number misses nothing.
+-- What people and the engine did: a row for what a verb did to the files of one batch, or to none, in one transaction.
+-- A verb on very many files takes several of them: the later rows name the first one, and lists show them as one. A row
+-- says all that it ever will when it is committed, so that who reads on from the last number misses nothing.
 CREATE TABLE event (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,
@@ -449,8 +459,8 @@ CREATE UNIQUE INDEX event_merged ON event (origin_id, origin_event) WHERE origin
 CREATE INDEX event_batch ON event (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX event_part ON event (part_of) WHERE part_of IS NOT NULL;
 
--- The files of an event, all of its batch: ranges of numbers, in order and apart. Ranges are short, so that those which hold a file are
--- among the few that begin not far below its number.
+-- The files of an event, all of its batch: ranges of numbers, in order and apart. Ranges are short, so that those which
+-- hold a file are among the few that begin not far below its number.
 CREATE TABLE event_range (
   event_id INTEGER NOT NULL REFERENCES event (id) DEFERRABLE INITIALLY DEFERRED,
   first_file INTEGER NOT NULL CHECK (first_file >= 1),
@@ -459,8 +469,8 @@ CREATE TABLE event_range (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_range_file ON event_range (first_file, last_file);
 
--- An append-only log of what receipts, ended attempts and events say: a Merkle tree (RFC 6962 section 2) whose leaves are in the
--- order of their numbers, so that nobody can change what was recorded without its root being another.
+-- An append-only log of what receipts, ended attempts and events say: a Merkle tree (RFC 6962 section 2) whose leaves
+-- are in the order of their numbers, so that nobody can change what was recorded without its root being another.
 CREATE TABLE log_leaf (
   -- Its place in the tree, from 0.
   id INTEGER PRIMARY KEY CHECK (id >= 0),
@@ -478,9 +488,10 @@ CREATE TABLE log_checkpoint (
 ) STRICT;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Sums. A closed attempt and a done file stay as they are, so that what a report adds up need not be read again for each report.
--- Runs write them, over 4,096 numbers each; what they do not hold yet is added up when it is asked for. They say nothing that the rows
--- of attempt and file do not say: without them reports are only slower, and `store check` compares them.
+-- Sums. A closed attempt and a done file stay as they are, so that what a report adds up need not be read again for
+-- each report. Runs write them, over 4,096 numbers each; what they do not hold yet is added up when it is asked for.
+-- They say nothing that the rows of attempt and file do not say: without them reports are only slower, and `store
+-- check` compares them.
 
 -- Of the attempts number block * 4096 and up, all of them closed, those of one batch.
 CREATE TABLE attempt_sum (
@@ -498,7 +509,8 @@ CREATE TABLE attempt_sum (
   last_at INTEGER NOT NULL,
   -- By error code: how many, the newest of them, the first start, the last end.
   errors TEXT NOT NULL CHECK (errors LIKE '{%}'),
-  -- Milliseconds of parts that succeeded and how many took so long; times in which one was in flight. Numbers of 7 bits a byte.
+  -- Milliseconds of parts that succeeded and how many took so long; times in which one was in flight. Numbers of 7 bits
+  -- a byte.
   latencies BLOB NOT NULL,
   active BLOB NOT NULL,
   UNIQUE (batch_id, block)

@@ -1,11 +1,12 @@
--- What the tables alone cannot refuse: births and transitions of rows, evidence that is missing, and the loss of history.
+-- What the tables alone cannot refuse: births and transitions of rows, evidence that is missing, and the loss of
+-- history.
 --
--- INSERT OR REPLACE and UPDATE OR REPLACE delete the rows that are in their way without asking the delete triggers. So births refuse
--- what is there already in every table, and updates refuse what would be unique no more.
--- What is merged from another ledger has ended there: rows of a batch (or a run) with an origin begin as they ended, and no other
--- rule is different for them. The batch is asked about only where a row would be refused else, so that our own rows do not pay for it.
--- For each table: how a row begins, how it may change, the evidence that it needs, and what stays. Why triggers say FAIL, and write
--- out lists with OR, is said at the beginning of 0001.
+-- INSERT OR REPLACE and UPDATE OR REPLACE delete the rows that are in their way without asking the delete triggers. So
+-- births refuse what is there already in every table, and updates refuse what would be unique no more. What is merged
+-- from another ledger has ended there: rows of a batch (or a run) with an origin begin as they ended, and no other rule
+-- is different for them. The batch is asked about only where a row would be refused else, so that our own rows do not
+-- pay for it. For each table: how a row begins, how it may change, the evidence that it needs, and what stays. Why
+-- triggers say FAIL, and write out lists with OR, is said at the beginning of 0001.
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The ledger itself.
@@ -116,7 +117,8 @@ BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
 CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, size, mtime_ns,
   ctime_ns, inode, device, boot, mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
--- An UPDATE that names the number of a row "rowid" sets off no trigger of the column: numbers are compared at each update.
+-- An UPDATE that names the number of a row "rowid" sets off no trigger of the column: numbers are compared at each
+-- update.
 CREATE TRIGGER file_number BEFORE UPDATE ON file WHEN NEW.id <> OLD.id
 BEGIN SELECT RAISE(FAIL, 'a file keeps its number'); END;
 CREATE TRIGGER file_revival BEFORE UPDATE OF live ON file
@@ -276,8 +278,9 @@ CREATE TRIGGER attempt_fixed BEFORE UPDATE OF id, uid, file_id, chunk_id, sessio
 BEGIN SELECT RAISE(FAIL, 'what an attempt is does not change'); END;
 CREATE TRIGGER attempt_excerpt BEFORE UPDATE OF reply_excerpt ON attempt WHEN length(NEW.reply_excerpt) > 4096
 BEGIN SELECT RAISE(FAIL, 'of an answer 4096 bytes are kept'); END;
--- A closed attempt is history but for one thing: what it sent, and a later question of the same file found at the server, counts as
--- acknowledged by it. What a killed engine sent was not written down; what of it was found was sent at least.
+-- A closed attempt is history but for one thing: what it sent, and a later question of the same file found at the
+-- server, counts as acknowledged by it. What a killed engine sent was not written down; what of it was found was sent
+-- at least.
 CREATE TRIGGER attempt_closed BEFORE UPDATE ON attempt
 WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OLD.operation <> 'part' OR OLD.outcome = 'ok'

@@ -1,6 +1,6 @@
--- The public SQL interface, and what each of its columns means. Nothing but functions of the SQLite core is used, so that every
--- program can read it. path and key are bytes, as they are stored: a name need not be UTF-8, and SQL cannot tell;
--- CAST(path AS TEXT) shows them where they are.
+-- The public SQL interface, and what each of its columns means. Nothing but functions of the SQLite core is used, so
+-- that every program can read it. path and key are bytes, as they are stored: a name need not be UTF-8, and SQL cannot
+-- tell; CAST(path AS TEXT) shows them where they are.
 
 CREATE VIEW v_meta AS
 SELECT
@@ -111,8 +111,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_batches', 'bytes', 'INTEGER', 'bytes', 'Size of its files.'),
   ('v_batches', 'bytes_done', 'INTEGER', 'bytes', 'Size of the files that the server confirmed.');
 
--- Bodies of which nobody knows how much was sent: their engine died, or they are being sent now. A body is not longer than what was
--- left of its chunk; a file that was cut anew since had longer ones.
+-- Bodies of which nobody knows how much was sent: their engine died, or they are being sent now. A body is not longer
+-- than what was left of its chunk; a file that was cut anew since had longer ones.
 CREATE VIEW v_cut_off AS
 SELECT
   a.id AS attempt_id,

@@ -29,7 +29,8 @@ public struct AdmissionPage: Sendable {
     append(path, key, identity, mode)
   }
 
-  /// A file of another page whose admission has to know whether its content is that of an older row (``PageAdmission/moved``).
+  /// A file of another page whose admission has to know whether its content is that of an older row
+  /// (``PageAdmission/moved``).
   public mutating func append(
     _ index: Int, of page: AdmissionPage, _ identity: SourceIdentity, _ verdict: ContentVerdict
   ) {
@@ -129,8 +130,8 @@ public struct PageAdmission: Sendable, Hashable {
   public var unknown: [Int] = []
   /// Positions in the page: an older version is being sent right now.
   public var busy: [Int] = []
-  /// Nothing was decided about these: whether they are what was sent before is in their content. They are to be admitted again with
-  /// a ``ContentVerdict``.
+  /// Nothing was decided about these: whether they are what was sent before is in their content. They are to be
+  /// admitted again with a ``ContentVerdict``.
   public var moved: [MovedFile] = []
 
   public init() {}

@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// The ledger of one machine: an SQLite file that knows every batch, file, chunk and attempt. Any number of processes may
-/// have it open; each writes through one connection on its own thread, and reads through another.
+/// The ledger of one machine: an SQLite file that knows every batch, file, chunk and attempt. Any number of processes
+/// may have it open; each writes through one connection on its own thread, and reads through another.
 public final class Ledger: Sendable {
   public enum OpenMode: Sendable {
     /// Read and write; made when it is missing (directory 0700, file 0600).
@@ -97,8 +97,8 @@ public final class Ledger: Sendable {
   /// that this user may not lock, `body` runs again when somebody wrote meanwhile.
   public func read<T>(_ body: (LedgerReader) throws -> T) throws(TransferError) -> T { try reader.read(body) }
 
-  /// Differs from an earlier mark when another connection has changed the ledger meanwhile; costs no look at a row. Reads
-  /// of what may have changed belong after it.
+  /// Differs from an earlier mark when another connection has changed the ledger meanwhile; costs no look at a row.
+  /// Reads of what may have changed belong after it.
   public func changeMark() throws(TransferError) -> LedgerMark {
     LedgerMark(version: try read { try $0.dataVersion() }, stamp: reader.stamp)
   }
@@ -126,20 +126,21 @@ public final class Ledger: Sendable {
     return id
   }
 
-  /// For an engine: its writer waits for a full or failing disk, and sets aside some space (`<path>.reserve`) that is given
-  /// back when the disk is full. Until ``close()``.
+  /// For an engine: its writer waits for a full or failing disk, and sets aside some space (`<path>.reserve`) that is
+  /// given back when the disk is full. Until ``close()``.
   public func retryCommits(_ retry: CommitRetry) { writer?.retryCommits(retry) }
 
-  /// For an engine that has recovered what was left: a new journal of what its requests read. nil where it cannot be made.
+  /// For an engine that has recovered what was left: a new journal of what its requests read. nil where it cannot be
+  /// made.
   public func sendingJournal() -> SendingJournal? { SendingJournal(path: SendingJournal.path(ofLedger: path)) }
 
   /// Ends the wait of ``retryCommits(_:)``: what cannot be committed now fails. Any thread.
   public func stopRetrying() { writer?.stopRetrying() }
 
-  /// Puts right what a dead engine left, when none is alive and there is something to do: so that what people ask of its
-  /// files happens without a run. Begins and ends a run of its own (`recovered`), holds the lock only meanwhile, and
-  /// touches no network: sessions of cancelled files are ended at their servers by the next run. nil when an engine is
-  /// alive, or nothing is with a dead one. Blocking. Durable on return.
+  /// Puts right what a dead engine left, when none is alive and there is something to do: so that what people ask of
+  /// its files happens without a run. Begins and ends a run of its own (`recovered`), holds the lock only meanwhile,
+  /// and touches no network: sessions of cancelled files are ended at their servers by the next run. nil when an engine
+  /// is alive, or nothing is with a dead one. Blocking. Durable on return.
   public func recoverIfIdle(_ run: NewRun) throws(TransferError) -> Recovery? {
     guard try read({ try $0.hasWorkInHand() }) else { return nil }
     return try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in

@@ -1,4 +1,5 @@
-/// What shows that rows were rewritten or taken away behind the back of the program, as far as the rows that are left tell.
+/// What shows that rows were rewritten or taken away behind the back of the program, as far as the rows that are left
+/// tell.
 extension LedgerReader {
   static let historyRules: [(name: String, sql: String)] = [
     (
@@ -90,8 +91,8 @@ extension LedgerReader {
   /// Not a statement: the program knows what the schema is to be.
   public static let schemaRule = "I46 the rules of the schema are in force"
 
-  /// Tables, indexes, triggers and views that are missing or not what the program makes; and triggers that are not its own. Other
-  /// things that people added do no harm.
+  /// Tables, indexes, triggers and views that are missing or not what the program makes; and triggers that are not its
+  /// own. Other things that people added do no harm.
   func changedSchema() throws -> [String] {
     let (wanted, found) = (try Self.wantedSchema.get(), try Self.schema(of: db))
     let sqlByName = Dictionary(found.map { ("\($0.type) \($0.name)", $0.sql) }, uniquingKeysWith: { first, _ in first })

@@ -62,7 +62,8 @@ public struct LedgerReader {
   /// Whether a file may be begun now, of another batch than those in `without`.
   public func hasReadyFiles(without: Set<BatchID>) throws -> Bool { try db.hasReadyFiles(without: without) }
 
-  /// Up to `limit` batches with files that may be begun now, by number, after batch `after`. The cost grows with `limit` only.
+  /// Up to `limit` batches with files that may be begun now, by number, after batch `after`. The cost grows with
+  /// `limit` only.
   public func readyBatches(after: BatchID, limit: Int) throws -> [BatchID] {
     try db.readyBatches(after: after, limit: limit)
   }
@@ -73,8 +74,8 @@ public struct LedgerReader {
   static let nextAbort: StaticString =
     "SELECT min(abort_after) FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL"
 
-  /// Whether files are left that an engine may bring to an end, and sessions that wait for theirs at the server. Looks at the
-  /// beginnings of the indexes that hold nothing else.
+  /// Whether files are left that an engine may bring to an end, and sessions that wait for theirs at the server. Looks
+  /// at the beginnings of the indexes that hold nothing else.
   public func isAnythingLeft() throws -> (files: Bool, aborts: Bool) {
     try db.first(
       """

@@ -96,7 +96,8 @@ public struct ClaimedFile: Sendable {
   public var doneBytes: Int64
   /// The server lost something that it had acknowledged.
   public var hasLosses = false
-  /// When those of its chunks that failed may be sent again, in milliseconds since 1970 UTC; 0 where that time has come.
+  /// When those of its chunks that failed may be sent again, in milliseconds since 1970 UTC; 0 where that time has
+  /// come.
   public var waitingUntil: [Int64] = []
   /// The newest operation of an attempt that ended `crashed`, `interrupted` or `retry` after its request may have
   /// arrived, with no `ok` attempt of that operation since.

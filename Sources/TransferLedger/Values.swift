@@ -59,7 +59,8 @@ public struct AbortWork: Sendable, Hashable {
   /// nil when the answer to the create call was lost: the server has to be asked for it.
   public var remoteID: String?
   public var intendedAtMs: Int64
-  /// What the protocol wanted to remember about the session, and about those chunks of it of which it remembered anything.
+  /// What the protocol wanted to remember about the session, and about those chunks of it of which it remembered
+  /// anything.
   public var notes: [String: String] = [:]
   public var remotes: [[String: String]] = []
 }

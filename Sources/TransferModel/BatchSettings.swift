@@ -1,7 +1,8 @@
 /// What a batch was asked to do, frozen at `add`: stored with the batch, so that later edits change nothing that runs.
 /// Holds references to secrets, never secrets.
 public struct BatchSettings: Sendable, Hashable, Codable {
-  /// Of the form in which they are stored. A program does not work by settings of a newer one, whose meaning it cannot know.
+  /// Of the form in which they are stored. A program does not work by settings of a newer one, whose meaning it cannot
+  /// know.
   public static let currentVersion = 1
   public private(set) var version = Self.currentVersion
   /// As typed, for example `s3://bucket/prefix/`. Never with user information; the parser refuses it.

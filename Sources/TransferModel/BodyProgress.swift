@@ -1,5 +1,5 @@
-/// What counts as progress when a server takes a body in part. One that takes next to nothing of what it is sent is at fault like
-/// one that takes nothing: else a byte of each megabyte would keep an upload alive for ever.
+/// What counts as progress when a server takes a body in part. One that takes next to nothing of what it is sent is at
+/// fault like one that takes nothing: else a byte of each megabyte would keep an upload alive for ever.
 public enum BodyProgress {
   /// So many bytes are progress, however many were sent.
   public static let enough: Int64 = 64 << 10

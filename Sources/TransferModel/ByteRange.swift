@@ -35,8 +35,8 @@ public struct ChunkLayout: Hashable, Sendable {
     count = size == 0 ? 1 : Int((size + chunkSize - 1) / chunkSize)
   }
 
-  /// Chunks of `chunkSize` bytes, of which the last one takes all that is left: less than twice as much for protocols whose
-  /// last chunk absorbs the remainder.
+  /// Chunks of `chunkSize` bytes, of which the last one takes all that is left: less than twice as much for protocols
+  /// whose last chunk absorbs the remainder.
   public init(size: Int64, chunkSize: Int64, count: Int) {
     precondition(
       count >= 1 && chunkSize >= 0 && Int64(count - 1) * chunkSize <= size, "\(count) × \(chunkSize) of \(size)")

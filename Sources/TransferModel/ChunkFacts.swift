@@ -13,8 +13,8 @@ public struct ChunkFacts: Sendable, Hashable {
   public var failures: Int
   /// How often the server lost what it had acknowledged of it: what is only sent again is no progress.
   public var losses: Int
-  /// What the protocol wants to be known ahead of the body, over that body; when an answer is judged, also the digest of the chunk from
-  /// its start to the last byte that went out.
+  /// What the protocol wants to be known ahead of the body, over that body; when an answer is judged, also the digest
+  /// of the chunk from its start to the last byte that went out.
   public var digests: [DigestAlgorithm: Digest]
   /// The engine wants no longer body, where the protocol can send a chunk in pieces; nil for no limit.
   public var mostBody: Int64?

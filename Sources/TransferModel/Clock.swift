@@ -5,8 +5,8 @@ public protocol TransferClock: Sendable {
   /// Milliseconds of CLOCK_BOOTTIME: never goes back, continues in sleep, starts from zero at boot. For deadlines and
   /// backoff.
   var bootMs: Int64 { get }
-  /// What the wall clock says at this moment, where ``wallMs`` keeps to what it said when something began: for the times of
-  /// people and servers, deadlines and signatures.
+  /// What the wall clock says at this moment, where ``wallMs`` keeps to what it said when something began: for the
+  /// times of people and servers, deadlines and signatures.
   var civilMs: Int64 { get }
 }
 

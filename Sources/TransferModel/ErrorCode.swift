@@ -3,8 +3,8 @@ public enum Blame: String, Sendable, CaseIterable, Codable {
   case source, local, network, server, auth, policy, engine
 }
 
-/// The closed list of reasons why an attempt, a chunk or a file did not succeed. Raw values are stored in the ledger and
-/// shown to people; they are never renamed. Never holds dynamic text.
+/// The closed list of reasons why an attempt, a chunk or a file did not succeed. Raw values are stored in the ledger
+/// and shown to people; they are never renamed. Never holds dynamic text.
 public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case netDNS = "net.dns"
   case netRefused = "net.refused"

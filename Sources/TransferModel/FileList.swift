@@ -8,7 +8,8 @@ public struct FileList: Sendable, Hashable {
   /// nil for standard input.
   public var path: NameBytes?
   public var separator: Separator
-  /// A listed file that does not exist is recorded as failed; without it the whole list is refused before anything is recorded.
+  /// A listed file that does not exist is recorded as failed; without it the whole list is refused before anything is
+  /// recorded.
   public var skipsMissing: Bool
 
   public init(path: NameBytes?, separator: Separator = .newline, skipsMissing: Bool = false) {

@@ -33,7 +33,8 @@ public enum HTTPDate {
     return CivilTime(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)?.wallMs
   }
 
-  /// The preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`. `wallMs` (milliseconds since 1970 UTC) lies in the years 1 … 9999.
+  /// The preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`. `wallMs` (milliseconds since 1970 UTC) lies in the years 1 …
+  /// 9999.
   public static func text(wallMs: Int64) -> String {
     let time = CivilTime(wallMs: wallMs)
     let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]

@@ -69,9 +69,9 @@ extension NameBytes: CustomStringConvertible {
 }
 
 extension NameBytes {
-  /// A text that keeps all bytes: those that are not UTF-8 travel as scalars U+10FF80 … U+10FFFF (byte + U+10FF00), and so do
-  /// the bytes of real scalars of that range, which makes the mapping exact in both directions (the idea of Python's PEP 383).
-  /// For texts that are escaped as a whole, by ``printable(_:)``.
+  /// A text that keeps all bytes: those that are not UTF-8 travel as scalars U+10FF80 … U+10FFFF (byte + U+10FF00), and
+  /// so do the bytes of real scalars of that range, which makes the mapping exact in both directions (the idea of
+  /// Python's PEP 383). For texts that are escaped as a whole, by ``printable(_:)``.
   public var embedded: String {
     var out = String.UnicodeScalarView()
     var rest = bytes[...]
@@ -103,6 +103,6 @@ extension NameBytes {
   public static let embeddedBytes: ClosedRange<UInt32> = 0x10FF80...0x10FFFF
 }
 
-/// Makes text from servers, disks and users safe for one line of a terminal or a log; see ``NameBytes/description``. Names in
-/// it may be ``NameBytes/embedded``.
+/// Makes text from servers, disks and users safe for one line of a terminal or a log; see ``NameBytes/description``.
+/// Names in it may be ``NameBytes/embedded``.
 public func printable(_ text: String) -> String { NameBytes(embedded: text).description }

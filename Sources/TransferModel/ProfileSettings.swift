@@ -5,7 +5,8 @@ public struct ProfileSettings: Sendable, Hashable, Codable {
   public var text: String
   /// Values of inputs that were given as they are, by name.
   public var inputs: [String: String]
-  /// Where inputs are that were given by reference, and all secret ones: `env:NAME` or `file:PATH`. Never what is there.
+  /// Where inputs are that were given by reference, and all secret ones: `env:NAME` or `file:PATH`. Never what is
+  /// there.
   public var secrets: [String: String]
   /// It is one of the program's own: these may follow URLs that their servers name. nil for a file.
   public var isBuiltin: Bool?

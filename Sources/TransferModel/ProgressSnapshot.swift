@@ -1,7 +1,7 @@
 /// Where a run stands at one moment: a value for people, made at most ten times a second and never stored.
 ///
-/// Bytes are body bytes. `bytesAcked` never goes back but for chunks that the server lost; `bytesInFlight` is what an attempt that
-/// fails takes away again.
+/// Bytes are body bytes. `bytesAcked` never goes back but for chunks that the server lost; `bytesInFlight` is what an
+/// attempt that fails takes away again.
 public struct ProgressSnapshot: Sendable, Hashable {
   /// Files that this run has ended, and those that it has still to end; files added meanwhile enlarge it.
   public var filesTotal = 0
@@ -52,8 +52,8 @@ public struct FileProgress: Sendable, Hashable {
     case retrying(inMs: Int64, ErrorCode, number: Int, limit: Int)
     /// All bytes are acknowledged; the server puts them together or is asked for the result.
     case finishing
-    /// The same for more than a moment; or all bytes have gone out, and the answer that acknowledges the last of them has been
-    /// awaited for so long.
+    /// The same for more than a moment; or all bytes have gone out, and the answer that acknowledges the last of them
+    /// has been awaited for so long.
     case waitingForServer(forMs: Int64)
     /// Ended a few seconds ago.
     case failed(ErrorCode)
@@ -81,8 +81,8 @@ public struct FileProgress: Sendable, Hashable {
   public var bytesMoved: Int64 { moved(bytesAcked, bytesInFlight, of: bytesTotal) }
 }
 
-/// What is in flight may still lie in the buffers of this machine, which take megabytes at once: the last hundredth of what
-/// is not acknowledged is not shown as moved before it is.
+/// What is in flight may still lie in the buffers of this machine, which take megabytes at once: the last hundredth of
+/// what is not acknowledged is not shown as moved before it is.
 private func moved(_ acked: Int64, _ inFlight: Int64, of total: Int64) -> Int64 {
   let rest = max(0, total - acked)
   return min(acked, total) + min(max(inFlight, 0), rest - (rest + 99) / 100)

@@ -1,4 +1,5 @@
-/// An option of a protocol: what the command line shows and reads, and the name under which its value is kept with a batch.
+/// An option of a protocol: what the command line shows and reads, and the name under which its value is kept with a
+/// batch.
 public struct ProtocolOption: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     /// Said or not.

@@ -5,10 +5,11 @@ public enum RetryAfter {
   /// Nobody may park a file for longer, in milliseconds: one hour.
   public static let longestMs: Int64 = 3_600_000
 
-  /// The wait in milliseconds, 0 … ``longestMs``; nil when the server asks for none or says it in a way that nobody reads.
+  /// The wait in milliseconds, 0 … ``longestMs``; nil when the server asks for none or says it in a way that nobody
+  /// reads.
   ///
-  /// `Retry-After` holds seconds or a date; the date is compared with the answer's own `Date`, because two clocks differ,
-  /// and with ours (`wallMs`, milliseconds since 1970 UTC) only when there is none. `x-amz-retry-after` and
+  /// `Retry-After` holds seconds or a date; the date is compared with the answer's own `Date`, because two clocks
+  /// differ, and with ours (`wallMs`, milliseconds since 1970 UTC) only when there is none. `x-amz-retry-after` and
   /// `retry-after-ms` hold milliseconds.
   public static func milliseconds(_ fields: HTTPFields, wallMs: Int64) -> Int64? {
     if let text = fields[.retryAfter] { return retryAfter(trimmed(text), fields, wallMs) }

@@ -24,8 +24,8 @@ public struct SourceIdentity: Hashable, Sendable, Codable {
   /// What a file that is looked at again is to the version that was admitted.
   public enum Relation: Sendable, Hashable {
     case same
-    /// Only ctime differs, or the device within one boot: permissions, owner or links were changed, the file system was mounted
-    /// again, or somebody wrote to it and set mtime back. Only the content can tell.
+    /// Only ctime differs, or the device within one boot: permissions, owner or links were changed, the file system was
+    /// mounted again, or somebody wrote to it and set mtime back. Only the content can tell.
     case moved
     case other
   }

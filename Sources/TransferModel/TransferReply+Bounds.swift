@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// How long the fields of an answer may be that are kept: in the ledger, in memory for each part of a file, and in requests that
-/// name them. A longer one is never cut and used as if it were whole: an answer with it is none.
+/// How long the fields of an answer may be that are kept: in the ledger, in memory for each part of a file, and in
+/// requests that name them. A longer one is never cut and used as if it were whole: an answer with it is none.
 enum KeptField: String, CaseIterable {
   case etag
   case location

@@ -8,8 +8,8 @@ extension TransferReply {
   /// Why there is no answer to judge; nil when the final status arrived.
   ///
   /// A status wins over the CURLcode: a server that answers without reading the body and closes gives 55 or 56 beside a
-  /// good status. Only a body that could not be read wins over a status, because then the request was not what we meant; and a
-  /// success that came before the whole body had been sent does not answer the request.
+  /// good status. Only a body that could not be read wins over a status, because then the request was not what we
+  /// meant; and a success that came before the whole body had been sent does not answer the request.
   /// Source: libcurl-errors(3).
   public var transportFailure: Failure? {
     if let bodyFailure { return bodyFailure }

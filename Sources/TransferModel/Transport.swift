@@ -9,16 +9,18 @@ public struct TransferRequest: Sendable {
   public var fields: HTTPFields
   public var body: RequestBody
   public var limits: RequestLimits
-  /// Requests with different labels never share a connection. A label for people, never a secret: `aws:profile/default`.
+  /// Requests with different labels never share a connection. A label for people, never a secret:
+  /// `aws:profile/default`.
   public var credentialLabel: String
   /// The group whose rate limits this body, besides the limit for all.
   public var rateGroup: RateGroup?
-  /// What stands before and after the source in the body: the frame of a form. Put around it by whoever adds the source.
+  /// What stands before and after the source in the body: the frame of a form. Put around it by whoever adds the
+  /// source.
   public var envelope: BodyEnvelope?
   /// Which addresses the connection may lead to.
   public var addresses = AddressRule.any
-  /// Called for each interim answer (1xx but 100) with its fields, on a thread of the transport, before the reply; it must not
-  /// block.
+  /// Called for each interim answer (1xx but 100) with its fields, on a thread of the transport, before the reply; it
+  /// must not block.
   public var onInterim: (@Sendable (InterimReply) -> Void)?
 
   public init(
@@ -91,7 +93,8 @@ public protocol BodySource: AnyObject, Sendable {
 /// Time limits of one request. Zero means no limit.
 public struct RequestLimits: Sendable, Hashable {
   public var connectMs: Int64
-  /// Fails with ``ErrorCode/netStalled`` when fewer than 1,024 bytes a second moved for so long; also while waiting for the answer.
+  /// Fails with ``ErrorCode/netStalled`` when fewer than 1,024 bytes a second moved for so long; also while waiting for
+  /// the answer.
   public var stallMs: Int64
   public var totalMs: Int64
   /// Replaces ``stallMs`` while the answer to a body that has been sent completely is awaited; nil keeps ``stallMs``.
@@ -110,15 +113,16 @@ public struct RequestLimits: Sendable, Hashable {
   public static let control = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 60_000, maxReplyBytes: 4 << 20)
   /// Bodies: no total limit, 60 s without progress.
   public static let body = RequestLimits(connectMs: 15_000, stallMs: 60_000, totalMs: 0, maxReplyBytes: 64 << 10)
-  /// The same for bodies that must not be sent twice and that nobody can be asked about: whoever ends such a request knows less
-  /// than who waits.
+  /// The same for bodies that must not be sent twice and that nobody can be asked about: whoever ends such a request
+  /// knows less than who waits.
   public static let bodyOnce: RequestLimits = {
     var limits = body
     // Longer than any gateway waits.
     limits.answerMs = 600_000
     return limits
   }()
-  /// Small requests that make a server put together what it has, and that are asked about when their answer does not come.
+  /// Small requests that make a server put together what it has, and that are asked about when their answer does not
+  /// come.
   public static let conclusion = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 300_000, maxReplyBytes: 4 << 20)
   /// Merge calls that a server may take minutes for.
   public static let finish = RequestLimits(connectMs: 15_000, stallMs: 0, totalMs: 1_800_000, maxReplyBytes: 4 << 20)
@@ -138,11 +142,13 @@ public struct TransferReply: Sendable {
   /// libcurl's text for the failure, without secrets; empty on success.
   public var curlMessage = ""
   public var systemError: Int32 = 0
-  /// True when at least one byte of the request may have reached the server: its effect is then uncertain without an answer.
+  /// True when at least one byte of the request may have reached the server: its effect is then uncertain without an
+  /// answer.
   public var requestMayHaveArrived = false
   /// The final status came before the whole body had gone out, or the body never went out whole.
   public var isBodyIncomplete = false
-  /// What a proxy answered to CONNECT, when it made no tunnel: nothing of the request was sent then. 0 for anything else.
+  /// What a proxy answered to CONNECT, when it made no tunnel: nothing of the request was sent then. 0 for anything
+  /// else.
   public var proxyStatus = 0
   /// Ended by us because too few bytes moved for `RequestLimits.stallMs`; `curlCode` is 28 then.
   public var isStalled = false
@@ -165,8 +171,8 @@ public struct TransferReply: Sendable {
 
   public init() {}
 
-  /// The server answered with success before it had the whole body: it cannot know what it claims. A fixed answer of a gateway, a
-  /// login page or a handler that ignores the body looks like this.
+  /// The server answered with success before it had the whole body: it cannot know what it claims. A fixed answer of a
+  /// gateway, a login page or a handler that ignores the body looks like this.
   public var isEarlySuccess: Bool { isBodyIncomplete && (200..<300).contains(status) }
 
   /// There is an answer to judge. Without one the effect of a request that may have arrived is in doubt.
@@ -195,10 +201,11 @@ public struct RateGroup: Hashable, Sendable {
   public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// Performs single requests. It decides nothing: no retry, no redirect, no pacing but the rates. A request goes over the wire at most
-/// once.
+/// Performs single requests. It decides nothing: no retry, no redirect, no pacing but the rates. A request goes over
+/// the wire at most once.
 public protocol Transport: Sendable {
-  /// Starts a request and returns at once. `onReply` is called exactly once, from a thread of the transport; it must not block.
+  /// Starts a request and returns at once. `onReply` is called exactly once, from a thread of the transport; it must
+  /// not block.
   func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void)
   /// Ends a request within 100 ms; its reply comes with `isCancelled`. Unknown ids are ignored.
   func cancel(_ id: ExchangeID)

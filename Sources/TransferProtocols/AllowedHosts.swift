@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Hosts beside the destination that a person allows: `HOST` (with the default port of the scheme), `HOST:PORT`, and `*.DOMAIN` for
-/// every host below a domain.
+/// Hosts beside the destination that a person allows: `HOST` (with the default port of the scheme), `HOST:PORT`, and
+/// `*.DOMAIN` for every host below a domain.
 public struct AllowedHosts: Sendable, Hashable {
   private struct Entry: Hashable {
     var host: String

@@ -2,16 +2,18 @@ import TransferModel
 
 /// What an answer means to a request that brought a whole file in its body.
 ///
-/// After a lost answer the request is sent again when that is harmless (PUT); else (POST) nobody can say whether it took effect, and
-/// the file is `unknown`.
+/// After a lost answer the request is sent again when that is harmless (PUT); else (POST) nobody can say whether it
+/// took effect, and the file is `unknown`.
 struct BodyInterpreter: Sendable, Hashable {
   var isRepeatable: Bool
   var ifNoneMatch = false
-  /// WebDAV: 409 may say that a collection on the way is missing (RFC 4918 9.7.1). Go's server, and so rclone's, says 404.
+  /// WebDAV: 409 may say that a collection on the way is missing (RFC 4918 9.7.1). Go's server, and so rclone's, says
+  /// 404.
   var makesParents = false
   /// A page for people is what a form that was taken answers with; to others it comes from a gateway or a login wall.
   var acceptsPage = true
-  /// 202 only says that something may happen later (RFC 9110 section 15.3.3); nil where nobody said that this is enough.
+  /// 202 only says that something may happen later (RFC 9110 section 15.3.3); nil where nobody said that this is
+  /// enough.
   var accepts202 = false
   /// `Repr-Digest` in the answer is of what was stored.
   var readsDigest = true
@@ -49,7 +51,8 @@ struct BodyInterpreter: Sendable, Hashable {
     Failure(answer: reply, wallMs: context.wallMs)
   }
 
-  /// A success that does not say that anything is stored; nil for the others. Sending the body again would bring the same answer.
+  /// A success that does not say that anything is stored; nil for the others. Sending the body again would bring the
+  /// same answer.
   private func unproved(_ reply: TransferReply, _ context: RequestContext) -> Interpretation? {
     if reply.status == 202 && !accepts202 {
       let text =
@@ -112,12 +115,12 @@ struct BodyInterpreter: Sendable, Hashable {
 }
 
 extension TransferReply {
-  /// 301, 302 and 303 are what follows a POST that was carried out: the page to look at next (RFC 9110 section 15.4.4, and the two
-  /// before it by long custom). 307 and 308 ask for the same request elsewhere, so nothing was done.
+  /// 301, 302 and 303 are what follows a POST that was carried out: the page to look at next (RFC 9110 section 15.4.4,
+  /// and the two before it by long custom). 307 and 308 ask for the same request elsewhere, so nothing was done.
   var mayFollowSuccess: Bool { !isBodyIncomplete && [301, 302, 303].contains(status) }
 
-  /// A gateway gives up on a request that it delivered and answers 503 by itself. Not so when it says when to come back, or had not
-  /// taken the whole body; 429 is said before anything is done (RFC 6585 section 4).
+  /// A gateway gives up on a request that it delivered and answers 503 by itself. Not so when it says when to come
+  /// back, or had not taken the whole body; 429 is said before anything is done (RFC 6585 section 4).
   func mayHideSuccess(_ context: RequestContext) -> Bool {
     status >= 500 && !isBodyIncomplete && RetryAfter.milliseconds(fields, wallMs: context.wallMs) == nil
   }

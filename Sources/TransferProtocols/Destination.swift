@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// Where a batch goes, as typed: `s3://bucket/prefix/`, `http(s)://…` (PUT), `tus+http(s)://…` … The schemes are those of
-/// ``AllProtocols``.
+/// Where a batch goes, as typed: `s3://bucket/prefix/`, `http(s)://…` (PUT), `tus+http(s)://…` … The schemes are those
+/// of ``AllProtocols``.
 ///
 /// A trailing slash means "into"; without one the text names the object of a single file. Web destinations may hold
 /// `{path}` (the encoded relative path) and `{name}` (its last component) instead. A destination never holds a secret:

@@ -35,8 +35,8 @@ public struct FactsUpdate: Sendable {
 }
 
 extension UploadFacts {
-  /// Changes the facts by what an answer to `step` means: the only place that has the rules for it. `abilities` are those of the
-  /// protocol for this file.
+  /// Changes the facts by what an answer to `step` means: the only place that has the rules for it. `abilities` are
+  /// those of the protocol for this file.
   public mutating func apply(
     _ meaning: Interpretation, to step: StepRequest, _ abilities: ProtocolAbilities
   ) -> FactsUpdate {
@@ -165,7 +165,8 @@ extension UploadFacts {
     // They are there, and it does not help.
     case .makeParents: remedy = .permanent
     case .probe:
-      // The file goes on when one of its chunks side by side lost its answer, unless each chunk is asked about by itself.
+      // The file goes on when one of its chunks side by side lost its answer, unless each chunk is asked about by
+      // itself.
       if case .chunk = step, abilities.parallelChunks, !abilities.chunkOpening.probesUncertain {
         askAgain()
         isAbsent = false

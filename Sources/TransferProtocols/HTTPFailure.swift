@@ -47,8 +47,8 @@ enum StatusClass: Hashable {
 }
 
 extension Failure {
-  /// A failure in the words of an answer. `detail` comes from the server: it is cut, and made one line. What is left of it is
-  /// escaped where it is shown, as every text is.
+  /// A failure in the words of an answer. `detail` comes from the server: it is cut, and made one line. What is left of
+  /// it is escaped where it is shown, as every text is.
   init(answer reply: TransferReply, code: ErrorCode? = nil, detail: String = "", wallMs: Int64) {
     let shown = Self.line(of: detail)
     let text = "the server answered \(reply.status)" + (shown.isEmpty ? "" : " (\(shown))")

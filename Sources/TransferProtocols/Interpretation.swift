@@ -1,17 +1,17 @@
 public import TransferModel
 
-/// What an answer means. ``UploadFacts/apply(_:to:_:)`` says how it changes what is known of a file; the engine closes the
-/// attempt, changes the rows in one transaction, and applies the interpretation to the facts.
+/// What an answer means. ``UploadFacts/apply(_:to:_:)`` says how it changes what is known of a file; the engine closes
+/// the attempt, changes the rows in one transaction, and applies the interpretation to the facts.
 public struct Interpretation: Sendable {
   /// What became of the request.
   public var outcome: Outcome
   /// What the answer taught about the destination: takes the place of what was known before.
   public var learned: LearnedFacts?
-  /// To be remembered with the live session, in the same transaction; an empty value forgets the name. Also beside a failure, while
-  /// there is a session.
+  /// To be remembered with the live session, in the same transaction; an empty value forgets the name. Also beside a
+  /// failure, while there is a session.
   public var notes: [String: String] = [:]
-  /// The whole body of a chunk went out, and its answer is lost or says nothing: what is remembered with the chunk shows in a
-  /// listing whether it is there.
+  /// The whole body of a chunk went out, and its answer is lost or says nothing: what is remembered with the chunk
+  /// shows in a listing whether it is there.
   public var doubt: [String: String]?
   /// The request opened a session, whatever became of its body.
   public var opened: OpenedSession?
@@ -19,30 +19,33 @@ public struct Interpretation: Sendable {
   public enum Outcome: Sendable {
     /// `create`, `abort`, `makeParent`, `discover`, `finish` or `save` did its work (404 counts for `abort`).
     case settled
-    /// A page of what the server stored. Chunks that are known as stored and missing in the complete list are pending again.
-    /// With `next == nil` the probe is complete.
+    /// A page of what the server stored. Chunks that are known as stored and missing in the complete list are pending
+    /// again. With `next == nil` the probe is complete.
     case partsListed([ListedPart], next: String?)
     /// A page of sessions at the server that can only be lost creates of ours. Complete with `next == nil`.
     case orphansListed([String], next: String?)
     /// The chunk is stored. `proof` is present when that was the whole upload (protocols without a finish step).
     case stored(PartReceipt, proof: FileProof?)
-    /// Part of the chunk is stored: the server holds `acked` bytes from its start, more than before and not all. The chunk is
-    /// pending again, with no failure.
+    /// Part of the chunk is stored: the server holds `acked` bytes from its start, more than before and not all. The
+    /// chunk is pending again, with no failure.
     case advanced(acked: Int64)
     /// `prepareChunk` got what the chunk needs; its body is next.
     case chunkPrepared([String: String])
-    /// `probeChunk`: the server holds `acked` bytes from its start, which may be none. All of it is ``stored(_:proof:)``.
+    /// `probeChunk`: the server holds `acked` bytes from its start, which may be none. All of it is
+    /// ``stored(_:proof:)``.
     case chunkProbed(acked: Int64)
-    /// `probe` or `create`: the server holds the first `offset` bytes of the file. Chunks below are stored, chunks above are not,
-    /// whatever was known before; the one between has its part.
+    /// `probe` or `create`: the server holds the first `offset` bytes of the file. Chunks below are stored, chunks
+    /// above are not, whatever was known before; the one between has its part.
     case offset(Int64)
     /// The finish step, or a `verify` after a lost answer, showed that the object is there.
     case finished(FileProof)
     /// `verify`: nothing of ours is there.
     case absent
-    /// `verify` or `probe`: the server does not say (no permission, a method that it does not know), which is not "absent".
+    /// `verify` or `probe`: the server does not say (no permission, a method that it does not know), which is not
+    /// "absent".
     case untold
-    /// The server is at it: the same step again after so many milliseconds, with no failure. The file leaves the engine meanwhile.
+    /// The server is at it: the same step again after so many milliseconds, with no failure. The file leaves the engine
+    /// meanwhile.
     case notYet(afterMs: Int64)
     case failed(Failure, Remedy)
   }
@@ -120,14 +123,15 @@ public struct ListedPart: Sendable, Hashable {
 public enum Remedy: Sendable, Hashable {
   /// The same step again after backoff. The engine sets `lostAnswer` when the request may have arrived.
   case retry(isThrottled: Bool)
-  /// The same step again at once, because the facts changed (region, clock, checksum support); at most 3 times in a row.
+  /// The same step again at once, because the facts changed (region, clock, checksum support); at most 3 times in a
+  /// row.
   case repair
   /// Missing parent: the next step will make it (WebDAV).
   case makeParents
   /// Credentials expired: read them again, once, then the same step.
   case refreshCredential
-  /// The destination refuses, and the file may not be at fault: it leaves the engine with no failure. Only the engine says so,
-  /// which knows what became of other files.
+  /// The destination refuses, and the file may not be at fault: it leaves the engine with no failure. Only the engine
+  /// says so, which knows what became of other files.
   case hold
   /// The server forgot the session: session row → `gone`, chunks → pending, start with a new one (verify first when a
   /// finish may have been done).

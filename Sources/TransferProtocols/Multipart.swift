@@ -1,10 +1,10 @@
 public import TransferModel
 
-/// The frame of a `multipart/form-data` body around the bytes of one file (RFC 7578): everything before and after them is
-/// known, and so is the length.
+/// The frame of a `multipart/form-data` body around the bytes of one file (RFC 7578): everything before and after them
+/// is known, and so is the length.
 ///
-/// Names are written as browsers do (HTML, "multipart/form-data encoding algorithm"): `"` as `%22`, CR as `%0D`, LF as `%0A`, all other
-/// bytes as they are. `filename*` is not used: RFC 7578 section 4.2 forbids it.
+/// Names are written as browsers do (HTML, "multipart/form-data encoding algorithm"): `"` as `%22`, CR as `%0D`, LF as
+/// `%0A`, all other bytes as they are. `filename*` is not used: RFC 7578 section 4.2 forbids it.
 public struct Multipart: Sendable, Hashable {
   public let boundary: String
   /// What stands before the bytes of the file; the whole body when there is none.
@@ -27,8 +27,8 @@ public struct Multipart: Sendable, Hashable {
     self.boundary = boundary
   }
 
-  /// For the file with this identifier: the same for each attempt, and nothing that the contents of a file could know. 192
-  /// bits of SHA-256 do not occur in a file by chance.
+  /// For the file with this identifier: the same for each attempt, and nothing that the contents of a file could know.
+  /// 192 bits of SHA-256 do not occur in a file by chance.
   public init(uid: UID) {
     let hash = RunningDigest.of(Array("multipart \(uid)".utf8), .sha256).bytes
     self.init(boundary: "--------transfers-" + hexText(hash.prefix(24)))

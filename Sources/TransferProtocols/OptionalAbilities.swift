@@ -27,28 +27,29 @@ public protocol InterimAnswers: Sendable {
 
 /// A chunk can go in several bodies.
 public protocol PartialBodies: Sendable {
-  /// The bytes of the file that the next request for `chunk` carries: from the first that the server lacks, and shorter than
-  /// the rest of the chunk where a server limits bodies. Within the chunk, and empty only for an empty chunk.
+  /// The bytes of the file that the next request for `chunk` carries: from the first that the server lacks, and shorter
+  /// than the rest of the chunk where a server limits bodies. Within the chunk, and empty only for an empty chunk.
   func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange
 }
 
 /// For lines on which connections are lost before long chunks arrive.
 public protocol ShortChunks: Sendable {
-  /// The same as ``UploadProtocol/layout(size:)`` with the shortest chunks that the protocol allows and the settings do not forbid.
+  /// The same as ``UploadProtocol/layout(size:)`` with the shortest chunks that the protocol allows and the settings do
+  /// not forbid.
   func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout
 }
 
 /// Digests go ahead of bodies.
 public protocol DigestsAhead: Sendable {
-  /// Digests that must be known before the body of a chunk is sent, of a file with this layout; computed by the engine from the
-  /// same bytes.
+  /// Digests that must be known before the body of a chunk is sent, of a file with this layout; computed by the engine
+  /// from the same bytes.
   func digestsAhead(_ learned: LearnedFacts, _ layout: ChunkLayout) -> Set<DigestAlgorithm>
 }
 
 /// Requests carry digests of the whole file, or answers are compared with them.
 public protocol WholeFileDigests: Sendable {
-  /// Digests of the whole file that must be known before this request is made; computed once for each time that a file is
-  /// claimed, by reading it.
+  /// Digests of the whole file that must be known before this request is made; computed once for each time that a file
+  /// is claimed, by reading it.
   func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm>
 }
 
@@ -57,8 +58,8 @@ public protocol ListingProof: Sendable {
   /// Digests of a chunk that show whether the server's listing has its content.
   var digestsOfListing: Set<DigestAlgorithm> { get }
 
-  /// The receipt of a chunk that is not sent because the listing proves that the server has it; nil when it does not. `chunk` has
-  /// the digests of ``digestsOfListing`` over all of it, read from the source just now.
+  /// The receipt of a chunk that is not sent because the listing proves that the server has it; nil when it does not.
+  /// `chunk` has the digests of ``digestsOfListing`` over all of it, read from the source just now.
   func receipt(of chunk: ChunkFacts, in listing: ListedPart) -> PartReceipt?
 }
 
@@ -68,14 +69,15 @@ public protocol AbortTargets: Sendable {
   func abortTargets(_ facts: UploadFacts) -> [String]
 }
 
-/// Sessions of ours can be looked for at the server when the ledger does not know their names: ``StepRequest/probe(marker:)`` with a
-/// session that has none is answered by ``Interpretation/Outcome/orphansListed(_:next:)``.
+/// Sessions of ours can be looked for at the server when the ledger does not know their names:
+/// ``StepRequest/probe(marker:)`` with a session that has none is answered by
+/// ``Interpretation/Outcome/orphansListed(_:next:)``.
 public protocol OrphanListing: Sendable {}
 
 /// A file takes other requests than one for each of its chunks.
 public protocol RequestEstimate: Sendable {
-  /// How many requests a file of `size` bytes takes when nothing has to be repeated, at a server that can all that the protocol
-  /// makes use of. Throws as ``UploadProtocol/layout(size:)``.
+  /// How many requests a file of `size` bytes takes when nothing has to be repeated, at a server that can all that the
+  /// protocol makes use of. Throws as ``UploadProtocol/layout(size:)``.
   func plannedRequests(size: Int64) throws(TransferError) -> Int
 
   /// Requests that are made once for all files of a batch, before them.

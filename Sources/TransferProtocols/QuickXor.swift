@@ -1,7 +1,7 @@
 import CDigest
 
-/// QuickXorHash: each byte is XORed into a register of 160 bits, eleven bits behind the one before, in a circle; at the end the
-/// length in bytes goes into its last 64 bits. Source: "QuickXorHash", OneDrive API, code snippets.
+/// QuickXorHash: each byte is XORed into a register of 160 bits, eleven bits behind the one before, in a circle; at the
+/// end the length in bytes goes into its last 64 bits. Source: "QuickXorHash", OneDrive API, code snippets.
 ///
 /// After 160 bytes the circle comes back to its first bit, so bytes that are 160 apart meet and can be XORed first.
 struct QuickXor: Sendable {

@@ -4,8 +4,8 @@ import TransferModel
 enum SessionURL {
   private static let longest = 4096
 
-  /// The absolute URL, as the server wrote it apart from what RFC 3986 section 5 adds to a relative one: ids are never encoded
-  /// again. `request` is the URL that was asked.
+  /// The absolute URL, as the server wrote it apart from what RFC 3986 section 5 adds to a relative one: ids are never
+  /// encoded again. `request` is the URL that was asked.
   /// - Throws: `proto.bad_reply`, or `http.redirect` when it lies at another origin: credentials never go there.
   static func read(_ reply: TransferReply, _ origin: WebOrigin, request: String) throws(Failure) -> String {
     guard let location = reply.field("location"), !location.isEmpty else {
@@ -66,7 +66,8 @@ extension Interpretation {
 }
 
 extension [PartReceipt] {
-  /// The digest of the whole, combined from those of the parts in order; nil when one has none or they cannot be combined.
+  /// The digest of the whole, combined from those of the parts in order; nil when one has none or they cannot be
+  /// combined.
   var combinedDigest: Digest? {
     guard var whole = first?.digest else { return nil }
     for part in dropFirst() {

@@ -10,8 +10,8 @@ extension UploadFacts {
     if lostAnswer != .finish { lostAnswer = nil }
   }
 
-  /// Compares a page of the server's list with what is known. Chunks that should be in this page and are not, or differ in
-  /// length, are pending again: the server's word is the only truth.
+  /// Compares a page of the server's list with what is known. Chunks that should be in this page and are not, or differ
+  /// in length, are pending again: the server's word is the only truth.
   mutating func compare(_ page: [ListedPart], next: String?, _ update: inout FactsUpdate) {
     let first = listedThrough
     let last = next == nil ? layout.count - 1 : (page.map(\.seq).max() ?? first - 1)
@@ -55,15 +55,16 @@ extension UploadFacts {
     untold = []
   }
 
-  /// A server that forgot the session with every chunk stored may have completed it just now, by a request whose answer was lost:
-  /// the object is looked for again before anything is sent again. Not when it was made, and is not what we sent.
+  /// A server that forgot the session with every chunk stored may have completed it just now, by a request whose answer
+  /// was lost: the object is looked for again before anything is sent again. Not when it was made, and is not what we
+  /// sent.
   public func mayBeCompleting(after failure: Failure, failures: Int) -> Bool {
     isAllStored && failures < Remedy.completionPatience && failure.code != .integrityMismatch
   }
 }
 
 extension Remedy {
-  /// How often a session that vanished with every chunk stored is taken for one that is being completed: `.sessionGone` then
-  /// asks for the end again, and nothing is forgotten.
+  /// How often a session that vanished with every chunk stored is taken for one that is being completed: `.sessionGone`
+  /// then asks for the end again, and nothing is forgotten.
   public static let completionPatience = 2
 }

@@ -17,14 +17,15 @@ public struct FileFacts: Sendable, Hashable {
   }
 }
 
-/// Everything a protocol may base a step on. The engine builds it from rows; answers change it by ``UploadFacts/apply(_:to:_:)``.
+/// Everything a protocol may base a step on. The engine builds it from rows; answers change it by
+/// ``UploadFacts/apply(_:to:_:)``.
 public struct UploadFacts: Sendable {
   public var file: FileFacts
   public var layout: ChunkLayout
   /// The live session (`intended` or `open`), when there is one.
   public var session: SessionFacts?
-  /// An earlier request of this kind, for this file, may have taken effect although its answer never came (lost answer or
-  /// crash). Cleared by an answer that settles it.
+  /// An earlier request of this kind, for this file, may have taken effect although its answer never came (lost answer
+  /// or crash). Cleared by an answer that settles it.
   public var lostAnswer: AttemptOperation?
   /// The session is older than this claim of the file: what the server holds may have changed since.
   public var isResumed = false
@@ -40,8 +41,8 @@ public struct UploadFacts: Sendable {
   public var untold: Set<AttemptOperation> = []
   /// Chunks that are not stored as far as is known, and of which something is remembered; only filled for a `probe`.
   public var doubts: [ChunkDoubt] = []
-  /// What a listing of this session showed with the length of a chunk, by number; of chunks that are to be sent, it may be their
-  /// content.
+  /// What a listing of this session showed with the length of a chunk, by number; of chunks that are to be sent, it may
+  /// be their content.
   public var listed: [Int: ListedPart] = [:]
   /// How far the pages of a probe have come: the first chunk that was not listed yet.
   var listedThrough = 0
@@ -73,8 +74,8 @@ public struct UploadFacts: Sendable {
 }
 
 extension UploadFacts {
-  /// URLs under which a server knows this upload, wherever they are kept: whoever has one may write to it or end it, so they
-  /// work as secrets. Ids that need our signature or credential (of S3, of Dropbox) are none.
+  /// URLs under which a server knows this upload, wherever they are kept: whoever has one may write to it or end it, so
+  /// they work as secrets. Ids that need our signature or credential (of S3, of Dropbox) are none.
   public func capabilities(_ chunk: ChunkFacts?) -> [String] {
     let kept = [session?.remoteID].compactMap { $0 } + Array((session?.notes ?? [:]).values)
     let ofChunks = parts.flatMap(\.remote.values) + Array((chunk?.remote ?? [:]).values)

@@ -5,8 +5,9 @@ public import TransferModel
 ///
 /// The engine's side of the contract: it opens an attempt row before it sends a request; it hands every reply to
 /// ``interpret(_:to:_:)`` exactly once; it applies the meaning to the facts, asks for the next
-/// step, and commits the meaning and the beginning of that step together; nothing is sent before that commit is durable.
-/// What only some protocols are able to do are small protocols of their own: ``LatePlanning``, ``OrphanListing`` …
+/// step, and commits the meaning and the beginning of that step together; nothing is sent before that commit is
+/// durable. What only some protocols are able to do are small protocols of their own: ``LatePlanning``,
+/// ``OrphanListing`` …
 public protocol UploadProtocol: Sendable {
   /// `s3`, `put`, … : stored with each batch.
   var name: String { get }

@@ -10,8 +10,8 @@ public enum UploadStep: Sendable, Hashable {
   case chunkThatOpensSession
   /// A session begins without a request: its name is ours. Durable with the next step.
   case openSession(remoteID: String, notes: [String: String])
-  /// The session is of no use any more (it expired): its row → `gone`, chunks → pending; counts as a failure of the file,
-  /// and goes on at once.
+  /// The session is of no use any more (it expired): its row → `gone`, chunks → pending; counts as a failure of the
+  /// file, and goes on at once.
   case dropSession(Failure)
   /// The server has everything and said so.
   case complete(FileProof)

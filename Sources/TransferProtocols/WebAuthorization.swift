@@ -1,8 +1,8 @@
 import TransferModel
 
 extension Credential? {
-  /// What the `Authorization` field of a web request carries; nil for none. Nothing in a credential can end the field or begin
-  /// another one.
+  /// What the `Authorization` field of a web request carries; nil for none. Nothing in a credential can end the field
+  /// or begin another one.
   var authorization: String? {
     get throws(Failure) {
       switch self {

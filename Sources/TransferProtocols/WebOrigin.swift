@@ -1,6 +1,7 @@
 import TransferModel
 
-/// Scheme, host and port of a server, normalised: lower case, no default port. Connections and credentials belong to one.
+/// Scheme, host and port of a server, normalised: lower case, no default port. Connections and credentials belong to
+/// one.
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
   public let isTLS: Bool
   /// As in a URL: an IPv6 address keeps its brackets.

@@ -5,8 +5,9 @@ enum XMLFault: Error, Hashable {
 
 /// Pulls elements and text out of the small XML documents of S3.
 ///
-/// Takes no document type, no entity but the five of XML and numbers, at most 4 MiB, 16 levels and 65,536 elements: an answer cannot make it
-/// read a file, loop or fill the memory. Names are local names, since servers disagree about the namespace.
+/// Takes no document type, no entity but the five of XML and numbers, at most 4 MiB, 16 levels and 65,536 elements: an
+/// answer cannot make it read a file, loop or fill the memory. Names are local names, since servers disagree about the
+/// namespace.
 struct XMLScanner {
   static let largest = 4 << 20
   static let deepest = 16

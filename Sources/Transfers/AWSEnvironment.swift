@@ -2,8 +2,9 @@ import TransferEngine
 import TransferModel
 import TransferProtocols
 
-/// What the environment and the shared files of AWS tools say, in the order of botocore: the keys of an explicitly named profile
-/// and of no other place; else those of the environment, then those of the profile of `AWS_PROFILE` or `default`.
+/// What the environment and the shared files of AWS tools say, in the order of botocore: the keys of an explicitly
+/// named profile and of no other place; else those of the environment, then those of the profile of `AWS_PROFILE` or
+/// `default`.
 struct AWSEnvironment: Sendable {
   private let environment: AWSProfile
   private let profile: AWSProfile?

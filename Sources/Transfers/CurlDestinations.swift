@@ -19,8 +19,8 @@ final class CurlDestinations: DestinationResolver {
       transport: try transport(caFile: Self.authorities(settings, origin)), host: origin.description)
   }
 
-  /// The file with the authorities to trust; nil for libcurl's default. A file that cannot be used fails here, once, and not
-  /// with every file that is sent.
+  /// The file with the authorities to trust; nil for libcurl's default. A file that cannot be used fails here, once,
+  /// and not with every file that is sent.
   private static func authorities(_ settings: BatchSettings, _ origin: WebOrigin) throws(TransferError) -> String? {
     if let file = settings.caFile {
       try TrustFile.check(file, namedBy: "--ca-file")

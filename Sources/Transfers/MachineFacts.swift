@@ -9,8 +9,8 @@ import TransferModel
   import Darwin
 #endif
 
-/// What a run on this machine will work with. Reading it changes nothing and touches no network; secrets are looked for,
-/// never read out.
+/// What a run on this machine will work with. Reading it changes nothing and touches no network; secrets are looked
+/// for, never read out.
 public struct MachineFacts: Sendable, Hashable {
   /// Version of the Swift compiler that built the program, as far as it tells.
   public var swift: String

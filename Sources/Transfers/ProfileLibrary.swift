@@ -105,10 +105,10 @@ public enum ProfileLibrary {
 
   // MARK: - Using one
 
-  /// What a batch keeps of a profile. `inputs` are `name=value`; for a secret, and for what else is not to be stored, the value
-  /// is `env:NAME` or `file:PATH`. Without `needsSecrets` none has to be given: nothing will be sent.
-  /// - Throws: `.usage` for inputs that the profile does not have, lacks, or must not be given in clear; `.config` for a profile
-  ///   with faults.
+  /// What a batch keeps of a profile. `inputs` are `name=value`; for a secret, and for what else is not to be stored,
+  /// the value is `env:NAME` or `file:PATH`. Without `needsSecrets` none has to be given: nothing will be sent.
+  /// - Throws: `.usage` for inputs that the profile does not have, lacks, or must not be given in clear; `.config` for
+  ///   a profile with faults.
   public static func settings(
     via nameOrPath: String, inputs: [String], needsSecrets: Bool = true
   ) throws(TransferError) -> ProfileSettings {
@@ -175,8 +175,8 @@ public enum ProfileLibrary {
     public var body: String
   }
 
-  /// The requests that the upload of the file at `path` would make, in order, when the server answers as the profile hopes.
-  /// What a server would say and what is secret is shown by its name. Reads the file; nothing is sent.
+  /// The requests that the upload of the file at `path` would make, in order, when the server answers as the profile
+  /// hopes. What a server would say and what is secret is shown by its name. Reads the file; nothing is sent.
   public static func rehearse(
     _ settings: BatchSettings, path: NameBytes
   ) throws(TransferError) -> [PlannedRequest] {

@@ -14,8 +14,8 @@ import TransferProtocols
 public enum Transfers {
   public static let version = "0.1.0"
 
-  /// Records the files below `sources`, or of the list in `options`, for the destination there; touches no network. Durable
-  /// on return; adding the same again records nothing, not even a batch.
+  /// Records the files below `sources`, or of the list in `options`, for the destination there; touches no network.
+  /// Durable on return; adding the same again records nothing, not even a batch.
   /// - Throws: `.usage`, `.config`, `.noSource` and `.badList` before anything is recorded; errors of the store.
   public static func add(
     _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
@@ -46,8 +46,8 @@ public enum Transfers {
       files: AddedFiles(since: mark, batch: recorded.batch, files: recorded.files))
   }
 
-  /// Works until nothing is left, `stop` is asked for, or no destination can be reached. Everything that `result` counts is
-  /// durable on return. A batch that cannot be sent holds up no other: `result` names it with its error.
+  /// Works until nothing is left, `stop` is asked for, or no destination can be reached. Everything that `result`
+  /// counts is durable on return. A batch that cannot be sent holds up no other: `result` names it with its error.
   /// - Throws: `.locked` when another engine owns the ledger; errors of the store.
   public static func run(
     _ options: RunOptions, progress: (@Sendable (ProgressSnapshot) -> Void)?,
@@ -93,8 +93,8 @@ public enum Transfers {
     try StagedCopies(storePath: storePath).sweep(ledger)
   }
 
-  /// When no engine is alive: puts right what a dead one left, so that what was asked of its files is done now. nil when
-  /// there is nothing to do, or an engine is alive. `argv` is recorded. Durable on return; errors of the store.
+  /// When no engine is alive: puts right what a dead one left, so that what was asked of its files is done now. nil
+  /// when there is nothing to do, or an engine is alive. `argv` is recorded. Durable on return; errors of the store.
   public static func recoverIfIdle(_ ledger: Ledger, argv: [String]) throws(TransferError) -> Recovery? {
     try ledger.recoverIfIdle(newRun(argv))
   }

@@ -2,14 +2,15 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Where a batch goes: settings with everything taken from the environment that must not change later, and what they mean.
+/// Where a batch goes: settings with everything taken from the environment that must not change later, and what they
+/// mean.
 struct UploadTarget: Sendable {
   let settings: BatchSettings
   let destination: Destination
   let uploadProtocol: ProtocolInUse
 
-  /// - Throws: `.usage` for a destination that cannot be understood, and for options that it does not know; `.config` for
-  ///   files that cannot be understood.
+  /// - Throws: `.usage` for a destination that cannot be understood, and for options that it does not know; `.config`
+  ///   for files that cannot be understood.
   init(_ asked: BatchSettings) throws(TransferError) {
     try AllProtocols.refuseForeignOptions(asked)
     let rooted = try asked.rooted()

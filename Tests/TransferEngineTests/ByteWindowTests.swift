@@ -43,7 +43,8 @@ import Testing
     #expect(takes == [true, false, true, false, true])
   }
 
-  /// The one that ended makes room, and no other of its length: the first counts no more when it ends, the second still does.
+  /// The one that ended makes room, and no other of its length: the first counts no more when it ends, the second still
+  /// does.
   @Test func theBodyThatEndedMakesRoom() {
     var window = ByteWindow()
     window.started(1, 16 << 20, nowMs: 0)

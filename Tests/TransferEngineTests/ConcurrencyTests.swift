@@ -2,7 +2,8 @@ import Testing
 
 @testable import TransferEngine
 
-/// Hosts with a latency, a number of requests that they work on at a time and a line, played through with a clock of their own.
+/// Hosts with a latency, a number of requests that they work on at a time and a line, played through with a clock of
+/// their own.
 @Suite struct ConcurrencyTests {
   /// 300 files at 0.4 s each: with as many at once as were asked for, at once.
   @Test func anExplicitNumberIsWhereItBegins() {

@@ -70,7 +70,8 @@ import Testing
     #expect(gate.chargeRetry(isThrottled: true) == HostGate.dryBudgetMs)
   }
 
-  /// A line of 4 MB/s that is cut every eight seconds, with 16 MiB parts: five of them side by side never end, one does.
+  /// A line of 4 MB/s that is cut every eight seconds, with 16 MiB parts: five of them side by side never end, one
+  /// does.
   @Test func aLineThatDropsIsLeftToOneRequest() {
     var gate = gate(8)
     var now: Int64 = 0
@@ -96,8 +97,8 @@ import Testing
     #expect(gate.limit == 4)
   }
 
-  /// A line that drops for hours: as long as bodies arrive in between, each loss costs one token and not five, so that no
-  /// retry has to wait for the budget.
+  /// A line that drops for hours: as long as bodies arrive in between, each loss costs one token and not five, so that
+  /// no retry has to wait for the budget.
   @Test func lossesBetweenBodiesThatArriveDoNotUseUpTheBudget() {
     var gate = gate(1)
     var extra: Int64 = 0

@@ -38,14 +38,16 @@ import Testing
     #expect(line.bytesPerMs(inFlight: 7_000_000, nowMs: 2_000) == 4_000)
   }
 
-  /// 4 MB/s and 15 s are 60 MB, and nine tenths of them 54: of eight bodies with 16 MB left three can end, and if all went on, none.
+  /// 4 MB/s and 15 s are 60 MB, and nine tenths of them 54: of eight bodies with 16 MB left three can end, and if all
+  /// went on, none.
   @Test func someEndWhenTheOthersMakeRoom() {
     let bodies = (1...8).map { DrainPlan.Body(job: $0, left: 16_000_000 + Int64($0), mayBeCut: true) }
     #expect(DrainPlan.hopeless(bodies, bytesPerMs: 4_000, withinMs: 15_000) == [4, 5, 6, 7, 8])
     #expect(DrainPlan.hopeless(bodies, bytesPerMs: 4_000, withinMs: 36_000) == [])
   }
 
-  /// What is out already only waits for its answer, and what must not be repeated is never stopped for the sake of others.
+  /// What is out already only waits for its answer, and what must not be repeated is never stopped for the sake of
+  /// others.
   @Test func whatIsOutAndWhatMayNotBeCutGoesOn() {
     let bodies = [
       DrainPlan.Body(job: 1, left: 0, mayBeCut: true), DrainPlan.Body(job: 2, left: 89, mayBeCut: false),

@@ -78,7 +78,8 @@ import TransferModel
     #expect(takeAll(&scheduler) == [4, 5])
   }
 
-  /// 1,000 bytes a millisecond: of what has to end within two seconds nothing longer than two million bytes begins, behind what runs.
+  /// 1,000 bytes a millisecond: of what has to end within two seconds nothing longer than two million bytes begins,
+  /// behind what runs.
   @Test func nothingBeginsThatCannotEndBeforeItsDeadline() {
     var scheduler = Scheduler(workers: 9) { Concurrency(first: 8, highest: $1, isExplicit: true) }
     scheduler.jobIsReady(1, host: "a", batch: one, isUrgent: false, bytes: 1_000_000)
@@ -109,7 +110,8 @@ import TransferModel
     return taken
   }
 
-  /// Nothing is known of the line yet: one part of 16 MiB runs, and beside it what has no body. Where a person chose a number, so many.
+  /// Nothing is known of the line yet: one part of 16 MiB runs, and beside it what has no body. Where a person chose a
+  /// number, so many.
   @Test(arguments: [false, true])
   func longBodiesBeginOneByOne(_ isExplicit: Bool) {
     var scheduler = Scheduler(workers: 9) { Concurrency(first: 8, highest: $1, isExplicit: isExplicit) }

@@ -7,8 +7,9 @@ import TransferModel
   import Glibc
 #endif
 
-/// New ledgers for scenes. All migrations together cost far more than what a scene does with its ledger, and suites make thousands of
-/// scenes: the first ledger is made as ever, and the others are copies of its file, as it is before anything is in it.
+/// New ledgers for scenes. All migrations together cost far more than what a scene does with its ledger, and suites
+/// make thousands of scenes: the first ledger is made as ever, and the others are copies of its file, as it is before
+/// anything is in it.
 enum BlankLedger {
   private static let image = Result { try made() }
 

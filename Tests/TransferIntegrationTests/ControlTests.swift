@@ -4,8 +4,8 @@ import TransferLedger
 import TransferModel
 import Transfers
 
-/// People change their mind while an engine works; what they ask takes effect within a second. The limits in time here are
-/// wide, because machines are slow: without the effect each transfer would take minutes.
+/// People change their mind while an engine works; what they ask takes effect within a second. The limits in time here
+/// are wide, because machines are slow: without the effect each transfer would take minutes.
 @Suite struct ControlTests {
   /// The first time only; a second one goes at full speed.
   private static let slowOnce = "match PUT */big times=1 : slow=100000\n"

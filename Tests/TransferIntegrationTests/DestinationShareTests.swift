@@ -11,7 +11,8 @@ import Transfers
 
 /// Several destinations in one run: one that is dead or slow holds up no other.
 @Suite struct DestinationShareTests {
-  /// Far more files than an engine has in memory are recorded for a port that refuses connections, then a few for a server.
+  /// Far more files than an engine has in memory are recorded for a port that refuses connections, then a few for a
+  /// server.
   @Test func aDeadDestinationDoesNotStarveAnother() throws {
     let pair = try DestinationPair(first: try .refusing())
     try pair.add(first: 600, then: 20)

@@ -25,8 +25,8 @@ extension Scene {
   }
 }
 
-/// The destinations of the program, with something done before each of their requests, keys of S3 that nobody checks, or an error in the
-/// place of one.
+/// The destinations of the program, with something done before each of their requests, keys of S3 that nobody checks,
+/// or an error in the place of one.
 final class Interposed: DestinationResolver, CredentialSource {
   private let destinations = CurlDestinations()
   private let beforeStart: @Sendable () -> Void

@@ -9,8 +9,8 @@ import Transfers
   import Glibc
 #endif
 
-/// Sources whose ctime moves and nothing else: backups by hard links, changed permissions. And sources that are written to while their
-/// mtime is set back.
+/// Sources whose ctime moves and nothing else: backups by hard links, changed permissions. And sources that are written
+/// to while their mtime is set back.
 @Suite struct MovedSourceTests {
   private func path(_ scene: ConformanceScene) -> String { "\(scene.scene.root)/source/file.bin" }
 
@@ -58,7 +58,8 @@ import Transfers
       summary.bytesTransferred <= Int64(scene.content.count - subject.chunkSize), "it went on from what was there")
   }
 
-  /// A stop while the source is compared with what was sent leaves the file as it was; the next run compares, and goes on.
+  /// A stop while the source is compared with what was sent leaves the file as it was; the next run compares, and goes
+  /// on.
   @Test(arguments: ConformanceSubject.withSession.filter { ["tus", "resumable"].contains($0.name) })
   func aStoppedComparisonDecidesNothing(_ subject: ConformanceSubject) throws {
     let scene = try half(subject)

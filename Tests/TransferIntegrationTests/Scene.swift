@@ -111,8 +111,8 @@ final class Scene {
     guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Broken(what: "write \(path)") }
   }
 
-  /// What the receiver keeps under a relative path; nil for nothing. What was posted is below it, under a name of the receiver's:
-  /// a second copy is an error.
+  /// What the receiver keeps under a relative path; nil for nothing. What was posted is below it, under a name of the
+  /// receiver's: a second copy is an error.
   func kept(_ path: String) throws -> [UInt8]? {
     var entry = stat()
     guard stat("\(root)/kept/\(path)", &entry) == 0 else { return nil }

@@ -18,8 +18,8 @@ import TransferModel
     #expect(patches.count <= 18)
   }
 
-  /// The same with a server that is better after a while. An upload of which it says that it holds nothing is left for another,
-  /// which does not count as a failure beside the one of the body: five cuts are five of eight.
+  /// The same with a server that is better after a while. An upload of which it says that it holds nothing is left for
+  /// another, which does not count as a failure beside the one of the body: five cuts are five of eight.
   @Test(arguments: ["tus", "resumable"])
   func aServerThatRecoversGetsTheRest(_ name: String) throws {
     let subject = try ConformanceSubject.named(name)

@@ -31,8 +31,8 @@ import Transfers
     #expect(methods[scheme == "tus+" ? "POST" : "PUT"] == files.count)
   }
 
-  /// A chunk that was begun and waits for a connection ends with the one that is refused, and after it: the last of them lets the
-  /// file go, and the ledger takes that only when no attempt is open.
+  /// A chunk that was begun and waits for a connection ends with the one that is refused, and after it: the last of
+  /// them lets the file go, and the ledger takes that only when no attempt is open.
   @Test func aRefusedChunkEndsItsFileWhileAnotherWaitsToBeSent() throws {
     let subject = try ConformanceSubject.named("profile flow")
     let scene = try ConformanceScene(

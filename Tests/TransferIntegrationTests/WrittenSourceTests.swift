@@ -4,7 +4,8 @@ import TransferLedger
 import TransferModel
 import Transfers
 
-/// Programs that write through a mapping do not move mtime with each byte: what is sent is compared with what was announced.
+/// Programs that write through a mapping do not move mtime with each byte: what is sent is compared with what was
+/// announced.
 @Suite struct WrittenSourceTests {
   private static let size = 200_000
 

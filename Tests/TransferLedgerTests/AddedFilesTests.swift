@@ -50,7 +50,8 @@ import TransferModel
     for added in [first, second] { #expect(try totals(added).files.byState == [.pending: 1]) }
   }
 
-  /// Two of several pushes of the same files at once: the second found what the first had recorded since the second began.
+  /// Two of several pushes of the same files at once: the second found what the first had recorded since the second
+  /// began.
   @Test(arguments: [nil, "n"]) func whatAnotherPushRecordsMeanwhileCountsOnce(name: String?) throws {
     let mark = try f.ledger.read { try $0.addedMark() }
     let (first, second) = (f.target(name: name), f.target(name: name))

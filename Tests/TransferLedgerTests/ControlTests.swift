@@ -3,10 +3,11 @@ import Testing
 
 @testable import TransferLedger
 
-/// What people do to files and batches: at rest at once, in an engine's hands when it lets go, after its death by the next.
+/// What people do to files and batches: at rest at once, in an engine's hands when it lets go, after its death by the
+/// next.
 @Suite struct ControlTests {
-  /// State, then what pause, pause now, resume, cancel, retry, remove, clean, clean failed, resolve done, retry and cancel make of
-  /// it: the new state, `?wish` when the engine is asked, `hidden`, or `-` for nothing.
+  /// State, then what pause, pause now, resume, cancel, retry, remove, clean, clean failed, resolve done, retry and
+  /// cancel make of it: the new state, `?wish` when the engine is asked, `hidden`, or `-` for nothing.
   static let golden = """
     settling    - - - cancelled - cancelled,hidden - - - - -
     pending     paused paused - cancelled - cancelled,hidden - - - - -

@@ -96,7 +96,8 @@ import TransferModel
     #expect(kind { _ = try f.ledger.write(job(refused: .max, by: broken)) } == .storeIO)
   }
 
-  /// Seen with SQLite 3.40.1: after an I/O error the WAL cannot be opened for writing, and the new connection says "readonly".
+  /// Seen with SQLite 3.40.1: after an I/O error the WAL cannot be opened for writing, and the new connection says
+  /// "readonly".
   @Test func aNewConnectionThatOnlyReadsIsReplaced() throws {
     let (f, _) = try waiting(10_000)
     let errors = Lock([broken, SQLiteError(code: SQLITE_READONLY, message: "attempt to write a readonly database")])

@@ -4,8 +4,8 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// What is done to the same rows takes the same number of steps of SQLite's machine in a ledger with ten times the history. A plan
-/// that says SEARCH may still read everything; the steps tell.
+/// What is done to the same rows takes the same number of steps of SQLite's machine in a ledger with ten times the
+/// history. A plan that says SEARCH may still read everything; the steps tell.
 @Suite struct FlatnessTests {
   @Test func theSameWorkTakesTheSameStepsHoweverMuchHistoryThereIs() throws {
     let (few, many) = (try Self.steps(history: 30), try Self.steps(history: 300))
@@ -43,8 +43,8 @@ import TransferModel
     return sum
   }
 
-  /// Files that are done, failed with a part at the server, cancelled, unknown, paused, hidden, in backoff for long, each with its
-  /// chunks, attempts, session and events.
+  /// Files that are done, failed with a part at the server, cancelled, unknown, paused, hidden, in backoff for long,
+  /// each with its chunks, attempts, session and events.
   private static func fill(_ f: LedgerFixture, _ count: Int) throws {
     let batch = try f.makeBatch("put:history", priority: 0)
     let run = try f.startRun()

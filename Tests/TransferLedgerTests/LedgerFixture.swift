@@ -26,8 +26,8 @@ final class LedgerFixture {
     ledger = try Ledger.open(at: folder + "/transfers.db", mode: .existing, clock: clock)
   }
 
-  /// The file of a new ledger. All migrations together cost far more than what a test does: they run once, and each fixture begins with
-  /// a copy that knows of no other place.
+  /// The file of a new ledger. All migrations together cost far more than what a test does: they run once, and each
+  /// fixture begins with a copy that knows of no other place.
   private static let blank = Result { () throws -> [UInt8] in
     var template = Array("/tmp/ledger-blank-XXXXXX".utf8CString)
     let folder = String(cString: mkdtemp(&template)!)

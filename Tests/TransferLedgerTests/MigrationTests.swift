@@ -5,8 +5,8 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// A second migration, which only the tests know, over a ledger with rows: it rewrites a table, fills a column, replaces a rule
-/// and a view.
+/// A second migration, which only the tests know, over a ledger with rows: it rewrites a table, fills a column,
+/// replaces a rule and a view.
 @Suite struct MigrationTests {
   static let next = Migrations(
     steps: Migrations.embedded.steps + [
@@ -75,8 +75,8 @@ import TransferModel
     #expect(try fileBytes(f.path) == before)
   }
 
-  /// SIGKILL in the place of each call that changes a file: what is left is the old ledger or the new one, and whoever opens it next
-  /// has the new one.
+  /// SIGKILL in the place of each call that changes a file: what is left is the old ledger or the new one, and whoever
+  /// opens it next has the new one.
   @Test func aKillAtAnyCallLeavesTheOldLedgerOrTheNewOne() async throws {
     let f = try filled()
     let path: String = f.path

@@ -5,7 +5,8 @@ import TransferModel
 
 /// Upload sessions that belong to no transfer any more.
 @Suite struct OrphanTests {
-  /// Files a (in work), b (failed, its session kept), c (failed, its session given up), d (paused), each with a session.
+  /// Files a (in work), b (failed, its session kept), c (failed, its session given up), d (paused), each with a
+  /// session.
   private func scene() throws -> (LedgerFixture, RunID) {
     let f = try LedgerFixture()
     let batch = try f.makeBatch()

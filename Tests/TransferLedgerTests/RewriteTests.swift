@@ -3,8 +3,8 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// History rewritten by another program. While the schema is in force it is refused; with its defences taken down, it is found by a
-/// rule that has a name.
+/// History rewritten by another program. While the schema is in force it is refused; with its defences taken down, it
+/// is found by a rule that has a name.
 @Suite struct RewriteTests {
   /// Files: 1 done in two chunks, 2 active, 4 failed, 5 unknown, 7 done in one chunk, 8 its next generation, done too.
   static let rewrites = [

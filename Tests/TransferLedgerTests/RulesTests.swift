@@ -432,7 +432,8 @@ import Testing
       UPDATE chunk SET state = 'pending' WHERE state = 'in_flight';
       UPDATE file SET state = 'pending', run_id = NULL WHERE id = 2;
       """)
-    // A download, whose file is not here yet; what was found of an object later; rows of another ledger, whose keys and names are its own.
+    // A download, whose file is not here yet; what was found of an object later; rows of another ledger, whose keys and
+    // names are its own.
     try f.shell(
       """
       \(Self.download);

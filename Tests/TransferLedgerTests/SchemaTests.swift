@@ -78,8 +78,9 @@ import TransferModel
     #expect(try f.texts("SELECT code, blame FROM v_errors WHERE hint <> '' ORDER BY code") == known)
   }
 
-  /// SQLite copies each page that a statement changes into a journal of the statement, if the statement may abort after its first
-  /// write. Source: sqlite3VdbeAssertMayAbort in src/vdbeaux.c, 3.40.1: a Halt that aborts, a function, an immediate reference.
+  /// SQLite copies each page that a statement changes into a journal of the statement, if the statement may abort after
+  /// its first write. Source: sqlite3VdbeAssertMayAbort in src/vdbeaux.c, 3.40.1: a Halt that aborts, a function, an
+  /// immediate reference.
   @Test func theStatementsOfEveryFileNeedNoJournalOfTheirOwn() throws {
     let f = try LedgerFixture()
     try RulesTests.fill(f)

@@ -1,7 +1,7 @@
 @testable import TransferLedger
 
-/// A statement of the program, as its source has it. Every statement is a literal there: the connection takes nothing else, but for
-/// the few texts of ``Connection/rowsOnce(_:row:)`` and ``Connection/execute(_:)``.
+/// A statement of the program, as its source has it. Every statement is a literal there: the connection takes nothing
+/// else, but for the few texts of ``Connection/rowsOnce(_:row:)`` and ``Connection/execute(_:)``.
 struct SourceStatement: CustomStringConvertible {
   /// Below `Sources/TransferLedger`.
   let file: String

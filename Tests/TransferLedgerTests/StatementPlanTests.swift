@@ -3,21 +3,21 @@ import TransferModel
 
 @testable import TransferLedger
 
-/// No statement that writes, or that an engine waits for, reads a table from one end to the other: what it costs does not know how
-/// much history there is. Plans are those of a ledger without `sqlite_stat1`, which is what there is.
+/// No statement that writes, or that an engine waits for, reads a table from one end to the other: what it costs does
+/// not know how much history there is. Plans are those of a ledger without `sqlite_stat1`, which is what there is.
 @Suite struct StatementPlanTests {
   static let tables: Set<String> = ["file", "chunk", "attempt", "session", "event", "event_range"]
 
-  /// Indexes of rows that are in work or wait for it: as short as what there is to do. The claim stops at its limit, and
-  /// what a run counts at its end is what is left.
+  /// Indexes of rows that are in work or wait for it: as short as what there is to do. The claim stops at its limit,
+  /// and what a run counts at its end is what is left.
   static let short: Set<String> = [
     "file_running", "file_ready", "file_ready_batch", "file_settling", "file_wish", "attempt_open", "chunk_waiting",
     "session_live",
     "session_abort", "file_partial",
   ]
 
-  /// What only people wait for: reports, lists, `store check`, `status`, `doctor`. They read through connections of their own and
-  /// hold up nobody.
+  /// What only people wait for: reports, lists, `store check`, `status`, `doctor`. They read through connections of
+  /// their own and hold up nobody.
   static let forPeople = [
     "Queries/AttemptIntervals.swift", "Queries/AttemptQueries.swift",
     "Queries/BatchQueries.swift", "Queries/BatchStates.swift", "Queries/BatchTotalsQueries.swift",
@@ -48,7 +48,8 @@ import TransferModel
     }
   }
 
-  /// Every file on the list is there and has a statement: a list that named nothing would hide nothing, and say so of nothing.
+  /// Every file on the list is there and has a statement: a list that named nothing would hide nothing, and say so of
+  /// nothing.
   @Test func theListOfWhatPeopleWaitForIsTrue() throws {
     let files = Set(try SourceStatement.all().map(\.file))
     for name in Self.forPeople + Self.forCopies { #expect(files.contains(name), "\(name)") }

@@ -51,8 +51,8 @@ import Testing
     init(_ outcome: String) { description = outcome }
   }
 
-  /// What the transition of one chunk, of one session, or of one file that an engine has asks of its row is written in ``RowGuard`` only;
-  /// and one statement closes attempts.
+  /// What the transition of one chunk, of one session, or of one file that an engine has asks of its row is written in
+  /// ``RowGuard`` only; and one statement closes attempts.
   @Test func theGuardOfARowStandsOnce() throws {
     let texts = try SourceStatement.all().map { $0.text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
     #expect(texts.count { $0.contains("{guard}") } >= 18)

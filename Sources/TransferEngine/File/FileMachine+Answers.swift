@@ -12,8 +12,8 @@ extension FileMachine {
     return update.changes.flatMap { changes(job, $0, retry) }
   }
 
-  /// An interim answer named the session while its request goes on. What the request has become decides from now on, not what it
-  /// was when it began: a crash finds an open session that can be asked.
+  /// An interim answer named the session while its request goes on. What the request has become decides from now on,
+  /// not what it was when it began: a crash finds an open session that can be asked.
   mutating func heard(_ job: JobStep, _ session: OpenedSession, _ proto: ProtocolInUse) -> [FileChange] {
     guard !facts.name(session).isEmpty else { return [] }
     let opened = FileChange.openSession(remoteID: session.remoteID, expiresAtMs: session.expiresAtMs)
@@ -24,7 +24,8 @@ extension FileMachine {
     return [opened, .askAbout(job.attempt)]
   }
 
-  /// What the server had before and lost is no progress, here as in the ledger: a file that loses again and again must come to an end.
+  /// What the server had before and lost is no progress, here as in the ledger: a file that loses again and again must
+  /// come to an end.
   private mutating func count(_ update: FactsUpdate) {
     guard update.isNew, update.gained > 0 else { return }
     let size = facts.layout.size

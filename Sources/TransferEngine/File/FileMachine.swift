@@ -76,8 +76,8 @@ struct FileMachine: Sendable {
 
   var openCount: Int { openChunks + askedChunks + (isControlOpen ? 1 : 0) }
   var isWhole: Bool { facts.layout.count == 1 }
-  /// Chunks that were not tried before wait until one of so many that failed has succeeded: a server that refuses them all
-  /// is not asked about each.
+  /// Chunks that were not tried before wait until one of so many that failed has succeeded: a server that refuses them
+  /// all is not asked about each.
   static let mostFailing = 4
   var isFailingWidely: Bool { waitingUntil.count >= Self.mostFailing }
   /// No chunk is, but for the last, which is shorter than others.
@@ -242,7 +242,8 @@ struct FileMachine: Sendable {
     if case .requeue = earlier { ending = reason }
   }
 
-  /// What still runs of the file, once it is to end, is of no use: unlike that of one that was let go (a pause, a drain, a deadline).
+  /// What still runs of the file, once it is to end, is of no use: unlike that of one that was let go (a pause, a
+  /// drain, a deadline).
   var othersAreInVain: Bool {
     if isSessionGone || shorterLayout != nil { return true }
     guard case .requeue(_, _, isFailure: false)? = ending else { return ending != nil }

@@ -3,8 +3,9 @@ import TransferModel
 import TransferProtocols
 
 extension FileUnit {
-  /// Performs everything in the unit by the ledger's named transitions, in the order: plan, end of the attempt, changes,
-  /// beginning. Throws `.leaseLost` at the first transition that does not apply: somebody else owns the rows now.
+  /// Performs everything in the unit by the ledger's named transitions, in the order: plan, end of the attempt,
+  /// changes, beginning. Throws `.leaseLost` at the first transition that does not apply: somebody else owns the rows
+  /// now.
   func apply(_ tx: LedgerTransaction, run: RunID) throws -> Begun {
     var begun = Begun(file: file)
     if let plan, case .chunks(let limit)? = begin, ended == nil, changes.isEmpty {

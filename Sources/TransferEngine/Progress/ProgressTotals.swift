@@ -1,8 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// The whole of a run: what it has brought to an end, and what the ledger counts as left. What other processes add, retry or
-/// take away meanwhile comes in with the next count. A value.
+/// The whole of a run: what it has brought to an end, and what the ledger counts as left. What other processes add,
+/// retry or take away meanwhile comes in with the next count. A value.
 struct ProgressTotals: Sendable, Hashable {
   /// What this run knows by itself at one moment.
   private struct Own: Sendable, Hashable {

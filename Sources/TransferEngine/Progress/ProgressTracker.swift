@@ -1,7 +1,8 @@
 import TransferModel
 
-/// Says which files of a run are worth a line and how they stand. A value: the engine brings what it sees, and the times.
-/// It remembers only what one look cannot tell: since when nothing moved, why a file backs off, what failed just now.
+/// Says which files of a run are worth a line and how they stand. A value: the engine brings what it sees, and the
+/// times. It remembers only what one look cannot tell: since when nothing moved, why a file backs off, what failed just
+/// now.
 struct ProgressTracker: Sendable {
   typealias JobID = Scheduler.JobID
 

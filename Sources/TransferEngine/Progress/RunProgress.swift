@@ -1,8 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// What a run tells people of its progress. Nothing of it is looked at between two reports, and nothing at all when nobody
-/// listens. A value; times are milliseconds of the boot clock.
+/// What a run tells people of its progress. Nothing of it is looked at between two reports, and nothing at all when
+/// nobody listens. A value; times are milliseconds of the boot clock.
 struct RunProgress: Sendable {
   /// What a report is made of, besides what is kept here.
   struct Standing {
@@ -18,7 +18,8 @@ struct RunProgress: Sendable {
     var elapsedMs: Int64
   }
 
-  /// A look at the mark costs next to nothing; a count reads all that is left, and may take one part in a hundred of the time.
+  /// A look at the mark costs next to nothing; a count reads all that is left, and may take one part in a hundred of
+  /// the time.
   private static let markEveryMs: Int64 = 1_000
   private static let countShare: Int64 = 100
 
@@ -66,8 +67,8 @@ struct RunProgress: Sendable {
     return countAskedMs == nil && nowMs >= nextCountMs
   }
 
-  /// Whether the ledger is to count again: somebody added files or did something to them. The count has to see all that this run
-  /// knows now, and nothing of it that comes later.
+  /// Whether the ledger is to count again: somebody added files or did something to them. The count has to see all that
+  /// this run knows now, and nothing of it that comes later.
   mutating func takesCount(_ new: ChangeMark, nowMs: Int64) -> Bool {
     guard new != mark else { return false }
     mark = new
@@ -76,7 +77,8 @@ struct RunProgress: Sendable {
     return true
   }
 
-  /// A count that failed is left out: it is for display, and what is wrong with the ledger will be told by a transition.
+  /// A count that failed is left out: it is for display, and what is wrong with the ledger will be told by a
+  /// transition.
   mutating func counted(_ result: Result<WorkSize, TransferError>, nowMs: Int64) {
     let took = nowMs - (countAskedMs ?? nowMs)
     countAskedMs = nil

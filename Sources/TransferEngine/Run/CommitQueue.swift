@@ -1,7 +1,8 @@
-/// Changes of files that wait to share one commit, and the writes that the ledger has not answered yet. A value; times are
-/// milliseconds of the boot clock.
+/// Changes of files that wait to share one commit, and the writes that the ledger has not answered yet. A value; times
+/// are milliseconds of the boot clock.
 ///
-/// A commit costs as much for one row as for a hundred, so the speed of small files is a question of how many share one.
+/// A commit costs as much for one row as for a hundred, so the speed of small files is a question of how many share
+/// one.
 struct CommitQueue: Sendable {
   /// How long results may wait for others while the connections have enough to do.
   static let gatheringMs: Int64 = 8

@@ -59,8 +59,8 @@ extension BatchDestination {
   }
 }
 
-/// The destinations of the batches of one run, each made once, with the hosts and refusals that they share. Used by the engine's
-/// thread.
+/// The destinations of the batches of one run, each made once, with the hosts and refusals that they share. Used by the
+/// engine's thread.
 final class DestinationTable {
   private let engine: Engine
   private var byBatch: [BatchID: BatchDestination] = [:]

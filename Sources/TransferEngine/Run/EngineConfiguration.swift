@@ -22,15 +22,16 @@ public struct EngineConfiguration: Sendable {
   public var preparingThreads: Int
   /// After a drain is asked for, running requests may go on so long, in milliseconds.
   public var drainMs: Int64
-  /// While the ledger's disk is full or fails, results are kept in memory and committed again for so long, in milliseconds.
+  /// While the ledger's disk is full or fails, results are kept in memory and committed again for so long, in
+  /// milliseconds.
   public var diskWaitMs: Int64
   /// When nothing can be done for longer than this, in milliseconds, the run ends with work left.
   public var patienceMs: Int64
-  /// The run ends with work left when all that is left is for hosts that have refused connections through so many openings
-  /// of their breakers.
+  /// The run ends with work left when all that is left is for hosts that have refused connections through so many
+  /// openings of their breakers.
   public var breakerOpensBeforeGivingUp: Int
-  /// A request that ends a file and has no answer for so long, in milliseconds, is asked about while it is awaited, and again after
-  /// twice as long.
+  /// A request that ends a file and has no answer for so long, in milliseconds, is asked about while it is awaited, and
+  /// again after twice as long.
   public var askAfterMs: Int64
   /// Between two reports of progress, in milliseconds.
   public var progressEveryMs: Int64

@@ -88,8 +88,8 @@ extension EngineLoop {
     "this ledger is a copy or was restored from one: the original may have sent the file since, and the server cannot be asked; check there, then \"transfers resolve\""
   )
 
-  /// Nothing can be sent for this batch in this run: no credentials, or settings that cannot work. Its files wait for the
-  /// next run; the others go on, and the run ends with the error.
+  /// Nothing can be sent for this batch in this run: no credentials, or settings that cannot work. Its files wait for
+  /// the next run; the others go on, and the run ends with the error.
   func block(_ batch: BatchID, _ error: TransferError) {
     guard destinations.block(batch, error) else { return }
     let files = works.filter { $0.value.machine.claimed.batch == batch }.keys

@@ -2,9 +2,9 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What people ask while the engine runs. It looks at the rows rather than being told: whoever writes them needs to know
-/// nothing of the engine, and a wish is as durable as everything else. The ledger honours a wish in the transaction that
-/// releases the file, so all that is left to do here is to let go.
+/// What people ask while the engine runs. It looks at the rows rather than being told: whoever writes them needs to
+/// know nothing of the engine, and a wish is as durable as everything else. The ledger honours a wish in the
+/// transaction that releases the file, so all that is left to do here is to let go.
 extension EngineLoop {
   /// A quarter of the second within which everything that was asked takes effect.
   static let controlPeriodMs: Int64 = 250
@@ -53,8 +53,8 @@ extension EngineLoop {
 }
 
 extension EngineLoop.Job {
-  /// A pause never cuts off what is short or what must not be repeated: that would cost more than it stops. Nothing cuts
-  /// off the finish step, because nobody could say then whether the file is there.
+  /// A pause never cuts off what is short or what must not be repeated: that would cost more than it stops. Nothing
+  /// cuts off the finish step, because nobody could say then whether the file is there.
   func mayBeCut(by wish: Wish, _ abilities: ProtocolAbilities) -> Bool {
     switch wish {
     case .pause: false

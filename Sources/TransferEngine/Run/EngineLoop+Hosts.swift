@@ -114,8 +114,8 @@ extension EngineLoop {
     return wallMs + opening - bootMs
   }
 
-  /// Gives the files of hosts that stay closed for long (`Retry-After`) back to the ledger until then; those of hosts that refuse
-  /// connections too, but for a few that find out when they take some again.
+  /// Gives the files of hosts that stay closed for long (`Retry-After`) back to the ledger until then; those of hosts
+  /// that refuse connections too, but for a few that find out when they take some again.
   func releaseClosed() {
     guard scheduler.hasClosedGate(nowMs: bootMs) else { return }
     for host in destinations.hosts where host.files > 0 {

@@ -23,7 +23,8 @@ extension EngineLoop {
     }
   }
 
-  /// Requests that no connection may have yet because their batches have their share: no reason to begin fewer of others.
+  /// Requests that no connection may have yet because their batches have their share: no reason to begin fewer of
+  /// others.
   func heldCount(_ host: HostState) -> Int {
     sharing.isEmpty
       ? 0 : sharing.reduce(0) { $1.host === host ? $0 + max(0, $1.requests - ($1.share ?? .max)) : $0 }

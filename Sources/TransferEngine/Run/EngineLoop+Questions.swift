@@ -2,9 +2,9 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// A last request whose answer does not come is asked about while it is still awaited: the answer may have been lost on the way,
-/// and its connection does not say so. What is found decides only whether it is waited for any longer. The request itself is
-/// neither repeated nor ended before the server has shown that the file is there.
+/// A last request whose answer does not come is asked about while it is still awaited: the answer may have been lost on
+/// the way, and its connection does not say so. What is found decides only whether it is waited for any longer. The
+/// request itself is neither repeated nor ended before the server has shown that the file is there.
 extension EngineLoop {
   /// Of a request that ends a file: when the server is asked about it, and how the asking stands.
   struct Inquiry {
@@ -103,7 +103,8 @@ extension EngineLoop {
 }
 
 extension EngineLoop.Job {
-  /// We ended the request because the file is there: its answer is lost, and the protocol asks as after any lost answer.
+  /// We ended the request because the file is there: its answer is lost, and the protocol asks as after any lost
+  /// answer.
   func lostAnswer(_ reply: TransferReply) -> TransferReply {
     guard inquiry?.isFound == true, reply.isCancelled, !reply.isAnswered else { return reply }
     var lost = reply
@@ -115,8 +116,8 @@ extension EngineLoop.Job {
 }
 
 extension FileMachine {
-  /// What the server can be asked about a last step whose answer has not come; nil for nothing. Only a look at what the step makes:
-  /// a question about the session may end the request at some servers.
+  /// What the server can be asked about a last step whose answer has not come; nil for nothing. Only a look at what the
+  /// step makes: a question about the session may end the request at some servers.
   func question(beside step: StepRequest, _ proto: ProtocolInUse) -> StepRequest? {
     var asked = facts
     (asked.lostAnswer, asked.isAbsent) = (step.operation, false)

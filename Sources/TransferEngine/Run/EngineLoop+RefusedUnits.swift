@@ -1,8 +1,8 @@
 import TransferLedger
 import TransferModel
 
-/// What the rules of the ledger refuse concerns one file. The units of a write that was refused are applied again one by one; the file
-/// of one that is refused again fails with the reason, and the others go on.
+/// What the rules of the ledger refuse concerns one file. The units of a write that was refused are applied again one
+/// by one; the file of one that is refused again fails with the reason, and the others go on.
 extension EngineLoop {
   /// Whether the failure of a write is that of a unit, and was dealt with.
   func refusesUnits(_ error: TransferError, _ batch: [FileUnit], isRepeat: Bool) -> Bool {

@@ -103,7 +103,8 @@ extension EngineLoop {
     return reading
   }
 
-  /// The server does not know `Expect: 100-continue` (RFC 9110 section 10.1.1): the same again without, there and from now on.
+  /// The server does not know `Expect: 100-continue` (RFC 9110 section 10.1.1): the same again without, there and from
+  /// now on.
   private func expectationFailed(_ job: Job) -> Interpretation {
     var learned = job.destination.learned
     learned.refusesExpect = true
@@ -215,7 +216,8 @@ extension EngineLoop {
     for file in undecided { advance(file) }
   }
 
-  /// The file is to end: its other requests are called off; those that run are left to their ends when it only is let go.
+  /// The file is to end: its other requests are called off; those that run are left to their ends when it only is let
+  /// go.
   private func endOthers(of file: FileID) {
     guard let work = works[file] else { return }
     let transport = work.destination.resolved.transport

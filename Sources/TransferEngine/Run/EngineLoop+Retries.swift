@@ -31,7 +31,8 @@ extension EngineLoop {
       isRestless: changed >= Self.sourceChangeLimit)
   }
 
-  /// For a file of which hardly anything is stored, on a line that lost several bodies of its kind and let none through.
+  /// For a file of which hardly anything is stored, on a line that lost several bodies of its kind and let none
+  /// through.
   func shorterLayout(_ job: Job, _ machine: FileMachine) -> ChunkLayout? {
     guard job.range != nil, machine.isHardlyStored, machine.facts.isPlanned,
       let gate = scheduler.gate(host: job.host), gate.isLossy, gate.lossesInARow >= 2 || job.step.failures >= 2,
@@ -87,6 +88,7 @@ extension Remedy {
     }
   }
 
-  /// A server that has forgotten uploads, as after a restart, answers at once and is not overloaded: what is sent again then is new work.
+  /// A server that has forgotten uploads, as after a restart, answers at once and is not overloaded: what is sent again
+  /// then is new work.
   fileprivate var costsBudget: Bool { isRetry && self != .sessionGone }
 }

@@ -151,8 +151,8 @@ extension EngineLoop {
     }
   }
 
-  /// The source has another ctime or device by now, and the content that was sent of it. Recorded when no other body is under way, whose
-  /// beginning nobody has compared.
+  /// The source has another ctime or device by now, and the content that was sent of it. Recorded when no other body is
+  /// under way, whose beginning nobody has compared.
   private func recordSighting(_ work: Work) {
     let now = work.version.identity
     guard work.recorded.relation(to: now) == .moved, work.machine.claimed.staged == nil, !work.version.needsProof,

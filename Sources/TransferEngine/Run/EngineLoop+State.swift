@@ -4,7 +4,8 @@ import TransferProtocols
 
 /// What the loop knows of requests and files.
 extension EngineLoop {
-  // Objects, because a turn of the loop touches each some ten times: as values their many parts would be counted each time.
+  // Objects, because a turn of the loop touches each some ten times: as values their many parts would be counted each
+  // time.
 
   /// A request that was begun in the ledger.
   final class Job {

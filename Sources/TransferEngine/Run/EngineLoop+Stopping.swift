@@ -31,7 +31,8 @@ extension EngineLoop {
     commitUnits()
   }
 
-  /// Ends bodies that cannot end before the drain does, so that others can: side by side on a slow line all would be cut off.
+  /// Ends bodies that cannot end before the drain does, so that others can: side by side on a slow line all would be
+  /// cut off.
   private func makeRoom() {
     guard stop.takesLook(nowMs: bootMs) else { return }
     let out = counters()
@@ -52,8 +53,8 @@ extension EngineLoop {
     }
   }
 
-  /// Leaves a file of which no request is open to the recovery of the next run, which gives it back all the same: what little
-  /// space there is belongs to the ends of requests.
+  /// Leaves a file of which no request is open to the recovery of the next run, which gives it back all the same: what
+  /// little space there is belongs to the ends of requests.
   private func forget(_ file: FileID) {
     guard let work = works.removeValue(forKey: file) else { return }
     work.destination.files -= 1
@@ -79,7 +80,8 @@ extension EngineLoop {
 }
 
 extension TransferError {
-  /// Holds back the batch whose destination it is about, and no other: also a fault of the program that one batch brings to light.
+  /// Holds back the batch whose destination it is about, and no other: also a fault of the program that one batch
+  /// brings to light.
   var concernsOneBatch: Bool { leavesLedgerUsable || kind == .bug }
 
   /// The rows can still be put in order before the run ends.

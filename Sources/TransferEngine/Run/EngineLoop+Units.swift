@@ -42,7 +42,8 @@ extension EngineLoop {
     return true
   }
 
-  /// The files that may go on because the request that asked has ended, whatever came of it. To be advanced after its own.
+  /// The files that may go on because the request that asked has ended, whatever came of it. To be advanced after its
+  /// own.
   func takeUndecided(_ job: Job) -> [FileID] {
     guard job.step.step == .discover else { return [] }
     defer {

@@ -2,8 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Sessions that a server listed, while the ledger is asked which of them it knows. A protocol cannot know that another file for
-/// the same key has a session too: what the ledger knows is taken off a list of orphans.
+/// Sessions that a server listed, while the ledger is asked which of them it knows. A protocol cannot know that another
+/// file for the same key has a session too: what the ledger knows is taken off a list of orphans.
 struct ListedSessions: Sendable {
   let request: RequestNumbers.Number
   let meaning: Interpretation

@@ -2,8 +2,8 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// An answer and all that is needed to say what it means. A value, so that any thread may read it: a body of some size is searched for
-/// secrets and parsed on a preparing thread while the loop goes on.
+/// An answer and all that is needed to say what it means. A value, so that any thread may read it: a body of some size
+/// is searched for secrets and parsed on a preparing thread while the loop goes on.
 struct ReplyReading: Sendable {
   /// Bodies up to so many bytes are read by the loop itself: that costs less than handing them over.
   static let shortBody = 4 << 10
@@ -45,7 +45,8 @@ struct ReplyReading: Sendable {
     return uploadProtocol.interpret(interpreted, to: step, facts, context)
   }
 
-  /// The reply without what its answer is the first to name, a session or a token, in the id of the request; nil when it is not there.
+  /// The reply without what its answer is the first to name, a session or a token, in the id of the request; nil when
+  /// it is not there.
   private func withoutNews(_ reply: TransferReply, _ meaning: Interpretation) -> TransferReply? {
     let id = reply.serverRequestID
     guard !id.isEmpty else { return nil }

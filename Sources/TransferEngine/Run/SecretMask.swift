@@ -3,9 +3,10 @@ import TransferProtocols
 
 /// Hides secrets in text that came from a server or a library before it is stored: servers like to quote the request.
 ///
-/// A secret is hidden wherever it stands, also percent-encoded, escaped, or in base64. One that could as well be an ordinary word or
-/// a number is hidden where a value stands: as a whole word, not as the name of a JSON member, an XML element or a
-/// parameter, and not as a number of JSON. Names come from the server's program, and answers that lost them say nothing.
+/// A secret is hidden wherever it stands, also percent-encoded, escaped, or in base64. One that could as well be an
+/// ordinary word or a number is hidden where a value stands: as a whole word, not as the name of a JSON member, an XML
+/// element or a parameter, and not as a number of JSON. Names come from the server's program, and answers that lost
+/// them say nothing.
 struct SecretMask: Sendable {
   /// One spelling of a secret.
   private struct Form {
@@ -123,15 +124,16 @@ struct SecretMask: Sendable {
       && (bytes.count < 8 || bytes.count < 20 && bytes.allSatisfy { $0 > 0x39 })
   }
 
-  /// The URL, its path with the query, which is how servers name it, and what in it is long enough for a token; each also escaped
-  /// for JSON, markup and URLs. A path without a last part names no upload.
+  /// The URL, its path with the query, which is how servers name it, and what in it is long enough for a token; each
+  /// also escaped for JSON, markup and URLs. A path without a last part names no upload.
   private static func spellings(_ url: String) -> [String] {
     guard let (path, names) = parts(of: url) else { return [] }
     let tokens = names.filter { $0.utf8.count >= shortestToken }
     return Set(([url] + (path.utf8.count > shortest ? [path] : []) + tokens).flatMap(escapes)).sorted()
   }
 
-  /// The path with the query; its last part, which may be empty, and the values of the query that are long enough for a token.
+  /// The path with the query; its last part, which may be empty, and the values of the query that are long enough for a
+  /// token.
   private static func parts(of url: String) -> (path: String, names: [String])? {
     guard let mark = url.firstRange(of: "://") else { return nil }
     let path = String(url[mark.upperBound...].drop { $0 != "/" && $0 != "?" })
@@ -151,8 +153,9 @@ struct SecretMask: Sendable {
 
   // MARK: - Applying
 
-  /// The reply with secrets hidden in its body. A success is read by the protocol, which may need what only looks like a secret
-  /// (a signed URL): there, our own are hidden. A success that is large is a listing, and quotes nothing of the request.
+  /// The reply with secrets hidden in its body. A success is read by the protocol, which may need what only looks like
+  /// a secret (a signed URL): there, our own are hidden. A success that is large is a listing, and quotes nothing of
+  /// the request.
   func applied(to reply: TransferReply) -> TransferReply {
     let isSuccess = reply.status < 300
     var masked = appliedToIDs(of: reply)

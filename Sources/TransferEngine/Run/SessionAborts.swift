@@ -2,9 +2,9 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// Ends sessions at their servers whose files were given up: before the first claim, when no file is left, and when people call
-/// files off meanwhile. Each request has an attempt of its own, which is durable before it is sent. Used by the engine's thread;
-/// what happens elsewhere comes back as an ``Event``.
+/// Ends sessions at their servers whose files were given up: before the first claim, when no file is left, and when
+/// people call files off meanwhile. Each request has an attempt of its own, which is durable before it is sent. Used by
+/// the engine's thread; what happens elsewhere comes back as an ``Event``.
 final class SessionAborts {
   enum Event: Sendable {
     case claimed(Result<[AbortWork], TransferError>)

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// How far a stop is: what was asked, what ends the run, and until when a drain waits for requests that run. A value; times are
-/// milliseconds of the boot clock.
+/// How far a stop is: what was asked, what ends the run, and until when a drain waits for requests that run. A value;
+/// times are milliseconds of the boot clock.
 struct StopSequence: Sendable {
   /// Between two looks at which bodies cannot end in time.
   private static let lookMs: Int64 = 1_000
@@ -52,8 +52,8 @@ struct StopSequence: Sendable {
   /// How long what runs may still go on.
   func leftMs(nowMs: Int64) -> Int64 { endMs - nowMs }
 
-  /// Whether it is time to look which bodies cannot end in time; the next look is a second later. While the disk is waited for,
-  /// none is cut off for others.
+  /// Whether it is time to look which bodies cannot end in time; the next look is a second later. While the disk is
+  /// waited for, none is cut off for others.
   mutating func takesLook(nowMs: Int64) -> Bool {
     guard nowMs >= nextLookMs else { return false }
     nextLookMs = nowMs + Self.lookMs
@@ -65,7 +65,7 @@ struct StopSequence: Sendable {
     endMs == .max ? nil : min(endMs - nowMs, max(1, nextLookMs - nowMs))
   }
 
-  /// While the disk is waited for, requests that must not be repeated are left to their own time limits: an answer that comes can
-  /// be recorded later, one that was never waited for makes the file `unknown`.
+  /// While the disk is waited for, requests that must not be repeated are left to their own time limits: an answer that
+  /// comes can be recorded later, one that was never waited for makes the file `unknown`.
   var awaitsUnrepeatable: Bool { diskTrouble != nil && wish != .now && fatal == nil }
 }

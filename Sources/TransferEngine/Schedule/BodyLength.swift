@@ -1,8 +1,9 @@
 /// How long a body to one host may be, where the protocol can send less at a time. A value.
 ///
-/// Of a body that counts whole or not at all, everything is lost with its connection, and how long connections live is not known
-/// before. So the first body is short. Each one that arrives lets the next be twice as long, by a quarter after a loss, as
-/// long as they take less than ``longMs``; a loss makes it half of what went out, but no less than a quarter of what it was.
+/// Of a body that counts whole or not at all, everything is lost with its connection, and how long connections live is
+/// not known before. So the first body is short. Each one that arrives lets the next be twice as long, by a quarter
+/// after a loss, as long as they take less than ``longMs``; a loss makes it half of what went out, but no less than a
+/// quarter of what it was.
 struct BodyLength: Sendable, Hashable {
   static let first: Int64 = 8 << 20
   static let shortest: Int64 = 1 << 20

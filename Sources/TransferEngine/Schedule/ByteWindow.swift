@@ -1,10 +1,11 @@
-/// How many bytes of bodies a host gets at a time, all its requests together. A value; times are CLOCK_BOOTTIME milliseconds.
+/// How many bytes of bodies a host gets at a time, all its requests together. A value; times are CLOCK_BOOTTIME
+/// milliseconds.
 ///
-/// Bodies side by side share a line, and each takes longer: on a line that drops, many of them never end where one would. So it
-/// begins with little and doubles with each round that moves noticeably more than the one before; when none does, it stays, and
-/// looks again after a minute. A lost connection halves what was under way, at most once in 5 s; 20 bodies in a row that arrive
-/// let one more run. One body of any length always may; and one that takes longer than ``countsForMs`` holds up no other: it may have a
-/// rate of its own, or a server that does not read it.
+/// Bodies side by side share a line, and each takes longer: on a line that drops, many of them never end where one
+/// would. So it begins with little and doubles with each round that moves noticeably more than the one before; when
+/// none does, it stays, and looks again after a minute. A lost connection halves what was under way, at most once in 5
+/// s; 20 bodies in a row that arrive let one more run. One body of any length always may; and one that takes longer
+/// than ``countsForMs`` holds up no other: it may have a rate of its own, or a server that does not read it.
 struct ByteWindow: Sendable, Hashable {
   static let first: Int64 = 16 << 20
   private static let most: Int64 = 1 << 40

@@ -1,5 +1,5 @@
-/// When the ledger is asked for more files. A claim that found nothing holds until its time, or until a host has room that had
-/// none. A value; times are milliseconds since 1970 of the run's own clock, which no correction moves.
+/// When the ledger is asked for more files. A claim that found nothing holds until its time, or until a host has room
+/// that had none. A value; times are milliseconds since 1970 of the run's own clock, which no correction moves.
 struct ClaimPacing: Sendable {
   /// After a claim that found nothing.
   private static let pauseMs: Int64 = 500

@@ -1,7 +1,7 @@
 /// How many requests a host gets at a time. A value; times are CLOCK_BOOTTIME milliseconds.
 ///
-/// - Slow start: with each round of successes twice as many, until throttling or a lost connection, or until a round moves
-///   hardly more than the one before. Then it goes back to what was as good, and looks again after a minute.
+/// - Slow start: with each round of successes twice as many, until throttling or a lost connection, or until a round
+///   moves hardly more than the one before. Then it goes back to what was as good, and looks again after a minute.
 /// - Afterwards one more after 20 successes in a row (additive increase).
 /// - Throttling, or a connection that was lost without an acknowledgement, halves what runs, at most once in 5 s
 ///   (multiplicative decrease).

@@ -4,12 +4,12 @@ import TransferModel
 /// A value; times are CLOCK_BOOTTIME milliseconds.
 ///
 /// - Concurrency: ``Concurrency``, and for bodies ``ByteWindow`` unless a person chose the number.
-/// - Five refused connections without an answer between open the breaker for a second, doubled up to 5 min while probes fail;
-///   then one request is let through. An answer of any kind closes it. What was under way when it opened does not count:
-///   a burst of refusals is one failure.
+/// - Five refused connections without an answer between open the breaker for a second, doubled up to 5 min while probes
+///   fail; then one request is let through. An answer of any kind closes it. What was under way when it opened does not
+///   count: a burst of refusals is one failure.
 /// - A retry costs 5 tokens of 100 (10 when throttled), a success returns one; without tokens retries wait 15 s. While
-///   the breaker is open it costs nothing: the breaker is the brake. On a line that drops, concurrency is: bodies that were lost
-///   together cost one token, as long as others arrive between the losses.
+///   the breaker is open it costs nothing: the breaker is the brake. On a line that drops, concurrency is: bodies that
+///   were lost together cost one token, as long as others arrive between the losses.
 struct HostGate: Sendable, Hashable {
   enum Outcome: Sendable, Hashable {
     case success

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Which hosts have ready files in the ledger, as far as it was looked through: a few batches at a time, round and round.
-/// A value.
+/// Which hosts have ready files in the ledger, as far as it was looked through: a few batches at a time, round and
+/// round. A value.
 struct HostShares: Sendable {
   /// Batches in a look.
   static let lookLimit = 64
@@ -30,8 +30,8 @@ struct HostShares: Sendable {
     nextLookMs = nowMs + Self.betweenLooksMs
   }
 
-  /// What one of `count` hosts may have of `total`: all of it when it is alone, and else so much that all together have less
-  /// than twice the total, with room left for another.
+  /// What one of `count` hosts may have of `total`: all of it when it is alone, and else so much that all together have
+  /// less than twice the total, with room left for another.
   static func share(of total: Int, among count: Int) -> Int {
     count <= 1 ? total : max(min(8, total), total * 2 / (count + 1))
   }

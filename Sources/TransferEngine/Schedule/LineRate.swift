@@ -1,4 +1,5 @@
-/// How fast bodies move to a host, all of them together, while any runs. A value; times are CLOCK_BOOTTIME milliseconds.
+/// How fast bodies move to a host, all of them together, while any runs. A value; times are CLOCK_BOOTTIME
+/// milliseconds.
 struct LineRate: Sendable, Hashable {
   private static let leastMs: Int64 = 1_000
   private static let leastBytes: Int64 = 64 << 10
@@ -42,8 +43,8 @@ struct LineRate: Sendable, Hashable {
   }
 }
 
-/// Which bodies end before a stop. Those side by side share a line: when all of them cannot end in time, some can if the others make
-/// room.
+/// Which bodies end before a stop. Those side by side share a line: when all of them cannot end in time, some can if
+/// the others make room.
 enum DrainPlan {
   struct Body: Sendable, Hashable {
     var job: Scheduler.JobID

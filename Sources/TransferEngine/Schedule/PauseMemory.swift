@@ -1,5 +1,5 @@
-/// How long a host lets a body stand still before it goes on, or its answer comes: what is usual there tells sooner than a fixed limit
-/// that nothing will come. A value, of one host.
+/// How long a host lets a body stand still before it goes on, or its answer comes: what is usual there tells sooner
+/// than a fixed limit that nothing will come. A value, of one host.
 struct PauseMemory: Sendable, Hashable {
   /// Nothing is concluded from fewer attempts.
   static let leastSamples = 20
@@ -24,8 +24,8 @@ struct PauseMemory: Sendable, Hashable {
     slowMs = pauses.sorted()[(pauses.count * 19 + 19) / 20 - 1]
   }
 
-  /// When a body is given up that stands still: three times what is slow for this host, twice as much after each failure, and never
-  /// more than `mostMs`. 0 stands for no limit.
+  /// When a body is given up that stands still: three times what is slow for this host, twice as much after each
+  /// failure, and never more than `mostMs`. 0 stands for no limit.
   func limitMs(_ mostMs: Int64, failures: Int) -> Int64 {
     guard pauses.count >= Self.leastSamples, mostMs > 0 else { return mostMs }
     return min(mostMs, max(Self.leastMs, Self.factor * slowMs) << Int64(min(failures, 16)))

@@ -1,12 +1,12 @@
 import TransferModel
 
-/// Tells whether a destination refuses a file or all of them: wrong or expired credentials, a bucket that is not there. Such
-/// refusals say nothing about the file until others get through. A value, for one destination.
+/// Tells whether a destination refuses a file or all of them: wrong or expired credentials, a bucket that is not there.
+/// Such refusals say nothing about the file until others get through. A value, for one destination.
 ///
 /// - Credentials are read again once after a success; requests that went out with the old ones are sent again.
 /// - A file that is refused goes back to the ledger, with no failure.
-/// - ``mostInARow`` refusals for the same reason with no success between, or a second one of the same file: all files of the
-///   destination are held back.
+/// - ``mostInARow`` refusals for the same reason with no success between, or a second one of the same file: all files
+///   of the destination are held back.
 /// - A file that is refused again although others got through meanwhile is at fault itself.
 struct RefusalWatch: Sendable {
   enum Decision: Sendable, Hashable {

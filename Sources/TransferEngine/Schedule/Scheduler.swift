@@ -24,8 +24,8 @@ struct Scheduler: Sendable {
 
     var queued: Int { urgent.count + ready.count }
 
-    /// Whether a body of so many bytes ends in time behind all that runs. When nothing runs one may always try: the pace was measured
-    /// with other bodies, and nothing would measure it again.
+    /// Whether a body of so many bytes ends in time behind all that runs. When nothing runs one may always try: the
+    /// pace was measured with other bodies, and nothing would measure it again.
     func canEnd(_ bytes: Int64, by endMs: Int64, nowMs: Int64) -> Bool {
       guard bytes > 0, gate.line.sendingBytes > 0, let pace else { return true }
       let ahead = max(0, gate.line.sendingBytes - pace.inFlight)
@@ -85,8 +85,8 @@ struct Scheduler: Sendable {
     shares[batch] = limit.map { Share(limit: max(1, $0), sending: sending) }
   }
 
-  /// No body begins that cannot end by the time that is set for its batch, as far as the pace of its host tells. `inFlight` bytes of
-  /// bodies are out by now, by host.
+  /// No body begins that cannot end by the time that is set for its batch, as far as the pace of its host tells.
+  /// `inFlight` bytes of bodies are out by now, by host.
   mutating func setEnds(_ ends: [BatchID: Int64], inFlight: [String: Int64], nowMs: Int64) {
     self.ends = ends
     for name in turn {

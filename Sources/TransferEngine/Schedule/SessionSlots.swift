@@ -1,7 +1,8 @@
 import TransferModel
 
-/// Which files may have an upload session at their servers. Sessions are few, so that files end one after the other instead of
-/// all at once: a host has its share of them, and a batch no more than it may have requests at a time. A value.
+/// Which files may have an upload session at their servers. Sessions are few, so that files end one after the other
+/// instead of all at once: a host has its share of them, and a batch no more than it may have requests at a time. A
+/// value.
 struct SessionSlots: Sendable {
   /// Where the session of a file would be.
   struct Place: Sendable, Hashable {
@@ -19,8 +20,8 @@ struct SessionSlots: Sendable {
   /// Stands in line until ``next(mostPerHost:hosts:place:)`` gives it out.
   mutating func request(_ file: FileID) { waiting.append(file) }
 
-  /// The next file that may begin its session now, which holds a slot from now on. `hosts` is how many there are; `place` says
-  /// nil for a file that has left the engine meanwhile, which is dropped.
+  /// The next file that may begin its session now, which holds a slot from now on. `hosts` is how many there are;
+  /// `place` says nil for a file that has left the engine meanwhile, which is dropped.
   mutating func next(mostPerHost: Int, hosts: Int, place: (FileID) -> Place?) -> FileID? {
     while !waiting.isEmpty, ofHost.values.count(where: { $0 >= mostPerHost }) < hosts {
       let fits = { [ofHost, ofBatch] (file: FileID) in

@@ -7,8 +7,8 @@ public enum ContentCheck {
   /// How often a comparison begins anew because ctime moved again meanwhile.
   private static let patience = 3
 
-  /// Whether the file at `path` holds what was sent of `moved`, and its identity then. What cannot be read or compared counts as
-  /// other content. Blocking: reads the file.
+  /// Whether the file at `path` holds what was sent of `moved`, and its identity then. What cannot be read or compared
+  /// counts as other content. Blocking: reads the file.
   public static func verdict(
     of path: NameBytes, _ moved: MovedFile, _ content: SentContent
   ) -> (verdict: ContentVerdict, identity: SourceIdentity?) {
@@ -17,8 +17,8 @@ public enum ContentCheck {
     return (now == nil ? .other(moved.file) : .same(moved.file), now ?? file?.identity)
   }
 
-  /// The identity that `file` has now, when it is the version that was known as `known`, of which `content` was sent; nil when it is
-  /// another, or nobody can tell.
+  /// The identity that `file` has now, when it is the version that was known as `known`, of which `content` was sent;
+  /// nil when it is another, or nobody can tell.
   ///
   /// A file that differs in its device alone needs not be known whole: its ctime, which nobody can set, is the same.
   /// - Throws: `source.io`; `engine.interrupted` when `stop` was asked for, and nothing is known of the file.

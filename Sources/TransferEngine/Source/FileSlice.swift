@@ -52,9 +52,10 @@ final class FileSlice: BodySource, @unchecked Sendable {
     }
   }
 
-  /// Cuts a long piece so that the next one begins at the same place of a page in the file as in the buffer, and stays so.
-  /// The buffer of libcurl begins 16 bytes into a page, and AMD EPYC copies into that from a page's beginning four times slower:
-  /// 0.65 s a GiB instead of 0.16, more than all the rest of an upload (measured with pread, Linux 6, 256 KiB pieces).
+  /// Cuts a long piece so that the next one begins at the same place of a page in the file as in the buffer, and stays
+  /// so. The buffer of libcurl begins 16 bytes into a page, and AMD EPYC copies into that from a page's beginning four
+  /// times slower: 0.65 s a GiB instead of 0.16, more than all the rest of an upload (measured with pread, Linux 6, 256
+  /// KiB pieces).
   private func aligned(_ wanted: Int, _ buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Int {
     guard wanted >= 8 * Self.pageSize, let start = buffer.baseAddress else { return wanted }
     let shift = (Int(bitPattern: start) &- Int(truncatingIfNeeded: position)) & (Self.pageSize - 1)
@@ -84,9 +85,9 @@ final class FileSlice: BodySource, @unchecked Sendable {
     throw admitted.change(to: now)
   }
 
-  /// Whether the file still holds the bytes that were read for this body. A changed ctime alone does not mean that they must be sent again:
-  /// permissions or hard links may have changed. Reads the bytes a second time, unless there are more than ``longestReread``: this
-  /// runs on libcurl's thread and blocks all requests to the server.
+  /// Whether the file still holds the bytes that were read for this body. A changed ctime alone does not mean that they
+  /// must be sent again: permissions or hard links may have changed. Reads the bytes a second time, unless there are
+  /// more than ``longestReread``: this runs on libcurl's thread and blocks all requests to the server.
   private func isStillWhatWasRead(_ last: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) -> Bool {
     guard offset == digested, offset <= Self.longestReread else { return false }
     var read = running

@@ -7,8 +7,8 @@ import TransferModel
   import Darwin
 #endif
 
-/// The hash of each key of a scan and where its record is, on disk: what can be equal is found without keeping a million keys,
-/// or even their hashes, in memory.
+/// The hash of each key of a scan and where its record is, on disk: what can be equal is found without keeping a
+/// million keys, or even their hashes, in memory.
 final class KeyLog {
   struct Mark {
     var hash: UInt64
@@ -39,8 +39,8 @@ final class KeyLog {
     count += 1
   }
 
-  /// Calls `body` for all marks whose hash is not the only one of its kind, each group in the order of the scan. Reads the file
-  /// once for every half million of marks.
+  /// Calls `body` for all marks whose hash is not the only one of its kind, each group in the order of the scan. Reads
+  /// the file once for every half million of marks.
   func forEachGroup(_ body: (ArraySlice<Mark>) throws(TransferError) -> Void) throws(TransferError) {
     let parts = UInt64(max(1, (Int(count) + partSize - 1) / partSize))
     for part in 0..<parts {

@@ -8,8 +8,8 @@ public import TransferModel
   import Darwin
 #endif
 
-/// The files of a ledger, by device and inode: a ledger inside of a source tree must not be sent by itself, because sending
-/// changes it.
+/// The files of a ledger, by device and inode: a ledger inside of a source tree must not be sent by itself, because
+/// sending changes it.
 public struct LedgerFiles: Sendable {
   private struct ID: Equatable, Sendable {
     let device: UInt64

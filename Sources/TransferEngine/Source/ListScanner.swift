@@ -7,8 +7,9 @@ import TransferModel
   import Darwin
 #endif
 
-/// Looks at every file of a list. Names are taken as they are: blank ones are passed over, nothing is a comment. A carriage
-/// return at the end, or a byte order mark in front, belongs to the name if there is such a file, else it is dropped.
+/// Looks at every file of a list. Names are taken as they are: blank ones are passed over, nothing is a comment. A
+/// carriage return at the end, or a byte order mark in front, belongs to the name if there is such a file, else it is
+/// dropped.
 final class ListScanner {
   private let list: OpenList
   private let base: NameBytes?
@@ -132,7 +133,8 @@ final class ListScanner {
       "give --base, the folder that all of them are below")
   }
 
-  /// The entry without a carriage return at its end and, on the first line, a byte order mark in front; nil when it has neither.
+  /// The entry without a carriage return at its end and, on the first line, a byte order mark in front; nil when it has
+  /// neither.
   private static func withoutMarks(_ entry: BorrowedName, _ line: Int) -> BorrowedName? {
     var plain = entry[...]
     if plain.last == 0x0D { plain = plain.dropLast() }

@@ -4,9 +4,9 @@ public import TransferModel
 ///
 /// The first rule that matches decides. When none matches, a file is taken, unless there is an include rule: then it is
 /// left out. Patterns are bytes: `*` and `?` stop at a slash, `**` crosses them, `[a-z]` and `[!a-z]` are sets, a
-/// backslash takes the next byte as it is. A pattern without a slash is compared with the last component at any depth; one
-/// with a slash with the whole relative path (a slash in front only anchors it); one with a slash at the end
-/// with directories, which are then not entered.
+/// backslash takes the next byte as it is. A pattern without a slash is compared with the last component at any depth;
+/// one with a slash with the whole relative path (a slash in front only anchors it); one with a slash at the end with
+/// directories, which are then not entered.
 public struct PathRules: Sendable {
   private struct Matcher: Sendable {
     let kind: PathRule.Kind
@@ -74,8 +74,8 @@ public struct PathRules: Sendable {
   }
 }
 
-/// Shell-like matching of bytes. Linear for each star, without recursion on `*`, so hostile patterns cannot explode but by
-/// the number of their `**`.
+/// Shell-like matching of bytes. Linear for each star, without recursion on `*`, so hostile patterns cannot explode but
+/// by the number of their `**`.
 func globMatches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Bool {
   var pattern = pattern
   var text = text

@@ -102,8 +102,8 @@ enum Preparation {
   /// What reads more of a source than this is long: other work is not to wait for it.
   static let longFrom: Int64 = 16 << 20
 
-  /// How ``perform(_:)`` is going to read much of the source; nil when it is not. Blocking: looks at the file, which is open in the
-  /// order then.
+  /// How ``perform(_:)`` is going to read much of the source; nil when it is not. Blocking: looks at the file, which is
+  /// open in the order then.
   static func longRead(_ order: inout PreparationOrder) -> PreparingQueue.LongRead? {
     let version = ObjectIdentifier(order.version)
     var length = order.head?.length ?? 0

@@ -1,10 +1,11 @@
 import TransferModel
 
-/// A few threads for what blocks or burns: opening, checking and digesting sources, reading credentials and long answers.
+/// A few threads for what blocks or burns: opening, checking and digesting sources, reading credentials and long
+/// answers.
 ///
-/// The preparing threads take requests in order. While all of them are at long reads (``Preparation/longRead(_:)``) one more does the
-/// short ones, so that no file waits for another to be read; where there is only one, another reads other long files too. Answers have
-/// a thread of their own.
+/// The preparing threads take requests in order. While all of them are at long reads (``Preparation/longRead(_:)``) one
+/// more does the short ones, so that no file waits for another to be read; where there is only one, another reads other
+/// long files too. Answers have a thread of their own.
 final class PreparingPool: Sendable {
   private let orders: PreparingQueue
   private let answers = Mailbox<PreparingQueue.Task>()

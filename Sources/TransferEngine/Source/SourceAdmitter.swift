@@ -31,9 +31,9 @@ public struct SourceAdmitter {
     self.notice = notice
   }
 
-  /// Scans and records every file, in the ledger that `open` gives. Durable on return. What makes the request as a whole
-  /// wrong is found before `open` is called. When the store fails in the middle, what was recorded before stays, and
-  /// adding again goes on where it stopped.
+  /// Scans and records every file, in the ledger that `open` gives. Durable on return. What makes the request as a
+  /// whole wrong is found before `open` is called. When the store fails in the middle, what was recorded before stays,
+  /// and adding again goes on where it stopped.
   /// - Throws: `.usage` when two files have the same key; `.noSource` and `.badList`; errors of the store.
   public func admit(
     open: () throws(TransferError) -> (ledger: Ledger, target: AdmissionTarget)

@@ -16,7 +16,8 @@ struct SourceFound {
   var home: NameBytes
   var isPattern = false
 
-  /// A name that is there and cannot be looked at is the scan's business, which goes on with the others, unless it is alone.
+  /// A name that is there and cannot be looked at is the scan's business, which goes on with the others, unless it is
+  /// alone.
   /// - Throws: `.noSource`.
   init(_ source: NameBytes, isAlone: Bool = true) throws(TransferError) {
     var status = csys_file_status()
@@ -73,8 +74,8 @@ struct SourceFound {
   }
 }
 
-/// A pattern for paths, as a shell would expand it: `*`, `?`, `[a-z]` inside of a component, `**` for any number of folders.
-/// Names that begin with a dot are only matched by patterns that do.
+/// A pattern for paths, as a shell would expand it: `*`, `?`, `[a-z]` inside of a component, `**` for any number of
+/// folders. Names that begin with a dot are only matched by patterns that do.
 struct SourcePattern {
   /// Before the first component with a wildcard; empty for the working directory.
   let folder: NameBytes
@@ -162,6 +163,7 @@ struct SourcePattern {
 
 /// Paths in settings.
 public enum AbsolutePath {
-  /// The same file, whatever the working directory is later. Where that is not UTF-8 now, the path stays as it was typed.
+  /// The same file, whatever the working directory is later. Where that is not UTF-8 now, the path stays as it was
+  /// typed.
   public static func of(_ path: String) -> String { SourceFound.absolute(NameBytes(path)).utf8 ?? path }
 }

@@ -7,8 +7,9 @@ import TransferModel
   import Darwin
 #endif
 
-/// Keeps the files of a scan on disk until it is known that the request is right: nothing may be recorded of a list whose
-/// last line is wrong, and a million files do not belong into memory. The file has no name and goes with the process.
+/// Keeps the files of a scan on disk until it is known that the request is right: nothing may be recorded of a list
+/// whose last line is wrong, and a million files do not belong into memory. The file has no name and goes with the
+/// process.
 final class SourceSpool: FileSink {
   private struct Record {
     var pathCount: UInt32
@@ -27,13 +28,15 @@ final class SourceSpool: FileSink {
   /// nil when nothing can be equal.
   private let keys: KeyLog?
   private var offset: UInt64 = 0
-  /// Files, by their number in the scan, that came before with the same path and key; a bit each, none where nothing did.
+  /// Files, by their number in the scan, that came before with the same path and key; a bit each, none where nothing
+  /// did.
   private var repeats: [UInt64] = []
   /// The different ones: a million files are missing for the same reason.
   private var failures: [Failure] = []
   private var failureNumbers: [String: Int32] = [:]
 
-  /// - Parameter watchesKeys: a file can come twice, or files of different paths have the same key: ``check()`` finds both.
+  /// - Parameter watchesKeys: a file can come twice, or files of different paths have the same key: ``check()`` finds
+  ///   both.
   init(watchesKeys: Bool) throws(TransferError) {
     keys = watchesKeys ? try KeyLog() : nil
     file = try Spooling.open()
@@ -116,7 +119,8 @@ final class SourceSpool: FileSink {
     number / 64 < repeats.count && repeats[number / 64] & 1 << UInt64(number % 64) != 0
   }
 
-  /// Gives everything to another sink, in the order in which it came. Without `repeats` what was there before is left out.
+  /// Gives everything to another sink, in the order in which it came. Without `repeats` what was there before is left
+  /// out.
   /// - Returns: how many files came again.
   @discardableResult
   func replay(into sink: some FileSink, repeats keepsRepeats: Bool = true) throws(TransferError) -> Int {

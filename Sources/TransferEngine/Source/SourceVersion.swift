@@ -1,12 +1,13 @@
 import TransferLedger
 import TransferModel
 
-/// The version of one source that was admitted, and the identity that it has by now. Shared by the threads that prepare its requests.
+/// The version of one source that was admitted, and the identity that it has by now. Shared by the threads that prepare
+/// its requests.
 final class SourceVersion: Sendable {
   private let known: Lock<SourceIdentity>
   private let admitted: SourceIdentity
-  /// It went on under a new ctime or device while bodies may have been under way that nobody had compared: of those the server may have
-  /// other bytes than the file holds now.
+  /// It went on under a new ctime or device while bodies may have been under way that nobody had compared: of those the
+  /// server may have other bytes than the file holds now.
   private let isUnproven = Lock(false)
   /// What was sent of it. Blocking.
   private let content: @Sendable () throws(TransferError) -> SentContent
@@ -23,8 +24,8 @@ final class SourceVersion: Sendable {
   /// The identity under which it was seen last.
   var identity: SourceIdentity { known.withLock { $0 } }
 
-  /// The identity that `file` has now, when it is still the version that was admitted; nil when it is another. Blocking: where only
-  /// ctime or device differ, what was sent is compared with what is there.
+  /// The identity that `file` has now, when it is still the version that was admitted; nil when it is another.
+  /// Blocking: where only ctime or device differ, what was sent is compared with what is there.
   func recognise(_ file: SourceFile, _ stop: ReadStop = .never) throws(Failure) -> SourceIdentity? {
     if let answer = try compareIdentity(file) { return answer.identity }
     _ = turn.take()
@@ -34,7 +35,8 @@ final class SourceVersion: Sendable {
     return try compareContent(file, stop)
   }
 
-  /// The same before a file is finished, when all of it is stored: what was let pass before is compared with all that was sent.
+  /// The same before a file is finished, when all of it is stored: what was let pass before is compared with all that
+  /// was sent.
   func prove(_ file: SourceFile, _ stop: ReadStop = .never) throws(Failure) -> SourceIdentity? {
     guard needsProof else { return try recognise(file, stop) }
     let now = try ContentCheck.identity(of: file, known: admitted, try whatWasSent(), stop)

@@ -20,9 +20,9 @@ public struct StagedCopies: Sendable {
   /// One unlink; what is left after a crash is swept later.
   func remove(_ name: String) { unlink("\(folder)/\(name)") }
 
-  /// Copies the source of every file that waits for it, and lets it be sent. Each copy is durable before its file may be
-  /// claimed; a crash in between leaves a copy that nobody knows, which ``sweep(_:)`` removes, and the file waits on. A source
-  /// that changed meanwhile is not copied: the engine finds out and begins its next generation.
+  /// Copies the source of every file that waits for it, and lets it be sent. Each copy is durable before its file may
+  /// be claimed; a crash in between leaves a copy that nobody knows, which ``sweep(_:)`` removes, and the file waits
+  /// on. A source that changed meanwhile is not copied: the engine finds out and begins its next generation.
   public func settle(_ ledger: Ledger, notice: (Notice) -> Void) throws(TransferError) {
     try makeFolder()
     // Held while copies are made that no row names yet.
@@ -118,8 +118,8 @@ public struct StagedCopies: Sendable {
     Failure(.localIO, "cannot \(what): \(systemText(errno))", systemError: errno)
   }
 
-  /// Removes copies that are not needed: of files that are done, cancelled, superseded or removed, and such that a crash left
-  /// without a file. Not while an `add` copies.
+  /// Removes copies that are not needed: of files that are done, cancelled, superseded or removed, and such that a
+  /// crash left without a file. Not while an `add` copies.
   public func sweep(_ ledger: Ledger) throws(TransferError) {
     guard let directory = opendir(folder) else { return }
     defer { closedir(directory) }

@@ -1,15 +1,15 @@
 public import TransferModel
 
-/// What people do to very many files is done a part at a time: an engine that shares the ledger never waits long for it. Which
-/// files and batches are meant is read outside of the transactions that change them, however much has to be read for it; each of
-/// those looks again at its own, and goes on with the event that the first one recorded. Each part is durable by itself and leaves a valid ledger; when the process dies in between, the
-/// same command does the rest.
+/// What people do to very many files is done a part at a time: an engine that shares the ledger never waits long for
+/// it. Which files and batches are meant is read outside of the transactions that change them, however much has to be
+/// read for it; each of those looks again at its own, and goes on with the event that the first one recorded. Each part
+/// is durable by itself and leaves a valid ledger; when the process dies in between, the same command does the rest.
 extension Ledger {
   /// Files of an overdue batch that an engine looks at in one transaction.
   static let filesAtOnce = 500
 
-  /// Does what the verb says to the files that the filter selects at this moment. Blocking; durable on return. `between` is
-  /// called after each part.
+  /// Does what the verb says to the files that the filter selects at this moment. Blocking; durable on return.
+  /// `between` is called after each part.
   public func control(
     _ verb: ControlVerb, _ filter: RowFilter, between: () -> Void = {}
   ) throws(TransferError) -> ControlOutcome {

@@ -1,5 +1,5 @@
-/// How many rows are changed in one transaction, so that an engine that shares the ledger never waits long for it: by what the one
-/// before took.
+/// How many rows are changed in one transaction, so that an engine that shares the ledger never waits long for it: by
+/// what the one before took.
 struct SliceSize: Equatable {
   /// What a transaction is to take: a busy machine may take twice as long without anybody noticing.
   static let aimMs: Int64 = 25

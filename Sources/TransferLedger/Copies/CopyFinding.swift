@@ -3,7 +3,8 @@ import CSys
 import Glibc
 import TransferModel
 
-/// A ledger was found to be a copy that did not say so: made with `cp`, `rsync`, a backup program. Its original may have gone on.
+/// A ledger was found to be a copy that did not say so: made with `cp`, `rsync`, a backup program. Its original may
+/// have gone on.
 struct CopyFinding: Sendable, Hashable {
   enum Evidence: Sendable, Hashable {
     /// It is in another file than before.
@@ -28,8 +29,8 @@ struct CopyDetector {
     (self.file, self.gate, self.watermark, self.wallMs) = (file, gate, watermark, wallMs)
   }
 
-  /// Marks a copy as such (``CopyMark``) and remembers the file that a ledger is in. nil when nothing was found, or an engine is at
-  /// work, which has looked itself.
+  /// Marks a copy as such (``CopyMark``) and remembers the file that a ledger is in. nil when nothing was found, or an
+  /// engine is at work, which has looked itself.
   func look(_ connection: Connection) throws -> CopyFinding? {
     let born = csys_birth_ns(file.path)
     let origin = try origin(connection)

@@ -21,7 +21,8 @@ enum CopyMark {
       """)
   }
 
-  /// A copy is another ledger. `bornNs` is the birth of the file that it stays in; nil when it may get another name or place first.
+  /// A copy is another ledger. `bornNs` is the birth of the file that it stays in; nil when it may get another name or
+  /// place first.
   static func rename(_ copy: Connection, wallMs: Int64, bornNs: Int64?) throws {
     try copy.run(
       """
@@ -44,8 +45,8 @@ extension LedgerReader {
 }
 
 extension LedgerTransaction {
-  /// Which of `files` were not at rest when this copy of a ledger was made, and have not been looked at since. Costs nothing
-  /// where the ledger is not a copy.
+  /// Which of `files` were not at rest when this copy of a ledger was made, and have not been looked at since. Costs
+  /// nothing where the ledger is not a copy.
   func doubtful(_ files: [FileID]) throws -> Set<FileID> {
     guard try db.first("SELECT 1 FROM doubt LIMIT 1", row: { _ in true }) != nil else { return [] }
     var found: Set<FileID> = []
@@ -56,7 +57,8 @@ extension LedgerTransaction {
     return found
   }
 
-  /// Nothing is in doubt any more: a person says that nobody worked with the original since. Returns how many files were.
+  /// Nothing is in doubt any more: a person says that nobody worked with the original since. Returns how many files
+  /// were.
   public func trustCopy(_ run: RunID) throws -> Int {
     try requireLease(run)
     let count = try db.run("DELETE FROM doubt")

@@ -2,8 +2,8 @@ import CSys
 import Glibc
 import TransferModel
 
-/// The file that a copy of a ledger becomes. It is written under another name in the same folder and appears under its own
-/// when it is complete and durable; until then nothing that is there is touched.
+/// The file that a copy of a ledger becomes. It is written under another name in the same folder and appears under its
+/// own when it is complete and durable; until then nothing that is there is touched.
 struct CopyTarget {
   let path: String
   /// Where the copy is made: an empty file with mode 0600.

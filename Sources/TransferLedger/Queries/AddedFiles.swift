@@ -34,8 +34,8 @@ public struct SelectedFiles: Sendable, Hashable {
   }
 }
 
-/// The files that one `add` is about, each once, with the newer generations that took their places meanwhile. It is the same
-/// whoever sends them, and whatever else is in their batches.
+/// The files that one `add` is about, each once, with the newer generations that took their places meanwhile. It is the
+/// same whoever sends them, and whatever else is in their batches.
 public struct AddedFiles: Sendable, Hashable {
   /// The ends of the tables before the `add`; of attempts what was open then is still to end.
   public struct Mark: Sendable, Hashable {

@@ -18,8 +18,8 @@ public struct AttemptInterval: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// The start of the first and the end of the last attempt that the filter selects, open ones taken to `nowMs`; nil without
-  /// any.
+  /// The start of the first and the end of the last attempt that the filter selects, open ones taken to `nowMs`; nil
+  /// without any.
   public func attemptSpan(_ filter: RowFilter, nowMs: Int64) throws -> (fromMs: Int64, toMs: Int64)? {
     let read = { (row: SQLRow) in (row.int64OrNil(0), row.int64OrNil(1)) }
     let found =

@@ -28,8 +28,8 @@ public struct BatchRow: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Batches by number, after number `after`, that the filter names, or that have a file which it selects. Their times, sent
-  /// bytes and retries are only there `withAttempts`, which reads all attempts of them.
+  /// Batches by number, after number `after`, that the filter names, or that have a file which it selects. Their times,
+  /// sent bytes and retries are only there `withAttempts`, which reads all attempts of them.
   public func batches(
     _ filter: RowFilter, after: Int64, limit: Int, withAttempts: Bool = true
   ) throws -> [BatchRow] {

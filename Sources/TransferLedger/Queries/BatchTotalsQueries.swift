@@ -15,7 +15,8 @@ extension LedgerReader {
     return rows.compactMap { byID[$0.id] }
   }
 
-  /// From what was added up before and the rest; when the rest is long, the attempts of these batches are found by their files.
+  /// From what was added up before and the rest; when the rest is long, the attempts of these batches are found by
+  /// their files.
   private func addAttempts(to batches: inout [BatchID: BatchRow], _ ids: SQLValue) throws {
     let gaps = try attemptGaps()
     guard try !areMany(gaps) else {

@@ -50,8 +50,8 @@ extension LedgerReader {
     ) { OverdueBatch(id: $0.id(0), deadlineMs: $0.int64(1), files: $0.int(2)) }
   }
 
-  /// Of the files that the filter selects: pending ones whose batch is past its deadline. Costs next to nothing while no
-  /// batch is.
+  /// Of the files that the filter selects: pending ones whose batch is past its deadline. Costs next to nothing while
+  /// no batch is.
   public func overdueFiles(_ filter: RowFilter, nowMs: Int64) throws -> Int {
     let isAny = try db.first(Self.overdueBatch, .integer(nowMs)) { _ in true } ?? false
     guard isAny else { return 0 }

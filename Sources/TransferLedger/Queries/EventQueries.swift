@@ -28,8 +28,8 @@ public struct FollowedAttempt: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// What was done, by number, after number `after`, to the files and batches that the filter selects. What took several
-  /// transactions is one row, with the number and the time of the first one.
+  /// What was done, by number, after number `after`, to the files and batches that the filter selects. What took
+  /// several transactions is one row, with the number and the time of the first one.
   public func events(_ filter: RowFilter, after: Int64, limit: Int) throws -> [EventRow] {
     try db.rows(Self.wholeEvents, filter, .integer(after), .int(limit), row: Self.event)
   }
@@ -93,8 +93,8 @@ extension LedgerReader {
     return numbers ?? (0, 0)
   }
 
-  /// Attempts that have no end yet: what one who follows still has to hear of. Their errors are to come, and the states of
-  /// their files will change, so that neither is asked for.
+  /// Attempts that have no end yet: what one who follows still has to hear of. Their errors are to come, and the states
+  /// of their files will change, so that neither is asked for.
   public func openAttempts(_ filter: RowFilter) throws -> [AttemptID] {
     var filter = filter
     (filter.errors, filter.states, filter.isBackingOff) = ([], [], false)

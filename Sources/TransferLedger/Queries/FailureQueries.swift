@@ -38,8 +38,8 @@ extension LedgerReader {
     try failures(ended: try endedByCode(filter), met: try metByCode(filter))
   }
 
-  /// Only those that ended files, and without a look at attempts: for what has to be quick however long the history is. Over
-  /// everything and over whole batches it is read from the index of what is at rest.
+  /// Only those that ended files, and without a look at attempts: for what has to be quick however long the history is.
+  /// Over everything and over whole batches it is read from the index of what is at rest.
   public func endings(_ filter: RowFilter) throws -> [FailureRow] { try failures(ended: endedByCode(filter), met: [:]) }
 
   private func failures(ended: [String: FailureHits], met: [String: FailureHits]) throws -> [FailureRow] {

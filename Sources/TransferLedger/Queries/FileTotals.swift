@@ -8,8 +8,8 @@ public struct FileTotals: Sendable, Hashable {
   public var bytes: Int64
   /// Sum of what the server acknowledged of chunks.
   public var bytesAcked: Int64
-  /// Body bytes handed to the network in all attempts, as far as is known: of those that were cut off only what was found at the
-  /// server.
+  /// Body bytes handed to the network in all attempts, as far as is known: of those that were cut off only what was
+  /// found at the server.
   public var bytesTransferred: Int64
   /// What attempts that were cut off, or that run now, may have sent beyond that.
   public var bytesUntold: Int64 = 0

@@ -86,8 +86,8 @@ extension RowFilter {
       OR EXISTS (SELECT 1 FROM file f WHERE f.batch_id = b.id AND +f.id BETWEEN ?101 AND ?102 AND {owned} AND \(ofFile)))
     """
 
-  /// Files that are named by number lead to their events; else the events lead to their files. An event without files is about its
-  /// batch.
+  /// Files that are named by number lead to their events; else the events lead to their files. An event without files
+  /// is about its batch.
   private func ofEvent(part: String, _ isPart: String) -> String {
     "(?111 IS NULL OR e.at >= ?111) AND (?112 IS NULL OR e.at < ?112) AND "
       + (scope == .ids

@@ -3,7 +3,8 @@ public import TransferModel
 /// Which rows are meant: the selection that a person typed, with names resolved. Kinds narrow each other; within a kind
 /// the values add up, and ids of files and batches are one kind. Empty means everything that is not hidden.
 ///
-/// In SQL it is one constant condition, put in where a statement says `{files}`, `{attempts}` …: see ``RowFilter/parts``.
+/// In SQL it is one constant condition, put in where a statement says `{files}`, `{attempts}` …: see
+/// ``RowFilter/parts``.
 public struct RowFilter: Sendable, Hashable {
   /// Numbers of files, both ends included.
   public var files: [ClosedRange<Int64>] = []

@@ -23,8 +23,8 @@ public struct SQLColumn: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Runs one statement that a person wrote and that may only read. `columns` gets names and declared types once, `row` each
-  /// row until it returns false. Nothing is kept in memory but the row.
+  /// Runs one statement that a person wrote and that may only read. `columns` gets names and declared types once, `row`
+  /// each row until it returns false. Nothing is kept in memory but the row.
   ///
   /// Throws `.usage` for what is not one reading statement, with the words of SQLite.
   public func query(
@@ -111,8 +111,8 @@ enum ReadingRules {
     // Reads as NULL.
     case SQLITE_READ where isCapability(first, second): return SQLITE_IGNORE
     case SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE: return SQLITE_OK
-    // A table-valued function (json_each, pragma_table_info) declares its columns like this when it is first used. A table of
-    // the person's own is refused because the statement is no reading one.
+    // A table-valued function (json_each, pragma_table_info) declares its columns like this when it is first used. A
+    // table of the person's own is refused because the statement is no reading one.
     case SQLITE_CREATE_TABLE: return SQLITE_OK
     case SQLITE_INSERT, SQLITE_UPDATE:
       return first.map { String(cString: $0) } == "sqlite_master" ? SQLITE_OK : SQLITE_DENY

@@ -55,8 +55,8 @@ extension LedgerReader {
     return Array(((findsAttempts ? try attempts(withUID: prefix, limit: limit) : []) + others).prefix(limit))
   }
 
-  /// A uid begins with the time at which it was made, and that is the start of its attempt: only blocks of attempts that cover this
-  /// time are read, and what no sum holds.
+  /// A uid begins with the time at which it was made, and that is the start of its attempt: only blocks of attempts
+  /// that cover this time are read, and what no sum holds.
   private func attempts(withUID prefix: UIDPrefix, limit: Int) throws -> [String] {
     let blocks = try db.rows(
       "SELECT DISTINCT block FROM attempt_sum WHERE first_at <= ?1 AND last_at >= ?2", .integer(prefix.lastMs),

@@ -19,8 +19,8 @@ public struct SentContent: Sendable, Hashable {
 
   public init() {}
 
-  /// Whether every byte that the server acknowledged is in one of the pieces, so that reading the file tells whether it still
-  /// holds what was sent.
+  /// Whether every byte that the server acknowledged is in one of the pieces, so that reading the file tells whether it
+  /// still holds what was sent.
   public var isCovered: Bool { acked.allSatisfy(isCovered) }
 
   private func isCovered(_ range: ByteRange) -> Bool {
@@ -33,7 +33,8 @@ public struct SentContent: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Digests of everything that was sent of a file and did arrive, or may have. Costs what the file has of chunks and attempts.
+  /// Digests of everything that was sent of a file and did arrive, or may have. Costs what the file has of chunks and
+  /// attempts.
   public func sentContent(of file: FileID) throws -> SentContent {
     let known = try db.first(Self.doneContent, .id(file)) { row in
       (size: row.int64(0), isDone: row.flag(1), digest: row.digest(2))

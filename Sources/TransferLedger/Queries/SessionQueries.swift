@@ -23,9 +23,8 @@ public struct OrphanRow: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Sessions by number, after number `after`, that wait for their end, or whose file is at rest; not those of unknown files,
-  /// which may be all that there is of a finished object. Read from the indexes of live
-  /// sessions only.
+  /// Sessions by number, after number `after`, that wait for their end, or whose file is at rest; not those of unknown
+  /// files, which may be all that there is of a finished object. Read from the indexes of live sessions only.
   public func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
     try db.rows(Self.orphans, filter, .integer(after), .int(limit), filter.sessionRanges) { row in
       OrphanRow(
@@ -35,14 +34,14 @@ extension LedgerReader {
     }
   }
 
-  /// How many requests that make something at a server lost their answer, where the server was not, or could not be, asked for a
-  /// list of what it made: what they left there has no name here.
+  /// How many requests that make something at a server lost their answer, where the server was not, or could not be,
+  /// asked for a list of what it made: what they left there has no name here.
   public func lostCreations(_ filter: RowFilter) throws -> Int64 {
     try db.rows(Self.lostCreations, filter, .null, .null, filter.sessionRanges) { $0.int64(0) }.first ?? 0
   }
 
-  /// A body that was to open its session counts when that was not open at its end. A list that was read came after the lost
-  /// creation and before another one opened the session.
+  /// A body that was to open its session counts when that was not open at its end. A list that was read came after the
+  /// lost creation and before another one opened the session.
   static let lostCreations: StaticString = """
     SELECT count(*)
     FROM session s JOIN file f ON f.id = s.file_id JOIN batch b ON b.id = f.batch_id
@@ -78,8 +77,9 @@ extension LedgerReader {
 }
 
 extension Ledger {
-  /// Marks every session that ``LedgerReader/orphans(_:after:limit:)`` selects for its end at the server, now; returns how many. A
-  /// file that had failed begins anew when it is retried. Recorded as an event. In parts, as all that people do to many rows.
+  /// Marks every session that ``LedgerReader/orphans(_:after:limit:)`` selects for its end at the server, now; returns
+  /// how many. A file that had failed begins anew when it is retried. Recorded as an event. In parts, as all that
+  /// people do to many rows.
   public func giveUpOrphans(_ filter: RowFilter) throws(TransferError) -> Int {
     var count = 0
     var last: Int64 = 0

@@ -17,8 +17,8 @@ public enum Standing: String, Sendable, Hashable, Codable {
 }
 
 extension LedgerReader {
-  /// Answers for `key` at a canonical place what ``LedgerTransaction/admit(_:to:)`` would find; the row whose content has to be
-  /// compared where that decides between unchanged and changed. Served by the index of live files.
+  /// Answers for `key` at a canonical place what ``LedgerTransaction/admit(_:to:)`` would find; the row whose content
+  /// has to be compared where that decides between unchanged and changed. Served by the index of live files.
   public func standing(
     place: String, path: NameBytes, key: NameBytes, identity: SourceIdentity, in batch: NewBatch, nowMs: Int64
   ) throws -> (standing: Standing, moved: MovedFile?) {

@@ -1,7 +1,8 @@
 public import TransferModel
 
-/// Where files stand: what `status` and lists of batches add up. Counted from the indexes that separate the states, which
-/// hold the sizes too, and of done files from their sums; no row of a table is read but for files that are in work or were cut off.
+/// Where files stand: what `status` and lists of batches add up. Counted from the indexes that separate the states,
+/// which hold the sizes too, and of done files from their sums; no row of a table is read but for files that are in
+/// work or were cut off.
 public struct StateTotals: Sendable, Hashable {
   /// Files by state, without those that a newer generation replaced.
   public var byState: [FileState: Int] = [:]
@@ -59,8 +60,8 @@ extension LedgerReader {
     return filter
   }
 
-  /// Where the files stand that the filter selects. For everything, and for whole batches, by sums and indexes alone: about 50 ns
-  /// for each file that no sum holds.
+  /// Where the files stand that the filter selects. For everything, and for whole batches, by sums and indexes alone:
+  /// about 50 ns for each file that no sum holds.
   public func stateTotals(_ filter: RowFilter) throws -> StateTotals {
     if filter.withHidden.isEverything { return try allStates(withHidden: !filter.leavesOutHidden) }
     guard let batches = filter.wholeBatches else { return StateTotals(try fileTotals(filter)) }

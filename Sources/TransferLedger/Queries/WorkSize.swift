@@ -11,8 +11,8 @@ public struct WorkSize: Sendable, Hashable {
     self.bytesAcked = bytesAcked
   }
 
-  /// Adds up the indexes that hold just what is left, at about 50 ns a file; rows are read only of files that are in work or of
-  /// which the server holds a part.
+  /// Adds up the indexes that hold just what is left, at about 50 ns a file; rows are read only of files that are in
+  /// work or of which the server holds a part.
   fileprivate static func read(_ db: Connection) throws -> WorkSize {
     var size = WorkSize()
     for sql in [LedgerReader.readyTally, LedgerReader.waitingTally, runningTally] {
@@ -39,8 +39,8 @@ extension LedgerReader {
   /// Once a run and after changes by people, not in a loop: the cost grows with what is left.
   public func workSize() throws -> WorkSize { try WorkSize.read(db) }
 
-  /// Differs after files were added, and after people did something that is recorded as an event. Two looks at the ends of
-  /// tables.
+  /// Differs after files were added, and after people did something that is recorded as an event. Two looks at the ends
+  /// of tables.
   public func changeMark() throws -> ChangeMark {
     try db.first("SELECT (SELECT max(id) FROM file), (SELECT max(id) FROM event)") { row in
       ChangeMark(file: row.int64OrNil(0) ?? 0, event: row.int64OrNil(1) ?? 0)

@@ -1,5 +1,5 @@
-/// A statement with constant parts put in where its text says `{name}`, so that a condition that many statements share is
-/// written once. Values are bound as always: nothing of what a person typed becomes SQL.
+/// A statement with constant parts put in where its text says `{name}`, so that a condition that many statements share
+/// is written once. Values are bound as always: nothing of what a person typed becomes SQL.
 struct ComposedStatement {
   /// What is kept prepared: the text that was written, and which set of parts went in.
   struct Key: Hashable {
@@ -13,7 +13,8 @@ struct ComposedStatement {
   let parts: [(name: String, text: String)]
   /// Values of the statement's own parameters `?1`, `?2`, …
   let values: [SQLValue]
-  /// Values of the parameters of the parts, which count from ``firstShared``. Those that the text does not use are left out.
+  /// Values of the parameters of the parts, which count from ``firstShared``. Those that the text does not use are left
+  /// out.
   let shared: [SQLValue]
 
   static let firstShared: Int32 = 101

@@ -31,8 +31,8 @@ final class Connection {
     try check(csqlite_add_tally(db))
   }
 
-  /// Once a process, before its first connection. When another user of SQLite in the process was first, things only are a
-  /// little slower.
+  /// Once a process, before its first connection. When another user of SQLite in the process was first, things only are
+  /// a little slower.
   private static let libraryIsPrepared: Bool = csqlite_disable_memory_statistics() == SQLITE_OK
 
   deinit {

@@ -1,5 +1,6 @@
-/// Where the ledger holds what only the engine may use: names of upload sessions at servers, which are URLs for many protocols, and
-/// what protocols noted of them. Whoever knows such a URL may write to the upload or end it. No command shows these columns.
+/// Where the ledger holds what only the engine may use: names of upload sessions at servers, which are URLs for many
+/// protocols, and what protocols noted of them. Whoever knows such a URL may write to the upload or end it. No command
+/// shows these columns.
 enum CapabilityColumns {
   static func contains(_ table: String, _ column: String) -> Bool { columns[table]?.contains(column) ?? false }
 

@@ -1,9 +1,9 @@
 import Glibc
 public import TransferModel
 
-/// A place in the queue of those who want to be the one engine of a ledger. The kernel keeps the queue: a thread of its own waits
-/// for the lock, nobody asks again and again, and whoever waits longest is next. When its turn comes the lock is held from then on,
-/// for ``Ledger/startRun(_:turn:)``; it ends with the process.
+/// A place in the queue of those who want to be the one engine of a ledger. The kernel keeps the queue: a thread of its
+/// own waits for the lock, nobody asks again and again, and whoever waits longest is next. When its turn comes the lock
+/// is held from then on, for ``Ledger/startRun(_:turn:)``; it ends with the process.
 public final class EngineTurn: Sendable {
   private enum State: Sendable {
     case waiting

@@ -22,8 +22,8 @@ final class Gate {
     turn = WriteTurn(lock)
   }
 
-  /// Runs a write transaction while nobody checkpoints. Throws `.storeBusy` when that does not come within this time, or the
-  /// patience of the gate, whichever is longer.
+  /// Runs a write transaction while nobody checkpoints. Throws `.storeBusy` when that does not come within this time,
+  /// or the patience of the gate, whichever is longer.
   func writing<T>(withinMs: Int64 = 0, _ body: () throws -> T) throws -> T {
     try lock.lockShared(withinMs: max(patienceMs, withinMs))
     defer { lock.unlock() }
@@ -45,8 +45,8 @@ final class Gate {
   }
 
   /// Empties the WAL when it has grown too long. Waits for nobody: with a writer or a reader in the way it is tried
-  /// again when the WAL has grown by a quarter of the limit. Two that write all the time are always in each other's way; so
-  /// from twice the limit on it is tried for a moment, in which the other one ends its transaction.
+  /// again when the WAL has grown by a quarter of the limit. Two that write all the time are always in each other's
+  /// way; so from twice the limit on it is tried for a moment, in which the other one ends its transaction.
   func checkpointIfLong(_ connection: Connection) throws {
     let size = file.walSize
     guard size > threshold else { return }

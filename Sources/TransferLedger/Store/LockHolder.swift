@@ -1,8 +1,9 @@
 import CSys
 import Glibc
 
-/// Who holds a lock, as the kernel tells it. Source: proc(5), /proc/locks: `1: FLOCK  ADVISORY  WRITE 4711 fd:01:12345 0 EOF`;
-/// lines of those who wait have `->` for a second word; of locks on bytes the last two words are the first and last byte, or `EOF`.
+/// Who holds a lock, as the kernel tells it. Source: proc(5), /proc/locks:
+/// `1: FLOCK  ADVISORY  WRITE 4711 fd:01:12345 0 EOF`; lines of those who wait have `->` for a second word; of locks on
+/// bytes the last two words are the first and last byte, or `EOF`.
 struct LockHolder {
   /// Exclusively.
   let isAlone: Bool
@@ -39,7 +40,8 @@ struct LockHolder {
     }
   }
 
-  /// `process 4711 (transfers), which is stopped`. Of its command line only the name is told: the rest may hold secrets.
+  /// `process 4711 (transfers), which is stopped`. Of its command line only the name is told: the rest may hold
+  /// secrets.
   /// Source: proc(5), /proc/PID/stat: the name in parentheses, then the state.
   var words: String {
     guard let pid else { return "a process in another container" }

@@ -2,8 +2,8 @@ import CMigrations
 import CSQLite
 import TransferModel
 
-/// The numbered SQL files that make and upgrade a ledger, in order: the position of one, counted from 1, is the schema version that
-/// it leads to.
+/// The numbered SQL files that make and upgrade a ledger, in order: the position of one, counted from 1, is the schema
+/// version that it leads to.
 struct Migrations: Sendable {
   typealias Step = (name: String, sql: String)
   var steps: [Step]
@@ -21,8 +21,8 @@ struct Migrations: Sendable {
   /// The newest schema version.
   var count: Int { steps.count }
 
-  /// Brings a ledger up to date, in one transaction: after a crash it is old or new, never between. The caller holds the
-  /// gate alone. Another process may do the same: who is second finds nothing to do.
+  /// Brings a ledger up to date, in one transaction: after a crash it is old or new, never between. The caller holds
+  /// the gate alone. Another process may do the same: who is second finds nothing to do.
   func run(on connection: Connection, store: Store, wallMs: Int64) throws {
     try connection.execute("BEGIN IMMEDIATE")
     do {

@@ -1,10 +1,10 @@
 import Glibc
 public import TransferModel
 
-/// What requests that are being sent have read of their files, in `<ledger>.sending`: written before the bytes are handed over, so that
-/// after a kill it is known what a server may have got. It survives a kill of the process but not a power
-/// cut. An older state of it is harmless: bytes that it does not cover count as unknown. Memory-mapped, so a note costs no system call.
-/// Safe to use from any thread.
+/// What requests that are being sent have read of their files, in `<ledger>.sending`: written before the bytes are
+/// handed over, so that after a kill it is known what a server may have got. It survives a kill of the process but not
+/// a power cut. An older state of it is harmless: bytes that it does not cover count as unknown. Memory-mapped, so a
+/// note costs no system call. Safe to use from any thread.
 public final class SendingJournal: @unchecked Sendable {
   /// One request; used by one thread at a time.
   public final class Entry: @unchecked Sendable {
@@ -38,7 +38,8 @@ public final class SendingJournal: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let slots = Lock(Slots())
 
-  /// Begins anew: what was there belongs to requests that have been recovered. nil where it cannot be made; best effort.
+  /// Begins anew: what was there belongs to requests that have been recovered. nil where it cannot be made; best
+  /// effort.
   init?(path: String) {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return nil }

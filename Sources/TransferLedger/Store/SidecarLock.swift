@@ -3,7 +3,8 @@ import Glibc
 import TransferModel
 
 /// An `flock` on a file beside the ledger. Each value has its own open file, so that two in one process exclude each
-/// other too; the kernel drops it with the process. Used by one thread at a time, of which ``EngineTurn`` and ``Ledger`` take care.
+/// other too; the kernel drops it with the process. Used by one thread at a time, of which ``EngineTurn`` and
+/// ``Ledger`` take care.
 final class SidecarLock: @unchecked Sendable {
   let path: String
   let descriptor: Int32
@@ -19,8 +20,8 @@ final class SidecarLock: @unchecked Sendable {
     }
   }
 
-  /// Closing alone is not enough: a child that this process is just starting shares the open file, and with it the lock, until
-  /// it runs its program.
+  /// Closing alone is not enough: a child that this process is just starting shares the open file, and with it the
+  /// lock, until it runs its program.
   deinit {
     unlock()
     Glibc.close(descriptor)
@@ -40,8 +41,8 @@ final class SidecarLock: @unchecked Sendable {
     return true
   }
 
-  /// A blocking `flock` knows no deadline. Who holds these locks does so for milliseconds, so that looking again, seldomer each
-  /// time, costs nothing.
+  /// A blocking `flock` knows no deadline. Who holds these locks does so for milliseconds, so that looking again,
+  /// seldomer each time, costs nothing.
   private func wait(_ operation: Int32, _ withinMs: Int64) throws(TransferError) {
     let endNs = csys_boottime_ns() + withinMs * 1_000_000
     var pauseUs: Int64 = 250

@@ -49,8 +49,8 @@ final class SnapshotReader: @unchecked Sendable {
     return try body(LedgerReader(db: connection))
   }
 
-  /// Opens normally. A user who may not write beside the ledger cannot take SQLite's locks: then, when the WAL is empty,
-  /// the file is opened without locks, and ``read(_:)`` starts over if somebody wrote meanwhile.
+  /// Opens normally. A user who may not write beside the ledger cannot take SQLite's locks: then, when the WAL is
+  /// empty, the file is opened without locks, and ``read(_:)`` starts over if somebody wrote meanwhile.
   private func open() throws -> Source {
     let connection: Connection
     let nature: Store.Nature

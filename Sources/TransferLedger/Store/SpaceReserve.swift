@@ -1,8 +1,8 @@
 import CSys
 import Glibc
 
-/// Space on the ledger's disk that an engine sets aside while it runs, as the file `<ledger>.reserve`. When the disk is full
-/// it is given back, so that the results of requests that were already sent can still be committed.
+/// Space on the ledger's disk that an engine sets aside while it runs, as the file `<ledger>.reserve`. When the disk is
+/// full it is given back, so that the results of requests that were already sent can still be committed.
 ///
 /// Best effort: where the space cannot be had the engine works without it. Used by one thread at a time.
 final class SpaceReserve {

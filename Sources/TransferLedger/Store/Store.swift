@@ -78,8 +78,8 @@ struct Store: Sendable {
     return .ledger(version: version)
   }
 
-  /// Inside a write transaction: no newer program has changed the schema since the ledger was opened. It is a number in the
-  /// header of the file.
+  /// Inside a write transaction: no newer program has changed the schema since the ledger was opened. It is a number in
+  /// the header of the file.
   func requireOwnSchema(_ connection: Connection) throws {
     let version = try connection.first("PRAGMA user_version") { $0.int(0) } ?? 0
     guard version == migrations.count else { throw newer(version, "write to store") }

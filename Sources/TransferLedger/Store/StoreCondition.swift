@@ -67,8 +67,8 @@ public struct StoreCondition: Sendable, Hashable {
     return .held(pid: holder.pid)
   }
 
-  /// Who holds one of SQLite's read marks: shared locks on the bytes 123 to 127 of the shared memory. The first is for readers that
-  /// need nothing of the log; a checkpoint may not write into the database beneath them either.
+  /// Who holds one of SQLite's read marks: shared locks on the bytes 123 to 127 of the shared memory. The first is for
+  /// readers that need nothing of the log; a checkpoint may not write into the database beneath them either.
   /// Source: WALINDEX_LOCK_OFFSET, WAL_READ_LOCK and walCheckpoint in src/wal.c, 3.40.1.
   private static func readers(_ path: String) -> [Int32] {
     status(path).map { LockHolder.sharing(123...127, of: $0) } ?? []

@@ -1,8 +1,8 @@
 import Glibc
 import TransferModel
 
-/// How far a ledger has acted. It is written beside the ledger after the commit and before anything is sent, so that the ledger itself
-/// never knows less; one that does was put back from a copy.
+/// How far a ledger has acted. It is written beside the ledger after the commit and before anything is sent, so that
+/// the ledger itself never knows less; one that does was put back from a copy.
 struct Watermark: Equatable {
   var store: UID
   /// The newest run.
@@ -44,8 +44,8 @@ struct Watermark: Equatable {
   private static let name = "transfers-watermark-1"
 }
 
-/// The file of a watermark while an engine runs. Best effort: without it copies are recognised by their birth alone. It is not made
-/// durable, because after a power cut an older one does no harm. Used by one thread at a time.
+/// The file of a watermark while an engine runs. Best effort: without it copies are recognised by their birth alone. It
+/// is not made durable, because after a power cut an older one does no harm. Used by one thread at a time.
 final class WatermarkFile: @unchecked Sendable {
   private let descriptor: Int32
   private var mark: Watermark

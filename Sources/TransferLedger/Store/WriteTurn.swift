@@ -3,13 +3,14 @@ import Glibc
 
 /// Whose turn it is to wait for SQLite's write lock: that of one process at a time.
 ///
-/// Waiting for that lock is not fair. SQLite looks again after up to 100 ms, and a process that writes one transaction after
-/// another takes the lock again microseconds after it gave it up: beside a verb over many rows others waited for 0.4 to 1.0 s
-/// (SQLite 3.40.1). Who waits therefore holds a lock of its own, which everybody takes before beginning a transaction; so the
-/// busy one comes to wait behind it, and nobody waits for more than one transaction of each other process.
+/// Waiting for that lock is not fair. SQLite looks again after up to 100 ms, and a process that writes one transaction
+/// after another takes the lock again microseconds after it gave it up: beside a verb over many rows others waited for
+/// 0.4 to 1.0 s (SQLite 3.40.1). Who waits therefore holds a lock of its own, which everybody takes before beginning a
+/// transaction; so the busy one comes to wait behind it, and nobody waits for more than one transaction of each other
+/// process.
 ///
-/// An open file description lock on one byte of the gate's file (fcntl(2), F_OFD_SETLK), which knows nothing of the `flock` on
-/// it. It orders and protects nothing: one that does not come soon is done without. Used by one thread.
+/// An open file description lock on one byte of the gate's file (fcntl(2), F_OFD_SETLK), which knows nothing of the
+/// `flock` on it. It orders and protects nothing: one that does not come soon is done without. Used by one thread.
 final class WriteTurn {
   /// Longer than the longest transaction that others wait behind.
   private static let patienceNs: Int64 = 500_000_000

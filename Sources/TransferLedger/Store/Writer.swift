@@ -131,9 +131,10 @@ final class Writer: @unchecked Sendable {
     return true
   }
 
-  /// A connection whose commit failed may believe what is not on the disk: only a new one reads what is there. It is opened
-  /// before the old one is closed: as long as one connection is open SQLite keeps the index of the WAL, which a commit that
-  /// failed has not reached, so that its transaction did not happen. Source: https://sqlite.org/walformat.html section 2.
+  /// A connection whose commit failed may believe what is not on the disk: only a new one reads what is there. It is
+  /// opened before the old one is closed: as long as one connection is open SQLite keeps the index of the WAL, which a
+  /// commit that failed has not reached, so that its transaction did not happen. Source:
+  /// https://sqlite.org/walformat.html section 2.
   ///
   /// Without ``CommitRetry`` the disk is not to be trusted the second time, and all further work is refused.
   private func reopen(after error: TransferError) {
@@ -187,7 +188,8 @@ final class Writer: @unchecked Sendable {
     do {
       for job in batch {
         try job.run(transaction)
-        // A body may have swallowed the failure that made SQLite roll back; what follows must not run without a transaction.
+        // A body may have swallowed the failure that made SQLite roll back; what follows must not run without a
+        // transaction.
         guard connection.isInTransaction else { throw SQLiteError(SQLITE_ABORT, on: nil) }
       }
     } catch {

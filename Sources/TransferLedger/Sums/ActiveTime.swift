@@ -1,4 +1,5 @@
-/// Times in which anything was in flight: the union of intervals. Memory stays below some 20 MiB however many there are.
+/// Times in which anything was in flight: the union of intervals. Memory stays below some 20 MiB however many there
+/// are.
 struct ActiveTime {
   struct Interval: Hashable {
     var startMs, endMs: Int64
@@ -61,8 +62,8 @@ struct ActiveTime {
     if islands.count > Self.islandsAtMost { fold() }
   }
 
-  /// The older half becomes a number. Attempts come nearly in the order of their times; one that began before that (the clock was set
-  /// back by as much) counts from there on.
+  /// The older half becomes a number. Attempts come nearly in the order of their times; one that began before that (the
+  /// clock was set back by as much) counts from there on.
   private mutating func fold() {
     let count = islands.count / 2
     foldedMs += islands[..<count].reduce(0) { $0 + $1.endMs - $1.startMs }

@@ -19,7 +19,8 @@ enum SumScope {
 }
 
 extension LedgerReader {
-  /// Sums over the attempts for the files that the filter selects: of what was added up before, and of the rest one by one.
+  /// Sums over the attempts for the files that the filter selects: of what was added up before, and of the rest one by
+  /// one.
   func attemptSums(_ filter: RowFilter) throws -> AttemptSums {
     guard let scope = SumScope(filter), let gaps = try gapsWorthReading(scope) else { return try eachAttempt(filter) }
     var sums = AttemptSums()
@@ -28,7 +29,8 @@ extension LedgerReader {
     return sums
   }
 
-  /// Numbers of attempts that no sum holds. nil when they are so many that those of a batch are better found by its files.
+  /// Numbers of attempts that no sum holds. nil when they are so many that those of a batch are better found by its
+  /// files.
   private func gapsWorthReading(_ scope: SumScope) throws -> [ClosedRange<Int64>]? {
     let gaps = try attemptGaps()
     if case .batches = scope, try areMany(gaps) { return nil }

@@ -5,8 +5,8 @@ extension Ledger {
   /// Blocks of 4,096 rows in one transaction: some milliseconds.
   static let sumsAtOnce = 4
 
-  /// Adds up what was done since the last time. Blocking; stops between two transactions when `isStopped` says so, and the next
-  /// run does the rest.
+  /// Adds up what was done since the last time. Blocking; stops between two transactions when `isStopped` says so, and
+  /// the next run does the rest.
   public func addUpHistory(until isStopped: () -> Bool) throws(TransferError) {
     while !isStopped(), try write({ try $0.addUpAttempts() }) {}
     let blocks = try read { try $0.doneBlocksToAddUp() }
@@ -18,8 +18,8 @@ extension Ledger {
 }
 
 extension LedgerTransaction {
-  /// Writes the sums of the next blocks of attempts that are closed, all of them; false when there is none. An attempt that is open
-  /// for long holds up its own block only.
+  /// Writes the sums of the next blocks of attempts that are closed, all of them; false when there is none. An attempt
+  /// that is open for long holds up its own block only.
   public func addUpAttempts() throws -> Bool {
     let blocks = try LedgerReader(db: db).attemptBlocksToAddUp(limit: Ledger.sumsAtOnce)
     for block in blocks {

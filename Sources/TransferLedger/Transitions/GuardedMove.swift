@@ -1,8 +1,8 @@
 import TransferModel
 
-/// How a transition of one row is guarded. Each statement says `SET {moved}, … WHERE {guard}`: what the guard asks of the row stands
-/// here and nowhere else, and so does the look at what became of it. Transitions of many rows at once have their guards in their
-/// own texts. `?101` is the row, `?102` the attempt or the run.
+/// How a transition of one row is guarded. Each statement says `SET {moved}, … WHERE {guard}`: what the guard asks of
+/// the row stands here and nowhere else, and so does the look at what became of it. Transitions of many rows at once
+/// have their guards in their own texts. `?101` is the row, `?102` the attempt or the run.
 struct RowGuard: Equatable {
   enum Row: String { case chunk, file, session }
 
@@ -52,8 +52,8 @@ struct MoveKey: Hashable {
 extension LedgerTransaction {
   /// A chunk goes from one state to another.
   /// - Parameters:
-  ///   - attempt: that was closed before; with `isOk` with success. nil asks for the state only: what is stored names its attempt,
-  ///     and the rules of the schema ask about that.
+  ///   - attempt: that was closed before; with `isOk` with success. nil asks for the state only: what is stored names
+  ///     its attempt, and the rules of the schema ask about that.
   ///   - sql: what changes with the state.
   func moveChunk(
     _ chunk: ChunkID, from old: ChunkState = .inFlight, to new: ChunkState, after attempt: AttemptID?,

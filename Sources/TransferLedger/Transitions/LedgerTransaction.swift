@@ -35,8 +35,8 @@ public struct LedgerTransaction {
     return AttemptID(rawValue: attempt)
   }
 
-  /// waiting → pending for every chunk whose time has come. Time stands still in a transaction, so once is enough. Looks
-  /// first: an UPDATE of any number of rows fills a temporary table even when there are none.
+  /// waiting → pending for every chunk whose time has come. Time stands still in a transaction, so once is enough.
+  /// Looks first: an UPDATE of any number of rows fills a temporary table even when there are none.
   func promoteChunks() throws {
     guard !notes.isPromoted else { return }
     notes.isPromoted = true

@@ -1,6 +1,7 @@
 import TransferModel
 
-/// A field beside the file: `name=value`, where `{path}` and `{name}` in the value stand for the file's key and its last component.
+/// A field beside the file: `name=value`, where `{path}` and `{name}` in the value stand for the file's key and its
+/// last component.
 struct FormField: Sendable, Hashable {
   let name: String
   let value: String

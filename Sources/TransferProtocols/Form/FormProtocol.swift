@@ -1,9 +1,10 @@
 public import TransferModel
 
-/// One POST of `multipart/form-data` for each file (RFC 7578). The file is streamed between the frame's bytes; the length of all is
-/// known before.
+/// One POST of `multipart/form-data` for each file (RFC 7578). The file is streamed between the frame's bytes; the
+/// length of all is known before.
 ///
-/// A form has no way to ask: a POST that lost its answer is not repeated, and the file is `unknown` until a person decides.
+/// A form has no way to ask: a POST that lost its answer is not repeated, and the file is `unknown` until a person
+/// decides.
 public struct FormProtocol: UploadProtocol {
   let place: WebPlace
   let fields: [FormField]

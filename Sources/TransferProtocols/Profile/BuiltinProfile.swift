@@ -8,8 +8,8 @@ public enum BuiltinProfile {
   /// The YAML text of one of ``names``; nil for any other.
   public static func text(_ name: String) -> [UInt8]? { all.first { $0.name == name }?.text }
 
-  /// The environment variable that a built-in profile reads when its input was not given; nil for none. Files have no such
-  /// variables: who uses one grants them with `--input`.
+  /// The environment variable that a built-in profile reads when its input was not given; nil for none. Files have no
+  /// such variables: who uses one grants them with `--input`.
   public static func variable(of profile: String, _ input: String) -> String? { variables[profile]?[input] }
 
   private static let variables = [

@@ -24,7 +24,8 @@ public struct ProfileRehearsal {
     file = FileFacts(uid: UID(high: 0x7000, low: 1 << 63), key: key, size: size, mtimeMs: mtimeMs)
   }
 
-  /// The requests in order; of many chunks the first two and the last one. `digest` computes the digest of a range of the file.
+  /// The requests in order; of many chunks the first two and the last one. `digest` computes the digest of a range of
+  /// the file.
   /// - Throws: `.usage` for a file that the profile does not take, `.config` for a request that cannot be made.
   public func requests(
     digest: (ByteRange, DigestAlgorithm) throws(TransferError) -> Digest

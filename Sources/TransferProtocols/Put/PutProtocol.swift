@@ -1,9 +1,11 @@
 public import TransferModel
 
-/// Raw bodies to a web server: PUT to the URL that names the object, POST to one that makes it, PUT into WebDAV folders.
+/// Raw bodies to a web server: PUT to the URL that names the object, POST to one that makes it, PUT into WebDAV
+/// folders.
 ///
 /// A PUT that lost its answer is sent again. A POST is not: nobody can be asked whether it took effect, so the file is
-/// `unknown` until a person decides. `Content-Range` is never sent: there are servers that store the fragment as the whole.
+/// `unknown` until a person decides. `Content-Range` is never sent: there are servers that store the fragment as the
+/// whole.
 public struct PutProtocol: UploadProtocol {
   enum Method: String, Sendable, Hashable {
     case put, post, dav

@@ -20,8 +20,8 @@ public enum AllProtocols {
   /// What they can do.
   public static let descriptions = definitions.map(\.description)
 
-  /// The protocol of a batch, from its frozen settings. `credentialsRegion` is the region that environment or profile name,
-  /// used when the settings have none.
+  /// The protocol of a batch, from its frozen settings. `credentialsRegion` is the region that environment or profile
+  /// name, used when the settings have none.
   /// - Throws: `.usage` or `.config` for what cannot be understood, with the remedy.
   public static func make(
     _ settings: BatchSettings, credentialsRegion: String?

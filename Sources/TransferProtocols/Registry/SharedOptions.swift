@@ -56,8 +56,8 @@ extension BatchSettings {
     get { self[flag: .accept202] }
     set { self[flag: .accept202] = newValue }
   }
-  /// `none`, or the algorithm of digests that go with bodies: `sha-256`, `sha-1`, `md5`, `crc32`; nil for what the protocol does by
-  /// itself.
+  /// `none`, or the algorithm of digests that go with bodies: `sha-256`, `sha-1`, `md5`, `crc32`; nil for what the
+  /// protocol does by itself.
   public var digest: String? {
     get { self[text: .digest] }
     set { self[text: .digest] = newValue }

@@ -78,7 +78,8 @@ extension ResumableProtocol {
     return .failed(TusProtocol.forgotten, .sessionGone)
   }
 
-  /// A server may forget an upload as soon as it is complete. Making the object once more is harmless by PUT, and not by POST.
+  /// A server may forget an upload as soon as it is complete. Making the object once more is harmless by PUT, and not
+  /// by POST.
   func gone(_ facts: UploadFacts, mayBeDone: Bool) -> Interpretation {
     guard settings.isPost && mayBeDone else {
       return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)

@@ -42,7 +42,8 @@ extension ResumableProtocol {
     return .settled.with(learned: learned)
   }
 
-  /// 104 names the upload while its request goes on. One of another version is not for us (section 2.1 of the reference).
+  /// 104 names the upload while its request goes on. One of another version is not for us (section 2.1 of the
+  /// reference).
   public func interpretInterim(
     _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
   ) -> OpenedSession? {
@@ -117,8 +118,8 @@ extension ResumableProtocol {
     return advised(bodyInterpreter(facts).interpret(reply, chunk, facts, context), reply)
   }
 
-  /// What would work where the endpoint does not take a request that makes an upload: many have one URL for all of them, and some
-  /// take other versions only (tusd answers 412 to 8 and 9).
+  /// What would work where the endpoint does not take a request that makes an upload: many have one URL for all of
+  /// them, and some take other versions only (tusd answers 412 to 8 and 9).
   private func advised(_ meaning: Interpretation, _ reply: TransferReply) -> Interpretation {
     guard case .failed(var failure, .permanent) = meaning.outcome else { return meaning }
     switch reply.status {
@@ -205,8 +206,8 @@ extension ResumableProtocol {
     return reply.isWebPage && reply.status == 200 && interop(facts).isComplete(reply) == nil && !accepts
   }
 
-  /// All of the file was in this body. What the server stored wrong stays wrong: asking for its offset would show nothing of that,
-  /// so it is sent again as another upload.
+  /// All of the file was in this body. What the server stored wrong stays wrong: asking for its offset would show
+  /// nothing of that, so it is sent again as another upload.
   private func endedWhole(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {

@@ -1,11 +1,12 @@
 public import TransferModel
 
-/// Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), drafts of interop versions 3 to 9 and the RFC to come.
+/// Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), drafts of interop versions 3 to 9 and the RFC to
+/// come.
 ///
-/// A server is asked by OPTIONS whether it speaks it. Where it does, small files are one request that makes the upload and
-/// completes it; for large ones the upload is made first and then appended to, body by body. Where it does not, each file is one
-/// plain request, which an answer of 104 may make resumable while it runs. After anything that went wrong the server
-/// is asked by HEAD, and its offset is the truth.
+/// A server is asked by OPTIONS whether it speaks it. Where it does, small files are one request that makes the upload
+/// and completes it; for large ones the upload is made first and then appended to, body by body. Where it does not,
+/// each file is one plain request, which an answer of 104 may make resumable while it runs. After anything that went
+/// wrong the server is asked by HEAD, and its offset is the truth.
 public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning, InterimAnswers, PartialBodies,
   DigestsAhead,
   WholeFileDigests, RequestEstimate
@@ -70,8 +71,8 @@ public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning,
 
   public var plansLate: Bool { true }
 
-  /// A chunk is a body. Where bodies have a least length, or are so short that there would be too many chunks, one chunk holds
-  /// the file and ``bodyRange(of:_:)`` cuts it: then any piece may follow any other.
+  /// A chunk is a body. Where bodies have a least length, or are so short that there would be too many chunks, one
+  /// chunk holds the file and ``bodyRange(of:_:)`` cuts it: then any piece may follow any other.
   public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout {
     let limits = discovery(facts.learned).limits
     guard !opensWithBody(facts), (limits.minAppend ?? 0) == 0 else { return ChunkLayout(whole: facts.file.size) }
@@ -94,8 +95,8 @@ public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning,
     return ByteRange(offset: chunk.rest.offset, length: min(chunk.rest.length, max(1, most)))
   }
 
-  /// Whether the request that makes the upload brings the whole file: at servers that are not known to speak this there is
-  /// no other way, and for small files none is shorter. A POST that is repeated might make two objects, so it brings
+  /// Whether the request that makes the upload brings the whole file: at servers that are not known to speak this there
+  /// is no other way, and for small files none is shorter. A POST that is repeated might make two objects, so it brings
   /// nothing where it need not.
   func opensWithBody(_ facts: UploadFacts) -> Bool {
     let discovery = discovery(facts.learned)

@@ -38,8 +38,8 @@ public struct CredentialFiles: Sendable {
 
   /// The profile of that name: keys from the credentials file first, then from the config file.
   ///
-  /// nil when neither file knows it. A profile without keys that gets its credential in a way that is not supported throws
-  /// instead, so that nobody is told that his credential is missing.
+  /// nil when neither file knows it. A profile without keys that gets its credential in a way that is not supported
+  /// throws instead, so that nobody is told that his credential is missing.
   /// - Throws: `.config`
   public func profile(_ name: String) throws(TransferError) -> AWSProfile? {
     let first = credentials[name] ?? credentials["profile \(name)"]

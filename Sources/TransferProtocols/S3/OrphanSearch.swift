@@ -2,10 +2,11 @@ import TransferModel
 
 /// Where the search for sessions of lost creates stands; travels through the engine as the marker of a probe.
 ///
-/// A session is ours to abort only when all of this holds: its key is exactly ours, it began at or after the moment when
-/// we wrote down that we meant to create one (5 s of grace for rounding), and it has no part. We never send a part to a
-/// session whose id we do not know, so a lost create of ours has none; somebody else's that began in the same seconds, for
-/// the same key, and is still empty, cannot be told apart. Whether it is empty is asked for each candidate alone.
+/// A session is ours to abort only when all of this holds: its key is exactly ours, it began at or after the moment
+/// when we wrote down that we meant to create one (5 s of grace for rounding), and it has no part. We never send a part
+/// to a session whose id we do not know, so a lost create of ours has none; somebody else's that began in the same
+/// seconds, for the same key, and is still empty, cannot be told apart. Whether it is empty is asked for each candidate
+/// alone.
 struct OrphanSearch: Hashable {
   struct Page: Hashable {
     var key: String

@@ -66,8 +66,8 @@ extension S3Protocol {
     return doubted(chunk, reply, facts, meaning, asked: .failed(failure, .probe))
   }
 
-  /// A part that went out whole may be there although nobody said so: its digests show it in the list of parts, and the list
-  /// is asked for before the part is sent again. A part that did not go out whole cannot have been stored.
+  /// A part that went out whole may be there although nobody said so: its digests show it in the list of parts, and the
+  /// list is asked for before the part is sent again. A part that did not go out whole cannot have been stored.
   func doubted(
     _ chunk: ChunkFacts, _ reply: TransferReply, _ facts: UploadFacts, _ meaning: Interpretation,
     asked: Interpretation? = nil
@@ -80,9 +80,9 @@ extension S3Protocol {
     return (asked ?? meaning).with(doubt: remote)
   }
 
-  /// Something is there. It may be ours: an answer may have been lost, or something in between may have repeated a request.
-  /// So it is looked at, once, before it counts as somebody else's.
-  /// Where nobody may look, and an answer was lost, nobody can say.
+  /// Something is there. It may be ours: an answer may have been lost, or something in between may have repeated a
+  /// request. So it is looked at, once, before it counts as somebody else's. Where nobody may look, and an answer was
+  /// lost, nobody can say.
   func exists(_ reply: TransferReply, _ facts: UploadFacts) -> Interpretation {
     if facts.untold.contains(.verify), facts.lostAnswer != nil {
       let text = "there is an object with this key, perhaps from our request whose answer was lost (--if-none-match)"

@@ -1,8 +1,8 @@
 import TransferModel
 
 extension S3Protocol {
-  /// CompleteMultipartUpload: a 200 is a success only when its body says so to the end. Servers send the status first and
-  /// the outcome when they know it. The root is a `…Result`; moto says `…Response`, as S3 did once.
+  /// CompleteMultipartUpload: a 200 is a success only when its body says so to the end. Servers send the status first
+  /// and the outcome when they know it. The root is a `…Result`; moto says `…Response`, as S3 did once.
   func interpretComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     if reply.status == 200 {
       guard let root = document(reply) else {
@@ -43,9 +43,10 @@ extension S3Protocol {
   /// An upload that is gone was completed, perhaps by a request of ours whose answer was lost or that something in
   /// between repeated: the object is looked for before anything is sent again.
   ///
-  /// Where looking is not allowed, what became of the upload is the only word: after a lost answer to our own Complete an
-  /// upload that is gone was completed by it. Rules that remove unfinished uploads count whole days, so after one it may have
-  /// been such a rule, and nobody knows. An upload that was gone before a first Complete was not completed by us.
+  /// Where looking is not allowed, what became of the upload is the only word: after a lost answer to our own Complete
+  /// an upload that is gone was completed by it. Rules that remove unfinished uploads count whole days, so after one it
+  /// may have been such a rule, and nobody knows. An upload that was gone before a first Complete was not completed by
+  /// us.
   private func sessionGone(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
     let failure = Failure(.protoSessionGone, "the server does not know the upload any more")
     if facts.isAbsent { return .failed(failure, .sessionGone) }
@@ -69,8 +70,8 @@ extension S3Protocol {
 
   /// In the notes of a session: the first Complete was told that there is no such upload.
   static let goneNote = "gone"
-  /// The shortest time after which servers remove unfinished uploads by themselves, in milliseconds: AWS rules and MinIO's own
-  /// sweep begin at one day.
+  /// The shortest time after which servers remove unfinished uploads by themselves, in milliseconds: AWS rules and
+  /// MinIO's own sweep begin at one day.
   private static let ruleMs: Int64 = 86_400_000
 
   /// HEAD after an answer that never came: ours by its uid, or by a digest that only our content has.
@@ -79,8 +80,8 @@ extension S3Protocol {
     case 200: break
     case 404: return .absent
     default:
-      // AWS answers 403 for whatever may not be read, and without permission to list also for what does not exist; an expired
-      // token is a bare 400. If it is the credential, the next request says so in words.
+      // AWS answers 403 for whatever may not be read, and without permission to list also for what does not exist; an
+      // expired token is a bare 400. If it is the credential, the next request says so in words.
       let error = S3Error(reply)
       return cannotBeAsked(reply, error) ? .untold : failed(reply, error, .verify, facts, context)
     }

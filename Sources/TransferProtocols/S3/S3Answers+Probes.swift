@@ -48,7 +48,8 @@ extension S3Protocol {
 
   public var digestsOfListing: Set<DigestAlgorithm> { [.crc64nvme, .md5] }
 
-  /// A part of an engine that died while its answer was awaited: it counts as stored when the list shows what the source holds.
+  /// A part of an engine that died while its answer was awaited: it counts as stored when the list shows what the
+  /// source holds.
   public func receipt(of chunk: ChunkFacts, in listing: ListedPart) -> PartReceipt? {
     guard listing.length == chunk.range.length, chunk.body == chunk.range else { return nil }
     return Self.receipt(listing, chunk.digests[.crc64nvme], chunk.digests[.md5])
@@ -98,8 +99,8 @@ extension S3Protocol {
     return .orphansListed([], next: search.marker)
   }
 
-  /// Listing needs a permission of its own, and some servers cannot. Then nobody can be asked; the lost session, if there
-  /// is one, stays until the server's own rule removes it.
+  /// Listing needs a permission of its own, and some servers cannot. Then nobody can be asked; the lost session, if
+  /// there is one, stays until the server's own rule removes it.
   private func unlistable(
     _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
   ) -> Interpretation {
@@ -124,9 +125,9 @@ extension S3Protocol {
 
   /// Compared as bytes: to Swift, strings in different normal forms are equal.
   ///
-  /// We ask for percent-encoded keys. There are servers that encode and do not say so, some with `+` for a blank. Without
-  /// a word the key is taken as it is or decoded: listed is what begins with our key, and no other key that does so is ours when it
-  /// is decoded, because decoding makes nothing longer.
+  /// We ask for percent-encoded keys. There are servers that encode and do not say so, some with `+` for a blank.
+  /// Without a word the key is taken as it is or decoded: listed is what begins with our key, and no other key that
+  /// does so is ours when it is decoded, because decoding makes nothing longer.
   private func isOurKey(_ text: String, _ root: XMLElement, _ facts: UploadFacts) -> Bool {
     let (key, raw) = (facts.file.key.bytes, Array(text.utf8))
     let spaced = raw.map { $0 == 0x2B ? 0x20 : $0 }

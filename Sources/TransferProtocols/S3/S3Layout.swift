@@ -8,13 +8,14 @@ enum S3Layout {
   static let smallestPart = 5 * mebibyte
   static let largestPart: Int64 = 5 << 30
   static let mostParts: Int64 = 10_000
-  /// 48.8 TiB. Source: S3 user guide, "Multipart upload limits" (December 2025); other servers stop at 5 TiB and say so.
+  /// 48.8 TiB. Source: S3 user guide, "Multipart upload limits" (December 2025); other servers stop at 5 TiB and say
+  /// so.
   static let largestObject = largestPart * mostParts
 
   /// The layout of `size` bytes. With `partSize` (bytes) files up to that size are one PUT.
   ///
-  /// Chosen by us, the part is 16 MiB or, for large files, a whole number of MiB that gives at most 9,000 parts: room for
-  /// servers whose limit is below 10,000.
+  /// Chosen by us, the part is 16 MiB or, for large files, a whole number of MiB that gives at most 9,000 parts: room
+  /// for servers whose limit is below 10,000.
   /// - Throws: `.usage` when a limit of S3 cannot be kept.
   static func layout(
     size: Int64, partSize: Int64?, shortest: Int64 = singleLimit

@@ -43,7 +43,8 @@ struct SigV4: Sendable {
     return "AWS4-HMAC-SHA256 Credential=\(accessKey)/\(scope), SignedHeaders=\(names), Signature=\(signature)"
   }
 
-  /// The key of a day, derived once: four of the five HMACs of a request. Source: "Deriving a signing key", AWS IAM guide.
+  /// The key of a day, derived once: four of the five HMACs of a request. Source: "Deriving a signing key", AWS IAM
+  /// guide.
   private func signingKey() -> [UInt8] {
     let source = [secretKey, scope]
     if let last = Self.lastKey.withLock({ $0 }), last.source == source { return last.key }

@@ -14,8 +14,8 @@ extension TusProtocol {
     return .offset(offset)
   }
 
-  /// 404 and 410 say that the upload is gone. 403 may say so too, or that HEAD is not allowed, as 400, 405 and 501 do: nothing is
-  /// known then (`untold`), and the next PATCH, which names the offset that it expects, tells.
+  /// 404 and 410 say that the upload is gone. 403 may say so too, or that HEAD is not allowed, as 400, 405 and 501 do:
+  /// nothing is known then (`untold`), and the next PATCH, which names the offset that it expects, tells.
   private func unknownUpload(_ reply: TransferReply, _ untold: Interpretation, _ context: RequestContext)
     -> Interpretation
   {

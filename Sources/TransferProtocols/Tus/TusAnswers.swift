@@ -158,7 +158,8 @@ extension TusProtocol {
     return .failed(answer, .probe).with(notes: [Self.bodyNote: "\(shorter)"])
   }
 
-  /// 400 means many things to tusd, and to others an algorithm that is not known after all: then bodies go without checksum.
+  /// 400 means many things to tusd, and to others an algorithm that is not known after all: then bodies go without
+  /// checksum.
   private func refusedAsWrong(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ answer: Failure, _ context: RequestContext
   ) -> Interpretation {
@@ -216,8 +217,8 @@ extension TusProtocol {
 }
 
 extension UploadFacts {
-  /// The server says that it holds nothing, and something was acknowledged or may have arrived. There are servers that forget
-  /// where they are and keep the bytes: what is sent then comes behind them.
+  /// The server says that it holds nothing, and something was acknowledged or may have arrived. There are servers that
+  /// forget where they are and keep the bytes: what is sent then comes behind them.
   func isForgotten(_ offset: Int64) -> Bool {
     offset == 0 && file.size > 0 && (acked > 0 || session?.mayHoldBytes == true)
   }

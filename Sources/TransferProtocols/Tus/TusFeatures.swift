@@ -53,8 +53,8 @@ struct TusFeatures: Sendable, Hashable {
     return Failure(.policyLimit, "\(size) bytes are more than the server takes: \(maxSize)")
   }
 
-  /// The algorithm for checksums of bodies, by its name there: the one that is wanted, else the strongest that the server and we
-  /// know; nil for none.
+  /// The algorithm for checksums of bodies, by its name there: the one that is wanted, else the strongest that the
+  /// server and we know; nil for none.
   func checksum(_ wanted: TusSettings.Checksum) -> (name: String, algorithm: DigestAlgorithm)? {
     guard has("checksum") else { return nil }
     let known = Self.known.filter { algorithms.contains($0.name) }

@@ -1,15 +1,15 @@
 public import TransferModel
 
-/// tus 1.0.0 (tus.io/protocols/resumable-upload), with creation, creation-with-upload, expiration, checksum, termination and
-/// concatenation where the server announces them.
+/// tus 1.0.0 (tus.io/protocols/resumable-upload), with creation, creation-with-upload, expiration, checksum,
+/// termination and concatenation where the server announces them.
 ///
-/// A file is sent body by body, each after the answer to the one before; or, when it is asked for and the server can join uploads,
-/// as several uploads side by side, each with one chunk, which are ended once the whole was seen. After anything that went wrong
-/// the server is asked by HEAD, and its offset is the truth.
+/// A file is sent body by body, each after the answer to the one before; or, when it is asked for and the server can
+/// join uploads, as several uploads side by side, each with one chunk, which are ended once the whole was seen. After
+/// anything that went wrong the server is asked by HEAD, and its offset is the truth.
 ///
-/// The request that joins uploads is the one that cannot be asked about: when its answer is lost the file is `unknown`, because
-/// sending it again may make the object twice. For the same reason a creation never brings the last byte of a file: lost, it
-/// leaves an upload behind that nobody sees.
+/// The request that joins uploads is the one that cannot be asked about: when its answer is lost the file is `unknown`,
+/// because sending it again may make the object twice. For the same reason a creation never brings the last byte of a
+/// file: lost, it leaves an upload behind that nobody sees.
 public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, PartialBodies, DigestsAhead, AbortTargets,
   RequestEstimate
 {
@@ -48,8 +48,8 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
 
   public var plannedDiscovery: Int { 1 }
 
-  /// Each of the uploads that are joined is created, and ended when it is joined; then there is the request that joins them, and
-  /// one that looks at the whole.
+  /// Each of the uploads that are joined is created, and ended when it is joined; then there is the request that joins
+  /// them, and one that looks at the whole.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     if size == 0 { return 1 }
     let joined = settings.parallelLayout(size).count
@@ -75,7 +75,8 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
     learned.discovered.flatMap { TusFeatures($0).checksum(settings.checksum) }
   }
 
-  /// A body that is checked is stored whole or not at all, so it is kept short; and a server may have said that one is too long.
+  /// A body that is checked is stored whole or not at all, so it is kept short; and a server may have said that one is
+  /// too long.
   public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange {
     var most = checksum(facts.learned) == nil ? Int64.max : min(settings.partSize, chunk.mostAtOnce ?? .max)
     if let limit = facts.session?.notes[Self.bodyNote].flatMap({ Int64($0) }), limit > 0 { most = min(most, limit) }
@@ -115,8 +116,8 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
     return mustAsk ? .control(.probe(marker: nil)) : .chunks
   }
 
-  /// The first body goes with the creation where the server takes it and it is short; not where bodies are checked: what
-  /// comes with a creation may not be.
+  /// The first body goes with the creation where the server takes it and it is short; not where bodies are checked:
+  /// what comes with a creation may not be.
   private func creation(_ facts: UploadFacts, _ features: TusFeatures) -> UploadStep {
     let first = facts.isPlanned ? facts.layout.range(0).length : min(settings.partSize, facts.file.size)
     let isShortPart = first < facts.file.size && first <= Self.mostWithCreation

@@ -10,8 +10,8 @@ struct TusSettings: Sendable, Hashable {
   }
 
   static let mebibyte: Int64 = 1 << 20
-  /// Bytes of one body, unless told otherwise. The specification would rather have one body for all; this bounds what a server
-  /// that checks, or a proxy that buffers, loses with a broken connection.
+  /// Bytes of one body, unless told otherwise. The specification would rather have one body for all; this bounds what a
+  /// server that checks, or a proxy that buffers, loses with a broken connection.
   static let defaultPart = 64 * mebibyte
   static let smallestPart: Int64 = 16 << 10
   /// All URLs stand in one header field of the last request.

@@ -2,7 +2,8 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// The options of all protocols, as their definitions declare them; the library refuses what the destination does not know.
+/// The options of all protocols, as their definitions declare them; the library refuses what the destination does not
+/// know.
 ///
 /// The parser finds the options of a type by reflection. Here the mirror has one for each ``ProtocolOption``, so that
 /// parsing, help, completions and variables of the environment treat them as if they were properties.

@@ -73,7 +73,8 @@ struct RunOutput: OutputValue {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// `b412 partial: 116 done, 2 failed · 3.2 GiB in 1m 34s · 34.9 MiB/s · 7 retries · 12 MiB transferred and not acked`.
+  /// `b412 partial: 116 done, 2 failed · 3.2 GiB in 1m 34s · 34.9 MiB/s · 7 retries · 12 MiB transferred and not
+  /// acked`.
   private func headline(_ style: TextStyle) -> String {
     var counts = ["\(files.done) done"]
     if files.failed > 0 { counts.append("\(files.failed) failed") }

@@ -10,8 +10,8 @@ import TransferProtocols
   import Glibc
 #endif
 
-/// One file on its way to a receiver with a fault script, with an engine that does not wait long and a clock that can be set
-/// forward.
+/// One file on its way to a receiver with a fault script, with an engine that does not wait long and a clock that can
+/// be set forward.
 final class ConformanceScene {
   let subject: ConformanceSubject
   let scene: Scene
@@ -62,8 +62,8 @@ final class ConformanceScene {
     return try Transfers.plan([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }
 
-  /// With `stopAt` somebody asks for a stop when the credentials are asked for the so many-th time: on the thread that prepares the
-  /// request, before it looks at the source.
+  /// With `stopAt` somebody asks for a stop when the credentials are asked for the so many-th time: on the thread that
+  /// prepares the request, before it looks at the source.
   @discardableResult func run(stopAt: Int? = nil) throws -> RunResult {
     let stop = StopSignal()
     return try withLedger { ledger in

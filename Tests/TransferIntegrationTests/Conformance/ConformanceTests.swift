@@ -8,12 +8,13 @@ import Transfers
   import Glibc
 #endif
 
-/// What every upload protocol has to stand, against the bundled receiver and judged by what that kept: one suite for all.
-/// Every sweep breaks each request of an upload in turn.
+/// What every upload protocol has to stand, against the bundled receiver and judged by what that kept: one suite for
+/// all. Every sweep breaks each request of an upload in turn.
 @Suite struct ConformanceTests {
   typealias Subject = ConformanceSubject
 
-  /// Three chunks and a piece; one where chunks are large, because without optimisation the receiver's checksums take long.
+  /// Three chunks and a piece; one where chunks are large, because without optimisation the receiver's checksums take
+  /// long.
   private static func size(_ subject: Subject) -> Int {
     (subject.chunkSize > 1 << 20 ? 1 : 3) * subject.chunkSize + 5
   }
@@ -30,7 +31,8 @@ import Transfers
   /// The long form of the suite: `tools/test --long`.
   private static let isLong = getenv("TRANSFERS_TEST_LONG") != nil
 
-  /// Breaks the `n`-th request with `fault`, for each n or for the first, the middle and the last, and lets the engine go on.
+  /// Breaks the `n`-th request with `fault`, for each n or for the first, the middle and the last, and lets the engine
+  /// go on.
   private func sweep(_ subject: Subject, _ fault: String, each: Bool = true) throws {
     let count = try requests(subject)
     for n in 1...count where each || Self.isLong || [1, (count + 1) / 2, count].contains(n) {
@@ -60,7 +62,8 @@ import Transfers
 
   @Test(arguments: Subject.all, ["status=503", "status=429 retry-after=0", "reset-after=0", "truncate-answer"])
   func aFailureOfAnyRequestIsOvercome(subject: Subject, fault: String) throws {
-    // A 429 is judged as a 503 is, and an answer that is cut off as one that is lost: those two are tried at each request.
+    // A 429 is judged as a 503 is, and an answer that is cut off as one that is lost: those two are tried at each
+    // request.
     try sweep(subject, fault, each: fault == "status=503" || fault == "reset-after=0")
   }
 
@@ -78,7 +81,8 @@ import Transfers
     }
   }
 
-  /// A gateway that gives up on what it delivered, and the page that follows a form: what took effect is not repeated silently.
+  /// A gateway that gives up on what it delivered, and the page that follows a form: what took effect is not repeated
+  /// silently.
   @Test(arguments: Subject.all, ["late-status=503", "late-status=302 redirect=/elsewhere"])
   func whatFollowsDeliveryDoublesNothing(subject: Subject, fault: String) throws {
     for n in 1...(try requests(subject)) {
@@ -178,8 +182,8 @@ import Transfers
     #expect(commits.count == 1, "the old version was completed, or a mixture")
   }
 
-  /// A session that did not say when it expires may be there still. Where the server says so, each session of its is over at once by
-  /// our clock, which is a month ahead of its own: the file waits, and no storm of new sessions begins.
+  /// A session that did not say when it expires may be there still. Where the server says so, each session of its is
+  /// over at once by our clock, which is a month ahead of its own: the file waits, and no storm of new sessions begins.
   @Test(arguments: Subject.withSession) func anUploadThatRestedForAMonthArrivesOrWaits(subject: Subject) throws {
     let scene = try interrupted(subject)
     scene.wait(hours: 31 * 24)
@@ -190,8 +194,8 @@ import Transfers
     #expect(try scene.requestCount <= 24)
   }
 
-  /// Somebody else holds the upload, or the server says that our request does not fit to what it has: asked again, waited for, or
-  /// said in one line; never a file that is not the source.
+  /// Somebody else holds the upload, or the server says that our request does not fit to what it has: asked again,
+  /// waited for, or said in one line; never a file that is not the source.
   @Test(arguments: Subject.all, ["status=409", "locked=1"])
   func aConflictIsOvercomeOrSaid(subject: Subject, fault: String) throws {
     for n in 1...(try requests(subject)) {

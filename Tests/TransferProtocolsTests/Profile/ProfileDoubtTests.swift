@@ -162,7 +162,8 @@ import TransferModel
     #expect(try merged("POST", ", in_doubt: true").run([stored, .lost(post), look(200, size)]).isDone(.size))
   }
 
-  /// A step is to follow the chunks, and the file may be there all the same: what finds no older version is asked first.
+  /// A step is to follow the chunks, and the file may be there all the same: what finds no older version is asked
+  /// first.
   @Test(arguments: ["sequential", "parallel"]) func aLostChunkIsAskedAboutBeforeTheStepBehindIt(mode: String) throws {
     func driver(_ requirement: String) throws -> ProfileDriver {
       try ProfileDriver.of(

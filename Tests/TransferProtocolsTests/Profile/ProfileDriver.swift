@@ -4,7 +4,8 @@ import Testing
 
 @testable import TransferProtocols
 
-/// Plays the part of the engine for one file, with chunks for rows, one request at a time, and answers requests from a script.
+/// Plays the part of the engine for one file, with chunks for rows, one request at a time, and answers requests from a
+/// script.
 final class ProfileDriver {
   enum End {
     case done(FileProof)

@@ -71,8 +71,8 @@ import TransferModel
     #expect(throws: TransferError.self) { try AllowedHosts([text]) }
   }
 
-  /// What is only known when the request is made is looked at then: hosts out of names of files, inputs by reference, answers and
-  /// their defaults.
+  /// What is only known when the request is made is looked at then: hosts out of names of files, inputs by reference,
+  /// answers and their defaults.
   @Test(arguments: [
     "https://h{{file.size}}.test/x", "{{'https://elsewhere.test/'}}", "{{session.nothing}}",
     "https://{{session.host}}.elsewhere.test/",

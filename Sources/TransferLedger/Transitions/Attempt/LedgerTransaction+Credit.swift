@@ -2,9 +2,9 @@ public import TransferModel
 
 /// Whose bytes they were that a question found at the server.
 extension LedgerTransaction {
-  /// Counts `bytes` more of a chunk, which the question `asker` found, as acknowledged by the attempts that sent them: the newest
-  /// first, because what an older one sent was asked about before. What an attempt sent whose engine died was not written down;
-  /// it sent at least what was found. Bytes that nobody of us sent stay without a sender.
+  /// Counts `bytes` more of a chunk, which the question `asker` found, as acknowledged by the attempts that sent them:
+  /// the newest first, because what an older one sent was asked about before. What an attempt sent whose engine died
+  /// was not written down; it sent at least what was found. Bytes that nobody of us sent stay without a sender.
   func creditSenders(of chunk: ChunkID, _ bytes: Int64, asker: AttemptID) throws {
     var left = bytes
     guard left > 0 else { return }

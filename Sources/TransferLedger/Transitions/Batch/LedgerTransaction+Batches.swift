@@ -53,8 +53,8 @@ extension LedgerTransaction {
     return BatchOutcome(batches, change)
   }
 
-  /// Gives these files the priority of their batch if they are not at rest, and takes away the cause of a deadline that is
-  /// none any more.
+  /// Gives these files the priority of their batch if they are not at rest, and takes away the cause of a deadline that
+  /// is none any more.
   func followBatch(_ files: [FileID]) throws {
     try choose(files)
     try db.run(
@@ -71,9 +71,9 @@ extension LedgerTransaction {
       """, .int(wallMs))
   }
 
-  /// pending files of a batch whose deadline has passed are given that as their cause. They stay pending: another deadline, or
-  /// none, lets them go on. Looks at ``Ledger/filesAtOnce`` files of the batch and returns where the next part begins, so that
-  /// no transaction is long. One event says of which files.
+  /// pending files of a batch whose deadline has passed are given that as their cause. They stay pending: another
+  /// deadline, or none, lets them go on. Looks at ``Ledger/filesAtOnce`` files of the batch and returns where the next
+  /// part begins, so that no transaction is long. One event says of which files.
   public func markOverdue(_ part: OverduePart) throws -> OverduePart {
     var part = part
     let last =
@@ -117,9 +117,9 @@ extension LedgerTransaction {
     return try db.rows("SELECT DISTINCT f.batch_id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id") { $0.id(0) }
   }
 
-  /// Hides those of these batches that have no visible file. One that never had a file may still be filling: it counts when
-  /// it is an hour old. Files are hidden in the order of their numbers: mostly the newest one says that there is one that is
-  /// visible, and else two indexes are counted.
+  /// Hides those of these batches that have no visible file. One that never had a file may still be filling: it counts
+  /// when it is an hour old. Files are hidden in the order of their numbers: mostly the newest one says that there is
+  /// one that is visible, and else two indexes are counted.
   func hideEmptied(_ batches: [BatchID]) throws {
     for batch in batches {
       try db.run(

@@ -2,9 +2,9 @@ public import TransferModel
 
 /// pending → in flight, with an attempt.
 extension LedgerTransaction {
-  /// Takes up to `limit` chunks of the file that may be sent now, in order, and opens an attempt for each: for its body, or for
-  /// what has to go ahead of that (``ChunkOpening``), which may be repeated. Empty when none is pending; throws `.leaseLost` when
-  /// the file is not with this run.
+  /// Takes up to `limit` chunks of the file that may be sent now, in order, and opens an attempt for each: for its
+  /// body, or for what has to go ahead of that (``ChunkOpening``), which may be repeated. Empty when none is pending;
+  /// throws `.leaseLost` when the file is not with this run.
   public func beginChunks(
     _ file: FileID, _ run: RunID, limit: Int, isRepeatable: Bool, opening: ChunkOpening = .none
   ) throws -> [ClaimedChunk] {

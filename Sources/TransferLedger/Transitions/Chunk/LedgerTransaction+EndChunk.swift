@@ -61,8 +61,8 @@ extension LedgerTransaction {
     try moveChunk(chunk, to: .unknown, after: attempt, "UPDATE chunk SET {moved} WHERE {guard}")
   }
 
-  /// in flight → pending: the server holds `acked` bytes from its start, more than before. `attempt` was closed before. When that
-  /// is progress (``BodyProgress``), the failures of the file are forgotten.
+  /// in flight → pending: the server holds `acked` bytes from its start, more than before. `attempt` was closed before.
+  /// When that is progress (``BodyProgress``), the failures of the file are forgotten.
   public func advanceChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
     let isProgress = try isProgress(chunk, acked: acked)
     let result = try moveChunk(
@@ -84,7 +84,8 @@ extension LedgerTransaction {
       "UPDATE chunk SET {moved}, remote = ?1, uncertain = 0 WHERE {guard}", try json(remote))
   }
 
-  /// in flight → pending: asked, the server said that it holds `acked` bytes from its start. `attempt` was closed before.
+  /// in flight → pending: asked, the server said that it holds `acked` bytes from its start. `attempt` was closed
+  /// before.
   public func probeChunk(_ chunk: ChunkID, _ attempt: AttemptID, acked: Int64) throws -> TransitionResult {
     let isProgress = try isProgress(chunk, acked: acked)
     let held = try db.first("SELECT acked FROM chunk WHERE id = ?", .id(chunk)) { $0.int64(0) } ?? 0
@@ -99,8 +100,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// Remembers what shows later whether a chunk is there whose answer was lost. `attempt` was closed before; the chunk's own
-  /// transition follows.
+  /// Remembers what shows later whether a chunk is there whose answer was lost. `attempt` was closed before; the
+  /// chunk's own transition follows.
   public func doubtChunk(
     _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
   ) throws -> TransitionResult {
@@ -121,8 +122,8 @@ extension LedgerTransaction {
       .id(chunk))
   }
 
-  /// in flight → pending, or unknown where sending it again might double it: the request of a run that died, or that the ledger refused
-  /// a change of, was closed before.
+  /// in flight → pending, or unknown where sending it again might double it: the request of a run that died, or that
+  /// the ledger refused a change of, was closed before.
   func releaseChunk(of open: OpenAttempt) throws {
     guard let chunk = open.chunk else { return }
     _ = try moveChunk(

@@ -2,8 +2,8 @@ public import TransferModel
 
 /// What becomes of chunks that are not in flight, when the server says what it has of their file.
 extension LedgerTransaction {
-  /// pending, waiting → done for every chunk of a file whose answer was lost: `attempt`, a `verify` that was closed with `ok`,
-  /// showed that the server has all of it.
+  /// pending, waiting → done for every chunk of a file whose answer was lost: `attempt`, a `verify` that was closed
+  /// with `ok`, showed that the server has all of it.
   public func confirmChunks(
     _ file: FileID, _ run: RunID, by attempt: AttemptID, _ confirmation: Confirmation, etag: String
   ) throws -> TransitionResult {
@@ -24,8 +24,9 @@ extension LedgerTransaction {
   static let unstored: StaticString =
     "SELECT id, length - acked FROM chunk WHERE file_id = ? AND state IN ('pending', 'waiting') ORDER BY seq"
 
-  /// waiting, pending → done: `attempt`, a probe that was closed with `ok`, proved that the server has the chunk although its own
-  /// answer was lost. The file has made progress: its failures are forgotten, but not for a chunk that was lost before.
+  /// waiting, pending → done: `attempt`, a probe that was closed with `ok`, proved that the server has the chunk
+  /// although its own answer was lost. The file has made progress: its failures are forgotten, but not for a chunk that
+  /// was lost before.
   public func adoptChunk(
     _ file: FileID, _ run: RunID, seq: Int, by attempt: AttemptID, _ part: PartReceipt
   ) throws -> TransitionResult {
@@ -50,9 +51,10 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// The server holds exactly the first `offset` bytes of the file; `attempt`, closed with `ok`, said so. Chunks below are done,
-  /// chunks above are pending (a loss for those that were done), and the one between has its part. None may be in flight. A file
-  /// that was finishing and lost something goes back to active. Throws `.leaseLost` when the file is not with this run.
+  /// The server holds exactly the first `offset` bytes of the file; `attempt`, closed with `ok`, said so. Chunks below
+  /// are done, chunks above are pending (a loss for those that were done), and the one between has its part. None may
+  /// be in flight. A file that was finishing and lost something goes back to active. Throws `.leaseLost` when the file
+  /// is not with this run.
   public func alignChunks(_ file: FileID, _ run: RunID, by attempt: AttemptID, offset: Int64) throws {
     let (held, size) = try db.first(Self.heldBytes, .id(file)) { ($0.int64(0), $0.int64(1)) } ?? (0, 0)
     if offset < held { try reopenWork(file, run) } else { try requireWork(file, run) }
@@ -101,8 +103,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// done, waiting and failed → pending: the session is gone, and with it what was stored; returns how many. A file that
-  /// was finishing goes back to active. Throws `.leaseLost` when the file is not with this run.
+  /// done, waiting and failed → pending: the session is gone, and with it what was stored; returns how many. A file
+  /// that was finishing goes back to active. Throws `.leaseLost` when the file is not with this run.
   public func resetChunks(_ file: FileID, _ run: RunID) throws -> Int {
     try reopenWork(file, run)
     return try db.run(

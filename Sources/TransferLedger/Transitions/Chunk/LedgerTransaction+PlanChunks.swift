@@ -8,8 +8,8 @@ extension LedgerTransaction {
     try planChunks(file, run, layout) == nil ? .lost(to: try stateOf(file, run)) : .applied
   }
 
-  /// ``plan(_:_:_:)`` and ``beginChunks(_:_:limit:isRepeatable:)`` of a file that has no session yet, without looking for
-  /// what was just written. nil when it has a layout already, or is not with this run.
+  /// ``plan(_:_:_:)`` and ``beginChunks(_:_:limit:isRepeatable:)`` of a file that has no session yet, without looking
+  /// for what was just written. nil when it has a layout already, or is not with this run.
   public func planAndBegin(
     _ file: FileID, _ run: RunID, _ layout: ChunkLayout, limit: Int, isRepeatable: Bool, opening: ChunkOpening = .none
   ) throws -> [ClaimedChunk]? {
@@ -28,7 +28,8 @@ extension LedgerTransaction {
     return try (0..<layout.count).map { try addChunk(file, layout, $0) }
   }
 
-  /// Cuts a file anew, into shorter chunks, when nothing of it is stored and it has no live session. `.lost` for any other.
+  /// Cuts a file anew, into shorter chunks, when nothing of it is stored and it has no live session. `.lost` for any
+  /// other.
   public func recut(_ file: FileID, _ run: RunID, _ layout: ChunkLayout) throws -> TransitionResult {
     let planned = try db.first("SELECT chunk_count FROM file WHERE id = ?", .id(file)) { $0.int(0) } ?? 0
     let changes = try db.run(

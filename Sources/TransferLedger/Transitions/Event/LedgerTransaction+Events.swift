@@ -1,7 +1,8 @@
 public import TransferModel
 
-/// Events: a row for what was done to the files of one batch in one transaction, and the ranges of numbers of those files. What takes
-/// several transactions records one event in each, and those after the first name it (`part_of`): lists show them as one.
+/// Events: a row for what was done to the files of one batch in one transaction, and the ranges of numbers of those
+/// files. What takes several transactions records one event in each, and those after the first name it (`part_of`):
+/// lists show them as one.
 extension LedgerTransaction {
   /// Records what people or the engine did. Part of the history: never changed. An event of a file is one of its batch.
   public func recordEvent(_ verb: String, batch: BatchID?, file: FileID?, detail: String) throws {
@@ -45,7 +46,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// What `body` does goes on with what earlier transactions began: its events are parts of theirs. Returns all that were begun.
+  /// What `body` does goes on with what earlier transactions began: its events are parts of theirs. Returns all that
+  /// were begun.
   func continuing<T>(_ begun: [EventKey: Int64], _ body: () throws -> T) throws -> (T, begun: [EventKey: Int64]) {
     notes.begun = begun
     defer { notes.begun = nil }
@@ -68,7 +70,8 @@ struct EventKey: Sendable, Hashable {
 
 /// Numbers of files as ranges, by batch. They are added in ascending order.
 struct EventRanges {
-  /// The longest range. The ranges that hold a file begin at most so far below it, so that they are found through an index.
+  /// The longest range. The ranges that hold a file begin at most so far below it, so that they are found through an
+  /// index.
   static let longest: Int64 = 4096
 
   private(set) var byBatch: [(batch: BatchID, files: [ClosedRange<Int64>])] = []

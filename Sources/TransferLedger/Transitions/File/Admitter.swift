@@ -74,8 +74,8 @@ struct Admitter {
     }
   }
 
-  /// Nothing stands for the key, or what does has come to its end without success: that goes on when it would be recorded the
-  /// same way now, else a new generation takes its place.
+  /// Nothing stands for the key, or what does has come to its end without success: that goes on when it would be
+  /// recorded the same way now, else a new generation takes its place.
   private mutating func admitNext(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32
   ) throws -> Admission {

@@ -46,7 +46,8 @@ extension LedgerTransaction {
         .bits(identity.boot)))
   }
 
-  /// A file, live from now on: settling when the last value but one says so, else pending. ``Admitter`` binds it by hand.
+  /// A file, live from now on: settling when the last value but one says so, else pending. ``Admitter`` binds it by
+  /// hand.
   static let insertFile: StaticString = """
     INSERT OR FAIL INTO file (uid, batch_id, destination_id, generation, live, path, key, size, mtime_ns, ctime_ns,
       inode, device, mode, state, priority, not_before, created_at, boot)

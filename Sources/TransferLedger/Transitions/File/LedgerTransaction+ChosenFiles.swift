@@ -1,8 +1,8 @@
 import TransferModel
 
-/// Transitions of many files at once. Which ones is written into a temporary table first, so that each statement stays one
-/// text with an index behind it, and no list of ids travels through a parameter. SQLite knows nothing of its size: `CROSS JOIN`
-/// says that it comes first, or else all files would be read to find a few of them.
+/// Transitions of many files at once. Which ones is written into a temporary table first, so that each statement stays
+/// one text with an index behind it, and no list of ids travels through a parameter. SQLite knows nothing of its size:
+/// `CROSS JOIN` says that it comes first, or else all files would be read to find a few of them.
 extension LedgerTransaction {
   func choose(_ files: [FileID]) throws {
     try db.execute("CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY); DELETE FROM temp.chosen")
@@ -84,9 +84,9 @@ extension LedgerTransaction {
   }
 
   /// failed, cancelled, unknown → pending, and their failed and unknown chunks with them; their failures are forgotten.
-  /// With `startsOver` so is what the server has: chunks that were done are sent again and the session is marked for abort.
-  /// Not among the chosen: rows that never had a source (``admitFailed(path:key:code:message:to:)``) and those with a newer
-  /// generation, which must both be pushed again.
+  /// With `startsOver` so is what the server has: chunks that were done are sent again and the session is marked for
+  /// abort. Not among the chosen: rows that never had a source (``admitFailed(path:key:code:message:to:)``) and those
+  /// with a newer generation, which must both be pushed again.
   func retryChosen(startsOver: Bool) throws {
     try db.run(
       """

@@ -50,8 +50,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// Some thousands at a time: when a server that was away comes back, hundreds of thousands may be due at once, and the next
-  /// claim takes more.
+  /// Some thousands at a time: when a server that was away comes back, hundreds of thousands may be due at once, and
+  /// the next claim takes more.
   static let promoteFiles: StaticString = """
     UPDATE file SET not_before = NULL WHERE id IN (SELECT id FROM file
       WHERE state = 'pending' AND not_before IS NOT NULL AND not_before <= ? ORDER BY not_before LIMIT 2000)

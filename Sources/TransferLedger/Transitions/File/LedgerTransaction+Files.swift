@@ -22,8 +22,8 @@ extension LedgerTransaction {
     _ = try resumeSending(file, run)
   }
 
-  /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. The receipt names the newest attempt
-  /// that succeeded. An open session is completed with it.
+  /// active, finishing → done with its receipt, when every chunk is done and no attempt is open. The receipt names the
+  /// newest attempt that succeeded. An open session is completed with it.
   public func completeFile(_ file: FileID, _ run: RunID, _ receipt: FileReceipt) throws -> TransitionResult {
     let complete = try db.first(Self.completeFile, .id(file), .id(run)) { row throws(SQLiteError) in
       (
@@ -54,8 +54,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// The guard of ``completeFile(_:_:_:)``, apart from the insertion: an `INSERT … SELECT` into a table with a trigger goes
-  /// through a temporary table, which costs more than this look. Most files have no session.
+  /// The guard of ``completeFile(_:_:_:)``, apart from the insertion: an `INSERT … SELECT` into a table with a trigger
+  /// goes through a temporary table, which costs more than this look. Most files have no session.
   private static let completeFile: StaticString = """
     SELECT s.id, s.state = 'open', f.wish, f.size,
       (SELECT max(id) FROM attempt WHERE file_id = ?1 AND outcome = 'ok' AND operation <> 'abort')
@@ -67,8 +67,8 @@ extension LedgerTransaction {
     """
 
   /// active, finishing → pending, with the time before which it is not tried again. No attempt may be open. With
-  /// `isFailure` it counts as one; `code` is kept as the cause. What was asked of the file meanwhile is done with it: it
-  /// is paused or cancelled then.
+  /// `isFailure` it counts as one; `code` is kept as the cause. What was asked of the file meanwhile is done with it:
+  /// it is paused or cancelled then.
   public func requeueFile(
     _ file: FileID, _ run: RunID, notBeforeMs: Int64?, code: ErrorCode?, isFailure: Bool
   ) throws -> TransitionResult {
@@ -104,8 +104,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// active, finishing → unknown: a request that must not be repeated lost its answer. No attempt may be open. A file that
-  /// was called off meanwhile is cancelled.
+  /// active, finishing → unknown: a request that must not be repeated lost its answer. No attempt may be open. A file
+  /// that was called off meanwhile is cancelled.
   public func markUnknown(
     _ file: FileID, _ run: RunID, code: ErrorCode, message: String
   ) throws -> TransitionResult {

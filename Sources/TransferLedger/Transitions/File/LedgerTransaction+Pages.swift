@@ -1,12 +1,12 @@
 public import TransferModel
 
 extension LedgerTransaction {
-  /// Records each file of `page` unless the ledger shows that there is nothing to do, and their batch with the first that
-  /// needs a row. The natural key is the destination and the remote key: what is done with the same identity is unchanged;
-  /// another identity is the next generation. What had failed goes on, when it would be recorded the same way now, or makes room
-  /// for the next generation, so that one row stands for each key.
-  /// A source that cannot be sent gets its `failed` row unless the newest row of its key says the same already, so that a
-  /// job that runs every minute does not pile them up.
+  /// Records each file of `page` unless the ledger shows that there is nothing to do, and their batch with the first
+  /// that needs a row. The natural key is the destination and the remote key: what is done with the same identity is
+  /// unchanged; another identity is the next generation. What had failed goes on, when it would be recorded the same
+  /// way now, or makes room for the next generation, so that one row stands for each key. A source that cannot be sent
+  /// gets its `failed` row unless the newest row of its key says the same already, so that a job that runs every minute
+  /// does not pile them up.
   /// - Throws: `.usage` when two sources of one `add` have the same key, or the named batch goes elsewhere.
   public func admit(_ page: AdmissionPage, to target: AdmissionTarget) throws -> PageAdmission {
     var admitter = try Admitter(self, target, batch: try batch(of: target))

@@ -2,8 +2,8 @@ public import TransferModel
 
 /// Files that have another ctime or device than when they were admitted, and the same content.
 extension LedgerTransaction {
-  /// active, finishing: the source was found to hold what was sent of it, under an identity of which only ctime and device may
-  /// differ from that at admission.
+  /// active, finishing: the source was found to hold what was sent of it, under an identity of which only ctime and
+  /// device may differ from that at admission.
   public func sight(_ file: FileID, _ run: RunID, as now: SourceIdentity) throws -> TransitionResult {
     let isMine = try db.first(Self.workedOn, .id(file), .id(run), .int(now.size), .int(now.mtimeNs), .bits(now.inode)) {
       _ in true

@@ -30,8 +30,8 @@ extension LedgerTransaction {
     return .lost(to: try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) })
   }
 
-  /// Files that are done, cancelled, superseded or removed let go of their copy: if one is ever sent again, then from its source.
-  /// Returns whether nobody needs the copy of this name any more.
+  /// Files that are done, cancelled, superseded or removed let go of their copy: if one is ever sent again, then from
+  /// its source. Returns whether nobody needs the copy of this name any more.
   public func releaseStaged(_ name: String) throws -> Bool {
     try db.run(
       """

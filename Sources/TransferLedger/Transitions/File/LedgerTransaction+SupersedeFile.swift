@@ -3,8 +3,8 @@ public import TransferModel
 /// A newer generation takes the place of a file.
 extension LedgerTransaction {
   /// The source changed: this generation is superseded, its session marked for abort, and the next one pending, in the
-  /// same batch and for the same key; what was asked of the old one is done with the next. No attempt may be open. Throws
-  /// `.leaseLost` when the file is not with this run.
+  /// same batch and for the same key; what was asked of the old one is done with the next. No attempt may be open.
+  /// Throws `.leaseLost` when the file is not with this run.
   public func supersede(
     _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
   ) throws -> FileID {
@@ -52,8 +52,8 @@ extension LedgerTransaction {
     try dropSession(of: file)
   }
 
-  /// failed, cancelled → superseded, for every generation of the key: another row stands for it now. What was kept of their
-  /// sessions for a retry is marked for abort.
+  /// failed, cancelled → superseded, for every generation of the key: another row stands for it now. What was kept of
+  /// their sessions for a retry is marked for abort.
   func supersedeEnded(_ destination: Int64, _ key: NameBytes) throws {
     try dropSessions(destination, key)
     try db.run(
@@ -63,8 +63,8 @@ extension LedgerTransaction {
       """, .integer(destination), .name(key))
   }
 
-  /// unknown → superseded: a newer version of its content follows. Its cause stays, and its session ends here only: it may have
-  /// become what it was for.
+  /// unknown → superseded: a newer version of its content follows. Its cause stays, and its session ends here only: it
+  /// may have become what it was for.
   func supersedeUnknown(_ file: FileID, of batch: BatchID) throws {
     try db.run(
       """

@@ -14,8 +14,8 @@ struct StandingFile {
   /// Nothing but the content can show that it is another version.
   func mayBe(_ other: SourceIdentity) -> Bool { identity.map { $0.relation(to: other) != .other } ?? false }
 
-  /// Whether it may be the content that was sent. What may have arrived is not sent again because its file was moved, copied
-  /// back or mounted elsewhere.
+  /// Whether it may be the content that was sent. What may have arrived is not sent again because its file was moved,
+  /// copied back or mounted elsewhere.
   func hasContent(like other: SourceIdentity) -> Bool {
     identity?.size == other.size && identity?.mtimeNs == other.mtimeNs
   }
@@ -80,15 +80,16 @@ struct StandingFile {
 }
 
 extension Connection {
-  /// The number of a place that keys of this ledger belong to; nil when none was sent there. Those of merged ledgers are other places.
+  /// The number of a place that keys of this ledger belong to; nil when none was sent there. Those of merged ledgers
+  /// are other places.
   func destination(at place: String) throws(SQLiteError) -> Int64? {
     try first("SELECT id FROM destination WHERE place = ? AND origin_id IS NULL", .text(place)) { $0.int64(0) }
   }
 }
 
 extension NewBatch {
-  /// Whether files of the batch `id` would be recorded as they are if they were added now: with the same settings, for the same batch
-  /// of a name.
+  /// Whether files of the batch `id` would be recorded as they are if they were added now: with the same settings, for
+  /// the same batch of a name.
   func fits(_ id: BatchID, _ db: Connection, nowMs: Int64) throws -> Bool {
     let found = try db.first(Self.batchQuery, .id(id), .int(nowMs)) { row in
       row.textOrNil(0) == name && row.text(1) == protocolName && row.text(2) == destination

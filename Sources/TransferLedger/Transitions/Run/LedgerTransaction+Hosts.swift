@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerTransaction {
-  /// Notes how many requests at a time were worth while at a host, 1 to 256, for the next run. Throws `.leaseLost` when `run`
-  /// is not the engine's any more.
+  /// Notes how many requests at a time were worth while at a host, 1 to 256, for the next run. Throws `.leaseLost` when
+  /// `run` is not the engine's any more.
   public func noteHost(_ host: String, requestsAtOnce: Int, _ run: RunID) throws {
     try requireLease(run)
     try db.run(

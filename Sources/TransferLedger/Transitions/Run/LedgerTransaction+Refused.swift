@@ -2,8 +2,8 @@ public import TransferModel
 
 /// What becomes of one file when the rules of the ledger refuse a change of it. No other file is at fault.
 extension LedgerTransaction {
-  /// active, finishing → failed; or unknown, when a request of it is open that must not be repeated. Its open attempts are closed:
-  /// what became of them is not known. Its session stays for a retry. Returns the state that it has then.
+  /// active, finishing → failed; or unknown, when a request of it is open that must not be repeated. Its open attempts
+  /// are closed: what became of them is not known. Its session stays for a retry. Returns the state that it has then.
   public func abandonFile(_ file: FileID, _ run: RunID, message: String) throws -> AbandonedFile {
     let open = try openAttempts(of: file, run)
     for attempt in open { try closeUnheard(attempt, attempt.isRepeatable ? .interrupted : .unknown, .engineBug) }
@@ -42,9 +42,10 @@ extension LedgerReader {
 }
 
 extension Ledger {
-  /// Puts right what dead runs left; after ``startRun(_:)`` and before the first claim. Attempts that were open are `crashed`. Their
-  /// chunks may be sent again, or are `unknown` where that could double; likewise the files. In one transaction; when the rules of the
-  /// ledger refuse a row, file by file, and only the files that are refused stay as they are. Blocking.
+  /// Puts right what dead runs left; after ``startRun(_:)`` and before the first claim. Attempts that were open are
+  /// `crashed`. Their chunks may be sent again, or are `unknown` where that could double; likewise the files. In one
+  /// transaction; when the rules of the ledger refuse a row, file by file, and only the files that are refused stay as
+  /// they are. Blocking.
   public func recover(_ run: RunID) throws(TransferError) -> Recovery {
     let sent = SendingJournal.read(SendingJournal.path(ofLedger: path))
     do throws(TransferError) { return try write { try $0.recover(run, sent: sent) } } catch {

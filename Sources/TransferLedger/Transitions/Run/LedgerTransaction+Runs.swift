@@ -17,8 +17,8 @@ extension LedgerTransaction {
         .text(run.bootID), .int(run.pid), .int(wallMs), .int(run.bootMs)))
   }
 
-  /// A sign of life, by the wall clock and the boot clock of this moment; nil takes the time of the transaction, and leaves the
-  /// other. `.lost` when the run was ended, by itself or by another engine.
+  /// A sign of life, by the wall clock and the boot clock of this moment; nil takes the time of the transaction, and
+  /// leaves the other. `.lost` when the run was ended, by itself or by another engine.
   public func heartbeat(_ run: RunID, civilMs: Int64? = nil, bootMs: Int64? = nil) throws -> TransitionResult {
     try result(
       db.run(

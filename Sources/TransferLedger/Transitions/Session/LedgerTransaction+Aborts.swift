@@ -54,8 +54,8 @@ extension LedgerTransaction {
       """, .int(wallMs), .int(Self.orphanDelayMs), .id(completed))
   }
 
-  /// Gives up the live session of a file that is with this run: what is left of it at the server is ended there, while the file
-  /// begins anew.
+  /// Gives up the live session of a file that is with this run: what is left of it at the server is ended there, while
+  /// the file begins anew.
   public func giveUpSession(_ file: FileID, _ run: RunID) throws {
     try requireWork(file, run)
     try dropSession(of: file)

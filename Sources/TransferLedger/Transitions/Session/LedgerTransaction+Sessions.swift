@@ -2,8 +2,8 @@ public import TransferModel
 
 /// How a session begins and ends.
 extension LedgerTransaction {
-  /// Records that a session will be asked for; durable before the create call is sent. Throws `.leaseLost` when the file
-  /// is not with this run; a second live session of a file is refused by the schema.
+  /// Records that a session will be asked for; durable before the create call is sent. Throws `.leaseLost` when the
+  /// file is not with this run; a second live session of a file is refused by the schema.
   public func intendSession(_ file: FileID, _ run: RunID) throws -> SessionID {
     try requireWork(file, run)
     return SessionID(
@@ -22,8 +22,8 @@ extension LedgerTransaction {
       .int(wallMs), .int(expiresAtMs))
   }
 
-  /// An attempt that must not be repeated opened this session by its own request: what became of it can be asked from now on.
-  /// Applies while the session is open and its file is with this run.
+  /// An attempt that must not be repeated opened this session by its own request: what became of it can be asked from
+  /// now on. Applies while the session is open and its file is with this run.
   public func askAbout(
     _ attempt: AttemptID, of session: SessionID, _ run: RunID
   ) throws -> TransitionResult {
@@ -35,8 +35,8 @@ extension LedgerTransaction {
       """, .id(attempt))
   }
 
-  /// A session whose name is ours begins open: nobody has to be asked for it. Throws `.leaseLost` when the file is not with this
-  /// run.
+  /// A session whose name is ours begins open: nobody has to be asked for it. Throws `.leaseLost` when the file is not
+  /// with this run.
   public func beginOwnSession(
     _ file: FileID, _ run: RunID, remoteID: String, notes: [String: String]
   ) throws -> SessionID {

@@ -1,10 +1,10 @@
 import TransferModel
 
-/// What people do to files. Each verb changes at once what no engine has, asks the engine for the rest, and writes events;
-/// all of it is durable on return of the write.
+/// What people do to files. Each verb changes at once what no engine has, asks the engine for the rest, and writes
+/// events; all of it is durable on return of the write.
 extension LedgerTransaction {
-  /// Does what the verb says to all that the filter selects, in this one transaction: ``Ledger/control(_:_:between:)`` does it
-  /// a part at a time.
+  /// Does what the verb says to all that the filter selects, in this one transaction: ``Ledger/control(_:_:between:)``
+  /// does it a part at a time.
   public func control(_ verb: ControlVerb, _ filter: RowFilter) throws -> ControlOutcome {
     let selection = LedgerSelection(db: db, filter: filter)
     let (outcome, batches) = try (selection.outcome(of: verb), verb.hides ? selection.batches() : [])
@@ -13,8 +13,8 @@ extension LedgerTransaction {
     return outcome
   }
 
-  /// The same of a filter that names each file, where nothing is said of batches. Its events go on with those that the parts before
-  /// it began.
+  /// The same of a filter that names each file, where nothing is said of batches. Its events go on with those that the
+  /// parts before it began.
   func controlPart(
     _ verb: ControlVerb, _ filter: RowFilter, _ begun: [EventKey: Int64]
   ) throws -> (ControlOutcome, begun: [EventKey: Int64]) {

@@ -1,8 +1,8 @@
 import TransferModel
 
 extension LedgerTransaction {
-  /// unknown → done, pending or cancelled, because a person says so. Their reason is in the event of these files, and of a done one
-  /// part of its receipt. The chosen files are unknown.
+  /// unknown → done, pending or cancelled, because a person says so. Their reason is in the event of these files, and
+  /// of a done one part of its receipt. The chosen files are unknown.
   func resolveChosen(_ resolution: Resolution, reason: String) throws {
     try recordChosen("resolved", detail: "\(resolution.rawValue): \(reason)")
     switch resolution {
@@ -12,8 +12,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// Proof `none`; chunks stay as they are, because nobody acknowledged them. Sessions end here and not at the server: what a
-  /// person found there may be what the session became.
+  /// Proof `none`; chunks stay as they are, because nobody acknowledged them. Sessions end here and not at the server:
+  /// what a person found there may be what the session became.
   private func completeChosen(reason: String) throws {
     try db.run(
       """

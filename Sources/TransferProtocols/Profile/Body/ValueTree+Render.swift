@@ -11,7 +11,8 @@ extension ValueTree {
     return text
   }
 
-  /// Texts are strings, but a template that is nothing but `{{… | int}}` is a number, and one with `| json` what it says.
+  /// Texts are strings, but a template that is nothing but `{{… | int}}` is a number, and one with `| json` what it
+  /// says.
   func json(_ scope: ProfileScope) throws(RenderFault) -> JSONValue {
     switch self {
     case .null: return .null
@@ -62,8 +63,8 @@ extension ValueTree {
 
   // MARK: - XML
 
-  /// An XML document: each key of a map is an element, a list repeats its element. A body that is one template is the text
-  /// itself.
+  /// An XML document: each key of a map is an element, a list repeats its element. A body that is one template is the
+  /// text itself.
   func xmlText(_ scope: ProfileScope) throws(RenderFault) -> String {
     if case .text(let template) = self { return try template.text(scope) }
     guard case .map(let members) = self, members.count == 1 else {

@@ -1,8 +1,10 @@
-/// A regular expression over bytes that runs in linear time, whatever a server sends: all ways are followed at once (Pike's
-/// machine; R. Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009), so no text can make it slow.
+/// A regular expression over bytes that runs in linear time, whatever a server sends: all ways are followed at once
+/// (Pike's machine; R. Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009), so no text can make it
+/// slow.
 ///
-/// Understands literals, `.`, `[…]`, `\d \w \s` and their capitals, `^ $`, groups, `|`, `* + ? {n,m}` and their lazy forms, and
-/// `(?i)` at the start. `.` and `$` know no lines: `$` is the end of the text, and `.` any byte but a line feed.
+/// Understands literals, `.`, `[…]`, `\d \w \s` and their capitals, `^ $`, groups, `|`, `* + ? {n,m}` and their lazy
+/// forms, and `(?i)` at the start. `.` and `$` know no lines: `$` is the end of the text, and `.` any byte but a line
+/// feed.
 struct BytePattern: Sendable, Hashable {
   static let largestInput = 64 << 10
   static let mostInstructions = 1_000
@@ -29,8 +31,8 @@ struct BytePattern: Sendable, Hashable {
     program = try compiler.compile()
   }
 
-  /// What the first match holds: its first group, or all of it when there is none or the group took no part. Looks at the
-  /// first 64 KiB.
+  /// What the first match holds: its first group, or all of it when there is none or the group took no part. Looks at
+  /// the first 64 KiB.
   func firstMatch(in text: some Collection<UInt8>) -> [UInt8]? {
     var machine = PatternMachine(program, Array(text.prefix(Self.largestInput)))
     return machine.run()

@@ -29,8 +29,8 @@ struct Requirement: Sendable, Hashable {
   /// The answer has the value.
   func isPresent(_ reply: ReplyReader) -> Bool { (try? source.values(in: reply))?.isEmpty == false }
 
-  /// Whether it holds. An answer that cannot be read holds nothing but "does not exist", and without a value there is nothing
-  /// that could be unequal, unless `countsNothing`: then no value is another one.
+  /// Whether it holds. An answer that cannot be read holds nothing but "does not exist", and without a value there is
+  /// nothing that could be unequal, unless `countsNothing`: then no value is another one.
   func holds(
     _ reply: ReplyReader, _ scope: ProfileScope, countsNothing: Bool = false
   ) throws(RenderFault) -> Bool {

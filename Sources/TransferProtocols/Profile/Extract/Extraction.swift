@@ -52,8 +52,8 @@ struct Extraction: Sendable, Hashable {
     return values
   }
 
-  /// The elements of a list, each refined by itself. What cannot be read, or is not there although it is required, does not
-  /// say "none". With `isStrict` the list is required, and every element has to be a value that fits.
+  /// The elements of a list, each refined by itself. What cannot be read, or is not there although it is required, does
+  /// not say "none". With `isStrict` the list is required, and every element has to be a value that fits.
   func elements(in reply: ReplyReader, isStrict: Bool) throws(Fault) -> [TemplateValue] {
     if let fault = reply.documentFault(source) { throw Fault(message: fault) }
     guard isThere(in: reply) || !(isStrict || isRequired) else { throw Fault(message: "the answer has no \(place)") }
@@ -194,8 +194,8 @@ struct Extraction: Sendable, Hashable {
     }
   }
 
-  /// Seconds or milliseconds since 1970 UTC (a number above the year 5138 in seconds is one of milliseconds), RFC 3339, or
-  /// a date of HTTP.
+  /// Seconds or milliseconds since 1970 UTC (a number above the year 5138 in seconds is one of milliseconds), RFC 3339,
+  /// or a date of HTTP.
   private static func time(_ value: TemplateValue) -> Int64? {
     if let number = try? value.integer(), number >= 0 {
       return number > 99_999_999_999 ? number : number * 1000

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// One answer, as extractions and conditions see it. Documents are read when they are first asked for. Lives as long as one
-/// interpretation, on one thread.
+/// One answer, as extractions and conditions see it. Documents are read when they are first asked for. Lives as long as
+/// one interpretation, on one thread.
 final class ReplyReader {
   let status: Int
   let curlCode: Int32
@@ -90,7 +90,8 @@ final class ReplyReader {
     return isPage
   }
 
-  /// The body is an HTML document, whatever its type says: scripts that answer a bare word with the type of HTML are common.
+  /// The body is an HTML document, whatever its type says: scripts that answer a bare word with the type of HTML are
+  /// common.
   var isPage: Bool {
     let start = body.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }.prefix(15).map { $0 | 0x20 }
     return start.starts(with: "<!doctype html".utf8.map { $0 | 0x20 }) || start.starts(with: "<html".utf8)

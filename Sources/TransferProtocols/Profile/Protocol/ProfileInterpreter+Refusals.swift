@@ -9,8 +9,8 @@ extension ProfileInterpreter {
     return uncertain(failure, remedy)
   }
 
-  /// The request may have taken effect: it is repeated where that is harmless, asked about where there is a way, and else the
-  /// file is unknown.
+  /// The request may have taken effect: it is repeated where that is harmless, asked about where there is a way, and
+  /// else the file is unknown.
   func uncertain(_ failure: Failure, _ remedy: Remedy) -> Interpretation {
     switch step {
     case .chunk(let chunk): return uncertain(chunk, failure, remedy)
@@ -46,8 +46,8 @@ extension ProfileInterpreter {
 
   func isLast(_ chunk: ChunkFacts) -> Bool { chunk.seq == facts.layout.count - 1 && chunk.body.end == chunk.range.end }
 
-  /// What the profile wants when the answer to the last chunk was lost and sending it again did not help; nil for nothing
-  /// special.
+  /// What the profile wants when the answer to the last chunk was lost and sending it again did not help; nil for
+  /// nothing special.
   func ambiguous(_ failure: Failure) -> Interpretation? {
     guard let chunk else { return nil }
     switch proto.profile.onAmbiguousLast {
@@ -140,8 +140,8 @@ extension ProfileInterpreter {
     return .failed(failure, isFirst ? .refreshCredential : .permanent)
   }
 
-  /// Starts anew, twice without progress between. Chunks side by side may all hear of the same end: it counts once. With every
-  /// chunk stored it is the engine that asks for the end again first, because the server may be at it.
+  /// Starts anew, twice without progress between. Chunks side by side may all hear of the same end: it counts once.
+  /// With every chunk stored it is the engine that asks for the end again first, because the server may be at it.
   func sessionGone(_ refusal: Failure) -> Interpretation {
     if let name = nameInDoubt { return unknown(refusal, name) }
     // It is gone as it would be with the file made; whether it was, the server does not say.
@@ -170,8 +170,8 @@ extension ProfileInterpreter {
     return .failed(gone, .sessionGone).with(learned: learned)
   }
 
-  /// The last step that lost its answer and may have ended the session by its success: nobody can tell, and a second upload
-  /// would be completed a second time.
+  /// The last step that lost its answer and may have ended the session by its success: nobody can tell, and a second
+  /// upload would be completed a second time.
   private var nameInDoubt: StepName? {
     guard facts.isAllStored, facts.lostAnswer == .finish, let name = proto.finishName,
       proto.profile.step(name)?.isIdempotent == false, !proto.isAlways(.verify), proto.isPending(name, facts, notes)

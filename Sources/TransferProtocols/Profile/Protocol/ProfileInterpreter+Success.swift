@@ -170,7 +170,8 @@ extension ProfileInterpreter {
     return reprobe(failure) ?? sessionGone(failure)
   }
 
-  /// From there on bodies have the length that the server wants: what is left of the chunk is a multiple too, or the last.
+  /// From there on bodies have the length that the server wants: what is left of the chunk is a multiple too, or the
+  /// last.
   func leadsOn(_ offset: Int64) -> Bool {
     let layout = facts.layout
     guard proto.profile.chunk.multipleOf > 1, offset < layout.size else { return true }
@@ -219,8 +220,8 @@ extension ProfileInterpreter {
     return hash.flatMap { context.fileDigests[$0.algorithm] }
   }
 
-  /// `verify` does not say, which is not "absent". When all is done the answers to that count; in doubt the protocol goes on where
-  /// that is harmless.
+  /// `verify` does not say, which is not "absent". When all is done the answers to that count; in doubt the protocol
+  /// goes on where that is harmless.
   func untold(_ failure: Failure) -> Interpretation {
     if proto.isEnded(facts, notes) {
       return forgetting(counters, .finished(proto.proof(facts, confirmation: notes.proved, reply: nil)))

@@ -17,8 +17,8 @@ extension ProfileProtocol {
 
 /// One answer to one step of a profile, and everything that its meaning depends on.
 ///
-/// Asked in this order: the rules of the step, the common rules, whether no answer came, `poll`, `success`. What nothing speaks
-/// about means what ``StatusClass`` says.
+/// Asked in this order: the rules of the step, the common rules, whether no answer came, `poll`, `success`. What
+/// nothing speaks about means what ``StatusClass`` says.
 struct ProfileInterpreter {
   let proto: ProfileProtocol
   let step: StepRequest
@@ -161,7 +161,8 @@ struct ProfileInterpreter {
     }
   }
 
-  /// It compares with the digest of the whole file, and that is not known because some chunk was confirmed by an offset.
+  /// It compares with the digest of the whole file, and that is not known because some chunk was confirmed by an
+  /// offset.
   private func isUncheckable(_ requirement: Requirement) -> Bool {
     guard requirement.namesHash(of: "file"), case .record(let file) = scope.root("file") else { return false }
     // Not every digest of the file is taken for what an answer may say beside others.

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension ProfileProtocol {
-  /// The steps of the profile that would be made. What answers and conditions on them change cannot be foreseen; neither how
-  /// often a server is asked whether it is ready.
+  /// The steps of the profile that would be made. What answers and conditions on them change cannot be foreseen;
+  /// neither how often a server is asked whether it is ready.
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     let layout = try layout(size: size)
     let file = FileFacts(uid: UID(high: 0x7000, low: 1 << 63), key: NameBytes(""), size: size, mtimeMs: 0)

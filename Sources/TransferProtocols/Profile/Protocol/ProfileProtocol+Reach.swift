@@ -15,8 +15,8 @@ public struct ProfileReach: Sendable, Hashable {
   }
 }
 
-/// Bytes and secrets go to the destination, and to hosts that the person allows; a built-in profile may also follow the URLs
-/// that its server names. Nothing goes from https to http.
+/// Bytes and secrets go to the destination, and to hosts that the person allows; a built-in profile may also follow the
+/// URLs that its server names. Nothing goes from https to http.
 extension ProfileProtocol {
   /// Who is behind the host of a request.
   enum NamedBy {

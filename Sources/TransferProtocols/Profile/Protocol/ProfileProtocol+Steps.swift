@@ -15,7 +15,8 @@ extension ProfileProtocol {
     return facts.isAllStored ? lastStep(facts, notes) : .chunks
   }
 
-  /// The answer to the last chunk was lost, and no step is to follow: the file may be there, and with it the session may be gone.
+  /// The answer to the last chunk was lost, and no step is to follow: the file may be there, and with it the session
+  /// may be gone.
   func mayBeWhole(_ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
     guard facts.lostAnswer == .part, !facts.isAllStored, !facts.isAbsent, !facts.untold.contains(.verify) else {
       return false
@@ -29,7 +30,8 @@ extension ProfileProtocol {
     return facts.file.size - facts.acked <= facts.layout.range(last).length
   }
 
-  /// What `verify` finds can be no older version of the file: it compares a digest, or asks for what only this session has.
+  /// What `verify` finds can be no older version of the file: it compares a digest, or asks for what only this session
+  /// has.
   var verifiesContent: Bool {
     guard let step = profile.step(.verify) else { return false }
     let isCompared = step.success.requirements.contains { requirement in
@@ -128,7 +130,8 @@ extension ProfileProtocol {
     return (try? when.value(scope(facts, nil, chunk: nil)).isTrue) ?? true
   }
 
-  /// Whether a step is still to come behind the one that was just done; `isProved` says that its answer confirmed the file.
+  /// Whether a step is still to come behind the one that was just done; `isProved` says that its answer confirmed the
+  /// file.
   func remains(after name: StepName, _ facts: UploadFacts, _ notes: SessionNotes, isProved: Bool) -> Bool {
     if name == finishName, isPending(saveName, facts, notes) { return true }
     return !isProved && verifiesEnd(facts)

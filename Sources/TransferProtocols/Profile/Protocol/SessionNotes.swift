@@ -1,7 +1,7 @@
 import TransferModel
 
-/// What a profile remembers with a session: values that answers gave, and how far the last steps are. Kept in the ledger as
-/// names and texts.
+/// What a profile remembers with a session: values that answers gave, and how far the last steps are. Kept in the
+/// ledger as names and texts.
 struct SessionNotes {
   let texts: [String: String]
 

@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// A declarative description of an upload protocol: which requests are made, what is taken from the answers, and what their
-/// codes mean. Read and checked as a whole before anything is sent; `transfers help profiles` has the schema.
+/// A declarative description of an upload protocol: which requests are made, what is taken from the answers, and what
+/// their codes mean. Read and checked as a whole before anything is sent; `transfers help profiles` has the schema.
 public struct Profile: Sendable, Hashable {
   public let name: String
   /// The profile without its formatting; reading it gives the same profile. This is what a batch keeps.

@@ -117,7 +117,8 @@ extension ProfileDecoder {
       requirements: list(map["require"], "\(what).success.require").compactMap { requirement($0, name, place) })
   }
 
-  /// 202 only says that something may happen later: steps that store bytes or complete the upload name it where it is a success.
+  /// 202 only says that something may happen later: steps that store bytes or complete the upload name it where it is a
+  /// success.
   private static func defaultSuccess(_ name: StepName?) -> StatusSet {
     switch name {
     case .chunk, .complete, .commit: StatusSet(ranges: [200...201, 203...299])
@@ -125,7 +126,8 @@ extension ProfileDecoder {
     }
   }
 
-  /// Values of `prepare_chunk` are fetched for each chunk, which is right for both words: `worker` only allows to share them.
+  /// Values of `prepare_chunk` are fetched for each chunk, which is right for both words: `worker` only allows to share
+  /// them.
   private mutating func checkCache(_ node: YAMLNode?, _ what: String, _ name: StepName?) {
     guard let node else { return }
     if name != .prepareChunk { return fault(node.mark, "only prepare_chunk has a cache") }

@@ -1,6 +1,7 @@
 /// Turns the tree of a profile into a ``Profile`` and collects everything that is wrong.
 ///
-/// Each function returns nil (or what is there by default) after it noted a fault, and the others go on: one run shows all faults.
+/// Each function returns nil (or what is there by default) after it noted a fault, and the others go on: one run shows
+/// all faults.
 struct ProfileDecoder {
   private(set) var faults: [ProfileFault] = []
   /// What templates may name; gathered before the first one is compiled.

@@ -41,7 +41,8 @@ struct ProfileStep: Sendable, Hashable {
 
   enum Comparisons { case all, required }
 
-  /// Every variable in what it compares an answer with, or in what the answer must have, and in the request that it polls with.
+  /// Every variable in what it compares an answer with, or in what the answer must have, and in the request that it
+  /// polls with.
   func comparedVariables(_ which: Comparisons) -> [Expression.Variable] {
     let conditions = rules.map(\.condition) + [have.exists, have.done, poll?.condition, offset?.when].compactMap { $0 }
     let successes = success.requirements.filter { which == .all || !$0.isOptional }
