@@ -114,7 +114,8 @@ CREATE TABLE attempt_sum (
   last_at INTEGER NOT NULL,
   -- By error code: how many, the newest of them, the first start, the last end.
   errors TEXT NOT NULL CHECK (errors LIKE '{%}'),
-  -- Milliseconds of parts that succeeded and how many took so long; times in which one was in flight. Numbers of 7 bits a byte.
+  -- Milliseconds of parts that succeeded and how many took so long; times in which one was in flight. Numbers of 7 bits
+  -- a byte.
   latencies BLOB NOT NULL,
   active BLOB NOT NULL,
   UNIQUE (batch_id, block)
@@ -138,7 +139,8 @@ CREATE TABLE batch (
   settings TEXT NOT NULL CHECK (settings LIKE '{%}'),
   labels TEXT NOT NULL CHECK (labels LIKE '{%}'),
   priority INTEGER NOT NULL,
-  -- Limits for all its requests together: bytes a second, requests at a time, the time after which no file of it is begun.
+  -- Limits for all its requests together: bytes a second, requests at a time, the time after which no file of it is
+  -- begun.
   rate INTEGER CHECK (rate >= 1),
   workers INTEGER CHECK (workers >= 1),
   deadline_at INTEGER,
@@ -417,8 +419,9 @@ CREATE TABLE file (
     OR state = 'superseded'),
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
   message TEXT,
-  -- What a person asks of a file that an engine has. The engine sees it within a quarter of a second, and every transition
-  -- that takes the file out of its hands honours it, also the recovery after a crash. Files that nobody works on change at once.
+  -- What a person asks of a file that an engine has. The engine sees it within a quarter of a second, and every
+  -- transition that takes the file out of its hands honours it, also the recovery after a crash. Files that nobody
+  -- works on change at once.
   wish TEXT CHECK (wish IS NULL OR ((wish = 'pause' OR wish = 'pause-now' OR wish = 'cancel' OR wish = 'remove')
     AND state IN ('active', 'finishing'))),
   -- Tidied away: left out of lists, never out of reports.
@@ -430,8 +433,8 @@ CREATE TABLE file (
   run_id INTEGER REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
   chunk_size INTEGER CHECK (chunk_size >= 0),
   chunk_count INTEGER CHECK (chunk_count >= 1),
-  -- A file of which nothing is stored may be cut anew, into shorter chunks: the length of its chunks at first, which older attempts
-  -- may have sent of one.
+  -- A file of which nothing is stored may be cut anew, into shorter chunks: the length of its chunks at first, which
+  -- older attempts may have sent of one.
   first_chunk_size INTEGER CHECK (first_chunk_size > chunk_size),
   -- It came to rest once while a chunk of it was stored. Never taken back: it says where to look, not what is there.
   holds INTEGER CHECK (holds = 1),
@@ -684,7 +687,8 @@ CREATE TABLE receipt (
   request_id TEXT NOT NULL,
   server_date TEXT NOT NULL,
   location TEXT NOT NULL,
-  -- Why a person says that it is done, whose outcome was unknown. Its chunks stay as they were: nobody acknowledged them.
+  -- Why a person says that it is done, whose outcome was unknown. Its chunks stay as they were: nobody acknowledged
+  -- them.
   note TEXT CHECK (note IS NULL OR (note <> '' AND confirmation = 'none')),
   recorded_at INTEGER NOT NULL,
   PRIMARY KEY (file_id, n),
@@ -732,11 +736,11 @@ CREATE TABLE session (
   remote_id TEXT CHECK (remote_id <> ''),
   -- Names and values of the protocol's own (a JSON object): tokens, how far the last steps are.
   notes TEXT CHECK (notes LIKE '{%}'),
-  -- What belonged to it at the server when it was given up (a JSON array of what the chunks held as `remote`): the chunks may have
-  -- been begun anew, in another session, before its end is asked for.
+  -- What belonged to it at the server when it was given up (a JSON array of what the chunks held as `remote`): the
+  -- chunks may have been begun anew, in another session, before its end is asked for.
   remotes TEXT CHECK (remotes LIKE '[%]'),
-  -- The attempt that began as one which must not be repeated, and whose own request opened this session: from then on the server
-  -- can be asked what became of it, so recovery asks instead of leaving its file unknown.
+  -- The attempt that began as one which must not be repeated, and whose own request opened this session: from then on
+  -- the server can be asked what became of it, so recovery asks instead of leaving its file unknown.
   opened_by INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
   intended_at INTEGER NOT NULL,
   opened_at INTEGER,
@@ -818,8 +822,9 @@ CREATE TABLE store_meta (
   -- Of a copy: the uid of the ledger that it was made of, and when.
   origin_uid BLOB CHECK (length(origin_uid) = 16),
   copied_at INTEGER,
-  -- Birth time of the file in which the ledger was opened last, in nanoseconds since 1970 UTC: another one means that the ledger was
-  -- copied by other means than `store backup`. NULL in a copy that was not opened yet, and where the file system does not keep it.
+  -- Birth time of the file in which the ledger was opened last, in nanoseconds since 1970 UTC: another one means that
+  -- the ledger was copied by other means than `store backup`. NULL in a copy that was not opened yet, and where the
+  -- file system does not keep it.
   born_ns INTEGER
 ) STRICT;
 
