@@ -263,7 +263,7 @@ private struct Scene {
     begun.chunks = [
       ClaimedChunk(id: chunk, attempt: attempt, ChunkFacts(seq: seq, range: range, acked: acked, losses: losses))
     ]
-    machine.begun(begun, asked: machine.openCount - machine.openChunks, nowMs: 0)
+    machine.begun(begun, asked: machine.openCount - machine.requests.openChunks, nowMs: 0)
     return JobStep(
       target: .chunk(chunk, attempt), step: .chunk(ChunkFacts(seq: seq, range: range, acked: acked, losses: losses)),
       failures: 0)

@@ -264,13 +264,15 @@ import TransferProtocols
 
   @Test func aFileWithoutAnyChunkToSendDoesNotKeepTheEngineAlive() throws {
     var dialogue = Dialogue(chunks: 1)
+    var last: FileUnit?
     for round in 0..<200 {
-      guard dialogue.advance(now: Int64(round) * 1_000)?.begin != nil else { break }
+      last = dialogue.advance(now: Int64(round) * 1_000)
+      guard last?.begin != nil else { break }
       dialogue.machine.begun(
         Begun(file: FileID(rawValue: 1)), asked: dialogue.machine.openCount, nowMs: Int64(round) * 1_000)
     }
-    guard case .fail(let failure, _)? = dialogue.machine.ending else { throw Unexpected() }
-    #expect(failure.code == .engineBug)
+    guard case .fail(let code, _, _)? = last?.changes.first else { throw Unexpected() }
+    #expect(code == .engineBug && dialogue.machine.isReleased)
   }
 
   @Test func repairsAreRepeatedAtOnceButNotForEver() throws {
@@ -323,7 +325,7 @@ private struct Dialogue {
     }
     var begun = Begun(file: FileID(rawValue: 1))
     begun.chunks = claimed
-    machine.begun(begun, asked: machine.openCount - machine.openChunks, nowMs: 0)
+    machine.begun(begun, asked: machine.openCount - machine.requests.openChunks, nowMs: 0)
   }
 
   mutating func beginControl(_ step: StepRequest) {

@@ -65,16 +65,9 @@ extension FileMachine {
     close(job)
     let failure = Failure(.engineInterrupted, "stopped while its answer was awaited; it may have taken effect")
     let isInDoubt = mayHaveArrived && abilities.unrepeatable.contains(job.step.operation)
-    if isInDoubt { ending = .unknown(failure) }
+    if isInDoubt { endInDoubt(failure) }
     guard let chunk = job.chunk else { return [] }
     return [isInDoubt ? .chunkUnknown(chunk, job.attempt) : .returnChunk(chunk, job.attempt)]
-  }
-
-  private mutating func close(_ job: JobStep) {
-    switch job.target {
-    case .chunk: openChunks -= 1
-    case .control: isControlOpen = false
-    }
   }
 
   private mutating func stored(_ job: JobStep, _ part: PartReceipt) -> [FileChange] {
@@ -86,7 +79,7 @@ extension FileMachine {
 
   /// The file is there, by the body of a request or by the last step.
   private mutating func completed(_ job: JobStep, _ proof: FileProof) -> [FileChange] {
-    isReleased = true
+    release()
     return (sessionEnd(job, proof).map { [$0] } ?? []) + [.complete(receipt(proof))]
   }
 
@@ -125,7 +118,7 @@ extension FileMachine {
   /// How many of them the ledger had taken for done comes with the commit.
   private mutating func disowned(_ seqs: [Int]) -> [FileChange] {
     defer { isFinishing = false }
-    awaitsDisowning = true
+    holdForDisowning()
     return (isFinishing ? [.resumeSending] : []) + [.disownChunks(seqs)]
   }
 }

@@ -71,11 +71,11 @@ extension FileMachine {
 
   private mutating func sessionGone(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: false) }
-    isSessionUseless = failure.code == .protoOffset
+    let isUseless = failure.code == .protoOffset
     // That nothing of a body was kept is the answer to why it failed, and that failure has been counted.
-    let isCounted = isSessionUseless && failures > 0
+    let isCounted = isUseless && failures > 0
     end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: !isCounted))
-    isSessionGone = !facts.mayBeCompleting(after: failure, failures: failures)
+    lostSession = facts.mayBeCompleting(after: failure, failures: failures) ? nil : isUseless ? .useless : .gone
     return returned(job)
   }
 

@@ -5,8 +5,8 @@ import TransferProtocols
 /// One claimed file on its way: a value that turns facts (an attempt ended, a step was begun) into changes of rows and
 /// the next step. It does no I/O and reads no clock.
 ///
-/// A control step runs alone; chunks run side by side. Once ``ending`` is set nothing new begins, and the file leaves
-/// the engine with its last open attempt.
+/// Two values say where it stands: its ``FilePhase`` (working, held by a commit, ending, released) and its
+/// ``OpenRequests`` (chunks side by side, or one control step).
 struct FileMachine: Sendable {
   let claimed: ClaimedFile
   let location: String
@@ -19,17 +19,13 @@ struct FileMachine: Sendable {
   var doneCount: Int { facts.storedChunks }
   /// Acknowledged by the server.
   var bytesStored: Int64 { facts.acked }
-  /// Chunks with an open attempt, and chunks asked for but not yet begun.
-  var openChunks = 0
-  var askedChunks = 0
-  var isControlOpen = false
+  private(set) var phase = FilePhase.working
+  private(set) var requests = OpenRequests.none
   /// When the chunks that back off may be sent again, in wall milliseconds.
   var waitingUntil: [Int64] = []
+  /// Its row is `finishing`.
   var isFinishing = false
-  /// The server forgot the session; its row ends when the file leaves the engine.
-  var isSessionGone = false
-  /// The session is there and of no use: what is left of it is ended at the server.
-  var isSessionUseless = false
+  var lostSession: LostSession?
   /// It leaves the engine to be cut anew, if by then no whole chunk is stored.
   var shorterLayout: ChunkLayout?
   /// Attempts in a row that moved nothing, as far as is known here.
@@ -39,22 +35,12 @@ struct FileMachine: Sendable {
   /// Consecutive askings for chunks that the ledger could not answer.
   var emptyBegins = 0
   private static let emptyBeginLimit = 100
-  /// A probe showed that chunks are missing; how many of them the ledger had taken for done comes with the commit, and
-  /// nothing can be decided before.
-  var awaitsDisowning = false
-  /// The receipts of all chunks come with the commit, for a protocol that proves by them.
-  private var awaitsParts = false
-  /// What a commit brings decides how it goes on.
-  var isHeld: Bool { awaitsDisowning || awaitsParts }
-  var ending: Ending?
-  var isReleased = false
 
-  enum Ending: Sendable, Hashable {
-    case fail(Failure, keepsSession: Bool)
-    case unknown(Failure)
-    case supersede(SourceIdentity, notBeforeMs: Int64)
-    case requeue(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
-  }
+  /// What a commit brings decides how it goes on.
+  var isHeld: Bool { if case .held = phase { true } else { false } }
+  var isReleased: Bool { phase == .released }
+  /// Why it is to leave the engine; nil while it works, and once it has left.
+  var ending: FileEnding? { phase.ending }
 
   init(claimed: ClaimedFile, layout: ChunkLayout, location: String, abilities: ProtocolAbilities) {
     self.claimed = claimed
@@ -74,7 +60,8 @@ struct FileMachine: Sendable {
     failures = claimed.failures
   }
 
-  var openCount: Int { openChunks + askedChunks + (isControlOpen ? 1 : 0) }
+  /// Requests with an open attempt, and those asked of the ledger.
+  var openCount: Int { requests.count }
   var isWhole: Bool { facts.layout.count == 1 }
   /// Chunks that were not tried before wait until one of so many that failed has succeeded: a server that refuses them
   /// all is not asked about each.
@@ -83,7 +70,9 @@ struct FileMachine: Sendable {
   /// No chunk is, but for the last, which is shorter than others.
   var isHardlyStored: Bool { bytesStored < facts.layout.chunkSize }
   /// Chunks that could be sent if the backoff of all of them were over.
-  var unsentCount: Int { facts.layout.count - doneCount - openChunks - askedChunks }
+  var unsentCount: Int { facts.layout.count - doneCount - chunkCount }
+  /// Chunks that are open or asked for.
+  private var chunkCount: Int { requests == .control ? 0 : requests.count }
   /// Holds a session at the server, or will.
   var needsSession: Bool { facts.layout.count > 1 }
 
@@ -108,14 +97,19 @@ struct FileMachine: Sendable {
   private mutating func continueInto(
     _ unit: inout FileUnit, _ proto: ProtocolInUse, chunkLimit: Int, nowMs: Int64
   ) {
-    guard !isReleased, !isControlOpen, !isHeld else { return }
-    if let ending {
-      if openCount == 0 { release(ending, into: &unit) }
-      return
+    switch phase {
+    case .held, .released: return
+    case .ending(let ending): if openCount == 0 { release(ending, into: &unit) }
+    case .working:
+      guard requests != .control else { return }
+      goOn(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
     }
+  }
+
+  private mutating func goOn(_ unit: inout FileUnit, _ proto: ProtocolInUse, chunkLimit: Int, nowMs: Int64) {
     if abilities.needsParts && facts.isAllStored && facts.parts.isEmpty {
       unit.wantsParts = true
-      awaitsParts = true
+      phase = phase.held(.parts)
       return
     }
     switch proto.nextStep(facts) {
@@ -139,7 +133,7 @@ struct FileMachine: Sendable {
       if openCount == 0 { continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs) }
     case .complete(let proof):
       unit.changes.append(.complete(receipt(proof)))
-      isReleased = true
+      phase = .released
     case .fail(let failure):
       end(.fail(failure, keepsSession: false))
       if openCount == 0 { continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs) }
@@ -167,7 +161,7 @@ struct FileMachine: Sendable {
 
   /// It counts as a failure, so that a server whose sessions expire at once does not keep us busy for ever.
   private mutating func dropSession(_ failure: Failure, nowMs: Int64) {
-    isSessionGone = true
+    lostSession = .gone
     guard failures < Self.dropLimit else { return end(.fail(failure, keepsSession: false)) }
     let delay: Int64 = failures == 0 ? 0 : 1_000 << Int64(min(failures, 6))
     end(.requeue(notBeforeMs: nowMs + delay, failure.code, isFailure: true))
@@ -180,7 +174,7 @@ struct FileMachine: Sendable {
     let untried = isFailingWidely ? 0 : unsentCount - waitingUntil.count
     let ready = untried + due
     let most = abilities.parallelChunks ? abilities.mostParallel ?? .max : 1
-    let count = min(limit, ready, most - openChunks - askedChunks)
+    let count = min(limit, ready, most - chunkCount)
     guard count > 0 else { return }
     // Those that are due are taken first; the others keep their place among what fails.
     var left = count
@@ -189,7 +183,7 @@ struct FileMachine: Sendable {
       left -= 1
       return true
     }
-    askedChunks += count
+    requests.ask(count)
     // What the answer to the last one says of the whole can be compared then.
     unit.wantsParts = abilities.needsParts && doneCount > 0 && doneCount == facts.layout.count - 1
     unit.begin = .chunks(limit: count)
@@ -202,14 +196,13 @@ struct FileMachine: Sendable {
     }
     unit.wantsParts = doneCount > 0 && step.usesParts
     unit.isRepeatable = !abilities.unrepeatable.contains(step.operation)
-    isControlOpen = true
+    requests = .control
     unit.begin = .control(step)
   }
 
   /// The transaction of a unit is durable: what it began may be sent.
   mutating func begun(_ begun: Begun, asked: Int, nowMs: Int64) {
-    askedChunks -= asked
-    openChunks += begun.chunks.count
+    requests.began(begun.chunks.count, ofAsked: asked)
     emptyBegins = asked > 0 && begun.chunks.isEmpty ? emptyBegins + 1 : 0
     if emptyBegins > Self.emptyBeginLimit {
       end(
@@ -223,39 +216,52 @@ struct FileMachine: Sendable {
     }
     if let parts = begun.parts { facts.parts = parts }
     if let doubts = begun.doubts { facts.doubts = doubts }
-    awaitsParts = false
-    if awaitsDisowning {
-      awaitsDisowning = false
-      facts.disowned(begun.disownedChunks)
-    }
+    if case .held(.disowning, _) = phase { facts.disowned(begun.disownedChunks) }
+    phase = phase.unheld
   }
 
   // MARK: - Ending
 
   /// Nothing new begins from here on. The first reason stands, but for one: a file that only was to be let go and then
   /// failed, turned out to be unknown or changed while its last requests ended, has failed, is unknown or has changed.
-  mutating func end(_ reason: Ending) {
-    guard let earlier = ending else {
-      ending = reason
-      return
+  mutating func end(_ reason: FileEnding) {
+    switch ending {
+    case nil, .requeue: phase = phase.ending(reason)
+    case .fail, .unknown, .supersede: break
     }
-    if case .requeue = earlier { ending = reason }
   }
+
+  /// Nobody can say what became of a request: whatever else it was to end for.
+  mutating func endInDoubt(_ failure: Failure) { phase = phase.ending(.unknown(failure)) }
+
+  /// An attempt ended.
+  mutating func close(_ job: JobStep) {
+    switch job.target {
+    case .chunk: requests.endChunk()
+    case .control: requests = .none
+    }
+  }
+
+  /// How many of the missing chunks the ledger had taken for done comes with the commit; nothing can be decided before.
+  mutating func holdForDisowning() { phase = phase.held(.disowning) }
+
+  /// The file is there: nothing is left to be done.
+  mutating func release() { phase = .released }
 
   /// What still runs of the file, once it is to end, is of no use: unlike that of one that was let go (a pause, a
   /// drain, a deadline).
   var othersAreInVain: Bool {
-    if isSessionGone || shorterLayout != nil { return true }
+    if lostSession != nil || shorterLayout != nil { return true }
     guard case .requeue(_, _, isFailure: false)? = ending else { return ending != nil }
     return false
   }
 
-  private mutating func release(_ ending: Ending, into unit: inout FileUnit) {
-    isReleased = true
-    if isSessionGone {
+  private mutating func release(_ ending: FileEnding, into unit: inout FileUnit) {
+    phase = .released
+    if let lostSession {
       // The ledger takes nothing from a file that is finishing.
       // Where chunks have uploads of their own, those that are not gone are ended.
-      let isLeft = abilities.chunkOpening.prepares || isSessionUseless
+      let isLeft = abilities.chunkOpening.prepares || lostSession == .useless
       let end = isLeft ? FileChange.giveUpSession : .endSession(.gone)
       unit.changes += (isFinishing ? [.resumeSending] : []) + [end, .resetChunks]
     }
@@ -267,7 +273,7 @@ struct FileMachine: Sendable {
     case .supersede(let identity, let notBeforeMs):
       unit.changes.append(.supersede(identity, notBeforeMs: notBeforeMs))
     case .requeue(let notBeforeMs, let code, let isFailure):
-      if let shorterLayout, !isSessionGone, isHardlyStored {
+      if let shorterLayout, lostSession == nil, isHardlyStored {
         unit.changes += [.giveUpSession, .resetChunks, .recut(shorterLayout)]
       }
       unit.changes.append(.requeue(notBeforeMs: notBeforeMs, code, isFailure: isFailure))
