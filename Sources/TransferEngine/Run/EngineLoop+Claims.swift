@@ -64,7 +64,7 @@ extension EngineLoop {
     if let openingMs = longClosed(destination.resolved.host) {
       machine.end(.requeue(notBeforeMs: openingMs, nil, isFailure: false))
     }
-    if overdue.contains(file.batch) { machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false)) }
+    if holds.overdue.contains(file.batch) { machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false)) }
     destination.files += 1
     works[file.id] = Work(
       machine: machine, version: version(of: file), destination: destination, chunks: engine.configuration.chunksPerFile
@@ -133,7 +133,7 @@ extension EngineLoop {
   func destination(of batch: BatchID) throws(TransferError) -> BatchDestination {
     if let known = destinations[batch] { return known }
     let destination = try destinations.make(batch)
-    if let limits = limits[batch] { hold(destination, to: limits) }
+    if let limits = holds[batch] { hold(destination, to: limits) }
     return destination
   }
 

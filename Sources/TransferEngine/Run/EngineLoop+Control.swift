@@ -23,19 +23,13 @@ extension EngineLoop {
 
   private func obey(_ state: ControlState) {
     for (file, wish) in state.wishes { obey(wish, file) }
-    if state.limits != limits { obey(state.limits) }
+    for batch in holds.take(state.limits) {
+      if let destination = destinations[batch] { hold(destination, to: holds[batch]) }
+    }
     noteDeadlines()
     // At the end of a run the passes are counted; here the work keeps it alive anyway.
     if state.hasDueAborts, stop.wish == nil, !works.isEmpty, aborts.isIdle {
       aborts.beginPass(counts: false)
-    }
-  }
-
-  private func obey(_ new: [BatchID: BatchLimits]) {
-    let old = limits
-    limits = new
-    for batch in Set(old.keys).union(new.keys) where old[batch] != new[batch] {
-      if let destination = destinations[batch] { hold(destination, to: new[batch]) }
     }
   }
 

@@ -136,12 +136,11 @@ extension EngineLoop {
 
   /// All that is left is for hosts that take no connections.
   func giveUpWhenUnreachable() {
-    guard !isStopping, bootMs >= nextHopelessMs else { return }
+    guard !isStopping else { return }
     let dead = scheduler.hopelessHosts(afterOpens: engine.configuration.breakerOpensBeforeGivingUp)
-    guard !dead.isEmpty, destinations.hosts.allSatisfy({ $0.files == 0 || dead.contains($0.name) }) else { return }
-    // What is under way ends with an event, and then this is asked again; a second later the next claim would run.
-    guard commits.isIdle, !claims.isClaiming else { return }
-    nextHopelessMs = bootMs + 1_000
+    guard !dead.isEmpty, destinations.hosts.allSatisfy({ $0.files == 0 || dead.contains($0.name) }),
+      unreachable.takesLook(nowMs: bootMs, isIdle: commits.isIdle && !claims.isClaiming)
+    else { return }
     do throws(TransferError) {
       guard try !hasWork(without: dead) else { return }
     } catch {

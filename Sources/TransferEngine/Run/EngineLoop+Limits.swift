@@ -7,7 +7,7 @@ extension EngineLoop {
   static let aheadOfShare = 6
 
   /// Batches whose files are not begun in this run, or not any more.
-  var restingBatches: Set<BatchID> { overdue.union(destinations.blocked.keys) }
+  var restingBatches: Set<BatchID> { holds.overdue.union(destinations.blocked.keys) }
 
   /// Batches that have enough files in work for their share: others are claimed before more of theirs.
   var heldBatches: [BatchID] { sharing.filter { $0.files >= Self.filesAhead($0) }.map(\.batch) }
@@ -49,17 +49,10 @@ extension EngineLoop {
 
   /// Deadlines that have passed since the last look, and those that were moved away.
   func noteDeadlines() {
-    let nowMs = civilMs
-    let deadlines = limits.compactMapValues(\.deadlineMs)
-    if !deadlines.isEmpty || hadDeadlines {
-      hadDeadlines = !deadlines.isEmpty
-      let ends = deadlines.mapValues { bootMs + ($0 - nowMs) }
+    if let ends = holds.takeEnds(civilMs: civilMs, bootMs: bootMs) {
       scheduler.setEnds(ends, inFlight: ends.isEmpty ? [:] : bytesOut(), nowMs: bootMs)
     }
-    let passed = Set(limits.filter { ($0.value.deadlineMs ?? .max) <= nowMs }.keys)
-    guard passed != overdue else { return }
-    let new = passed.subtracting(overdue)
-    overdue = passed
+    guard let new = holds.takeOverdue(civilMs: civilMs) else { return }
     claims.wake(atMs: wallMs)
     for batch in new { stopBeginning(batch) }
   }
@@ -91,13 +84,13 @@ extension EngineLoop {
     switch result {
     case .failure(let error): fail(error)
     case .success(let part):
-      if !part.isLast, !isStopping, overdue.contains(part.batch) { markOverdue(part) }
+      if !part.isLast, !isStopping, holds.overdue.contains(part.batch) { markOverdue(part) }
     }
   }
 
   /// Why a run that came to its end by itself leaves files.
   func whyLeft(_ left: WorkLeft) -> StopCause? {
-    if left.files > 0 { return overdue.isEmpty ? nil : .deadline }
+    if left.files > 0 { return holds.overdue.isEmpty ? nil : .deadline }
     return left.paused > 0 ? .paused : nil
   }
 }

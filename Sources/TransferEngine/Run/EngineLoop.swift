@@ -66,12 +66,8 @@ final class EngineLoop: @unchecked Sendable {
   var dice = SystemRandomNumberGenerator()
   let startedMs: Int64
   private var nextHeartbeatMs: Int64 = 0
-  var nextHopelessMs: Int64 = 0
-  /// How batches are held back, as it was last seen.
-  var limits: [BatchID: BatchLimits] = [:]
-  /// Batches whose deadline has passed.
-  var overdue: Set<BatchID> = []
-  var hadDeadlines = false
+  var unreachable = UnreachableWatch()
+  var holds = BatchHolds()
   /// Those with a share of the connections.
   var sharing: [BatchDestination] = []
   /// When people's wishes are looked for again.
