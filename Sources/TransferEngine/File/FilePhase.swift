@@ -4,7 +4,7 @@ import TransferModel
 enum FilePhase: Sendable, Hashable {
   /// Goes on with what its protocol says.
   case working
-  /// What its last commit brings decides how it goes on; with the reason that it is to end for, if there is one by then.
+  /// What its last commit brings decides how it goes on; with the reason to end, if there is one by then.
   case held(Hold, FileEnding?)
   /// Nothing new begins; it leaves the engine with its last open attempt.
   case ending(FileEnding)
