@@ -5,12 +5,8 @@ import TransferModel
 @testable import TransferLedger
 
 @Suite struct RunProgressTests {
-  private func file(
-    _ id: Int64, bytes: Int64, acked: Int64, _ phase: FileProgress.Phase = .finishing
-  ) -> FileProgress {
-    FileProgress(
-      id: FileID(rawValue: id), path: NameBytes("f\(id)"), bytesTotal: bytes, bytesAcked: acked, phase: phase)
-  }
+  private let failed = FileProgress(
+    id: FileID(rawValue: 2), path: NameBytes("f2"), bytesTotal: 10, bytesAcked: 4, phase: .failed(.http4xx))
 
   private func snapshot(_ progress: inout RunProgress) -> ProgressSnapshot {
     let standing = RunProgress.Standing(
@@ -50,14 +46,15 @@ import TransferModel
     var progress = RunProgress(isHeard: true, everyMs: 100)
     _ = progress.takesCount(ChangeMark(file: 1, event: 0), nowMs: 0)
     progress.stored(bytes: 10)
-    progress.ended(file(1, bytes: 10, acked: 10), nil, nowMs: 0)
+    progress.ended(size: 10, bytesAcked: 10)
     var left = WorkSize()
     (left.files, left.bytes) = (4, 40)
     progress.counted(.success(left), nowMs: 1)
     var shown = snapshot(&progress)
     #expect((shown.filesTotal, shown.bytesTotal, shown.bytesAcked) == (4, 40, 10))
     #expect((shown.sending, shown.retrying, shown.rateLimit, shown.elapsedMs) == (3, 2, 7, 11))
-    progress.ended(file(2, bytes: 10, acked: 4, .failed(.http4xx)), .http4xx, nowMs: 2)
+    progress.ended(size: 10, bytesAcked: 4)
+    progress.failed(failed, nowMs: 2)
     shown = snapshot(&progress)
     #expect(shown.bytesGivenUp == 6)
     #expect(shown.files.map(\.phase) == [.failed(.http4xx)])

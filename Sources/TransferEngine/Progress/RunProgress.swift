@@ -92,10 +92,12 @@ struct RunProgress: Sendable {
   /// The server holds so many bytes more, or fewer.
   mutating func stored(bytes: Int64) { totals.stored(bytes: bytes) }
 
-  /// A file has ended: done when there is no `code`.
-  mutating func ended(_ file: FileProgress, _ code: ErrorCode?, nowMs: Int64) {
-    totals.ended(size: file.bytesTotal, bytesAcked: file.bytesAcked)
-    if code != nil && isHeard { tracker.noteFailure(file, atMs: nowMs) }
+  /// A file has ended: done, failed or unknown.
+  mutating func ended(size: Int64, bytesAcked: Int64) { totals.ended(size: size, bytesAcked: bytesAcked) }
+
+  /// A file that has ended failed, or its outcome is unknown.
+  mutating func failed(_ file: @autoclosure () -> FileProgress, nowMs: Int64) {
+    if isHeard { tracker.noteFailure(file(), atMs: nowMs) }
   }
 
   /// A request of the file is tried again at `dueMs`, in milliseconds since 1970.

@@ -77,8 +77,8 @@ extension EngineLoop {
   /// A file has ended: done when there is no `code`. `held` is what the server has of it.
   func noteEnd(_ machine: FileMachine, _ code: ErrorCode?, held: Int64) {
     let acked = code == nil ? machine.facts.layout.size : held
-    progress.ended(
-      FileProgress(machine, code.map { .failed($0) } ?? .finishing, bytesAcked: acked), code, nowMs: bootMs)
+    progress.ended(size: machine.facts.layout.size, bytesAcked: acked)
+    if let code { progress.failed(FileProgress(machine, .failed(code), bytesAcked: acked), nowMs: bootMs) }
   }
 }
 
