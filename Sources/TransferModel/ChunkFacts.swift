@@ -11,7 +11,8 @@ public struct ChunkFacts: Sendable, Hashable {
   public var isUncertain: Bool
   /// Attempts before this one that moved nothing.
   public var failures: Int
-  /// How often the server lost what it had acknowledged of it: what is only sent again is no progress.
+  /// How often the server lost what it had acknowledged of it: sending the same bytes again does not count as
+  /// progress.
   public var losses: Int
   /// What the protocol wants to be known ahead of the body, over that body; when an answer is judged, also the digest
   /// of the chunk from its start to the last byte that went out.

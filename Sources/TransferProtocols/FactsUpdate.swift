@@ -5,7 +5,7 @@ public struct FactsUpdate: Sendable {
   public var changes: [Change] = []
   /// Bytes of the file that the server holds more than was known; negative for fewer.
   public var gained: Int64 = 0
-  /// They are of bytes that the server never had before: what is only sent again is no progress.
+  /// The server never had these bytes before. Sending again what it lost does not count as progress.
   public var isNew = false
 
   public enum Change: Sendable {

@@ -24,8 +24,8 @@ extension FileMachine {
     return [opened, .askAbout(job.attempt)]
   }
 
-  /// What the server had before and lost is no progress, here as in the ledger: a file that loses again and again must
-  /// come to an end.
+  /// Bytes that the server had before and lost do not count as progress, here as in the ledger: otherwise a file whose
+  /// server loses them again and again would be retried for ever.
   private mutating func count(_ update: FactsUpdate) {
     guard update.isNew, update.gained > 0 else { return }
     let size = facts.layout.size

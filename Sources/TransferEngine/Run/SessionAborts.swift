@@ -79,7 +79,7 @@ final class SessionAborts {
         send(next, step)
       } else {
         // An auditor must not read that something was ended.
-        let text = "nothing was sent: there is no upload that the server could be told to end"
+        let text = "nothing was sent: the server has no upload to abort"
         end(next.work, AttemptResult(outcome: .interrupted, message: text), .gone)
       }
     }

@@ -46,14 +46,14 @@ struct StopSequence: Sendable {
   /// Rows cannot be put in order any more: only what runs is ended.
   var leavesRows: Bool { fatal.map { !$0.leavesLedgerUsable } ?? false }
 
-  /// What still runs is cut off now.
+  /// Requests that still run are interrupted now.
   func isOver(nowMs: Int64) -> Bool { nowMs >= endMs }
 
-  /// How long what runs may still go on.
+  /// How long requests that run may still take, in milliseconds.
   func leftMs(nowMs: Int64) -> Int64 { endMs - nowMs }
 
-  /// Whether it is time to look which bodies cannot end in time; the next look is a second later. While the disk is
-  /// waited for, none is cut off for others.
+  /// Whether it is time to look which bodies cannot end in time; the next look is a second later. While the engine
+  /// waits for the ledger's disk, no body is interrupted to make room for others.
   mutating func takesLook(nowMs: Int64) -> Bool {
     guard nowMs >= nextLookMs else { return false }
     nextLookMs = nowMs + Self.lookMs
@@ -65,7 +65,7 @@ struct StopSequence: Sendable {
     endMs == .max ? nil : min(endMs - nowMs, max(1, nextLookMs - nowMs))
   }
 
-  /// While the disk is waited for, requests that must not be repeated are left to their own time limits: an answer that
-  /// comes can be recorded later, one that was never waited for makes the file `unknown`.
+  /// While the engine waits for the ledger's disk, requests that must not be repeated run until their own time limits:
+  /// an answer that arrives can be recorded later; without it the file would be `unknown`.
   var awaitsUnrepeatable: Bool { diskTrouble != nil && wish != .now && fatal == nil }
 }

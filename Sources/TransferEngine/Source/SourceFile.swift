@@ -35,8 +35,8 @@ public final class SourceFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// What the path names now; nil when it cannot be opened. A path that names nothing any more is no changed source:
-  /// removing an open file moves its ctime.
+  /// What the path names now; nil when it cannot be opened. A file that was removed from its path is missing, not
+  /// changed, although removing an open file changes its ctime.
   /// - Throws: `source.missing`.
   static func identityNow(_ path: NameBytes) throws(Failure) -> SourceIdentity? {
     do throws(Failure) {

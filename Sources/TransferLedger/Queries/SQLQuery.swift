@@ -112,7 +112,7 @@ enum ReadingRules {
     case SQLITE_READ where isCapability(first, second): return SQLITE_IGNORE
     case SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE: return SQLITE_OK
     // A table-valued function (json_each, pragma_table_info) declares its columns like this when it is first used. A
-    // table of the person's own is refused because the statement is no reading one.
+    // CREATE TABLE typed by a person is refused later, because its statement is not read-only.
     case SQLITE_CREATE_TABLE: return SQLITE_OK
     case SQLITE_INSERT, SQLITE_UPDATE:
       return first.map { String(cString: $0) } == "sqlite_master" ? SQLITE_OK : SQLITE_DENY

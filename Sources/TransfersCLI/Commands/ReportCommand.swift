@@ -13,8 +13,8 @@ struct ReportCommand: Command, HasIdleOptions {
     commandName: "report", abstract: "Report what was transferred, how it was confirmed, and what failed.",
     discussion: """
       Acked bytes are what servers acknowledged of chunks; transferred bytes are body bytes of all attempts. The \
-      difference, bytes_unacked for programs, was transferred again or is not acknowledged. How much an engine transferred \
-      that was killed is not known: then bytes_unacked is the least and bytes_unacked_at_most the most. Goodput is acked \
+      difference, bytes_unacked for programs, was transferred again or is not acknowledged. How much a killed \
+      engine had transferred is not known: then bytes_unacked is the least and bytes_unacked_at_most the most. Goodput is acked \
       bytes over the time from first start to last end (wall), or over the time in \
       which anything was in flight (active). Percentiles are nearest rank over successful part attempts. \
       A report that could be printed exits 0.

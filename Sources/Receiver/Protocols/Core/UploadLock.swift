@@ -33,7 +33,7 @@ final class Interruption: Sendable {
         poll($0.assumingMemoryBound(to: pollfd.self).baseAddress!, watched, Int32(clamping: left))
       }
       if count > 0 && polled.0.revents != 0 { return false }
-      // The client ended its side; that is no reason to continue early.
+      // The client closed its side of the connection; the wait goes on all the same.
       if count > 0 { watched = 1 }
     }
     return false

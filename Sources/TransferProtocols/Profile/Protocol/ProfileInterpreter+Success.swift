@@ -123,7 +123,7 @@ extension ProfileInterpreter {
     var notes = values.notes.merging(counted.map { ($0, "") }) { first, _ in first }
     if let proved = proved("file") { notes[SessionNotes.proved] = proved.rawValue }
     let proof = wholeProof(part)
-    // A chunk that the server had before is no progress.
+    // A chunk that the server had before does not count as progress.
     let isProgress = chunk.losses == 0 || proof != nil
     return forgetting(isProgress ? counters : [refreshes], noted(notes, .stored(part, proof: proof)))
   }
