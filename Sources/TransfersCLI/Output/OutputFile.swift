@@ -15,8 +15,13 @@ struct OutputFile {
   private let path: NameBytes
   /// nil when it is written directly.
   private let temporary: [CChar]?
-  /// Of the one that is being written.
-  private static let unfinished = Lock<[CChar]?>(nil)
+  private struct Unfinished {
+    /// Of the one that is being written.
+    var path: [CChar]?
+    /// The process ends: nothing is begun any more.
+    var isEnding = false
+  }
+  private static let unfinished = Lock(Unfinished())
 
   /// `store` is the ledger of the command; its files are refused.
   init(_ path: NameBytes, store: String?) throws(CommandFailure) {
@@ -36,10 +41,9 @@ struct OutputFile {
     case S_IFDIR:
       throw .usage("--output \"\(path)\" is a directory", remedy: "--output \(path)/FILE")
     case nil, S_IFREG:
-      var template = Self.sibling(target)
-      stream = OutputStream(descriptor: try Self.opened(path, mkstemp(&template)))
-      temporary = template
-      Self.unfinished.withLock { [template] in $0 = template }
+      let (descriptor, name) = Self.begin(Self.sibling(target))
+      stream = OutputStream(descriptor: try Self.opened(path, descriptor))
+      temporary = name
     default:
       stream = OutputStream(descriptor: try Self.opened(path, open(target, O_WRONLY | O_CLOEXEC)))
       temporary = nil
@@ -50,7 +54,7 @@ struct OutputFile {
   func keep() throws(CommandFailure) {
     defer {
       close(stream.descriptor)
-      Self.unfinished.withLock { $0 = nil }
+      Self.unfinished.withLock { $0.path = nil }
     }
     if case .failed(let number) = stream.state { throw discarded("write", number) }
     guard let temporary else { return }
@@ -68,12 +72,30 @@ struct OutputFile {
   func discard() {
     close(stream.descriptor)
     if let temporary { unlink(temporary) }
-    Self.unfinished.withLock { $0 = nil }
+    Self.unfinished.withLock { $0.path = nil }
   }
 
-  /// For the end of the process in the middle: what was begun is not left behind.
+  /// For the end of the process in the middle: what was begun is not left behind, and nothing is begun any more.
   static func abandonUnfinished() {
-    unfinished.withLock { if let path = $0 { unlink(path) } }
+    unfinished.withLock { unfinished in
+      unfinished.isEnding = true
+      if let path = unfinished.path { unlink(path) }
+    }
+  }
+
+  /// Makes the temporary file in one step with noting it, so that a signal cannot come between. -1 with `errno` when it
+  /// cannot be made.
+  private static func begin(_ template: [CChar]) -> (descriptor: Int32, name: [CChar]) {
+    unfinished.withLock { unfinished in
+      var name = template
+      guard !unfinished.isEnding else {
+        errno = EINTR
+        return (-1, name)
+      }
+      let descriptor = mkstemp(&name)
+      if descriptor >= 0 { unfinished.path = name }
+      return (descriptor, name)
+    }
   }
 
   private func discarded(_ operation: String, _ number: Int32) -> CommandFailure {
