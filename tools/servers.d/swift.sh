@@ -20,6 +20,7 @@ start_server() {
   done
   write_proxy_conf "${ports[0]}" "${ports[4]}"
   printf 'http://127.0.0.1:%s\n' "${ports[0]}" >"$dir/url"
+  printf '%s\n' "${ports[@]}" >"$dir/ports"
   cat >"$dir/env" <<END
 AWS_ACCESS_KEY_ID=test:tester
 AWS_SECRET_ACCESS_KEY=canary-swift-secret-5c2e
@@ -31,9 +32,16 @@ END
   done
 }
 
-server_is_ready() { answers "$(<"$dir/url")/healthcheck" && storage_is_ready; }
+# The proxy sets a storage server aside for a minute after ten refused connections (memcached too), so it is asked
+# nothing before all five listen.
+server_is_ready() { all_listen && answers "$(<"$dir/url")/healthcheck" && storage_is_ready; }
 
-# The proxy answers before the storage servers listen; a request that needs all three is the proof.
+all_listen() {
+  local port
+  while read -r port; do listens "$port" || return 1; done <"$dir/ports"
+}
+
+# A request that needs all three storage servers is the proof.
 storage_is_ready() {
   [[ $(curl --silent --noproxy '*' --max-time 5 --output /dev/null --write-out '%{http_code}' --head \
     -H "X-Auth-Token: $(swift_token)" "$(<"$dir/url")/v1/AUTH_test") == 20? ]]
@@ -101,6 +109,7 @@ write_proxy_conf() {
 pipeline = catch_errors healthcheck cache bulk s3api tempauth copy slo dlo proxy-server
 [app:proxy-server]
 use = egg:swift#proxy
+error_suppression_limit = 1000000
 allow_account_management = true
 account_autocreate = true
 [filter:catch_errors]
