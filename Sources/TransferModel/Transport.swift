@@ -22,6 +22,8 @@ public struct TransferRequest: Sendable {
   /// Called for each interim answer (1xx but 100) with its fields, on a thread of the transport, before the reply; it
   /// must not block.
   public var onInterim: (@Sendable (InterimReply) -> Void)?
+  /// Takes the body of the answer; nil keeps it in memory.
+  public var sink: (any BodySink)?
 
   public init(
     method: HTTPRequest.Method, url: String, fields: HTTPFields = [:], body: RequestBody = .none,
@@ -99,7 +101,7 @@ public struct RequestLimits: Sendable, Hashable {
   public var totalMs: Int64
   /// Replaces ``stallMs`` while the answer to a body that has been sent completely is awaited; nil keeps ``stallMs``.
   public var answerMs: Int64?
-  /// How much of the answer's body is kept, in bytes; the rest is read and dropped.
+  /// How much of the answer's body is kept, in bytes, unless a sink takes it; the rest is read and dropped.
   public var maxReplyBytes: Int
 
   public init(connectMs: Int64, stallMs: Int64, totalMs: Int64, maxReplyBytes: Int) {
@@ -158,10 +160,13 @@ public struct TransferReply: Sendable {
   public var isAddressRefused = false
   /// We stopped it; nothing is wrong with the server.
   public var isCancelled = false
-  /// Set when reading the body failed; then the request was ended by us.
+  /// Set when reading the body of the request failed, or the sink of the answer's body; then the request was ended by
+  /// us.
   public var bodyFailure: Failure?
   /// Body bytes handed to the system. For display; never an acknowledgement.
   public var bytesSent: Int64 = 0
+  /// Bytes of the body that ``TransferRequest/sink`` took; 0 without one.
+  public var bytesReceived: Int64 = 0
   public var timing = Timing()
   /// Numeric address of the server; empty when there was no connection.
   public var remoteIP = ""
@@ -209,16 +214,16 @@ public protocol Transport: Sendable {
   func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void)
   /// Ends a request within 100 ms; its reply comes with `isCancelled`. Unknown ids are ignored.
   func cancel(_ id: ExchangeID)
-  /// Limits the request bodies of a group, or with nil all of them together, in bytes a second; nil for no limit. Both
-  /// hold. Takes effect at once.
+  /// Limits the bodies of a group, or with nil all of them together, in bytes a second; nil for no limit. Both hold, for
+  /// what is sent and what a sink takes together. Takes effect at once.
   func setRate(bytesPerSecond: Int64?, of group: RateGroup?)
-  /// Body bytes sent so far by each running request. For display.
+  /// Body bytes that each running request has sent or its sink has taken so far. For display.
   func bytesInFlight() -> [ExchangeID: Int64]
   /// Cancels what runs, delivers the replies, ends the threads. Blocks until then; call it from a plain thread.
   func stop()
 }
 
 extension Transport {
-  /// The limit for all request bodies together.
+  /// The limit for all bodies together.
   public func setRate(bytesPerSecond: Int64?) { setRate(bytesPerSecond: bytesPerSecond, of: nil) }
 }
