@@ -12,6 +12,9 @@ public struct CurlConfiguration: Sendable, Hashable {
   public var smallUploadBuffer = 64 << 10
   /// From this length on a body is bulk, in bytes.
   public var bulkThreshold: Int64 = 1 << 20
+  /// libcurl's buffer for an answer with a sink, in bytes, 1 KiB … 512 KiB: what one system call receives at most, and
+  /// what libcurl keeps of a transfer that waits for a rate. Other answers have libcurl's own 16 KiB.
+  public var receiveBuffer = 256 << 10
   /// Connections that one pool uses at a time; further requests wait in the pool, in order, and their time limits start
   /// when they do. A cap against running out of descriptors: how much runs at a time is decided by the caller.
   public var maxConnections = 64

@@ -51,7 +51,8 @@ extension Exchange {
   private static let onBody: ccurl_write_callback = { data, size, count, user in
     guard let user else { return 0 }
     let piece = UnsafeRawBufferPointer(start: data, count: size * count)
-    return Exchange.from(user).answer.take(body: piece) ? piece.count : Exchange.refusing(piece.count)
+    guard let isTaken = Exchange.from(user).take(body: piece) else { return Int(CURL_WRITEFUNC_PAUSE) }
+    return isTaken ? piece.count : Exchange.refusing(piece.count)
   }
 
   /// Any count but the one that was given ends the transfer; 0 would not for an empty piece.

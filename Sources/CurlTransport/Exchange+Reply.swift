@@ -21,6 +21,7 @@ extension Exchange {
     describe(end, in: &reply)
     reply.isBodyTruncated = answer.isBodyTruncated || (answer.status != 0 && reply.curlCode != 0)
     reply.bytesSent = bytesInFirstPass ?? min(offset, easy.offset(CURLINFO_SIZE_UPLOAD_T))
+    reply.bytesReceived = received
     let isBegun = passes > 0 && (reply.bytesSent > 0 || easy.long(CURLINFO_REQUEST_SIZE) > requestSizeBefore)
     reply.requestMayHaveArrived = isBegun
     reply.isBodyIncomplete = length > 0 && (isAnsweredEarly || reply.bytesSent < length)
@@ -52,9 +53,7 @@ extension Exchange {
     case .stalled:
       reply.isStalled = true
       reply.curlCode = Int32(CURLE_OPERATION_TIMEDOUT.rawValue)
-      let limits = order.request.limits
-      let isOut = easy.offset(CURLINFO_SIZE_UPLOAD_T) >= length
-      let seconds = Double((isOut ? limits.answerMs : nil) ?? limits.stallMs) / 1000
+      let seconds = Double(answerMs ?? order.request.limits.stallMs) / 1000
       reply.curlMessage = "fewer than \(StallWatch.leastBytesPerSecond) bytes a second moved for \(seconds) s"
     case .cancelled:
       reply.isCancelled = true

@@ -74,6 +74,7 @@ extension Exchange {
   private func setMethodAndBody(_ configuration: CurlConfiguration) {
     let request = order.request
     easy.set(CURLOPT_URL, request.url)
+    if request.sink != nil { easy.set(CURLOPT_BUFFERSIZE, configuration.receiveBuffer) }
     if request.method == .head {
       easy.set(CURLOPT_NOBODY, true)
     } else if let length = request.body.length {

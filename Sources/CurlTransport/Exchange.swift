@@ -31,6 +31,12 @@ final class Exchange {
 
   private(set) var bodyFailure: Failure?
   private(set) var offset: Int64 = 0
+  /// Bytes of the answer's body that the sink took.
+  private(set) var received: Int64 = 0
+  /// What the sink said to the answer; nil as long as it was not asked.
+  private var isForSink: Bool?
+  /// How many bytes that come next the sink has already: those that it took of a piece before the rest had to wait.
+  private var repeated = 0
   /// How often libcurl was about to send the request.
   private(set) var passes = 0
   /// What `CURLINFO_REQUEST_SIZE` was before the request: a CONNECT to a proxy counts there too.
@@ -70,7 +76,7 @@ final class Exchange {
     case .success(let count):
       offset += Int64(count)
       grant?.bytes -= count
-      order.counter.value.store(offset, ordering: .relaxed)
+      publishBytes()
       return count
     case .failure(let failure):
       bodyFailure = failure
@@ -96,15 +102,50 @@ final class Exchange {
     // By now libcurl has forgotten how many of them it sent.
     if bytesInFirstPass == nil, offset > 0 { bytesInFirstPass = offset }
     offset = target
-    order.counter.value.store(offset, ordering: .relaxed)
+    publishBytes()
     return true
   }
+
+  private func publishBytes() { order.counter.value.store(offset + received, ordering: .relaxed) }
 
   /// Takes a line of an answer's header. False ends the transfer.
   func take(line: UnsafeRawBufferPointer) -> Bool {
     let wasAnswered = answer.status != 0
     guard answer.take(line: line) else { return false }
-    if !wasAnswered, answer.status != 0, length > 0 { isAnsweredEarly = easy.offset(CURLINFO_SIZE_UPLOAD_T) < length }
+    guard !wasAnswered, answer.status != 0 else { return true }
+    if length > 0 { isAnsweredEarly = easy.offset(CURLINFO_SIZE_UPLOAD_T) < length }
+    return askSink()
+  }
+
+  /// Offers the body of the final answer to the sink. False ends the transfer.
+  private func askSink() -> Bool {
+    guard let sink = order.request.sink else { return true }
+    switch sink.begin(status: answer.status, fields: answer.fields) {
+    case .success(let takesBody): isForSink = takesBody
+    case .failure(let failure): bodyFailure = failure
+    }
+    return bodyFailure == nil
+  }
+
+  /// Takes a piece of the answer's body. nil when libcurl has to wait: it then delivers the same bytes again, in pieces
+  /// of any length. False ends the transfer.
+  func take(body piece: UnsafeRawBufferPointer) -> Bool? {
+    guard isForSink == true, let sink = order.request.sink else { return answer.take(body: piece) }
+    var next = min(repeated, piece.count)
+    repeated -= next
+    while next < piece.count {
+      let allowed = allowance(piece.count - next)
+      guard allowed > 0 else {
+        repeated = next
+        return nil
+      }
+      bodyFailure = sink.write(UnsafeRawBufferPointer(rebasing: piece[next..<next + allowed]))
+      guard bodyFailure == nil else { return false }
+      next += allowed
+      grant?.bytes -= allowed
+      received += Int64(allowed)
+      publishBytes()
+    }
     return true
   }
 
@@ -127,7 +168,7 @@ final class Exchange {
     }
   }
 
-  /// How many bytes may be sent now; 0 when the transfer has to wait, which is then noted.
+  /// How many bytes may be sent or received now; 0 when the transfer has to wait, which is then noted.
   private func allowance(_ wanted: Int) -> Int {
     let now = csys_boottime_ns()
     if grant == nil || grant?.bytes == 0 { grant = limiter.reserve(wanted, of: order.request.rateGroup, nowNs: now) }
@@ -138,10 +179,13 @@ final class Exchange {
     return 0
   }
 
-  /// Lets libcurl go on after it had to wait.
-  func release() {
+  /// Lets libcurl go on after it had to wait. It delivers what it kept of the answer before this returns; when that is
+  /// not taken, the error comes back here, and nothing but the caller ends the transfer (libcurl 7.88.1).
+  func release() -> CURLcode {
     heldUntilNs = nil
-    easy.note(ccurl_resume(easy.raw))
+    let code = ccurl_resume(easy.raw)
+    // There is no connection: nothing waits any more.
+    return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
   }
 
   /// Drops a permission of an older rate, so that the next bytes are booked under the new one.
@@ -165,9 +209,13 @@ final class Exchange {
     let isExcused = wasHeld
     wasHeld = heldUntilNs != nil
     if stall == nil { stall = StallWatch(limitMs: order.request.limits.stallMs, nowNs: nowNs) }
-    let moved = easy.offset(CURLINFO_SIZE_UPLOAD_T) + answer.receivedBytes
-    let isOut = easy.offset(CURLINFO_SIZE_UPLOAD_T) >= length
-    return stall?.isStalled(
-      moved: moved, isExcused: isExcused, nowNs: nowNs, limitMs: isOut ? order.request.limits.answerMs : nil) ?? false
+    let moved = easy.offset(CURLINFO_SIZE_UPLOAD_T) + answer.receivedBytes + received
+    return stall?.isStalled(moved: moved, isExcused: isExcused, nowNs: nowNs, limitMs: answerMs) ?? false
+  }
+
+  /// The limit in place of `stallMs` when there is another one for this moment: while the answer is awaited.
+  var answerMs: Int64? {
+    let isAwaited = received == 0 && easy.offset(CURLINFO_SIZE_UPLOAD_T) >= length
+    return isAwaited ? order.request.limits.answerMs : nil
   }
 }

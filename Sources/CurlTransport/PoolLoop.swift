@@ -160,7 +160,10 @@ extension PoolLoop {
     }
     let now = csys_boottime_ns()
     let due = running.values.filter { $0.heldUntilNs.map { isNewRate || $0 <= now } ?? false }
-    for exchange in due.sorted(by: { ($0.heldUntilNs ?? 0) < ($1.heldUntilNs ?? 0) }) { exchange.release() }
+    for exchange in due.sorted(by: { ($0.heldUntilNs ?? 0) < ($1.heldUntilNs ?? 0) }) {
+      let code = exchange.release()
+      if code != CURLE_OK { finish(exchange, .performed(code)) }
+    }
   }
 
   /// Until the next thing that libcurl does not know of; libcurl shortens it by its own timers.

@@ -4,7 +4,7 @@ internal import TransferModel
 /// The rates of a transport, used by the threads of all pools: one for all bodies together, and one for each group that
 /// has a limit of its own. A body that has both keeps both.
 final class RateLimiter: Sendable {
-  /// A permission to send, bound to the rates under which it was given.
+  /// A permission to send or to receive, bound to the rates under which it was given.
   struct Grant {
     var bytes: Int
     var readyNs: Int64

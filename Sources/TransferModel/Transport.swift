@@ -214,8 +214,8 @@ public protocol Transport: Sendable {
   func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void)
   /// Ends a request within 100 ms; its reply comes with `isCancelled`. Unknown ids are ignored.
   func cancel(_ id: ExchangeID)
-  /// Limits the bodies of a group, or with nil all of them together, in bytes a second; nil for no limit. Both hold, for
-  /// what is sent and what a sink takes together. Takes effect at once.
+  /// Limits the bodies of a group, or with nil all of them together, in bytes a second; nil for no limit. Both hold;
+  /// what is sent and what sinks take count together. Takes effect at once.
   func setRate(bytesPerSecond: Int64?, of group: RateGroup?)
   /// Body bytes that each running request has sent or its sink has taken so far. For display.
   func bytesInFlight() -> [ExchangeID: Int64]
