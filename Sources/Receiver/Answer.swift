@@ -17,6 +17,16 @@ struct Answer {
   struct FileBody {
     var descriptor: Descriptor
     var range: ByteRange
+    /// Every byte is combined with this one by exclusive or.
+    var mask: UInt8 = 0
+  }
+
+  /// How the client knows where the body ends.
+  enum Framing: String, Sendable {
+    case length
+    case chunked
+    /// By the end of the connection.
+    case close = "no-length"
   }
 
   var status: Int
@@ -24,6 +34,7 @@ struct Answer {
   /// Used when there is no `file`.
   var body: [UInt8] = []
   var file: FileBody?
+  var framing = Framing.length
 
   init(_ status: Int, fields: [Field] = []) {
     self.status = status
@@ -37,6 +48,9 @@ struct Answer {
     body = Array("\(printable(text))\n".utf8)
   }
 
+  /// The answer may have a body, also when that is empty or belongs to a HEAD. Source: RFC 9110 section 6.4.1.
+  var mayHaveBody: Bool { status != 204 && status != 304 && status >= 200 }
+
   var contentLength: Int64 { file?.range.length ?? Int64(body.count) }
 
   /// The status line and the fields up to and including the empty line.
@@ -46,7 +60,13 @@ struct Answer {
     text += "HTTP/1.1 \(status) \(Self.reason(status))\r\n"
     text += "Date: \(httpDate(nowSeconds))\r\nServer: transfers-receiver\r\n"
     for field in fields { text += "\(field.name): \(field.value)\r\n" }
-    if status != 204 && status != 304 && status >= 200 { text += "Content-Length: \(contentLength)\r\n" }
+    if mayHaveBody {
+      switch framing {
+      case .length: text += "Content-Length: \(contentLength)\r\n"
+      case .chunked: text += "Transfer-Encoding: chunked\r\n"
+      case .close: break
+      }
+    }
     if closing { text += "Connection: close\r\n" }
     text += "\r\n"
     return Array(text.utf8)

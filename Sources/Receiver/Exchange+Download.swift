@@ -6,9 +6,14 @@ extension Exchange {
   func get(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
     try drop()
     guard let store = core.store else { throw .refuse(404, "bodies are discarded here") }
-    let object = try store.object(at: path)
-    if let match = head["if-match"], !lists(match, object.etag) { throw .refuse(412, "If-Match failed") }
-    if let none = head["if-none-match"], lists(none, object.etag) { return Answer(304, fields: fields(object)) }
+    var object = try store.object(at: path)
+    if let version = effect.version { object = try object.version(version) }
+    if let match = head["if-match"], match != "*", effect.isETagWeak || !lists(match, object.etag) {
+      throw .refuse(412, "If-Match failed")
+    }
+    if let none = head["if-none-match"], lists(none, object.etag) || lists(none, "W/\(object.etag)") {
+      return Answer(304, fields: fields(object))
+    }
     let whole = ByteRange(offset: 0, length: object.size)
     switch rangeWanted(object) {
     case .whole: return answer(200, object, whole)
@@ -23,24 +28,43 @@ extension Exchange {
     var answer = Answer(status, fields: fields(object))
     if status == 206 {
       answer.fields.append(
-        Answer.Field("Content-Range", "bytes \(range.offset)-\(range.end - 1)/\(object.size)"))
+        Answer.Field(
+          "Content-Range", effect.contentRange ?? "bytes \(range.offset)-\(range.end - 1)/\(object.size)"))
     }
-    answer.file = Answer.FileBody(descriptor: object.descriptor, range: range)
+    answer.file = Answer.FileBody(descriptor: object.descriptor, range: range, mask: object.mask)
+    return answer
+  }
+
+  /// The answer with the fields and the framing that the script wants.
+  func shaped(_ answer: Answer) -> Answer {
+    var answer = answer
+    answer.fields.removeAll { effect.omitted.contains($0.name.lowercased()) }
+    answer.framing = effect.framing == .chunked && head.isHTTP10 ? .close : effect.framing
     return answer
   }
 
   private func fields(_ object: StoredObject) -> [Answer.Field] {
     [
       Answer.Field("Content-Type", "application/octet-stream"), Answer.Field("Accept-Ranges", "bytes"),
-      Answer.Field("ETag", object.etag), Answer.Field("Repr-Digest", reprDigest(object.crc32c)),
+      Answer.Field("ETag", fieldETag(object)),
+      Answer.Field("Repr-Digest", reprDigest(effect.ending == .wrongDigest ? ~object.crc32c : object.crc32c)),
       Answer.Field("Last-Modified", httpDate(object.modifiedSeconds)),
     ]
   }
 
+  private func fieldETag(_ object: StoredObject) -> String { effect.isETagWeak ? "W/\(object.etag)" : object.etag }
+
   private func rangeWanted(_ object: StoredObject) -> RangeWanted {
-    guard head.method == "GET", let field = head["range"] else { return .whole }
-    if let condition = head["if-range"], condition != object.etag { return .whole }
+    guard head.method == "GET", !effect.ignoresRange, let field = head["range"] else { return .whole }
+    if let condition = head["if-range"], !isSame(condition, object) { return .whole }
     return RangeWanted(field, size: object.size)
+  }
+
+  /// Says whether If-Range names this object. Only strong validators count, and a date is one when the object was
+  /// modified at least a second ago. Source: RFC 9110 sections 8.8.2.2 and 13.1.5.
+  private func isSame(_ condition: String, _ object: StoredObject) -> Bool {
+    if condition.hasSuffix("\"") { return !effect.isETagWeak && condition == object.etag }
+    return condition == httpDate(object.modifiedSeconds) && object.modifiedSeconds < wallMilliseconds() / 1000
   }
 
   private func lists(_ field: String, _ etag: String) -> Bool {

@@ -5,8 +5,9 @@ import TransferModel
 extension Exchange {
   /// Sends the answer. Its record is written first, so that no client knows more than the record.
   func finish(_ answer: Answer) throws(ExchangeEnd) -> Bool {
+    let answer = shaped(answer)
     if let ending = effect.ending, ending != .wrongDigest { return try spoil(answer, ending) }
-    let mustClose = settleBody()
+    let mustClose = settleBody() || (answer.framing == .close && answer.mayHaveBody)
     try note(.answer(status: answer.status))
     log(answer.status, "")
     do throws(ExchangeEnd) {
@@ -20,30 +21,50 @@ extension Exchange {
 
   private func transmit(_ answer: Answer, closing: Bool) throws(ExchangeEnd) {
     var bytes = answer.head(closing: closing, nowSeconds: Int(wallMilliseconds() / 1000))
-    let hasBody = head.method != "HEAD" && answer.status != 204 && answer.status != 304
-    guard hasBody, let file = answer.file else {
-      if hasBody { bytes += answer.body }
-      return try socket.send(bytes)
+    let hasBody = head.method != "HEAD" && answer.mayHaveBody
+    let isChunked = hasBody && answer.framing == .chunked
+    if hasBody, answer.file == nil, !answer.body.isEmpty {
+      bytes += isChunked ? Self.chunkHead(Int64(answer.body.count)) + answer.body + Self.lineEnd : answer.body
     }
     try socket.send(bytes)
-    try stream(file)
+    if hasBody, let file = answer.file { try stream(file, isChunked: isChunked) }
+    if isChunked { try socket.send(Self.chunkHead(0) + Self.lineEnd) }
   }
 
-  /// Sends a part of a stored object at the pace of the script.
-  private func stream(_ file: Answer.FileBody) throws(ExchangeEnd) {
+  private static let lineEnd = Array("\r\n".utf8)
+
+  private static func chunkHead(_ length: Int64) -> [UInt8] { Array("\(String(length, radix: 16))\r\n".utf8) }
+
+  /// Sends a part of a stored object at the pace of the script; as chunks of one buffer each, without the last chunk.
+  private func stream(_ file: Answer.FileBody, isChunked: Bool) throws(ExchangeEnd) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
     defer { buffer.deallocate() }
-    var offset = file.range.offset
-    while offset < file.range.end {
-      let allowed = try pacer.allowance(Int(min(Int64(buffer.count), file.range.end - offset)))
+    var start = file.range.offset
+    while start < file.range.end {
+      let chunk = ByteRange(offset: start, length: min(Int64(buffer.count), file.range.end - start))
+      if isChunked { try socket.send(Self.chunkHead(chunk.length)) }
+      try send(chunk, of: file, buffer)
+      if isChunked { try socket.send(Self.lineEnd) }
+      start = chunk.end
+    }
+    try pacer.finish()
+  }
+
+  private func send(
+    _ range: ByteRange, of file: Answer.FileBody, _ buffer: UnsafeMutableRawBufferPointer
+  ) throws(ExchangeEnd) {
+    var offset = range.offset
+    while offset < range.end {
+      let allowed = try pacer.allowance(Int(range.end - offset))
       let count = pread(file.descriptor.number, buffer.baseAddress!, allowed, off_t(offset))
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else { throw .gone }
-      try socket.send(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+      applyMask(file.mask, to: piece)
+      try socket.send(UnsafeRawBufferPointer(piece))
       offset += Int64(count)
       try pacer.note(count)
     }
-    try pacer.finish()
   }
 
   private func spoil(_ answer: Answer, _ ending: FaultEffect.Ending) throws(ExchangeEnd) -> Bool {
@@ -61,12 +82,15 @@ extension Exchange {
   /// Half of the body behind a complete head; half of the head when there is no body.
   private func sendHalf(_ answer: Answer) throws(ExchangeEnd) {
     let bytes = answer.head(closing: true, nowSeconds: Int(wallMilliseconds() / 1000))
+    let isChunked = answer.framing == .chunked
     if head.method == "HEAD" || answer.contentLength == 0 { return try socket.send(Array(bytes[..<(bytes.count / 2)])) }
     try socket.send(bytes)
     if let file = answer.file {
-      let half = ByteRange(offset: file.range.offset, length: file.range.length / 2)
-      try stream(Answer.FileBody(descriptor: file.descriptor, range: half))
+      var half = file
+      half.range = ByteRange(offset: file.range.offset, length: file.range.length / 2)
+      try stream(half, isChunked: isChunked)
     } else {
+      if isChunked { try socket.send(Self.chunkHead(answer.contentLength)) }
       try socket.send(Array(answer.body[..<(answer.body.count / 2)]))
     }
   }

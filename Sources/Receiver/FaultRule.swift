@@ -104,6 +104,14 @@ struct FaultEffect: Sendable, Equatable {
   var isHTML = false
   var token: String?
   var limit: Int64?
+  /// The downloads' own faults: another version of the object, and what is wrong with the answer.
+  var version: UInt8?
+  var ignoresRange = false
+  var contentRange: String?
+  var isETagWeak = false
+  /// Names of fields in lower case.
+  var omitted: Set<String> = []
+  var framing = Answer.Framing.length
 
   /// The scripted answer; nil when the request is to be carried out.
   var answer: Answer? {

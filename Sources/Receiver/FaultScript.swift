@@ -48,6 +48,16 @@ public import TransferModel
 ///     token=TEXT            sends this as the token or id of the upload; \r, \n and \\ are understood
 ///     limit=N               answers 413 to bodies of more than N bytes
 ///
+/// Actions for downloads (GET and HEAD):
+///
+///     version=N             answers with another version of the object, of the same length: N (1…255) decides which
+///     ignore-range          answers 200 with the whole object, whatever range was asked for
+///     content-range=TEXT    sends this as the Content-Range, beside the bytes that were asked for
+///     weak-etag             the ETag is a weak one
+///     omit=NAME,…           leaves these fields out, also of other answers: ETag, Last-Modified, Content-Range, …
+///     no-length             sends no Content-Length: the body ends with the connection, in other answers too
+///     chunked               the same with chunks
+///
 /// The body is that of the request; for GET it is that of the answer.
 public struct FaultScript: Sendable {
   var rules: [FaultRule]

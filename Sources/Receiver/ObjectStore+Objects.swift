@@ -7,6 +7,17 @@ struct StoredObject {
   var size: Int64
   var modifiedSeconds: Int
   var crc32c: UInt32
+  /// Not 0 in another version of what is stored.
+  var mask: UInt8 = 0
+
+  /// Another version of the object: as long, but every byte is another one, and it was modified as many seconds later.
+  func version(_ number: UInt8) throws(ExchangeEnd) -> StoredObject {
+    var other = self
+    other.mask = number
+    other.modifiedSeconds += Int(number)
+    other.crc32c = try ChecksumCache.compute(descriptor, mask: number)
+    return other
+  }
 
   var etag: String { objectETag(crc32c: crc32c, size: size) }
 }
@@ -63,6 +74,12 @@ extension ObjectStore {
   }
 }
 
+/// Combines every byte with `mask` by exclusive or.
+func applyMask(_ mask: UInt8, to bytes: UnsafeMutableRawBufferPointer) {
+  if mask == 0 { return }
+  for i in bytes.indices { bytes[i] ^= mask }
+}
+
 /// Remembers the checksum of files as they were: a file that changed in any way is read again.
 final class ChecksumCache: Sendable {
   private struct Identity: Hashable {
@@ -98,7 +115,8 @@ final class ChecksumCache: Sendable {
     return computed
   }
 
-  private static func compute(_ file: Descriptor) throws(ExchangeEnd) -> UInt32 {
+  /// Of the content with every byte combined with `mask`.
+  static func compute(_ file: Descriptor, mask: UInt8 = 0) throws(ExchangeEnd) -> UInt32 {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
     defer { buffer.deallocate() }
     var crc = CRC32C()
@@ -108,7 +126,9 @@ final class ChecksumCache: Sendable {
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else { throw .systemError(errno, "read object") }
       if count == 0 { return crc.value }
-      crc.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+      applyMask(mask, to: piece)
+      crc.add(UnsafeRawBufferPointer(piece))
       offset += count
     }
   }

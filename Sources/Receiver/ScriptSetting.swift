@@ -75,8 +75,28 @@ struct ScriptSetting {
     case "offset-past-end": rule.effect.isOffsetPastEnd = try flag()
     case "no-104": rule.effect.hidesInterim = try flag()
     case "html": rule.effect.isHTML = try flag()
+    default: try actOnDownload(&rule)
+    }
+  }
+
+  private func actOnDownload(_ rule: inout FaultRule) throws(ScriptMistake) {
+    switch key {
+    case "version":
+      guard let version = UInt8(value), version > 0 else { throw wrongValue("expected a number from 1 to 255") }
+      rule.effect.version = version
+    case "ignore-range": rule.effect.ignoresRange = try flag()
+    case "content-range": rule.effect.contentRange = try text()
+    case "weak-etag": rule.effect.isETagWeak = try flag()
+    case "omit": rule.effect.omitted = Set(try text().lowercased().split(separator: ",").map(String.init))
+    case Answer.Framing.chunked.rawValue, Answer.Framing.close.rawValue: try frame(&rule)
     default: try end(&rule)
     }
+  }
+
+  private func frame(_ rule: inout FaultRule) throws(ScriptMistake) {
+    guard try flag(), let framing = Answer.Framing(rawValue: key) else { return }
+    if rule.effect.framing != .length { throw mistake("\"\(key)\" contradicts \"\(rule.effect.framing.rawValue)\"") }
+    rule.effect.framing = framing
   }
 
   private func lock(_ rule: inout FaultRule) throws(ScriptMistake) {

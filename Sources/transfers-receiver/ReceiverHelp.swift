@@ -13,7 +13,7 @@ enum ReceiverHelp {
       curl --data-binary @a.bin "$U/in/"                 POST: each one a new object in/<number>, in Location
       curl --data-binary @a.bin "$U/in/?name=a.bin"      POST as in/<number>-a.bin
       curl "$U/in/a.bin"                                 fetch, with ETag "<crc32c>-<size>" and Repr-Digest
-      curl -r 100-199 "$U/in/a.bin"                      one range; If-Range is honoured
+      curl -r 100-199 "$U/in/a.bin"                      one range; If-Range (ETag or date) is honoured
       curl -I "$U/in/a.bin"                              HEAD
       curl -X MKCOL "$U/new/"                            collection: 201, 405 taken, 409 no parent
       curl -X DELETE "$U/in/a.bin"                       remove object or empty collection: 204
@@ -31,12 +31,15 @@ enum ReceiverHelp {
       lose-answer  truncate-answer  garbage  wrong-digest
       forget-session  wrong-offset=N  forget-offset  offset-past-end  locked=TIMES  no-104  bad-location=URL  html  token=TEXT
       limit=N
+      version=N  ignore-range  content-range=TEXT  weak-etag  omit=NAME,...  no-length  chunked
 
       N counts body bytes (of the answer for GET); cut and reset keep nothing of a plain body; lose-answer stores, then
       closes without an answer; late-status stores, then answers CODE; late-latency stores and waits before it answers. METHOD and PATH may be *; PATH is compared as sent, percent-encoded.
       Protocols that keep the bytes before a break keep them here too. The second line is about uploads of several requests:
       the upload becomes unknown (404), falls back by N bytes and says so, announces an offset behind its end, answers 423,
-      sends no interim answers, another Location, a page for people, TEXT as token or id, 413 above N bytes.
+      sends no interim answers, another Location, a page for people, TEXT as token or id, 413 above N bytes. The third line
+      is about GET: version N (1 to 255) of the object instead of the stored one, 200 with the whole object, another
+      Content-Range, a weak ETag; and about answers: without these fields, without Content-Length, in chunks.
     """
 
   private static let record = """

@@ -66,4 +66,21 @@ import TransferModel
     #expect(receiver.ask("GET", "/a", fields: ["Range: bytes=1-2", "If-Range: \"old\""])?.status == 200)
     #expect(receiver.ask("GET", "/a", fields: ["Range: bytes=1-2", "If-Range: W/\(etag)"])?.status == 200)
   }
+
+  /// A file that was written within this second may be written again within it.
+  @Test func aDateGuardsTheRangeOnceItIsASecondOld() throws {
+    let receiver = try ReceiverFixture()
+    receiver.ask("PUT", "/a", sample(100))
+    for (ageSeconds, status) in [(100, 206), (-100, 200)] {
+      let seconds = time(nil) - ageSeconds
+      let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
+      #expect(utimensat(AT_FDCWD, receiver.folder + "/a", times, 0) == 0)
+      let date = httpDate(seconds)
+      #expect(receiver.ask("HEAD", "/a")?.fields["last-modified"] == date)
+      let got = receiver.ask("GET", "/a", fields: ["Range: bytes=1-2", "If-Range: \(date)"])
+      #expect(got?.status == status)
+      let other = receiver.ask("GET", "/a", fields: ["Range: bytes=1-2", "If-Range: \(httpDate(seconds - 1))"])
+      #expect(other?.status == 200)
+    }
+  }
 }

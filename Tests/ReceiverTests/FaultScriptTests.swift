@@ -39,6 +39,19 @@ import TransferModel
     #expect(effects[2].location == "http://h/x" && effects[2].token == "a\r\nb: \\")
   }
 
+  @Test func readsTheFaultsOfDownloads() throws {
+    let script = try FaultScript(
+      text: """
+        match GET * nth=2 : version=255 ignore-range weak-etag chunked
+        match GET * : content-range="bytes 1-2/3" omit=ETag,Last-Modified no-length
+        """)
+    let effects = script.rules.map(\.effect)
+    #expect(effects[0].version == 255 && effects[0].ignoresRange && effects[0].isETagWeak)
+    #expect(effects[0].framing == .chunked && effects[0].omitted.isEmpty && effects[0].contentRange == nil)
+    #expect(effects[1].contentRange == "bytes 1-2/3" && effects[1].omitted == ["etag", "last-modified"])
+    #expect(effects[1].framing == .close && effects[1].version == nil && !effects[1].ignoresRange)
+  }
+
   @Test(arguments: [
     ("mach PUT * : garbage", 1, "expected \"match\""), ("match put * : garbage", 7, "capitals"),
     ("match PUT", 10, "path pattern"), ("match PUT * garbage", 13, "unknown selector \"garbage\""),
@@ -53,6 +66,9 @@ import TransferModel
     ("match PUT * : status=500 late-status=500", 26, "contra"),
     ("match PUT * : status=500 locked=2", 26, "contra"), ("match PUT * times=2 : locked=2", 23, "contra"),
     ("match PUT * : html=1", 20, "no value"), ("match PUT * : token=a\\x", 21, "can follow"),
+    ("match GET * : version=0", 23, "from 1 to 255"), ("match GET * : version=256", 23, "from 1 to 255"),
+    ("match GET * : chunked no-length", 23, "contradicts \"chunked\""), ("match GET * : omit=", 20, "expected a value"),
+    ("match GET * : ignore-range=1", 28, "no value"), ("match GET * : content-range=", 29, "expected a value"),
   ])
   func namesLineAndColumnOfAMistake(line: String, column: Int, text: String) {
     #expect { try FaultScript(text: "\n\(line)", name: "s") } throws: { error in
