@@ -5,7 +5,8 @@ import TransferModel
 
 /// Rates, time limits and cancelling while the body of an answer arrives.
 @Suite(.timeLimit(.minutes(1))) struct SinkFlowTests {
-  private static let tiny = RequestLimits(connectMs: 0, stallMs: 300, totalMs: 0, maxReplyBytes: 100)
+  /// Longer than a loaded machine takes to answer.
+  private static let short = RequestLimits(connectMs: 0, stallMs: 1500, totalMs: 0, maxReplyBytes: 100)
   private let group = RateGroup(rawValue: 7)
 
   /// Answers with `sent` of `length` bytes and waits for the end.
@@ -46,7 +47,12 @@ import TransferModel
 
   @Test func aGroupSharesItsRate() async throws {
     let length = 300_000
-    try await withServer(Self.giving(length, sent: length)) { server, transport in
+    let isSecond = Mailbox<Bool>()
+    try await withServer({ connection in
+      // Neither gets a head start.
+      if connection.number == 0 { _ = isSecond.take(timeoutMs: 20_000) } else { isSecond.put(true) }
+      Self.giving(length, sent: length)(connection)
+    }) { server, transport in
       transport.setRate(bytesPerSecond: 1 << 20, of: group)
       let start = ContinuousClock.now
       let shares = Mailbox<[ExchangeID: Int64]>()
@@ -57,7 +63,7 @@ import TransferModel
       }
       var replies = try #require(shares.take(timeoutMs: 20_000))
       let atFirstReply = try #require(replies.first)
-      #expect(atFirstReply.count == 1 && atFirstReply.values.allSatisfy { $0 > 150_000 }, "\(atFirstReply)")
+      #expect(atFirstReply.count == 1 && atFirstReply.values.allSatisfy { $0 > 100_000 }, "\(atFirstReply)")
       while replies.count < 2 { replies += try #require(shares.take(timeoutMs: 20_000)) }
       // 586 KiB at 1 MiB/s, less what may come at once in the beginning: 50 ms of tolerance and one piece of 50 ms.
       #expect(ContinuousClock.now - start >= .milliseconds(470))
@@ -94,9 +100,7 @@ import TransferModel
       transport.setRate(bytesPerSecond: 1)
       let isHeld = Mailbox<Int64>()
       let sink = PatternSink(onBytes: { isHeld.put($0) })
-      var request = get(server.url, into: sink)
-      request.limits = Self.tiny
-      let replies = transport.begin(request)
+      let replies = transport.begin(get(server.url, into: sink))
       #expect(isHeld.take(timeoutMs: 20_000)?.isEmpty == false)
       // At the old rate the next piece would come after a quarter of an hour.
       transport.setRate(bytesPerSecond: nil)
@@ -161,23 +165,24 @@ import TransferModel
       while isDone.take(timeoutMs: 200) != nil { connection.sendPattern(lump) }
     }) { server, transport in
       var request = get(server.url, into: PatternSink())
-      request.limits = Self.tiny
+      request.limits = Self.short
       // This one is for answers that have not begun.
-      request.limits.answerMs = lump == 0 ? nil : 50_000
+      request.limits.answerMs = lump == 0 ? nil : 10_000
       let reply = await transport.perform(request)
       isDone.close()
-      #expect(reply.isStalled && reply.curlCode == 28 && reply.isBodyTruncated && reply.longestPauseMs >= 300)
+      #expect(reply.isStalled && reply.curlCode == 28 && reply.isBodyTruncated && reply.longestPauseMs >= 1500)
+      #expect(reply.curlMessage.contains("for 1.5 s"), "\(reply.curlMessage)")
     }
   }
 
   @Test func waitingForOurOwnLimitIsNoStall() async {
-    await withServer(Self.giving(3000, sent: 3000)) { server, transport in
-      transport.setRate(bytesPerSecond: 1000)
+    await withServer(Self.giving(2048, sent: 2048)) { server, transport in
+      transport.setRate(bytesPerSecond: 500)
       let sink = PatternSink()
       var request = get(server.url, into: sink)
-      request.limits = Self.tiny
+      request.limits = Self.short
       let reply = await transport.perform(request)
-      #expect(reply.curlCode == 0 && reply.bytesReceived == 3000 && reply.timing.totalMs > 1500, "\(reply)")
+      #expect(reply.curlCode == 0 && reply.bytesReceived == 2048 && reply.timing.totalMs > 1500, "\(reply)")
       #expect(sink.seen.isInOrder)
     }
   }
@@ -187,8 +192,8 @@ import TransferModel
     let isDone = Mailbox<Bool>()
     await withServer({ connection in
       guard connection.readHead() != nil else { return }
-      connection.send(header("200 OK", length: 10 * 4096))
-      for i in 0..<10 {
+      connection.send(header("200 OK", length: 20 * 4096))
+      for i in 0..<20 {
         connection.send((i * 4096..<(i + 1) * 4096).map { PatternSink.period[$0] })
         _ = isDone.take(timeoutMs: 100)
       }
@@ -196,10 +201,10 @@ import TransferModel
     }) { server, transport in
       let sink = PatternSink()
       var request = get(server.url, into: sink)
-      request.limits = Self.tiny
+      request.limits = Self.short
       let reply = await transport.perform(request)
       isDone.close()
-      #expect(reply.curlCode == 0 && reply.bytesReceived == 40_960 && sink.seen.isInOrder, "\(reply)")
+      #expect(reply.curlCode == 0 && reply.bytesReceived == 81_920 && sink.seen.isInOrder, "\(reply)")
     }
   }
 }
