@@ -105,7 +105,7 @@ import TransferModel
       connection.send(answer("200 OK"))
     }) { server, transport in
       transport.setRate(bytesPerSecond: 1)
-      let replies = transport.begin(put(server.url, 4 << 20, Self.tiny))
+      let replies = transport.begin(put(server.url, 4 << 20, .body))
       #expect(isReading.take(timeoutMs: 20_000)?.isEmpty == false)
       // At the old rate the next piece would go after a quarter of an hour.
       transport.setRate(bytesPerSecond: nil)
