@@ -58,7 +58,7 @@ let package = Package(
       [
         "TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel",
       ]),
-    room("TransferReports", ["TransferLedger", "TransferModel"]),
+    room("TransferReports", ["TransferModel"]),
     room(
       "TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", httpTypes]),
     room("TransferProtocols", ["CDigest", "CProfiles", "CYAML", "TransferModel", httpTypes]),
@@ -97,7 +97,7 @@ let package = Package(
     tests("TransferModelTests", ["TransferModel", httpTypes]),
     tests("RepositoryTests", ["TransfersCLI", "Transfers", "TransferModel", argumentParser]),
     tests("TransferProtocolsTests", ["CDigest", "TransferModel", "TransferProtocols", httpTypes]),
-    tests("TransferReportsTests", ["TransferReports", "TransferLedger", "TransferModel"]),
+    tests("TransferReportsTests", ["TransferReports", "TransferModel"]),
     // They run the built programs, which the dependencies make sure are there.
     tests(
       "TransfersCLITests",

@@ -1,3 +1,5 @@
+public import TransferModel
+
 import CSQLite
 
 extension LedgerReader {

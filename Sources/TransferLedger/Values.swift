@@ -24,28 +24,6 @@ public struct NewRun: Sendable, Hashable {
   }
 }
 
-/// What ``LedgerTransaction/recover(_:)`` found and put right.
-public struct Recovery: Sendable, Hashable {
-  /// Files that the rules of the ledger did not let go, and why.
-  public var refused: [FileID: String] = [:]
-  public var crashedAttempts: Int
-  public var requeuedFiles: Int
-  public var unknownFiles: Int
-  /// Asked for while the dead run had them, done now.
-  public var pausedFiles: Int
-  public var cancelledFiles: Int
-
-  public init(
-    crashedAttempts: Int, requeuedFiles: Int, unknownFiles: Int, pausedFiles: Int = 0, cancelledFiles: Int = 0
-  ) {
-    self.crashedAttempts = crashedAttempts
-    self.requeuedFiles = requeuedFiles
-    self.unknownFiles = unknownFiles
-    self.pausedFiles = pausedFiles
-    self.cancelledFiles = cancelledFiles
-  }
-}
-
 /// A session at a server that must be ended there, with the attempt that was opened for it.
 public struct AbortWork: Sendable, Hashable {
   public var session: SessionID
@@ -88,17 +66,4 @@ public struct WorkLeft: Sendable, Hashable {
 
   /// Files that an engine still has to bring to an end.
   public var files: Int { ready + waiting + active }
-}
-
-/// A row that breaks a rule of the ledger.
-public struct Finding: Sendable, Hashable {
-  /// For example `I06 done file has only done chunks`.
-  public var invariant: String
-  /// The offending row, one line.
-  public var detail: String
-
-  public init(invariant: String, detail: String) {
-    self.invariant = invariant
-    self.detail = detail
-  }
 }

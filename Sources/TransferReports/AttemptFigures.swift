@@ -1,4 +1,3 @@
-import TransferLedger
 import TransferModel
 
 /// The columns of `report attempts` and `list attempts`.

@@ -1,4 +1,3 @@
-import TransferLedger
 import TransferModel
 
 /// The columns of `report files` and `list files`.

@@ -1,4 +1,3 @@
-import TransferLedger
 import TransferModel
 
 /// The columns of `gc`. The server's name of a session is left out: with it anybody could write to the upload.

@@ -1,5 +1,4 @@
-public import TransferLedger
-import TransferModel
+public import TransferModel
 
 /// `report summary`: how did it go? Figures only; nothing is counted twice and nothing is rounded here.
 public struct SummaryFigures: Sendable, Encodable {

@@ -1,4 +1,4 @@
-public import TransferLedger
+public import TransferModel
 
 /// What moved in one stretch of time.
 public struct ThroughputRow: Sendable, Hashable {

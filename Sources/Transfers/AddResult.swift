@@ -1,4 +1,3 @@
-public import TransferLedger
 public import TransferModel
 
 /// What an `add` recorded.

@@ -12,7 +12,7 @@ import Testing
       "Transfers",
       ["TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel"]
     ),
-    ("TransferReports", ["TransferLedger", "TransferModel"]),
+    ("TransferReports", ["TransferModel"]),
     ("TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", "HTTPTypes"]),
     ("TransferProtocols", ["CDigest", "CProfiles", "CYAML", "TransferModel", "HTTPTypes"]),
     ("CurlTransport", ["CCurl", "CSys", "TransferModel", "HTTPTypes"]),

@@ -1,4 +1,5 @@
 @testable import TransferLedger
+import TransferModel
 
 /// A statement of the program, as its source has it. Every statement is a literal there: the connection takes nothing
 /// else, but for the few texts of ``Connection/rowsOnce(_:row:)`` and ``Connection/execute(_:)``.

@@ -1,5 +1,5 @@
 import Testing
-import TransferLedger
+import TransferModel
 
 @testable import TransferReports
 

@@ -1,22 +1,5 @@
 import TransferModel
 
-/// When an attempt ran and what it moved.
-public struct AttemptInterval: Sendable, Hashable {
-  /// Milliseconds since 1970 UTC.
-  public var startedMs: Int64
-  /// nil while it is open.
-  public var endedMs: Int64?
-  public var bytesTransferred: Int64
-  public var bytesAcked: Int64
-  /// It ended with retry, fatal, unknown or crashed.
-  public var isError: Bool
-
-  public init(startedMs: Int64, endedMs: Int64?, bytesTransferred: Int64, bytesAcked: Int64, isError: Bool) {
-    (self.startedMs, self.endedMs) = (startedMs, endedMs)
-    (self.bytesTransferred, self.bytesAcked, self.isError) = (bytesTransferred, bytesAcked, isError)
-  }
-}
-
 extension LedgerReader {
   /// The start of the first and the end of the last attempt that the filter selects, open ones taken to `nowMs`; nil
   /// without any.

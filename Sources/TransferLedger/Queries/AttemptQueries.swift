@@ -1,32 +1,5 @@
 public import TransferModel
 
-/// One row of `v_attempts`.
-public struct AttemptRow: Sendable, Hashable {
-  public var id: AttemptID
-  public var uid: String
-  public var file: FileID
-  /// nil for requests about the whole file.
-  public var chunk: ChunkID?
-  public var run: RunID
-  public var operation: String
-  public var n: Int64
-  public var startedMs: Int64
-  public var endedMs: Int64?
-  public var outcome: String
-  public var errorCode: String?
-  public var message: String?
-  public var httpStatus: Int64?
-  public var curlCode: Int64?
-  public var bytesTransferred: Int64
-  public var bytesAcked: Int64
-  public var connectMs: Int64?
-  public var firstByteMs: Int64?
-  public var totalMs: Int64?
-  public var remoteIP: String?
-  public var requestID: String?
-  public var backoffMs: Int64?
-}
-
 extension LedgerReader {
   /// Attempts by number, after number `after`, for the files that the filter selects; its error is the attempt's.
   public func attempts(_ filter: RowFilter, after: Int64, limit: Int) throws -> [AttemptRow] {

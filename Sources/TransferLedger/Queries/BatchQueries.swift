@@ -1,32 +1,6 @@
 import FoundationEssentials
 public import TransferModel
 
-/// One batch with the sums of its files.
-public struct BatchRow: Sendable, Hashable {
-  public var id: BatchID
-  public var uid: String
-  public var name: String?
-  public var destination: String
-  public var protocolName: String
-  public var labels: [String: String]
-  public var priority: Int64
-  /// Milliseconds since 1970 UTC, as all times here.
-  public var createdMs: Int64
-  /// Start of the first and end of the last attempt; nil before.
-  public var startedMs: Int64?
-  public var finishedMs: Int64?
-  public var limits: BatchLimits
-  /// Without `unverified`.
-  public var totals: FileTotals
-
-  /// `done`, `failed`, `partial`, `active` or `pending`, by its files.
-  public var state: String {
-    if totals.left > 0 { return totals.count(.active) + totals.count(.finishing) > 0 ? "active" : "pending" }
-    if totals.bad == 0 { return "done" }
-    return totals.count(.done) > 0 ? "partial" : "failed"
-  }
-}
-
 extension LedgerReader {
   /// Batches by number, after number `after`, that the filter names, or that have a file which it selects. Their times,
   /// sent bytes and retries are only there `withAttempts`, which reads all attempts of them.

@@ -1,17 +1,5 @@
 public import TransferModel
 
-/// One row of `v_chunks`.
-public struct ChunkRow: Sendable, Hashable {
-  public var id: ChunkID
-  public var file: FileID
-  public var seq: Int64
-  public var offset: Int64
-  public var length: Int64
-  public var state: String
-  public var attempts: Int64
-  public var digest: String?
-}
-
 extension LedgerReader {
   /// Chunks by number, after number `after`, of the files that the filter selects.
   public func chunks(_ filter: RowFilter, after: Int64, limit: Int) throws -> [ChunkRow] {

@@ -12,31 +12,6 @@ public struct ControlState: Sendable, Hashable {
   public init() {}
 }
 
-/// How a batch is held back.
-public struct BatchLimits: Sendable, Hashable {
-  /// Bytes a second for all its requests together.
-  public var rate: Int64?
-  /// Requests at a time.
-  public var workers: Int?
-  /// Milliseconds since 1970 UTC.
-  public var deadlineMs: Int64?
-
-  public init(rate: Int64? = nil, workers: Int? = nil, deadlineMs: Int64? = nil) {
-    self.rate = rate
-    self.workers = workers
-    self.deadlineMs = deadlineMs
-  }
-}
-
-/// A batch whose deadline has passed before all of its files were begun.
-public struct OverdueBatch: Sendable, Hashable {
-  public var id: BatchID
-  /// Milliseconds since 1970 UTC.
-  public var deadlineMs: Int64
-  /// Its pending files.
-  public var files: Int
-}
-
 extension LedgerReader {
   /// Of the batches that the filter names, or that have a file which it selects.
   public func overdueBatches(_ filter: RowFilter, nowMs: Int64) throws -> [OverdueBatch] {

@@ -1,32 +1,5 @@
 public import TransferModel
 
-/// One row of `v_events`, with its files.
-public struct EventRow: Sendable, Hashable {
-  public var id: Int64
-  public var atMs: Int64
-  public var verb: String
-  public var batch: BatchID?
-  public var detail: String
-  /// How many files it is about; 0 when it is about a batch or the ledger.
-  public var files: Int
-  /// Those with the lowest and the highest number.
-  public var firstFile, lastFile: FileID?
-  /// Of the only file.
-  public var path: NameBytes?
-
-  /// The only file.
-  public var file: FileID? { files == 1 ? firstFile : nil }
-}
-
-/// An attempt as people follow it: with its file.
-public struct FollowedAttempt: Sendable, Hashable {
-  public var attempt: AttemptRow
-  public var batch: BatchID
-  public var path: NameBytes
-  /// Where the file is now.
-  public var fileState: String
-}
-
 extension LedgerReader {
   /// What was done, by number, after number `after`, to the files and batches that the filter selects. What took
   /// several transactions is one row, with the number and the time of the first one.

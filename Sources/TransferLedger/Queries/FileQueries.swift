@@ -1,30 +1,5 @@
 public import TransferModel
 
-/// One row of `v_files`.
-public struct FileRow: Sendable, Hashable {
-  public var id: FileID
-  public var uid: String
-  public var batch: BatchID
-  public var generation: Int64
-  public var path: NameBytes
-  public var destination: String
-  public var key: NameBytes
-  /// nil for a source that could not even be looked at.
-  public var size: Int64?
-  public var state: String
-  public var cause: String?
-  public var message: String?
-  public var attempts: Int64
-  public var bytesAcked: Int64
-  public var bytesTransferred: Int64
-  /// With all that attempts which were cut off may have sent.
-  public var bytesTransferredAtMost: Int64
-  public var confirmedBy: String?
-  public var digest: String?
-  public var startedMs: Int64?
-  public var finishedMs: Int64?
-}
-
 extension LedgerReader {
   /// Files by number, after number `after`.
   public func files(_ filter: RowFilter, after: Int64, limit: Int) throws -> [FileRow] {

@@ -1,24 +1,5 @@
 public import TransferModel
 
-/// The proof with which a file was done.
-public struct ReceiptRow: Sendable, Hashable {
-  /// Bytes of the object; nil when they were never known.
-  public var size: Int64?
-  /// The attempt whose answer says so; nil for the word of a person.
-  public var attempt: AttemptID?
-  public var confirmation: String
-  public var digest: String?
-  public var remoteDigest: String?
-  public var etag: String
-  public var versionID: String
-  public var requestID: String
-  public var serverDate: String
-  public var location: String
-  public var recordedMs: Int64
-  /// Why a person says that it is done; nil where the server confirmed it.
-  public var note: String?
-}
-
 extension LedgerReader {
   /// nil for a file that is not done.
   public func receipt(of file: FileID) throws -> ReceiptRow? {

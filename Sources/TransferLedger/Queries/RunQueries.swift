@@ -1,21 +1,5 @@
 public import TransferModel
 
-/// One invocation of the engine.
-public struct RunRow: Sendable, Hashable {
-  public var id: RunID
-  public var host: String
-  public var pid: Int64
-  public var version: String
-  public var startedMs: Int64
-  public var heartbeatMs: Int64
-  public var endedMs: Int64?
-  /// `done`, `drained`, `interrupted`, `crashed`, `failed: …`; nil while it runs.
-  public var how: String?
-  public var bootID: String
-  /// By the clock of that boot; nil in rows of older programs.
-  public var heartbeatBootMs: Int64?
-}
-
 extension LedgerReader {
   /// The engine that runs or ran last; nil when none ever has.
   public func newestRun() throws -> RunRow? {

@@ -1,27 +1,6 @@
 import CSQLite
 import TransferModel
 
-/// One value of a row that a person asked for in SQL.
-public enum SQLFigure: Sendable, Hashable {
-  case null
-  case integer(Int64)
-  case real(Double)
-  case text(String)
-  case blob([UInt8])
-}
-
-/// A column of such rows.
-public struct SQLColumn: Sendable, Hashable {
-  public var name: String
-  /// Declared as BLOB; an expression is not declared.
-  public var isBytes: Bool
-
-  fileprivate init(_ statement: OpaquePointer, _ i: Int32) {
-    name = sqlite3_column_name(statement, i).map { String(cString: $0) } ?? ""
-    isBytes = sqlite3_column_decltype(statement, i).map { String(cString: $0) == "BLOB" } ?? false
-  }
-}
-
 extension LedgerReader {
   /// Runs one statement that a person wrote and that may only read. `columns` gets names and declared types once, `row`
   /// each row until it returns false. Nothing is kept in memory but the row.
@@ -133,5 +112,13 @@ extension SQLRow {
     case SQLITE_BLOB: .blob(bytes(i))
     default: .null
     }
+  }
+}
+
+extension SQLColumn {
+  fileprivate init(_ statement: OpaquePointer, _ i: Int32) {
+    self.init(
+      name: sqlite3_column_name(statement, i).map { String(cString: $0) } ?? "",
+      isBytes: sqlite3_column_decltype(statement, i).map { String(cString: $0) == "BLOB" } ?? false)
   }
 }

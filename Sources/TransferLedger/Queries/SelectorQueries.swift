@@ -1,47 +1,5 @@
 import TransferModel
 
-/// The beginning of a uid, as people type it: 8 hexadecimal digits or more, with the dashes or without.
-public struct UIDPrefix: Sendable, Hashable {
-  let lowest, highest: [UInt8]
-
-  /// nil for anything else.
-  public init?(text: String) {
-    let dashes = text.utf8.enumerated().filter { $0.element == 0x2D }.map(\.offset)
-    guard dashes.isEmpty || dashes == Array([8, 13, 18, 23].prefix(dashes.count)) else { return nil }
-    let digits = text.unicodeScalars.filter { $0 != "-" }
-    guard (8...32).contains(digits.count), digits.allSatisfy({ $0.properties.isASCIIHexDigit }) else { return nil }
-    let values = digits.compactMap { Character($0).hexDigitValue }.map(UInt8.init)
-    lowest = Self.bytes(values, filler: 0)
-    highest = Self.bytes(values, filler: 15)
-  }
-
-  /// The time in a UUIDv7: its first 48 bits. Source: RFC 9562, section 5.7
-  var firstMs: Int64 { lowest.prefix(6).reduce(0) { $0 << 8 | Int64($1) } }
-  var lastMs: Int64 { highest.prefix(6).reduce(0) { $0 << 8 | Int64($1) } }
-
-  private static func bytes(_ digits: [UInt8], filler: UInt8) -> [UInt8] {
-    let all = digits + Array(repeating: filler, count: 32 - digits.count)
-    return stride(from: 0, to: 32, by: 2).map { all[$0] << 4 | all[$0 + 1] }
-  }
-}
-
-/// What people say of batches, apart from their numbers and names. Kinds narrow each other, values of one kind add up.
-public struct BatchTerms: Sendable, Hashable {
-  public var labels: [Label] = []
-  /// Parts of destinations or, with `*`, `?` or `[`, GLOBs for all of it.
-  public var destinations: [String] = []
-  /// GLOBs for the host that is talked to, with its port or without; for S3 without an endpoint the bucket.
-  public var hosts: [String] = []
-
-  public struct Label: Sendable, Hashable, Codable {
-    public var key, value: String
-    public init(key: String, value: String) { (self.key, self.value) = (key, value) }
-  }
-
-  public init() {}
-  public var isEmpty: Bool { labels.isEmpty && destinations.isEmpty && hosts.isEmpty }
-}
-
 extension LedgerReader {
   /// Ids (`b12`, `f345`, `a77`) of the rows whose uid begins like this, at most `limit`; attempts when they are wanted.
   public func rows(withUID prefix: UIDPrefix, limit: Int, findsAttempts: Bool) throws -> [String] {

@@ -1,27 +1,5 @@
 public import TransferModel
 
-/// An upload session at a server that belongs to no transfer any more.
-public struct OrphanRow: Sendable, Hashable {
-  public var id: SessionID
-  public var file: FileID
-  public var path: NameBytes
-  public var destination: String
-  public var protocolName: String
-  /// `intended` or `open`; the former may not exist at the server.
-  public var state: String
-  public var fileState: String
-  /// Milliseconds since 1970 UTC.
-  public var beganMs: Int64
-  public var expiresMs: Int64?
-  /// The time of the next try to end it; nil when it is kept for a `retry` of its file.
-  public var abortAfterMs: Int64?
-  /// Bytes in it that the server acknowledged.
-  public var bytesAcked: Int64
-  /// Tries to end it, and why the last one failed.
-  public var tries: Int64
-  public var cause: String?
-}
-
 extension LedgerReader {
   /// Sessions by number, after number `after`, that wait for their end, or whose file is at rest; not those of unknown
   /// files, which may be all that there is of a finished object. Read from the indexes of live sessions only.

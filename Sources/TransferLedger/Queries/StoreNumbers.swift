@@ -1,25 +1,5 @@
 import CSQLite
-
-/// How large a ledger is, and how old. Numbers of rows are counted in the smallest index of their table.
-public struct StoreNumbers: Sendable, Hashable {
-  /// Of the database file without its log, in bytes.
-  public var bytes: Int64
-  public var pageSize: Int64
-  /// Pages that nothing uses; a snapshot is smaller by them.
-  public var freePages: Int64
-  public var journalMode: String
-  public var createdBy: String
-  /// Milliseconds since 1970 UTC, as all times here.
-  public var createdMs: Int64
-  public var batches: Int64
-  public var files: Int64
-  public var chunks: Int64
-  public var attempts: Int64
-  public var events: Int64
-  public var runs: Int64
-  /// The newest thing that is recorded: a beginning or an end of an attempt, an event, a sign of life of an engine.
-  public var newestMs: Int64?
-}
+public import TransferModel
 
 extension LedgerReader {
   public func storeNumbers() throws -> StoreNumbers {

@@ -1,24 +1,5 @@
 import CSQLite
-
-/// What a ledger says about itself.
-public struct StoreFacts: Sendable, Hashable {
-  /// The 36-character UUID of this ledger.
-  public var uid: String
-  /// Number of the newest migration.
-  public var schemaVersion: Int64
-  /// Grows when a column of a view is renamed or removed.
-  public var viewVersion: Int64
-}
-
-/// The documentation of one column of a public view.
-public struct ViewColumnRow: Sendable, Hashable {
-  public var view: String
-  public var column: String
-  public var type: String
-  /// Empty for figures without a unit.
-  public var unit: String
-  public var text: String
-}
+public import TransferModel
 
 extension LedgerReader {
   public func storeFacts() throws -> StoreFacts {

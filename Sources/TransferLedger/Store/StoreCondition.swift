@@ -1,35 +1,8 @@
 import CSys
 import Glibc
+public import TransferModel
 
-/// What the file system and the kernel say of a ledger, without opening it as a database: nothing is created or locked.
-public struct StoreCondition: Sendable, Hashable {
-  public enum Lock: Sendable, Hashable {
-    case free
-    /// An engine has it; its process, when the kernel says which.
-    case held(pid: Int32?)
-    case unknown
-  }
-
-  /// Absolute, when its folder exists; else as it was asked for.
-  public var path: String
-  public var exists: Bool
-  /// Permission bits; nil without a file.
-  public var mode: UInt32?
-  /// Whether this user owns the file.
-  public var isOwn: Bool
-  public var folderExists: Bool
-  public var folderIsWritable: Bool
-  public var folderMode: UInt32?
-  /// Bytes in the write-ahead log.
-  public var walBytes: Int64
-  /// Processes other than this one that read a state of the ledger at this moment, as far as the kernel tells.
-  public var walReaders: [Int32]
-  /// Free for an ordinary user in its file system; nil when unknown.
-  public var freeBytes: Int64?
-  /// Name of the file system when a ledger is not safe on it.
-  public var unsafeFileSystem: String?
-  public var lock: Lock
-
+extension StoreCondition {
   /// Looks at `path` now.
   public init(at path: String) {
     let (parent, name) = StoreFile.split(path)
@@ -38,20 +11,16 @@ public struct StoreCondition: Sendable, Hashable {
       return String(cString: pointer)
     }
     let folder = real ?? parent
-    self.path = real.map { ($0 == "/" ? "" : $0) + "/" + name } ?? path
-    let file = Self.status(self.path)
-    exists = file.map { $0.st_mode & S_IFMT == S_IFREG } ?? false
-    mode = file.map { UInt32($0.st_mode) & 0o7777 }
-    isOwn = file.map { $0.st_uid == geteuid() } ?? true
-    let place = Self.status(folder)
-    folderExists = place.map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
-    folderMode = place.map { UInt32($0.st_mode) & 0o7777 }
-    folderIsWritable = access(folder, W_OK | X_OK) == 0
-    walBytes = Self.status(self.path + "-wal").map { Int64($0.st_size) } ?? 0
-    walReaders = Self.readers(self.path + "-shm")
-    freeBytes = [csys_free_bytes(folder)].first { $0 >= 0 }
-    unsafeFileSystem = csys_unsafe_filesystem(folder).map { String(cString: $0) }
-    lock = Self.lock(self.path + ".lock")
+    let path = real.map { ($0 == "/" ? "" : $0) + "/" + name } ?? path
+    let (file, place) = (Self.status(path), Self.status(folder))
+    self.init(
+      path: path, exists: file.map { $0.st_mode & S_IFMT == S_IFREG } ?? false,
+      mode: file.map { UInt32($0.st_mode) & 0o7777 }, isOwn: file.map { $0.st_uid == geteuid() } ?? true,
+      folderExists: place.map { $0.st_mode & S_IFMT == S_IFDIR } ?? false,
+      folderIsWritable: access(folder, W_OK | X_OK) == 0, folderMode: place.map { UInt32($0.st_mode) & 0o7777 },
+      walBytes: Self.status(path + "-wal").map { Int64($0.st_size) } ?? 0, walReaders: Self.readers(path + "-shm"),
+      freeBytes: [csys_free_bytes(folder)].first { $0 >= 0 },
+      unsafeFileSystem: csys_unsafe_filesystem(folder).map { String(cString: $0) }, lock: Self.lock(path + ".lock"))
   }
 
   private static func status(_ path: String) -> stat? {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import TransferLedger
+import TransferModel
 
 /// `transfers clean`: hides what is finished.
 struct CleanCommand: Command, ChangesRows {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import TransferLedger
+import TransferModel
 
 /// `transfers rm`: out of sight.
 struct RemoveCommand: Command, ChangesRows {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import TransferLedger
+import TransferModel
 
 /// The first word of `list` and `report`: the kind of rows or, where that is left out, already an id.
 struct KindOrID<Kind: RawRepresentable & CaseIterable & Sendable>: ExpressibleByArgument, Sendable

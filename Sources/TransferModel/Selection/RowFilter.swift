@@ -1,5 +1,3 @@
-public import TransferModel
-
 /// Which rows are meant: the selection that a person typed, with names resolved. Kinds narrow each other; within a kind
 /// the values add up, and ids of files and batches are one kind. Empty means everything that is not hidden.
 ///
@@ -68,5 +66,5 @@ public struct RowFilter: Sendable, Hashable {
   }
 
   /// Whether anything is said about files that is not said of their batch.
-  var narrowsFiles: Bool { !states.isEmpty || isBackingOff || !errors.isEmpty || !paths.isEmpty }
+  package var narrowsFiles: Bool { !states.isEmpty || isBackingOff || !errors.isEmpty || !paths.isEmpty }
 }

@@ -1,5 +1,3 @@
-public import TransferModel
-
 /// Sums over files and their attempts; never stored, always counted.
 public struct FileTotals: Sendable, Hashable {
   /// Files by state, without those that a newer generation replaced.

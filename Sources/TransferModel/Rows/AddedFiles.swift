@@ -1,0 +1,78 @@
+/// Files that an `add` is about: those that it recorded, and those that it found waiting or in work.
+public struct SelectedFiles: Sendable, Hashable {
+  /// The batches that hold them.
+  public private(set) var batches: Set<BatchID> = []
+  /// Their numbers, neighbours joined: what was admitted together mostly is recorded together.
+  private var ranges: [ClosedRange<Int64>] = []
+
+  public init() {}
+
+  public mutating func insert(_ file: FileID, of batch: BatchID) {
+    batches.insert(batch)
+    append(file.rawValue...file.rawValue)
+  }
+
+  public mutating func append(_ other: SelectedFiles) {
+    batches.formUnion(other.batches)
+    for range in other.ranges { append(range) }
+  }
+
+  private mutating func append(_ range: ClosedRange<Int64>) {
+    guard let last = ranges.last, last.lowerBound <= range.lowerBound, range.lowerBound <= last.upperBound + 1 else {
+      return ranges.append(range)
+    }
+    ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+  }
+
+  /// In order, each number once: a source may be named twice, and several pushes may add to one batch.
+  fileprivate var merged: [ClosedRange<Int64>] {
+    var sorted = SelectedFiles()
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) { sorted.append(range) }
+    return sorted.ranges
+  }
+}
+
+/// The files that one `add` is about, each once, with the newer generations that took their places meanwhile. It is the
+/// same whoever sends them, and whatever else is in their batches.
+public struct AddedFiles: Sendable, Hashable {
+  /// The ends of the tables before the `add`; of attempts what was open then is still to end.
+  public struct Mark: Sendable, Hashable {
+    package var file, attempt: Int64
+
+    package init(file: Int64, attempt: Int64) { (self.file, self.attempt) = (file, attempt) }
+    /// Of an empty ledger.
+    public static let beginning = Mark(file: 0, attempt: 0)
+  }
+
+  package let mark: Mark
+  package let ranges: [ClosedRange<Int64>]
+  /// Its own batch, and those that hold what was found.
+  public let batches: [BatchID]
+
+  public init(since mark: Mark, batch: BatchID?, files: SelectedFiles) {
+    self.mark = mark
+    ranges = files.merged
+    batches = files.batches.union(batch.map { [$0] } ?? []).sorted()
+  }
+
+  package func holds(_ file: Int64) -> Bool {
+    var (low, high) = (0, ranges.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].upperBound < file { low = middle + 1 } else { high = middle }
+    }
+    return low < ranges.count && ranges[low].contains(file)
+  }
+}
+
+/// Where the files of one `add` stand.
+public struct AddedTotals: Sendable, Hashable {
+  /// Without those that could not be read; bytes sent and retries since the `add`.
+  public var files = FileTotals()
+  /// Of the pending ones: those whose batch is past its deadline.
+  public var overdue = 0
+  /// Body bytes that answers since the `add` acknowledged.
+  public var bytesAckedSince: Int64 = 0
+
+  public init() {}
+}

@@ -1,0 +1,43 @@
+/// Figures over attempts.
+public struct AttemptTotals: Sendable, Hashable {
+  public var attempts: Int64 = 0
+  /// Attempts by outcome.
+  public var byOutcome: [String: Int64] = [:]
+  /// Start of the first and end of the last attempt.
+  public var firstMs: Int64?
+  public var lastMs: Int64?
+  /// Length of the union of the attempts' intervals: idle gaps removed.
+  public var activeMs: Int64 = 0
+  public var latency = LatencyFigures()
+
+  public init() {}
+}
+
+/// Nearest-rank percentiles of the time of successful part attempts, in milliseconds.
+public struct LatencyFigures: Sendable, Hashable {
+  /// How many were measured; below 20 a 95th percentile says little.
+  public var n: Int64 = 0
+  public var p50: Int64?
+  public var p95: Int64?
+  public var p99: Int64?
+  public var max: Int64?
+
+  public init() {}
+}
+
+/// When an attempt ran and what it moved.
+public struct AttemptInterval: Sendable, Hashable {
+  /// Milliseconds since 1970 UTC.
+  public var startedMs: Int64
+  /// nil while it is open.
+  public var endedMs: Int64?
+  public var bytesTransferred: Int64
+  public var bytesAcked: Int64
+  /// It ended with retry, fatal, unknown or crashed.
+  public var isError: Bool
+
+  public init(startedMs: Int64, endedMs: Int64?, bytesTransferred: Int64, bytesAcked: Int64, isError: Bool) {
+    (self.startedMs, self.endedMs) = (startedMs, endedMs)
+    (self.bytesTransferred, self.bytesAcked, self.isError) = (bytesTransferred, bytesAcked, isError)
+  }
+}

@@ -1,0 +1,31 @@
+/// One kind of failure with all that it hit.
+public struct FailureRow: Sendable, Hashable {
+  public var code: String
+  public var blame: String
+  /// What can be done about it.
+  public var hint: String
+  /// Files that ended for this reason.
+  public var files: Int64
+  /// Attempts that failed like this, whatever became of their files.
+  public var attempts: Int64
+  public var firstMs: Int64?
+  public var lastMs: Int64?
+  /// A file that ended for this reason, or else one that only met it.
+  public var examplePath: NameBytes?
+  public var exampleMessage: String?
+
+  public init(
+    code: String, blame: String, hint: String, files: Int64, attempts: Int64, firstMs: Int64?, lastMs: Int64?,
+    examplePath: NameBytes?, exampleMessage: String?
+  ) {
+    self.code = code
+    self.blame = blame
+    self.hint = hint
+    self.files = files
+    self.attempts = attempts
+    self.firstMs = firstMs
+    self.lastMs = lastMs
+    self.examplePath = examplePath
+    self.exampleMessage = exampleMessage
+  }
+}

@@ -1,0 +1,41 @@
+/// An upload session at a server that belongs to no transfer any more.
+public struct OrphanRow: Sendable, Hashable {
+  public var id: SessionID
+  public var file: FileID
+  public var path: NameBytes
+  public var destination: String
+  public var protocolName: String
+  /// `intended` or `open`; the former may not exist at the server.
+  public var state: String
+  public var fileState: String
+  /// Milliseconds since 1970 UTC.
+  public var beganMs: Int64
+  public var expiresMs: Int64?
+  /// The time of the next try to end it; nil when it is kept for a `retry` of its file.
+  public var abortAfterMs: Int64?
+  /// Bytes in it that the server acknowledged.
+  public var bytesAcked: Int64
+  /// Tries to end it, and why the last one failed.
+  public var tries: Int64
+  public var cause: String?
+
+  package init(
+    id: SessionID, file: FileID, path: NameBytes, destination: String, protocolName: String, state: String,
+    fileState: String, beganMs: Int64, expiresMs: Int64?, abortAfterMs: Int64?, bytesAcked: Int64, tries: Int64,
+    cause: String?
+  ) {
+    self.id = id
+    self.file = file
+    self.path = path
+    self.destination = destination
+    self.protocolName = protocolName
+    self.state = state
+    self.fileState = fileState
+    self.beganMs = beganMs
+    self.expiresMs = expiresMs
+    self.abortAfterMs = abortAfterMs
+    self.bytesAcked = bytesAcked
+    self.tries = tries
+    self.cause = cause
+  }
+}

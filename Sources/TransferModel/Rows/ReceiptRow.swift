@@ -1,0 +1,36 @@
+/// The proof with which a file was done.
+public struct ReceiptRow: Sendable, Hashable {
+  /// Bytes of the object; nil when they were never known.
+  public var size: Int64?
+  /// The attempt whose answer says so; nil for the word of a person.
+  public var attempt: AttemptID?
+  public var confirmation: String
+  public var digest: String?
+  public var remoteDigest: String?
+  public var etag: String
+  public var versionID: String
+  public var requestID: String
+  public var serverDate: String
+  public var location: String
+  public var recordedMs: Int64
+  /// Why a person says that it is done; nil where the server confirmed it.
+  public var note: String?
+
+  package init(
+    size: Int64?, attempt: AttemptID?, confirmation: String, digest: String?, remoteDigest: String?, etag: String,
+    versionID: String, requestID: String, serverDate: String, location: String, recordedMs: Int64, note: String?
+  ) {
+    self.size = size
+    self.attempt = attempt
+    self.confirmation = confirmation
+    self.digest = digest
+    self.remoteDigest = remoteDigest
+    self.etag = etag
+    self.versionID = versionID
+    self.requestID = requestID
+    self.serverDate = serverDate
+    self.location = location
+    self.recordedMs = recordedMs
+    self.note = note
+  }
+}
