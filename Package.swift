@@ -52,12 +52,13 @@ let package = Package(
     // The targets, top to bottom. An arrow points only downwards; RepositoryTests compares this list with the imports.
     .executableTarget(
       name: "transfers", dependencies: ["TransfersCLI"], swiftSettings: strict("transfers"), linkerSettings: shipped),
-    room("TransfersCLI", ["Transfers", "TransferReports", "TransferLedger", "TransferModel", argumentParser]),
-    room(
-      "Transfers",
-      [
+    room("TransfersCLI", ["Transfers", "TransferReports", "TransferModel", argumentParser]),
+    // Its surface shows the model, the reports and what it declares itself: every other import is internal.
+    .target(
+      name: "Transfers",
+      dependencies: [
         "TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel",
-      ]),
+      ], swiftSettings: strict("Transfers") + [.enableUpcomingFeature("InternalImportsByDefault")]),
     room("TransferReports", ["TransferModel"]),
     room(
       "TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", httpTypes]),

@@ -132,6 +132,13 @@ public final class WorkerThread: @unchecked Sendable {
     pthread_join(thread, nil)
   }
 
+  /// Nobody waits for its end: the system takes the thread back by itself. Instead of ``join()``.
+  public func detach() {
+    guard !isJoined else { return }
+    isJoined = true
+    pthread_detach(thread)
+  }
+
   private final class Box {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -9,13 +9,17 @@ final class CurlDestinations: DestinationResolver {
   /// Connections of a transport to one origin: as many as the engine may use.
   private let connections: Int
 
-  init(connections: Int = EngineConfiguration.chosen.workers) { self.connections = connections }
+  private let hook: CredentialHook?
+
+  init(connections: Int = EngineConfiguration.chosen.workers, hook: CredentialHook? = nil) {
+    (self.connections, self.hook) = (connections, hook)
+  }
 
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
     let uploadProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
     let origin = try AllProtocols.origin(settings, credentialsRegion: nil)
     return ResolvedDestination(
-      uploadProtocol: uploadProtocol, credentials: try Self.credentials(settings),
+      uploadProtocol: uploadProtocol, credentials: try credentials(settings),
       transport: try transport(caFile: Self.authorities(settings, origin)), host: origin.description)
   }
 
@@ -44,7 +48,7 @@ final class CurlDestinations: DestinationResolver {
   private func transport(caFile: String?) throws(TransferError) -> CurlTransport {
     try transports.withLock { transports throws(TransferError) in
       if let known = transports[caFile ?? ""] { return known }
-      var configuration = CurlConfiguration(userAgent: "transfers/\(Transfers.version)", caFile: caFile)
+      var configuration = CurlConfiguration(userAgent: "transfers/\(TransferClient.version)", caFile: caFile)
       configuration.maxConnections = max(configuration.maxConnections, connections)
       configuration.maxIdleConnections = configuration.maxConnections
       let made = try CurlTransport(
@@ -55,8 +59,27 @@ final class CurlDestinations: DestinationResolver {
     }
   }
 
-  private static func credentials(_ settings: BatchSettings) throws(TransferError) -> any CredentialSource {
-    switch try Destination(settings).definition.credential {
+  private func credentials(_ settings: BatchSettings) throws(TransferError) -> any CredentialSource {
+    let kind = try Destination(settings).definition.credential
+    let recorded = try Self.recordedCredentials(settings, kind)
+    guard let hook else { return recorded }
+    return HookedCredential(hook, for: settings.destination, Self.kind(kind, settings), otherwise: recorded)
+  }
+
+  private static func kind(
+    _ kind: ProtocolDefinition.CredentialKind, _ settings: BatchSettings
+  ) -> CredentialRequest.Kind {
+    switch kind {
+    case .aws: .aws
+    case .inputs: .inputs((settings.profile?.secrets ?? [:]).keys.sorted())
+    case .reference: .http
+    }
+  }
+
+  private static func recordedCredentials(
+    _ settings: BatchSettings, _ kind: ProtocolDefinition.CredentialKind
+  ) throws(TransferError) -> any CredentialSource {
+    switch kind {
     case .aws: return AWSCredentials(profile: settings.awsProfile)
     case .inputs:
       guard let profile = settings.profile else { return NoCredential() }

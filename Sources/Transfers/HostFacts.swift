@@ -5,7 +5,7 @@
 #endif
 
 /// What the ledger records about the machine of a run.
-enum HostFacts {
+package enum HostFacts {
   static var name: String {
     var buffer = [UInt8](repeating: 0, count: 256)
     let status = buffer.withUnsafeMutableBytes {
@@ -15,7 +15,7 @@ enum HostFacts {
   }
 
   /// Tells one boot from another: a process id means nothing after a restart.
-  static var bootID: String {
+  package static var bootID: String {
     String(decoding: FileText.bytes("/proc/sys/kernel/random/boot_id") ?? [], as: UTF8.self)
       .split(separator: "\n").first.map(String.init) ?? "unknown"
   }

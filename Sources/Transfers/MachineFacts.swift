@@ -1,7 +1,7 @@
 import CurlTransport
 import TransferEngine
 import TransferLedger
-import TransferModel
+public import TransferModel
 
 #if canImport(Glibc)
   import Glibc

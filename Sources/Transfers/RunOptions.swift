@@ -1,8 +1,5 @@
-public import TransferLedger
-
 /// How a run of the engine is to work.
 public struct RunOptions: Sendable {
-  public var storePath: String
   /// Connections at a time; nil for the default.
   public var workers: Int?
   /// Bytes a second; nil for no limit.
@@ -16,17 +13,16 @@ public struct RunOptions: Sendable {
   /// Begins no file: only ends upload sessions at their servers that are marked for it.
   public var onlyEndsSessions = false
   /// A place in the queue for the ledger whose turn has come.
-  public var turn: EngineTurn?
+  package var turn: EngineTurn?
   /// Goes on with a copy of a ledger as with the ledger itself: its original sent nothing since.
   public var trustsCopy = false
   /// The command line, for the record; the caller has taken secrets out.
   public var argv: [String]
 
   public init(
-    storePath: String, workers: Int? = nil, rate: Int64? = nil, drainMs: Int64 = 30_000,
-    progressEveryMs: Int64 = 100, argv: [String]
+    workers: Int? = nil, rate: Int64? = nil, drainMs: Int64 = 30_000,
+    progressEveryMs: Int64 = 100, argv: [String] = []
   ) {
-    self.storePath = storePath
     self.workers = workers
     self.rate = rate
     self.drainMs = drainMs

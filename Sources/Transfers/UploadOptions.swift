@@ -1,9 +1,8 @@
 import TransferEngine
 public import TransferModel
 
-/// What one `add` or `push` was asked to do.
+/// What one `add` is to record, beside its sources.
 public struct UploadOptions: Sendable {
-  public var storePath: String
   public var settings: BatchSettings
   public var name: String?
   public var labels: [String: String]
@@ -18,13 +17,12 @@ public struct UploadOptions: Sendable {
   public var base: NameBytes?
 
   public init(
-    storePath: String, settings: BatchSettings, name: String? = nil, labels: [String: String] = [:],
+    settings: BatchSettings, name: String? = nil, labels: [String: String] = [:],
     priority: Int = 0, rules: [PathRule] = [], followSymlinks: Bool = false, list: FileList? = nil,
     base: NameBytes? = nil
   ) {
     self.list = list
     self.base = base
-    self.storePath = storePath
     self.settings = settings
     self.name = name
     self.labels = labels

@@ -15,7 +15,7 @@ struct RootCommand: ParsableCommand {
         transfers run                            go on after a crash
         transfers report                         what happened
       """,
-    version: Transfers.version,
+    version: TransferClient.version,
     subcommands: [
       PushCommand.self, AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
       FollowCommand.self, PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self,

@@ -7,7 +7,7 @@ import Testing
   /// `ArgumentParser` and `HTTPTypes` are the third-party modules.
   static let arrows: [(target: String, may: [String])] = [
     ("transfers", ["TransfersCLI"]),
-    ("TransfersCLI", ["Transfers", "TransferReports", "TransferLedger", "TransferModel", "ArgumentParser"]),
+    ("TransfersCLI", ["Transfers", "TransferReports", "TransferModel", "ArgumentParser"]),
     (
       "Transfers",
       ["TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel"]
@@ -83,7 +83,7 @@ import Testing
     guard let manifest = Repository.text("Package.swift") else { return nil }
     for opening in [
       "room(\"\(target)\"", "room(\n      \"\(target)\"", "executableTarget(name: \"\(target)\"",
-      "executableTarget(\n      name: \"\(target)\"",
+      "executableTarget(\n      name: \"\(target)\"", ".target(\n      name: \"\(target)\"",
     ] {
       guard let start = manifest.firstRange(of: opening) else { continue }
       let rest = manifest[start.upperBound...]

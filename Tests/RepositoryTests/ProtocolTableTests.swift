@@ -6,7 +6,7 @@ import Transfers
 @Suite struct ProtocolTableTests {
   /// A row for each protocol; built-in profiles have a table of their own (`transfers profile list`).
   private static var rows: [String] {
-    Transfers.protocols.filter { !$0.about.isEmpty }.map { row in
+    ProtocolCatalog.all.filter { !$0.about.isEmpty }.map { row in
       let asked = row.probe.isEmpty || row.probe == row.parallel ? "" : ", after \(row.probe)"
       let resumes = row.probe == row.parallel ? row.probe : row.isResumable ? "yes\(asked)" : "no"
       return "| `\(row.usage)` | \(row.about) | \(row.parallel) | \(resumes) | \(row.exactlyOnce) |"

@@ -57,8 +57,8 @@ import Transfers
       "match PATCH * nth=1 : latency=1500\nmatch PATCH * : latency=3000\n", size: 3 << 16)
     var settings = BatchSettings(destination: "tus+\(scene.url)/-/tus/", options: ["parallel": true])
     settings.options["part-size"] = .number(1 << 16)
-    _ = try Transfers.add(
-      [NameBytes("\(scene.root)/source")], UploadOptions(storePath: scene.storePath, settings: settings),
+    _ = try TransferStore(at: scene.storePath).add(
+      [NameBytes("\(scene.root)/source")], UploadOptions(settings: settings),
       notice: { _ in })
     let stop = Scene.Stop()
     let engine = try RunningEngine(scene, workers: 8, stop: stop)

@@ -89,16 +89,15 @@ final class DestinationPair {
     for n in 0..<count {
       try Scene.write([UInt8](repeating: UInt8(n % 251), count: size), to: NameBytes("\(path)/f\(n)"))
     }
-    let options = UploadOptions(
-      storePath: scene.storePath, settings: BatchSettings(destination: "\(scheme)\(url)\(place)"))
-    _ = try Transfers.add([NameBytes(path)], options, notice: { _ in })
+    let options = UploadOptions(settings: BatchSettings(destination: "\(scheme)\(url)\(place)"))
+    _ = try TransferStore(at: scene.storePath).add([NameBytes(path)], options, notice: { _ in })
   }
 
   /// Ends the run at once when the receiver has its files.
   func runUntilSecondIsDone(workers: Int?) throws -> RunResult {
     let stop = StopSignal()
-    return try Transfers.run(
-      RunOptions(storePath: scene.storePath, workers: workers, argv: ["test"]),
+    return try TransferStore(at: scene.storePath).run(
+      RunOptions(workers: workers, argv: ["test"]),
       progress: { [count] in if $0.filesDone == count { stop.stopNow() } }, notice: { _ in }, stop: stop)
   }
 

@@ -19,8 +19,8 @@ import Transfers
   private func run(_ scene: Scene, rate: Int64? = nil, _ log: Log, onSnapshot: @escaping @Sendable () -> Void = {})
     throws(TransferError) -> RunResult
   {
-    try Transfers.run(
-      RunOptions(storePath: "\(scene.root)/ledger.db", rate: rate, progressEveryMs: 10, argv: ["test"]),
+    try TransferStore(at: scene.storePath).run(
+      RunOptions(rate: rate, progressEveryMs: 10, argv: ["test"]),
       progress: {
         log.add($0)
         onSnapshot()
@@ -30,9 +30,9 @@ import Transfers
   private func add(_ scene: Scene) throws(TransferError) -> AddResult { try Self.add("", scene.root, scene.url) }
 
   private static func add(_ name: String, _ root: String, _ url: String) throws(TransferError) -> AddResult {
-    try Transfers.add(
+    try TransferStore(at: "\(root)/ledger.db").add(
       [NameBytes("\(root)/source").appending(NameBytes(name))],
-      UploadOptions(storePath: "\(root)/ledger.db", settings: BatchSettings(destination: "\(url)/up/")),
+      UploadOptions(settings: BatchSettings(destination: "\(url)/up/")),
       notice: { _ in })
   }
 
@@ -103,8 +103,8 @@ import Transfers
     let scene = try Scene()
     let files = try scene.makeTree(seed: 3, count: 6)
     _ = try add(scene)
-    let result = try Transfers.run(
-      RunOptions(storePath: "\(scene.root)/ledger.db", argv: ["test"]), progress: nil, notice: { _ in },
+    let result = try TransferStore(at: scene.storePath).run(
+      RunOptions(argv: ["test"]), progress: nil, notice: { _ in },
       stop: StopSignal())
     #expect(result.done == files.count)
   }
@@ -116,8 +116,8 @@ import Transfers
     scene.server.stop()
     let log = Log()
     let stop = StopSignal()
-    let result = try Transfers.run(
-      RunOptions(storePath: "\(scene.root)/ledger.db", argv: ["test"]), progress: nil,
+    let result = try TransferStore(at: scene.storePath).run(
+      RunOptions(argv: ["test"]), progress: nil,
       notice: { notice in
         log.add(notice)
         if case .circuitOpened = notice { stop.drain() }

@@ -100,8 +100,8 @@ final class RefusedScene {
     let settings = BatchSettings(
       destination: isS3 ? destination : "\(destination)\(server.url)/in/",
       options: isS3 ? ["endpoint-url": .text(server.url), "region": "us-east-1"] : [:])
-    let options = UploadOptions(storePath: scene.storePath, settings: settings)
-    _ = try Transfers.add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
+    let options = UploadOptions(settings: settings)
+    _ = try TransferStore(at: scene.storePath).add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }
 
   func run() throws -> RunResult {

@@ -64,9 +64,8 @@ final class Scene {
   }
 
   func add(to place: String = "/up/", scheme: String = "") throws(TransferError) -> AddResult {
-    let options = UploadOptions(
-      storePath: storePath, settings: BatchSettings(destination: "\(scheme)\(url)\(place)"))
-    return try Transfers.add([NameBytes("\(root)/source")], options, notice: { _ in })
+    let options = UploadOptions(settings: BatchSettings(destination: "\(scheme)\(url)\(place)"))
+    return try TransferStore(at: storePath).add([NameBytes("\(root)/source")], options, notice: { _ in })
   }
 
   func run() throws(TransferError) -> RunResult { try Self.run(storePath) }
@@ -75,8 +74,8 @@ final class Scene {
     _ storePath: String, workers: Int? = nil, stop: Scene.Stop = Scene.Stop(),
     progress: @escaping @Sendable (ProgressSnapshot) -> Void = { _ in }
   ) throws(TransferError) -> RunResult {
-    try Transfers.run(
-      RunOptions(storePath: storePath, workers: workers, argv: ["test"]), progress: progress, notice: { _ in },
+    try TransferStore(at: storePath).run(
+      RunOptions(workers: workers, argv: ["test"]), progress: progress, notice: { _ in },
       stop: stop)
   }
 

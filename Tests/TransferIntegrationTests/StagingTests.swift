@@ -12,8 +12,8 @@ import TransferModel
 @Suite struct StagingTests {
   private func staged(_ scene: Scene, script: String = "") throws -> AddResult {
     let settings = BatchSettings(destination: "\(scene.url)/up/", stage: true)
-    let options = UploadOptions(storePath: scene.storePath, settings: settings)
-    return try Transfers.add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
+    let options = UploadOptions(settings: settings)
+    return try TransferStore(at: scene.storePath).add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }
 
   private func copies(_ scene: Scene) -> [String] {
@@ -82,9 +82,9 @@ import TransferModel
     _ = try scene.makeTree(seed: 6, count: 3)
     _ = try staged(scene)
     try write(scene) { _ = try $0.control(.cancel, RowFilter()) }
-    let ledger = try Ledger.open(at: scene.storePath, mode: .existing, clock: MovableClock())
-    defer { ledger.close() }
-    try Transfers.sweepCopies(ledger, storePath: scene.storePath)
+    let store = try OpenStore(at: scene.storePath, .existing)
+    defer { store.close() }
+    try store.sweepCopies()
     #expect(copies(scene).isEmpty)
   }
 

@@ -16,8 +16,8 @@ import Transfers
     let source = try MappedFile("\(scene.root)/source/file.bin", size: Self.size)
     let settings = BatchSettings(
       destination: "s3://bucket/", options: ["endpoint-url": .text(server.url), "unsigned-payload": true])
-    _ = try Transfers.add(
-      [NameBytes("\(scene.root)/source")], UploadOptions(storePath: scene.storePath, settings: settings),
+    _ = try TransferStore(at: scene.storePath).add(
+      [NameBytes("\(scene.root)/source")], UploadOptions(settings: settings),
       notice: { _ in })
     let resolver = Interposed(beforeStart: { source.write(at: 150_000) })
     _ = try scene.work(with: resolver)

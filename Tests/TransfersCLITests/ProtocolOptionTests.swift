@@ -24,7 +24,7 @@ import Transfers
     #expect(throws: (any Error).self) { try ProtocolOptions.parse(arguments) }
   }
 
-  @Test(arguments: Transfers.protocolOptions)
+  @Test(arguments: ProtocolCatalog.options)
   func eachIsShownWithItsHelp(_ option: ProtocolOption) throws {
     for command in [AddCommand.self, PushCommand.self] as [any ParsableCommand.Type] {
       let shown = try #require(OptionList(of: command).option(long: option.long))

@@ -94,7 +94,7 @@ import Transfers
       endedMs: nil,
       how: nil, bootID: "this", heartbeatBootMs: 500_000)
     func isAlive(wall: Int64, boot: Int64) -> Bool {
-      EngineStatus(run, Clocks(wallMs: wall, bootMs: boot), bootID: "this").alive
+      EngineState(run, Clocks(wallMs: wall, bootMs: boot), bootID: "this").isAlive
     }
     #expect(isAlive(wall: 90_000_000, boot: 505_000), "moved ahead")
     #expect(!isAlive(wall: 1_000_001, boot: 900_000), "moved back")

@@ -1,6 +1,7 @@
 import Testing
 import TransferLedger
 import TransferModel
+import Transfers
 
 @testable import TransfersCLI
 
@@ -17,10 +18,10 @@ import TransferModel
 
   /// Waits for `filter`; in pause n the n-th step happens.
   private func wait(
-    _ goal: WaitCommand.Goal, _ filter: RowFilter, timeoutMs: Int64? = 60_000,
+    _ goal: WaitGoal, _ filter: RowFilter, timeoutMs: Int64? = 60_000,
     _ steps: [(LedgerTransaction) throws -> Void] = []
   ) throws -> (WaitOutput, pauses: [Int64]) {
-    let ledger = try Ledger.open(at: path, mode: .readOnly, clock: clock)
+    let ledger = try OpenStore(at: path, .readOnly, clock: clock)
     let writer = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer {
       writer.close()
@@ -34,7 +35,8 @@ import TransferModel
       guard let step = steps.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
       #expect(throws: Never.self) { try writer.write { try step.body($0) } }
     }
-    let end = try LedgerWaiter(watch: watch).wait(for: goal, filter, timeoutMs: timeoutMs)
+    let files = try ledger.read { try AwaitedFiles(filter, $0) }
+    let end = try LedgerWaiter(watch: watch).wait(for: goal, files, timeoutMs: timeoutMs)
     return (WaitOutput(end), pauses.withLock { $0 })
   }
 
@@ -99,7 +101,9 @@ import TransferModel
     let run = try ledger.startRun(NewRun(argv: [], version: "", host: "h", bootID: "b", pid: 1))
     var errors = RowFilter()
     errors.errors = ["http.*"]
-    var follower = try LedgerFollower(ledger, errors)
+    let reading = try OpenStore(at: path, .readOnly, clock: clock)
+    defer { reading.close() }
+    var follower = try LedgerFollower(reading, errors)
     let attempts = try ledger.write { tx in
       _ = try tx.claimFiles(run, limit: 1)
       _ = try tx.plan(FileID(rawValue: 5), run, ChunkLayout(size: 1 << 30, chunkSize: 1 << 29))
@@ -121,7 +125,7 @@ import TransferModel
   }
 
   @Test func whatIsFollowedIsToldOnce() throws {
-    let ledger = try Ledger.open(at: path, mode: .readOnly, clock: clock)
+    let ledger = try OpenStore(at: path, .readOnly, clock: clock)
     let writer = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer {
       writer.close()

@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 
 /// What a shell offers where a batch or an id is expected: the newest batches of the ledger that the command line
@@ -21,7 +21,7 @@ enum LedgerCompletion {
   private static func newest(_ words: [String]) -> [(id: BatchID, name: String?)] {
     let context = Context.ofProcess()
     guard let path = try? StoreLocation.path(option: store(words), environment: context.environment),
-      let ledger = try? Ledger.open(at: path, mode: .readOnly, clock: context.clock)
+      let ledger = try? OpenStore(at: path, .readOnly, clock: context.clock)
     else { return [] }
     defer { ledger.close() }
     return (try? ledger.read { try $0.newestBatches(limit: limit) }) ?? []

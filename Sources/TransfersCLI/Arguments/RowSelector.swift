@@ -1,4 +1,4 @@
-import TransferLedger
+import Transfers
 import TransferModel
 
 /// Ids as people type them: `b12`, `f345`, `c9`, `a77`, `s4`, and ranges `b12-b15` (both ends included).
@@ -52,7 +52,7 @@ struct RowSelector: Hashable, Sendable {
   /// Reads ids and beginnings of uids; the latter are looked up among batches and files, and attempts where they are
   /// wanted.
   static func parse(
-    _ texts: [String], _ ledger: Ledger, findsAttempts: Bool = false
+    _ texts: [String], _ ledger: OpenStore, findsAttempts: Bool = false
   ) throws(CommandFailure) -> [RowSelector] {
     try check(texts)
     var selectors: [RowSelector] = []
@@ -67,7 +67,7 @@ struct RowSelector: Hashable, Sendable {
   }
 
   private static func find(
-    _ prefix: UIDPrefix, _ text: String, _ ledger: Ledger, _ findsAttempts: Bool
+    _ prefix: UIDPrefix, _ text: String, _ ledger: OpenStore, _ findsAttempts: Bool
   ) throws(CommandFailure) -> RowSelector {
     let found = try LedgerAccess.read(ledger) { try $0.rows(withUID: prefix, limit: 5, findsAttempts: findsAttempts) }
     let ids = found.map { RowSelector(text: $0) }

@@ -1,4 +1,4 @@
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -35,8 +35,6 @@ struct Selection: Hashable, Sendable {
     return said.filter(\.1).map(\.0)
   }
 
-  var saysWhatChanges: Bool { !states.isEmpty || !errors.isEmpty || since != nil || until != nil }
-
   /// Nothing was selected; not even everything.
   var isEmpty: Bool { narrowing.isEmpty && !all }
 
@@ -60,7 +58,7 @@ struct Selection: Hashable, Sendable {
 
   /// What the words mean in this ledger. An id, batch, state or error code that is not there is an error, not an empty
   /// result. Reads standard input when an id is `-`.
-  func filter(_ ledger: Ledger, _ context: Context, finds extra: Extra = .none) throws(CommandFailure) -> RowFilter {
+  func filter(_ ledger: OpenStore, _ context: Context, finds extra: Extra = .none) throws(CommandFailure) -> RowFilter {
     var filter = RowFilter()
     try addStates(to: &filter)
     try addErrors(to: &filter, ledger)
@@ -82,7 +80,7 @@ struct Selection: Hashable, Sendable {
     }
   }
 
-  private func addErrors(to filter: inout RowFilter, _ ledger: Ledger) throws(CommandFailure) {
+  private func addErrors(to filter: inout RowFilter, _ ledger: OpenStore) throws(CommandFailure) {
     for glob in errors {
       guard try LedgerAccess.read(ledger, { try $0.knowsError(glob) }) else {
         throw .usage(
@@ -93,7 +91,7 @@ struct Selection: Hashable, Sendable {
     filter.errors = errors
   }
 
-  private func addTimes(to filter: inout RowFilter, _ ledger: Ledger, _ context: Context) throws(CommandFailure) {
+  private func addTimes(to filter: inout RowFilter, _ ledger: OpenStore, _ context: Context) throws(CommandFailure) {
     filter.sinceMs = try since.map { (text) throws(CommandFailure) in
       try time(text, context.origin("since"), ledger, context)
     }
@@ -106,7 +104,7 @@ struct Selection: Hashable, Sendable {
   }
 
   private func time(
-    _ text: String, _ option: String, _ ledger: Ledger, _ context: Context
+    _ text: String, _ option: String, _ ledger: OpenStore, _ context: Context
   ) throws(CommandFailure) -> Int64 {
     guard let moment = Moment(text: text) else {
       throw .usage(
@@ -127,7 +125,7 @@ struct Selection: Hashable, Sendable {
     return NameBytes((isWhole ? [] : [0x2A, 0x2F]) + glob.bytes + below)
   }
 
-  private func addIDs(to filter: inout RowFilter, _ ledger: Ledger, _ extra: Extra) throws(CommandFailure) {
+  private func addIDs(to filter: inout RowFilter, _ ledger: OpenStore, _ extra: Extra) throws(CommandFailure) {
     var texts = ids.filter { $0 != "-" }
     if texts.count < ids.count { texts += try StandardInput.words() }
     if texts.isEmpty && !ids.isEmpty { filter.withinBatches = [] }
@@ -147,7 +145,7 @@ struct Selection: Hashable, Sendable {
   }
 
   /// The batches of `--batch` and `--last`; nil when neither was said.
-  private func named(_ ledger: Ledger) throws(CommandFailure) -> [Int64]? {
+  private func named(_ ledger: OpenStore) throws(CommandFailure) -> [Int64]? {
     var numbers: [Int64] = []
     for text in batches {
       guard let id = try LedgerAccess.read(ledger, { try $0.batch(named: text) }) else {
@@ -165,7 +163,7 @@ struct Selection: Hashable, Sendable {
   }
 
   /// The batches that labels, destinations and hosts leave; nil when none was said.
-  private func described(_ ledger: Ledger) throws(CommandFailure) -> [Int64]? {
+  private func described(_ ledger: OpenStore) throws(CommandFailure) -> [Int64]? {
     var terms = BatchTerms()
     (terms.destinations, terms.hosts) = (destinations, hosts)
     for label in labels {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import TransferLedger
 import TransferModel
 import TransferReports
 import Transfers
@@ -18,16 +17,17 @@ struct AddCommand: Command, HasIdleOptions {
   var idleOptions: Set<String> { batch.idleOptions }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let options = try batch.upload(common, context)
-    if dryRun { return try PlanPrinter(options, common, context).run(batch.namedSources) }
+    let options = try batch.upload(context)
+    let path = try common.storePath(context)
+    if dryRun { return try PlanPrinter(path, options, common, context).run(batch.namedSources) }
     try common.checkColumns(of: AddOutput.sample, context)
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let result = try failing { () throws(TransferError) in
       defer { reporter.finish() }
-      return try Transfers.add(batch.namedSources, options) { reporter.notice($0) }
+      return try TransferStore(at: path).add(batch.namedSources, options) { reporter.notice($0) }
     }
     let value = AddOutput(result: result, destination: options.settings.destination)
-    try common.print(value, store: StoreIdentity.read(options.storePath, context), context)
+    try common.print(value, store: StoreIdentity.read(path, context), context)
     try Self.judge(result)
   }
 

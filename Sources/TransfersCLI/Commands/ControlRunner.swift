@@ -1,13 +1,6 @@
-import TransferLedger
 import TransferModel
 import TransferReports
 import Transfers
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// A command that changes the rows that it is pointed at. What it is pointed at, and what it changes, is typed each
 /// time: no variable of the environment says it.
@@ -22,7 +15,7 @@ struct ControlRunner {
   /// An empty selection means everything, because the verb itself is harmless.
   var takesEverything = false
   /// When nothing was selected: what would help, if anything does.
-  var hint: (RowFilter, Ledger) throws(CommandFailure) -> String? = { (_, _) throws(CommandFailure) in nil }
+  var hint: (RowFilter, OpenStore) throws(CommandFailure) -> String? = { (_, _) throws(CommandFailure) in nil }
   /// What the verb makes of the selection.
   var narrow: (RowFilter) throws(CommandFailure) -> RowFilter = { (filter) throws(CommandFailure) in filter }
 
@@ -38,12 +31,12 @@ struct ControlRunner {
     let outcome = try options.dryRun ? plan(filter, ledger) : change(filter, ledger)
     let recovery = try recover(outcome, ledger)
     if !options.dryRun, verb.endsFiles {
-      try failing { () throws(TransferError) in try Transfers.sweepCopies(ledger, storePath: path) }
+      try failing { () throws(TransferError) in try ledger.sweepCopies() }
     }
-    let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
+    let engine = try LedgerAccess.read(ledger) { try $0.engine(context.clock) }
     let value = ControlOutput(
       words, outcome, dryRun: options.dryRun,
-      engineRuns: EngineStatus(run, context.clock).alive, recovery: recovery)
+      engineRuns: engine.isAlive, recovery: recovery)
     let isEmpty = outcome.selected == 0
     if !isEmpty || !options.common.format.isForPeople {
       try options.common.print(
@@ -52,25 +45,25 @@ struct ControlRunner {
     if isEmpty { try EmptySelection.tell(options.failIfEmpty, options.common, context, hint: try hint(asked, ledger)) }
   }
 
-  private func plan(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> ControlOutcome {
+  private func plan(_ filter: RowFilter, _ ledger: OpenStore) throws(CommandFailure) -> ControlOutcome {
     try LedgerAccess.read(ledger) { try $0.outcome(of: verb, filter) }
   }
 
-  private func change(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> ControlOutcome {
+  private func change(_ filter: RowFilter, _ ledger: OpenStore) throws(CommandFailure) -> ControlOutcome {
     try failing { () throws(TransferError) in
       try ledger.control(verb, filter, between: TurnTaking(context.clock).rest)
     }
   }
 
   /// Applies requests that a crashed engine had not seen.
-  private func recover(_ outcome: ControlOutcome, _ ledger: Ledger) throws(CommandFailure) -> Recovery? {
+  private func recover(_ outcome: ControlOutcome, _ ledger: OpenStore) throws(CommandFailure) -> Recovery? {
     guard !options.dryRun, !outcome.asked.isEmpty else { return nil }
     return try failing { () throws(TransferError) in
-      try Transfers.recoverIfIdle(ledger, argv: RecordedArguments.masked(context.arguments))
+      try ledger.recoverIfIdle(argv: RecordedArguments.masked(context.arguments))
     }
   }
 
-  private func refuseEmptySelection(_ ledger: Ledger) throws(CommandFailure) {
+  private func refuseEmptySelection(_ ledger: OpenStore) throws(CommandFailure) {
     guard options.selection.isEmpty else { return }
     let everything = try narrow(try options.selection.filter(ledger, context))
     let outcome = try plan(everything, ledger)
@@ -78,16 +71,6 @@ struct ControlRunner {
     throw .usage(
       "\(words.verb) needs to know which files; --all would \(words.phrase ?? words.verb) \(count)",
       remedy: "transfers \(words.verb) --last, or --all; transfers help selectors")
-  }
-}
-
-extension ControlVerb {
-  /// Files that it ends need their staged copy no more.
-  fileprivate var endsFiles: Bool {
-    switch self {
-    case .cancel, .remove, .resolve(.done, _), .resolve(.cancel, _): true
-    case .pause, .resume, .retry, .resolve(.retry, _), .clean: false
-    }
   }
 }
 
@@ -101,22 +84,5 @@ enum EmptySelection {
       throw CommandFailure(.empty, text, remedy: "look with \"transfers list files\" and the same selection")
     }
     if !common.quiet { context.err.writeLine(text) }
-  }
-}
-
-/// Others wait for the ledger while much is changed, and SQLite serves who asks at the right moment: they get a quarter
-/// of the time.
-final class TurnTaking {
-  private let clock: any TransferClock
-  private var sinceMs: Int64
-
-  init(_ clock: any TransferClock) {
-    self.clock = clock
-    sinceMs = clock.bootMs
-  }
-
-  func rest() {
-    usleep(UInt32(1_000 * max(1, min(500, (clock.bootMs - sinceMs) / 3))))
-    sinceMs = clock.bootMs
   }
 }

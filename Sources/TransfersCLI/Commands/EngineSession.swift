@@ -1,4 +1,3 @@
-import TransferLedger
 import TransferModel
 import TransferReports
 import Transfers
@@ -28,14 +27,14 @@ struct EngineSession {
   }
 
   /// Works until nothing is left or a signal says stop.
-  func run(_ options: RunOptions) throws(TransferError) -> RunResult {
+  func run(_ storePath: String, _ options: RunOptions) throws(TransferError) -> RunResult {
     let stop = StopSignal()
     listen(stop)
     var options = options
     (options.drainMs, options.progressEveryMs) = (progress.drainTimeout.ms, reporter.everyMs)
     options.diskWaitMs = progress.diskWait.ms
     defer { reporter.finish() }
-    return try Transfers.run(
+    return try TransferStore(at: storePath).run(
       options, progress: { [reporter] in reporter.progress($0) }, notice: { [reporter] in reporter.notice($0) },
       stop: stop)
   }

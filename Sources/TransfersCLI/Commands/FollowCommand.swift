@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -47,73 +47,33 @@ struct FollowCommand: Command {
     try printer.finish()
   }
 
-  private func engineRuns(_ ledger: Ledger, _ context: Context) throws(CommandFailure) -> Bool {
-    let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
-    return EngineStatus(run, context.clock).alive
-  }
-}
-
-/// Something that was recorded.
-enum FollowedRow: Sendable {
-  case event(EventRow)
-  case attempt(FollowedAttempt)
-
-  var atMs: Int64 {
-    switch self {
-    case .event(let event): event.atMs
-    case .attempt(let followed): followed.attempt.endedMs ?? followed.attempt.startedMs
-    }
+  private func engineRuns(_ ledger: OpenStore, _ context: Context) throws(CommandFailure) -> Bool {
+    try LedgerAccess.read(ledger) { try $0.engine(context.clock) }.isAlive
   }
 }
 
 /// Knows what was told already: each event once, and each attempt once when it has ended.
 struct LedgerFollower {
-  private let ledger: Ledger
+  private let ledger: OpenStore
   private let filter: RowFilter
-  private var lastEvent: Int64 = 0
-  private var lastAttempt: Int64 = 0
-  private var open: [AttemptID] = []
-  private static let pageSize = 500
+  private var cursor = EventCursor.beginning
 
   /// Begins at `filter.sinceMs`, or with what comes next.
-  init(_ ledger: Ledger, _ filter: RowFilter) throws(CommandFailure) {
+  init(_ ledger: OpenStore, _ filter: RowFilter) throws(CommandFailure) {
     self.ledger = ledger
     self.filter = filter
     guard filter.sinceMs == nil else { return }
-    let begin = try LedgerAccess.read(ledger) { (try $0.newestNumbers(), try $0.openAttempts(filter)) }
-    (lastEvent, lastAttempt, open) = (begin.0.event, begin.0.attempt, begin.1)
+    cursor = try LedgerAccess.read(ledger) { try $0.newestCursor(filter) }
   }
 
   /// Hands over what is new, oldest first, in pages of one snapshot each.
-  mutating func advance(_ tell: ([FollowedRow]) -> Void) throws(CommandFailure) {
+  mutating func advance(_ tell: ([RecordedEvent]) -> Void) throws(CommandFailure) {
     while true {
-      let page = try LedgerAccess.read(ledger) { [self] in try Page($0, self) }
-      // A page that is not full was read to the end; rows that the filter leaves out are not read again.
-      let (isLastEvents, isLast) = (page.events.count < Self.pageSize, page.attempts.count < Self.pageSize)
-      lastEvent = isLastEvents ? page.newest.event : page.events.last?.id ?? lastEvent
-      lastAttempt = isLast ? page.newest.attempt : page.attempts.last?.attempt.id.rawValue ?? lastAttempt
-      open = page.open.filter { $0.rawValue <= lastAttempt }
-      let rows = page.events.map(FollowedRow.event) + (page.ended + page.attempts).map(FollowedRow.attempt)
+      let page = try LedgerAccess.read(ledger) { [filter, cursor] in try EventPage($0, filter, after: cursor) }
+      cursor = page.end
+      let rows = page.rows.map(\.row)
       if !rows.isEmpty { tell(rows.enumerated().sorted { ($0.1.atMs, $0.0) < ($1.1.atMs, $1.0) }.map(\.1)) }
-      if isLastEvents, isLast { return }
-    }
-  }
-
-  /// What is new in one snapshot.
-  private struct Page {
-    let newest: (event: Int64, attempt: Int64)
-    let events: [EventRow]
-    /// Those that were known to be open, and others.
-    let ended, attempts: [FollowedAttempt]
-    let open: [AttemptID]
-
-    init(_ reader: LedgerReader, _ follower: LedgerFollower) throws {
-      let filter = follower.filter
-      newest = try reader.newestNumbers()
-      events = try reader.eventParts(filter, after: follower.lastEvent, limit: LedgerFollower.pageSize)
-      ended = try reader.endedAttempts(filter, after: 0, among: follower.open)
-      attempts = try reader.endedAttempts(filter, after: follower.lastAttempt, limit: LedgerFollower.pageSize)
-      open = try reader.openAttempts(filter)
+      if page.isLast { return }
     }
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import TransferLedger
 import TransferModel
 import TransferReports
 import Transfers
@@ -70,18 +69,17 @@ struct GcCommand: Command, ChangesRows {
     if dryRun { return }
     let given = try failing { () throws(TransferError) in try ledger.giveUpOrphans(filter) }
     guard given > 0 else { return }
-    let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
-    if EngineStatus(run, context.clock).alive {
+    if try LedgerAccess.read(ledger, { try $0.engine(context.clock) }).isAlive {
       return context.err.writeLine("the running engine ends them when it has nothing left to send")
     }
-    var options = RunOptions(storePath: path, argv: RecordedArguments.masked(context.arguments))
+    var options = RunOptions(argv: RecordedArguments.masked(context.arguments))
     options.onlyEndsSessions = true
     let session = EngineSession(common, progress, title: "transfers gc", context)
-    let result = try failing { () throws(TransferError) in try session.run(options) }
+    let result = try failing { () throws(TransferError) in try session.run(path, options) }
     if let error = result.blocked.min(by: { $0.key < $1.key })?.value { throw CommandFailure(error) }
   }
 
-  private func refuseEmptySelection(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) {
+  private func refuseEmptySelection(_ filter: RowFilter, _ ledger: OpenStore) throws(CommandFailure) {
     guard selection.isEmpty else { return }
     let count = try LedgerAccess.read(ledger) { try $0.orphans(filter, after: 0, limit: .max).count }
     throw .usage(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 
 /// `transfers pause`: no more of these files for now.

@@ -34,14 +34,16 @@ final class PlanPrinter: Sendable {
   private let isVerbose: Bool
   private let isQuiet: Bool
   private let options: UploadOptions
+  private let store: TransferStore
   private let context: Context
   private let reporter: ProgressReporter
 
   /// With `--verbose` what is unchanged or left out gets its row, too; with `--quiet` nothing does.
-  init(_ options: UploadOptions, _ common: CommonOptions, _ context: Context) {
+  init(_ storePath: String, _ options: UploadOptions, _ common: CommonOptions, _ context: Context) {
     let printer = RowPrinter(
-      schema: "transfers.plan/1", store: StoreIdentity(path: options.storePath), common, context)
+      schema: "transfers.plan/1", store: StoreIdentity(path: storePath), common, context)
     self.options = options
+    store = TransferStore(at: storePath)
     isVerbose = common.verbose
     isQuiet = common.quiet
     state = Lock(State(printer: printer))
@@ -53,7 +55,7 @@ final class PlanPrinter: Sendable {
   func run(_ sources: [NameBytes]) throws(CommandFailure) {
     let result = try failing { () throws(TransferError) in
       defer { reporter.finish() }
-      return try Transfers.plan(sources, options) { [self] in take($0) }
+      return try store.plan(sources, options) { [self] in take($0) }
     }
     let printer = state.withLock { state in
       state.flush()

@@ -37,14 +37,17 @@ struct PushCommand: Command, HasIdleOptions {
   var idleOptions: Set<String> { batch.idleOptions }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let options = try batch.upload(common, context)
-    if dryRun { return try PlanPrinter(options, common, context).run(batch.namedSources) }
+    let options = try batch.upload(context)
+    let path = try common.storePath(context)
+    if dryRun { return try PlanPrinter(path, options, common, context).run(batch.namedSources) }
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
     let session = EngineSession(common, progress, title: "transfers push", context)
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in
       defer { session.reporter.finish() }
-      return try Transfers.add(batch.namedSources, options) { [reporter = session.reporter] in reporter.notice($0) }
+      return try TransferStore(at: path).add(batch.namedSources, options) { [reporter = session.reporter] in
+        reporter.notice($0)
+      }
     }
     let destination = RecordedArguments.masked([options.settings.destination])[0]
     let batchName = add.batch.map { "\($0)  " } ?? ""
@@ -53,32 +56,33 @@ struct PushCommand: Command, HasIdleOptions {
       context.out.writeLine(AddOutput.line(add, destination: destination, common.style(context)))
     }
     let hasWork = add.counts.added + add.counts.queued + add.counts.requeued > 0
-    guard let numbers = hasWork ? try work(session, options, add, context) : RunNumbers.none else {
-      return try leave(add, destination, options, context)
+    guard let numbers = hasWork ? try work(session, path, add, context) : RunNumbers.none else {
+      return try leave(add, destination, path, context)
     }
     try session.conclude(
-      numbers, add: add, destination: destination, storePath: options.storePath, sinceMs: startedMs)
+      numbers, add: add, destination: destination, storePath: path, sinceMs: startedMs)
   }
 
   private func work(
-    _ session: EngineSession, _ options: UploadOptions, _ add: AddResult, _ context: Context
+    _ session: EngineSession, _ path: String, _ add: AddResult, _ context: Context
   ) throws(CommandFailure) -> RunNumbers? {
     var run = RunOptions(
-      storePath: options.storePath, workers: engine.workers, rate: engine.bytesPerSecond,
+      workers: engine.workers, rate: engine.bytesPerSecond,
       argv: RecordedArguments.masked(context.arguments))
     run.trustsCopy = engine.trustCopy
     return try PushWork(
-      session: session, options: run, files: add.files, patienceMs: noWait ? 0 : wait?.ms, context: context
+      session: session, storePath: path, options: run, files: add.files, patienceMs: noWait ? 0 : wait?.ms,
+      context: context
     ).finish()
   }
 
   /// The files are recorded, and another engine sends them: this was an `add`.
   private func leave(
-    _ add: AddResult, _ destination: String, _ options: UploadOptions, _ context: Context
+    _ add: AddResult, _ destination: String, _ path: String, _ context: Context
   ) throws(CommandFailure) {
     if !common.format.isForPeople {
       let value = AddOutput(result: add, destination: destination)
-      try common.print(value, store: StoreIdentity.read(options.storePath, context), context)
+      try common.print(value, store: StoreIdentity.read(path, context), context)
     }
     try AddCommand.judge(add)
   }

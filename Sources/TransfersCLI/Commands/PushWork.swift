@@ -1,4 +1,3 @@
-import TransferLedger
 import TransferModel
 import Transfers
 
@@ -13,6 +12,7 @@ import Transfers
 /// so that it is the same whoever sent them. Runs on the main thread, which has nothing else to do.
 struct PushWork {
   let session: EngineSession
+  let storePath: String
   let options: RunOptions
   let files: AddedFiles
   /// How long another engine is waited for, in milliseconds; nil for as long as it takes.
@@ -27,7 +27,7 @@ struct PushWork {
       return nil
     }
     session.reporter.say("another engine owns the ledger; it sends these files, waiting for it")
-    let ledger = try LedgerAccess.open(options.storePath, context)
+    let ledger = try LedgerAccess.open(storePath, context)
     defer {
       ledger.close()
       session.reporter.finish()
@@ -38,7 +38,7 @@ struct PushWork {
   /// nil while another engine holds the lock.
   private func run(_ options: RunOptions) throws(CommandFailure) -> RunResult? {
     do {
-      return try session.run(options)
+      return try session.run(storePath, options)
     } catch {
       guard error.kind == .locked else { throw CommandFailure(error) }
       return nil
@@ -46,10 +46,10 @@ struct PushWork {
   }
 
   /// The kernel says when the other engine is gone; what it did with the files is in the ledger.
-  private func follow(_ ledger: Ledger) throws(CommandFailure) -> RunNumbers {
+  private func follow(_ ledger: OpenStore) throws(CommandFailure) -> RunNumbers {
     let startedMs = context.clock.bootMs
     session.listenWhileWaiting()
-    let turn = try failing { () throws(TransferError) in try EngineTurn(at: options.storePath) }
+    let turn = try failing { () throws(TransferError) in try EngineTurn(at: storePath) }
     let watch = LedgerWatch(
       ledger: ledger, clock: context.clock, pause: { usleep(UInt32(clamping: $0 * 1000)) }, slowestMs: 2_000)
     let numbers = try watch.until(timeoutMs: patienceMs) { isDue throws(CommandFailure) -> RunNumbers? in
@@ -80,13 +80,13 @@ struct PushWork {
       if files.batches.contains(batch) { throw CommandFailure(error) }
       session.reporter.say("nothing of batch \(batch) could be sent: \(error)")
     }
-    let ledger = try LedgerAccess.open(options.storePath, context)
+    let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }
     return RunNumbers(
       try totals(ledger), wallMs: result.wallMs, stop: result.stoppedBy, unreachable: result.unreachable)
   }
 
-  private func totals(_ ledger: Ledger) throws(CommandFailure) -> AddedTotals {
+  private func totals(_ ledger: OpenStore) throws(CommandFailure) -> AddedTotals {
     try LedgerAccess.read(ledger) { try $0.totals(of: files, nowMs: context.clock.wallMs) }
   }
 }

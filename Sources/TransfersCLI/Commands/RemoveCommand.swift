@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 
 /// `transfers rm`: out of sight.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -71,11 +71,7 @@ struct ReportCommand: Command, HasIdleOptions {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     let filter = try selection.filter(ledger, context).withHidden
-    let figures = try LedgerAccess.read(ledger) { reader in
-      try SummaryFigures(
-        batches: reader.countBatches(filter), totals: reader.totals(filter), attempts: reader.attemptTotals(filter),
-        failures: reader.failures(filter), slowest: reader.slowestFiles(filter, limit: 3))
-    }
+    let figures = try LedgerAccess.read(ledger) { try $0.summary(filter) }
     try common.print(
       SummaryOutput(figures: figures, absence: Absence(selection)), store: StoreIdentity(ledger),
       filters: selection.filters, context)

@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 
 /// `transfers retry`: failed files get another chance.
@@ -30,7 +30,7 @@ struct RetryCommand: Command, ChangesRows {
   }
 
   /// Failed files are meant where no state is said: others that can be retried are named.
-  private static func hint(_ asked: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> String? {
+  private static func hint(_ asked: RowFilter, _ ledger: OpenStore) throws(CommandFailure) -> String? {
     guard asked.states.isEmpty else { return nil }
     var others = asked
     others.states = [.cancelled, .unknown]

@@ -1,4 +1,4 @@
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -49,8 +49,8 @@ struct RowLister {
   }
 
   private func pages<Row>(
-    _ ledger: Ledger, _ columns: [Column<Row>], _ id: (Row) -> Int64,
-    _ page: (LedgerReader, Int64, Int) throws -> [Row]
+    _ ledger: OpenStore, _ columns: [Column<Row>], _ id: (Row) -> Int64,
+    _ page: (StoreReader, Int64, Int) throws -> [Row]
   ) throws(CommandFailure) {
     var printer = RowPrinter(
       schema: schema, store: try StoreIdentity(ledger), filters: selection.filters, common, context)

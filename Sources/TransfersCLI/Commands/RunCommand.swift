@@ -1,5 +1,4 @@
 import ArgumentParser
-import TransferLedger
 import TransferModel
 import Transfers
 
@@ -23,18 +22,19 @@ struct RunCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     try common.checkColumns(of: RunOutput.sample(ofPush: false), context)
+    let path = try common.storePath(context)
     var options = RunOptions(
-      storePath: try common.storePath(context), workers: engine.workers,
+      workers: engine.workers,
       rate: engine.bytesPerSecond, argv: RecordedArguments.masked(context.arguments))
     options.trustsCopy = engine.trustCopy
-    try LedgerAccess.check(options.storePath, context)
+    try LedgerAccess.check(path, context)
     let session = EngineSession(common, progress, title: "transfers run", context)
     let startedMs = context.clock.wallMs
-    let result = try failing { () throws(TransferError) in try session.run(options) }
+    let result = try failing { () throws(TransferError) in try session.run(path, options) }
     if let error = result.blocked.min(by: { $0.key < $1.key })?.value { throw CommandFailure(error) }
     try session.conclude(
-      RunNumbers(result, standing: try standing(options.storePath, context)), add: nil, destination: "",
-      storePath: options.storePath, sinceMs: startedMs)
+      RunNumbers(result, standing: try standing(path, context)), add: nil, destination: "",
+      storePath: path, sinceMs: startedMs)
   }
 
   private func standing(_ storePath: String, _ context: Context) throws(CommandFailure) -> FileTotals {

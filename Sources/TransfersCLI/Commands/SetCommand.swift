@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -39,9 +39,9 @@ struct SetCommand: Command, ChangesRows {
     if selection.isEmpty { try refuseEmptySelection(filter, change, ledger) }
     if !filter.files.isEmpty, filter.batches.isEmpty { try refuseFiles(filter, ledger) }
     let outcome = try dryRun ? plan(filter, change, ledger) : apply(filter, change, ledger, context)
-    let run = try LedgerAccess.read(ledger) { try $0.newestRun() }
+    let engine = try LedgerAccess.read(ledger) { try $0.engine(context.clock) }
     let value = SetOutput(
-      outcome, dryRun: dryRun, engineRuns: EngineStatus(run, context.clock).alive)
+      outcome, dryRun: dryRun, engineRuns: engine.isAlive)
     let isEmpty = outcome.changed.isEmpty && outcome.unaffected.isEmpty
     if !isEmpty || !common.format.isForPeople {
       try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
@@ -49,13 +49,14 @@ struct SetCommand: Command, ChangesRows {
     if isEmpty { try EmptySelection.tell(failIfEmpty, common, context) }
   }
 
-  private func plan(_ filter: RowFilter, _ change: BatchChange, _ ledger: Ledger) throws(CommandFailure) -> BatchOutcome
+  private func plan(_ filter: RowFilter, _ change: BatchChange, _ ledger: OpenStore) throws(CommandFailure)
+    -> BatchOutcome
   {
     try LedgerAccess.read(ledger) { try $0.outcome(of: change, filter) }
   }
 
   private func apply(
-    _ filter: RowFilter, _ change: BatchChange, _ ledger: Ledger, _ context: Context
+    _ filter: RowFilter, _ change: BatchChange, _ ledger: OpenStore, _ context: Context
   ) throws(CommandFailure) -> BatchOutcome {
     try failing { () throws(TransferError) in
       try ledger.changeBatches(filter, change, between: TurnTaking(context.clock).rest)
@@ -63,7 +64,7 @@ struct SetCommand: Command, ChangesRows {
   }
 
   private func refuseEmptySelection(
-    _ filter: RowFilter, _ change: BatchChange, _ ledger: Ledger
+    _ filter: RowFilter, _ change: BatchChange, _ ledger: OpenStore
   ) throws(CommandFailure) {
     let count = Quantity.count(try plan(filter, change, ledger).changed.count, "batch")
     throw .usage(
@@ -72,7 +73,7 @@ struct SetCommand: Command, ChangesRows {
   }
 
   /// Every setting is one of a batch; a file that is named would change all of its batch unasked.
-  private func refuseFiles(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) {
+  private func refuseFiles(_ filter: RowFilter, _ ledger: OpenStore) throws(CommandFailure) {
     let batches = try LedgerAccess.read(ledger) { try $0.batchIDs(filter, limit: 4) }.map(\.description)
     let some = batches.prefix(3).joined(separator: " ") + (batches.count > 3 ? " …" : "")
     throw .usage("set works on batches, not files", remedy: "transfers set \(some) …")

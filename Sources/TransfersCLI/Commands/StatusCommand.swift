@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -21,19 +21,9 @@ struct StatusCommand: Command {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     let filter = try selection.filter(ledger, context)
-    let nowMs = context.clock.wallMs
-    let log = LogStatus(StoreCondition(at: ledger.path))
-    let value = try LedgerAccess.read(ledger) { reader in
-      let totals = try reader.stateTotals(filter)
-      let hidden = totals.files > 0 || !filter.leavesOutHidden ? 0 : try reader.stateTotals(filter.withHidden).files
-      // What waits in a batch past its deadline is not tried again.
-      let held = Set(try reader.overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
-      return try StatusOutput(
-        engine: EngineStatus(try reader.newestRun(), context.clock), totals: totals,
-        nextDueMs: reader.nextDueMs(without: held), active: reader.runningFiles(filter, limit: 20),
-        problems: reader.endings(filter), overdue: reader.overdueBatches(filter, nowMs: nowMs),
-        log: log, absence: Absence(selection, hidden: hidden))
-    }
+    let log = LogStatus(TransferStore(at: ledger.path).condition)
+    let status = try LedgerAccess.read(ledger) { try $0.status(filter, context.clock) }
+    let value = StatusOutput(status, log: log, absence: Absence(selection, hidden: status.hidden))
     try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
     guard exitCode, value.status != .ok else { return }
     let remedy = value.status == .workLeft ? "transfers run" : "transfers report failures\(selection.words)"

@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -13,15 +13,13 @@ struct StoreCheckCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let (broken, findings) = try LedgerAccess.read(ledger) { reader in
-      (try reader.integrityProblems(), try reader.check())
-    }
-    let value = StoreCheckOutput(integrity: broken, findings: findings)
+    let check = try LedgerAccess.read(ledger) { try $0.wholeCheck() }
+    let value = StoreCheckOutput(check)
     try common.print(value, store: StoreIdentity(ledger), context)
     guard !value.ok else { return }
-    let count = broken.count + findings.count
+    let count = check.damage.count + check.findings.count
     throw CommandFailure(
-      .store, code: broken.isEmpty ? "store.invariant" : "store.corrupt",
+      .store, code: check.damage.isEmpty ? "store.invariant" : "store.corrupt",
       "check \"\(NameBytes(ledger.path))\": \(Quantity.count(count, "finding"))",
       remedy: "keep a copy of the file and its -wal, and report this; the ledger was not changed")
   }
@@ -36,11 +34,11 @@ struct StoreCheckOutput: OutputValue {
   let integrity: [String]
   let findings: [[String: String]]
 
-  init(integrity: [String], findings: [Finding]) {
-    ok = integrity.isEmpty && findings.isEmpty
-    invariants = LedgerReader.ruleCount
-    self.integrity = integrity
-    self.findings = findings.map { ["invariant": $0.invariant, "detail": $0.detail] }
+  init(_ check: StoreCheck) {
+    ok = check.isSound
+    invariants = check.rules
+    integrity = check.damage
+    findings = check.findings.map { ["invariant": $0.invariant, "detail": $0.detail] }
   }
 
   func text(_ style: TextStyle) -> String {

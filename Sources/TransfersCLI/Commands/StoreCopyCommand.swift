@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -48,8 +48,8 @@ struct CopyOptions: ParsableArguments {
     let path = try common.storePath(context)
     let size: Int64
     do {
-      size = try Ledger.copy(
-        path, as: kind, to: file, replacing: force, isCancelled: { signals.received.count > 0 })
+      size = try TransferStore(at: path).copy(
+        as: kind, to: file, replacing: force, isCancelled: { signals.received.count > 0 })
     } catch {
       var failure = CommandFailure(error)
       if error.kind == .interrupted { failure.signal = signals.received.signal }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -13,11 +13,11 @@ struct StoreStatusCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let (numbers, facts, run) = try LedgerAccess.read(ledger) { reader in
-      (try reader.storeNumbers(), try reader.storeFacts(), try reader.newestRun())
+    let (numbers, facts, engine) = try LedgerAccess.read(ledger) { reader in
+      (try reader.storeNumbers(), try reader.storeFacts(), try reader.engine(context.clock))
     }
     let value = StoreStatusOutput(
-      numbers, facts, StoreCondition(at: ledger.path), EngineStatus(run, context.clock))
+      numbers, facts, TransferStore(at: ledger.path).condition, EngineStatus(engine))
     try common.print(value, store: StoreIdentity(ledger), context)
   }
 }

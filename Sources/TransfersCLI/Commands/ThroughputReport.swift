@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -43,7 +43,9 @@ struct ThroughputReport {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     let filter = try selection.filter(ledger, context).withHidden
-    let rows = try LedgerAccess.read(ledger) { try series($0, filter, context.clock.wallMs) }
+    let rows = try LedgerAccess.read(ledger) { reader in
+      try reader.throughput(filter, nowMs: context.clock.wallMs) { bucket.ms($0) }
+    }
     var printer = RowPrinter(
       schema: schema, rowType: "bucket", store: try StoreIdentity(ledger), filters: selection.filters, common, context)
     printer.print(FigureTable(ThroughputFigures.columns, rows))
@@ -51,20 +53,6 @@ struct ThroughputReport {
     if common.format == .table, common.chosenColumns == nil, rows.count > 1 {
       context.out.write(line(rows, context))
     }
-  }
-
-  private func series(_ reader: LedgerReader, _ filter: RowFilter, _ nowMs: Int64) throws -> [ThroughputRow] {
-    guard let span = try reader.attemptSpan(filter, nowMs: nowMs) else { return [] }
-    let from = max(span.fromMs, filter.sinceMs ?? .min)
-    let to = min(max(span.toMs, span.fromMs + 1), filter.untilMs ?? .max)
-    guard from < to else { return [] }
-    guard var series = ThroughputSeries(fromMs: from, toMs: to, stepMs: bucket.ms(to - from)) else {
-      throw TransferError(
-        .usage, "report throughput", cause: "that is more than \(ThroughputSeries.limit) rows",
-        remedy: "a longer --bucket, or --since and --until")
-    }
-    try reader.attemptIntervals(filter) { series.add($0, nowMs: nowMs) }
-    return series.rows
   }
 
   /// `goodput ▁▂▅█▇  at most 34.9 MiB/s`

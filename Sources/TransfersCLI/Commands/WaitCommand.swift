@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -11,13 +11,6 @@ import TransferReports
 
 /// `transfers wait`: until something is finished, with its result as the exit code.
 struct WaitCommand: Command {
-  enum Goal: String, ExpressibleByArgument, CaseIterable, Sendable {
-    /// Nothing continues without a person: every file is at rest, paused or past the deadline of its batch.
-    case settled
-    /// Every file is done, or one of them cannot become so by itself. Waits through a pause.
-    case done
-  }
-
   static let configuration = CommandConfiguration(
     commandName: "wait", abstract: "Wait until files are finished, and exit with their result.",
     discussion: """
@@ -28,7 +21,7 @@ struct WaitCommand: Command {
       """)
 
   @OptionGroup(title: "Selection") var selection: SelectionOptions
-  @Option(name: .customLong("for"), help: "What to wait for.") var goal = Goal.settled
+  @Option(name: .customLong("for"), help: "What to wait for.") var goal = WaitGoal.settled
   @Option(help: ArgumentHelp("Give up after this time: 90s, 8h.", valueName: "time")) var timeout: TimeSpan?
   @Flag(help: "Exit with 9 when nothing matches.") var failIfEmpty = false
   @OptionGroup var common: CommonOptions
@@ -42,11 +35,13 @@ struct WaitCommand: Command {
     }
     let watch = LedgerWatch(ledger: ledger, clock: context.clock) { usleep(UInt32(clamping: $0 * 1000)) }
     let selected = try selection.filter(ledger, context)
-    let filter = try fixed(selected, ledger)
-    let waiter = LedgerWaiter(watch: watch, aside: try hidden(selected, filter, ledger))
-    let end = try waiter.wait(for: goal, filter, timeoutMs: timeout?.ms)
+    let (filter, files) = try LedgerAccess.read(ledger) { reader in
+      let filter = try reader.fixed(selected)
+      return (filter.withHidden, try AwaitedFiles(filter, reader))
+    }
+    let end = try LedgerWaiter(watch: watch).wait(for: goal, files, timeoutMs: timeout?.ms)
     let value = WaitOutput(end)
-    guard end.totals.files > 0 else {
+    guard end.state.totals.files > 0 else {
       if !common.format.isForPeople {
         try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
       }
@@ -58,7 +53,7 @@ struct WaitCommand: Command {
   }
 
   private func remedy(
-    _ value: WaitOutput, _ filter: RowFilter, _ ledger: Ledger, _ context: Context
+    _ value: WaitOutput, _ filter: RowFilter, _ ledger: OpenStore, _ context: Context
   ) throws(CommandFailure) -> String {
     guard value.status == .workLeft else {
       if value.status == .timeout { return "transfers status\(selection.words)" }
@@ -72,66 +67,27 @@ struct WaitCommand: Command {
     let batches = try LedgerAccess.read(ledger) { try $0.overdueBatches(filter, nowMs: nowMs) }
     return "transfers set --deadline none" + batches.map { " \($0.id)" }.joined()
   }
-
-  /// States change while one waits: files that are selected by them are those of this moment. What is tidied away while
-  /// one waits still counts.
-  private func fixed(_ filter: RowFilter, _ ledger: Ledger) throws(CommandFailure) -> RowFilter {
-    guard selection.saysWhatChanges else { return filter.withHidden }
-    return .files(try LedgerAccess.read(ledger) { try $0.fileIDs(filter) })
-  }
-
-  /// Files that were hidden before, which are not waited for.
-  private func hidden(
-    _ selected: RowFilter, _ filter: RowFilter, _ ledger: Ledger
-  ) throws(CommandFailure) -> StateTotals {
-    guard selected.leavesOutHidden, filter == selected.withHidden else { return StateTotals() }
-    return try LedgerAccess.read(ledger) { reader in
-      try reader.stateTotals(filter).without(try reader.stateTotals(selected))
-    }
-  }
 }
+
+extension WaitGoal: ExpressibleByArgument {}
 
 /// Decides when the waiting is over.
 struct LedgerWaiter {
-  struct End: Sendable {
-    var totals = StateTotals()
-    /// Of the pending files: those whose batch is past its deadline.
-    var overdue = 0
-    var waitedMs: Int64 = 0
-    var isTimeout = false
-  }
-
   let watch: LedgerWatch
-  /// Files that the filter selects and that are not waited for.
-  var aside = StateTotals()
 
-  func wait(for goal: WaitCommand.Goal, _ filter: RowFilter, timeoutMs: Int64?) throws(CommandFailure) -> End {
+  func wait(for goal: WaitGoal, _ files: AwaitedFiles, timeoutMs: Int64?) throws(CommandFailure) -> WaitResult {
     let startedMs = watch.clock.bootMs
-    let end = try watch.until(timeoutMs: timeoutMs) { isDue throws(CommandFailure) -> End? in
+    let end = try watch.until(timeoutMs: timeoutMs) { isDue throws(CommandFailure) -> SelectionState? in
       guard isDue else { return nil }
-      let end = try look(filter)
-      return Self.isOver(end, goal) ? end : nil
+      let state = try look(files)
+      return state.reaches(goal) ? state : nil
     }
-    var last = if let end { end } else { try look(filter) }
-    last.waitedMs = watch.clock.bootMs - startedMs
-    last.isTimeout = !Self.isOver(last, goal)
-    return last
+    let last = if let end { end } else { try look(files) }
+    return WaitResult(state: last, waitedMs: watch.clock.bootMs - startedMs, isTimeout: !last.reaches(goal))
   }
 
-  private func look(_ filter: RowFilter) throws(CommandFailure) -> End {
-    let nowMs = watch.clock.wallMs
-    return try LedgerAccess.read(watch.ledger) { reader in
-      End(totals: try reader.stateTotals(filter).without(aside), overdue: try reader.overdueFiles(filter, nowMs: nowMs))
-    }
-  }
-
-  static func isOver(_ end: End, _ goal: WaitCommand.Goal) -> Bool {
-    let totals = end.totals
-    return switch goal {
-    case .settled: totals.left == totals.count(.paused) + end.overdue
-    case .done:
-      totals.left == 0 || totals.count(.failed) + totals.count(.unknown) + totals.count(.cancelled) > 0
-    }
+  private func look(_ files: AwaitedFiles) throws(CommandFailure) -> SelectionState {
+    try LedgerAccess.read(watch.ledger) { try files.state($0, nowMs: watch.clock.wallMs) }
   }
 }
 
@@ -149,12 +105,12 @@ struct WaitOutput: OutputValue {
 
   private enum CodingKeys: String, CodingKey { case result, files, bytesAcked, waitedMs, timedOut }
 
-  init(_ end: LedgerWaiter.End) {
-    let totals = end.totals
+  init(_ end: WaitResult) {
+    let totals = end.state.totals
     files = Counts(
       done: totals.count(.done), failed: totals.count(.failed) - totals.mismatched, unknown: totals.count(.unknown),
       mismatched: totals.mismatched, cancelled: totals.count(.cancelled), paused: totals.count(.paused),
-      overdue: end.overdue, left: totals.left)
+      overdue: end.state.overdue, left: totals.left)
     bytesAcked = .bytes(totals.bytesAcked)
     waitedMs = .milliseconds(end.waitedMs)
     timedOut = end.isTimeout

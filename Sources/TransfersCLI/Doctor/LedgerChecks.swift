@@ -1,4 +1,4 @@
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -14,7 +14,7 @@ struct LedgerChecks {
   private let context: Context
 
   init(_ path: String, _ context: Context) {
-    condition = StoreCondition(at: path)
+    condition = TransferStore(at: path).condition
     self.context = context
   }
 
@@ -83,8 +83,11 @@ struct LedgerChecks {
     do throws(CommandFailure) {
       let ledger = try LedgerAccess.open(condition.path, context)
       defer { ledger.close() }
-      let (facts, problems, run, newest) = try LedgerAccess.read(ledger) { reader in
-        (try reader.storeFacts(), try reader.quickProblems(limit: 5), try reader.newestRun(), try reader.newestMs())
+      let (facts, problems, state, newest) = try LedgerAccess.read(ledger) { reader in
+        (
+          try reader.storeFacts(), try reader.quickProblems(limit: 5), try reader.engine(context.clock),
+          try reader.newestMs()
+        )
       }
       let whole =
         problems.isEmpty
@@ -92,7 +95,7 @@ struct LedgerChecks {
         : .fail(
           "ledger.integrity", problems.map(printable).joined(separator: "; "),
           "keep a copy of the file and its -wal; \"transfers store check\" tells more")
-      return [whole, engine(EngineStatus(run, context.clock))]
+      return [whole, engine(EngineStatus(state))]
         + (newest.map { [MachineChecks.clock(context.clock.wallMs, newestMs: $0)] } ?? [])
     } catch {
       return [.fail("ledger.open", error.text, error.remedy)]

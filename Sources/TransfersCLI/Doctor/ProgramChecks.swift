@@ -11,7 +11,7 @@ import Transfers
 enum ProgramChecks {
   static func all(_ facts: MachineFacts) -> [DoctorFinding] {
     [
-      .ok("version.transfers", "transfers \(Transfers.version), built with Swift \(facts.swift)"), curl(facts),
+      .ok("version.transfers", "transfers \(TransferClient.version), built with Swift \(facts.swift)"), curl(facts),
       sqlite(facts),
       trust(facts),
     ]

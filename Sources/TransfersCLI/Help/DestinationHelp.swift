@@ -7,7 +7,7 @@ enum DestinationHelp {
 
   /// What each protocol says of itself, in a line.
   private static var list: String {
-    let known = Transfers.protocols.filter { !$0.about.isEmpty }
+    let known = ProtocolCatalog.all.filter { !$0.about.isEmpty }
     let width = (known.map(\.usage.count).max() ?? 0) + 2
     return known.map { row in
       row.usage + String(repeating: " ", count: width - row.usage.count) + row.about + "\n"

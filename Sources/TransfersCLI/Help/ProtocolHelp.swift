@@ -14,7 +14,7 @@ enum ProtocolHelp {
     Column("exactly_once", "Exactly once") { .text($0.exactlyOnce) },
   ]
 
-  static var table: FigureTable { FigureTable(columns, Transfers.protocols) }
+  static var table: FigureTable { FigureTable(columns, ProtocolCatalog.all) }
 
   static var text: String {
     var layout = Table(.plain)
@@ -25,6 +25,6 @@ enum ProtocolHelp {
       unknown: the answer was lost and nobody can be asked. The file is shown as such (exit code 3 or 4) and nothing is sent
       again until a person says what became of it: transfers resolve
 
-      """ + Transfers.protocols.map(\.notes).filter { !$0.isEmpty }.map { "\n\($0)\n" }.joined()
+      """ + ProtocolCatalog.all.map(\.notes).filter { !$0.isEmpty }.map { "\n\($0)\n" }.joined()
   }
 }

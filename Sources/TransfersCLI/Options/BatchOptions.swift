@@ -57,10 +57,10 @@ struct BatchOptions: ParsableArguments {
   var namedSources: [NameBytes] { sourceOptions.list(sources) == nil ? sources : [] }
 
   /// What the library is asked to do.
-  func upload(_ common: CommonOptions, _ context: Context) throws(CommandFailure) -> UploadOptions {
+  func upload(_ context: Context) throws(CommandFailure) -> UploadOptions {
     try sourceOptions.checkMissing(sources)
     return UploadOptions(
-      storePath: try common.storePath(context), settings: try settings(), name: name, labels: labelTable,
+      settings: try settings(), name: name, labels: labelTable,
       priority: priority, rules: try OrderedRules.read(context.parsed),
       followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
   }
@@ -72,7 +72,7 @@ struct BatchOptions: ParsableArguments {
     if sourceOptions.list(sources) == nil { idle.insert("missing") }
     var rest = self
     if through.via == nil { rest.through.inputs = [] }
-    guard let settings = try? rest.settings(), let foreign = try? Transfers.foreignOptions(settings) else {
+    guard let settings = try? rest.settings(), let foreign = try? ProtocolCatalog.foreignOptions(settings) else {
       return idle
     }
     return idle.union(foreign)

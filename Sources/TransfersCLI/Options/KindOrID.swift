@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 
 /// The first word of `list` and `report`: the kind of rows or, where that is left out, already an id.

@@ -15,12 +15,12 @@ struct ProtocolOptions: ParsableArguments, CustomReflectable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
-    for option in Transfers.protocolOptions { values[option.long] = try Self.value(option, in: container) }
+    for option in ProtocolCatalog.options { values[option.long] = try Self.value(option, in: container) }
   }
 
   var customMirror: Mirror {
     Mirror(
-      self, children: Transfers.protocolOptions.map { (label: $0.long, value: Self.argument($0)) },
+      self, children: ProtocolCatalog.options.map { (label: $0.long, value: Self.argument($0)) },
       displayStyle: .struct)
   }
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -29,14 +29,11 @@ struct SelectionOptions: ParsableArguments {
   /// The options that say less than everything, by name.
   var narrowing: [String] { selection.narrowing }
 
-  /// Whether rows are selected by something that changes while a file is worked on.
-  var saysWhatChanges: Bool { selection.saysWhatChanges }
-
   /// The same rows for another command line.
   var words: String { selection.words }
 
   func filter(
-    _ ledger: Ledger, _ context: Context, finds extra: Selection.Extra = .none
+    _ ledger: OpenStore, _ context: Context, finds extra: Selection.Extra = .none
   ) throws(CommandFailure) -> RowFilter {
     try selection.filter(ledger, context, finds: extra)
   }

@@ -1,4 +1,4 @@
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 

@@ -1,4 +1,4 @@
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -22,7 +22,7 @@ struct FollowPrinter {
 
   var isClosed: Bool { rows?.isClosed ?? (context.out.state != .open) }
 
-  mutating func print(_ page: [FollowedRow]) {
+  mutating func print(_ page: [RecordedEvent]) {
     guard rows == nil else { rows?.print(FigureTable(FollowFigures.columns, page)); return }
     for row in page { context.out.writeLine(line(row)) }
   }
@@ -33,7 +33,7 @@ struct FollowPrinter {
   }
 
   /// `11:02:07  f3   part c9 ok        8.0 MiB in 250 ms  /data/x.bam`.
-  private func line(_ row: FollowedRow) -> String {
+  private func line(_ row: RecordedEvent) -> String {
     switch row {
     case .event(let event):
       let about = event.file?.description ?? event.batch?.description ?? "-"
@@ -65,7 +65,7 @@ struct FollowPrinter {
 
 /// The columns of `follow`.
 enum FollowFigures {
-  static let columns: [Column<FollowedRow>] = [
+  static let columns: [Column<RecordedEvent>] = [
     Column("at", "At") { .time($0.atMs) },
     Column("what", "What") { row in .text(row.event == nil ? "attempt" : "event") },
     Column("id", "Id") { row in .text(row.event.map { "e\($0.id)" } ?? row.attempt?.id.description ?? "") },
@@ -97,7 +97,7 @@ extension EventRow {
   }
 }
 
-extension FollowedRow {
+extension RecordedEvent {
   var event: EventRow? { if case .event(let event) = self { event } else { nil } }
   var attempt: AttemptRow? { if case .attempt(let followed) = self { followed.attempt } else { nil } }
 

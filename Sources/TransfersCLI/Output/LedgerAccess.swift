@@ -1,17 +1,17 @@
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
 /// How commands get at the ledger.
 enum LedgerAccess {
   /// For looking; works while an engine writes.
-  static func open(_ path: String, _ context: Context) throws(CommandFailure) -> Ledger {
-    try failing { () throws(TransferError) in try Ledger.open(at: path, mode: .readOnly, clock: context.clock) }
+  static func open(_ path: String, _ context: Context) throws(CommandFailure) -> OpenStore {
+    try failing { () throws(TransferError) in try OpenStore(at: path, .readOnly, clock: context.clock) }
   }
 
   /// For changing rows of a ledger that must exist.
-  static func openForWriting(_ path: String, _ context: Context) throws(CommandFailure) -> Ledger {
-    try failing { () throws(TransferError) in try Ledger.open(at: path, mode: .existing, clock: context.clock) }
+  static func openForWriting(_ path: String, _ context: Context) throws(CommandFailure) -> OpenStore {
+    try failing { () throws(TransferError) in try OpenStore(at: path, .existing, clock: context.clock) }
   }
 
   /// Refuses a ledger that cannot be opened, before an engine is built; upgrades one of an older program.
@@ -21,14 +21,14 @@ enum LedgerAccess {
 
   /// One consistent look.
   static func read<Value>(
-    _ ledger: Ledger, _ body: (LedgerReader) throws -> Value
+    _ ledger: OpenStore, _ body: (StoreReader) throws -> Value
   ) throws(CommandFailure) -> Value {
     try failing { () throws(TransferError) in try ledger.read(body) }
   }
 }
 
 extension StoreIdentity {
-  init(_ ledger: Ledger) throws(CommandFailure) {
+  init(_ ledger: OpenStore) throws(CommandFailure) {
     let facts = try LedgerAccess.read(ledger) { try $0.storeFacts() }
     self.init(path: ledger.path)
     uid = .text(facts.uid)

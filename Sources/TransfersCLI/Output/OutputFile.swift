@@ -1,4 +1,4 @@
-import TransferLedger
+import Transfers
 import TransferModel
 
 #if canImport(Glibc)
@@ -118,7 +118,7 @@ struct OutputFile {
   /// file with the name of its journal for one.
   private static func isLedger(_ path: [CChar], _ store: String) -> Bool {
     let place = place(path)
-    return Ledger.fileSuffixes.contains { suffix in
+    return TransferStore.fileSuffixes.contains { suffix in
       let own = Array((store + suffix).utf8CString)
       return place == self.place(own) || isSameFile(path, own)
     }

@@ -1,4 +1,3 @@
-import TransferLedger
 import TransferModel
 import TransferReports
 import Transfers

@@ -1,4 +1,4 @@
-import TransferLedger
+import Transfers
 import TransferModel
 import TransferReports
 
@@ -16,7 +16,7 @@ struct ShowOutput: OutputValue {
 
   private enum CodingKeys: String, CodingKey { case kind, row, receipt, failures, chunks, attempts }
 
-  init?(batch number: Int64, _ reader: LedgerReader) throws {
+  init?(batch number: Int64, _ reader: StoreReader) throws {
     let filter = Self.only(batch: number)
     guard let found = try reader.batches(filter, after: 0, limit: 1, withAttempts: false).first else { return nil }
     kind = "batch"
@@ -25,7 +25,7 @@ struct ShowOutput: OutputValue {
     (receipt, chunks, attempts) = (nil, nil, nil)
   }
 
-  init?(file number: Int64, _ reader: LedgerReader) throws {
+  init?(file number: Int64, _ reader: StoreReader) throws {
     let filter = Self.only(file: number)
     guard let found = try reader.files(filter, after: 0, limit: 1).first else { return nil }
     kind = "file"
@@ -37,7 +37,7 @@ struct ShowOutput: OutputValue {
       AttemptFigures.columns, try reader.newestAttempts(of: found.id, chunk: nil, limit: Self.attemptLimit))
   }
 
-  init?(chunk number: Int64, _ reader: LedgerReader) throws {
+  init?(chunk number: Int64, _ reader: StoreReader) throws {
     guard let found = try reader.chunk(ChunkID(rawValue: number)) else { return nil }
     kind = "chunk"
     row = FigureObject(ChunkFigures.columns, found)
@@ -46,7 +46,7 @@ struct ShowOutput: OutputValue {
       AttemptFigures.columns, try reader.newestAttempts(of: found.file, chunk: found.id, limit: Self.attemptLimit))
   }
 
-  init?(attempt number: Int64, _ reader: LedgerReader) throws {
+  init?(attempt number: Int64, _ reader: StoreReader) throws {
     guard let found = try reader.attempt(AttemptID(rawValue: number)) else { return nil }
     kind = "attempt"
     let reply = try reader.replyExcerpt(of: found.id).map(Cell.name) ?? .none

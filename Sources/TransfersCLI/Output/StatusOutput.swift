@@ -1,23 +1,15 @@
-import TransferLedger
 import TransferModel
 import TransferReports
 import Transfers
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The engine of a ledger, as far as one can tell from outside.
 struct EngineStatus: Encodable, Sendable {
   let alive: Bool
   let run, pid, host, startedAt, heartbeatAt, endedAt, how: Cell
 
-  /// Alive means: not ended, heard of within a minute, and, on this machine, a process. Within one boot the minute is
-  /// one of the boot clock, whatever was done to the wall clock.
-  init(_ run: RunRow?, _ clock: any TransferClock, bootID: String = Transfers.bootID) {
-    alive = run.map { $0.endedMs == nil && Self.wasHeard($0, clock, bootID) && Self.mayExist($0) } ?? false
+  init(_ state: EngineState) {
+    alive = state.isAlive
+    let run = state.run
     self.run = Cell(run?.id.description)
     pid = Cell(run?.pid)
     host = Cell(run?.host)
@@ -32,22 +24,6 @@ struct EngineStatus: Encodable, Sendable {
     if alive { return "engine: running since \(startedAt.text), process \(pid.text) on \(host.text)" }
     if endedAt == .none { return "engine: not running; the last one, since \(startedAt.text), crashed" }
     return "engine: not running; the last one ended \(endedAt.text) (\(how.text))"
-  }
-
-  private static func wasHeard(_ run: RunRow, _ clock: any TransferClock, _ bootID: String) -> Bool {
-    let silenceMs =
-      if run.bootID == bootID, let heardMs = run.heartbeatBootMs { clock.bootMs - heardMs } else {
-        clock.wallMs - run.heartbeatMs
-      }
-    return silenceMs < 60_000
-  }
-
-  private static func mayExist(_ run: RunRow) -> Bool {
-    var name = [CChar](repeating: 0, count: 256)
-    guard gethostname(&name, 255) == 0 else { return true }
-    let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    guard host == run.host, let pid = pid_t(exactly: run.pid) else { return true }
-    return kill(pid, 0) == 0 || errno == EPERM
   }
 }
 
@@ -128,13 +104,13 @@ struct StatusOutput: OutputValue {
     }
   }
 
-  init(
-    engine: EngineStatus, totals: StateTotals, nextDueMs: Int64?, active: [FileRow], problems: [FailureRow],
-    overdue: [OverdueBatch], log: LogStatus, absence: Absence
-  ) {
+  init(_ now: StoreStatus, log: LogStatus, absence: Absence) {
     self.absence = absence
     self.log = log
-    self.engine = engine
+    engine = EngineStatus(now.engine)
+    let totals = now.totals
+    self.totals = totals
+    problems = now.failures
     let pairs = FileState.allCases.map { ($0.rawValue, totals.count($0)) }
     files = Dictionary(uniqueKeysWithValues: pairs).filter { $0.value > 0 }
     status = ExitCode(RunNumbers(FileTotals(totals), wallMs: 0))
@@ -142,14 +118,12 @@ struct StatusOutput: OutputValue {
     filesTotal = totals.files
     filesLeft = totals.left
     (bytes, bytesAcked) = (totals.bytes, totals.bytesAcked)
-    nextDueAt = Cell(time: nextDueMs)
-    self.active = FigureTable(FileFigures.columns, active)
-    self.failures = FigureTable(FailureFigures.ofFiles, problems)
-    self.overdue = overdue.map {
+    nextDueAt = Cell(time: now.nextDueMs)
+    active = FigureTable(FileFigures.columns, now.active)
+    failures = FigureTable(FailureFigures.ofFiles, now.failures)
+    overdue = now.overdue.map {
       Overdue(batch: $0.id.description, deadlineAt: .time($0.deadlineMs), files: $0.files)
     }
-    self.totals = totals
-    self.problems = problems
   }
 
   func text(_ style: TextStyle) -> String {

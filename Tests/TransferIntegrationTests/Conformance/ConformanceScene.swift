@@ -53,13 +53,13 @@ final class ConformanceScene {
   @discardableResult func add(partSize: Int? = nil) throws -> AddResult {
     var settings = subject.settings(url: scene.url)
     if let partSize { settings.options["part-size"] = .number(Int64(partSize)) }
-    let options = UploadOptions(storePath: scene.storePath, settings: settings)
-    return try Transfers.add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
+    let options = UploadOptions(settings: settings)
+    return try TransferStore(at: scene.storePath).add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }
 
   func plan() throws -> PlanResult {
-    let options = UploadOptions(storePath: scene.storePath, settings: subject.settings(url: scene.url))
-    return try Transfers.plan([NameBytes("\(scene.root)/source")], options, notice: { _ in })
+    let options = UploadOptions(settings: subject.settings(url: scene.url))
+    return try TransferStore(at: scene.storePath).plan([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }
 
   /// With `stopAt` somebody asks for a stop when the credentials are asked for the so many-th time: on the thread that

@@ -1,24 +1,24 @@
 import TransferEngine
 import TransferLedger
-public import TransferModel
+package import TransferModel
 import TransferProtocols
 
-extension Transfers {
+extension TransferStore {
   /// Says what ``add(_:_:notice:)`` would record and what sending it would take; every file comes as `Notice.planned`.
   /// Reads sources and ledger; writes nothing and touches no network. A ledger that does not exist counts as empty.
   /// - Throws: `.usage`, `.config`, `.noSource`, `.badList`; errors of the store but `.storeMissing`.
-  public static func plan(
+  package func plan(
     _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> PlanResult {
     let target = try UploadTarget(options.settings)
     let found = try options.selection(sources).resolve()
-    let ledger = try openForReading(options.storePath)
+    let ledger = try Self.openForReading(path)
     defer { ledger?.close() }
     let plan = Lock(PlanResult())
     let place = target.uploadProtocol.location(ofKey: NameBytes(""))
     let (batch, nowMs) = (target.batch(options), SystemClock().wallMs)
     let admitter = SourceAdmitter(
-      found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(options.storePath),
+      found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(path),
       notice: notice)
     let seen = try admitter.examine { page throws(TransferError) in
       let standings = try ledger?.read { reader in
@@ -28,7 +28,7 @@ extension Transfers {
         }
       }
       for (index, file) in page.enumerated() {
-        let standing = try self.standing(of: file, standings?[index], ledger)
+        let standing = try Self.standing(of: file, standings?[index], ledger)
         notice(.planned(path: file.path, key: file.key, size: file.identity.size, verdict: standing.rawValue))
         let layout = try target.uploadProtocol.layout(size: file.identity.size)
         let requests = try target.uploadProtocol.plannedRequests(size: file.identity.size)

@@ -1,7 +1,7 @@
 import CurlTransport
 import TransferEngine
-public import TransferLedger
-public import TransferModel
+import TransferLedger
+package import TransferModel
 import TransferProtocols
 
 #if canImport(Glibc)
@@ -10,33 +10,38 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// The library: records uploads in a ledger and works them off. All calls block; call them from a plain thread.
-public enum Transfers {
-  public static let version = "0.1.0"
+/// A store by its path, and what is done with it as a whole: files are recorded and sent. Everything blocks; call it
+/// from a plain thread. ``TransferClient`` has the same for Swift tasks.
+package struct TransferStore: Sendable {
+  package let path: String
+  /// What programs give credentials by; nil for what is recorded with the batches.
+  let hook: CredentialHook?
+
+  package init(at path: String, credentials hook: CredentialHook? = nil) { (self.path, self.hook) = (path, hook) }
 
   /// Records the files below `sources`, or of the list in `options`, for the destination there; touches no network.
   /// Durable on return; adding the same again records nothing, not even a batch.
   /// - Throws: `.usage`, `.config`, `.noSource` and `.badList` before anything is recorded; errors of the store.
-  public static func add(
+  package func add(
     _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> AddResult {
     let target = try UploadTarget(options.settings)
     let found = try options.selection(sources).resolve()
     let clock = SystemClock()
     let admitter = SourceAdmitter(
-      found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(options.storePath),
+      found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(path),
       notice: notice)
     let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
     defer { opened.withLock { $0.ledger }?.close() }
     let recorded = try admitter.admit { () throws(TransferError) in
-      let ledger = try Ledger.open(at: options.storePath, mode: .create, clock: clock)
+      let ledger = try Ledger.open(at: path, mode: .create, clock: clock)
       opened.withLock { $0.ledger = ledger }
       let mark = try ledger.read { reader in try reader.addedMark() }
       opened.withLock { $0.mark = mark }
       return (ledger, AdmissionTarget(target.batch(options), since: mark, wallMs: clock.wallMs))
     }
     if options.settings.stage == true, let ledger = opened.withLock({ $0.ledger }) {
-      let copies = StagedCopies(storePath: options.storePath)
+      let copies = StagedCopies(storePath: path)
       try copies.settle(ledger, notice: notice)
       try copies.sweep(ledger)
     }
@@ -49,21 +54,21 @@ public enum Transfers {
   /// Works until nothing is left, `stop` is asked for, or no destination can be reached. Everything that `result`
   /// counts is durable on return. A batch that cannot be sent holds up no other: `result` names it with its error.
   /// - Throws: `.locked` when another engine owns the ledger; errors of the store.
-  public static func run(
+  package func run(
     _ options: RunOptions, progress: (@Sendable (ProgressSnapshot) -> Void)?,
     notice: @escaping @Sendable (Notice) -> Void, stop: StopSignal
   ) throws(TransferError) -> RunResult {
     let clock = SteadyClock()
-    let ledger = try Ledger.open(at: options.storePath, mode: .existing, clock: clock)
+    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }
-    let run = try ledger.startRun(newRun(options.argv), turn: options.turn)
+    let run = try ledger.startRun(Self.newRun(options.argv), turn: options.turn?.place)
     if options.trustsCopy { _ = try ledger.write { tx in try tx.trustCopy(run) } }
     let doubtful = try ledger.read { reader in try reader.doubtfulFiles() }
-    if doubtful > 0 { notice(.remark(copyRemark(doubtful))) }
+    if doubtful > 0 { notice(.remark(Self.copyRemark(doubtful))) }
     var configuration = options.workers.map { EngineConfiguration(workers: $0) } ?? .chosen
     configuration.rate = options.rate
     configuration.claimsFiles = !options.onlyEndsSessions
-    let copies = StagedCopies(storePath: options.storePath)
+    let copies = StagedCopies(storePath: path)
     configuration.copies = copies
     // An `add` that was cut off may have left files without their copy.
     do throws(TransferError) {
@@ -77,7 +82,7 @@ public enum Transfers {
     configuration.diskWaitMs = options.diskWaitMs
     configuration.progressEveryMs = options.progressEveryMs
     configuration.preparingThreads = max(1, HostFacts.coreCount - 1)
-    let resolver = CurlDestinations(connections: configuration.workers)
+    let resolver = CurlDestinations(connections: configuration.workers, hook: hook)
     defer { resolver.stop() }
     let engine = Engine(
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
@@ -88,17 +93,6 @@ public enum Transfers {
     return result
   }
 
-  /// Removes the copies of files that were cancelled, when no `add` is at work. Errors of the store.
-  public static func sweepCopies(_ ledger: Ledger, storePath: String) throws(TransferError) {
-    try StagedCopies(storePath: storePath).sweep(ledger)
-  }
-
-  /// When no engine is alive: puts right what a dead one left, so that what was asked of its files is done now. nil
-  /// when there is nothing to do, or an engine is alive. `argv` is recorded. Durable on return; errors of the store.
-  public static func recoverIfIdle(_ ledger: Ledger, argv: [String]) throws(TransferError) -> Recovery? {
-    try ledger.recoverIfIdle(newRun(argv))
-  }
-
   private static func copyRemark(_ files: Int) -> String {
     let waiting = files == 1 ? "the file that was waiting in it" : "the \(files) files that were waiting in it"
     return """
@@ -107,12 +101,9 @@ public enum Transfers {
       """
   }
 
-  private static func newRun(_ argv: [String]) -> NewRun {
+  static func newRun(_ argv: [String]) -> NewRun {
     NewRun(
-      argv: argv, version: version, host: HostFacts.name, bootID: HostFacts.bootID, pid: getpid(),
+      argv: argv, version: TransferClient.version, host: HostFacts.name, bootID: HostFacts.bootID, pid: getpid(),
       bootMs: SystemClock().bootMs)
   }
-
-  /// Tells one boot of this machine from another.
-  public static var bootID: String { HostFacts.bootID }
 }

@@ -1,12 +1,13 @@
 public import TransferModel
 import TransferProtocols
 
-extension Transfers {
+/// The upload protocols that this library speaks.
+public enum ProtocolCatalog {
   /// What each upload protocol can do, in the order in which they are shown.
-  public static var protocols: [ProtocolDescription] { AllProtocols.descriptions + AllProtocols.profiles }
+  public static var all: [ProtocolDescription] { AllProtocols.descriptions + AllProtocols.profiles }
 
   /// The options of all protocols, each once.
-  public static var protocolOptions: [ProtocolOption] { AllProtocols.options }
+  public static var options: [ProtocolOption] { AllProtocols.options }
 
   /// Options in `settings` that the destination does not know, by their long names without dashes; `add` refuses them.
   /// - Throws: `.usage` for a destination that cannot be understood.

@@ -1,0 +1,101 @@
+public import TransferModel
+
+/// When a run of the engine ends by itself.
+public enum RunGoal: Sendable, Hashable {
+  /// When nothing is left that can be sent now.
+  case idle
+  /// Only when it is stopped: what is added, resumed or due later is sent then.
+  case stopped
+}
+
+extension TransferClient {
+  /// Sends what is recorded in the store, by this client or others. `stop` ends it, as does cancelling the task: what
+  /// is being sent is finished first. Everything that the result counts is durable. A batch that cannot be sent holds
+  /// up no other: the result names it with its error.
+  /// - Throws: `.locked` when another engine owns the store; errors of the store.
+  public func run(
+    until goal: RunGoal = .idle, _ options: RunOptions = RunOptions(), stop: StopSignal = StopSignal(),
+    notice: @escaping @Sendable (Notice) -> Void = { _ in }
+  ) async throws(TransferError) -> RunResult {
+    let result = await withTaskCancellationHandler {
+      await Result { () async throws(TransferError) in try await work(goal, options, stop, notice) }
+    } onCancel: {
+      stop.drain()
+    }
+    return try result.get()
+  }
+
+  /// The figures of the engine that runs in this client, at most ten times a second: the newest ones, of which a slow
+  /// reader misses some. Those of a run of another process are told by ``progress(of:)``. Ends with the client.
+  public func engineProgress() -> AsyncStream<ProgressSnapshot> { latest.stream() }
+
+  private func work(
+    _ goal: RunGoal, _ options: RunOptions, _ stop: StopSignal, _ notice: @escaping @Sendable (Notice) -> Void
+  ) async throws(TransferError) -> RunResult {
+    var sum = RunResult()
+    while true {
+      let result = try await pool.run { [files, latest] () throws(TransferError) in
+        defer { latest.forget() }
+        return try files.run(options, progress: { latest.tell($0) }, notice: notice, stop: stop)
+      }
+      sum.add(result)
+      guard goal == .stopped, try await hasWork(after: result, stop) else { return sum }
+    }
+  }
+
+  /// Waits until there is something to send; false when it is to stop.
+  private func hasWork(after result: RunResult, _ stop: StopSignal) async throws(TransferError) -> Bool {
+    let rest = Rest(after: result, event: try await read { try $0.newestNumbers().event }, clock)
+    var pace = WatchPace(clock)
+    while !stop.isAsked {
+      if try await watch.once(&pace, { try rest.isOver($0) ? true : nil }) != nil { return true }
+      try? await Task.sleep(for: .milliseconds(pace.rest() ?? WatchPace.stepMs))
+    }
+    return false
+  }
+}
+
+/// An engine without work: decides when there is some again.
+private struct Rest: Sendable {
+  let clock: any TransferClock
+  /// The newest event when it began.
+  let event: Int64
+  /// What could not be sent then is tried again no sooner, by the boot clock, unless somebody does something.
+  let untilMs: Int64
+
+  init(after result: RunResult, event: Int64, _ clock: any TransferClock) {
+    (self.event, self.clock) = (event, clock)
+    let hadTrouble = !result.blocked.isEmpty || result.stoppedBy == .unreachable
+    untilMs = clock.bootMs + (hadTrouble ? 60_000 : 0)
+  }
+
+  func isOver(_ reader: StoreReader) throws -> Bool {
+    guard try clock.bootMs >= untilMs || reader.newestNumbers().event > event else { return false }
+    let nowMs = clock.wallMs
+    let held = Set(try reader.overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
+    if try reader.hasReadyFiles(without: held) { return true }
+    return try reader.nextDueMs(without: held).map { $0 <= nowMs } ?? false
+  }
+}
+
+extension RunResult {
+  /// Of one run after another: work adds up, and what is left is what the last one left.
+  fileprivate mutating func add(_ next: RunResult) {
+    let before = self
+    self = next
+    done += before.done
+    failed += before.failed
+    unknown += before.unknown
+    mismatched += before.mismatched
+    bytesAcked += before.bytesAcked
+    bytesTransferred += before.bytesTransferred
+    retries += before.retries
+    wallMs += before.wallMs
+  }
+}
+
+extension Result where Failure == TransferError {
+  fileprivate init(_ body: () async throws(TransferError) -> Success) async {
+    do throws(TransferError) { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}

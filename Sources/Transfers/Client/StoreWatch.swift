@@ -1,0 +1,38 @@
+import TransferModel
+
+/// Looks at a store again and again for a Swift task, which does nothing in between.
+struct StoreWatch: Sendable {
+  let store: OpenStore
+  let pool: BlockingPool
+  let clock: any TransferClock
+
+  /// Calls `look` in one consistent look whenever something may have changed, until it returns something. nil when the
+  /// time of `pace` is over or the task was cancelled.
+  func until<Value: Sendable>(
+    _ pace: inout WatchPace, _ look: @escaping @Sendable (StoreReader) throws -> Value?
+  ) async throws(TransferError) -> Value? {
+    while !Task.isCancelled {
+      if let value = try await once(&pace, look) { return value }
+      guard let restMs = pace.rest() else { return nil }
+      try? await Task.sleep(for: .milliseconds(restMs))
+    }
+    return nil
+  }
+
+  /// The same without waiting.
+  func once<Value: Sendable>(
+    _ pace: inout WatchPace, _ look: @escaping @Sendable (StoreReader) throws -> Value?
+  ) async throws(TransferError) -> Value? {
+    let known = pace
+    let (value, next) = try await pool.run { [store] () throws(TransferError) in
+      var pace = known
+      let mark = try store.changeMark()
+      guard pace.isDue(mark) else { return (Value?.none, pace) }
+      let value = try store.read(look)
+      pace.looked(mark)
+      return (value, pace)
+    }
+    pace = next
+    return value
+  }
+}

@@ -1,0 +1,75 @@
+public import TransferModel
+package import TransferReports
+
+/// What is happening now, of the files of one selection.
+public struct StoreStatus: Sendable {
+  public let engine: EngineState
+  public let totals: StateTotals
+  /// Of the selected files that people tidied away, when nothing else is left to show.
+  public let hidden: Int
+  /// When the next waiting file, chunk or abort is due, in milliseconds since 1970 UTC.
+  public let nextDueMs: Int64?
+  /// At most 20 of the files in work.
+  public let active: [FileRow]
+  /// Why files ended without success, most files first.
+  public let failures: [FailureRow]
+  /// Batches that wait for a person because their deadline has passed.
+  public let overdue: [OverdueBatch]
+}
+
+extension StoreReader {
+  package func engine(_ clock: any TransferClock) throws -> EngineState { EngineState(try newestRun(), clock) }
+
+  package func status(_ filter: RowFilter, _ clock: any TransferClock) throws -> StoreStatus {
+    let (totals, nowMs) = (try stateTotals(filter), clock.wallMs)
+    // What waits in a batch past its deadline is not tried again.
+    let held = Set(try overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
+    return StoreStatus(
+      engine: try engine(clock), totals: totals,
+      hidden: totals.files > 0 || !filter.leavesOutHidden ? 0 : try stateTotals(filter.withHidden).files,
+      nextDueMs: try nextDueMs(without: held), active: try runningFiles(filter, limit: 20),
+      failures: try endings(filter), overdue: try overdueBatches(filter, nowMs: nowMs))
+  }
+
+  package func summary(_ filter: RowFilter) throws -> SummaryFigures {
+    try SummaryFigures(
+      batches: countBatches(filter), totals: totals(filter), attempts: attemptTotals(filter),
+      failures: failures(filter), slowest: slowestFiles(filter, limit: 3))
+  }
+
+  /// Empty without attempts. `stepMs` is asked for the length of the stretches of a span; both in milliseconds.
+  /// - Throws: `.usage` when there were too many of them.
+  package func throughput(
+    _ filter: RowFilter, nowMs: Int64, stepMs: (_ spanMs: Int64) -> Int64
+  ) throws -> [ThroughputRow] {
+    guard let span = try attemptSpan(filter, nowMs: nowMs) else { return [] }
+    let from = max(span.fromMs, filter.sinceMs ?? .min)
+    let to = min(max(span.toMs, span.fromMs + 1), filter.untilMs ?? .max)
+    guard from < to else { return [] }
+    guard var series = ThroughputSeries(fromMs: from, toMs: to, stepMs: stepMs(to - from)) else {
+      throw TransferError(
+        .usage, "report throughput", cause: "that is more than \(ThroughputSeries.limit) rows",
+        remedy: "a longer --bucket, or --since and --until")
+    }
+    try attemptIntervals(filter) { series.add($0, nowMs: nowMs) }
+    return series.rows
+  }
+}
+
+/// Whether a store is sound.
+public struct StoreCheck: Sendable, Hashable {
+  /// What SQLite says about the file itself; empty when it is intact.
+  public let damage: [String]
+  /// Rows that break a rule.
+  public let findings: [Finding]
+  /// How many rules were looked at.
+  public let rules: Int
+
+  public var isSound: Bool { damage.isEmpty && findings.isEmpty }
+}
+
+extension StoreReader {
+  package func wholeCheck() throws -> StoreCheck {
+    StoreCheck(damage: try integrityProblems(), findings: try check(), rules: Self.ruleCount)
+  }
+}

@@ -1,0 +1,84 @@
+import TransferLedger
+package import TransferModel
+
+/// What lists and single rows show.
+extension StoreReader {
+  package func attempt(_ id: AttemptID) throws -> AttemptRow? { try reader.attempt(id) }
+
+  /// Attempts by number, after number `after`, for the files that the filter selects; its error is the attempt's.
+  package func attempts(_ filter: RowFilter, after: Int64, limit: Int) throws -> [AttemptRow] {
+    try reader.attempts(filter, after: after, limit: limit)
+  }
+
+  /// The beginning of what the server answered, as it came; nil when it said nothing.
+  package func replyExcerpt(of id: AttemptID) throws -> NameBytes? { try reader.replyExcerpt(of: id) }
+
+  /// The newest attempts for a file, or only those for one of its chunks; oldest of them first.
+  package func newestAttempts(of file: FileID, chunk: ChunkID?, limit: Int) throws -> [AttemptRow] {
+    try reader.newestAttempts(of: file, chunk: chunk, limit: limit)
+  }
+
+  /// Batches by number, after number `after`, that the filter names, or that have a file which it selects. Their times,
+  /// sent bytes and retries are only there `withAttempts`, which reads all attempts of them.
+  package func batches(_ filter: RowFilter, after: Int64, limit: Int, withAttempts: Bool = true) throws -> [BatchRow] {
+    try reader.batches(filter, after: after, limit: limit, withAttempts: withAttempts)
+  }
+
+  /// Numbers of the batches of which all of this is true. Reads all batches.
+  package func batches(_ terms: BatchTerms) throws -> [Int64] { try reader.batches(terms) }
+
+  /// How many batches have a file that the filter selects, or are named by it.
+  package func countBatches(_ filter: RowFilter) throws -> Int { try reader.countBatches(filter) }
+
+  /// The numbers of the batches that the filter names, or that have a file which it selects, at most `limit`.
+  package func batchIDs(_ filter: RowFilter, limit: Int) throws -> [BatchID] {
+    try reader.batchIDs(filter, limit: limit)
+  }
+
+  /// The newest batches that nobody tidied away, newest first, by the primary key.
+  package func newestBatches(limit: Int) throws -> [(id: BatchID, name: String?)] {
+    try reader.newestBatches(limit: limit)
+  }
+
+  /// Chunks by number, after number `after`, of the files that the filter selects.
+  package func chunks(_ filter: RowFilter, after: Int64, limit: Int) throws -> [ChunkRow] {
+    try reader.chunks(filter, after: after, limit: limit)
+  }
+
+  /// The chunks of one file in the order of their bytes.
+  package func chunks(of file: FileID, limit: Int) throws -> [ChunkRow] { try reader.chunks(of: file, limit: limit) }
+
+  package func chunk(_ id: ChunkID) throws -> ChunkRow? { try reader.chunk(id) }
+
+  /// What was done, by number, after number `after`, to the files and batches that the filter selects. What took
+  /// several transactions is one row, with the number and the time of the first one.
+  package func events(_ filter: RowFilter, after: Int64, limit: Int) throws -> [EventRow] {
+    try reader.events(filter, after: after, limit: limit)
+  }
+
+  /// Files by number, after number `after`.
+  package func files(_ filter: RowFilter, after: Int64, limit: Int) throws -> [FileRow] {
+    try reader.files(filter, after: after, limit: limit)
+  }
+
+  /// Files in the hands of an engine, by number. The cost grows with them, not with the ledger.
+  package func runningFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
+    try reader.runningFiles(filter, limit: limit)
+  }
+
+  /// The numbers of the files that the filter selects: 8 bytes each.
+  package func fileIDs(_ filter: RowFilter) throws -> [FileID] { try reader.fileIDs(filter) }
+
+  /// nil for a file that is not done.
+  package func receipt(of file: FileID) throws -> ReceiptRow? { try reader.receipt(of: file) }
+
+  /// Sessions by number, after number `after`, that wait for their end, or whose file is at rest; not those of unknown
+  /// files, which may be all that there is of a finished object. Read from the indexes of live sessions only.
+  package func orphans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [OrphanRow] {
+    try reader.orphans(filter, after: after, limit: limit)
+  }
+
+  /// How many requests that make something at a server lost their answer, where the server was not, or could not be,
+  /// asked for a list of what it made: what they left there has no name here.
+  package func lostCreations(_ filter: RowFilter) throws -> Int64 { try reader.lostCreations(filter) }
+}
