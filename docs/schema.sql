@@ -538,8 +538,8 @@ WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done
   AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1 AND note IS NOT NULL))
 BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
 
-CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, size, mtime_ns,
-  ctime_ns, inode, device, boot, mode, created_at ON file
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, mtime_ns,
+  ctime_ns, mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 
 CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
@@ -559,6 +559,12 @@ WHEN NEW.state <> 'active'
     OR EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state <> 'pending' OR acked > 0))
     OR EXISTS (SELECT 1 FROM session WHERE file_id = NEW.id AND state IN ('intended', 'open') AND abort_after IS NULL))
 BEGIN SELECT RAISE(FAIL, 'the layout of an active file is set once, or made finer while nothing is stored'); END;
+
+CREATE TRIGGER file_learned BEFORE UPDATE OF size, inode, device, boot ON file
+WHEN OLD.is_download IS NULL OR OLD.state <> 'active' OR OLD.size IS NOT NULL AND NEW.size IS NOT OLD.size
+  OR (NEW.inode IS NOT OLD.inode OR NEW.device IS NOT OLD.device OR NEW.boot IS NOT OLD.boot)
+    AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0))
+BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 
 CREATE TRIGGER file_number BEFORE UPDATE ON file WHEN NEW.id <> OLD.id
 BEGIN SELECT RAISE(FAIL, 'a file keeps its number'); END;

@@ -114,8 +114,14 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
-CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, size, mtime_ns,
-  ctime_ns, inode, device, boot, mode, created_at ON file
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, mtime_ns,
+  ctime_ns, mode, created_at ON file
+BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
+-- Of a download the size is learned once, and where its bytes are written while none is stored.
+CREATE TRIGGER file_learned BEFORE UPDATE OF size, inode, device, boot ON file
+WHEN OLD.is_download IS NULL OR OLD.state <> 'active' OR OLD.size IS NOT NULL AND NEW.size IS NOT OLD.size
+  OR (NEW.inode IS NOT OLD.inode OR NEW.device IS NOT OLD.device OR NEW.boot IS NOT OLD.boot)
+    AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0))
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 -- An UPDATE that names the number of a row "rowid" sets off no trigger of the column: numbers are compared at each
 -- update.

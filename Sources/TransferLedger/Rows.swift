@@ -83,7 +83,10 @@ public struct ClaimedFile: Sendable {
   public var generation: Int
   public var path: NameBytes
   public var key: NameBytes
+  /// Of the local file: in an upload its source, as it was seen last. In a download inode, device and boot of the
+  /// partial file and the size of the remote object, each 0 until it is known.
   public var identity: SourceIdentity
+  public var direction = Direction.upload
   /// Attempts in a row that moved nothing.
   public var failures: Int
   /// nil until it was planned.

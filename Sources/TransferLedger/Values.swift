@@ -41,6 +41,9 @@ public struct AbortWork: Sendable, Hashable {
   /// anything.
   public var notes: [String: String] = [:]
   public var remotes: [[String: String]] = []
+  /// Of the local file.
+  public var path = NameBytes("")
+  public var direction = Direction.upload
 }
 
 /// Files that are not at rest, by state. Each number is read from an index of just these rows.

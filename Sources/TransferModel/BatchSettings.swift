@@ -17,10 +17,12 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var stage: Bool?
   /// Speaks the protocol that this profile describes, to the destination as its URL.
   public var profile: ProfileSettings?
+  /// Fetches what ``destination`` names; nil for an upload.
+  public var download: DownloadSettings?
 
   public init(
     destination: String, options: [String: OptionValue] = [:], auth: String? = nil, caFile: String? = nil,
-    stage: Bool? = nil, profile: ProfileSettings? = nil
+    stage: Bool? = nil, profile: ProfileSettings? = nil, download: DownloadSettings? = nil
   ) {
     self.destination = destination
     self.options = options
@@ -28,5 +30,6 @@ public struct BatchSettings: Sendable, Hashable, Codable {
     self.caFile = caFile
     self.stage = stage
     self.profile = profile
+    self.download = download
   }
 }

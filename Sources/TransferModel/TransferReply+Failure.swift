@@ -24,6 +24,13 @@ extension TransferReply {
     return Failure(transportErrorCode, failureText, systemError: systemError == 0 ? nil : systemError)
   }
 
+  /// Why the body of an answer broke off behind its header; nil when it came to its end.
+  public var answerFailure: Failure? {
+    guard isAnswered, curlCode != 0 else { return nil }
+    if isCancelled { return Failure(.engineInterrupted, "stopped while its answer came") }
+    return Failure(transportErrorCode, failureText, systemError: systemError == 0 ? nil : systemError)
+  }
+
   /// No tunnel: the proxy wants to know who asks, does not let us go there, or could not reach the server.
   private var proxyFailure: Failure {
     switch proxyStatus {

@@ -180,6 +180,9 @@ public struct TransferReply: Sendable {
   /// gateway, a login page or a handler that ignores the body looks like this.
   public var isEarlySuccess: Bool { isBodyIncomplete && (200..<300).contains(status) }
 
+  /// Body bytes that moved, whichever way.
+  public var bytesMoved: Int64 { bytesSent + bytesReceived }
+
   /// There is an answer to judge. Without one the effect of a request that may have arrived is in doubt.
   public var isAnswered: Bool { status != 0 && !isEarlySuccess && overlongField == nil }
 

@@ -18,7 +18,8 @@ struct LedgerSelection {
   }
 
   static let files: StaticString = """
-    SELECT f.id, f.state, f.wish, f.hidden, f.state IN ('failed', 'cancelled', 'unknown') AND f.size IS NOT NULL
+    SELECT f.id, f.state, f.wish, f.hidden,
+      f.state IN ('failed', 'cancelled', 'unknown') AND (f.size IS NOT NULL OR f.is_download = 1)
       AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
         AND g.live = 1 AND g.id <> f.id)
       AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key

@@ -70,7 +70,7 @@ extension LedgerReader {
       sum(CASE WHEN f.state = 'done' THEN f.size WHEN f.chunk_count IS NULL THEN 0
         ELSE (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) END)
     FROM json_each(?1) r CROSS JOIN file f ON f.id BETWEEN r.value ->> 0 AND r.value ->> 1
-    WHERE f.size IS NOT NULL AND +f.state <> 'superseded' GROUP BY +f.state
+    WHERE (f.size IS NOT NULL OR f.is_download = 1) AND +f.state <> 'superseded' GROUP BY +f.state
     """
   static let successors: StaticString = """
     SELECT coalesce(

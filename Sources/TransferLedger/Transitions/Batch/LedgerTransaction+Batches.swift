@@ -29,9 +29,11 @@ extension LedgerTransaction {
     }
     let id = try db.insert(
       """
-      INSERT INTO batch (uid, name, destination_id, protocol, destination, settings, labels, priority, created_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, .uid(uid), .string(batch.name), .integer(try destination(batch.canonicalPlace)),
+      INSERT INTO batch (uid, name, direction, destination_id, protocol, destination, settings, labels, priority,
+        created_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .uid(uid), .string(batch.name), .raw(batch.settings.direction),
+      .integer(try destination(batch.canonicalPlace)),
       .text(batch.protocolName), .text(batch.destination), .text(try jsonText(batch.settings)),
       .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs))
     try recordEvent("added", batch: BatchID(rawValue: id), file: nil, detail: batch.destination)

@@ -59,20 +59,22 @@ extension LedgerTransaction {
 
   static let readyFiles: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
-      started_at, chunk_count, staged
+      started_at, chunk_count, staged, is_download
     FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
     """
 
   static let readyFile: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
-      started_at, chunk_count, staged
+      started_at, chunk_count, staged, is_download
     FROM file WHERE id = ? AND state = 'pending' AND not_before IS NULL
     """
   private static func claimed(_ row: SQLRow) -> ClaimedFile {
-    ClaimedFile(
+    var file = ClaimedFile(
       id: row.id(0), uid: row.uid(1), batch: row.id(2), generation: row.int(3), path: row.name(4), key: row.name(5),
       identity: row.identity(from: 6), failures: row.int(12), layout: layout(size: row.int64(6), row, 13, count: 15),
       session: nil, doneChunks: 0, lostAnswer: nil, staged: row.textOrNil(16))
+    file.direction = row.isNull(17) ? .upload : .download
+    return file
   }
 
   private static func layout(size: Int64, _ row: SQLRow, _ chunkSize: Int32, count: Int32) -> ChunkLayout? {

@@ -3,16 +3,17 @@ public import TransferModel
 /// A newer generation takes the place of a file.
 extension LedgerTransaction {
   /// The source changed: this generation is superseded, its session marked for abort, and the next one pending, in the
-  /// same batch and for the same key; what was asked of the old one is done with the next. No attempt may be open.
+  /// same batch and for the same key; what was asked of the old one is done with the next. No attempt may be open. Of a
+  /// download nothing is known but that the remote object is another one, and `identity` says nothing.
   /// Throws `.leaseLost` when the file is not with this run.
   public func supersede(
     _ file: FileID, _ run: RunID, by identity: SourceIdentity, notBeforeMs: Int64?
   ) throws -> FileID {
     try requireWork(file, run)
     let wish = try wish(of: file)
-    let old = try db.first("SELECT batch_id, path, key, mode FROM file WHERE id = ?", .id(file)) { row in
+    let old = try db.first("SELECT batch_id, path, key, mode, is_download FROM file WHERE id = ?", .id(file)) { row in
       (
-        batch: row.id(0, BatchID.self),
+        batch: row.id(0, BatchID.self), isDownload: !row.isNull(4),
         file: NewFile(
           path: row.name(1), key: row.name(2), identity: identity, mode: UInt32(truncatingIfNeeded: row.int64(3)))
       )
@@ -30,7 +31,12 @@ extension LedgerTransaction {
     try dropSession(of: file)
     let home = try home(of: old.batch)
     let generation = try nextGeneration(home.destination, old.file.key)
-    let next = try insert(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
+    let next =
+      try old.isDownload
+      ? insertDownload(
+        NewDownload(path: old.file.path, key: old.file.key), home, old.batch, generation: generation,
+        notBeforeMs: notBeforeMs)
+      : insert(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
     try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
     try honourEnd(wish, of: file)
     try honour(wish, of: next)

@@ -1,0 +1,136 @@
+public import TransferModel
+
+/// A remote object to be fetched. Nothing is known of it before it is asked for.
+public struct NewDownload: Sendable, Hashable {
+  /// Absolute path of the file that it becomes.
+  public var path: NameBytes
+  /// The remote key, relative to nothing: what the protocol is given.
+  public var key: NameBytes
+
+  public init(path: NameBytes, key: NameBytes) {
+    self.path = path
+    self.key = key
+  }
+}
+
+/// What only downloads have: their size and their partial file become known after they were claimed.
+extension LedgerTransaction {
+  /// active: the server said how large the object is, in bytes. Once in the life of a generation; `.lost` for another
+  /// size than before.
+  public func learnSize(_ file: FileID, _ run: RunID, _ size: Int64) throws -> TransitionResult {
+    let changes = try db.run(
+      """
+      UPDATE file SET size = ?1
+      WHERE id = ?2 AND run_id = ?3 AND state = 'active' AND is_download = 1 AND coalesce(size, ?1) = ?1
+      """, .int(size), .id(file), .id(run))
+    return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
+  }
+
+  /// active: which file on disk takes the bytes until all of them are there: its inode, device and boot. `.lost` while
+  /// bytes are stored in another one.
+  public func notePartialFile(_ file: FileID, _ run: RunID, _ identity: SourceIdentity) throws -> TransitionResult {
+    let changes = try db.run(
+      """
+      UPDATE file SET inode = ?1, device = ?2, boot = ?3
+      WHERE id = ?4 AND run_id = ?5 AND state = 'active' AND is_download = 1
+        AND NOT EXISTS (SELECT 1 FROM chunk WHERE file_id = ?4 AND (state = 'done' OR acked > 0))
+      """, .bits(identity.inode), .bits(identity.device), .bits(identity.boot), .id(file), .id(run))
+    return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
+  }
+
+  func insertDownload(
+    _ file: NewDownload, _ home: Home, _ batch: BatchID, generation: Int, notBeforeMs: Int64?
+  ) throws -> FileID {
+    FileID(
+      rawValue: try db.insert(
+        """
+        INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, is_download, mode, state, priority,
+          not_before, created_at) VALUES (?, ?, ?, ?, 1, ?, ?, 1, 0, 'pending', ?, ?, ?)
+        """, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation), .name(file.path),
+        .name(file.key), .int(home.priority), .int(notBeforeMs), .int(wallMs)))
+  }
+}
+
+extension LedgerTransaction {
+  /// Records remote objects to be fetched, and their batch with the first that needs a row. What waits or is in work is
+  /// left as it is; what failed goes on when it would be recorded the same way now; what is done is fetched again, as
+  /// the next generation.
+  /// - Throws: `.usage` when two of them would be the same local file, or the named batch has other settings.
+  public func admitDownloads(_ files: [NewDownload], to target: AdmissionTarget) throws -> PageAdmission {
+    var admission = DownloadAdmission(self, target, batch: try batch(of: target))
+    for file in files { try admission.admit(file) }
+    try admission.finish()
+    return admission.result
+  }
+}
+
+/// The admission of one list of downloads. Lives inside one transaction.
+private struct DownloadAdmission {
+  private let tx: LedgerTransaction
+  private let target: AdmissionTarget
+  private var requeued: [FileID] = []
+  private(set) var result = PageAdmission()
+
+  init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) {
+    (self.tx, self.target) = (tx, target)
+    result.batch = batch
+  }
+
+  mutating func admit(_ file: NewDownload) throws {
+    let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db)
+    if let standing, standing.state != .done {
+      result.queued += 1
+      return result.files.insert(standing.id, of: standing.batch)
+    }
+    let past = try file.standing(StandingFile.pastQuery, at: try place(), tx.db)
+    if standing == nil, let past, past.isSamePath, past.state == .failed || past.state == .cancelled,
+      try target.batch.fits(past.batch, tx.db, nowMs: tx.wallMs)
+    {
+      requeued.append(past.id)
+      result.requeued += 1
+      return result.files.insert(past.id, of: past.batch)
+    }
+    if let standing { try tx.replace(standing.id, isDone: true) }
+    try add(file, generation: 1 + max(standing?.generation ?? 0, past?.generation ?? 0))
+  }
+
+  private mutating func add(_ file: NewDownload, generation: Int) throws {
+    let batch = try result.batch ?? tx.createBatch(target.batch, uid: target.uid)
+    result.batch = batch
+    let home = try tx.home(of: batch)
+    try tx.supersedeEnded(home.destination, file.key)
+    try freePath(file)
+    let id = try tx.insertDownload(file, home, batch, generation: generation, notBeforeMs: nil)
+    result.added += 1
+    result.files.insert(id, of: batch)
+  }
+
+  /// A finished download stands in the way of none; one that is not finished writes the same file.
+  private func freePath(_ file: NewDownload) throws {
+    let other = try tx.db.first(
+      "SELECT id, state = 'done', key FROM file WHERE path = ? AND live = 1 AND is_download = 1", .name(file.path)
+    ) { (id: $0.id(0, FileID.self), isDone: $0.flag(1), key: $0.name(2)) }
+    guard let other else { return }
+    if other.isDone { return try tx.replace(other.id, isDone: true) }
+    throw TransferError(
+      .usage, "add", file.path, cause: "file \(other.id), from \"\(other.key.embedded)\", is fetched to the same path",
+      remedy: "wait for it, cancel it, or choose another folder")
+  }
+
+  private func place() throws -> Int64? { try tx.db.destination(at: target.batch.canonicalPlace) }
+
+  mutating func finish() throws {
+    guard !requeued.isEmpty else { return }
+    try tx.choose(requeued)
+    try tx.retryChosen(startsOver: false)
+  }
+}
+
+extension NewDownload {
+  fileprivate func standing(_ query: StaticString, at place: Int64?, _ db: Connection) throws -> StandingFile? {
+    guard let place else { return nil }
+    return try db.first(query, .integer(place), .name(key), .name(path)) { row throws(SQLiteError) in
+      try StandingFile(row)
+    }
+  }
+}
