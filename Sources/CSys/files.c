@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -40,6 +41,24 @@ int csys_open_directory(int dirfd, const char *name, int follows) {
 }
 
 void csys_will_need(int fd, int64_t offset, int64_t length) { posix_fadvise(fd, offset, length, POSIX_FADV_WILLNEED); }
+
+int csys_preallocate(int fd, int64_t length) {
+  if (length == 0 || fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length) == 0) return 0;
+  return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -1;
+}
+
+// umask(2) cannot be asked without being set, for all threads. Source: proc(5), since Linux 4.7.
+uint32_t csys_umask(void) {
+  char line[256];
+  unsigned mask = 022;
+  FILE *status = fopen("/proc/self/status", "re");
+  if (status == NULL) return mask;
+  while (fgets(line, sizeof line, status) != NULL) {
+    if (sscanf(line, "Umask: %o", &mask) == 1) break;
+  }
+  fclose(status);
+  return mask;
+}
 
 static int copy_through_memory(int from, int to, int64_t done, int64_t length) {
   char buffer[65536];

@@ -3,7 +3,7 @@ import TransferModel
 /// Reading a destination as people type it.
 extension Destination {
   /// - Throws: `.usage`, with the remedy. No message quotes what may be a secret.
-  public init(parsing text: String) throws(TransferError) {
+  public init(parsing text: String, _ direction: Direction = .upload) throws(TransferError) {
     guard text.unicodeScalars.allSatisfy({ $0.value > 0x1F && $0.value != 0x7F }) else {
       throw Self.error(text, cause: "it holds a control character", "percent-encode it where it is meant")
     }
@@ -12,7 +12,7 @@ extension Destination {
     }
     let rest = String(text[mark.upperBound...])
     let scheme = text[..<mark.lowerBound].lowercased()
-    guard let definition = AllProtocols.definition(scheme: scheme) else {
+    guard let definition = AllProtocols.definition(scheme: scheme, direction) else {
       throw Self.error(text, cause: "its scheme is unknown", Self.schemesRemedy)
     }
     switch definition.address {

@@ -30,7 +30,7 @@ public struct Destination: Sendable, Hashable {
   /// The destination of a batch, by all of its settings.
   /// - Throws: `.usage`, with the remedy.
   public init(_ settings: BatchSettings) throws(TransferError) {
-    let parsed = try Destination(parsing: settings.destination)
+    let parsed = try Destination(parsing: settings.destination, settings.direction)
     guard settings.profile == nil else {
       self = try Destination(endpoint: parsed, settings.destination)
       return
@@ -96,6 +96,9 @@ public struct Destination: Sendable, Hashable {
       return web
     }
   }
+
+  /// The server of a web destination.
+  public func webOrigin() throws(TransferError) -> WebOrigin { try webPlace.origin }
 
   /// The server of a destination that a profile speaks to.
   var endpoint: WebOrigin {

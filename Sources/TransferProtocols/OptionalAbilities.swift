@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import TransferModel
 
 // What a protocol may be able to do beside what ``UploadProtocol`` asks of all: a type conforms to what it has.
@@ -37,6 +38,19 @@ public protocol ShortChunks: Sendable {
   /// The same as ``UploadProtocol/layout(size:)`` with the shortest chunks that the protocol allows and the settings do
   /// not forbid.
   func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout
+}
+
+/// The bytes of a file come in the bodies of answers: a download.
+public protocol BodiesInAnswers: Sendable {
+  /// What the header of an answer to a request for `chunk` says about its body, before a byte of it is taken: where in
+  /// the file it belongs, from the first byte that was asked for (``ChunkFacts/body``) and not beyond the last; nil when
+  /// it is no content of the file and is read as other answers are. A failure ends the request; it is final.
+  func content(
+    status: Int, _ fields: HTTPFields, of chunk: ChunkFacts, _ facts: UploadFacts
+  ) -> Result<ByteRange?, Failure>
+
+  /// Milliseconds since 1970 UTC that the local file is given as its time of modification; nil leaves the present time.
+  func modificationTimeMs(_ facts: UploadFacts) -> Int64?
 }
 
 /// Digests go ahead of bodies.

@@ -8,6 +8,8 @@ public struct ProtocolInUse: Sendable {
   private let interim: (any InterimAnswers)?
   private let partialBodies: (any PartialBodies)?
   private let shortChunks: (any ShortChunks)?
+  /// nil for an upload.
+  public let bodiesInAnswers: (any BodiesInAnswers)?
   private let ahead: (any DigestsAhead)?
   private let wholeFile: (any WholeFileDigests)?
   private let listing: (any ListingProof)?
@@ -24,6 +26,7 @@ public struct ProtocolInUse: Sendable {
     interim = base as? any InterimAnswers
     partialBodies = base as? any PartialBodies
     shortChunks = base as? any ShortChunks
+    bodiesInAnswers = base as? any BodiesInAnswers
     ahead = base as? any DigestsAhead
     wholeFile = base as? any WholeFileDigests
     listing = base as? any ListingProof

@@ -15,6 +15,8 @@ public enum UploadStep: Sendable, Hashable {
   case dropSession(Failure)
   /// The server has everything and said so.
   case complete(FileProof)
+  /// Every byte of a download is stored: the local file is synced and moved to its name, and then it is complete.
+  case place(FileProof)
   case fail(Failure)
 }
 

@@ -36,6 +36,8 @@ enum FileChange: Sendable, Hashable {
   case giveUpSession
   case endSession(SessionState)
   case startFinishing
+  /// Of a download: which file takes its bytes until all of them are there.
+  case notePartialFile(SourceIdentity)
   /// Its source has another ctime or device, and the same content.
   case sight(SourceIdentity)
   case resumeSending
@@ -53,7 +55,7 @@ enum FileChange: Sendable, Hashable {
       .probeChunk, .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut,
       .openSession, .askAbout,
       .beginOwnSession, .noteSession,
-      .giveUpSession, .endSession, .startFinishing, .resumeSending, .sight:
+      .giveUpSession, .endSession, .startFinishing, .notePartialFile, .resumeSending, .sight:
       false
     }
   }
@@ -78,6 +80,8 @@ enum Begin: Sendable, Hashable {
   /// The first chunk, with a session that its request opens.
   case chunkThatOpensSession
   case control(StepRequest)
+  /// The local file of a download is moved to its name.
+  case placing(FileProof)
   /// What is asked about a request while its answer is awaited.
   case question(StepRequest, beside: Scheduler.JobID)
 }
@@ -87,6 +91,8 @@ struct FileUnit: Sendable {
   var file: FileID
   var session: SessionID?
   var plan: ChunkLayout?
+  /// Of a download that is planned: how large the remote object is, in bytes.
+  var size: Int64?
   var ended: EndedAttempt?
   var changes: [FileChange] = []
   var begin: Begin?
@@ -116,6 +122,8 @@ struct Begun: Sendable {
   var file: FileID
   var chunks: [ClaimedChunk] = []
   var control: (step: StepRequest, attempt: AttemptID)?
+  /// The local file is moved to its name now, and is complete then.
+  var placing: FileProof?
   /// The request that it asks about.
   var beside: Scheduler.JobID?
   var session: ClaimedSession?

@@ -89,7 +89,8 @@ struct FileMachine: Sendable {
     unit.isRepeatable = abilities.repeatable
     unit.opening = abilities.chunkOpening
     // An empty file has one layout, whatever the server says.
-    if !facts.isPlanned && (!proto.plansLate || facts.file.size == 0) { plan(facts.layout, into: &unit) }
+    let isEmpty = facts.file.size == 0 && claimed.direction == .upload
+    if !facts.isPlanned && (!proto.plansLate || isEmpty) { plan(facts.layout, into: &unit) }
     continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs)
     return unit.isEmpty ? nil : unit
   }
@@ -134,6 +135,11 @@ struct FileMachine: Sendable {
     case .complete(let proof):
       unit.changes.append(.complete(receipt(proof)))
       phase = .released
+    case .place(let proof):
+      guard openCount == 0 else { return }
+      startFinishing(into: &unit)
+      unit.begin = .placing(proof)
+      phase = phase.held(.placing)
     case .fail(let failure):
       end(.fail(failure, keepsSession: false))
       if openCount == 0 { continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs) }
@@ -145,6 +151,9 @@ struct FileMachine: Sendable {
     facts.isPlanned = true
     facts.storedChunks = 0
     unit.plan = layout
+    guard claimed.direction == .download else { return }
+    facts.file.size = layout.size
+    unit.size = layout.size
   }
 
   /// The layout of a protocol that had to open a session first. False when it cannot be had; the file ends then.
@@ -190,14 +199,17 @@ struct FileMachine: Sendable {
   }
 
   private mutating func begin(_ step: StepRequest, into unit: inout FileUnit) {
-    if step == .finish && !isFinishing {
-      isFinishing = true
-      unit.changes.append(.startFinishing)
-    }
+    if step == .finish { startFinishing(into: &unit) }
     unit.wantsParts = doneCount > 0 && step.usesParts
     unit.isRepeatable = !abilities.unrepeatable.contains(step.operation)
     requests = .control
     unit.begin = .control(step)
+  }
+
+  private mutating func startFinishing(into unit: inout FileUnit) {
+    guard !isFinishing else { return }
+    isFinishing = true
+    unit.changes.append(.startFinishing)
   }
 
   /// The transaction of a unit is durable: what it began may be sent.
@@ -217,7 +229,25 @@ struct FileMachine: Sendable {
     if let parts = begun.parts { facts.parts = parts }
     if let doubts = begun.doubts { facts.doubts = doubts }
     if case .held(.disowning, _) = phase { facts.disowned(begun.disownedChunks) }
+    // That takes longer than a commit.
+    if case .held(.placing, _) = phase { return }
     phase = phase.unheld
+  }
+
+  /// The local file of a download stands under its name, or cannot. Returns the changes that go with it.
+  mutating func placed(_ result: Result<Void, Failure>, _ proof: FileProof, nowMs: Int64) -> [FileChange] {
+    phase = phase.unheld
+    switch result {
+    case .success:
+      release()
+      return [.complete(receipt(proof))]
+    case .failure(Placing.partialIsGone):
+      lostSession = .gone
+      end(.requeue(notBeforeMs: nowMs, Placing.partialIsGone.code, isFailure: true))
+    // What came is kept for a retry, when the name is free or the disk has room.
+    case .failure(let failure): end(.fail(failure, keepsSession: true))
+    }
+    return []
   }
 
   // MARK: - Ending

@@ -16,6 +16,8 @@ enum FilePhase: Sendable, Hashable {
     case disowning
     /// The receipts of all chunks, for a protocol that proves by them.
     case parts
+    /// The local file of a download is moved to its name.
+    case placing
   }
 
   /// Why the file is to leave the engine.

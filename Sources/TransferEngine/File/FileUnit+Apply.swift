@@ -3,11 +3,12 @@ import TransferModel
 import TransferProtocols
 
 extension FileUnit {
-  /// Performs everything in the unit by the ledger's named transitions, in the order: plan, end of the attempt,
+  /// Performs everything in the unit by the ledger's named transitions, in the order: size, plan, end of the attempt,
   /// changes, beginning. Throws `.leaseLost` at the first transition that does not apply: somebody else owns the rows
   /// now.
   func apply(_ tx: LedgerTransaction, run: RunID) throws -> Begun {
     var begun = Begun(file: file)
+    if let size { try require(tx.learnSize(file, run, size), "learn the size") }
     if let plan, case .chunks(let limit)? = begin, ended == nil, changes.isEmpty {
       let chunks = try tx.planAndBegin(file, run, plan, limit: limit, isRepeatable: isRepeatable, opening: opening)
       guard let chunks else { throw leaseLost("plan", now: nil) }
@@ -36,6 +37,7 @@ extension FileUnit {
       let attempt = try tx.beginAttempt(
         file, run, step.operation, session: begun.session?.id ?? session, isRepeatable: isRepeatable)
       begun.control = (step, attempt)
+    case .placing(let proof): begun.placing = proof
     case .question(let step, let beside):
       let attempt = try tx.beginAttempt(file, run, step.operation, session: session, isRepeatable: true)
       (begun.control, begun.beside) = ((step, attempt), beside)
@@ -92,6 +94,7 @@ extension FileUnit {
     case .endSession(let state):
       guard let session = session ?? begun.session?.id else { return }
       try require(tx.endSession(session, state), "end session")
+    case .notePartialFile(let identity): try require(tx.notePartialFile(file, run, identity), "note the partial file")
     case .startFinishing: try require(tx.startFinishing(file, run), "start finishing")
     case .sight(let identity): try require(tx.sight(file, run, as: identity), "record a sighting")
     case .resumeSending: try require(tx.resumeSending(file, run), "resume sending")

@@ -27,7 +27,7 @@ extension AttemptResult {
     httpStatus = reply.status == 0 ? nil : reply.status
     curlCode = reply.curlCode == 0 ? nil : reply.curlCode
     systemError = reply.systemError == 0 ? nil : reply.systemError
-    bytesTransferred = reply.bytesSent
+    bytesTransferred = reply.bytesMoved
     timing = reply.timing
     remoteIP = reply.remoteIP
     httpVersion = reply.httpVersion

@@ -67,8 +67,8 @@ extension EngineLoop {
     if holds.overdue.contains(file.batch) { machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false)) }
     destination.files += 1
     works[file.id] = Work(
-      machine: machine, version: version(of: file), destination: destination, chunks: engine.configuration.chunksPerFile
-    )
+      machine: machine, version: version(of: file), target: target(of: file, destination), destination: destination,
+      chunks: engine.configuration.chunksPerFile)
     if machine.needsSession && machine.ending == nil {
       sessionSlots.request(file.id)
     } else {
@@ -81,6 +81,13 @@ extension EngineLoop {
     return SourceVersion(file.identity) { () throws(TransferError) in
       try ledger.read { reader in try reader.sentContent(of: id) }
     }
+  }
+
+  private func target(of file: ClaimedFile, _ destination: BatchDestination) -> Target? {
+    guard file.direction == .download else { return nil }
+    return Target(
+      TargetNames(file.path, file.uid), known: file.identity,
+      overwrites: destination.refusals.settings.download?.overwrites ?? false)
   }
 
   private static let copied = Failure(

@@ -18,11 +18,12 @@ extension EngineLoop {
     // Behind the body may stand the end of a form.
     if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
     if job.range != nil {
-      summary.bytesTransferred += reply.bytesSent
+      summary.bytesTransferred += reply.bytesMoved
       if reply.isAnswered { job.destination.host.pauses.note(reply.longestPauseMs) }
     }
-    if reply.isCancelled && !reply.isAnswered {
-      requestEnded(job, .interrupted, bytes: reply.bytesSent)
+    let isEmptyHanded = job.prepared?.region != nil && reply.bytesReceived == 0
+    if reply.isCancelled && (!reply.isAnswered || isEmptyHanded) {
+      requestEnded(job, .interrupted, bytes: reply.bytesMoved)
       return interrupt(id, reply)
     }
     let (facts, chunk) = (work.machine.facts, job.step.step.chunk)
@@ -30,9 +31,13 @@ extension EngineLoop {
       job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 },
       capabilities: facts.capabilities(chunk))
     let reading = reading(job, work, reply, mask)
+    let mailbox = mailbox
+    if reply.bytesReceived > 0 {
+      job.phase = .answered
+      return pool.wait({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
+    }
     guard reply.body.count > ReplyReading.shortBody else { return wasRead(id, reading.read()) }
     job.phase = .answered
-    let mailbox = mailbox
     pool.read({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
   }
 
@@ -49,7 +54,7 @@ extension EngineLoop {
     if read.bringsSecrets { reply.body = [] }
     let isOurEnd = job.inquiry?.isFound == true && !reply.isAnswered
     requestEnded(
-      job, isOurEnd ? .interrupted : hostOutcome(reply, meaning), bytes: reply.bytesSent,
+      job, isOurEnd ? .interrupted : hostOutcome(reply, meaning), bytes: reply.bytesMoved,
       tookMs: reply.timing.totalMs)
     if let listed = ListedSessions(id, meaning, reply) {
       job.phase = .answered
@@ -99,6 +104,8 @@ extension EngineLoop {
         chunk.digests[sent.algorithm] = body.digestFromStart()
       }
       reading.step = .chunk(chunk)
+    } else {
+      reading.region = job.prepared?.region
     }
     return reading
   }
@@ -141,6 +148,9 @@ extension EngineLoop {
   private func hostOutcome(_ reply: TransferReply, _ meaning: Interpretation) -> HostGate.Outcome {
     if reply.bodyFailure != nil { return .interrupted }
     if !reply.isAnswered && !reply.requestMayHaveArrived { return .noConnection }
+    if reply.bytesReceived > 0, let failure = reply.answerFailure, !reply.isCancelled {
+      return failure.code.blame == .network ? .lost : .failure
+    }
     guard case .failed(let failure, let remedy) = meaning.outcome else { return .success }
     if case .retry(isThrottled: true) = remedy { return .throttled(retryAfterMs: failure.retryAfterMs) }
     if !reply.isAnswered { return failure.code.blame == .network ? .lost : .failure }
@@ -177,9 +187,10 @@ extension EngineLoop {
       }
       if case .offset = meaning.outcome { result.bytesAcked = min(result.bytesAcked, result.bytesTransferred) }
       summary.bytesAcked += result.bytesAcked
-      // The server took less than it was given: what it left comes again.
+      // The server took less than it was given, or gave less than was asked for: what is left comes again.
       if case .advanced(let through) = meaning.outcome, acked < range.length {
-        result.outcome = .retry
+        result.outcome = reply?.isCancelled == true ? .interrupted : .retry
+        if let failure = reply?.answerFailure { (result.code, result.message) = (failure.code, failure.message) }
         if let failure = FileMachine.tinyProgress(job.step, to: through) {
           (result.code, result.message) = (failure.code, failure.message)
         }
@@ -229,6 +240,8 @@ extension EngineLoop {
 
 extension EngineLoop.Job {
   var identityNow: SourceIdentity? {
+    // Which version a server has now, the next generation asks for itself.
+    if prepared?.region != nil { return SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0) }
     guard case .slice(let slice)? = prepared?.body?.content else { return nil }
     return slice.identityNow
   }

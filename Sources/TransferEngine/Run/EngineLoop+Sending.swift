@@ -46,6 +46,7 @@ extension EngineLoop {
     if begun.disownedChunks > 0 { progress.needsCount() }
     if wasHeld { advance(begun.file) }
     guard works[begun.file] != nil else { return }
+    if let proof = begun.placing { place(work, proof) }
     for chunk in begun.chunks { addJob(work, chunk) }
     if let control = begun.control {
       addJob(
@@ -99,6 +100,9 @@ extension EngineLoop {
     job.phase = .preparing
     job.credentialGeneration = destination.refusals.watch.generation
     let proto = destination.resolved.uploadProtocol
+    if let target = work.target, let range, let receiving = proto.bodiesInAnswers {
+      return prepareTarget(id, job, work, target, range, receiving)
+    }
     var ahead = range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout)
     if listing(of: job, work) != nil { ahead.formUnion(proto.digestsOfListing) }
     let order = PreparationOrder(
@@ -133,10 +137,11 @@ extension EngineLoop {
           .auth, "read the credentials", cause: failed.failure.message, remedy: "set them and run \"transfers run\""))
     case .failure(let failed):
       conclude(
-        id, .failed(failed.failure, .permanent), reply: nil, identityNow: failed.identityNow)
+        id, .failed(failed.failure, failed.remedy), reply: nil, identityNow: failed.identityNow)
     case .success(let prepared):
       if case .slice(let slice)? = prepared.body?.content, !work.machine.isWhole { work.source = slice.file }
       job.prepared = prepared
+      if let region = prepared.region { notePartial(region.file, work) }
       work.fileDigests.merge(prepared.fileDigests) { $1 }
       if let found = found(job, work) {
         job.step.isFound = true
@@ -195,6 +200,7 @@ extension EngineLoop {
       job.learnedWhenSent = destination.learned
       var request = try proto.request(job.requestStep, work.machine.facts, context(job))
       if let body = job.prepared?.body { request.body = body.requestBody(in: request.envelope) }
+      request.sink = job.prepared?.region
       job.prefixLength = request.envelope?.prefix.count ?? 0
       request.credentialLabel = destination.resolved.credentials.label
       if destination.learned.refusesExpect { request.omitExpect() }
@@ -223,8 +229,8 @@ extension EngineLoop {
 }
 
 extension ChunkFacts {
-  /// What the server holds of it, when the request brings all the rest; nil for none.
-  fileprivate var head: ByteRange? {
+  /// What is stored of it, when the request brings all the rest; nil for none.
+  var head: ByteRange? {
     guard body.offset > range.offset, body.end == range.end else { return nil }
     return ByteRange(offset: range.offset, length: body.offset - range.offset)
   }

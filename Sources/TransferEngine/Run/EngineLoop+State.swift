@@ -50,8 +50,10 @@ extension EngineLoop {
   final class Work {
     var machine: FileMachine
     var source: SourceFile?
+    /// Of a download: the local file that it becomes.
+    let target: Target?
     let version: SourceVersion
-    /// The identity of the source as the ledger knows it.
+    /// The identity of the source, or of the partial file, as the ledger knows it.
     var recorded: SourceIdentity
     /// Of the whole file, as far as the protocol needed them.
     var fileDigests: [DigestAlgorithm: Digest] = [:]
@@ -64,8 +66,11 @@ extension EngineLoop {
     var concurrency: Concurrency
     let destination: BatchDestination
 
-    init(machine: FileMachine, version: SourceVersion, destination: BatchDestination, chunks: Int) {
+    init(
+      machine: FileMachine, version: SourceVersion, target: Target?, destination: BatchDestination, chunks: Int
+    ) {
       self.machine = machine
+      self.target = target
       self.version = version
       recorded = version.identity
       concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)

@@ -16,6 +16,7 @@ extension EngineLoop {
     unit.ended = ended
     unit.changes = changes + unit.changes
     unit.staged = work.machine.claimed.staged
+    if work.target != nil && unit.plan != nil { progress.needsCount() }
     noteWaiting(work)
     if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
     guard !unit.isEmpty else { return }
@@ -115,7 +116,7 @@ extension EngineLoop {
       case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
         .probeChunk, .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut,
         .openSession, .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing,
-        .resumeSending, .sight:
+        .notePartialFile, .resumeSending, .sight:
         break
       }
     }
@@ -127,6 +128,7 @@ extension Begin {
     switch self {
     case .chunks(let limit): limit
     case .chunkThatOpensSession, .control, .question: 1
+    case .placing: 0
     }
   }
 }

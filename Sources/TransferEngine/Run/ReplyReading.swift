@@ -26,8 +26,24 @@ struct ReplyReading: Sendable {
   /// What is known without the protocol.
   var meaning: Interpretation?
   var isBodyIncomplete = false
+  /// Took the body of the answer, which is synced before anything is said of it.
+  var region: TargetRegion?
 
   func read() -> Result {
+    var settled = self
+    settled.settle()
+    return settled.readSettled()
+  }
+
+  private mutating func settle() {
+    guard let region, meaning == nil else { return }
+    if let failure = region.settle() { meaning = .failed(failure, .permanent) }
+    guard case .chunk(var chunk) = step, let digest = region.digest() else { return }
+    chunk.digests[digest.algorithm] = digest
+    step = .chunk(chunk)
+  }
+
+  private func readSettled() -> Result {
     var reply = reply
     // Before anybody makes a text of it: a cut secret would not be recognised any more.
     if !bringsSecrets || reply.status >= 300 { reply = mask.applied(to: reply) }

@@ -13,6 +13,8 @@ final class SessionAborts {
     case known(Result<Set<String>, TransferError>, ListedSessions)
     case begun(Result<AbortWork, TransferError>, AbortRun)
     case ended(Result<Void, TransferError>)
+    /// The partial file of a download was removed, or why it was not.
+    case removed(AbortWork, Result<Void, Failure>)
   }
 
   /// What it takes from the loop.
@@ -65,6 +67,7 @@ final class SessionAborts {
     case .known(let result, let listed): sessionsAreKnown(result, listed)
     case .begun(let result, let abort): begun(result, abort)
     case .ended(let result): ended(result)
+    case .removed(let work, let result): removed(work, result)
     }
   }
 
@@ -75,6 +78,8 @@ final class SessionAborts {
       if !isStopping, let known = try? around.destination(next.work.batch) { next.begin(known.resolved.uploadProtocol) }
       if isStopping {
         end(next.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
+      } else if next.work.direction == .download {
+        remove(next.work)
       } else if let step = next.step {
         send(next, step)
       } else {
@@ -97,6 +102,24 @@ final class SessionAborts {
     switch result {
     case .failure(let error): around.fail(error)
     case .success(let works): waiting += works.map(AbortRun.init)
+    }
+  }
+
+  /// A download has nothing at its server: its partial file goes.
+  private func remove(_ work: AbortWork) {
+    writes += 1
+    let report = around.report
+    around.pool.wait(
+      { Result { () throws(Failure) in try TargetFile.remove(TargetNames(work.path, work.uid)) } },
+      then: { report(.removed(work, $0)) })
+  }
+
+  private func removed(_ work: AbortWork, _ result: Result<Void, Failure>) {
+    writes -= 1
+    switch result {
+    case .success: end(work, AttemptResult(outcome: .ok), .aborted)
+    case .failure(let failure):
+      end(work, AttemptResult(outcome: .retry, code: failure.code, message: failure.message), nil)
     }
   }
 

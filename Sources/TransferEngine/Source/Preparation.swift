@@ -6,6 +6,8 @@ import TransferProtocols
 struct Prepared: Sendable {
   /// nil for requests without a source body.
   var body: PreparedBody?
+  /// Where the body of the answer goes; nil for an upload and for questions.
+  var region: TargetRegion?
   var credential: Credential?
   /// Of the whole file, as asked for.
   var fileDigests: [DigestAlgorithm: Digest] = [:]
@@ -90,6 +92,7 @@ struct PreparationOrder: Sendable {
 struct PreparationFailure: Error, Sendable {
   var failure: Failure
   var identityNow: SourceIdentity?
+  var remedy = Remedy.permanent
 }
 
 enum Preparation {

@@ -35,6 +35,11 @@ final class PreparingPool: Sendable {
     }
   }
 
+  /// Runs `work`, which waits for a disk; `then` is called on a thread of the pool.
+  func wait<T>(_ work: @escaping @Sendable () -> T, then: @escaping @Sendable (T) -> Void) {
+    orders.put { then(work()) }
+  }
+
   /// Runs `work`, which reads an answer; `then` is called on a thread of the pool.
   func read<T>(_ work: @escaping @Sendable () -> T, then: @escaping @Sendable (T) -> Void) {
     answers.put { then(work()) }

@@ -9,8 +9,9 @@ struct ReadStop: Sendable {
   static let never = ReadStop { false }
 }
 
-extension SourceFile {
-  private static let bufferSize = 256 << 10
+private let bufferSize = 256 << 10
+
+extension ReadableFile {
 
   /// The digests of what `range` holds. Blocking.
   /// - Throws: `engine.interrupted` when `stop` was asked for; `source.short_read`, `source.io`.
@@ -18,7 +19,7 @@ extension SourceFile {
     of range: ByteRange, _ algorithms: Set<DigestAlgorithm>, _ stop: ReadStop
   ) throws(Failure) -> [DigestAlgorithm: Digest] {
     var running = algorithms.map { ($0, RunningDigest($0)) }
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 4096)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 4096)
     defer { buffer.deallocate() }
     var done: Int64 = 0
     while done < range.length {
@@ -30,19 +31,5 @@ extension SourceFile {
       done += Int64(wanted)
     }
     return Dictionary(uniqueKeysWithValues: running.map { ($0.0, $0.1.finish()) })
-  }
-
-  /// Reads from `offset` until `buffer` is full. Blocking.
-  /// - Throws: `source.short_read`, `source.io`.
-  func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) {
-    var filled = 0
-    while filled < buffer.count {
-      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-      let count = try read(into: rest, at: offset + Int64(filled))
-      guard count > 0 else {
-        throw Failure(.sourceShortRead, "the source ended at byte \(offset + Int64(filled))")
-      }
-      filled += count
-    }
   }
 }

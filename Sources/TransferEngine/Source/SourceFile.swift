@@ -8,7 +8,7 @@ public import TransferModel
 #endif
 
 /// An open source file. The descriptor is closed with the last reference.
-public final class SourceFile: Sendable {
+public final class SourceFile: ReadableFile {
   let descriptor: Int32
   /// As it was at open.
   public let identity: SourceIdentity
@@ -54,17 +54,6 @@ public final class SourceFile: Sendable {
       throw Failure(.sourceIO, "cannot examine the file: \(systemText(errno))", systemError: errno)
     }
     return SourceIdentity(status)
-  }
-
-  /// Fills the start of `buffer` from `offset`; returns how many bytes, 0 at the end of the file.
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
-    while true {
-      let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-      if count >= 0 { return count }
-      guard errno == EINTR else {
-        throw Failure(.sourceIO, "cannot read at byte \(offset): \(systemText(errno))", systemError: errno)
-      }
-    }
   }
 
   private static func openFailure(_ code: Int32) -> Failure {

@@ -14,6 +14,9 @@ public enum AllProtocols {
     ProfileProtocol.definition,
   ]
 
+  /// Those that fetch.
+  static let downloads: [ProtocolDefinition] = [GetProtocol.definition]
+
   /// What ``UploadProtocol/name`` can be.
   public static let names = definitions.map(\.name)
 
@@ -38,11 +41,14 @@ public enum AllProtocols {
     return try destination.definition.origin(settings, destination, credentialsRegion)
   }
 
-  static func definition(named name: String) -> ProtocolDefinition? { definitions.first { $0.name == name } }
+  static func definition(named name: String) -> ProtocolDefinition? {
+    (definitions + downloads).first { $0.name == name }
+  }
 
-  /// The protocol that such a destination is for, by how it begins.
-  static func definition(scheme: String) -> ProtocolDefinition? {
-    definitions.first { $0.schemes.contains(scheme.lowercased() + "://") }
+  /// The protocol that such a URL is for, by how it begins.
+  static func definition(scheme: String, _ direction: Direction) -> ProtocolDefinition? {
+    let all = direction == .upload ? definitions : downloads
+    return all.first { $0.schemes.contains(scheme.lowercased() + "://") }
   }
 }
 

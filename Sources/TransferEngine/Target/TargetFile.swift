@@ -1,0 +1,103 @@
+import CSys
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The open partial file of a download: written at any place, read for digests, synced, and moved to its final name when
+/// all of it is there. The descriptor is closed with the last reference. All calls block.
+final class TargetFile: ReadableFile {
+  let descriptor: Int32
+  /// Inode, device and boot say which file it is; the rest changes with each write.
+  let identity: SourceIdentity
+
+  private init(_ descriptor: Int32) throws(Failure) {
+    var status = csys_file_status()
+    guard csys_status_fd(descriptor, &status) == 0 else {
+      let code = errno
+      close(descriptor)
+      throw Self.failure("examine the partial file", code)
+    }
+    self.descriptor = descriptor
+    identity = SourceIdentity(status)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Makes the partial file, for this user alone, with room for `size` bytes. One that is there under this name, which
+  /// no other file can have, was made by an engine that ended before it could say so; it holds nothing that is known.
+  convenience init(making names: TargetNames, size: Int64) throws(Failure) {
+    let descriptor = try Self.make(names.partial)
+    try self.init(descriptor)
+    guard csys_preallocate(descriptor, size) == 0 else {
+      let code = errno
+      try? Self.remove(names)
+      throw Self.failure("make room for \(size) bytes", code)
+    }
+  }
+
+  private static func make(_ path: NameBytes) throws(Failure) -> Int32 {
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+    var descriptor = path.withCString { open($0, flags, 0o600) }
+    if descriptor < 0, errno == EEXIST, path.withCString({ unlink($0) }) == 0 {
+      descriptor = path.withCString { open($0, flags, 0o600) }
+    }
+    guard descriptor >= 0 else { throw failure("make the partial file", errno) }
+    return descriptor
+  }
+
+  /// Opens the partial file that was noted as `known`; nil when it is not there any more, or is another one.
+  convenience init?(opening names: TargetNames, _ known: SourceIdentity) throws(Failure) {
+    let descriptor = names.partial.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == EISDIR { return nil }
+      throw Self.failure("open the partial file", errno)
+    }
+    try self.init(descriptor)
+    guard identity.isSameFile(as: known) else { return nil }
+  }
+
+  /// Writes all of `bytes` at `offset`, in bytes from the start of the file.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) {
+    var done = 0
+    while done < bytes.count {
+      let count = pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + off_t(done))
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw Self.failure("write at byte \(offset + Int64(done))", errno)
+      }
+      done += count
+    }
+  }
+
+  /// What was written is on the disk when this returns.
+  func sync() throws(Failure) {
+    guard fdatasync(descriptor) == 0 else { throw Self.failure("sync the partial file", errno) }
+  }
+
+  /// Removes the partial file of these names; nothing happens when there is none. Blocking.
+  static func remove(_ names: TargetNames) throws(Failure) {
+    guard names.partial.withCString({ unlink($0) }) != 0, errno != ENOENT else { return }
+    throw failure("remove the partial file", errno)
+  }
+
+  static func failure(_ what: String, _ code: Int32) -> Failure {
+    let kind: ErrorCode =
+      switch code {
+      case ENOSPC, EDQUOT: .localDiskFull
+      case EMFILE, ENFILE: .localFDLimit
+      default: .localIO
+      }
+    return Failure(kind, "cannot \(what): \(systemText(code))", systemError: code)
+  }
+}
+
+extension SourceIdentity {
+  /// The same file of the same disk, whatever was written to it.
+  func isSameFile(as other: SourceIdentity) -> Bool {
+    inode == other.inode && (device == other.device || boot != other.boot)
+  }
+}

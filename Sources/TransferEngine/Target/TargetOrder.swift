@@ -1,0 +1,43 @@
+import TransferModel
+import TransferProtocols
+
+/// What a preparing thread needs to know to make ready what a chunk is written to. A value, so that it crosses threads.
+struct TargetOrder: Sendable {
+  var target: Target
+  /// Something is stored in it.
+  var holdsBytes: Bool
+  /// Of the whole file, in bytes.
+  var size: Int64
+  /// What the answer is to bring.
+  var range: ByteRange
+  /// What is stored of the chunk before the range.
+  var head: ByteRange?
+  var algorithm: DigestAlgorithm
+  var content: TargetRegion.Content
+  var credentials: any CredentialSource
+  var stop = ReadStop.never
+}
+
+extension TargetOrder {
+  /// Opens or makes the partial file. Blocking: runs on a preparing thread.
+  func perform() -> Result<Prepared, PreparationFailure> {
+    do throws(PreparationFailure) {
+      return .success(try prepared())
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func prepared() throws(PreparationFailure) -> Prepared {
+    do throws(Failure) {
+      let credential = try credentials.credential()
+      if !target.overwrites { try Placing.refuse(existing: target.names.final) }
+      guard let file = try target.file(size: size, holdsBytes: holdsBytes) else { throw Placing.partialIsGone }
+      let head = try head.map { head throws(Failure) in try file.digests(of: head, [algorithm], stop)[algorithm] } ?? nil
+      let region = TargetRegion(file, range, head: head, algorithm, content: content)
+      return Prepared(region: region, credential: credential)
+    } catch {
+      throw PreparationFailure(failure: error, remedy: error == Placing.partialIsGone ? .sessionGone : .permanent)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import TransferModel
+
+extension GetProtocol {
+  static let definition = ProtocolDefinition(
+    web: "",
+    rules: WebRules(
+      templateRefusal: .init(cause: "a URL to fetch has no {path} or {name}", remedy: "write the URL of one file"),
+      queryRefusal: .init(
+        cause: "URLs with a query are not supported yet: it may carry a credential",
+        remedy: "name the file by its path alone")),
+    ProtocolDescription(
+      name: "get", destination: "http(s)://", usage: "http(s)://host/path/file",
+      about: "download: ranges of the file side by side, into a partial file that is moved to its name when it is whole",
+      parallel: "yes", isResumable: true, probe: "HEAD", digest: "CRC32C", exactlyOnce: "yes"),
+    options: [.partSize],
+    make: { settings, place throws(TransferError) in
+      GetProtocol(place: place, chunkSize: try settings.partSize.map(GetProtocol.checked))
+    })
+
+  private static func checked(_ size: Int64) throws(TransferError) -> Int64 {
+    guard size >= leastChunk else {
+      throw TransferError(
+        .usage, "read --part-size", cause: "\(size) bytes are too few for a range",
+        remedy: "give \(leastChunk >> 10) KiB or more")
+    }
+    return size
+  }
+}

@@ -1,0 +1,74 @@
+public import TransferModel
+
+/// Downloads by GET. HEAD says which version of the file there is: its length, its validators, and whether ranges of it
+/// can be had (RFC 9110 sections 8.8 and 14). That version is the session of the file: every request is made of it, and
+/// every answer is compared with it before a byte of its body is taken, so that no file is put together of two versions.
+///
+/// Where the server has a strong validator and takes ranges, chunks are fetched side by side and go on where they broke
+/// off; elsewhere the file comes in one body, from its beginning.
+public struct GetProtocol: UploadProtocol, Sendable {
+  let place: WebPlace
+  /// Bytes; nil chooses.
+  let chunkSize: Int64?
+
+  public var name: String { Self.definition.name }
+  public let abilities = ProtocolAbilities(
+    parallelChunks: true, mostParallel: Self.mostRanges, resumable: true, needsParts: true)
+  public let sentDigest = DigestAlgorithm.crc32c
+
+  /// Of one file at a time: many servers allow an address only a few connections.
+  private static let mostRanges = 4
+  static let leastChunk: Int64 = 64 << 10
+  private static let usualChunk: Int64 = 32 << 20
+  private static let mostChunks: Int64 = 10_000
+
+  /// What is planned before the server was asked: one chunk.
+  public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
+
+  public func refusal(ofKey key: NameBytes) -> Failure? { WebPlace.refusal(ofKey: key) }
+
+  public func location(ofKey key: NameBytes) -> String { place.url(key) }
+
+  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+    guard let version = RemoteVersion(facts.session) else { return .control(.create) }
+    guard facts.isAllStored else { return .chunks }
+    let digest = Self.digest(facts.parts)
+    if let digest, let told = version.digest, told != digest {
+      return .fail(
+        Failure(.integrityMismatch, "the server says that the file has \(told), and what came has \(digest)"))
+    }
+    let isProven = digest != nil && version.digest != nil
+    return .place(
+      FileProof(
+        confirmation: isProven ? .digest : .size, digest: digest, remoteDigest: version.digest,
+        etag: version.etag ?? ""))
+  }
+
+  /// Of the whole file, put together of those of its chunks; nil when one has none.
+  private static func digest(_ parts: [PartReceipt]) -> Digest? {
+    guard var whole = parts.first?.digest else { return nil }
+    for part in parts.dropFirst() {
+      guard let digest = part.digest,
+        let longer = RunningDigest.combine(whole, digest, secondLength: part.length)
+      else { return nil }
+      whole = longer
+    }
+    return whole
+  }
+}
+
+extension GetProtocol: LatePlanning {
+  public var plansLate: Bool { true }
+
+  public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout {
+    let version = RemoteVersion(facts.session) ?? RemoteVersion(size: facts.file.size)
+    guard version.hasRanges else { return ChunkLayout(whole: version.size) }
+    let least = version.size / Self.mostChunks + 1
+    return ChunkLayout(size: version.size, chunkSize: max(chunkSize ?? Self.usualChunk, least))
+  }
+}
+
+/// Nothing is left at the server: only the partial file is to be removed.
+extension GetProtocol: AbortTargets {
+  public func abortTargets(_ facts: UploadFacts) -> [String] { [] }
+}

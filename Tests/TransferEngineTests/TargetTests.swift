@@ -1,0 +1,146 @@
+import HTTPTypes
+import Testing
+import TransferModel
+import TransferProtocols
+
+@testable import TransferEngine
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The local file of a download: under a name of its own until it is whole.
+@Suite struct TargetTests {
+  private let folder: TemporaryFolder
+  private var root: String { String(decoding: folder.path.bytes, as: UTF8.self) }
+  private let bytes = Array("the whole file".utf8)
+  private var names: TargetNames { TargetNames(NameBytes(root + "/a.bin"), UID(high: 1, low: 2)) }
+  private let nothing = SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0)
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func target(known: SourceIdentity? = nil, overwrites: Bool = false) -> Target {
+    Target(names, known: known ?? nothing, overwrites: overwrites)
+  }
+
+  private func filled() throws -> (target: Target, identity: SourceIdentity) {
+    let target = target()
+    let file = try #require(try target.file(size: Int64(bytes.count), holdsBytes: false))
+    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    return (target, file.identity)
+  }
+
+  private func placing(_ known: SourceIdentity, overwrites: Bool = false) -> Placing {
+    target(known: known, overwrites: overwrites).placing(size: Int64(bytes.count), modifiedMs: 1_000_000_000_500)
+  }
+
+  private func text(_ name: String) throws -> String {
+    let file = try SourceFile(path: NameBytes(root + "/" + name))
+    var read = [UInt8](repeating: 0, count: Int(file.identity.size))
+    try read.withUnsafeMutableBytes { try file.fill($0, at: 0) }
+    return String(decoding: read, as: UTF8.self)
+  }
+
+  @Test func thePartialNameFitsAndIsBesideTheFinalOne() {
+    let long = TargetNames(NameBytes("/in/" + String(repeating: "x", count: 255)), UID(high: 1, low: 2))
+    #expect(long.partial.lastComponent.bytes.count == 255)
+    #expect(long.partial.lastComponent != TargetNames(long.final, UID(high: 1, low: 3)).partial.lastComponent)
+    #expect(long.folder == NameBytes("/in"))
+    #expect(names.partial == NameBytes(root + "/.a.bin.00000000000000010000000000000002.part"))
+  }
+
+  @Test func nothingHasTheNameBeforeAllIsThere() throws {
+    let (target, identity) = try filled()
+    #expect(access(root + "/a.bin", F_OK) != 0)
+    try target.placing(size: Int64(bytes.count), modifiedMs: 1_000_000_000_500).perform()
+    #expect(try text("a.bin") == "the whole file")
+    let placed = try SourceFile(path: names.final).identity
+    #expect(placed.inode == identity.inode)
+    #expect(placed.mtimeNs == 1_000_000_000_500_000_000)
+    #expect(names.partial.withCString { access($0, F_OK) } != 0)
+  }
+
+  /// It was moved, and the engine ended before it could record that.
+  @Test func placingTwiceIsHarmless() throws {
+    let (target, identity) = try filled()
+    try target.placing(size: Int64(bytes.count), modifiedMs: nil).perform()
+    try placing(identity).perform()
+    #expect(try text("a.bin") == "the whole file")
+  }
+
+  @Test func anotherFileUnderTheNameIsNotTakenForOurs() throws {
+    let (target, identity) = try filled()
+    try target.placing(size: Int64(bytes.count), modifiedMs: nil).perform()
+    rename(root + "/a.bin", root + "/b.bin")
+    folder.write(NameBytes("a.bin"), "the whole thing")
+    #expect(throws: Placing.partialIsGone) { try placing(identity).perform() }
+    unlink(root + "/a.bin")
+    #expect(throws: Placing.partialIsGone) { try placing(identity).perform() }
+  }
+
+  @Test func whatHasTheNameIsNotReplacedUnasked() throws {
+    let (target, identity) = try filled()
+    folder.write(NameBytes("a.bin"), "old")
+    #expect(throws: Failure.self) { try target.placing(size: Int64(bytes.count), modifiedMs: nil).perform() }
+    #expect(try text("a.bin") == "old")
+    try placing(identity, overwrites: true).perform()
+    #expect(try text("a.bin") == "the whole file")
+  }
+
+  @Test func aPartialFileOfAnotherLengthIsNotPlaced() throws {
+    let (target, _) = try filled()
+    #expect(throws: Failure.self) { try target.placing(size: Int64(bytes.count) + 1, modifiedMs: nil).perform() }
+    #expect(access(root + "/a.bin", F_OK) != 0)
+  }
+
+  @Test func thePartialFileIsOpenedAgainAndOnlyThatOne() throws {
+    let (_, identity) = try filled()
+    let again = try #require(try target(known: identity).file(size: 14, holdsBytes: true))
+    #expect(again.identity.inode == identity.inode)
+    let digest = try again.digests(of: ByteRange(offset: 0, length: 14), [.crc32c], .never)
+    #expect(digest[.crc32c] == RunningDigest.of(bytes, .crc32c))
+    rename(root + "/" + names.partial.lastComponent.description, root + "/elsewhere")
+    #expect(try target(known: identity).file(size: 14, holdsBytes: true) == nil)
+    folder.write(names.partial.lastComponent, "somebody else's")
+    #expect(try target(known: identity).file(size: 14, holdsBytes: true) == nil)
+    symlink("elsewhere", root + "/link")
+    rename(root + "/link", root + "/" + names.partial.lastComponent.description)
+    #expect(try target(known: identity).file(size: 14, holdsBytes: true) == nil)
+  }
+
+  /// An engine ended between making it and saying so.
+  @Test func aPartialFileThatNobodyKnowsIsMadeAnew() throws {
+    let (_, identity) = try filled()
+    let made = try #require(try target().file(size: 14, holdsBytes: false))
+    #expect(made.identity.inode != identity.inode || made.identity.size == 0)
+    #expect(try made.digests(of: ByteRange(offset: 0, length: 0), [.crc32c], .never).count == 1)
+  }
+
+  @Test func aRegionTakesItsRangeAndNoMore() throws {
+    let target = target()
+    let file = try #require(try target.file(size: 20, holdsBytes: false))
+    let region = TargetRegion(file, ByteRange(offset: 6, length: 14), head: nil, .crc32c) { status, _ in
+      status == 206
+        ? .success(ByteRange(offset: 6, length: 14))
+        : status == 200 ? .failure(Failure(.sourceChanged, "")) : .success(nil)
+    }
+    #expect(region.begin(status: 404, fields: [:]) == .success(false))
+    #expect(region.begin(status: 200, fields: [:]) == .failure(Failure(.sourceChanged, "")))
+    #expect(region.begin(status: 206, fields: [:]) == .success(true))
+    bytes[..<4].withUnsafeBytes { #expect(region.write($0) == nil) }
+    #expect(region.digest() == nil)
+    bytes[4...].withUnsafeBytes { #expect(region.write($0) == nil) }
+    #expect(region.settle() == nil)
+    #expect(region.digest() == RunningDigest.of(bytes, .crc32c))
+    bytes[..<1].withUnsafeBytes { #expect(region.write($0)?.code == .protoBadReply) }
+    var read = [UInt8](repeating: 0, count: 14)
+    try read.withUnsafeMutableBytes { try file.fill($0, at: 6) }
+    #expect(read == bytes)
+  }
+
+  @Test func aFolderThatIsGoneIsAnErrorOfThisMachine() {
+    let names = TargetNames(NameBytes(root + "/none/a.bin"), UID(high: 1, low: 2))
+    let target = Target(names, known: nothing, overwrites: false)
+    #expect { try target.file(size: 1, holdsBytes: false) } throws: { ($0 as? Failure)?.code == .localIO }
+  }
+}
