@@ -48,3 +48,15 @@ func writeFile(_ path: String, _ bytes: [UInt8]) throws {
   defer { fclose(file) }
   guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw SystemFailure("write \(path)") }
 }
+
+/// What a folder holds, sorted; hidden names too.
+func names(in folder: String) throws -> [String] {
+  guard let directory = opendir(folder) else { throw SystemFailure("open \(folder)") }
+  defer { closedir(directory) }
+  var names: [String] = []
+  while let entry = readdir(directory) {
+    let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    if name != ".", name != ".." { names.append(name) }
+  }
+  return names.sorted()
+}

@@ -41,14 +41,20 @@ struct BatchOptions: ParsableArguments {
 
   func validate() throws {
     try sourceOptions.check(sources, hasDestination: !places.isEmpty)
+    try Self.checkLabels(labels)
+    try Self.checkReference(auth)
+  }
+
+  static func checkLabels(_ labels: [String]) throws {
     if let bad = labels.first(where: { ($0.firstIndex(of: "=") ?? $0.startIndex) == $0.startIndex }) {
       throw ValidationError("--label \"\(bad)\" is not key=value")
     }
-    if let auth, !Self.isReference(auth) {
-      throw ValidationError(
-        "--auth takes a reference, never a secret: basic=env:NAME, basic=file:PATH, bearer=env:NAME or bearer=file:PATH"
-      )
-    }
+  }
+
+  static func checkReference(_ auth: String?) throws {
+    guard let auth, !isReference(auth) else { return }
+    throw ValidationError(
+      "--auth takes a reference, never a secret: basic=env:NAME, basic=file:PATH, bearer=env:NAME or bearer=file:PATH")
   }
 
   private var sources: [NameBytes] { Array(places.dropLast()) }
@@ -60,7 +66,7 @@ struct BatchOptions: ParsableArguments {
   func upload(_ context: Context) throws(CommandFailure) -> UploadOptions {
     try sourceOptions.checkMissing(sources)
     return UploadOptions(
-      settings: try settings(), name: name, labels: labelTable,
+      settings: try settings(), name: name, labels: Self.table(labels),
       priority: priority, rules: try OrderedRules.read(context.parsed),
       followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
   }
@@ -88,7 +94,7 @@ struct BatchOptions: ParsableArguments {
   }
 
   /// The last of equal keys wins.
-  private var labelTable: [String: String] {
+  static func table(_ labels: [String]) -> [String: String] {
     var table: [String: String] = [:]
     for label in labels {
       let parts = label.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

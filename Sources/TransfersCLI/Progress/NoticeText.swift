@@ -12,7 +12,7 @@ enum NoticeText {
     case .unknown(let path, let failure): "unknown \(path): \(cause(failure))"
     case .retrying(let path, let failure, let ms):
       "retrying \(path) in \(Quantity.duration(ms)): \(cause(failure)) (further retries are not shown)"
-    case .sourceChanged(let path): "changed while it was sent, its new content follows: \(path)"
+    case .sourceChanged(let path): "changed meanwhile, its new content follows: \(path)"
     case .recovered(let attempts, let files, let unknown): recovered(attempts, files, unknown)
     case .draining(let requests): requests > 0 ? "finishing \(Quantity.count(requests, "request"))" : nil
     case .diskTrouble(let error, let ms):

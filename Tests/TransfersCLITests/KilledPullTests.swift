@@ -1,0 +1,116 @@
+import Glibc
+import Testing
+import TransferModel
+
+/// A program that is killed while it fetches: nothing has the final name, and what came is not fetched again.
+@Suite struct KilledPullTests {
+  private let program: BuiltProgram
+  private let server: ScriptedServer
+  private let object = ScriptedObject(size: 6 * Self.partSize + 100)
+  private var store: String { program.folder.path + "/l.db" }
+  private var final: String { program.folder.path + "/in/big" }
+  private static let partSize = 64 << 10
+
+  init() throws {
+    program = try BuiltProgram()
+    server = try ScriptedServer { [object] in object.answer($0) }
+    mkdir(program.folder.path + "/in", 0o700)
+  }
+
+  private var arguments: [String] {
+    ["pull", server.url + "/d/big", program.folder.path + "/in", "--part-size", "64K", "--store", store]
+  }
+
+  /// Starts a pull, and kills it when three ranges came, are recorded as stored, and others are awaited.
+  private func kill() throws {
+    object.state.withLock { $0.answersLeft = 3 }
+    let running = try program.start(arguments)
+    while try storedChunks() < 3, !running.hasEnded { usleep(20_000) }
+    #expect(access(final, F_OK) != 0)
+    running.signal(SIGKILL)
+    _ = try running.wait()
+    object.state.withLock { state in
+      state.answersLeft = .max
+      (state.ranges, state.bytesSent) = ([], 0)
+    }
+  }
+
+  private func storedChunks() throws -> Int {
+    let chunks = try program.run("list", "chunks", "--state", "done", "--json", "--store", store)
+    return chunks.code == 0 ? chunks.out.split(separator: "\"state\":\"done\"").count - 1 : 0
+  }
+
+  private func expectWhole() throws {
+    #expect(try readText(final) == object.state.withLock { $0.text })
+    #expect(try names(in: program.folder.path + "/in") == ["big"])
+    let check = try program.run("store", "check", "--store", store)
+    #expect(check.code == 0, "\(check.out)")
+  }
+
+  @Test func whatCameIsNotFetchedAgain() throws {
+    try kill()
+    #expect(access(final, F_OK) != 0)
+    let outcome = try program.run("run", "--store", store)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    try expectWhole()
+    let state = object.state.withLock { $0 }
+    #expect(state.ranges.count == 4 && state.bytesSent == 3 * Self.partSize + 100, "\(state.ranges)")
+    #expect(state.conditions == ["\"v1\""])
+  }
+
+  /// The object was changed in between: no byte of the old version is in the new file.
+  @Test func theOldVersionIsGivenUp() throws {
+    try kill()
+    object.state.withLock { state in
+      state.text = String(repeating: "x", count: 3 * Self.partSize)
+      state.etag = "\"v2\""
+    }
+    let outcome = try program.run("run", "--store", store)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    try expectWhole()
+    let files = try program.run("list", "files", "--all", "--json", "--store", store)
+    #expect(files.out.contains("superseded"), "\(files.out)")
+  }
+
+  /// Somebody removed the partial file: all is fetched again.
+  @Test func aPartialFileThatIsGoneIsFetchedAnew() throws {
+    try kill()
+    for name in try names(in: program.folder.path + "/in") { unlink(program.folder.path + "/in/" + name) }
+    let outcome = try program.run("run", "--store", store)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    try expectWhole()
+    #expect(object.state.withLock { $0.bytesSent } >= 6 * Self.partSize + 100)
+  }
+
+  /// Another file came to stand under the name: it stays, and what was fetched is kept.
+  @Test func whatHasTheNameMeanwhileIsKept() throws {
+    try kill()
+    try writeFile(final, Array("mine".utf8))
+    let refused = try program.run("run", "--store", store)
+    #expect(refused.code != 0 && refused.err.contains("policy.exists"), "\(refused.err)")
+    #expect(try readText(final) == "mine")
+    unlink(final)
+    #expect(try program.run("retry", "f1", "--store", store).code == 0)
+    let outcome = try program.run("run", "--store", store)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    try expectWhole()
+  }
+
+  /// Cancelled: its partial file goes with its session.
+  @Test func aCancelledPullLeavesNothing() throws {
+    try kill()
+    #expect(try program.run("cancel", "b1", "--store", store).code == 0)
+    _ = try program.run("run", "--store", store)
+    #expect(try names(in: program.folder.path + "/in").isEmpty)
+    #expect(object.state.withLock { $0.ranges.isEmpty })
+    #expect(try program.run("store", "check", "--store", store).code == 0)
+  }
+
+  @Test func theSameAgainGoesOnWithWhatFailed() throws {
+    try kill()
+    let outcome = try program.run(arguments.map { Array($0.utf8) })
+    #expect(outcome.code == 0, "\(outcome.err)")
+    try expectWhole()
+    #expect(object.state.withLock { $0.bytesSent } == 3 * Self.partSize + 100)
+  }
+}
