@@ -35,6 +35,8 @@ struct Answer {
   var body: [UInt8] = []
   var file: FileBody?
   var framing = Framing.length
+  /// What HEAD says of a body that is not at hand; nil for the length of the body.
+  var announcedLength: Int64?
 
   init(_ status: Int, fields: [Field] = []) {
     self.status = status
@@ -51,7 +53,7 @@ struct Answer {
   /// The answer may have a body, also when that is empty or belongs to a HEAD. Source: RFC 9110 section 6.4.1.
   var mayHaveBody: Bool { status != 204 && status != 304 && status >= 200 }
 
-  var contentLength: Int64 { file?.range.length ?? Int64(body.count) }
+  var contentLength: Int64 { announcedLength ?? file?.range.length ?? Int64(body.count) }
 
   /// The status line and the fields up to and including the empty line.
   func head(closing: Bool, nowSeconds: Int) -> [UInt8] {

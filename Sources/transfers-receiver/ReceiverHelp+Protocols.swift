@@ -82,5 +82,14 @@ extension ReceiverHelp {
         curl -i -X POST "$U/-/google/upload/in/a"
         curl -T a -H "Content-Range: bytes 0-$((S-1))/$S" "$L"
         curl -X PUT -H "Content-Range: bytes */$S" "$L"
+
+      WebDAV with PATCH, with P=$U/-/davpatch; what is put empty under a free name
+      is no object before it is moved to its name. A MOVE of nothing removes the
+      Destination first, as sabre/dav does
+        curl -X PUT -d '' "$P/in/.part"
+        curl -X PATCH -T a -H "X-Update-Range: bytes=0-$((S-1))" \
+          -H 'Content-Type: application/x-sabredav-partialupdate' "$P/in/.part"
+        curl -I "$P/in/.part"
+        curl -X MOVE -H "Destination: $P/in/a" -H 'Overwrite: F' "$P/in/.part"
     """#
 }

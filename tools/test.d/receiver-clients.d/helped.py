@@ -46,7 +46,7 @@ def run(receiver, lines):
     for line in lines:
         environment = dict(
             os.environ, U=receiver.url, S=str(len(CONTENT)), L=known.get("L", ""),
-            D=receiver.url + "/-/nextcloud/remote.php/dav",
+            D=receiver.url + "/-/nextcloud/remote.php/dav", P=receiver.url + "/-/davpatch",
         )
         command = filled(line, known).replace("curl ", "curl -sS ", 1)
         ended = subprocess.run(
@@ -62,7 +62,7 @@ def run(receiver, lines):
 
 def all_lines():
     found = flows()
-    check("the help has all protocols", (found, len(found) == 12 and all(lines for _, lines in found)))
+    check("the help has all protocols", (found, len(found) == 13 and all(lines for _, lines in found)))
     for heading, lines in found:
         # An upload that breaks off, so that there is something to resume.
         rules = [f"match PUT /-/resumable/* nth=1 : cut-after={CUT}"] if "IETF" in heading else []

@@ -43,7 +43,7 @@ enum Endpoints {
     TusEndpoint.self, ResumableEndpoint.self, FormEndpoint.self, BlocksEndpoint.self, ChunksEndpoint.self,
     BrowserChunksEndpoint.self,
     DropzoneEndpoint.self, QiniuEndpoint.self, GraphEndpoint.self, DropboxEndpoint.self, NextcloudEndpoint.self,
-    GoogleEndpoint.self,
+    GoogleEndpoint.self, DavPatchEndpoint.self,
   ]
 
   /// What lies behind `/-/`, however the minus is written; nil for a path of plain objects.
@@ -57,6 +57,8 @@ enum Endpoints {
   static func answer(_ exchange: Exchange, _ reserved: ArraySlice<UInt8>) throws(ExchangeEnd) -> Answer {
     let components = reserved.split(separator: 0x2F, omittingEmptySubsequences: false)
     let name = String(decoding: components[0], as: UTF8.self)
+    // Clients make all collections of a path, from the top.
+    if name.isEmpty, exchange.head.method == "MKCOL" { throw .refuse(405, "the collection is there") }
     guard let type = all.first(where: { $0.names.contains(name) }) else {
       throw .refuse(404, "no protocol lives there; see transfers-receiver --help")
     }
