@@ -86,6 +86,17 @@ import TransferProtocols
     #expect(scene.advance()?.changes.prefix(2) == [.giveUpSession, .resetChunks])
   }
 
+  /// Else the server would be asked for ever about an upload that will not get better, or be sent it again and again.
+  @Test(arguments: [0, 1]) func anUploadThatIsWholeAndUselessIsAFailureEachTime(failures: Int) {
+    var scene = Scene(size: 35, done: 4, session: "u", failures: failures)
+    let failure = Failure(.protoOffset, "it is not what was sent")
+    _ = scene.concluded(.verify, .failed(failure, .sessionGone))
+    #expect(
+      scene.advance()?.changes == [
+        .giveUpSession, .resetChunks, .requeue(notBeforeMs: 0, .protoOffset, isFailure: true),
+      ])
+  }
+
   @Test func whatIsOnlySentAgainIsNoProgress() {
     let part = PartReceipt(seq: 0, length: 10, etag: "", digest: nil, confirmation: .none)
     for (meaning, losses, left) in [

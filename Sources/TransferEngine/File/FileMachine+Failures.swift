@@ -72,10 +72,12 @@ extension FileMachine {
   private mutating func sessionGone(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: false) }
     let isUseless = failure.code == .protoOffset
-    // That nothing of a body was kept is the answer to why it failed, and that failure has been counted.
-    let isCounted = isUseless && failures > 0
+    // That nothing of a body was kept is the answer to why it failed, and that failure has been counted. Not so when
+    // every body was taken.
+    let isCounted = isUseless && failures > 0 && !facts.isAllStored
     end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: !isCounted))
-    lostSession = facts.mayBeCompleting(after: failure, failures: failures) ? nil : isUseless ? .useless : .gone
+    // What is shown to be useless is still there, and nobody is completing it.
+    lostSession = isUseless ? .useless : facts.mayBeCompleting(after: failure, failures: failures) ? nil : .gone
     return returned(job)
   }
 
