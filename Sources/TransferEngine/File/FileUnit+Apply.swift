@@ -34,8 +34,10 @@ extension FileUnit {
     case .control(let step):
       if step == .create { try intendSession(tx, run, &begun) }
       if case .probe = step { begun.doubts = try tx.doubts(of: file) }
+      // Collections on the way are no part of a session, which has one creation.
+      let isOutside = if case .makeParent = step { true } else { false }
       let attempt = try tx.beginAttempt(
-        file, run, step.operation, session: begun.session?.id ?? session, isRepeatable: isRepeatable)
+        file, run, step.operation, session: isOutside ? nil : begun.session?.id ?? session, isRepeatable: isRepeatable)
       begun.control = (step, attempt)
     case .placing(let proof): begun.placing = proof
     case .question(let step, let beside):
