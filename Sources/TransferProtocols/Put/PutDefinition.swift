@@ -27,11 +27,7 @@ extension PutProtocol {
 
   static let dav = ProtocolDefinition(
     web: "dav+",
-    rules: WebRules(
-      templateRefusal: .init(
-        cause: "WebDAV destinations have no {path} or {name}", remedy: "end the URL with a slash"),
-      queryRefusal: .init(
-        cause: "a WebDAV destination has no query", remedy: "take \"?…\" out, or use http(s)://")),
+    rules: .dav,
     ProtocolDescription(
       name: "dav", destination: "dav+http(s)://", usage: "dav+http(s)://host/path/",
       about: "PUT, and missing collections are made (WebDAV)",

@@ -38,14 +38,7 @@ public struct PutProtocol: UploadProtocol {
       return .complete(
         FileProof(confirmation: part?.confirmation ?? .none, digest: part?.digest, etag: part?.etag ?? ""))
     }
-    if let made = facts.parentsMade, made < parentCount(facts.file.key) {
-      return .control(.makeParent(depth: made + 1))
-    }
+    if method == .dav, let parent = facts.missingParent { return .control(parent) }
     return .chunks
-  }
-
-  /// How many collections lie between the origin and the object.
-  private func parentCount(_ key: NameBytes) -> Int {
-    method == .dav ? key.bytes.count { $0 == 0x2F } : 0
   }
 }

@@ -9,9 +9,7 @@ extension PutProtocol {
     fields[.authorization] = try context.credential.authorization
     switch step {
     case .chunk: return send(facts, fields)
-    case .makeParent(let depth):
-      return TransferRequest(
-        method: HTTPRequest.Method("MKCOL")!, url: collectionURL(facts.file.key, depth), fields: fields)
+    case .makeParent(let depth): return place.makeCollection(facts.file.key, depth: depth, fields)
     case .create, .probe, .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort:
       throw Failure(.engineBug, "\(name) has no request for \(step.operation)")
     }
@@ -26,11 +24,5 @@ extension PutProtocol {
     return TransferRequest(
       method: method == .post ? .post : .put, url: place.url(facts.file.key), fields: fields,
       limits: method == .post ? .bodyOnce : .body)
-  }
-
-  /// The URL of the collection with the first `depth` components of the key.
-  private func collectionURL(_ key: NameBytes, _ depth: Int) -> String {
-    let components = key.bytes.split(separator: 0x2F, omittingEmptySubsequences: false).prefix(depth)
-    return place.origin.description + "/" + components.map { PercentEncoding.component($0) + "/" }.joined()
   }
 }

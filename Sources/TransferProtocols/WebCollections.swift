@@ -1,0 +1,47 @@
+import HTTPTypes
+import TransferModel
+
+// Collections of WebDAV, which have to be there before an object in them (RFC 4918 section 9.3).
+
+extension WebRules {
+  static let dav = WebRules(
+    templateRefusal: .init(
+      cause: "WebDAV destinations have no {path} or {name}", remedy: "end the URL with a slash"),
+    queryRefusal: .init(
+      cause: "a WebDAV destination has no query", remedy: "take \"?…\" out, or use http(s)://"))
+}
+
+extension WebPlace {
+  /// How many collections lie between the origin and the object.
+  static func parentCount(ofKey key: NameBytes) -> Int { key.bytes.count { $0 == 0x2F } }
+
+  /// The URL of the collection with the first `depth` components of the key.
+  func collectionURL(_ key: NameBytes, depth: Int) -> String {
+    let components = key.bytes.split(separator: 0x2F, omittingEmptySubsequences: false).prefix(depth)
+    return origin.description + "/" + components.map { PercentEncoding.component($0) + "/" }.joined()
+  }
+
+  func makeCollection(_ key: NameBytes, depth: Int, _ fields: HTTPFields) -> TransferRequest {
+    TransferRequest(method: HTTPRequest.Method("MKCOL")!, url: collectionURL(key, depth: depth), fields: fields)
+  }
+}
+
+extension UploadFacts {
+  /// The next collection that has to be made, from the top; nil when none is known to be missing.
+  var missingParent: StepRequest? {
+    guard let made = parentsMade, made < WebPlace.parentCount(ofKey: file.key) else { return nil }
+    return .makeParent(depth: made + 1)
+  }
+}
+
+extension Interpretation {
+  /// What the answer to MKCOL means. 405 says that the collection is there. 403 and redirects may mean the same, or
+  /// not: the PUT that follows tells.
+  static func collection(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+    if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    switch reply.status {
+    case 200..<300, 301, 302, 307, 308, 403, 405: return .settled
+    default: return .refused(reply, context)
+    }
+  }
+}
