@@ -136,12 +136,10 @@ import TransferModel
   }
 
   @Test func theOneListMakesWhatItNames() throws {
-    let made = try [
-      "s3://bucket/", "http://h/", "post+http://h/", "dav+http://h/", "form+http://h/", "tus+http://h/",
-      "resumable+http://h/",
-    ]
-    .map {
-      try AllProtocols.make(BatchSettings(destination: $0), credentialsRegion: nil).name
+    // An example of each, as they are shown to people.
+    let made = try AllProtocols.descriptions.dropLast().map { description in
+      let destination = description.usage.replacing("(s)", with: "")
+      return try AllProtocols.make(BatchSettings(destination: destination), credentialsRegion: nil).name
     }
     let profile = ProfileSettings(name: "x", text: ProfileReadTests.smallest())
     let last = try AllProtocols.make(BatchSettings(destination: "http://h/", profile: profile), credentialsRegion: nil)
