@@ -8,6 +8,7 @@ public enum AllProtocols {
     PutProtocol.put,
     PutProtocol.post,
     PutProtocol.dav,
+    DavPatchProtocol.definition,
     FormProtocol.definition,
     TusProtocol.definition,
     ResumableProtocol.definition,

@@ -47,6 +47,9 @@ struct ConformanceSubject: Sendable, CustomTestStringConvertible {
       ConformanceSubject(name: "post", scheme: "post+", dataMethod: "POST", hasSession: false, mayBeUnknown: true),
       ConformanceSubject(name: "dav", scheme: "dav+", dataMethod: "PUT", hasSession: false),
       ConformanceSubject(
+        name: "davpatch", scheme: "davpatch+", path: "/-/davpatch/up/", dataMethod: "PATCH", appends: true,
+        hasHead: true),
+      ConformanceSubject(
         name: "form", scheme: "form+", path: "/-/form/", keptIn: "", dataMethod: "POST", hasSession: false,
         mayBeUnknown: true),
       ConformanceSubject(

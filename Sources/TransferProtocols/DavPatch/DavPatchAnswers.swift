@@ -1,0 +1,210 @@
+public import TransferModel
+
+extension DavPatchProtocol {
+  public func interpret(
+    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Interpretation {
+    if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    switch step {
+    case .discover: return interpretOptions(reply, context)
+    case .makeParent: return .collection(reply, context)
+    case .create: return interpretCreate(reply, facts, context)
+    case .chunk(let chunk): return interpretPatch(reply, chunk, context)
+    case .probe: return interpretHead(reply, facts, context)
+    case .verify:
+      let moved = facts.session?.notes[Note.moved]
+      return moved.map { interpretResult(reply, facts, isTold: $0 == Note.told, context) }
+        ?? interpretWhole(reply, facts, context)
+    case .finish: return interpretMove(reply, facts, context)
+    case .abort: return interpretDelete(reply, context)
+    case .prepareChunk, .probeChunk, .save:
+      return .failed(Failure(.engineBug, "davpatch has no request for \(step.operation)"), .permanent)
+    }
+  }
+
+  /// A collection that is not there yet says nothing about the server: the answer to PATCH tells.
+  private func interpretOptions(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+    var learned = context.learned
+    switch reply.status {
+    case 200..<300:
+      let features = (reply.field("dav") ?? "").split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+      learned.discovered = features.contains(Self.feature) ? [Self.feature: "announced"] : [:]
+    case 404, 409, 410: learned.discovered = [Self.feature: "untold"]
+    default: return .refused(reply, context)
+    }
+    return .settled.with(learned: learned)
+  }
+
+  /// 412 says that an earlier request made it, as nobody else uses its name. 404 and 409 say that a collection on the
+  /// way is missing (RFC 4918 section 9.7.1; seen: sabre/dav 1.8.12 answers 404).
+  private func interpretCreate(
+    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Interpretation {
+    switch reply.status {
+    case 200 where reply.isWebPage: return .badReply(reply, "", .retry(isThrottled: false), context)
+    case 200, 201, 204, 412:
+      let isWhole = facts.file.size == 0
+      return (isWhole ? Interpretation.offset(0) : .settled).with(notes: [Note.made: "1"])
+    case 404 where facts.parentsMade == nil, 409 where facts.parentsMade == nil:
+      return .failed(Failure(answer: reply, wallMs: context.wallMs), .makeParents)
+    default: return .refused(reply, context)
+    }
+  }
+
+  // MARK: - Bodies
+
+  private func interpretPatch(
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ context: RequestContext
+  ) -> Interpretation {
+    let answer = Failure(answer: reply, wallMs: context.wallMs)
+    switch reply.status {
+    case 200 where reply.isWebPage: return .badReply(reply, "", .probe, context)
+    case 200, 201, 204:
+      let acked = chunk.body.end - chunk.range.offset
+      guard acked == chunk.range.length else { return .advanced(acked: acked) }
+      let part = PartReceipt(
+        seq: chunk.seq, length: chunk.range.length, etag: "", digest: chunk.digests[sentDigest], confirmation: .none)
+      return .stored(part, proof: nil)
+    case 404, 410: return .failed(Self.gone(reply), .sessionGone)
+    case 409, 416: return .failed(answer, .probe)
+    case 405, 415, 501: return .failed(Self.unsupported, .permanent)
+    case 413: return tooLong(chunk, answer)
+    default: return .refused(reply, context)
+    }
+  }
+
+  /// A proxy in between may limit bodies: shorter ones are tried down to 1 MiB.
+  private func tooLong(_ chunk: ChunkFacts, _ answer: Failure) -> Interpretation {
+    let least: Int64 = 1 << 20
+    guard chunk.body.length > least else { return .failed(answer, .permanent) }
+    let shorter = max(least, min(chunk.body.length / 2, Self.defaultPart))
+    return .failed(answer, .probe).with(notes: [Note.body: "\(shorter)"])
+  }
+
+  /// The length of the temporary object is what the server holds. More than can have been sent has a gap in it: what is
+  /// sent behind the end of an object is preceded by zeros (sabre.io/dav/http-patch). Where the length is not told,
+  /// what is not acknowledged is sent again, to its place.
+  private func interpretHead(
+    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Interpretation {
+    switch reply.status {
+    case 200..<300:
+      guard let length = Self.length(reply) else { return .untold }
+      let sent = facts.layout.range(min(facts.storedChunks, facts.layout.count - 1)).end
+      guard length <= sent else {
+        let text = "the temporary object has \(length) bytes, and at most \(sent) were sent"
+        return .failed(Failure(.protoOffset, text), Self.remedy(of: reply, facts))
+      }
+      return .offset(length)
+    case 404, 410: return .failed(Self.gone(reply), .sessionGone)
+    case 400, 403, 405, 501: return .untold
+    default: return .refused(reply, context)
+    }
+  }
+
+  // MARK: - The end
+
+  /// HEAD of the temporary object, ahead of every MOVE. `absent` says that the object has not got its name.
+  private func interpretWhole(
+    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Interpretation {
+    let isAsked = facts.lostAnswer == .finish || facts.session?.notes[Note.asked] != nil
+    switch reply.status {
+    case 200..<300:
+      if let difference = difference(reply, facts) {
+        return .failed(Failure(.protoOffset, "the temporary object \(difference)"), Self.remedy(of: reply, facts))
+      }
+      return .absent.with(notes: [Note.etag: reply.field("etag") ?? ""])
+    case 404 where isAsked, 410 where isAsked: return .settled.with(notes: [Note.moved: Note.missing])
+    case 404, 410: return .failed(Self.gone(reply), .sessionGone)
+    case 400, 403, 405, 501:
+      let text = "the answer to MOVE was lost, and the server does not say whether there is something left to be moved"
+      return isAsked ? .failed(Failure(.protoLostAnswer, text), .unknown) : .untold
+    default: return .refused(reply, context)
+    }
+  }
+
+  /// An error may come from a gateway that passed the request on.
+  private func interpretMove(
+    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext
+  ) -> Interpretation {
+    switch reply.status {
+    case 201, 204: return .settled.with(notes: [Note.moved: Note.told])
+    case 412 where ifNoneMatch:
+      return .failed(Failure(.policyExists, "there is already something at this URL (--if-none-match)"), .permanent)
+    // An earlier one may have moved it meanwhile.
+    case 404, 410, 412: return .failed(Self.gone(reply), .sessionGone).with(notes: [Note.asked: "1"])
+    default: return .refused(reply, context).with(notes: [Note.asked: "1"])
+    }
+  }
+
+  /// HEAD of the object. One that is not what was sent, when nobody said that it was moved, is an older one.
+  private func interpretResult(
+    _ reply: TransferReply, _ facts: UploadFacts, isTold: Bool, _ context: RequestContext
+  ) -> Interpretation {
+    switch reply.status {
+    case 200..<300:
+      let difference = difference(reply, facts) ?? (isTold ? nil : otherTag(reply, facts))
+      guard let difference else { return .finished(proof(reply, facts)) }
+      let text = "the object \(difference)"
+      return isTold
+        ? .failed(Failure(.integrityMismatch, text), .permanent)
+        : .failed(Failure(.protoSessionGone, "the temporary object is gone, and \(text)"), .sessionGone)
+    case 404, 410: return .failed(Self.gone(reply), .sessionGone)
+    case 400, 403, 405, 501: return .untold
+    default: return .refused(reply, context)
+    }
+  }
+
+  private func interpretDelete(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+    switch reply.status {
+    // Gone, or a server that cannot: then there is nothing that could be done.
+    case 200..<300, 404, 405, 410, 501: .settled
+    default: .refused(reply, context)
+    }
+  }
+}
+
+/// What HEAD says of an object.
+extension DavPatchProtocol {
+  /// nil where it is not told, or that of an encoding.
+  private static func length(_ reply: TransferReply) -> Int64? {
+    reply.field("content-encoding") == nil ? reply.number("content-length") : nil
+  }
+
+  /// Of a temporary object that is not what was sent: another one. Not where it is longer than the file, as nothing was
+  /// sent to behind its end.
+  private static func remedy(of reply: TransferReply, _ facts: UploadFacts) -> Remedy {
+    (length(reply) ?? 0) > facts.file.size ? .permanent : .sessionGone
+  }
+
+  /// How the object is not what was sent; nil when nothing says so.
+  private func difference(_ reply: TransferReply, _ facts: UploadFacts) -> String? {
+    if let length = Self.length(reply), length != facts.file.size {
+      return "has \(length) bytes, and not \(facts.file.size)"
+    }
+    guard let sent = facts.parts.combinedDigest, let reported = ReprDigest.crc32c(reply.field("repr-digest")),
+      sent != reported
+    else { return nil }
+    return "has the digest \(reported), and we sent \(sent)"
+  }
+
+  /// A move keeps the tag at servers that make it of the content, or of inode, size and time.
+  private func otherTag(_ reply: TransferReply, _ facts: UploadFacts) -> String? {
+    guard let before = facts.session?.notes[Note.etag], let now = reply.field("etag"), before != now else { return nil }
+    return "has another ETag than it had"
+  }
+
+  private func proof(_ reply: TransferReply, _ facts: UploadFacts) -> FileProof {
+    let (sent, reported) = (facts.parts.combinedDigest, ReprDigest.crc32c(reply.field("repr-digest")))
+    let isCompared = sent != nil && reported != nil
+    return FileProof(
+      confirmation: isCompared ? .digest : Self.length(reply) == nil ? .none : .size, digest: sent,
+      remoteDigest: reported, etag: reply.field("etag") ?? "", requestID: reply.serverRequestID,
+      serverDate: reply.field("date") ?? "")
+  }
+
+  private static func gone(_ reply: TransferReply) -> Failure {
+    Failure(.protoSessionGone, "the server does not have the temporary object any more (\(reply.status))")
+  }
+}
