@@ -43,8 +43,8 @@ public protocol ShortChunks: Sendable {
 /// The bytes of a file come in the bodies of answers: a download.
 public protocol BodiesInAnswers: Sendable {
   /// What the header of an answer to a request for `chunk` says about its body, before a byte of it is taken: where in
-  /// the file it belongs, from the first byte that was asked for (``ChunkFacts/body``) and not beyond the last; nil when
-  /// it is no content of the file and is read as other answers are. A failure ends the request; it is final.
+  /// the file it belongs, from the first byte that was asked for (``ChunkFacts/body``) and not beyond the last; nil
+  /// when it is no content of the file and is read as other answers are. A failure ends the request; it is final.
   func content(
     status: Int, _ fields: HTTPFields, of chunk: ChunkFacts, _ facts: UploadFacts
   ) -> Result<ByteRange?, Failure>

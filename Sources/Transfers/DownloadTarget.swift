@@ -47,7 +47,8 @@ struct DownloadTarget: Sendable {
   /// The batch that this `pull` makes.
   func batch(_ options: DownloadOptions) -> NewBatch {
     NewBatch(
-      name: options.name, settings: settings, protocolName: protocolName, destination: settings.destination, place: place,
+      name: options.name, settings: settings, protocolName: protocolName, destination: settings.destination,
+      place: place,
       labels: options.labels, priority: options.priority)
   }
 }

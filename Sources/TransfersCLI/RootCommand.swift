@@ -17,7 +17,8 @@ struct RootCommand: ParsableCommand {
       """,
     version: TransferClient.version,
     subcommands: [
-      PushCommand.self, PullCommand.self, AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
+      PushCommand.self, PullCommand.self,
+      AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
       FollowCommand.self, PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self,
       ResolveCommand.self,
       RemoveCommand.self, CleanCommand.self, GcCommand.self, SetCommand.self, WaitCommand.self, ReportCommand.self,

@@ -96,7 +96,8 @@ struct Placing: Sendable {
     if final.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0 { throw exists }
   }
 
-  private static let exists = Failure(.policyExists, "there is already something under this name (--overwrite replaces it)")
+  private static let exists = Failure(
+    .policyExists, "there is already something under this name (--overwrite replaces it)")
 
   /// Somebody removed or replaced it: what was stored is lost.
   static let partialIsGone = Failure(.localIO, "the partial file is not there any more; the file is fetched anew")

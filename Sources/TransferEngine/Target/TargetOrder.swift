@@ -33,8 +33,9 @@ extension TargetOrder {
       let credential = try credentials.credential()
       if !target.overwrites { try Placing.refuse(existing: target.names.final) }
       guard let file = try target.file(size: size, holdsBytes: holdsBytes) else { throw Placing.partialIsGone }
-      let head = try head.map { head throws(Failure) in try file.digests(of: head, [algorithm], stop)[algorithm] } ?? nil
-      let region = TargetRegion(file, range, head: head, algorithm, content: content)
+      var stored: Digest?
+      if let head { stored = try file.digests(of: head, [algorithm], stop)[algorithm] }
+      let region = TargetRegion(file, range, head: stored, algorithm, content: content)
       return Prepared(region: region, credential: credential)
     } catch {
       throw PreparationFailure(failure: error, remedy: error == Placing.partialIsGone ? .sessionGone : .permanent)

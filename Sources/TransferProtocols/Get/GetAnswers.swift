@@ -87,9 +87,9 @@ extension GetProtocol: BodiesInAnswers {
     }
     if let change = version.change(in: fields, size: content.size) { return .failure(change) }
     guard range.offset == chunk.body.offset, range.end <= chunk.body.end else {
-      let asked = "\(chunk.body.offset) to \(chunk.body.end)"
+      let sent = "the server sent the bytes from \(range.offset) to \(range.end)"
       return .failure(
-        Failure(.protoBadReply, "the server sent the bytes \(range.offset) to \(range.end) where \(asked) were asked for"))
+        Failure(.protoBadReply, "\(sent) where \(chunk.body.offset) to \(chunk.body.end) were asked for"))
     }
     return .success(range)
   }

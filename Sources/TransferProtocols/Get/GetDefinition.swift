@@ -10,7 +10,7 @@ extension GetProtocol {
         remedy: "name the file by its path alone")),
     ProtocolDescription(
       name: "get", destination: "http(s)://", usage: "http(s)://host/path/file",
-      about: "download: ranges of the file side by side, into a partial file that is moved to its name when it is whole",
+      about: "download: ranges of the file side by side, into a partial file that is moved to its name when whole",
       parallel: "yes", isResumable: true, probe: "HEAD", digest: "CRC32C", exactlyOnce: "yes"),
     options: [.partSize],
     make: { settings, place throws(TransferError) in

@@ -2,7 +2,8 @@ public import TransferModel
 
 /// Downloads by GET. HEAD says which version of the file there is: its length, its validators, and whether ranges of it
 /// can be had (RFC 9110 sections 8.8 and 14). That version is the session of the file: every request is made of it, and
-/// every answer is compared with it before a byte of its body is taken, so that no file is put together of two versions.
+/// every answer is compared with it before a byte of its body is taken, so that no file is put together of two
+/// versions.
 ///
 /// Where the server has a strong validator and takes ranges, chunks are fetched side by side and go on where they broke
 /// off; elsewhere the file comes in one body, from its beginning.

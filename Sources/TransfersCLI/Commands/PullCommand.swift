@@ -29,7 +29,8 @@ struct PullCommand: Command {
   var priority = 0
   @Option(
     help: ArgumentHelp(
-      "Credential, by reference: basic=env:NAME, basic=file:PATH, bearer=env:NAME, bearer=file:PATH.", valueName: "ref"))
+      "Credential, by reference: basic=env:NAME, basic=file:PATH, bearer=env:NAME, bearer=file:PATH.", valueName: "ref")
+  )
   var auth: String?
   @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"), completion: .file())
   var caFile: String?
