@@ -6,6 +6,7 @@ extension Exchange {
   /// Sends the answer. Its record is written first, so that no client knows more than the record.
   func finish(_ answer: Answer) throws(ExchangeEnd) -> Bool {
     let answer = shaped(answer)
+    if head.method == "GET", let file = answer.file { try note(.content(file.range)) }
     if let ending = effect.ending, ending != .wrongDigest { return try spoil(answer, ending) }
     let mustClose = settleBody() || (answer.framing == .close && answer.mayHaveBody)
     try note(.answer(status: answer.status))

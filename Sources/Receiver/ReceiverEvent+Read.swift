@@ -18,7 +18,7 @@ extension ReceiverEvent.Kind {
   init?(_ name: String, _ fields: JSON) {
     switch name {
     case "open", "start", "fault": self.init(beginning: name, fields)
-    case "bytes", "commit": self.init(body: name, fields)
+    case "bytes", "commit", "content": self.init(body: name, fields)
     case "session", "joined": self.init(upload: name, fields)
     case "delete": self = .delete
     case "mkcol": self = .makeCollection
@@ -43,10 +43,11 @@ extension ReceiverEvent.Kind {
     let crc32c = fields["crc32c"]?.text.flatMap { UInt32($0, radix: 16) }
     if name == "commit", let size = fields["size"]?.number {
       self = .commit(size: size, crc32c: crc32c)
-    } else if name == "bytes", let offset = fields["offset"]?.number, let length = fields["length"]?.number,
+    } else if name != "commit", let offset = fields["offset"]?.number, let length = fields["length"]?.number,
       offset >= 0, length >= 0
     {
-      self = .bytes(ByteRange(offset: offset, length: length), crc32c: crc32c)
+      let range = ByteRange(offset: offset, length: length)
+      self = name == "bytes" ? .bytes(range, crc32c: crc32c) : .content(range)
     } else {
       return nil
     }

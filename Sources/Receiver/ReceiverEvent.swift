@@ -20,6 +20,7 @@ public import TransferModel
 ///                                        aborted by the client, expired, or forgotten by the script
 ///     joined  from_b64, offset, length   bytes that were recorded under another path (a part that did not know its
 ///                                        object yet) are now at this place of the object
+///     content offset, length             the answer to a GET that follows has these bytes of the object
 ///     answer  status                     this answer is about to be sent
 ///     lost    status, cause              the answer was not or not completely sent: lose-answer, truncate-answer,
 ///                                        garbage, disconnected, or superseded by a later request on the same
@@ -39,6 +40,7 @@ public struct ReceiverEvent: Sendable, Hashable {
     case makeCollection
     case session(String, id: String, SessionState)
     case joined(from: NameBytes, ByteRange)
+    case content(ByteRange)
     case answer(status: Int)
     case lost(status: Int, cause: String)
   }
@@ -87,6 +89,7 @@ extension ReceiverEvent.Kind {
     case .session(let name, let id, let state):
       [("protocol", .text(name)), ("id", .text(id)), ("state", .text(state.rawValue))]
     case .joined(let from, let range): [("from_b64", .text(base64(from.bytes)))] + Self.range(range)
+    case .content(let range): Self.range(range)
     case .answer(let status): [("status", .number(Int64(status)))]
     case .lost(let status, let cause): [("status", .number(Int64(status))), ("cause", .text(cause))]
     }
@@ -113,6 +116,7 @@ extension ReceiverEvent.Kind {
     case .makeCollection: "mkcol"
     case .session: "session"
     case .joined: "joined"
+    case .content: "content"
     case .answer: "answer"
     case .lost: "lost"
     }

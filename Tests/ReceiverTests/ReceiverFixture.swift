@@ -130,6 +130,7 @@ extension [ReceiverEvent] {
       case .session(let name, _, let state): "session \(name) \(state.rawValue)"
       case .joined(let from, let range): "joined \(from) \(range.offset)+\(range.length)"
       case .answer(let status): "answer \(status)"
+      case .content(let range): "content \(range.offset)+\(range.length)"
       case .lost(let status, let cause): "lost \(status) \(cause)"
       }
     }

@@ -121,7 +121,7 @@ final class Scene {
     return try names.first.map { try Self.read(NameBytes("\(root)/kept/\(path)/\($0)")) }
   }
 
-  private static func names(in folder: String) throws -> [String] {
+  static func names(in folder: String, hidden: Bool = false) throws -> [String] {
     guard let stream = opendir(folder) else { throw Broken(what: "open \(folder): \(errno)") }
     defer { closedir(stream) }
     var names: [String] = []
@@ -129,9 +129,9 @@ final class Scene {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      if !name.hasPrefix(".") { names.append(name) }
+      if hidden ? name != "." && name != ".." : !name.hasPrefix(".") { names.append(name) }
     }
-    return names
+    return names.sorted()
   }
 
   static func read(_ path: NameBytes) throws -> [UInt8] {

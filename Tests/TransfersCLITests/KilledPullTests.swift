@@ -36,7 +36,7 @@ import TransferModel
   }
 
   private func storedChunks() throws -> Int {
-    let chunks = try program.run("list", "chunks", "--state", "done", "--json", "--store", store)
+    let chunks = try program.run("list", "chunks", "--json", "--store", store)
     return chunks.code == 0 ? chunks.out.split(separator: "\"state\":\"done\"").count - 1 : 0
   }
 

@@ -54,8 +54,8 @@ void csys_free_listing(csys_listing *_Nonnull listing);
 /// or -1 with errno.
 int csys_open_unnamed(const char *_Nonnull folder);
 
-/// Asks the file system for the blocks of the first `length` bytes, without changing the size of the file. 0, also where
-/// the file system cannot; -1 with errno.
+/// Asks the file system for the blocks of the first `length` bytes, without changing the size of the file. 0, also
+/// where the file system cannot; -1 with errno.
 int csys_preallocate(int fd, int64_t length);
 
 /// The permissions that this process takes away from files that it makes (umask(2)).

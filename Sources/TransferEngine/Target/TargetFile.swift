@@ -7,8 +7,8 @@ import TransferModel
   import Darwin
 #endif
 
-/// The open partial file of a download: written at any place, read for digests, synced, and moved to its final name when
-/// all of it is there. The descriptor is closed with the last reference. All calls block.
+/// The open partial file of a download: written at any place, read for digests, synced, and moved to its final name
+/// when all of it is there. The descriptor is closed with the last reference. All calls block.
 final class TargetFile: ReadableFile {
   let descriptor: Int32
   /// Inode, device and boot say which file it is; the rest changes with each write.

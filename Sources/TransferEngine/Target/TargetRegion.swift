@@ -2,8 +2,8 @@ import HTTPTypes
 import TransferModel
 import TransferProtocols
 
-/// A byte range of a partial file as the sink of an answer: written straight from libcurl's buffer, digested in the same
-/// pass. Nothing is taken of an answer that its protocol does not know for content of this range.
+/// A byte range of a partial file as the sink of an answer: written straight from libcurl's buffer, digested in the
+/// same pass. Nothing is taken of an answer that its protocol does not know for content of this range.
 final class TargetRegion: BodySink, @unchecked Sendable {
   typealias Content = @Sendable (_ status: Int, _ fields: HTTPFields) -> Result<ByteRange?, Failure>
 
