@@ -51,6 +51,24 @@ import Transfers
     #expect(confirmed == ["digest"])
   }
 
+  @Test func aBodyThatBreaksOffGoesOnWhereItIs() throws {
+    let scene = try scene("match PATCH * nth=2 : cut-after=40000\n")
+    try scene.run()
+    let complaint = try scene.complaint()
+    #expect(complaint == nil)
+    #expect(try received(scene) == Int64(scene.content.count), "something was sent twice")
+  }
+
+  /// Where HEAD is not allowed, a body whose answer is lost is sent twice, and to the same place.
+  @Test func aBodyInDoubtThatCannotBeAskedAboutIsSentToItsPlace() throws {
+    let scene = try scene("match PATCH * nth=2 : lose-answer\nmatch HEAD * : status=405\n")
+    try scene.run()
+    let complaint = try scene.complaint()
+    #expect(complaint == nil)
+    #expect(try scene.states() == ["done"])
+    #expect(try methods(scene).filter { $0 == "PATCH" }.count == 4)
+  }
+
   @Test(arguments: [
     "lose-answer", "late-status=503", "late-status=200", "locked=1", "truncate-answer", "reset-after=0",
   ])
