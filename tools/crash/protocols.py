@@ -137,6 +137,7 @@ KINDS = {
     # Nobody can ask for an upload that was joined of others when the answer with its name was lost.
     "tus": by_scheme("tus", "tus+http", "/-/tus/", may_be_unknown=True),
     "resumable": by_scheme("resumable", "resumable+http", "/-/resumable/"),
+    "davpatch": by_scheme("davpatch", "davpatch+http", "/-/davpatch/"),
     "tus-server": TusServer,
     **PROFILES,
 }
