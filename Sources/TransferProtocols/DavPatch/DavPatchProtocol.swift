@@ -2,14 +2,14 @@ public import TransferModel
 
 /// WebDAV with bodies that resume: `PATCH` with `X-Update-Range`, as SabreDAV has it (sabre.io/dav/http-patch).
 ///
-/// A file goes body by body into a temporary object beside its name, each with the bytes of the file that it is, so that
-/// a body may be sent again. How much the server holds is asked by HEAD. When HEAD has shown that all of it is there,
-/// the object is moved to its name (RFC 4918 section 9.9): nothing half-written ever stands there.
+/// A file goes body by body into a temporary object beside its name, each with the bytes of the file that it is, so
+/// that a body may be sent again. How much the server holds is asked by HEAD. When HEAD has shown that all of it is
+/// there, the object is moved to its name (RFC 4918 section 9.9): nothing half-written ever stands there.
 ///
 /// A MOVE is never repeated without asking. Seen with sabre/dav 1.8.12 (Debian 12): it deletes what is at the
-/// destination before it finds that there is nothing to move, and ignores `If-Match` with MOVE. So HEAD of the temporary
-/// object goes ahead of every MOVE, and one that is gone after a lost answer was moved, if what has the name is what
-/// was sent.
+/// destination before it finds that there is nothing to move, and ignores `If-Match` with MOVE. So HEAD of the
+/// temporary object goes ahead of every MOVE, and one that is gone after a lost answer was moved, if what has the name
+/// is what was sent.
 public struct DavPatchProtocol: UploadProtocol, PartialBodies, RequestEstimate {
   let place: WebPlace
   /// Bytes; nil chooses.
