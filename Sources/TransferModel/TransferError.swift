@@ -2,27 +2,38 @@
 /// `kind` decides the exit code; the other parts make one line for people:
 /// `open store "/x/y.db": disk is full; free space and run "transfers run"`.
 public struct TransferError: Error, Sendable, Hashable {
-  /// Closed set; each has exactly one exit code.
-  public enum Kind: String, Sendable, CaseIterable, Codable {
-    case bug
-    case locked
-    case storeMissing = "store.missing"
-    case storeCorrupt = "store.corrupt"
-    case storeNewer = "store.newer"
-    case storeReadOnly = "store.read_only"
-    case storeFull = "store.full"
-    case storeBusy = "store.busy"
-    case storeUnsuitable = "store.unsuitable"
-    case storeIO = "store.io"
+  /// What kind of trouble it is, by a stable name. Kinds may be added: who distinguishes them has a case for others.
+  /// Each that this program knows has exactly one exit code.
+  public struct Kind: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public var description: String { rawValue }
+
+    public static let bug = Kind(rawValue: "bug")
+    public static let locked = Kind(rawValue: "locked")
+    public static let storeMissing = Kind(rawValue: "store.missing")
+    public static let storeCorrupt = Kind(rawValue: "store.corrupt")
+    public static let storeNewer = Kind(rawValue: "store.newer")
+    public static let storeReadOnly = Kind(rawValue: "store.read_only")
+    public static let storeFull = Kind(rawValue: "store.full")
+    public static let storeBusy = Kind(rawValue: "store.busy")
+    public static let storeUnsuitable = Kind(rawValue: "store.unsuitable")
+    public static let storeIO = Kind(rawValue: "store.io")
     /// A transition lost to another engine: our lease is gone.
-    case leaseLost = "store.lease_lost"
-    case usage
-    case noSource = "no_source"
+    public static let leaseLost = Kind(rawValue: "store.lease_lost")
+    public static let usage = Kind(rawValue: "usage")
+    public static let noSource = Kind(rawValue: "no_source")
     /// A list of files that cannot be what was meant.
-    case badList = "bad_list"
-    case auth
-    case config
-    case interrupted
+    public static let badList = Kind(rawValue: "bad_list")
+    public static let auth = Kind(rawValue: "auth")
+    public static let config = Kind(rawValue: "config")
+    public static let interrupted = Kind(rawValue: "interrupted")
+
+    /// Those that this version knows.
+    public static let known: [Kind] = [
+      .bug, .locked, .storeMissing, .storeCorrupt, .storeNewer, .storeReadOnly, .storeFull, .storeBusy,
+      .storeUnsuitable, .storeIO, .leaseLost, .usage, .noSource, .badList, .auth, .config, .interrupted,
+    ]
   }
 
   public var kind: Kind

@@ -88,9 +88,7 @@ extension TransferError {
   var leavesLedgerUsable: Bool {
     switch kind {
     case .auth, .config, .usage, .noSource, .badList, .interrupted: true
-    case .bug, .locked, .storeMissing, .storeCorrupt, .storeNewer, .storeReadOnly, .storeFull, .storeBusy,
-      .storeUnsuitable, .storeIO, .leaseLost:
-      false
+    default: false
     }
   }
 }

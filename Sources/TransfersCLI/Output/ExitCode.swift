@@ -80,7 +80,6 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   /// The code for an operation that could not be carried out.
   init(_ kind: TransferError.Kind) {
     switch kind {
-    case .bug: self = .error
     case .locked, .leaseLost: self = .locked
     case .storeMissing, .storeCorrupt, .storeNewer, .storeReadOnly, .storeFull, .storeBusy, .storeUnsuitable, .storeIO:
       self = .store
@@ -90,6 +89,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .auth: self = .auth
     case .config: self = .config
     case .interrupted: self = .workLeft
+    default: self = .error
     }
   }
 
