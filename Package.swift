@@ -93,7 +93,9 @@ let package = Package(
     tests("ReceiverTests", ["Receiver", "TransferModel"]),
     tests(
       "TransferEngineTests", ["TransferEngine", "TransferLedger", "TransferModel", "TransferProtocols", httpTypes]),
-    tests("TransferIntegrationTests", ["Receiver", "TransferEngine", "TransferLedger", "TransferModel", "Transfers"]),
+    tests(
+      "TransferIntegrationTests",
+      ["Receiver", "TransferEngine", "TransferLedger", "TransferModel", "TransferProtocols", "Transfers"]),
     tests("TransferLedgerTests", ["CMigrations", "CSQLite", "TransferLedger", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),
     tests("RepositoryTests", ["TransfersCLI", "Transfers", "TransferModel", argumentParser]),

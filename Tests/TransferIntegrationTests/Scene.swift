@@ -15,7 +15,7 @@ final class Scene {
   struct Broken: Error { let what: String }
   typealias Stop = StopSignal
 
-  init(script: String = "", seed: UInt64 = 1) throws {
+  init(script: String = "", seed: UInt64 = 1, bearerToken: String? = nil) throws {
     var template = Array("/tmp/transfers-scene-XXXXXX".utf8CString)
     guard let made = template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) else {
       throw Broken(what: "mkdtemp")
@@ -26,6 +26,7 @@ final class Scene {
     var settings = ReceiverSettings(directory: "\(root)/kept", recordPath: "\(root)/record.ndjson")
     settings.script = try FaultScript(text: script)
     settings.seed = seed
+    settings.bearerToken = bearerToken
     server = try ReceiverServer(settings)
     url = server.start()
   }

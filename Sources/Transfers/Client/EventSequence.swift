@@ -36,7 +36,7 @@ public struct EventSequence: AsyncSequence, Sendable {
         guard let found = try await look() else { return nil }
         if !found.isLast { pace.goOn() }
         cursor = found.end
-        page = found.rows.map { TransferEvent(recorded: $0.row, cursor: $0.cursor) }[...]
+        page = found.events[...]
       }
       return Task.isCancelled ? nil : page.removeFirst()
     }
@@ -54,10 +54,21 @@ public struct EventSequence: AsyncSequence, Sendable {
   }
 }
 
+extension EventPage {
+  fileprivate var events: [TransferEvent] { rows.map { TransferEvent(recorded: $0.row, cursor: $0.cursor) } }
+}
+
 extension TransferClient {
   /// Events behind `cursor`; without one those that come from the first time on that one is asked for.
   public func events(of filter: RowFilter = RowFilter(), after cursor: EventCursor? = nil) -> EventSequence {
     EventSequence(watch: watch, filter: filter, cursor: cursor)
+  }
+
+  /// What is recorded behind `cursor`, without waiting for more: a page of it, empty when there is nothing.
+  public func recordedEvents(
+    of filter: RowFilter = RowFilter(), after cursor: EventCursor
+  ) async throws(TransferError) -> [TransferEvent] {
+    try await read { try EventPage($0, filter, after: cursor) }.events
   }
 
   /// Behind everything that is recorded now.

@@ -1,0 +1,55 @@
+import Testing
+
+/// The library's surface, its page and the program that uses it say the same.
+@Suite struct LibraryTests {
+  private static let program = "Tests/PublicProduct/Sources/PublicProduct/Trial.swift"
+
+  /// What is printed there is what runs.
+  @Test func theExampleIsAPartOfTheProgram() throws {
+    let page = Repository.lines("docs/library.md").map(String.init)
+    let heading = try #require(page.firstIndex(of: "## An example"))
+    let start = try #require(page[heading...].firstIndex(of: "```swift")) + 1
+    let end = try #require(page[start...].firstIndex(of: "```"))
+    let lines = Repository.lines(Self.program).map(String.init)
+    let first = try #require(lines.firstIndex(of: "    // example: begin")) + 1
+    let last = try #require(lines.firstIndex(of: "    // example: end"))
+    #expect(Array(page[start..<end]) == lines[first..<last].map { String($0.dropFirst(4)) })
+  }
+
+  /// Every method of `TransferClient` has its place on the page, and the page names nothing else.
+  @Test func thePageNamesEveryMethod() throws {
+    let rows = Repository.lines("docs/library.md").filter { $0.hasPrefix("| `") }
+    let named = rows.flatMap { row in
+      (row.split(separator: "|").first ?? "").split(separator: "`").filter { $0.contains { $0.isLetter } }
+    }
+    #expect(Set(named.map { String($0.prefix { $0 != "(" }) }) == Self.methods())
+  }
+
+  /// The compiler keeps types of internal imports out of the surface; so the other imports must be internal.
+  @Test func onlyTheModelAndTheReportsAreInTheSurface() throws {
+    let manifest = try #require(Repository.text("Package.swift"))
+    let target = try #require(manifest.split(separator: ".target(\n      name: \"Transfers\"").dropFirst().first)
+    #expect(target.prefix(300).contains(".enableUpcomingFeature(\"InternalImportsByDefault\")"))
+    for file in Repository.files(under: "Sources/Transfers", suffix: ".swift") {
+      for line in Repository.lines(file) where line.contains("public import ") || line.hasPrefix("@_exported") {
+        let module = line.split(separator: " ").last ?? ""
+        #expect(["TransferModel", "TransferReports"].contains(module), "\(file): \(line)")
+      }
+    }
+  }
+
+  /// Names of the public functions in `public final class TransferClient` and its extensions.
+  private static func methods() -> Set<String> {
+    var names: Set<String> = []
+    for file in Repository.files(under: "Sources/Transfers/Client", suffix: ".swift") {
+      var isClient = false
+      for line in Repository.lines(file) {
+        if !line.hasPrefix(" "), !line.isEmpty { isClient = line.contains("TransferClient") }
+        guard isClient, let name = line.firstRange(of: "  public func ") ?? line.firstRange(of: "  public static func ")
+        else { continue }
+        names.insert(String(line[name.upperBound...].prefix { $0 != "(" }))
+      }
+    }
+    return names
+  }
+}
