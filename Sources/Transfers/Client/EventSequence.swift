@@ -76,5 +76,5 @@ extension TransferClient {
     try await read { try $0.newestCursor(filter) }
   }
 
-  var watch: StoreWatch { StoreWatch(store: store, pool: pool, clock: clock) }
+  var watch: StoreWatch { StoreWatch(owner: owner, pool: pool, clock: clock) }
 }

@@ -2,7 +2,7 @@ import TransferModel
 
 /// Looks at a store again and again for a Swift task, which does nothing in between.
 struct StoreWatch: Sendable {
-  let store: OpenStore
+  let owner: StoreOwner
   let pool: BlockingPool
   let clock: any TransferClock
 
@@ -24,11 +24,11 @@ struct StoreWatch: Sendable {
     _ pace: inout WatchPace, _ look: @escaping @Sendable (StoreReader) throws -> Value?
   ) async throws(TransferError) -> Value? {
     let known = pace
-    let (value, next) = try await pool.run { [store] () throws(TransferError) in
+    let (value, next) = try await pool.run { [owner] () throws(TransferError) in
       var pace = known
-      let mark = try store.changeMark()
+      let mark = try owner.store.changeMark()
       guard pace.isDue(mark) else { return (Value?.none, pace) }
-      let value = try store.read(look)
+      let value = try owner.store.read(look)
       pace.looked(mark)
       return (value, pace)
     }

@@ -12,14 +12,14 @@ public final class TransferClient: Sendable {
   public static let version = "0.1.0"
 
   let files: TransferStore
-  let store: OpenStore
+  let owner: StoreOwner
   let pool = BlockingPool()
   let latest = LatestProgress()
   let clock: any TransferClock = SystemClock()
 
-  private init(_ files: TransferStore, _ store: OpenStore) { (self.files, self.store) = (files, store) }
+  private init(_ files: TransferStore, _ store: OpenStore) { (self.files, owner) = (files, StoreOwner(store)) }
 
-  deinit { store.close() }
+  var store: OpenStore { owner.store }
 
   /// Opens the store at `path`, which is made when it is missing (its folder with mode 0700, the file with 0600) unless
   /// `mayCreate` is false. `credentials` is asked wherever runs of this client need a credential.

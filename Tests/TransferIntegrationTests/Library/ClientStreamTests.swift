@@ -78,6 +78,19 @@ import TransferModel
     #expect(first.verb == "paused" && first.files == 2)
   }
 
+  @Test func aSequenceOutlivesItsClient() async throws {
+    let scene = try Scene()
+    _ = try scene.makeTree(seed: 9, count: 2)
+    var client: TransferClient? = try await TransferClient.open(scene.storePath)
+    _ = try await client?.add(["\(scene.root)/source"], scene.options())
+    let events = try #require(client).events(after: .beginning)
+    client = nil
+    let other = try await TransferClient.open(scene.storePath)
+    #expect(try await other.run().done == 2)
+    let told = try await events.prefix(3).reduce(into: []) { $0.append($1.name) }
+    #expect(told == ["e1", "a1", "a2"])
+  }
+
   @Test func progressIsReadWhenItIsAskedForAndEndsSettled() async throws {
     let scene = try Scene()
     let files = try scene.makeTree(seed: 10, count: 6)
