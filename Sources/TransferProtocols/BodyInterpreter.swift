@@ -20,7 +20,7 @@ struct BodyInterpreter: Sendable, Hashable {
   var sentDigest = DigestAlgorithm.crc32c
 
   func interpret(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply) }
     switch StatusClass(reply.status) {
@@ -91,7 +91,7 @@ struct BodyInterpreter: Sendable, Hashable {
     return .failed(Failure(afterDelivery: reply, context), .unknown)
   }
 
-  private func refused(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  private func refused(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     let parentMayBeMissing = makesParents && facts.parentsMade == nil
     switch reply.status {
     case 404 where parentMayBeMissing, 409 where parentMayBeMissing:
@@ -104,7 +104,7 @@ struct BodyInterpreter: Sendable, Hashable {
   }
 
   /// After a lost answer the object that is there may be ours, and the server cannot tell.
-  private func exists(_ facts: UploadFacts, _ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+  private func exists(_ facts: TransferFacts, _ reply: TransferReply, _ context: RequestContext) -> Interpretation {
     guard ifNoneMatch else { return .failed(answer(reply, context), .permanent) }
     guard facts.lostAnswer == .part else {
       return .failed(Failure(.policyExists, "there is already something at this URL (--if-none-match)"), .permanent)

@@ -15,7 +15,7 @@ public struct Destination: Sendable, Hashable {
   }
 
   public let place: Place
-  /// ``UploadProtocol/name`` of what speaks to it.
+  /// ``TransferProtocol/name`` of what speaks to it.
   public let protocolName: String
   /// Everything below the bucket or the origin, decoded; empty for a template.
   public let prefix: NameBytes

@@ -34,7 +34,7 @@ public struct FactsUpdate: Sendable {
   }
 }
 
-extension UploadFacts {
+extension TransferFacts {
   /// Changes the facts by what an answer to `step` means: the only place that has the rules for it. `abilities` are
   /// those of the protocol for this file.
   public mutating func apply(

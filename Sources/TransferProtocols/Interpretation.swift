@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// What an answer means. ``UploadFacts/apply(_:to:_:)`` says how it changes what is known of a file; the engine closes
-/// the attempt, changes the rows in one transaction, and applies the interpretation to the facts.
+/// What an answer means. ``TransferFacts/apply(_:to:_:)`` says how it changes what is known of a file; the engine
+/// closes the attempt, changes the rows in one transaction, and applies the interpretation to the facts.
 public struct Interpretation: Sendable {
   /// What became of the request.
   public var outcome: Outcome

@@ -1,13 +1,13 @@
 public import HTTPTypes
 public import TransferModel
 
-// What a protocol may be able to do beside what ``UploadProtocol`` asks of all: a type conforms to what it has.
+// What a protocol may be able to do beside what ``TransferProtocol`` asks of all: a type conforms to what it has.
 // ``ProtocolInUse`` finds them once, when a destination is set up, and has what holds for the others.
 
 /// What it can do is not the same for all files.
 public protocol VaryingAbilities: Sendable {
   /// What it can do for one file.
-  func abilities(_ facts: UploadFacts) -> ProtocolAbilities
+  func abilities(_ facts: TransferFacts) -> ProtocolAbilities
 }
 
 /// How a file is cut is known once a session is open: the server chooses the size of chunks, or says what it can.
@@ -15,14 +15,14 @@ public protocol LatePlanning: Sendable {
   /// False where the settings decide after all.
   var plansLate: Bool { get }
 
-  func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout
+  func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout
 }
 
 /// Interim answers (1xx) can name a session while the request goes on.
 public protocol InterimAnswers: Sendable {
   /// The session that an interim answer names; nil for nothing.
   func interpretInterim(
-    _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: InterimReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> OpenedSession?
 }
 
@@ -30,13 +30,13 @@ public protocol InterimAnswers: Sendable {
 public protocol PartialBodies: Sendable {
   /// The bytes of the file that the next request for `chunk` carries: from the first that the server lacks, and shorter
   /// than the rest of the chunk where a server limits bodies. Within the chunk, and empty only for an empty chunk.
-  func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange
+  func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange
 }
 
 /// For lines on which connections are lost before long chunks arrive.
 public protocol ShortChunks: Sendable {
-  /// The same as ``UploadProtocol/layout(size:)`` with the shortest chunks that the protocol allows and the settings do
-  /// not forbid.
+  /// The same as ``TransferProtocol/layout(size:)`` with the shortest chunks that the protocol allows and the settings
+  /// do not forbid.
   func layoutOfShortChunks(size: Int64) throws(TransferError) -> ChunkLayout
 }
 
@@ -46,11 +46,11 @@ public protocol BodiesInAnswers: Sendable {
   /// the file it belongs, from the first byte that was asked for (``ChunkFacts/body``) and not beyond the last; nil
   /// when it is no content of the file and is read as other answers are. A failure ends the request; it is final.
   func content(
-    status: Int, _ fields: HTTPFields, of chunk: ChunkFacts, _ facts: UploadFacts
+    status: Int, _ fields: HTTPFields, of chunk: ChunkFacts, _ facts: TransferFacts
   ) -> Result<ByteRange?, Failure>
 
   /// Milliseconds since 1970 UTC that the local file is given as its time of modification; nil leaves the present time.
-  func modificationTimeMs(_ facts: UploadFacts) -> Int64?
+  func modificationTimeMs(_ facts: TransferFacts) -> Int64?
 }
 
 /// Digests go ahead of bodies.
@@ -64,7 +64,7 @@ public protocol DigestsAhead: Sendable {
 public protocol WholeFileDigests: Sendable {
   /// Digests of the whole file that must be known before this request is made; computed once for each time that a file
   /// is claimed, by reading it.
-  func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm>
+  func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm>
 }
 
 /// A listing proves by digests which chunks the server has, also those whose answer was lost.
@@ -80,7 +80,7 @@ public protocol ListingProof: Sendable {
 /// Sessions are not always ended by one request with their id.
 public protocol AbortTargets: Sendable {
   /// What there is to be ended at the server when the upload is given up: ids for ``StepRequest/abort(remoteID:)``.
-  func abortTargets(_ facts: UploadFacts) -> [String]
+  func abortTargets(_ facts: TransferFacts) -> [String]
 }
 
 /// Sessions of ours can be looked for at the server when the ledger does not know their names:
@@ -91,7 +91,7 @@ public protocol OrphanListing: Sendable {}
 /// A file takes other requests than one for each of its chunks.
 public protocol RequestEstimate: Sendable {
   /// How many requests a file of `size` bytes takes when nothing has to be repeated, at a server that can all that the
-  /// protocol makes use of. Throws as ``UploadProtocol/layout(size:)``.
+  /// protocol makes use of. Throws as ``TransferProtocol/layout(size:)``.
   func plannedRequests(size: Int64) throws(TransferError) -> Int
 
   /// Requests that are made once for all files of a batch, before them.

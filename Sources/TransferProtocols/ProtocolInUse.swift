@@ -2,7 +2,7 @@ public import TransferModel
 
 /// A protocol and its optional abilities, found once; for what it is not able to do, what holds for such protocols.
 public struct ProtocolInUse: Sendable {
-  public let base: any UploadProtocol
+  public let base: any TransferProtocol
   private let varying: (any VaryingAbilities)?
   private let latePlanning: (any LatePlanning)?
   private let interim: (any InterimAnswers)?
@@ -19,7 +19,7 @@ public struct ProtocolInUse: Sendable {
   public let plansLate: Bool
   public var hearsInterim: Bool { interim != nil }
 
-  public init(_ base: any UploadProtocol) {
+  public init(_ base: any TransferProtocol) {
     self.base = base
     varying = base as? any VaryingAbilities
     latePlanning = base as? any LatePlanning
@@ -49,31 +49,31 @@ extension ProtocolInUse {
 
   public func location(ofKey key: NameBytes) -> String { base.location(ofKey: key) }
 
-  public func nextStep(_ facts: UploadFacts) -> UploadStep { base.nextStep(facts) }
+  public func nextStep(_ facts: TransferFacts) -> TransferStep { base.nextStep(facts) }
 
   public func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest { try base.request(step, facts, context) }
 
   public func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation { base.interpret(reply, to: step, facts, context) }
 }
 
 /// What some are able to do.
 extension ProtocolInUse {
-  public func abilities(_ facts: UploadFacts) -> ProtocolAbilities { varying?.abilities(facts) ?? base.abilities }
+  public func abilities(_ facts: TransferFacts) -> ProtocolAbilities { varying?.abilities(facts) ?? base.abilities }
 
-  public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout {
+  public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     guard let latePlanning else { return try base.layout(size: facts.file.size) }
     return try latePlanning.layout(facts)
   }
 
   public func interpretInterim(
-    _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: InterimReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> OpenedSession? { interim?.interpretInterim(reply, to: step, facts, context) }
 
-  public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange {
+  public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     partialBodies?.bodyRange(of: chunk, facts) ?? chunk.rest
   }
 
@@ -86,7 +86,7 @@ extension ProtocolInUse {
     ahead?.digestsAhead(learned, layout) ?? []
   }
 
-  public func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm> {
+  public func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
     wholeFile?.fileDigests(for: step, facts) ?? []
   }
 
@@ -97,7 +97,7 @@ extension ProtocolInUse {
   }
 
   /// The session itself, where nothing else is said.
-  public func abortTargets(_ facts: UploadFacts) -> [String] {
+  public func abortTargets(_ facts: TransferFacts) -> [String] {
     aborts?.abortTargets(facts) ?? facts.session?.remoteID.map { [$0] } ?? []
   }
 

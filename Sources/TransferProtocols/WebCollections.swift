@@ -26,7 +26,7 @@ extension WebPlace {
   }
 }
 
-extension UploadFacts {
+extension TransferFacts {
   /// The next collection that has to be made, from the top; nil when none is known to be missing.
   var missingParent: StepRequest? {
     guard let made = parentsMade, made < WebPlace.parentCount(ofKey: file.key) else { return nil }

@@ -16,10 +16,10 @@ final class CurlDestinations: DestinationResolver {
   }
 
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
-    let uploadProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
+    let transferProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
     let origin = try AllProtocols.origin(settings, credentialsRegion: nil)
     return ResolvedDestination(
-      uploadProtocol: uploadProtocol, credentials: try credentials(settings),
+      transferProtocol: transferProtocol, credentials: try credentials(settings),
       transport: try transport(caFile: Self.authorities(settings, origin)), host: origin.description)
   }
 

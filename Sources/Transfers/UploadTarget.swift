@@ -7,7 +7,7 @@ import TransferProtocols
 struct UploadTarget: Sendable {
   let settings: BatchSettings
   let destination: Destination
-  let uploadProtocol: ProtocolInUse
+  let transferProtocol: ProtocolInUse
 
   /// - Throws: `.usage` for a destination that cannot be understood, and for options that it does not know; `.config`
   ///   for files that cannot be understood.
@@ -21,12 +21,12 @@ struct UploadTarget: Sendable {
     } else {
       settings = rooted
     }
-    uploadProtocol = ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil))
+    transferProtocol = ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil))
   }
 
   /// Where requests go, as far as it is known before any is made; the destination first.
   func hosts() throws(TransferError) -> [String] {
-    if let profile = uploadProtocol.base as? ProfileProtocol { return profile.hosts }
+    if let profile = transferProtocol.base as? ProfileProtocol { return profile.hosts }
     return [try AllProtocols.origin(settings, credentialsRegion: nil).description]
   }
 
@@ -45,7 +45,7 @@ struct UploadTarget: Sendable {
   /// The batch that an `add` with these options makes.
   func batch(_ options: UploadOptions) -> NewBatch {
     NewBatch(
-      name: options.name, settings: settings, protocolName: uploadProtocol.name, destination: settings.destination,
-      place: uploadProtocol.location(ofKey: NameBytes("")), labels: options.labels, priority: options.priority)
+      name: options.name, settings: settings, protocolName: transferProtocol.name, destination: settings.destination,
+      place: transferProtocol.location(ofKey: NameBytes("")), labels: options.labels, priority: options.priority)
   }
 }

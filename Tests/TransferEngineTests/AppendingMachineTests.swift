@@ -297,13 +297,13 @@ private struct Scene {
   }
 }
 
-private struct AppendingProtocol: UploadProtocol, VaryingAbilities {
+private struct AppendingProtocol: TransferProtocol, VaryingAbilities {
   let isParallel: Bool
   let unrepeatable: Set<AttemptOperation>
   let opensWithChunk: Bool
   let isAskableOnceOpen: Bool
 
-  func abilities(_ facts: UploadFacts) -> ProtocolAbilities {
+  func abilities(_ facts: TransferFacts) -> ProtocolAbilities {
     var abilities = abilities
     if isAskableOnceOpen && facts.session?.remoteID != nil { abilities.unrepeatable = [] }
     return abilities
@@ -319,7 +319,7 @@ private struct AppendingProtocol: UploadProtocol, VaryingAbilities {
   func refusal(ofKey key: NameBytes) -> Failure? { nil }
   func location(ofKey key: NameBytes) -> String { "test://\(key)" }
 
-  func nextStep(_ facts: UploadFacts) -> UploadStep {
+  func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let session = facts.session, session.remoteID != nil else {
       return opensWithChunk ? .chunkThatOpensSession : .control(.create)
     }
@@ -331,10 +331,10 @@ private struct AppendingProtocol: UploadProtocol, VaryingAbilities {
   }
 
   func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest { TransferRequest(method: .put, url: "http://127.0.0.1/") }
 
   func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation { .settled }
 }

@@ -362,7 +362,7 @@ private struct Dialogue {
 }
 
 /// The smallest protocol with a session, chunks, a probe after a lost answer and a finish.
-private struct TestProtocol: UploadProtocol {
+private struct TestProtocol: TransferProtocol {
   let repeatable: Bool
   var name: String { "test" }
   var abilities: ProtocolAbilities {
@@ -374,7 +374,7 @@ private struct TestProtocol: UploadProtocol {
   func refusal(ofKey key: NameBytes) -> Failure? { nil }
   func location(ofKey key: NameBytes) -> String { "test://\(key)" }
 
-  func nextStep(_ facts: UploadFacts) -> UploadStep {
+  func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.layout.count == 1 { return .chunks }
     if facts.session?.remoteID == nil { return .control(.create) }
     if facts.lostAnswer != nil && !facts.isProbed { return .control(.probe(marker: facts.probeMarker)) }
@@ -382,10 +382,10 @@ private struct TestProtocol: UploadProtocol {
   }
 
   func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest { TransferRequest(method: .put, url: "http://127.0.0.1/") }
 
   func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation { .settled }
 }

@@ -32,7 +32,7 @@ import TransferProtocols
       threads.withLock { $0.append(pthread_self()) }
     }
     let engine = Engine(
-      ledger: ledger, run: run, resolver: OneAnswer(uploadProtocol: listening, length: length), clock: SystemClock(),
+      ledger: ledger, run: run, resolver: OneAnswer(transferProtocol: listening, length: length), clock: SystemClock(),
       configuration: EngineConfiguration(workers: 1), observer: EngineObserver(progress: nil, notice: { _ in }))
     #expect(try engine.work(until: StopSignal()).failed == 1)
     let used = threads.withLock { $0 }
@@ -60,8 +60,8 @@ import TransferProtocols
 }
 
 /// Tells when an answer is interpreted; all else is another protocol's.
-private struct Listening: UploadProtocol {
-  let inner: any UploadProtocol
+private struct Listening: TransferProtocol {
+  let inner: any TransferProtocol
   let onInterpret: @Sendable () -> Void
 
   var name: String { inner.name }
@@ -70,12 +70,13 @@ private struct Listening: UploadProtocol {
   func layout(size: Int64) throws(TransferError) -> ChunkLayout { try inner.layout(size: size) }
   func refusal(ofKey key: NameBytes) -> Failure? { inner.refusal(ofKey: key) }
   func location(ofKey key: NameBytes) -> String { inner.location(ofKey: key) }
-  func nextStep(_ facts: UploadFacts) -> UploadStep { inner.nextStep(facts) }
-  func request(_ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest
+  func nextStep(_ facts: TransferFacts) -> TransferStep { inner.nextStep(facts) }
+  func request(_ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext) throws(Failure)
+    -> TransferRequest
   {
     try inner.request(step, facts, context)
   }
-  func interpret(_ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext)
+  func interpret(_ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext)
     -> Interpretation
   {
     onInterpret()
@@ -85,17 +86,18 @@ private struct Listening: UploadProtocol {
 
 /// Reads each body to its end and answers 400 with a body of so many bytes.
 private final class OneAnswer: DestinationResolver, Transport, CredentialSource {
-  let uploadProtocol: any UploadProtocol
+  let transferProtocol: any TransferProtocol
   let length: Int
   let label = ""
 
-  init(uploadProtocol: any UploadProtocol, length: Int) {
-    self.uploadProtocol = uploadProtocol
+  init(transferProtocol: any TransferProtocol, length: Int) {
+    self.transferProtocol = transferProtocol
     self.length = length
   }
 
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
-    ResolvedDestination(uploadProtocol: uploadProtocol, credentials: self, transport: self, host: "http://127.0.0.1:1")
+    ResolvedDestination(
+      transferProtocol: transferProtocol, credentials: self, transport: self, host: "http://127.0.0.1:1")
   }
 
   func credential() throws(Failure) -> Credential? { nil }

@@ -100,8 +100,8 @@ import TransferProtocols
 
   // MARK: - URLs of sessions
 
-  private static let facts: UploadFacts = {
-    var facts = UploadFacts(
+  private static let facts: TransferFacts = {
+    var facts = TransferFacts(
       file: FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("k"), size: 3, mtimeMs: 0),
       layout: ChunkLayout(whole: 3))
     facts.session = SessionFacts(

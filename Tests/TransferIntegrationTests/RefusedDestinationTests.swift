@@ -169,7 +169,7 @@ private final class ResolverWithCredentials: DestinationResolver {
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
     var resolved = try inner.resolve(settings)
     resolved.credentials =
-      resolved.uploadProtocol.name == "s3" ? KeyPair(counted: credentials) : credentials
+      resolved.transferProtocol.name == "s3" ? KeyPair(counted: credentials) : credentials
     return resolved
   }
 

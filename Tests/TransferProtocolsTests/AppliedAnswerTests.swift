@@ -9,8 +9,8 @@ import Testing
   private let sideBySide = ProtocolAbilities(parallelChunks: true, resumable: true)
 
   /// Three chunks of ten bytes, of which the first `stored` are at the server.
-  private func facts(stored: Int = 0, session: String? = "u", change: (inout UploadFacts) -> Void = { _ in })
-    -> UploadFacts
+  private func facts(stored: Int = 0, session: String? = "u", change: (inout TransferFacts) -> Void = { _ in })
+    -> TransferFacts
   {
     Scene.facts(size: 30, parts: 3, session: .some(session)) { facts in
       facts.storedChunks = stored
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  private func chunk(_ facts: UploadFacts, _ seq: Int, acked: Int64 = 0, losses: Int = 0) -> StepRequest {
+  private func chunk(_ facts: TransferFacts, _ seq: Int, acked: Int64 = 0, losses: Int = 0) -> StepRequest {
     .chunk(ChunkFacts(seq: seq, range: facts.layout.range(seq), acked: acked, losses: losses))
   }
 

@@ -127,7 +127,7 @@ import TransferModel
     #expect(put.refusal(ofKey: NameBytes([0xFF])) == nil)
     #expect(s3.refusal(ofKey: NameBytes(String(repeating: "k", count: 1024))) == nil)
     #expect(s3.refusal(ofKey: NameBytes(String(repeating: "k", count: 1025))) != nil)
-    for proto in [s3 as any UploadProtocol, put] {
+    for proto in [s3 as any TransferProtocol, put] {
       for key in ["", "a\0b", "..", "a/../b", "./a"] {
         #expect(proto.refusal(ofKey: NameBytes(key))?.code == .sourceName)
       }

@@ -38,12 +38,12 @@ enum Scene {
 
   static func facts(
     key: String = "k", size: Int64 = 5, parts: Int = 1, session: String?? = nil,
-    change: (inout UploadFacts) -> Void = { _ in }
-  ) -> UploadFacts {
+    change: (inout TransferFacts) -> Void = { _ in }
+  ) -> TransferFacts {
     let layout =
       parts == 1
       ? ChunkLayout(whole: size) : ChunkLayout(size: size, chunkSize: (size + Int64(parts) - 1) / Int64(parts))
-    var facts = UploadFacts(
+    var facts = TransferFacts(
       file: FileFacts(uid: uid, key: NameBytes(key), size: size, mtimeMs: 0), layout: layout)
     if let session { facts.session = SessionFacts(remoteID: session, intendedAtMs: wallMs - 60_000) }
     change(&facts)
@@ -51,7 +51,7 @@ enum Scene {
   }
 
   /// A multipart upload of `hello ` and `world`, open at the server, everything stored.
-  static func stored(_ confirmation: Confirmation = .digest, md5: Bool = true) -> UploadFacts {
+  static func stored(_ confirmation: Confirmation = .digest, md5: Bool = true) -> TransferFacts {
     facts(size: 11, parts: 2, session: "U") { facts in
       facts.storedChunks = facts.layout.count
       facts.parts = [part(0, "hello ", confirmation, md5: md5), part(1, "world", confirmation, md5: md5)]

@@ -12,7 +12,7 @@ struct FileMachine: Sendable {
   let location: String
   /// What the protocol can do for this file, as far as is known.
   private(set) var abilities: ProtocolAbilities
-  var facts: UploadFacts
+  var facts: TransferFacts
   var sessionID: SessionID?
 
   /// Chunks that are done.
@@ -48,7 +48,7 @@ struct FileMachine: Sendable {
     self.abilities = abilities
     let file = FileFacts(
       uid: claimed.uid, key: claimed.key, size: layout.size, mtimeMs: claimed.identity.mtimeNs / 1_000_000)
-    facts = UploadFacts(file: file, layout: layout)
+    facts = TransferFacts(file: file, layout: layout)
     facts.session = claimed.session?.facts
     facts.claimed(lostAnswer: claimed.lostAnswer)
     sessionID = claimed.session?.id

@@ -33,9 +33,9 @@ struct AbortRun: Sendable {
   }
 
   /// What a protocol needs to know for the request.
-  var facts: UploadFacts {
+  var facts: TransferFacts {
     let file = FileFacts(uid: work.uid, key: work.key, size: work.size, mtimeMs: work.mtimeNs / 1_000_000)
-    var facts = UploadFacts(file: file, layout: ChunkLayout(whole: work.size))
+    var facts = TransferFacts(file: file, layout: ChunkLayout(whole: work.size))
     facts.session = SessionFacts(remoteID: work.remoteID, intendedAtMs: work.intendedAtMs, notes: work.notes)
     facts.parts = work.remotes.enumerated().map { seq, remote in
       PartReceipt(seq: seq, length: 0, etag: "", digest: nil, confirmation: .none, remote: remote)

@@ -67,16 +67,16 @@ public struct EngineConfiguration: Sendable {
 
 /// A batch's destination, ready to be used by an engine.
 public struct ResolvedDestination: Sendable {
-  public var uploadProtocol: ProtocolInUse
+  public var transferProtocol: ProtocolInUse
   public var credentials: any CredentialSource
   public var transport: any Transport
   /// Requests with the same host share concurrency, breaker and retry budget.
   public var host: String
 
   public init(
-    uploadProtocol: any UploadProtocol, credentials: any CredentialSource, transport: any Transport, host: String
+    transferProtocol: any TransferProtocol, credentials: any CredentialSource, transport: any Transport, host: String
   ) {
-    self.uploadProtocol = ProtocolInUse(uploadProtocol)
+    self.transferProtocol = ProtocolInUse(transferProtocol)
     self.credentials = credentials
     self.transport = transport
     self.host = host

@@ -47,7 +47,7 @@ extension EngineLoop {
   private func take(_ file: ClaimedFile) throws(TransferError) {
     let destination = try destination(of: file.batch)
     if hasTooMany(destination.host) { return giveBack(file) }
-    let proto = destination.resolved.uploadProtocol
+    let proto = destination.resolved.transferProtocol
     let location = proto.location(ofKey: file.key)
     var machine: FileMachine
     if let layout = file.layout {

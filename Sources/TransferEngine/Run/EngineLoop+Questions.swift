@@ -44,7 +44,7 @@ extension EngineLoop {
   private func ask(about id: JobID, _ job: Job) {
     guard let work = works[job.file], work.refusal == nil, work.machine.ending == nil else { return }
     work.machine.facts.learned = work.destination.learned
-    guard let step = work.machine.question(beside: job.step.step, work.destination.resolved.uploadProtocol) else {
+    guard let step = work.machine.question(beside: job.step.step, work.destination.resolved.transferProtocol) else {
       awaited.remove(id)
       return
     }

@@ -74,7 +74,7 @@ extension EngineLoop {
   /// An interim answer to a request that goes on: the name of its session is durable as soon as it is known.
   func heard(_ id: JobID, _ reply: InterimReply) {
     guard let job = jobs[id], let work = works[job.file], work.refusal == nil else { return }
-    let proto = job.destination.resolved.uploadProtocol
+    let proto = job.destination.resolved.transferProtocol
     guard let session = proto.interpretInterim(reply, to: job.step.step, work.machine.facts, context(job)) else {
       return
     }
@@ -86,7 +86,7 @@ extension EngineLoop {
   private func reading(_ job: Job, _ work: Work, _ reply: TransferReply, _ mask: SecretMask) -> ReplyReading {
     var reading = ReplyReading(
       reply: reply, mask: mask, bringsSecrets: job.step.step == .discover,
-      uploadProtocol: job.destination.resolved.uploadProtocol, step: job.step.step, facts: work.machine.facts,
+      transferProtocol: job.destination.resolved.transferProtocol, step: job.step.step, facts: work.machine.facts,
       context: context(job))
     if let failure = reply.bodyFailure {
       reading.meaning = .failed(failure, .permanent)

@@ -36,7 +36,7 @@ extension EngineLoop {
   func shorterLayout(_ job: Job, _ machine: FileMachine) -> ChunkLayout? {
     guard job.range != nil, machine.isHardlyStored, machine.facts.isPlanned,
       let gate = scheduler.gate(host: job.host), gate.isLossy, gate.lossesInARow >= 2 || job.step.failures >= 2,
-      let shorter = try? job.destination.resolved.uploadProtocol.layoutOfShortChunks(size: machine.facts.layout.size),
+      let shorter = try? job.destination.resolved.transferProtocol.layoutOfShortChunks(size: machine.facts.layout.size),
       shorter.chunkSize < machine.facts.layout.chunkSize, shorter.count > machine.facts.layout.count
     else { return nil }
     return shorter

@@ -57,7 +57,7 @@ extension EngineLoop {
   }
 
   private func addJob(_ work: Work, _ claimed: ClaimedChunk) {
-    let proto = work.destination.resolved.uploadProtocol
+    let proto = work.destination.resolved.transferProtocol
     // Where chunks do not wait for themselves, it is the file that fails.
     let isOfFile = work.machine.isWhole || !work.machine.abilities.parallelChunks
     let failures = isOfFile ? work.machine.failures : claimed.facts.failures
@@ -99,7 +99,7 @@ extension EngineLoop {
     let (step, range, destination) = (job.step, job.range, job.destination)
     job.phase = .preparing
     job.credentialGeneration = destination.refusals.watch.generation
-    let proto = destination.resolved.uploadProtocol
+    let proto = destination.resolved.transferProtocol
     if let target = work.target, let range, let receiving = proto.bodiesInAnswers {
       return prepareTarget(id, job, work, target, range, receiving)
     }
@@ -176,7 +176,7 @@ extension EngineLoop {
   /// The receipt of a chunk that need not be sent: its answer was lost with the engine that had sent it.
   private func found(_ job: Job, _ work: Work) -> PartReceipt? {
     guard let listing = listing(of: job, work), case .chunk(let chunk) = job.requestStep else { return nil }
-    return job.destination.resolved.uploadProtocol.receipt(of: chunk, in: listing)
+    return job.destination.resolved.transferProtocol.receipt(of: chunk, in: listing)
   }
 
   /// Sends what the scheduler allows.
@@ -196,7 +196,7 @@ extension EngineLoop {
       return prepare(id, job, work)
     }
     do throws(Failure) {
-      let proto = destination.resolved.uploadProtocol
+      let proto = destination.resolved.transferProtocol
       job.learnedWhenSent = destination.learned
       var request = try proto.request(job.requestStep, work.machine.facts, context(job))
       if let body = job.prepared?.body { request.body = body.requestBody(in: request.envelope) }

@@ -12,7 +12,7 @@ extension EngineLoop {
     let facts = work.machine.facts
     let order = TargetOrder(
       target: target, holdsBytes: facts.acked > 0, size: facts.layout.size, range: range, head: chunk.head,
-      algorithm: job.destination.resolved.uploadProtocol.sentDigest,
+      algorithm: job.destination.resolved.transferProtocol.sentDigest,
       content: { status, fields in receiving.content(status: status, fields, of: chunk, facts) },
       credentials: job.destination.resolved.credentials, stop: readStop)
     let mailbox = mailbox
@@ -31,7 +31,7 @@ extension EngineLoop {
     guard let target = work.target else { preconditionFailure("an upload has no place") }
     let file = work.machine.claimed.id
     let facts = work.machine.facts
-    let receiving = work.destination.resolved.uploadProtocol.bodiesInAnswers
+    let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers
     let placing = target.placing(size: facts.layout.size, modifiedMs: receiving?.modificationTimeMs(facts))
     let mailbox = mailbox
     pool.wait(

@@ -11,7 +11,7 @@ extension EngineLoop {
     let room = chunkRoom(work)
     work.machine.facts.learned = work.destination.learned
     var unit =
-      work.machine.advance(work.destination.resolved.uploadProtocol, chunkLimit: room, nowMs: wallMs)
+      work.machine.advance(work.destination.resolved.transferProtocol, chunkLimit: room, nowMs: wallMs)
       ?? FileUnit(file: file, session: work.machine.sessionID)
     unit.ended = ended
     unit.changes = changes + unit.changes

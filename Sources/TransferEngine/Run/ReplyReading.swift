@@ -19,9 +19,9 @@ struct ReplyReading: Sendable {
   let mask: SecretMask
   /// Its success is read as it came, which stays in memory, and nothing of it is kept.
   let bringsSecrets: Bool
-  let uploadProtocol: ProtocolInUse
+  let transferProtocol: ProtocolInUse
   var step: StepRequest
-  let facts: UploadFacts
+  let facts: TransferFacts
   let context: RequestContext
   /// What is known without the protocol.
   var meaning: Interpretation?
@@ -58,7 +58,7 @@ struct ReplyReading: Sendable {
     if let meaning { return meaning }
     var interpreted = reply
     if isBodyIncomplete { interpreted.isBodyIncomplete = true }
-    return uploadProtocol.interpret(interpreted, to: step, facts, context)
+    return transferProtocol.interpret(interpreted, to: step, facts, context)
   }
 
   /// The reply without what its answer is the first to name, a session or a token, in the id of the request; nil when

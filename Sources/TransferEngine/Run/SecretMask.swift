@@ -26,7 +26,7 @@ struct SecretMask: Sendable {
   private static let shortestToken = 16
   private static let marker = Array("[hidden]".utf8)
 
-  /// `learned` may hold secrets that servers gave; `capabilities` are ``UploadFacts/capabilities``.
+  /// `learned` may hold secrets that servers gave; `capabilities` are ``TransferFacts/capabilities``.
   init(
     _ credential: Credential?, _ learned: [LearnedFacts] = [],
     capabilities: @autoclosure @escaping @Sendable () -> [String] = []

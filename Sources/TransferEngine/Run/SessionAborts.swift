@@ -75,7 +75,9 @@ final class SessionAborts {
   func send(isStopping: Bool) {
     while var next = waiting.last, isStopping || running.count < Self.requestsAtOnce {
       waiting.removeLast()
-      if !isStopping, let known = try? around.destination(next.work.batch) { next.begin(known.resolved.uploadProtocol) }
+      if !isStopping, let known = try? around.destination(next.work.batch) {
+        next.begin(known.resolved.transferProtocol)
+      }
       if isStopping {
         end(next.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
       } else if next.work.direction == .download {
@@ -131,7 +133,7 @@ final class SessionAborts {
         learned: destination.learned)
       var facts = abort.facts
       facts.learned = destination.learned
-      var request = try destination.resolved.uploadProtocol.request(step, facts, context)
+      var request = try destination.resolved.transferProtocol.request(step, facts, context)
       request.credentialLabel = destination.resolved.credentials.label
       let id = around.numbers.next()
       running[id] = abort
@@ -159,7 +161,8 @@ final class SessionAborts {
     let context = RequestContext(
       wallMs: around.engine.clock.civilMs, credential: nil, learned: destination.learned)
     let reading = ReplyReading(
-      reply: reply, mask: mask, bringsSecrets: false, uploadProtocol: destination.resolved.uploadProtocol, step: step,
+      reply: reply, mask: mask, bringsSecrets: false, transferProtocol: destination.resolved.transferProtocol,
+      step: step,
       facts: abort.facts, context: context)
     guard reply.body.count > ReplyReading.shortBody else { return wasRead(id, reading.read()) }
     let report = around.report

@@ -15,18 +15,18 @@ public struct SourceAdmitter {
 
   let sources: ResolvedSources
   let destination: Destination
-  let uploadProtocol: ProtocolInUse
+  let transferProtocol: ProtocolInUse
   let ownFiles: LedgerFiles
   let notice: @Sendable (Notice) -> Void
 
   /// - Parameter ownFiles: of the ledger, which is not sent when it lies among the sources.
   public init(
-    _ sources: ResolvedSources, to destination: Destination, _ uploadProtocol: ProtocolInUse,
+    _ sources: ResolvedSources, to destination: Destination, _ transferProtocol: ProtocolInUse,
     ownFiles: LedgerFiles, notice: @escaping @Sendable (Notice) -> Void
   ) {
     self.sources = sources
     self.destination = destination
-    self.uploadProtocol = uploadProtocol
+    self.transferProtocol = transferProtocol
     self.ownFiles = ownFiles
     self.notice = notice
   }
@@ -132,7 +132,7 @@ public struct SourceAdmitter {
       }
       key.bytes.removeAll(keepingCapacity: true)
       admitter.destination.appendKey(forRelativePath: relative, isSingleFile: isSingleFile, to: &key.bytes)
-      if let failure = admitter.uploadProtocol.refusal(ofKey: key) {
+      if let failure = admitter.transferProtocol.refusal(ofKey: key) {
         return try sink.refuse(path: NameBytes(Array(path)), key: key, failure)
       }
       try key.bytes.withUnsafeBufferPointer { key throws(TransferError) in

@@ -2,7 +2,7 @@ public import TransferModel
 
 extension DavPatchProtocol {
   public func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
     switch step {
@@ -38,7 +38,7 @@ extension DavPatchProtocol {
   /// 412 says that an earlier request made it, as nobody else uses its name. 404 and 409 say that a collection on the
   /// way is missing (RFC 4918 section 9.7.1; seen: sabre/dav 1.8.12 answers 404).
   private func interpretCreate(
-    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     switch reply.status {
     case 200 where reply.isWebPage: return .badReply(reply, "", .retry(isThrottled: false), context)
@@ -85,7 +85,7 @@ extension DavPatchProtocol {
   /// sent behind the end of an object is preceded by zeros (sabre.io/dav/http-patch). Where the length is not told,
   /// what is not acknowledged is sent again, to its place.
   private func interpretHead(
-    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     switch reply.status {
     case 200..<300:
@@ -106,7 +106,7 @@ extension DavPatchProtocol {
 
   /// HEAD of the temporary object, ahead of every MOVE. `absent` says that the object has not got its name.
   private func interpretWhole(
-    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     let isAsked = facts.lostAnswer == .finish || facts.session?.notes[Note.asked] != nil
     switch reply.status {
@@ -126,7 +126,7 @@ extension DavPatchProtocol {
 
   /// An error may come from a gateway that passed the request on.
   private func interpretMove(
-    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     switch reply.status {
     case 201, 204: return .settled.with(notes: [Note.moved: Note.told])
@@ -140,7 +140,7 @@ extension DavPatchProtocol {
 
   /// HEAD of the object. One that is not what was sent, when nobody said that it was moved, is an older one.
   private func interpretResult(
-    _ reply: TransferReply, _ facts: UploadFacts, isTold: Bool, _ context: RequestContext
+    _ reply: TransferReply, _ facts: TransferFacts, isTold: Bool, _ context: RequestContext
   ) -> Interpretation {
     switch reply.status {
     case 200..<300:
@@ -174,12 +174,12 @@ extension DavPatchProtocol {
 
   /// Of a temporary object that is not what was sent: another one. Not where it is longer than the file, as nothing was
   /// sent to behind its end.
-  private static func remedy(of reply: TransferReply, _ facts: UploadFacts) -> Remedy {
+  private static func remedy(of reply: TransferReply, _ facts: TransferFacts) -> Remedy {
     (length(reply) ?? 0) > facts.file.size ? .permanent : .sessionGone
   }
 
   /// How the object is not what was sent; nil when nothing says so.
-  private func difference(_ reply: TransferReply, _ facts: UploadFacts) -> String? {
+  private func difference(_ reply: TransferReply, _ facts: TransferFacts) -> String? {
     if let length = Self.length(reply), length != facts.file.size {
       return "has \(length) bytes, and not \(facts.file.size)"
     }
@@ -190,12 +190,12 @@ extension DavPatchProtocol {
   }
 
   /// A move keeps the tag at servers that make it of the content, or of inode, size and time.
-  private func otherTag(_ reply: TransferReply, _ facts: UploadFacts) -> String? {
+  private func otherTag(_ reply: TransferReply, _ facts: TransferFacts) -> String? {
     guard let before = facts.session?.notes[Note.etag], let now = reply.field("etag"), before != now else { return nil }
     return "has another ETag than it had"
   }
 
-  private func proof(_ reply: TransferReply, _ facts: UploadFacts) -> FileProof {
+  private func proof(_ reply: TransferReply, _ facts: TransferFacts) -> FileProof {
     let (sent, reported) = (facts.parts.combinedDigest, ReprDigest.crc32c(reply.field("repr-digest")))
     let isCompared = sent != nil && reported != nil
     return FileProof(

@@ -10,7 +10,7 @@ public import TransferModel
 /// destination before it finds that there is nothing to move, and ignores `If-Match` with MOVE. So HEAD of the
 /// temporary object goes ahead of every MOVE, and one that is gone after a lost answer was moved, if what has the name
 /// is what was sent.
-public struct DavPatchProtocol: UploadProtocol, PartialBodies, RequestEstimate {
+public struct DavPatchProtocol: TransferProtocol, PartialBodies, RequestEstimate {
   let place: WebPlace
   /// Bytes; nil chooses.
   let partSize: Int64?
@@ -66,7 +66,7 @@ public struct DavPatchProtocol: UploadProtocol, PartialBodies, RequestEstimate {
 
   public func location(ofKey key: NameBytes) -> String { place.url(key) }
 
-  public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange {
+  public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     var most = chunk.mostBody ?? .max
     if let limit = facts.session?.notes[Note.body].flatMap({ Int64($0) }), limit > 0 { most = min(most, limit) }
     return ByteRange(offset: chunk.rest.offset, length: min(chunk.rest.length, most))
@@ -74,7 +74,7 @@ public struct DavPatchProtocol: UploadProtocol, PartialBodies, RequestEstimate {
 
   // MARK: - Steps
 
-  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+  public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let discovered = facts.learned.discovered else { return .control(.discover) }
     guard discovered[Self.feature] != nil else { return .fail(Self.unsupported) }
     guard let session = facts.session else { return .openSession(remoteID: temporaryURL(facts), notes: [:]) }
@@ -85,7 +85,7 @@ public struct DavPatchProtocol: UploadProtocol, PartialBodies, RequestEstimate {
   }
 
   /// `verify` looks at the temporary object until it is moved, and then at what has the name.
-  private func lastStep(_ facts: UploadFacts, _ notes: [String: String]) -> UploadStep {
+  private func lastStep(_ facts: TransferFacts, _ notes: [String: String]) -> TransferStep {
     let isUntold = facts.untold.contains(.verify)
     if notes[Note.moved] != nil {
       return isUntold
@@ -96,7 +96,7 @@ public struct DavPatchProtocol: UploadProtocol, PartialBodies, RequestEstimate {
 
   /// In the collection of the object, with a name that no other upload has, and none before it of the same file: an
   /// answer or an abort that comes late cannot be about this one.
-  private func temporaryURL(_ facts: UploadFacts) -> String {
+  private func temporaryURL(_ facts: TransferFacts) -> String {
     let key = facts.file.key.bytes
     let folder = key.lastIndex(of: 0x2F).map { Array(key[...$0]) } ?? []
     return place.url(NameBytes(folder + Array(".transfers-\(facts.file.uid)-\(facts.wallMs)".utf8)))

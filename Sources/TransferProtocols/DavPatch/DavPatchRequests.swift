@@ -5,7 +5,7 @@ extension DavPatchProtocol {
   static let bodyType = "application/x-sabredav-partialupdate"
 
   public func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     var fields = HTTPFields()
     fields[.authorization] = try context.credential.authorization
@@ -29,7 +29,7 @@ extension DavPatchProtocol {
     }
   }
 
-  private func temporary(_ facts: UploadFacts) throws(Failure) -> String {
+  private func temporary(_ facts: TransferFacts) throws(Failure) -> String {
     guard let url = facts.session?.remoteID else { throw Failure(.engineBug, "the temporary object has no URL yet") }
     return url
   }

@@ -3,7 +3,7 @@ public import TransferModel
 
 extension FormProtocol {
   public func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     guard case .chunk = step else { throw Failure(.engineBug, "form has no request for \(step.operation)") }
     let frame = frame(facts.file)
@@ -27,7 +27,7 @@ extension FormProtocol {
   }
 
   public func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard case .chunk(let chunk) = step else {
       return .failed(Failure(.engineBug, "form has no request for \(step.operation)"), .permanent)

@@ -5,7 +5,7 @@ public import TransferModel
 ///
 /// A form has no way to ask: a POST that lost its answer is not repeated, and the file is `unknown` until a person
 /// decides.
-public struct FormProtocol: UploadProtocol {
+public struct FormProtocol: TransferProtocol {
   let place: WebPlace
   let fields: [FormField]
   let fileField: String
@@ -36,7 +36,7 @@ public struct FormProtocol: UploadProtocol {
 
   public func location(ofKey key: NameBytes) -> String { place.location(key) }
 
-  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+  public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard facts.isAllStored else { return .chunks }
     return .complete(FileProof(confirmation: .none, digest: facts.parts.first?.digest))
   }

@@ -3,7 +3,7 @@ public import TransferModel
 
 extension GetProtocol {
   public func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
     switch step {
@@ -26,7 +26,7 @@ extension GetProtocol {
 
   /// Content, taken by the sink as far as it came: what ``content(status:_:of:_:)`` refused never gets here.
   private func fetched(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard reply.status == (chunk.isPart(of: facts) ? 206 : 200) else { return refused(reply, context) }
     let through = chunk.body.offset + reply.bytesReceived
@@ -42,7 +42,7 @@ extension GetProtocol {
 
   /// What came is kept where the rest can be asked for.
   private func brokenOff(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ through: Int64, _ facts: UploadFacts
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ through: Int64, _ facts: TransferFacts
   ) -> Interpretation {
     if reply.bytesReceived > 0, through < chunk.range.end, RemoteVersion(facts.session)?.hasRanges == true {
       return .advanced(acked: through - chunk.range.offset)
@@ -60,7 +60,7 @@ extension GetProtocol {
 
 extension GetProtocol: BodiesInAnswers {
   public func content(
-    status: Int, _ fields: HTTPFields, of chunk: ChunkFacts, _ facts: UploadFacts
+    status: Int, _ fields: HTTPFields, of chunk: ChunkFacts, _ facts: TransferFacts
   ) -> Result<ByteRange?, Failure> {
     guard status == 200 || status == 206, let version = RemoteVersion(facts.session) else { return .success(nil) }
     if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
@@ -69,7 +69,7 @@ extension GetProtocol: BodiesInAnswers {
     return chunk.isPart(of: facts) ? part(status, fields, chunk, version) : whole(status, fields, chunk, version)
   }
 
-  public func modificationTimeMs(_ facts: UploadFacts) -> Int64? {
+  public func modificationTimeMs(_ facts: TransferFacts) -> Int64? {
     RemoteVersion(facts.session)?.modified.flatMap { HTTPDate.parse($0, wallMs: facts.wallMs) }
   }
 

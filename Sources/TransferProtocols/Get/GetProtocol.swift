@@ -7,7 +7,7 @@ public import TransferModel
 ///
 /// Where the server has a strong validator and takes ranges, chunks are fetched side by side and go on where they broke
 /// off; elsewhere the file comes in one body, from its beginning.
-public struct GetProtocol: UploadProtocol, Sendable {
+public struct GetProtocol: TransferProtocol, Sendable {
   let place: WebPlace
   /// Bytes; nil chooses.
   let chunkSize: Int64?
@@ -30,7 +30,7 @@ public struct GetProtocol: UploadProtocol, Sendable {
 
   public func location(ofKey key: NameBytes) -> String { place.url(key) }
 
-  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+  public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let version = RemoteVersion(facts.session) else { return .control(.create) }
     guard facts.isAllStored else { return .chunks }
     let digest = Self.digest(facts.parts)
@@ -61,7 +61,7 @@ public struct GetProtocol: UploadProtocol, Sendable {
 extension GetProtocol: LatePlanning {
   public var plansLate: Bool { true }
 
-  public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout {
+  public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     let version = RemoteVersion(facts.session) ?? RemoteVersion(size: facts.file.size)
     guard version.hasRanges else { return ChunkLayout(whole: version.size) }
     let least = version.size / Self.mostChunks + 1
@@ -71,5 +71,5 @@ extension GetProtocol: LatePlanning {
 
 /// Nothing is left at the server: only the partial file is to be removed.
 extension GetProtocol: AbortTargets {
-  public func abortTargets(_ facts: UploadFacts) -> [String] { [] }
+  public func abortTargets(_ facts: TransferFacts) -> [String] { [] }
 }

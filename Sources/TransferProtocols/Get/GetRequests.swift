@@ -3,7 +3,7 @@ public import TransferModel
 
 extension GetProtocol {
   public func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     var fields = HTTPFields()
     fields[.authorization] = try context.credential.authorization
@@ -25,5 +25,5 @@ extension GetProtocol {
 
 extension ChunkFacts {
   /// The request asks for a range, not for the whole file.
-  func isPart(of facts: UploadFacts) -> Bool { body.length < facts.layout.size }
+  func isPart(of facts: TransferFacts) -> Bool { body.length < facts.layout.size }
 }

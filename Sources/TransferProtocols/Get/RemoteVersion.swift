@@ -31,7 +31,7 @@ struct RemoteVersion: Sendable, Hashable {
 
   var hasRanges: Bool { acceptsRanges && isStrong && size > 0 }
 
-  /// What ``UploadFacts/session`` is called by: never empty.
+  /// What ``TransferFacts/session`` is called by: never empty.
   var name: String { etag ?? modified ?? "\(size) bytes" }
 
   // MARK: - In the notes of a session

@@ -30,7 +30,7 @@ public struct ProfileRehearsal {
   public func requests(
     digest: (ByteRange, DigestAlgorithm) throws(TransferError) -> Digest
   ) throws(TransferError) -> [Request] {
-    var facts = UploadFacts(file: file, layout: try proto.layout(size: file.size))
+    var facts = TransferFacts(file: file, layout: try proto.layout(size: file.size))
     let uuid = ProfileProtocol.uuid(file.uid, 0)
     facts.session = SessionFacts(remoteID: nil, intendedAtMs: 0, notes: [SessionNotes.uuid: uuid])
     var context = RequestContext(wallMs: file.mtimeMs, credential: secrets, learned: LearnedFacts())
@@ -64,7 +64,7 @@ public struct ProfileRehearsal {
   }
 
   private func chunkRequests(
-    _ chunk: inout ChunkFacts, _ facts: UploadFacts, _ context: RequestContext,
+    _ chunk: inout ChunkFacts, _ facts: TransferFacts, _ context: RequestContext,
     _ digest: (ByteRange, DigestAlgorithm) throws(TransferError) -> Digest
   ) throws(TransferError) -> [Request] {
     var requests: [Request] = []
@@ -97,7 +97,7 @@ public struct ProfileRehearsal {
 
   // MARK: - Answers
 
-  private func answer(_ meaning: Interpretation, to step: StepRequest, _ facts: inout UploadFacts) {
+  private func answer(_ meaning: Interpretation, to step: StepRequest, _ facts: inout TransferFacts) {
     _ = facts.apply(meaning, to: step, proto.abilities(facts))
   }
 
@@ -139,7 +139,7 @@ public struct ProfileRehearsal {
   // MARK: - Requests
 
   private func request(
-    _ step: StepRequest, _ name: String, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ name: String, _ facts: TransferFacts, _ context: RequestContext
   ) throws(TransferError) -> Request {
     let request: TransferRequest
     do throws(Failure) {

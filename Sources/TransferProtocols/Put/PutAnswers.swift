@@ -2,7 +2,7 @@ public import TransferModel
 
 extension PutProtocol {
   public func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     switch step {
     case .chunk(let chunk):

@@ -6,7 +6,7 @@ public import TransferModel
 /// A PUT that lost its answer is sent again. A POST is not: nobody can be asked whether it took effect, so the file is
 /// `unknown` until a person decides. `Content-Range` is never sent: there are servers that store the fragment as the
 /// whole.
-public struct PutProtocol: UploadProtocol {
+public struct PutProtocol: TransferProtocol {
   enum Method: String, Sendable, Hashable {
     case put, post, dav
   }
@@ -32,7 +32,7 @@ public struct PutProtocol: UploadProtocol {
 
   public func location(ofKey key: NameBytes) -> String { place.url(key) }
 
-  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+  public func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAllStored {
       let part = facts.parts.first
       return .complete(

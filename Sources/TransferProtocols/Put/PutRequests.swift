@@ -3,7 +3,7 @@ public import TransferModel
 
 extension PutProtocol {
   public func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     var fields = HTTPFields()
     fields[.authorization] = try context.credential.authorization
@@ -15,7 +15,7 @@ extension PutProtocol {
     }
   }
 
-  private func send(_ facts: UploadFacts, _ fields: HTTPFields) -> TransferRequest {
+  private func send(_ facts: TransferFacts, _ fields: HTTPFields) -> TransferRequest {
     var fields = fields
     fields[.contentType] = mediaType.type(of: facts.file.key)
     fields[HTTPField.Name("want-repr-digest")!] = "crc32c=10"

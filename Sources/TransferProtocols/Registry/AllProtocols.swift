@@ -18,7 +18,7 @@ public enum AllProtocols {
   /// Those that fetch.
   static let downloads: [ProtocolDefinition] = [GetProtocol.definition]
 
-  /// What ``UploadProtocol/name`` can be.
+  /// What ``TransferProtocol/name`` can be.
   public static let names = definitions.map(\.name)
 
   /// What they can do.
@@ -29,7 +29,7 @@ public enum AllProtocols {
   /// - Throws: `.usage` or `.config` for what cannot be understood, with the remedy.
   public static func make(
     _ settings: BatchSettings, credentialsRegion: String?
-  ) throws(TransferError) -> any UploadProtocol {
+  ) throws(TransferError) -> any TransferProtocol {
     let destination = try Destination(settings)
     return try destination.definition.make(settings, destination, credentialsRegion)
   }

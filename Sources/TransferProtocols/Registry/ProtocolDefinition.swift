@@ -2,7 +2,7 @@ public import TransferModel
 
 /// Everything that is to be known about a protocol outside of its folder: one line in ``AllProtocols/definitions``.
 public struct ProtocolDefinition: Sendable {
-  /// `s3`, `put`, …: stored with each batch, and ``UploadProtocol/name``.
+  /// `s3`, `put`, …: stored with each batch, and ``TransferProtocol/name``.
   public let name: String
   let address: Address
   /// Which options say something to such a destination.
@@ -13,7 +13,7 @@ public struct ProtocolDefinition: Sendable {
   let tellsPaths: @Sendable (BatchSettings) -> Bool
   let origin: @Sendable (BatchSettings, Destination, _ credentialsRegion: String?) throws(TransferError) -> WebOrigin
   let make:
-    @Sendable (BatchSettings, Destination, _ credentialsRegion: String?) throws(TransferError) -> any UploadProtocol
+    @Sendable (BatchSettings, Destination, _ credentialsRegion: String?) throws(TransferError) -> any TransferProtocol
 
   /// How a destination names what files are put into.
   enum Address: Sendable {
@@ -39,7 +39,7 @@ public struct ProtocolDefinition: Sendable {
     _ description: ProtocolDescription, _ address: Address, credential: CredentialKind, options: [ProtocolOption],
     tellsPaths: @escaping @Sendable (BatchSettings) -> Bool = { _ in false },
     origin: @escaping @Sendable (BatchSettings, Destination, String?) throws(TransferError) -> WebOrigin,
-    make: @escaping @Sendable (BatchSettings, Destination, String?) throws(TransferError) -> any UploadProtocol
+    make: @escaping @Sendable (BatchSettings, Destination, String?) throws(TransferError) -> any TransferProtocol
   ) {
     name = description.name
     (self.address, self.credential, self.options, self.description) = (address, credential, options, description)
@@ -50,7 +50,7 @@ public struct ProtocolDefinition: Sendable {
   init(
     web prefix: String, rules: WebRules = WebRules(), _ description: ProtocolDescription, options: [ProtocolOption],
     tellsPaths: @escaping @Sendable (BatchSettings) -> Bool = { _ in false },
-    make: @escaping @Sendable (BatchSettings, WebPlace) throws(TransferError) -> any UploadProtocol
+    make: @escaping @Sendable (BatchSettings, WebPlace) throws(TransferError) -> any TransferProtocol
   ) {
     self.init(
       description, .web(prefix: prefix, rules), credential: .reference, options: options,

@@ -3,7 +3,7 @@ import TransferModel
 /// Answers about uploads as they are, and what all answers share.
 extension ResumableProtocol {
   /// HEAD: the offset is the truth, also when it is lower than before.
-  func interpretHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretHead(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     if [404, 410].contains(reply.status) { return gone(facts, mayBeDone: facts.lostAnswer != nil) }
     // Not allowed to ask: nothing is known, and the next PATCH, which names the offset that it expects, tells.
     if [400, 403, 405, 501].contains(reply.status) { return .untold }
@@ -29,7 +29,7 @@ extension ResumableProtocol {
   }
 
   /// The answer to the end that was said without a body.
-  func interpretComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretComplete(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     let isEnded = facts.session?.notes[Self.endedNote] != nil
     switch interop(facts).isComplete(reply) {
     case true? where !(200..<300).contains(reply.status): return .failed(failure(reply, context), .permanent)
@@ -49,7 +49,7 @@ extension ResumableProtocol {
     }
   }
 
-  private func completed(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  private func completed(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     if let failure = mismatch(reply, facts, context) { return .failed(failure, .permanent) }
     let reported = ReprDigest.crc32c(reply.field("repr-digest"))
     let whole = facts.parts.combinedDigest
@@ -72,7 +72,7 @@ extension ResumableProtocol {
   }
 
   /// Where the last byte may have been sent too, a POST may have made its object.
-  private func forgotten(_ facts: UploadFacts) -> Interpretation {
+  private func forgotten(_ facts: TransferFacts) -> Interpretation {
     let mayBeDone = facts.lostAnswer != nil && facts.acked >= facts.layout.range(facts.layout.count - 1).offset
     if settings.isPost && mayBeDone { return gone(facts, mayBeDone: true) }
     return .failed(TusProtocol.forgotten, .sessionGone)
@@ -80,7 +80,7 @@ extension ResumableProtocol {
 
   /// A server may forget an upload as soon as it is complete. Making the object once more is harmless by PUT, and not
   /// by POST.
-  func gone(_ facts: UploadFacts, mayBeDone: Bool) -> Interpretation {
+  func gone(_ facts: TransferFacts, mayBeDone: Bool) -> Interpretation {
     guard settings.isPost && mayBeDone else {
       return .failed(Failure(.protoSessionGone, "the server does not know the upload any more"), .sessionGone)
     }
@@ -99,7 +99,7 @@ extension ResumableProtocol {
   }
 
   /// What is to be remembered of the limits in an answer beside what it means.
-  func noted(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext, _ meaning: Interpretation)
+  func noted(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext, _ meaning: Interpretation)
     -> Interpretation
   {
     guard let limit = UploadLimit(reply.field("upload-limit")) else { return meaning }

@@ -2,7 +2,7 @@ public import TransferModel
 
 extension ResumableProtocol {
   public func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if case .chunk(let chunk) = step, isCreation(chunk, facts) {
       return interpretCreateWithBody(reply, chunk, facts, context)
@@ -21,14 +21,14 @@ extension ResumableProtocol {
   }
 
   /// The request made the upload; a 104 may have named it meanwhile.
-  private func isCreation(_ chunk: ChunkFacts, _ facts: UploadFacts) -> Bool {
+  private func isCreation(_ chunk: ChunkFacts, _ facts: TransferFacts) -> Bool {
     guard facts.session?.remoteID != nil else { return true }
     return opensWithBody(facts) && !facts.isResumed && !facts.isProbed && chunk.acked == 0
   }
 
   // MARK: - What the server is
 
-  private func interpretDiscover(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext)
+  private func interpretDiscover(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext)
     -> Interpretation
   {
     guard case .unasked(let asked) = discovery(facts.learned).finding,
@@ -45,7 +45,7 @@ extension ResumableProtocol {
   /// 104 names the upload while its request goes on. One of another version is not for us (section 2.1 of the
   /// reference).
   public func interpretInterim(
-    _ reply: InterimReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: InterimReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> OpenedSession? {
     guard reply.status == 104, isMaking(step, facts) else { return nil }
     var answer = TransferReply()
@@ -56,7 +56,7 @@ extension ResumableProtocol {
     return OpenedSession(remoteID: url, expiresAtMs: expiry(answer, context))
   }
 
-  private func isMaking(_ step: StepRequest, _ facts: UploadFacts) -> Bool {
+  private func isMaking(_ step: StepRequest, _ facts: TransferFacts) -> Bool {
     switch step {
     case .create: true
     case .chunk: facts.session != nil && facts.session?.remoteID == nil
@@ -66,7 +66,7 @@ extension ResumableProtocol {
 
   // MARK: - Creation
 
-  private func interpretCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext)
+  private func interpretCreate(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext)
     -> Interpretation
   {
     if interop(facts).isComplete(reply) == true {
@@ -81,7 +81,7 @@ extension ResumableProtocol {
 
   /// The URL of the upload in a final answer; it has to be the one that a 104 named.
   private func named(
-    _ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext,
+    _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext,
     _ meaning: (String, Int64?) -> Interpretation
   ) -> Interpretation {
     let heard = facts.session?.remoteID
@@ -99,7 +99,7 @@ extension ResumableProtocol {
 
   /// The answer to a request that brought the whole file: of an upload, or of a server that never heard of them.
   private func interpretCreateWithBody(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     let isMade = facts.session?.remoteID != nil
     if isMade, let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
@@ -134,7 +134,7 @@ extension ResumableProtocol {
     return .failed(failure, .permanent)
   }
 
-  private func bodyInterpreter(_ facts: UploadFacts) -> BodyInterpreter {
+  private func bodyInterpreter(_ facts: TransferFacts) -> BodyInterpreter {
     BodyInterpreter(
       isRepeatable: !settings.isPost, ifNoneMatch: settings.ifNoneMatch,
       acceptsPage: settings.answers.acceptsPage(for: settings.mediaType.type(of: facts.file.key)),
@@ -144,7 +144,7 @@ extension ResumableProtocol {
   // MARK: - Bodies
 
   private func interpretAppend(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     let isLast = chunk.body.end == facts.file.size
     let complete = interop(facts).isComplete(reply)
@@ -181,7 +181,7 @@ extension ResumableProtocol {
 
   /// The final answer of the program behind the upload, whatever its status: nothing can be resumed after it.
   private func ended(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return .failed(failure(reply, context), .permanent) }
     // 201 with a page is what servers say that store plain files; 200 comes from something in between.
@@ -201,7 +201,7 @@ extension ResumableProtocol {
   }
 
   /// The answer of something that speaks no resumable uploads, and shows a page.
-  func isPage(_ reply: TransferReply, _ facts: UploadFacts) -> Bool {
+  func isPage(_ reply: TransferReply, _ facts: TransferFacts) -> Bool {
     let accepts = settings.answers.acceptsPage(for: settings.mediaType.type(of: facts.file.key))
     return reply.isWebPage && reply.status == 200 && interop(facts).isComplete(reply) == nil && !accepts
   }
@@ -209,7 +209,7 @@ extension ResumableProtocol {
   /// All of the file was in this body. What the server stored wrong stays wrong: asking for its offset would show
   /// nothing of that, so it is sent again as another upload.
   private func endedWhole(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     var context = context
     if context.fileDigests[.sha256] == nil, chunk.body.length == facts.file.size {
@@ -232,7 +232,7 @@ extension ResumableProtocol {
   }
 
   /// The SHA-256 of the whole as the server reports it is not ours.
-  func mismatch(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Failure? {
+  func mismatch(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Failure? {
     guard let sent = context.fileDigests[.sha256],
       let reported = ReprDigest.value(.sha256, "sha-256", reply.field("repr-digest")), sent != reported
     else { return nil }
@@ -240,7 +240,7 @@ extension ResumableProtocol {
   }
 
   func refusedAppend(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     let answer = failure(reply, context)
     switch reply.status {
@@ -261,7 +261,7 @@ extension ResumableProtocol {
 
   /// Something in between may limit bodies: shorter ones are tried, down to what the server wants at least.
   private func tooLong(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ answer: Failure
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ answer: Failure
   ) -> Interpretation {
     let announced = UploadLimit(reply.field("upload-limit")) ?? discovery(facts.learned).limits
     let least = max(announced.minAppend ?? 0, min(TusSettings.mebibyte, announced.maxAppend ?? .max))

@@ -7,7 +7,7 @@ public import TransferModel
 /// and completes it; for large ones the upload is made first and then appended to, body by body. Where it does not,
 /// each file is one plain request, which an answer of 104 may make resumable while it runs. After anything that went
 /// wrong the server is asked by HEAD, and its offset is the truth.
-public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning, InterimAnswers, PartialBodies,
+public struct ResumableProtocol: TransferProtocol, VaryingAbilities, LatePlanning, InterimAnswers, PartialBodies,
   DigestsAhead,
   WholeFileDigests, RequestEstimate
 {
@@ -31,7 +31,7 @@ public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning,
   public let sentDigest = DigestAlgorithm.crc32c
 
   /// A POST that lost its answer before the upload had a URL may have made an object.
-  public func abilities(_ facts: UploadFacts) -> ProtocolAbilities {
+  public func abilities(_ facts: TransferFacts) -> ProtocolAbilities {
     var abilities = abilities
     let isMade = facts.session?.remoteID != nil
     if settings.isPost && !isMade && opensWithBody(facts) { abilities.unrepeatable = [.part] }
@@ -56,7 +56,7 @@ public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning,
     settings.sendsDigests ? [.sha256] : []
   }
 
-  public func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm> {
+  public func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
     guard settings.sendsDigests else { return [] }
     switch step {
     case .create, .finish: return [.sha256]
@@ -73,7 +73,7 @@ public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning,
 
   /// A chunk is a body. Where bodies have a least length, or are so short that there would be too many chunks, one
   /// chunk holds the file and ``bodyRange(of:_:)`` cuts it: then any piece may follow any other.
-  public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout {
+  public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     let limits = discovery(facts.learned).limits
     guard !opensWithBody(facts), (limits.minAppend ?? 0) == 0 else { return ChunkLayout(whole: facts.file.size) }
     return layout(facts.file.size, min(settings.partSize, max(1, limits.maxAppend ?? .max)))
@@ -84,7 +84,7 @@ public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning,
     return ChunkLayout(size: size, chunkSize: part)
   }
 
-  public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange {
+  public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     // The request that makes the upload completes it.
     guard let session = facts.session, session.remoteID != nil else { return chunk.rest }
     let discovery = discovery(facts.learned)
@@ -98,7 +98,7 @@ public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning,
   /// Whether the request that makes the upload brings the whole file: at servers that are not known to speak this there
   /// is no other way, and for small files none is shorter. A POST that is repeated might make two objects, so it brings
   /// nothing where it need not.
-  func opensWithBody(_ facts: UploadFacts) -> Bool {
+  func opensWithBody(_ facts: TransferFacts) -> Bool {
     let discovery = discovery(facts.learned)
     let size = facts.file.size
     guard discovery.isSpoken, size > 0, size >= discovery.limits.minSize ?? 0 else { return true }
@@ -108,7 +108,7 @@ public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning,
 
   // MARK: - Steps
 
-  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+  public func nextStep(_ facts: TransferFacts) -> TransferStep {
     let discovery = discovery(facts.learned)
     if case .unasked = discovery.finding { return .control(.discover) }
     if facts.session == nil, let refusal = discovery.limits.refusal(size: facts.file.size) { return .fail(refusal) }
@@ -123,7 +123,7 @@ public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning,
     return facts.isAllStored ? .control(.finish) : .chunks
   }
 
-  private func creation(_ facts: UploadFacts) -> UploadStep {
+  private func creation(_ facts: TransferFacts) -> TransferStep {
     guard opensWithBody(facts) else { return .control(.create) }
     // Such a request completes the object: one chunk of several must never go with it.
     guard !facts.isPlanned || facts.layout.count == 1 else {
@@ -135,11 +135,11 @@ public struct ResumableProtocol: UploadProtocol, VaryingAbilities, LatePlanning,
   }
 
   /// Everything is there, and the answer to the last body ended the upload.
-  private func isEnded(_ facts: UploadFacts) -> Bool {
+  private func isEnded(_ facts: TransferFacts) -> Bool {
     facts.isAllStored && facts.parts.last?.remote[Self.completeKey] != nil
   }
 
-  private func end(_ facts: UploadFacts) -> UploadStep {
+  private func end(_ facts: TransferFacts) -> TransferStep {
     let parts = facts.parts
     let whole = parts.combinedDigest
     let last = parts.last?.remote ?? [:]

@@ -6,7 +6,7 @@ extension ResumableProtocol {
   static let partialType = "application/partial-upload"
 
   public func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     switch step {
     case .discover: return try make(.options, target(facts), [:], facts, context)
@@ -22,19 +22,19 @@ extension ResumableProtocol {
     }
   }
 
-  func target(_ facts: UploadFacts) -> String { place.url(facts.file.key) }
+  func target(_ facts: TransferFacts) -> String { place.url(facts.file.key) }
 
   private var method: HTTPRequest.Method { settings.isPost ? .post : .put }
 
   /// Makes the upload and brings nothing: what it answers is all that can be lost.
-  private func create(_ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
+  private func create(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
     var fields = creationFields(facts, isComplete: false)
     fields["repr-digest"] = Self.digest(context.fileDigests[.sha256])
     return try make(method, target(facts), fields, facts, context, body: .bytes([]))
   }
 
   private func createWithBody(
-    _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     var fields = creationFields(facts, isComplete: true)
     fields["repr-digest"] = Self.digest(chunk.digests[.sha256])
@@ -43,7 +43,7 @@ extension ResumableProtocol {
     return try make(method, target(facts), fields, facts, context, limits: .body)
   }
 
-  private func creationFields(_ facts: UploadFacts, isComplete: Bool) -> [String: String] {
+  private func creationFields(_ facts: TransferFacts, isComplete: Bool) -> [String: String] {
     let completeness = interop(facts).completeness(isComplete)
     var fields = [
       completeness.name: completeness.value, "upload-length": "\(facts.file.size)",
@@ -54,7 +54,7 @@ extension ResumableProtocol {
   }
 
   private func append(
-    _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     let isLast = chunk.body.end == facts.file.size
     var fields = appendFields(facts, at: chunk.body.offset, isComplete: isLast)
@@ -65,13 +65,13 @@ extension ResumableProtocol {
   }
 
   /// All bytes are there: the end of the upload is said without any.
-  private func complete(_ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
+  private func complete(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
     var fields = appendFields(facts, at: facts.file.size, isComplete: true)
     fields["want-repr-digest"] = wantedDigest
     return try make(.patch, try upload(facts), fields, facts, context, body: .bytes([]), limits: .conclusion)
   }
 
-  private func appendFields(_ facts: UploadFacts, at offset: Int64, isComplete: Bool) -> [String: String] {
+  private func appendFields(_ facts: TransferFacts, at offset: Int64, isComplete: Bool) -> [String: String] {
     let interop = interop(facts)
     let completeness = interop.completeness(isComplete)
     var fields = [completeness.name: completeness.value, "upload-offset": "\(offset)"]
@@ -79,19 +79,19 @@ extension ResumableProtocol {
     return fields
   }
 
-  func interop(_ facts: UploadFacts) -> Interop { discovery(facts.learned).interop }
+  func interop(_ facts: TransferFacts) -> Interop { discovery(facts.learned).interop }
 
   private var wantedDigest: String { settings.sendsDigests ? "crc32c=10, sha-256=5" : "crc32c=10" }
 
   private static func digest(_ digest: Digest?) -> String? { digest.map { "sha-256=:\(base64($0.bytes)):" } }
 
-  private func upload(_ facts: UploadFacts) throws(Failure) -> String {
+  private func upload(_ facts: TransferFacts) throws(Failure) -> String {
     guard let url = facts.session?.remoteID else { throw Failure(.engineBug, "the upload has no URL yet") }
     return url
   }
 
   private func make(
-    _ method: HTTPRequest.Method, _ url: String, _ named: [String: String], _ facts: UploadFacts,
+    _ method: HTTPRequest.Method, _ url: String, _ named: [String: String], _ facts: TransferFacts,
     _ context: RequestContext, body: RequestBody = .none, limits: RequestLimits = .control
   ) throws(Failure) -> TransferRequest {
     var fields = HTTPFields()

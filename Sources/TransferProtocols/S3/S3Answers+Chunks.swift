@@ -3,7 +3,7 @@ import TransferModel
 extension S3Protocol {
   /// An answer to a part or to the PUT of a whole file.
   func interpretChunk(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedChunk(reply, chunk, facts, context) }
     let etag = reply.field("etag") ?? ""
@@ -37,7 +37,7 @@ extension S3Protocol {
   /// Whether the server checks our checksum, from the first answer that shows it. A server that stops answering with it
   /// is one that ignores it: some echo it for whole objects and not for parts.
   private func learned(
-    fromEcho isEchoed: Bool, _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    fromEcho isEchoed: Bool, _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> LearnedFacts? {
     guard let support = checksumSupport(step, facts) else { return nil }
     var learned = context.learned
@@ -50,7 +50,7 @@ extension S3Protocol {
   }
 
   private func refusedChunk(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     let error = S3Error(reply)
     let isWhole = facts.layout.count == 1
@@ -69,7 +69,7 @@ extension S3Protocol {
   /// A part that went out whole may be there although nobody said so: its digests show it in the list of parts, and the
   /// list is asked for before the part is sent again. A part that did not go out whole cannot have been stored.
   func doubted(
-    _ chunk: ChunkFacts, _ reply: TransferReply, _ facts: UploadFacts, _ meaning: Interpretation,
+    _ chunk: ChunkFacts, _ reply: TransferReply, _ facts: TransferFacts, _ meaning: Interpretation,
     asked: Interpretation? = nil
   ) -> Interpretation {
     var remote: [String: String] = [:]
@@ -83,7 +83,7 @@ extension S3Protocol {
   /// Something is there. It may be ours: an answer may have been lost, or something in between may have repeated a
   /// request. So it is looked at, once, before it counts as somebody else's. Where nobody may look, and an answer was
   /// lost, nobody can say.
-  func exists(_ reply: TransferReply, _ facts: UploadFacts) -> Interpretation {
+  func exists(_ reply: TransferReply, _ facts: TransferFacts) -> Interpretation {
     if facts.untold.contains(.verify), facts.lostAnswer != nil {
       let text = "there is an object with this key, perhaps from our request whose answer was lost (--if-none-match)"
       return .failed(Failure(.protoLostAnswer, text), .unknown)

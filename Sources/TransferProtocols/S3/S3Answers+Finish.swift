@@ -3,7 +3,7 @@ import TransferModel
 extension S3Protocol {
   /// CompleteMultipartUpload: a 200 is a success only when its body says so to the end. Servers send the status first
   /// and the outcome when they know it. The root is a `…Result`; moto says `…Response`, as S3 did once.
-  func interpretComplete(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretComplete(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     if reply.status == 200 {
       guard let root = document(reply) else {
         return badReply(reply, "the answer to complete cannot be read", .probe, context)
@@ -19,7 +19,7 @@ extension S3Protocol {
   }
 
   private func refusedComplete(
-    _ reply: TransferReply, _ error: S3Error, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ error: S3Error, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     // A 200 with an error inside has lost its status; 500 is what it stands for.
     var answer = reply
@@ -47,7 +47,8 @@ extension S3Protocol {
   /// an upload that is gone was completed by it. Rules that remove unfinished uploads count whole days, so after one it
   /// may have been such a rule, and nobody knows. An upload that was gone before a first Complete was not completed by
   /// us.
-  private func sessionGone(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  private func sessionGone(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation
+  {
     let failure = Failure(.protoSessionGone, "the server does not know the upload any more")
     if facts.isAbsent { return .failed(failure, .sessionGone) }
     guard facts.lostAnswer == .finish || facts.lostAnswer == .verify else {
@@ -75,7 +76,7 @@ extension S3Protocol {
   private static let ruleMs: Int64 = 86_400_000
 
   /// HEAD after an answer that never came: ours by its uid, or by a digest that only our content has.
-  func interpretVerify(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretVerify(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200: break
     case 404: return .absent
@@ -101,7 +102,7 @@ extension S3Protocol {
     return finished(reply, etag: etag, echoed: echoed, facts, isVerified: true)
   }
 
-  private func isProved(etag: String, _ echoed: Digest?, _ facts: UploadFacts) -> Bool {
+  private func isProved(etag: String, _ echoed: Digest?, _ facts: TransferFacts) -> Bool {
     let proof = MultipartProof(facts.parts)
     if let whole = proof.checksum, whole == echoed { return true }
     return proof.etag.map { $0 == Self.bare(etag).lowercased() } ?? false
@@ -109,7 +110,7 @@ extension S3Protocol {
 
   /// The object is there. What the answer proves of the whole counts; else what the weakest part was confirmed by.
   private func finished(
-    _ reply: TransferReply, etag: String, echoed: Digest?, _ facts: UploadFacts, isVerified: Bool
+    _ reply: TransferReply, etag: String, echoed: Digest?, _ facts: TransferFacts, isVerified: Bool
   ) -> Interpretation {
     let known = MultipartProof(facts.parts.sorted { $0.seq < $1.seq })
     if let whole = known.checksum, let echoed, whole != echoed {

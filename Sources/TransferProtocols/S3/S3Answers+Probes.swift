@@ -3,7 +3,7 @@ import TransferModel
 extension S3Protocol {
   /// A page of ListParts.
   func interpretParts(
-    _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ marker: String?, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard reply.status == 200 else {
       let error = S3Error(reply)
@@ -84,7 +84,7 @@ extension S3Protocol {
 
   /// A page of ListMultipartUploads, or ListParts of one candidate.
   func interpretOrphans(
-    _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ marker: String?, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard var search = marker == nil ? OrphanSearch() : OrphanSearch(marker: marker) else {
       return .failed(Failure(.engineBug, "the probe marker is not ours"), .permanent)
@@ -102,7 +102,7 @@ extension S3Protocol {
   /// Listing needs a permission of its own, and some servers cannot. Then nobody can be asked; the lost session, if
   /// there is one, stays until the server's own rule removes it.
   private func unlistable(
-    _ reply: TransferReply, _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ marker: String?, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     let error = S3Error(reply)
     let cannot = [400, 403, 404, 405, 501].contains(reply.status)
@@ -113,7 +113,7 @@ extension S3Protocol {
     }
   }
 
-  private func candidates(_ root: XMLElement, _ facts: UploadFacts, _ skewMs: Int64) -> [String] {
+  private func candidates(_ root: XMLElement, _ facts: TransferFacts, _ skewMs: Int64) -> [String] {
     guard let intendedAtMs = facts.session?.intendedAtMs else { return [] }
     let found = root.all("Upload").filter { upload in
       isOurKey(upload["Key"]?.text ?? "", root, facts)
@@ -128,7 +128,7 @@ extension S3Protocol {
   /// We ask for percent-encoded keys. There are servers that encode and do not say so, some with `+` for a blank.
   /// Without a word the key is taken as it is or decoded: listed is what begins with our key, and no other key that
   /// does so is ours when it is decoded, because decoding makes nothing longer.
-  private func isOurKey(_ text: String, _ root: XMLElement, _ facts: UploadFacts) -> Bool {
+  private func isOurKey(_ text: String, _ root: XMLElement, _ facts: TransferFacts) -> Bool {
     let (key, raw) = (facts.file.key.bytes, Array(text.utf8))
     let spaced = raw.map { $0 == 0x2B ? 0x20 : $0 }
     if PercentEncoding.decode(raw) == key || PercentEncoding.decode(spaced) == key { return true }
@@ -136,7 +136,8 @@ extension S3Protocol {
   }
 
   /// The listing is sorted by key and ours is the first with its own prefix: pages behind it hold nothing of ours.
-  private func nextPage(_ root: XMLElement, after page: OrphanSearch.Page?, _ facts: UploadFacts) -> OrphanSearch.Page?
+  private func nextPage(_ root: XMLElement, after page: OrphanSearch.Page?, _ facts: TransferFacts) -> OrphanSearch
+    .Page?
   {
     guard root.value("IsTruncated")?.lowercased() == "true", let key = root["NextKeyMarker"]?.text,
       isOurKey(key, root, facts), let uploadID = root.value("NextUploadIdMarker")
@@ -146,7 +147,7 @@ extension S3Protocol {
   }
 
   private func interpretCandidate(
-    _ reply: TransferReply, _ search: OrphanSearch, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ search: OrphanSearch, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     var search = search
     let candidate = search.candidates.removeFirst()

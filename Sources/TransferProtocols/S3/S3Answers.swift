@@ -2,7 +2,7 @@ public import TransferModel
 
 extension S3Protocol {
   public func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply, step, facts) }
     switch step {
@@ -21,7 +21,7 @@ extension S3Protocol {
 
   /// No answer came. Creating and completing may have worked: the next step asks.
   private func lost(
-    _ failure: Failure, _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts
+    _ failure: Failure, _ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts
   ) -> Interpretation {
     let remedy = Remedy(transport: failure)
     if case .chunk(let chunk) = step, reply.requestMayHaveArrived, case .retry = remedy {
@@ -32,7 +32,7 @@ extension S3Protocol {
     return .failed(failure, remedy)
   }
 
-  private func interpretCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext)
+  private func interpretCreate(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext)
     -> Interpretation
   {
     guard reply.status == 200 else { return failed(reply, S3Error(reply), .create, facts, context) }
@@ -45,7 +45,8 @@ extension S3Protocol {
   /// In bytes; it goes into the URL of each part. MinIO's have some 150, AWS's 128.
   private static let longestUploadID = 2 << 10
 
-  private func interpretAbort(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation
+  private func interpretAbort(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext)
+    -> Interpretation
   {
     if (200..<300).contains(reply.status) { return .settled }
     let error = S3Error(reply)
@@ -66,7 +67,7 @@ extension S3Protocol {
 
   /// What an error answer means for `step`, where its own rules have said nothing.
   func failed(
-    _ reply: TransferReply, _ error: S3Error, _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ error: S3Error, _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     func failure(_ code: ErrorCode? = nil, _ advice: String = "") -> Failure {
       let detail = [error.code, error.message].filter { !$0.isEmpty }.joined(separator: ": ")
@@ -125,7 +126,7 @@ extension S3Protocol {
 
   /// The first suspect is our checksum field: it goes, once for a destination. What stays then is really refused.
   private func unsupported(
-    _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts, _ failure: Failure, _ context: RequestContext
+    _ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts, _ failure: Failure, _ context: RequestContext
   ) -> Interpretation {
     var learned = context.learned
     if let support = checksumSupport(step, facts), learned[keyPath: support] == .untried {
@@ -145,7 +146,7 @@ extension S3Protocol {
 
   /// Where it is kept whether checksums of such requests are understood; nil for requests that carry none.
   func checksumSupport(
-    _ step: StepRequest, _ facts: UploadFacts
+    _ step: StepRequest, _ facts: TransferFacts
   ) -> WritableKeyPath<LearnedFacts, LearnedFacts.ChecksumSupport>? {
     switch step {
     case .create: \.partChecksums

@@ -14,7 +14,7 @@ public import TransferModel
 /// | the same, and nobody may look | PUT again, which is harmless | done, or unknown when something is there |
 ///
 /// Every object carries `x-amz-meta-transfers-uid`, which tells ours from somebody else's.
-public struct S3Protocol: UploadProtocol, OrphanListing, ShortChunks, DigestsAhead, ListingProof, RequestEstimate {
+public struct S3Protocol: TransferProtocol, OrphanListing, ShortChunks, DigestsAhead, ListingProof, RequestEstimate {
   let settings: S3Settings
 
   public let name = "s3"
@@ -69,7 +69,7 @@ public struct S3Protocol: UploadProtocol, OrphanListing, ShortChunks, DigestsAhe
     return settings.signsPayload ? body.union([.sha256]) : body
   }
 
-  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+  public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard facts.layout.count > 1 else { return wholeStep(facts) }
     guard let session = facts.session else { return .control(.create) }
     guard session.remoteID != nil else { return createStep(facts) }
@@ -79,7 +79,7 @@ public struct S3Protocol: UploadProtocol, OrphanListing, ShortChunks, DigestsAhe
   }
 
   /// A PUT may be repeated, but not one that refuses to replace: what it would not replace may be ours.
-  private func wholeStep(_ facts: UploadFacts) -> UploadStep {
+  private func wholeStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAllStored {
       if facts.untold.contains(.verify) { return .complete(FileProof(confirmation: .none)) }
       guard facts.isAbsent else { return .control(.verify) }
@@ -90,7 +90,7 @@ public struct S3Protocol: UploadProtocol, OrphanListing, ShortChunks, DigestsAhe
     return settings.ifNoneMatch && isLost && !isAsked ? .control(.verify) : .chunks
   }
 
-  private func createStep(_ facts: UploadFacts) -> UploadStep {
+  private func createStep(_ facts: TransferFacts) -> TransferStep {
     if facts.lostAnswer != nil && !facts.isProbed { return .control(.probe(marker: facts.probeMarker)) }
     if let orphan = facts.orphans.first { return .control(.abort(remoteID: orphan)) }
     return .control(.create)
@@ -99,7 +99,7 @@ public struct S3Protocol: UploadProtocol, OrphanListing, ShortChunks, DigestsAhe
   /// The object is looked for before the session is: a completed session is gone at AWS and moto and still there at
   /// OpenStack Swift, so what becomes of it proves nothing.
   /// Source: moto 5.2.1, Swift 2.30 s3api, seen 2026-11-21.
-  private func finishStep(_ facts: UploadFacts) -> UploadStep {
+  private func finishStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAbsent { return .control(facts.isProbed ? .finish : .probe(marker: facts.probeMarker)) }
     return .control(facts.lostAnswer == nil || facts.untold.contains(.verify) ? .finish : .verify)
   }

@@ -3,7 +3,7 @@ import HTTPTypes
 
 extension S3Protocol {
   public func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     let key = facts.file.key
     switch step {
@@ -26,7 +26,7 @@ extension S3Protocol {
     S3Draft(method: method, key: key, query: query, fields: fields)
   }
 
-  private func create(_ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
+  private func create(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
     var draft = draft(.post, facts.file.key, query: [("uploads", "")], fields: objectFields(facts))
     if context.learned.partChecksums == .untried || context.learned.partChecksums == .confirmed {
       draft.fields += [("x-amz-checksum-algorithm", "CRC64NVME"), ("x-amz-checksum-type", "FULL_OBJECT")]
@@ -35,12 +35,12 @@ extension S3Protocol {
     return try draft.signed(settings, context)
   }
 
-  private func objectFields(_ facts: UploadFacts) -> [(String, String)] {
+  private func objectFields(_ facts: TransferFacts) -> [(String, String)] {
     [("content-type", "application/octet-stream"), (Self.uidField, facts.file.uid.description)]
   }
 
   private func probe(
-    _ marker: String?, _ facts: UploadFacts, _ context: RequestContext
+    _ marker: String?, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     let key = facts.file.key
     if let remoteID = facts.session?.remoteID {
@@ -59,7 +59,7 @@ extension S3Protocol {
   }
 
   private func send(
-    _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     let isPart = facts.layout.count > 1
     var draft = draft(.put, facts.file.key)
@@ -95,7 +95,7 @@ extension S3Protocol {
     return fields
   }
 
-  private func complete(_ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
+  private func complete(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
     let parts = facts.parts.sorted { $0.seq < $1.seq }
     guard let remoteID = facts.session?.remoteID, parts.map(\.seq) == Array(0..<facts.layout.count) else {
       throw Failure(.engineBug, "complete with \(parts.count) of \(facts.layout.count) parts")

@@ -3,7 +3,7 @@ import TransferModel
 /// Answers about uploads as they are, and about several that are joined.
 extension TusProtocol {
   /// HEAD of the upload: the offset is the truth, also when it is lower than before.
-  func interpretHead(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretHead(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return unknownUpload(reply, .untold, context) }
     guard let offset = reply.number("upload-offset") else {
       return .badReply(reply, "no Upload-Offset that is a number", .retry(isThrottled: false), context)
@@ -43,7 +43,7 @@ extension TusProtocol {
 
   // MARK: - Several uploads that are joined
 
-  func interpretPartial(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretPartial(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     if reply.status == 501 || TusError.code(reply).contains("CONCAT") {
       let failure = Failure(.protoUnsupported, "the server announces concatenation and refuses it")
       return .failed(failure, .sessionGone).with(learned: context.learned.without("concatenation"))
@@ -75,7 +75,7 @@ extension TusProtocol {
   }
 
   /// The answer to joining. An error that may hide a success is as bad as none: nobody can be asked.
-  func interpretJoin(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretJoin(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200..<300: return joined(reply, facts, context)
     case 404, 410: return unfinished(reply, context)
@@ -90,7 +90,7 @@ extension TusProtocol {
     }
   }
 
-  private func joined(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  private func joined(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     do throws(Failure) {
       let url = try SessionURL.read(reply, endpoint.origin, request: endpointURL(facts))
       return .settled.with(notes: [Self.finalNote: url])
@@ -106,7 +106,7 @@ extension TusProtocol {
   }
 
   /// HEAD of what was joined. There are servers that do not show it.
-  func interpretFinal(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext) -> Interpretation {
+  func interpretFinal(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     switch reply.status {
     case 200..<300: break
     case 403, 404, 405, 410: return .finished(proof(reply, facts, .none))
@@ -126,13 +126,13 @@ extension TusProtocol {
   }
 
   /// The server is still at it: asked again, ever more slowly, for about half an hour.
-  private func merging(_ reply: TransferReply, _ facts: UploadFacts) -> Interpretation {
+  private func merging(_ reply: TransferReply, _ facts: TransferFacts) -> Interpretation {
     let polls = facts.session?.notes[Self.pollNote].flatMap { Int64($0) } ?? 0
     guard polls < 30 else { return .finished(proof(reply, facts, .none)) }
     return .notYet(afterMs: 1_000 << min(polls, 6)).with(notes: [Self.pollNote: "\(polls + 1)"])
   }
 
-  private func proof(_ reply: TransferReply, _ facts: UploadFacts, _ confirmation: Confirmation) -> FileProof {
+  private func proof(_ reply: TransferReply, _ facts: TransferFacts, _ confirmation: Confirmation) -> FileProof {
     FileProof(
       confirmation: confirmation, digest: facts.parts.combinedDigest, requestID: reply.serverRequestID,
       serverDate: reply.field("date") ?? "")

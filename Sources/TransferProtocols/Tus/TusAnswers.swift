@@ -2,7 +2,7 @@ public import TransferModel
 
 extension TusProtocol {
   public func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return lost(failure, reply, step) }
     switch step {
@@ -41,7 +41,7 @@ extension TusProtocol {
 
   // MARK: - Creation
 
-  private func interpretCreate(_ reply: TransferReply, _ facts: UploadFacts, _ context: RequestContext)
+  private func interpretCreate(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext)
     -> Interpretation
   {
     guard (200..<300).contains(reply.status) else { return refusedCreation(reply, context) }
@@ -57,7 +57,7 @@ extension TusProtocol {
   }
 
   private func interpretCreateWithBody(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else {
       return reply.status == 460 ? refused(reply, context) : refusedCreation(reply, context)
@@ -95,7 +95,7 @@ extension TusProtocol {
 
   /// The answer to a PATCH of the upload, or of the chunk's own.
   private func interpretPatch(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard (200..<300).contains(reply.status) else { return refusedPatch(reply, chunk, facts, context) }
     guard let offset = reply.number("upload-offset") else {
@@ -127,7 +127,7 @@ extension TusProtocol {
   }
 
   private func refusedPatch(
-    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     let answer = failure(reply, context)
     switch reply.status {
@@ -216,7 +216,7 @@ extension TusProtocol {
   }
 }
 
-extension UploadFacts {
+extension TransferFacts {
   /// The server says that it holds nothing, and something was acknowledged or may have arrived. There are servers that
   /// forget where they are and keep the bytes: what is sent then comes behind them.
   func isForgotten(_ offset: Int64) -> Bool {

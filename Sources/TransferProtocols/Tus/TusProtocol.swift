@@ -10,7 +10,7 @@ public import TransferModel
 /// The request that joins uploads is the one that cannot be asked about: when its answer is lost the file is `unknown`,
 /// because sending it again may make the object twice. For the same reason a creation never brings the last byte of a
 /// file: lost, it leaves an upload behind that nobody sees.
-public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, PartialBodies, DigestsAhead, AbortTargets,
+public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, PartialBodies, DigestsAhead, AbortTargets,
   RequestEstimate
 {
   let endpoint: WebPlace
@@ -30,7 +30,7 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
     parallelChunks: false, resumable: true, needsParts: true)
   public let sentDigest = DigestAlgorithm.crc32c
 
-  public func abilities(_ facts: UploadFacts) -> ProtocolAbilities {
+  public func abilities(_ facts: TransferFacts) -> ProtocolAbilities {
     guard isConcatenated(facts) else { return abilities }
     return ProtocolAbilities(
       parallelChunks: true, resumable: true, unrepeatable: [.finish],
@@ -42,7 +42,7 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
 
   public var plansLate: Bool { true }
 
-  public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout {
+  public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     isConcatenated(facts) ? settings.parallelLayout(facts.file.size) : settings.sequentialLayout(facts.file.size)
   }
 
@@ -77,7 +77,7 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
 
   /// A body that is checked is stored whole or not at all, so it is kept short; and a server may have said that one is
   /// too long.
-  public func bodyRange(of chunk: ChunkFacts, _ facts: UploadFacts) -> ByteRange {
+  public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
     var most = checksum(facts.learned) == nil ? Int64.max : min(settings.partSize, chunk.mostAtOnce ?? .max)
     if let limit = facts.session?.notes[Self.bodyNote].flatMap({ Int64($0) }), limit > 0 { most = min(most, limit) }
     most = min(most, chunk.mostBody ?? .max)
@@ -85,7 +85,7 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
   }
 
   /// Whether the file goes as several uploads that are joined: decided before its session begins, and kept with it.
-  func isConcatenated(_ facts: UploadFacts) -> Bool {
+  func isConcatenated(_ facts: TransferFacts) -> Bool {
     if let session = facts.session { return session.notes[Self.mode.note] == Self.mode.concatenation }
     guard settings.isParallel, facts.file.size > settings.partSize, let discovered = facts.learned.discovered,
       TusFeatures(discovered).has("concatenation")
@@ -95,14 +95,14 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
 
   // MARK: - Steps
 
-  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+  public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let discovered = facts.learned.discovered else { return .control(.discover) }
     let features = TusFeatures(discovered)
     if facts.session == nil, let refusal = features.refusal(size: facts.file.size) { return .fail(refusal) }
     return isConcatenated(facts) ? concatenationStep(facts) : sequentialStep(facts, features)
   }
 
-  private func sequentialStep(_ facts: UploadFacts, _ features: TusFeatures) -> UploadStep {
+  private func sequentialStep(_ facts: TransferFacts, _ features: TusFeatures) -> TransferStep {
     if facts.isAllStored {
       let parts = facts.parts
       return .complete(FileProof(confirmation: parts.weakestConfirmation, digest: parts.combinedDigest))
@@ -118,7 +118,7 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
 
   /// The first body goes with the creation where the server takes it and it is short; not where bodies are checked:
   /// what comes with a creation may not be.
-  private func creation(_ facts: UploadFacts, _ features: TusFeatures) -> UploadStep {
+  private func creation(_ facts: TransferFacts, _ features: TusFeatures) -> TransferStep {
     let first = facts.isPlanned ? facts.layout.range(0).length : min(settings.partSize, facts.file.size)
     let isShortPart = first < facts.file.size && first <= Self.mostWithCreation
     guard features.has("creation-with-upload"), isShortPart, features.checksum(settings.checksum) == nil else {
@@ -127,7 +127,7 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
     return .chunkThatOpensSession
   }
 
-  private func concatenationStep(_ facts: UploadFacts) -> UploadStep {
+  private func concatenationStep(_ facts: TransferFacts) -> TransferStep {
     guard let session = facts.session else {
       return .openSession(remoteID: "concat:\(facts.file.uid)", notes: [Self.mode.note: Self.mode.concatenation])
     }
@@ -140,7 +140,7 @@ public struct TusProtocol: UploadProtocol, VaryingAbilities, LatePlanning, Parti
     session.notes[expiryNote].flatMap { Int64($0) } ?? session.expiresAtMs
   }
 
-  public func abortTargets(_ facts: UploadFacts) -> [String] {
+  public func abortTargets(_ facts: TransferFacts) -> [String] {
     guard let session = facts.session else { return [] }
     guard session.notes[Self.mode.note] == Self.mode.concatenation else { return session.remoteID.map { [$0] } ?? [] }
     return facts.parts.compactMap { $0.remote["url"] }

@@ -5,7 +5,7 @@ extension TusProtocol {
   static let mediaType = "application/offset+octet-stream"
 
   public func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     switch step {
     case .discover: return try make(.options, endpointURL(facts), [:], context)
@@ -25,15 +25,15 @@ extension TusProtocol {
     }
   }
 
-  func endpointURL(_ facts: UploadFacts) -> String { endpoint.url(facts.file.key) }
+  func endpointURL(_ facts: TransferFacts) -> String { endpoint.url(facts.file.key) }
 
-  private func create(_ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
+  private func create(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
     let fields = ["upload-length": "\(facts.file.size)", "upload-metadata": metadata(facts.file)]
     return try make(.post, endpointURL(facts), fields, context, body: .bytes([]))
   }
 
   private func createWithBody(
-    _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     var fields = body(chunk, context)
     fields["upload-length"] = "\(facts.file.size)"
@@ -42,7 +42,7 @@ extension TusProtocol {
   }
 
   private func patch(
-    _ chunk: ChunkFacts, _ facts: UploadFacts, _ context: RequestContext
+    _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     var fields = body(chunk, context)
     let isPartial = isConcatenated(facts)
@@ -60,7 +60,7 @@ extension TusProtocol {
     return fields
   }
 
-  private func join(_ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
+  private func join(_ facts: TransferFacts, _ context: RequestContext) throws(Failure) -> TransferRequest {
     let references = facts.parts.compactMap { $0.remote["ref"] }
     guard references.count == facts.layout.count else {
       throw Failure(.engineBug, "\(references.count) uploads are known of \(facts.layout.count)")
@@ -80,7 +80,7 @@ extension TusProtocol {
     }
   }
 
-  private func upload(_ facts: UploadFacts) throws(Failure) -> String {
+  private func upload(_ facts: TransferFacts) throws(Failure) -> String {
     guard let url = facts.session?.remoteID else { throw Failure(.engineBug, "the upload has no URL yet") }
     return url
   }
@@ -90,7 +90,7 @@ extension TusProtocol {
     return url
   }
 
-  private func final(_ facts: UploadFacts) throws(Failure) -> String {
+  private func final(_ facts: TransferFacts) throws(Failure) -> String {
     guard let url = facts.session?.notes[Self.finalNote] else { throw Failure(.engineBug, "nothing was joined yet") }
     return url
   }

@@ -15,10 +15,10 @@ extension TransferStore {
     let ledger = try Self.openForReading(path)
     defer { ledger?.close() }
     let plan = Lock(PlanResult())
-    let place = target.uploadProtocol.location(ofKey: NameBytes(""))
+    let place = target.transferProtocol.location(ofKey: NameBytes(""))
     let (batch, nowMs) = (target.batch(options), SystemClock().wallMs)
     let admitter = SourceAdmitter(
-      found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(path),
+      found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path),
       notice: notice)
     let seen = try admitter.examine { page throws(TransferError) in
       let standings = try ledger?.read { reader in
@@ -30,13 +30,13 @@ extension TransferStore {
       for (index, file) in page.enumerated() {
         let standing = try Self.standing(of: file, standings?[index], ledger)
         notice(.planned(path: file.path, key: file.key, size: file.identity.size, verdict: standing.rawValue))
-        let layout = try target.uploadProtocol.layout(size: file.identity.size)
-        let requests = try target.uploadProtocol.plannedRequests(size: file.identity.size)
+        let layout = try target.transferProtocol.layout(size: file.identity.size)
+        let requests = try target.transferProtocol.plannedRequests(size: file.identity.size)
         plan.withLock { $0.count(standing, layout, requests) }
       }
     }
     var result = plan.withLock { $0 }
-    if result.requests > 0 { result.requests += target.uploadProtocol.plannedDiscovery }
+    if result.requests > 0 { result.requests += target.transferProtocol.plannedDiscovery }
     result.counts.add(seen)
     result.hosts = try target.hosts()
     result.variables = try target.variables()

@@ -29,7 +29,7 @@ package struct TransferStore: Sendable {
     let found = try options.selection(sources).resolve()
     let clock = SystemClock()
     let admitter = SourceAdmitter(
-      found, to: target.destination, target.uploadProtocol, ownFiles: LedgerFiles(path),
+      found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path),
       notice: notice)
     let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
     defer { opened.withLock { $0.ledger }?.close() }

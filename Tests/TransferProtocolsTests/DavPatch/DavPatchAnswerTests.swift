@@ -6,7 +6,7 @@ import TransferModel
 /// What answers mean.
 @Suite struct DavPatchAnswerTests {
   private func interpret(
-    _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts = DavPatchScene.facts(),
+    _ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts = DavPatchScene.facts(),
     change: (inout BatchSettings) -> Void = { _ in }
   ) throws -> String {
     text(
@@ -86,7 +86,7 @@ import TransferModel
       $0.storedChunks = 1
       $0.acked = 6
     }
-    func probe(_ reply: TransferReply, _ facts: UploadFacts) throws -> String {
+    func probe(_ reply: TransferReply, _ facts: TransferFacts) throws -> String {
       try interpret(reply, .probe(marker: nil), facts)
     }
     for count in [0, 3, 6, 11] { #expect(try probe(Scene.reply(200, [length(count)]), facts) == "offset \(count)") }

@@ -17,10 +17,10 @@ enum DavPatchScene {
   /// A file whose temporary object is made, cut in chunks of `chunk` bytes.
   static func facts(
     size: Int64 = 11, chunk: Int64 = 6, notes: [String: String]? = ["made": "1"],
-    change: (inout UploadFacts) -> Void = { _ in }
-  ) -> UploadFacts {
+    change: (inout TransferFacts) -> Void = { _ in }
+  ) -> TransferFacts {
     let layout = size > chunk ? ChunkLayout(size: size, chunkSize: chunk) : ChunkLayout(whole: size)
-    var facts = UploadFacts(
+    var facts = TransferFacts(
       file: FileFacts(uid: Scene.uid, key: NameBytes("in/a b.pdf"), size: size, mtimeMs: 0), layout: layout)
     facts.isPlanned = true
     facts.learned.discovered = [DavPatchProtocol.feature: "announced"]
@@ -34,8 +34,8 @@ enum DavPatchScene {
 
   /// `hello ` and `world` are stored.
   static func stored(
-    _ notes: [String: String] = ["made": "1"], change: (inout UploadFacts) -> Void = { _ in }
-  ) -> UploadFacts {
+    _ notes: [String: String] = ["made": "1"], change: (inout TransferFacts) -> Void = { _ in }
+  ) -> TransferFacts {
     facts(notes: notes) { facts in
       facts.storedChunks = 2
       facts.acked = 11
@@ -47,7 +47,7 @@ enum DavPatchScene {
     }
   }
 
-  static func context(_ facts: UploadFacts, _ credential: Credential? = nil) -> RequestContext {
+  static func context(_ facts: TransferFacts, _ credential: Credential? = nil) -> RequestContext {
     RequestContext(wallMs: Scene.wallMs, credential: credential, learned: facts.learned)
   }
 

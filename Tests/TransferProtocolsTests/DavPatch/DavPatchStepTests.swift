@@ -6,12 +6,12 @@ import TransferModel
 
 /// What is done next, and the requests for it.
 @Suite struct DavPatchStepTests {
-  private func step(_ facts: UploadFacts) throws -> String {
+  private func step(_ facts: TransferFacts) throws -> String {
     TusScene.say(try DavPatchScene.davPatch().nextStep(facts))
   }
 
   private func wire(
-    _ step: StepRequest, _ facts: UploadFacts = DavPatchScene.facts(), _ credential: Credential? = nil,
+    _ step: StepRequest, _ facts: TransferFacts = DavPatchScene.facts(), _ credential: Credential? = nil,
     change: (inout BatchSettings) -> Void = { _ in }
   ) throws -> [String] {
     TusScene.wire(

@@ -17,9 +17,9 @@ import TransferModel
     proto = try #require(made as? GetProtocol)
   }
 
-  private func facts(_ head: HTTPFields) throws -> UploadFacts {
+  private func facts(_ head: HTTPFields) throws -> TransferFacts {
     let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a b"), size: 0, mtimeMs: 0)
-    var facts = UploadFacts(file: file, layout: ChunkLayout(whole: 0))
+    var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
     #expect(proto.nextStep(facts) == .control(.create))
     facts.session = SessionFacts(remoteID: nil, intendedAtMs: 0)
     var reply = TransferReply()
@@ -36,7 +36,7 @@ import TransferModel
     [.contentLength: "\(size)", .eTag: "\"v1\"", .acceptRanges: "bytes"]
   }
 
-  private func chunk(_ seq: Int, acked: Int64 = 0, of facts: UploadFacts) -> ChunkFacts {
+  private func chunk(_ seq: Int, acked: Int64 = 0, of facts: TransferFacts) -> ChunkFacts {
     var chunk = ChunkFacts(seq: seq, range: facts.layout.range(seq))
     chunk.acked = acked
     chunk.body = chunk.rest
@@ -124,7 +124,7 @@ import TransferModel
     #expect(try code(206, [.contentRange: "bytes 0-9/204800"], ofWhole: true) == .protoBadReply)
   }
 
-  private func outcome(_ status: Int, received: Int64, curlCode: Int32 = 0, of facts: UploadFacts) -> Interpretation {
+  private func outcome(_ status: Int, received: Int64, curlCode: Int32 = 0, of facts: TransferFacts) -> Interpretation {
     var reply = TransferReply()
     (reply.status, reply.bytesReceived, reply.curlCode) = (status, received, curlCode)
     return proto.interpret(reply, to: .chunk(chunk(facts.layout.count > 1 ? 1 : 0, of: facts)), facts, context)

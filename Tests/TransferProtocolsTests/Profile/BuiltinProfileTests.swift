@@ -640,7 +640,7 @@ import Testing
 
   @Test func abortsNameTheSession() throws {
     let proto = try google(10).proto
-    var facts = UploadFacts(
+    var facts = TransferFacts(
       file: FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("k"), size: 10, mtimeMs: 0),
       layout: ChunkLayout(whole: 10))
     facts.session = SessionFacts(remoteID: "x", intendedAtMs: 1, notes: ["s.url": "\"https://g.example/up/7\""])

@@ -33,7 +33,7 @@ import Testing
 
   @Test func requestsBesideTheOneThatIsRefusedAreSentAgainWithTheNewToken() throws {
     let proto = try ProfileDriver.of(Self.refreshing).proto
-    let facts = UploadFacts(
+    let facts = TransferFacts(
       file: FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("k"), size: 3, mtimeMs: 0),
       layout: ChunkLayout(whole: 3))
     let chunk = StepRequest.chunk(ChunkFacts(seq: 0, range: facts.layout.range(0)))

@@ -34,7 +34,7 @@ final class ProfileDriver {
 
   let proto: ProfileProtocol
   let content: [UInt8]
-  var facts: UploadFacts
+  var facts: TransferFacts
   var chunks: [Chunk]
   var credential: Credential?
   var nowMs: Int64 = 1_700_000_000_000
@@ -48,7 +48,7 @@ final class ProfileDriver {
     self.proto = proto
     self.content = content
     let layout = try proto.layout(size: Int64(content.count))
-    facts = UploadFacts(
+    facts = TransferFacts(
       file: FileFacts(
         uid: UID(high: 1, low: 2), key: NameBytes(key), size: Int64(content.count), mtimeMs: 784_111_777_000),
       layout: layout)

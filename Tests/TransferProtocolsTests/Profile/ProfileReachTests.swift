@@ -133,7 +133,7 @@ import TransferModel
   @Test func onlyWhatAServerNamedIsBoundToPublicAddresses() throws {
     let rule = { (allowed: [String]) throws -> AddressRule in
       let proto = try ProfileProtocol(Self.settings(Self.follows, "https://h.test", allowed: allowed, builtin: true))
-      var facts = UploadFacts(
+      var facts = TransferFacts(
         file: FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("k"), size: 3, mtimeMs: 0),
         layout: ChunkLayout(whole: 3))
       facts.session = SessionFacts(remoteID: "r", intendedAtMs: 0, notes: ["s.u": "\"https://other.test/1\""])

@@ -9,7 +9,8 @@ import TransferModel
   private let chunk = StepRequest.chunk(Scene.chunk(0, "hello", .crc32c))
 
   private func interpret(
-    _ reply: TransferReply, _ destination: String = "http://h/in/", step: StepRequest? = nil, facts: UploadFacts? = nil,
+    _ reply: TransferReply, _ destination: String = "http://h/in/", step: StepRequest? = nil,
+    facts: TransferFacts? = nil,
     change: (inout BatchSettings) -> Void = { _ in }
   ) throws -> String {
     let proto = try Scene.web(destination, change: change)

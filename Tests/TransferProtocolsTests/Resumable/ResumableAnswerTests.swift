@@ -10,7 +10,7 @@ import TransferModel
   private let open = ("Upload-Complete", "?0")
 
   private func interpret(
-    _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts, failures: Int = 0,
+    _ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts, failures: Int = 0,
     _ proto: ResumableProtocol? = nil
   ) throws -> String {
     let context = TusScene.context(facts, failures: failures)
@@ -18,7 +18,7 @@ import TransferModel
   }
 
   private func make(
-    _ status: Int, _ fields: (String, String)..., facts: UploadFacts? = nil, proto: ResumableProtocol? = nil
+    _ status: Int, _ fields: (String, String)..., facts: TransferFacts? = nil, proto: ResumableProtocol? = nil
   ) throws -> String {
     try interpret(Scene.reply(status, fields), .chunk(TusScene.chunk(0, 0..<5)), facts ?? R.fresh(size: 5), proto)
   }
@@ -146,7 +146,7 @@ import TransferModel
     fields[.location] = "/up/7"
     fields[.init("upload-limit")!] = "max-age=10"
     let reply = InterimReply(status: 104, fields: fields)
-    func hear(_ step: StepRequest, _ facts: UploadFacts) throws -> OpenedSession? {
+    func hear(_ step: StepRequest, _ facts: TransferFacts) throws -> OpenedSession? {
       try R.proto().interpretInterim(reply, to: step, facts, TusScene.context(facts))
     }
     #expect(try hear(.chunk(TusScene.chunk(1, 4..<8)), R.facts(size: 10, chunk: 4)) == nil)
@@ -291,7 +291,7 @@ import TransferModel
 
   @Test func anUploadThatForgotWhatItHeldIsOfNoUse() throws {
     let zero = Scene.reply(204, [("Upload-Offset", "0")])
-    func look(_ method: String, _ change: (inout UploadFacts) -> Void) throws -> String {
+    func look(_ method: String, _ change: (inout TransferFacts) -> Void) throws -> String {
       try interpret(
         zero, .probe(marker: nil), R.facts(size: 10, chunk: 4, change: change), R.proto { $0.method = method })
     }

@@ -19,10 +19,10 @@ enum ResumableScene {
   /// A file whose upload is open at a server that speaks version 9.
   static func facts(
     size: Int64, chunk: Int64? = nil, url: String? = "http://h/up/1", discovered: [String: String]? = ["speaks": "9"],
-    change: (inout UploadFacts) -> Void = { _ in }
-  ) -> UploadFacts {
+    change: (inout TransferFacts) -> Void = { _ in }
+  ) -> TransferFacts {
     let layout = chunk.map { ChunkLayout(size: size, chunkSize: $0) } ?? ChunkLayout(whole: size)
-    var facts = UploadFacts(
+    var facts = TransferFacts(
       file: FileFacts(uid: Scene.uid, key: NameBytes("in/a b"), size: size, mtimeMs: 0), layout: layout)
     facts.isPlanned = true
     facts.learned.discovered = discovered
@@ -33,7 +33,7 @@ enum ResumableScene {
   }
 
   /// Not made yet; the `intended` row is there.
-  static func fresh(size: Int64, discovered: [String: String]? = ["speaks": "9"]) -> UploadFacts {
+  static func fresh(size: Int64, discovered: [String: String]? = ["speaks": "9"]) -> TransferFacts {
     facts(size: size, url: nil, discovered: discovered) { facts in
       facts.session = SessionFacts(remoteID: nil, intendedAtMs: Scene.wallMs)
     }

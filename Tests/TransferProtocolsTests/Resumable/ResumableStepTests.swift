@@ -8,11 +8,11 @@ import TransferModel
 @Suite struct ResumableStepTests {
   typealias R = ResumableScene
 
-  private func step(_ facts: UploadFacts, _ proto: ResumableProtocol? = nil) throws -> String {
+  private func step(_ facts: TransferFacts, _ proto: ResumableProtocol? = nil) throws -> String {
     TusScene.say(try (proto ?? R.proto()).nextStep(facts))
   }
 
-  private func wire(_ step: StepRequest, _ facts: UploadFacts, _ proto: ResumableProtocol? = nil) throws -> [String] {
+  private func wire(_ step: StepRequest, _ facts: TransferFacts, _ proto: ResumableProtocol? = nil) throws -> [String] {
     TusScene.wire(try (proto ?? R.proto()).request(step, facts, TusScene.context(facts)))
   }
 
@@ -142,7 +142,7 @@ import TransferModel
 
   /// All bytes are there is one thing, and the end of the upload another.
   @Test func theEnd() throws {
-    func all(_ remote: [String: String] = [:], _ change: (inout UploadFacts) -> Void = { _ in }) -> UploadFacts {
+    func all(_ remote: [String: String] = [:], _ change: (inout TransferFacts) -> Void = { _ in }) -> TransferFacts {
       R.facts(size: 11, chunk: 6) { facts in
         facts.storedChunks = facts.layout.count
         facts.parts = [("hello ", 0), ("world", 1)].map { text, seq in

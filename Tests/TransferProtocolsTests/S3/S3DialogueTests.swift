@@ -10,7 +10,7 @@ import TransferModel
   private let multi = Scene.facts(size: 40 << 20, parts: 3, session: "U")
 
   private func interpret(
-    _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts,
+    _ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts,
     change: (inout BatchSettings) -> Void = { _ in }, learned: (inout LearnedFacts) -> Void = { _ in }
   ) throws -> String {
     text(try Scene.s3(change: change).interpret(reply, to: step, facts, Scene.context(learned: learned)))
@@ -204,7 +204,7 @@ import TransferModel
 
   @Test func theOrderOfSteps() throws {
     let s3 = try Scene.s3()
-    func step(_ change: (inout UploadFacts) -> Void) -> UploadStep {
+    func step(_ change: (inout TransferFacts) -> Void) -> TransferStep {
       var facts = multi
       change(&facts)
       return s3.nextStep(facts)

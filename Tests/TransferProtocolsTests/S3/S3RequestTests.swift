@@ -119,7 +119,7 @@ import TransferModel
     let key = NameBytes((0...255).map { UInt8($0) })
     var facts = Scene.facts()
     facts.file.key = key
-    for proto in [try Scene.s3() as any UploadProtocol, try Scene.web("http://h/")] {
+    for proto in [try Scene.s3() as any TransferProtocol, try Scene.web("http://h/")] {
       let credential = proto.name == "s3" ? Scene.aws : nil
       let url = try proto.request(.chunk(Scene.chunk(0, "x", .crc64nvme)), facts, Scene.context(credential)).url
       #expect(url.utf8.allSatisfy { (0x21...0x7E).contains($0) })

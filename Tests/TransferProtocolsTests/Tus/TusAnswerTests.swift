@@ -7,7 +7,7 @@ import TransferModel
 /// What answers mean to an upload that is sent body by body.
 @Suite struct TusAnswerTests {
   private func interpret(
-    _ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts, failures: Int = 0
+    _ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts, failures: Int = 0
   ) throws -> String {
     text(try TusScene.tus().interpret(reply, to: step, facts, TusScene.context(facts, failures: failures)))
   }
@@ -18,7 +18,7 @@ import TransferModel
 
   private func patch(
     _ status: Int, _ fields: [(String, String)] = [], _ body: String = "", chunk: ChunkFacts? = nil,
-    facts: UploadFacts? = nil, failures: Int = 0
+    facts: TransferFacts? = nil, failures: Int = 0
   ) throws -> String {
     let chunk = chunk ?? TusScene.chunk(1, 4..<8)
     return try interpret(
@@ -218,7 +218,7 @@ import TransferModel
 
   @Test func anUploadThatForgotWhatItHeldIsOfNoUse() throws {
     let zero = Scene.reply(200, [("Upload-Offset", "0")])
-    func look(_ change: (inout UploadFacts) -> Void) throws -> String {
+    func look(_ change: (inout TransferFacts) -> Void) throws -> String {
       try interpret(zero, .probe(marker: nil), TusScene.facts(size: 10, chunk: 4, change: change))
     }
     #expect(try look { _ in } == "offset 0")

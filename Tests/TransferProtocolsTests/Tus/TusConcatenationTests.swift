@@ -8,14 +8,14 @@ import TransferModel
 @Suite struct TusConcatenationTests {
   private let remote = ["url": "http://h/files/7", "ref": "/files/7"]
 
-  private func facts(_ change: (inout UploadFacts) -> Void = { _ in }) -> UploadFacts {
+  private func facts(_ change: (inout TransferFacts) -> Void = { _ in }) -> TransferFacts {
     TusScene.facts(size: 10, chunk: 4, extensions: "creation,concatenation") { facts in
       TusScene.joined(&facts)
       change(&facts)
     }
   }
 
-  private func stored(_ facts: inout UploadFacts) {
+  private func stored(_ facts: inout TransferFacts) {
     facts.storedChunks = facts.layout.count
     facts.parts = [("hell", 0), ("o wo", 1), ("rl", 2)].map { text, seq in
       PartReceipt(
@@ -24,14 +24,14 @@ import TransferModel
     }
   }
 
-  private func interpret(_ reply: TransferReply, _ step: StepRequest, _ facts: UploadFacts) throws -> String {
+  private func interpret(_ reply: TransferReply, _ step: StepRequest, _ facts: TransferFacts) throws -> String {
     text(try TusScene.tus().interpret(reply, to: step, facts, TusScene.context(facts)))
   }
 
   @Test func whenItIsDone() throws {
     func abilities(
       _ size: Int64, _ extensions: String = "concatenation", _ tus: TusProtocol? = nil,
-      change: (inout UploadFacts) -> Void = { $0.isPlanned = false }
+      change: (inout TransferFacts) -> Void = { $0.isPlanned = false }
     ) throws -> Bool {
       let facts = TusScene.facts(size: size, extensions: extensions, url: nil, change: change)
       return try (tus ?? TusScene.tus { $0.isParallel = true }).abilities(facts).parallelChunks
@@ -76,7 +76,7 @@ import TransferModel
 
   @Test func requests() throws {
     let tus = try TusScene.tus()
-    func wire(_ step: StepRequest, _ facts: UploadFacts) throws -> [String] {
+    func wire(_ step: StepRequest, _ facts: TransferFacts) throws -> [String] {
       TusScene.wire(try tus.request(step, facts, TusScene.context(facts)))
     }
     let chunk = TusScene.chunk(1, 4..<8, acked: 1, remote: remote)

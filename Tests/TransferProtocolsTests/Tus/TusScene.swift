@@ -29,10 +29,10 @@ enum TusScene {
   /// A file in an upload that is open at the server, cut in chunks of `chunk` bytes.
   static func facts(
     size: Int64, chunk: Int64? = nil, extensions: String = "creation", checksums: String = "",
-    url: String? = "http://h/files/1", change: (inout UploadFacts) -> Void = { _ in }
-  ) -> UploadFacts {
+    url: String? = "http://h/files/1", change: (inout TransferFacts) -> Void = { _ in }
+  ) -> TransferFacts {
     let layout = chunk.map { ChunkLayout(size: size, chunkSize: $0) } ?? ChunkLayout(whole: size)
-    var facts = UploadFacts(
+    var facts = TransferFacts(
       file: FileFacts(uid: Scene.uid, key: NameBytes("in/a b.pdf"), size: size, mtimeMs: 0), layout: layout)
     facts.isPlanned = true
     facts.learned = learned(extensions, checksums)
@@ -42,11 +42,11 @@ enum TusScene {
     return facts
   }
 
-  static func joined(_ facts: inout UploadFacts) {
+  static func joined(_ facts: inout TransferFacts) {
     facts.session = SessionFacts(remoteID: "concat:x", intendedAtMs: Scene.wallMs, notes: ["mode": "concat"])
   }
 
-  static func context(_ facts: UploadFacts, _ credential: Credential? = nil, failures: Int = 0) -> RequestContext {
+  static func context(_ facts: TransferFacts, _ credential: Credential? = nil, failures: Int = 0) -> RequestContext {
     RequestContext(wallMs: Scene.wallMs, credential: credential, learned: facts.learned, failures: failures)
   }
 
@@ -62,7 +62,7 @@ enum TusScene {
       + request.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
   }
 
-  static func say(_ step: UploadStep) -> String {
+  static func say(_ step: TransferStep) -> String {
     switch step {
     case .control(let request): "\(request)".prefix { $0 != "(" }.description
     case .chunks: "chunks"

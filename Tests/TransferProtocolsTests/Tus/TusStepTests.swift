@@ -6,11 +6,11 @@ import TransferModel
 
 /// What is done next, and the requests for it.
 @Suite struct TusStepTests {
-  private func step(_ facts: UploadFacts, _ tus: TusProtocol? = nil) throws -> String {
+  private func step(_ facts: TransferFacts, _ tus: TusProtocol? = nil) throws -> String {
     TusScene.say(try (tus ?? TusScene.tus()).nextStep(facts))
   }
 
-  private func wire(_ step: StepRequest, _ facts: UploadFacts, _ tus: TusProtocol? = nil) throws -> [String] {
+  private func wire(_ step: StepRequest, _ facts: TransferFacts, _ tus: TusProtocol? = nil) throws -> [String] {
     TusScene.wire(try (tus ?? TusScene.tus()).request(step, facts, TusScene.context(facts)))
   }
 

@@ -2,7 +2,7 @@ public import TransferModel
 
 extension ProfileProtocol {
   public func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     guard let (name, described) = described(step) else {
       return .failed(Failure(.engineBug, "the profile has no step to \(step.operation.rawValue)"), .permanent)
@@ -27,7 +27,7 @@ struct ProfileInterpreter {
   let rules: ProfileStep
   let reply: TransferReply
   let reader: ReplyReader
-  let facts: UploadFacts
+  let facts: TransferFacts
   let context: RequestContext
   let scope: ProfileScope
 

@@ -10,7 +10,7 @@ extension ProfileProtocol {
   }
 
   /// Once the session is open and the server has chosen.
-  public func layout(_ facts: UploadFacts) throws(TransferError) -> ChunkLayout {
+  public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
     guard case .session(let name) = profile.chunk.size else { return try layout(size: facts.file.size) }
     let value = SessionNotes(facts.session?.notes ?? [:]).sessionValues[name] ?? .missing("session.\(name)")
     guard let chunkSize = try? value.integer(), chunkSize >= 1 else {

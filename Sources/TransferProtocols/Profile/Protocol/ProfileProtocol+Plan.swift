@@ -6,7 +6,7 @@ extension ProfileProtocol {
   public func plannedRequests(size: Int64) throws(TransferError) -> Int {
     let layout = try layout(size: size)
     let file = FileFacts(uid: UID(high: 0x7000, low: 1 << 63), key: NameBytes(""), size: size, mtimeMs: 0)
-    let facts = UploadFacts(file: file, layout: layout)
+    let facts = TransferFacts(file: file, layout: layout)
     func count(_ name: StepName?) -> Int {
       guard let name, let step = profile.step(name), !step.isOfDoubt, isWanted(step, facts) else { return 0 }
       return 1

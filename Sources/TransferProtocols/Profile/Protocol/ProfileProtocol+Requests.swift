@@ -7,7 +7,7 @@ extension ProfileProtocol {
   static func secret(_ name: String) -> String { LearnedFacts.secretPrefix + name }
 
   public func request(
-    _ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
     guard let (name, described) = described(step) else {
       throw Failure(.protoUnsupported, "the profile \"\(profile.name)\" has no step to \(step.operation.rawValue)")
@@ -49,7 +49,7 @@ extension ProfileProtocol {
   }
 
   /// A step that polls asks with the request of its `poll`, where it has one.
-  private func source(_ name: StepName?, _ step: ProfileStep, _ facts: UploadFacts) -> RenderedRequest.Source {
+  private func source(_ name: StepName?, _ step: ProfileStep, _ facts: TransferFacts) -> RenderedRequest.Source {
     if let name, let poll = step.poll?.request, SessionNotes(facts.session?.notes ?? [:]).pollsSinceMs(name) != nil {
       return RenderedRequest.Source(
         method: poll.method, url: poll.url, query: poll.query, headers: poll.headers, usesAuth: poll.usesAuth)
@@ -93,7 +93,7 @@ extension ProfileProtocol {
 
   // MARK: - Variables
 
-  func scope(_ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) -> ProfileScope {
+  func scope(_ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext) -> ProfileScope {
     var scope = scope(facts, context, chunk: step.chunk)
     if case .makeParent(let depth) = step {
       let components = facts.file.key.bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
@@ -102,7 +102,7 @@ extension ProfileProtocol {
     return scope
   }
 
-  func scope(_ facts: UploadFacts, _ context: RequestContext?, chunk: ChunkFacts?) -> ProfileScope {
+  func scope(_ facts: TransferFacts, _ context: RequestContext?, chunk: ChunkFacts?) -> ProfileScope {
     let notes = SessionNotes(facts.session?.notes ?? [:])
     let uuid = notes.texts[SessionNotes.uuid] ?? Self.uuid(facts.file.uid, facts.session?.intendedAtMs ?? facts.wallMs)
     var scope = ProfileScope()
@@ -129,7 +129,7 @@ extension ProfileProtocol {
 
   /// What was asked for ahead; and at the end the digest of what was sent.
   private func fileHashes(
-    _ facts: UploadFacts, _ context: RequestContext?, _ chunk: ChunkFacts?
+    _ facts: TransferFacts, _ context: RequestContext?, _ chunk: ChunkFacts?
   ) -> [String: Digest] {
     var hashes: [String: Digest] = [:]
     if let chunk, let digest = wholeDigest(facts, chunk) { hashes[ProfileHash.crc32c.rawValue] = digest }
@@ -143,7 +143,7 @@ extension ProfileProtocol {
   }
 
   /// The digest of the whole file when the last chunk of it was sent.
-  private func wholeDigest(_ facts: UploadFacts, _ chunk: ChunkFacts) -> Digest? {
+  private func wholeDigest(_ facts: TransferFacts, _ chunk: ChunkFacts) -> Digest? {
     guard chunk.seq == facts.layout.count - 1, facts.parts.count == chunk.seq, chunk.body.end == chunk.range.end,
       let digest = chunk.digests[sentDigest]
     else { return nil }

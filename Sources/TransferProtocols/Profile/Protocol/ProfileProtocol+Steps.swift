@@ -1,7 +1,7 @@
 import TransferModel
 
 extension ProfileProtocol {
-  public func nextStep(_ facts: UploadFacts) -> UploadStep {
+  public func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.learned.discovered?[Self.refreshIsDue] != nil { return .control(.discover) }
     guard let session = facts.session else { return openingStep(facts) }
     guard session.remoteID != nil else { return .control(.create) }
@@ -17,7 +17,7 @@ extension ProfileProtocol {
 
   /// The answer to the last chunk was lost, and no step is to follow: the file may be there, and with it the session
   /// may be gone.
-  func mayBeWhole(_ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
+  func mayBeWhole(_ facts: TransferFacts, _ notes: SessionNotes) -> Bool {
     guard facts.lostAnswer == .part, !facts.isAllStored, !facts.isAbsent, !facts.untold.contains(.verify) else {
       return false
     }
@@ -25,7 +25,7 @@ extension ProfileProtocol {
   }
 
   /// At most one chunk is not stored; of chunks side by side that may be any.
-  func isLastMissing(_ facts: UploadFacts) -> Bool {
+  func isLastMissing(_ facts: TransferFacts) -> Bool {
     let last = profile.chunk.mode == .parallel ? 0 : facts.layout.count - 1
     return facts.file.size - facts.acked <= facts.layout.range(last).length
   }
@@ -41,12 +41,12 @@ extension ProfileProtocol {
   }
 
   /// The last chunk makes the file.
-  func endsWithChunks(_ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
+  func endsWithChunks(_ facts: TransferFacts, _ notes: SessionNotes) -> Bool {
     !isPending(finishName, facts, notes) && !isPending(saveName, facts, notes)
   }
 
   /// A lost answer to `init` is not asked about: a second session does no harm, and the first one expires.
-  private func openingStep(_ facts: UploadFacts) -> UploadStep {
+  private func openingStep(_ facts: TransferFacts) -> TransferStep {
     if let step = profile.step(.begin), isWanted(step, facts) { return .control(.create) }
     let uuid = Self.uuid(facts.file.uid, facts.wallMs)
     return .openSession(remoteID: uuid, notes: [SessionNotes.uuid: uuid])
@@ -76,7 +76,7 @@ extension ProfileProtocol {
     return ms
   }
 
-  private func wantsProbe(_ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
+  private func wantsProbe(_ facts: TransferFacts, _ notes: SessionNotes) -> Bool {
     guard let step = profile.step(.probe), isWanted(step, facts) else { return false }
     if notes.wantsProbe { return true }
     guard !facts.isProbed, !notes.isComplete else { return false }
@@ -86,7 +86,7 @@ extension ProfileProtocol {
 
   // MARK: - The last steps
 
-  private func lastStep(_ facts: UploadFacts, _ notes: SessionNotes) -> UploadStep {
+  private func lastStep(_ facts: TransferFacts, _ notes: SessionNotes) -> TransferStep {
     let (finishes, saves) = (isPending(finishName, facts, notes), isPending(saveName, facts, notes))
     let isInDoubt = finishes && facts.lostAnswer == .finish || saves && facts.lostAnswer == .save
     let isAsked = facts.isAbsent || facts.untold.contains(.verify)
@@ -97,24 +97,26 @@ extension ProfileProtocol {
     return .complete(proof(facts, confirmation: notes.proved, reply: nil))
   }
 
-  func canVerify(_ facts: UploadFacts) -> Bool { wants(.verify, facts) }
+  func canVerify(_ facts: TransferFacts) -> Bool { wants(.verify, facts) }
 
   /// Every file is verified when all is done, and not only one in doubt.
-  private func verifiesEnd(_ facts: UploadFacts) -> Bool {
+  private func verifiesEnd(_ facts: TransferFacts) -> Bool {
     canVerify(facts) && profile.step(.verify)?.isOfDoubt == false
   }
 
   /// The step is there, and for this file.
-  func wants(_ name: StepName, _ facts: UploadFacts) -> Bool { profile.step(name).map { isWanted($0, facts) } ?? false }
+  func wants(_ name: StepName, _ facts: TransferFacts) -> Bool {
+    profile.step(name).map { isWanted($0, facts) } ?? false
+  }
 
   /// A last step that is still to be done. What a probe found complete needs no step that completes it.
-  func isPending(_ name: StepName?, _ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
+  func isPending(_ name: StepName?, _ facts: TransferFacts, _ notes: SessionNotes) -> Bool {
     guard let name, let step = profile.step(name), !notes.isDone(name) else { return false }
     return !(name == finishName && notes.isComplete) && isWanted(step, facts)
   }
 
   /// The last steps are done: what is verified then has to be there.
-  func isEnded(_ facts: UploadFacts, _ notes: SessionNotes) -> Bool {
+  func isEnded(_ facts: TransferFacts, _ notes: SessionNotes) -> Bool {
     facts.isAllStored && endsWithChunks(facts, notes)
   }
 
@@ -125,20 +127,20 @@ extension ProfileProtocol {
   }
 
   /// A condition that cannot be computed lets the step happen: its request then says what is missing.
-  func isWanted(_ step: ProfileStep, _ facts: UploadFacts) -> Bool {
+  func isWanted(_ step: ProfileStep, _ facts: TransferFacts) -> Bool {
     guard let when = step.when else { return true }
     return (try? when.value(scope(facts, nil, chunk: nil)).isTrue) ?? true
   }
 
   /// Whether a step is still to come behind the one that was just done; `isProved` says that its answer confirmed the
   /// file.
-  func remains(after name: StepName, _ facts: UploadFacts, _ notes: SessionNotes, isProved: Bool) -> Bool {
+  func remains(after name: StepName, _ facts: TransferFacts, _ notes: SessionNotes, isProved: Bool) -> Bool {
     if name == finishName, isPending(saveName, facts, notes) { return true }
     return !isProved && verifiesEnd(facts)
   }
 
   /// What is known of the finished file. `confirmation` is what the last answer proves, if anything.
-  func proof(_ facts: UploadFacts, confirmation: Confirmation?, reply: TransferReply?) -> FileProof {
+  func proof(_ facts: TransferFacts, confirmation: Confirmation?, reply: TransferReply?) -> FileProof {
     let isWhole = !facts.parts.isEmpty && facts.parts.count == facts.layout.count
     let digest = isWhole ? facts.parts.combinedDigest : nil
     let areProved = isWhole && facts.parts.allSatisfy { $0.confirmation == .digest }

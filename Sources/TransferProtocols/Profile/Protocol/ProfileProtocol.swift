@@ -15,7 +15,7 @@ public import TransferModel
 ///
 /// Values of the session and results are notes of the session row, values of a part belong to its chunk row; both are
 /// committed with the answer that gave them. Secrets come with the credential and go nowhere.
-public struct ProfileProtocol: UploadProtocol, VaryingAbilities, LatePlanning, DigestsAhead, WholeFileDigests,
+public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning, DigestsAhead, WholeFileDigests,
   AbortTargets,
   RequestEstimate
 {
@@ -69,7 +69,7 @@ public struct ProfileProtocol: UploadProtocol, VaryingAbilities, LatePlanning, D
   }
 
   /// What asks how far a last step is can be repeated, whatever the step itself is.
-  public func abilities(_ facts: UploadFacts) -> ProtocolAbilities {
+  public func abilities(_ facts: TransferFacts) -> ProtocolAbilities {
     var abilities = abilities
     let (prepares, probes) = (wants(.prepareChunk, facts), wants(.probeChunk, facts))
     abilities.chunkOpening = ChunkOpening(prepares: prepares, probesUncertain: probes)
@@ -144,7 +144,7 @@ public struct ProfileProtocol: UploadProtocol, VaryingAbilities, LatePlanning, D
     Set(profile.chunk.hashes.map(\.algorithm))
   }
 
-  public func fileDigests(for step: StepRequest, _ facts: UploadFacts) -> Set<DigestAlgorithm> {
+  public func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
     guard !profile.file.hashes.isEmpty, let (_, described) = described(step) else { return [] }
     if case .abort = step { return [] }
     // What an answer to one of many chunks may say is not worth reading the whole file for.
@@ -171,7 +171,7 @@ public struct ProfileProtocol: UploadProtocol, VaryingAbilities, LatePlanning, D
   }
 
   /// Without an abort step there is nothing to tell the server.
-  public func abortTargets(_ facts: UploadFacts) -> [String] {
+  public func abortTargets(_ facts: TransferFacts) -> [String] {
     guard wants(.abort, facts) else { return [] }
     return facts.session?.remoteID.map { [$0] } ?? []
   }

@@ -1,20 +1,21 @@
 public import TransferModel
 
-/// A protocol for uploads: pure. It is asked for the next step of a file, builds the requests, and says what an answer
-/// means. It never sleeps, retries, logs, stores or opens anything; all state is in the facts that it is given.
+/// How files are moved to a kind of server, or from it: pure. A protocol is asked for the next step of a file, builds
+/// the requests, and says what an answer means. It never sleeps, retries, logs, stores or opens anything; all state is
+/// in the facts that it is given.
 ///
 /// The engine's side of the contract: it opens an attempt row before it sends a request; it hands every reply to
 /// ``interpret(_:to:_:)`` exactly once; it applies the meaning to the facts, asks for the next
 /// step, and commits the meaning and the beginning of that step together; nothing is sent before that commit is
 /// durable. What only some protocols are able to do are small protocols of their own: ``LatePlanning``,
 /// ``OrphanListing`` …
-public protocol UploadProtocol: Sendable {
+public protocol TransferProtocol: Sendable {
   /// `s3`, `put`, … : stored with each batch.
   var name: String { get }
   var abilities: ProtocolAbilities { get }
 
-  /// The algorithm of the digest that the engine computes over the bytes as they are sent, in the same read; the chunk
-  /// that is given to ``interpret(_:to:_:_:)`` carries it.
+  /// The algorithm of the digest that the engine computes over the bytes as they are sent or received, in the same
+  /// pass; the chunk that is given to ``interpret(_:to:_:_:)`` carries it.
   var sentDigest: DigestAlgorithm { get }
 
   /// Says how a file of `size` bytes is cut. Throws `.usage` when the limits of the protocol cannot hold it.
@@ -26,14 +27,15 @@ public protocol UploadProtocol: Sendable {
   /// What people see as the place of `key` at the destination; without secrets.
   func location(ofKey key: NameBytes) -> String
 
-  func nextStep(_ facts: UploadFacts) -> UploadStep
+  func nextStep(_ facts: TransferFacts) -> TransferStep
 
   /// Builds one request. `chunk` is present for ``StepRequest/chunk(_:)`` only; its body is added by the engine.
-  func request(_ step: StepRequest, _ facts: UploadFacts, _ context: RequestContext) throws(Failure) -> TransferRequest
+  func request(_ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext) throws(Failure)
+    -> TransferRequest
 
   /// Says what an answer means.
   func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: UploadFacts, _ context: RequestContext
+    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation
 }
 
@@ -49,7 +51,7 @@ public struct ProtocolAbilities: Sendable, Hashable {
   public var unrepeatable: Set<AttemptOperation>
   /// What goes ahead of the body of a chunk.
   public var chunkOpening: ChunkOpening
-  /// ``UploadFacts/parts`` are wanted as soon as every chunk is stored, also without a step that uses them.
+  /// ``TransferFacts/parts`` are wanted as soon as every chunk is stored, also without a step that uses them.
   public var needsParts: Bool
   /// What a session made at the server is of no use once the file was seen there, and is ended then.
   public var leavesUploads: Bool

@@ -18,8 +18,8 @@ public struct FileFacts: Sendable, Hashable {
 }
 
 /// Everything a protocol may base a step on. The engine builds it from rows; answers change it by
-/// ``UploadFacts/apply(_:to:_:)``.
-public struct UploadFacts: Sendable {
+/// ``TransferFacts/apply(_:to:_:)``.
+public struct TransferFacts: Sendable {
   public var file: FileFacts
   public var layout: ChunkLayout
   /// The live session (`intended` or `open`), when there is one.
@@ -73,7 +73,7 @@ public struct UploadFacts: Sendable {
   public var isAllStored: Bool { storedChunks == layout.count }
 }
 
-extension UploadFacts {
+extension TransferFacts {
   /// URLs under which a server knows this upload, wherever they are kept: whoever has one may write to it or end it, so
   /// they work as secrets. Ids that need our signature or credential (of S3, of Dropbox) are none.
   public func capabilities(_ chunk: ChunkFacts?) -> [String] {
@@ -91,10 +91,10 @@ extension UploadFacts {
 
 extension Interpretation {
   /// URLs under which the server knows the upload, as far as the answer was the first to name them: see
-  /// ``UploadFacts/capabilities(_:)``.
+  /// ``TransferFacts/capabilities(_:)``.
   public var capabilities: [String] {
     let named = [opened?.remoteID].compactMap { $0 } + Array(notes.values) + Array((doubt ?? [:]).values)
-    return UploadFacts.capabilities(among: named + namedByOutcome)
+    return TransferFacts.capabilities(among: named + namedByOutcome)
   }
 
   private var namedByOutcome: [String] {

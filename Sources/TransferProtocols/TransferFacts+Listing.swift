@@ -1,7 +1,7 @@
 import TransferModel
 
 /// What a listing of the server changes in the facts.
-extension UploadFacts {
+extension TransferFacts {
   /// A page of a probe was answered.
   mutating func probed(next: String?) {
     probeMarker = next

@@ -1,7 +1,7 @@
 public import TransferModel
 
 /// What is done next for a file.
-public enum UploadStep: Sendable, Hashable {
+public enum TransferStep: Sendable, Hashable {
   /// Send this one request, alone.
   case control(StepRequest)
   /// Every chunk that is pending may be sent; when ``SessionFacts`` is needed it is there.
