@@ -140,7 +140,8 @@ import TransferModel
   private func words(_ command: String, _ receiver: RunningReceiver, _ store: String, hasStore: Bool = true) -> [String]
   {
     let words = command.split(separator: " ").map { word in
-      String(word).replacing("SRC", with: source).replacing("URL", with: receiver.url).replacing("FOLDER", with: folder)
+      // The URL first: the random name of a folder may hold these three letters.
+      String(word).replacing("URL", with: receiver.url).replacing("SRC", with: source).replacing("FOLDER", with: folder)
     }
     return words + (hasStore && !words.contains("--store") ? ["--store", "\(folder)/\(store)"] : [])
   }
