@@ -33,7 +33,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
   public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let version = RemoteVersion(facts.session) else { return .control(.create) }
     guard facts.isAllStored else { return .chunks }
-    let digest = Self.digest(facts.parts)
+    let digest = facts.parts.combinedDigest
     if let digest, let told = version.digest, told != digest {
       return .fail(
         Failure(.integrityMismatch, "the server says that the file has \(told), and what came has \(digest)"))
@@ -43,18 +43,6 @@ public struct GetProtocol: TransferProtocol, Sendable {
       FileProof(
         confirmation: isProven ? .digest : .size, digest: digest, remoteDigest: version.digest,
         etag: version.etag ?? ""))
-  }
-
-  /// Of the whole file, put together of those of its chunks; nil when one has none.
-  private static func digest(_ parts: [PartReceipt]) -> Digest? {
-    guard var whole = parts.first?.digest else { return nil }
-    for part in parts.dropFirst() {
-      guard let digest = part.digest,
-        let longer = RunningDigest.combine(whole, digest, secondLength: part.length)
-      else { return nil }
-      whole = longer
-    }
-    return whole
   }
 }
 
