@@ -15,6 +15,7 @@ import TransferProtocols
   private var root: String { String(decoding: folder.path.bytes, as: UTF8.self) }
   private let bytes = Array("the whole file".utf8)
   private var names: TargetNames { TargetNames(NameBytes(root + "/a.bin"), UID(high: 1, low: 2)) }
+  private var digest: Digest { RunningDigest.of(bytes, .crc32c) }
   private let nothing = SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0)
 
   init() throws { folder = try TemporaryFolder() }
@@ -31,7 +32,8 @@ import TransferProtocols
   }
 
   private func placing(_ known: SourceIdentity, overwrites: Bool = false) -> Placing {
-    target(known: known, overwrites: overwrites).placing(size: Int64(bytes.count), modifiedMs: 1_000_000_000_500)
+    target(known: known, overwrites: overwrites).placing(
+      size: Int64(bytes.count), digest: digest, modifiedMs: 1_000_000_000_500)
   }
 
   private func text(_ name: String) throws -> String {
@@ -52,7 +54,7 @@ import TransferProtocols
   @Test func nothingHasTheNameBeforeAllIsThere() throws {
     let (target, identity) = try filled()
     #expect(access(root + "/a.bin", F_OK) != 0)
-    try target.placing(size: Int64(bytes.count), modifiedMs: 1_000_000_000_500).perform()
+    try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: 1_000_000_000_500).perform()
     #expect(try text("a.bin") == "the whole file")
     let placed = try SourceFile(path: names.final).identity
     #expect(placed.inode == identity.inode)
@@ -63,14 +65,14 @@ import TransferProtocols
   /// It was moved, and the engine ended before it could record that.
   @Test func placingTwiceIsHarmless() throws {
     let (target, identity) = try filled()
-    try target.placing(size: Int64(bytes.count), modifiedMs: nil).perform()
+    try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: nil).perform()
     try placing(identity).perform()
     #expect(try text("a.bin") == "the whole file")
   }
 
   @Test func anotherFileUnderTheNameIsNotTakenForOurs() throws {
     let (target, identity) = try filled()
-    try target.placing(size: Int64(bytes.count), modifiedMs: nil).perform()
+    try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: nil).perform()
     rename(root + "/a.bin", root + "/b.bin")
     folder.write(NameBytes("a.bin"), "the whole thing")
     #expect(throws: Placing.partialIsGone) { try placing(identity).perform() }
@@ -78,10 +80,35 @@ import TransferProtocols
     #expect(throws: Placing.partialIsGone) { try placing(identity).perform() }
   }
 
+  /// Somebody wrote to what was placed, or the file system gave its number to another file of the same length.
+  @Test func anotherContentIsNotTakenForOurs() throws {
+    let (target, identity) = try filled()
+    try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: nil).perform()
+    folder.write(NameBytes("a.bin"), "another file!!")
+    #expect(try SourceFile(path: names.final).identity.inode == identity.inode)
+    #expect(throws: Placing.partialIsGone) { try placing(identity).perform() }
+  }
+
+  /// The open file has lost its name to another one, which must not become the final file.
+  @Test func aPartialFileThatWasReplacedIsNotPlaced() throws {
+    let (target, _) = try filled()
+    rename(root + "/" + names.partial.lastComponent.description, root + "/elsewhere")
+    #expect(throws: Placing.partialIsGone) {
+      try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: nil).perform()
+    }
+    folder.write(names.partial.lastComponent, "another file!!")
+    #expect(throws: Placing.partialIsGone) {
+      try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: nil).perform()
+    }
+    #expect(access(root + "/a.bin", F_OK) != 0)
+  }
+
   @Test func whatHasTheNameIsNotReplacedUnasked() throws {
     let (target, identity) = try filled()
     folder.write(NameBytes("a.bin"), "old")
-    #expect(throws: Failure.self) { try target.placing(size: Int64(bytes.count), modifiedMs: nil).perform() }
+    #expect(throws: Failure.self) {
+      try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: nil).perform()
+    }
     #expect(try text("a.bin") == "old")
     try placing(identity, overwrites: true).perform()
     #expect(try text("a.bin") == "the whole file")
@@ -89,7 +116,9 @@ import TransferProtocols
 
   @Test func aPartialFileOfAnotherLengthIsNotPlaced() throws {
     let (target, _) = try filled()
-    #expect(throws: Failure.self) { try target.placing(size: Int64(bytes.count) + 1, modifiedMs: nil).perform() }
+    #expect(throws: Failure.self) {
+      try target.placing(size: Int64(bytes.count) + 1, digest: nil, modifiedMs: nil).perform()
+    }
     #expect(access(root + "/a.bin", F_OK) != 0)
   }
 

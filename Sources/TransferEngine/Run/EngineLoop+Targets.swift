@@ -32,7 +32,8 @@ extension EngineLoop {
     let file = work.machine.claimed.id
     let facts = work.machine.facts
     let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers
-    let placing = target.placing(size: facts.layout.size, modifiedMs: receiving?.modificationTimeMs(facts))
+    let placing = target.placing(
+      size: facts.layout.size, digest: proof.digest, modifiedMs: receiving?.modificationTimeMs(facts))
     let mailbox = mailbox
     pool.wait(
       { Result { () throws(Failure) in try placing.perform() } }, then: { mailbox.put(.placed(file, proof, $0)) })

@@ -15,21 +15,25 @@ struct Placing: Sendable {
   var known: SourceIdentity
   /// Of the whole file, in bytes.
   var size: Int64
+  /// Of the whole file, as it was written; nil where not every chunk has one.
+  var digest: Digest?
   /// Milliseconds since 1970 UTC; nil leaves the present time.
   var modifiedMs: Int64?
   var overwrites: Bool
   var file: TargetFile?
 
   /// The file stands under its name with all of its bytes, durable, when this returns. May be repeated: a file that was
-  /// moved before an engine could record it is known by its inode.
+  /// moved before an engine could record it is known by its inode and its content.
   /// - Throws: ``partialIsGone``, `policy.exists`, `local.disk_full`, `local.io`.
   func perform() throws(Failure) {
     guard let file = try opened() else {
-      guard isPlaced() else { throw Self.partialIsGone }
+      guard try isPlaced() else { throw Self.partialIsGone }
       return try syncFolder()
     }
     try finish(file)
     if !overwrites { try Self.refuse(existing: names.final) }
+    // Its name may have been given to another file meanwhile.
+    guard try TargetFile(opening: names, file.identity) != nil else { throw Self.partialIsGone }
     try rename()
     try syncFolder()
   }
@@ -39,9 +43,14 @@ struct Placing: Sendable {
     return try TargetFile(opening: names, known)
   }
 
-  private func isPlaced() -> Bool {
-    guard known.inode != 0, let now = try? SourceFile(path: names.final).identity else { return false }
-    return now.isSameFile(as: known) && now.size == size
+  /// The number of a removed file is given to another one: the content tells them apart.
+  private func isPlaced() throws(Failure) -> Bool {
+    guard known.inode != 0, let found = try? SourceFile(path: names.final), found.identity.isSameFile(as: known),
+      found.identity.size == size
+    else { return false }
+    guard let digest else { return true }
+    let whole = ByteRange(offset: 0, length: size)
+    return try found.digests(of: whole, [digest.algorithm], .never)[digest.algorithm] == digest
   }
 
   private func finish(_ file: TargetFile) throws(Failure) {

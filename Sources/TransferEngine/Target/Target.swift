@@ -26,10 +26,10 @@ final class Target: Sendable {
   }
 
   /// Moves it to its final name.
-  func placing(size: Int64, modifiedMs: Int64?) -> Placing {
+  func placing(size: Int64, digest: Digest?, modifiedMs: Int64?) -> Placing {
     let file = opened.withLock { $0 }
     return Placing(
-      names: names, known: file?.identity ?? known, size: size, modifiedMs: modifiedMs, overwrites: overwrites,
-      file: file)
+      names: names, known: file?.identity ?? known, size: size, digest: digest, modifiedMs: modifiedMs,
+      overwrites: overwrites, file: file)
   }
 }
