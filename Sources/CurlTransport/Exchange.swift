@@ -184,7 +184,7 @@ final class Exchange {
   func release() -> CURLcode {
     heldUntilNs = nil
     let code = ccurl_resume(easy.raw)
-    // There is no connection: nothing waits any more.
+    // The transfer has no connection any more, so nothing is paused.
     return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
   }
 

@@ -83,8 +83,8 @@ extension ReceiverHelp {
         curl -T a -H "Content-Range: bytes 0-$((S-1))/$S" "$L"
         curl -X PUT -H "Content-Range: bytes */$S" "$L"
 
-      WebDAV with PATCH, with P=$U/-/davpatch; what is put empty under a free name
-      is no object before it is moved to its name. A MOVE of nothing removes the
+      WebDAV with PATCH, with P=$U/-/davpatch; an empty PUT to a free name makes a
+      temporary object, which MOVE publishes. A MOVE of nothing removes the
       Destination first, as sabre/dav does
         curl -X PUT -d '' "$P/in/.part"
         curl -X PATCH -T a -H "X-Update-Range: bytes=0-$((S-1))" \

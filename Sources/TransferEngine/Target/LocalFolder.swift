@@ -14,7 +14,7 @@ public struct LocalFolder: Sendable {
 
   public init(_ path: NameBytes) { self.path = SourceFound.absolute(path) }
 
-  /// - Throws: `.usage` when it is not there, or is no folder. Blocking.
+  /// - Throws: `.usage` when the path does not exist or is not a folder. Blocking.
   public func check() throws(TransferError) {
     var status = csys_file_status()
     guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 else {

@@ -49,7 +49,7 @@ struct DavPatchEndpoint: Endpoint {
     }
   }
 
-  /// What is no temporary object.
+  /// A request for a path that has no temporary object.
   private func onPlain(_ path: ObjectPath) throws(ExchangeEnd) -> Answer {
     switch head.method {
     case "GET", "HEAD": return announced(try exchange.get(path))
@@ -187,7 +187,7 @@ struct DavPatchEndpoint: Endpoint {
       bytes = bytes.drop { $0 != 0x2F }.dropFirst(2).drop { $0 != 0x2F }
     }
     guard let reserved = Endpoints.reserved(bytes), reserved.starts(with: "davpatch/".utf8) else {
-      throw .refuse(400, "Destination is no object of this server")
+      throw .refuse(400, "the Destination field does not name an object of this server")
     }
     return try ObjectPath(objectAt: reserved.dropFirst("davpatch".utf8.count))
   }

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// A temporary object: it was put empty, takes bytes at any place, and is no object before it is moved to its name.
-/// What is not constant is used under ``lock``.
+/// A temporary object: it is created empty, takes bytes at any offset, and becomes an object when it is moved to its
+/// name. What is not constant is used under ``lock``.
 final class DavPatchUpload: UploadSession, @unchecked Sendable {
   let protocolName = "davpatch"
   let id: String
@@ -89,8 +89,8 @@ final class DavPatchUpload: UploadSession, @unchecked Sendable {
 
 /// Where the body of a PATCH goes. Source: sabre.io/dav/http-patch.
 enum UpdateRange {
-  /// The place of a body of `length` bytes in an object of `size` bytes, as `X-Update-Range` says it. Refuses with 400
-  /// what is no range, and with 416 what does not fit the body, or lies too far behind the end.
+  /// The offset of a body of `length` bytes in an object of `size` bytes, as `X-Update-Range` gives it. A malformed
+  /// range is refused with 400; one that does not match the body, or starts too far behind the end, with 416.
   static func start(_ field: String, length: Int64, size: Int64) throws(ExchangeEnd) -> Int64 {
     let text = field.lowercased()
     if text == "append" { return size }
