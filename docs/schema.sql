@@ -8,8 +8,7 @@ CREATE TABLE attempt (
   session_id INTEGER REFERENCES session (id) DEFERRABLE INITIALLY DEFERRED,
   run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
   operation TEXT NOT NULL CHECK (operation = 'create' OR operation = 'probe' OR operation = 'prepare'
-    OR operation = 'part' OR operation = 'finish' OR operation = 'save' OR operation = 'verify' OR operation = 'abort'
-    OR operation = 'get'),
+    OR operation = 'part' OR operation = 'finish' OR operation = 'save' OR operation = 'verify' OR operation = 'abort'),
   n INTEGER NOT NULL CHECK (n >= 1),
   is_repeatable INTEGER NOT NULL CHECK (is_repeatable IN (0, 1)),
   started_at INTEGER NOT NULL,
