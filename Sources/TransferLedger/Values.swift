@@ -44,6 +44,8 @@ public struct AbortWork: Sendable, Hashable {
   /// Of the local file.
   public var path = NameBytes("")
   public var direction = Direction.upload
+  /// The file goes on, with another session.
+  public var isLive = false
 }
 
 /// Files that are not at rest, by state. Each number is read from an index of just these rows.

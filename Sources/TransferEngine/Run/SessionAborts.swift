@@ -107,8 +107,12 @@ final class SessionAborts {
     }
   }
 
-  /// A download has nothing at its server: its partial file goes.
+  /// A download has nothing at its server: its partial file goes, unless it was retried and needs that.
   private func remove(_ work: AbortWork) {
+    if work.isLive {
+      let text = "nothing was removed: the file is fetched again"
+      return end(work, AttemptResult(outcome: .interrupted, message: text), .gone)
+    }
     writes += 1
     let report = around.report
     around.pool.wait(

@@ -11,7 +11,8 @@ extension LedgerTransaction {
         session: row.id(0), attempt: AttemptID(rawValue: 0), file: row.id(1), uid: row.uid(2), key: row.name(3),
         size: row.int64(4), mtimeNs: row.int64(5), batch: row.id(6), remoteID: row.textOrNil(7),
         intendedAtMs: row.int64(8), notes: values(row.textOrNil(9)),
-        remotes: storedLists(row.textOrNil(10)), path: row.name(11), direction: row.isNull(12) ? .upload : .download)
+        remotes: storedLists(row.textOrNil(10)), path: row.name(11),
+        direction: row.isNull(12) ? .upload : .download, isLive: row.flag(13))
     }
     return try due.map { work in
       var work = work
@@ -96,7 +97,7 @@ extension LedgerTransaction {
 
   static let dueAborts: StaticString = """
     SELECT s.id, f.id, f.uid, f.key, f.size, f.mtime_ns, f.batch_id, s.remote_id, s.intended_at,
-      s.notes, s.remotes, f.path, f.is_download
+      s.notes, s.remotes, f.path, f.is_download, f.live IS NOT NULL
     FROM session s JOIN file f ON f.id = s.file_id
     WHERE s.state IN ('intended', 'open') AND s.abort_after IS NOT NULL AND s.abort_after <= ?
     ORDER BY s.abort_after LIMIT ?
