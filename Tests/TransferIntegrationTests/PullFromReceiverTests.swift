@@ -98,8 +98,13 @@ import Transfers
   func transientFailuresAreRetried(_ script: String) throws {
     let scene = try Scene(script: script)
     let objects = try objects(scene, [300_000, 10, 65_536])
-    #expect(try pull(scene, objects.keys.sorted()).result.done == 3)
+    let outcome = try pull(scene, objects.keys.sorted())
+    #expect(outcome.result.done == 3, "\(outcome.result)")
     try expectSame(scene, objects)
+    let faults = try ReceiverRecord.read(path: "\(scene.root)/record.ndjson").count {
+      if case .fault = $0.kind { true } else { false }
+    }
+    #expect(faults > 0)
   }
 
   /// The object is another one from the fourth answer on: nothing of the first version is in the file.
@@ -163,7 +168,33 @@ import Transfers
       #expect(throws: TransferError.self, "\(name)") { try add(scene, [name]) }
     }
     #expect(throws: TransferError.self) { try add(scene, ["a/x", "b/x"]) }
+    #expect(try rows(scene) == 0)
     let list = try add(scene, ["a", "a"])
     #expect(list.counts.added == 1 && list.counts.queued == 1)
+  }
+
+  @Test func whatFailedIsTakenUpOnceHoweverOftenItIsNamed() throws {
+    let scene = try Scene()
+    #expect(try pull(scene, ["a"]).result.failed == 1)
+    let again = try add(scene, ["a", "a"])
+    #expect(again.counts.requeued == 1 && again.counts.added == 0, "\(again.counts)")
+    #expect(try rows(scene) == 1)
+  }
+
+  /// Another download has written the file since.
+  @Test func whatFailedGoesOnWhereAnotherDownloadHadTheName() throws {
+    let scene = try Scene()
+    mkdir("\(scene.root)/kept/up", 0o700)
+    mkdir("\(scene.root)/kept/up/y", 0o700)
+    try Scene.write([1, 2, 3], to: NameBytes("\(scene.root)/kept/up/y/o"))
+    #expect(try pull(scene, ["x/o"]).result.failed == 1)
+    #expect(try pull(scene, ["y/o"]).result.done == 1)
+    let again = try pull(scene, ["x/o"])
+    #expect(again.added.counts.requeued == 1 && again.result.failed == 1, "\(again.result)")
+    #expect(try Scene.read(NameBytes("\(scene.root)/in/o")) == [1, 2, 3])
+  }
+
+  private func rows(_ scene: Scene) throws -> Int {
+    try Connection(path: scene.storePath, access: .readOnly).rowsOnce("SELECT count(*) FROM file") { $0.int(0) }[0]
   }
 }

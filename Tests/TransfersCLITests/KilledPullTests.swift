@@ -106,6 +106,34 @@ import TransferModel
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 
+  /// It goes on before its old session has ended: nothing is removed that it needs.
+  @Test func whatIsRetriedKeepsItsPartialFile() throws {
+    try kill()
+    #expect(try program.run("cancel", "b1", "--store", store).code == 0)
+    #expect(try program.run("retry", "f1", "--store", store).code == 0)
+    let outcome = try program.run("run", "--store", store)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    try expectWhole()
+    let attempts = try program.run("list", "attempts", "--json", "--store", store)
+    let aborts = attempts.out.split(separator: "{").filter { $0.contains("\"operation\":\"abort\"") }
+    #expect(aborts.count == 1 && aborts.allSatisfy { $0.contains("\"outcome\":\"interrupted\"") }, "\(aborts)")
+  }
+
+  /// Another download has the name by now: one of the two can have it.
+  @Test func whatAnotherDownloadWroteIsNotRetriedOver() throws {
+    try writeFile(final, Array("mine".utf8))
+    #expect(try program.run(arguments.map { Array($0.utf8) }).code != 0)
+    unlink(final)
+    var other = arguments
+    other[1] = server.url + "/e/big"
+    #expect(try program.run(other.map { Array($0.utf8) }).code == 0)
+    let retried = try program.run("retry", "f1", "--store", store)
+    #expect(retried.code == 0 && !retried.out.contains("1 file will"), "\(retried.out) \(retried.err)")
+    let failed = try program.run("list", "files", "--state", "failed", "--ids", "--store", store)
+    #expect(failed.out == "f1\n")
+    try expectWhole()
+  }
+
   @Test func theSameAgainGoesOnWithWhatFailed() throws {
     try kill()
     let outcome = try program.run(arguments.map { Array($0.utf8) })

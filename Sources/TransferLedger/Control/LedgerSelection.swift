@@ -24,6 +24,8 @@ struct LedgerSelection {
         AND g.live = 1 AND g.id <> f.id)
       AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
         AND g.live IS NULL AND g.generation > f.generation)
+      AND NOT (f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g WHERE g.path = f.path AND g.live = 1
+        AND g.is_download = 1 AND g.id <> f.id))
     FROM file f
     WHERE {files}
     ORDER BY f.id

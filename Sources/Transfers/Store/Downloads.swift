@@ -16,6 +16,7 @@ extension TransferStore {
     let done = try ledger.write { tx in try tx.admitDownloads(target.files, to: admission) }
     var counts = SourceCounts()
     (counts.added, counts.queued, counts.requeued) = (done.added, done.queued, done.requeued)
+    counts.repeated = done.repeated
     return AddResult(
       batch: done.batch, counts: counts, files: AddedFiles(since: mark, batch: done.batch, files: done.files))
   }

@@ -86,7 +86,7 @@ extension LedgerTransaction {
   /// failed, cancelled, unknown → pending, and their failed and unknown chunks with them; their failures are forgotten.
   /// With `startsOver` so is what the server has: chunks that were done are sent again and the session is marked for
   /// abort. Not among the chosen: rows that never had a source (``admitFailed(path:key:code:message:to:)``) and those
-  /// with a newer generation, which must both be pushed again.
+  /// with a newer generation, which must both be pushed again; nor downloads whose path another one has.
   func retryChosen(startsOver: Bool) throws {
     try db.run(
       """

@@ -68,7 +68,7 @@ extension LedgerTransaction {
 private struct DownloadAdmission {
   private let tx: LedgerTransaction
   private let target: AdmissionTarget
-  private var requeued: [FileID] = []
+  private var requeued: Set<FileID> = []
   private(set) var result = PageAdmission()
 
   init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) {
@@ -83,10 +83,15 @@ private struct DownloadAdmission {
       return result.files.insert(standing.id, of: standing.batch)
     }
     let past = try file.standing(StandingFile.pastQuery, at: try place(), tx.db)
+    if let past, requeued.contains(past.id) {
+      result.repeated += 1
+      return
+    }
     if standing == nil, let past, past.isSamePath, past.state == .failed || past.state == .cancelled,
       try target.batch.fits(past.batch, tx.db, nowMs: tx.wallMs)
     {
-      requeued.append(past.id)
+      try freePath(file)
+      requeued.insert(past.id)
       result.requeued += 1
       return result.files.insert(past.id, of: past.batch)
     }
@@ -121,7 +126,7 @@ private struct DownloadAdmission {
 
   mutating func finish() throws {
     guard !requeued.isEmpty else { return }
-    try tx.choose(requeued)
+    try tx.choose(requeued.sorted())
     try tx.retryChosen(startsOver: false)
   }
 }
