@@ -402,6 +402,8 @@ CREATE TABLE file (
   key BLOB NOT NULL,
   -- The file is there and comes here: nothing local is known of it before it was written.
   is_download INTEGER CHECK (is_download = 1),
+  -- Size and digests that the content of a download has to have (JSON), where they were known before it was asked for.
+  expected TEXT CHECK (expected IS NULL OR is_download IS NOT NULL),
   -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
   size INTEGER CHECK (size >= 0),
   mtime_ns INTEGER,
@@ -537,8 +539,8 @@ WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done
   AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1 AND note IS NOT NULL))
 BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
 
-CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, mtime_ns,
-  ctime_ns, mode, created_at ON file
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, expected,
+  mtime_ns, ctime_ns, mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 
 CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'

@@ -177,6 +177,8 @@ CREATE TABLE file (
   key BLOB NOT NULL,
   -- The file is there and comes here: nothing local is known of it before it was written.
   is_download INTEGER CHECK (is_download = 1),
+  -- Size and digests that the content of a download has to have (JSON), where they were known before it was asked for.
+  expected TEXT CHECK (expected IS NULL OR is_download IS NOT NULL),
   -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
   size INTEGER CHECK (size >= 0),
   mtime_ns INTEGER,

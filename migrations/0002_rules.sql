@@ -114,8 +114,8 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   WHEN 'unknown' THEN NEW.state = 'pending' OR NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded'
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
-CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, mtime_ns,
-  ctime_ns, mode, created_at ON file
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, expected,
+  mtime_ns, ctime_ns, mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 -- Of a download the size is learned once, and where its bytes are written while none is stored.
 CREATE TRIGGER file_learned BEFORE UPDATE OF size, inode, device, boot ON file

@@ -87,6 +87,8 @@ public struct ClaimedFile: Sendable {
   /// partial file and the size of the remote object, each 0 until it is known.
   public var identity: SourceIdentity
   public var direction = Direction.upload
+  /// What the content of a download has to be.
+  public var expected = ExpectedContent()
   /// Attempts in a row that moved nothing.
   public var failures: Int
   /// nil until it was planned.

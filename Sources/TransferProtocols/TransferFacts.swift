@@ -8,6 +8,8 @@ public struct FileFacts: Sendable, Hashable {
   public var size: Int64
   /// Milliseconds since 1970 UTC.
   public var mtimeMs: Int64
+  /// What the content of a download has to be.
+  public var expected = ExpectedContent()
 
   public init(uid: UID, key: NameBytes, size: Int64, mtimeMs: Int64) {
     self.uid = uid

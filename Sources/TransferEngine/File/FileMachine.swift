@@ -46,8 +46,9 @@ struct FileMachine: Sendable {
     self.claimed = claimed
     self.location = location
     self.abilities = abilities
-    let file = FileFacts(
+    var file = FileFacts(
       uid: claimed.uid, key: claimed.key, size: layout.size, mtimeMs: claimed.identity.mtimeNs / 1_000_000)
+    file.expected = claimed.expected
     facts = TransferFacts(file: file, layout: layout)
     facts.session = claimed.session?.facts
     facts.claimed(lostAnswer: claimed.lostAnswer)

@@ -17,6 +17,14 @@ func jsonText(_ value: some Encodable) throws -> String {
   return String(decoding: try encoder.encode(value), as: UTF8.self)
 }
 
+/// What is known ahead of the content of a download, as it is stored: nothing for nothing.
+func storedExpectation(_ expected: ExpectedContent) throws -> SQLValue { expected.isEmpty ? .null : .text(try jsonText(expected)) }
+
+func storedExpectation(_ text: String?) -> ExpectedContent {
+  guard let text else { return ExpectedContent() }
+  return (try? JSONDecoder().decode(ExpectedContent.self, from: Data(text.utf8))) ?? ExpectedContent()
+}
+
 /// Reads an array of what ``jsonText(_:)`` wrote.
 func storedLists(_ text: String?) -> [[String: String]] {
   guard let text else { return [] }

@@ -59,13 +59,13 @@ extension LedgerTransaction {
 
   static let readyFiles: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
-      started_at, chunk_count, staged, is_download
+      started_at, chunk_count, staged, is_download, expected
     FROM file WHERE state = 'pending' AND not_before IS NULL ORDER BY priority DESC, id LIMIT ?
     """
 
   static let readyFile: StaticString = """
     SELECT id, uid, batch_id, generation, path, key, size, mtime_ns, ctime_ns, inode, device, boot, failures, chunk_size,
-      started_at, chunk_count, staged, is_download
+      started_at, chunk_count, staged, is_download, expected
     FROM file WHERE id = ? AND state = 'pending' AND not_before IS NULL
     """
   private static func claimed(_ row: SQLRow) -> ClaimedFile {
@@ -74,6 +74,7 @@ extension LedgerTransaction {
       identity: row.identity(from: 6), failures: row.int(12), layout: layout(size: row.int64(6), row, 13, count: 15),
       session: nil, doneChunks: 0, lostAnswer: nil, staged: row.textOrNil(16))
     file.direction = row.isNull(17) ? .upload : .download
+    file.expected = storedExpectation(row.textOrNil(18))
     return file
   }
 

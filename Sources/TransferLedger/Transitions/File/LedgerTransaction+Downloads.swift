@@ -1,15 +1,15 @@
 public import TransferModel
 
-/// A remote object to be fetched. Nothing is known of it before it is asked for.
+/// A remote object to be fetched.
 public struct NewDownload: Sendable, Hashable {
   /// Absolute path of the file that it becomes.
   public var path: NameBytes
   /// The remote key, relative to nothing: what the protocol is given.
   public var key: NameBytes
+  public var expected: ExpectedContent
 
-  public init(path: NameBytes, key: NameBytes) {
-    self.path = path
-    self.key = key
+  public init(path: NameBytes, key: NameBytes, expected: ExpectedContent = ExpectedContent()) {
+    (self.path, self.key, self.expected) = (path, key, expected)
   }
 }
 
@@ -44,10 +44,12 @@ extension LedgerTransaction {
     FileID(
       rawValue: try db.insert(
         """
-        INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, is_download, mode, state, priority,
-          not_before, created_at) VALUES (?, ?, ?, ?, 1, ?, ?, 1, 0, 'pending', ?, ?, ?)
+        INSERT INTO file (uid, batch_id, destination_id, generation, live, path, key, is_download, expected, size, mode,
+          state, priority, not_before, created_at) VALUES (?, ?, ?, ?, 1, ?, ?, 1, ?, ?, 0, 'pending', ?, ?, ?)
         """, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation), .name(file.path),
-        .name(file.key), .int(home.priority), .int(notBeforeMs), .int(wallMs)))
+        .name(file.key), storedExpectation(file.expected), .int(file.expected.size), .int(home.priority),
+        .int(notBeforeMs),
+        .int(wallMs)))
   }
 }
 

@@ -11,9 +11,10 @@ extension LedgerTransaction {
   ) throws -> FileID {
     try requireWork(file, run)
     let wish = try wish(of: file)
-    let old = try db.first("SELECT batch_id, path, key, mode, is_download FROM file WHERE id = ?", .id(file)) { row in
+    let old = try db.first("SELECT batch_id, path, key, mode, is_download, expected FROM file WHERE id = ?", .id(file))
+    { row in
       (
-        batch: row.id(0, BatchID.self), isDownload: !row.isNull(4),
+        batch: row.id(0, BatchID.self), isDownload: !row.isNull(4), expected: storedExpectation(row.textOrNil(5)),
         file: NewFile(
           path: row.name(1), key: row.name(2), identity: identity, mode: UInt32(truncatingIfNeeded: row.int64(3)))
       )
@@ -34,8 +35,8 @@ extension LedgerTransaction {
     let next =
       try old.isDownload
       ? insertDownload(
-        NewDownload(path: old.file.path, key: old.file.key), home, old.batch, generation: generation,
-        notBeforeMs: notBeforeMs)
+        NewDownload(path: old.file.path, key: old.file.key, expected: old.expected), home, old.batch,
+        generation: generation, notBeforeMs: notBeforeMs)
       : insert(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
     try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
     try honourEnd(wish, of: file)

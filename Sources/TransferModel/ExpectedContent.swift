@@ -1,0 +1,33 @@
+/// What a manifest, a listing or a person said of the content of a remote file before it was asked for. What comes has
+/// to agree with it.
+public struct ExpectedContent: Sendable, Hashable {
+  /// Bytes; nil when nobody said it.
+  public var size: Int64?
+  /// Of the whole file, at most one of each algorithm.
+  public var digests: [Digest]
+
+  public init(size: Int64? = nil, digests: [Digest] = []) { (self.size, self.digests) = (size, digests) }
+
+  public var isEmpty: Bool { size == nil && digests.isEmpty }
+
+  public subscript(algorithm: DigestAlgorithm) -> Digest? { digests.first { $0.algorithm == algorithm } }
+}
+
+/// As it is stored: `{"digests":["sha256:…"],"size":123}`.
+extension ExpectedContent: Codable {
+  private enum Key: String, CodingKey { case size, digests }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: Key.self)
+    size = try values.decodeIfPresent(Int64.self, forKey: .size)
+    let texts = try values.decodeIfPresent([String].self, forKey: .digests) ?? []
+    // Of an algorithm that only a newer version knows nothing can be compared.
+    digests = texts.compactMap(Digest.init(text:))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: Key.self)
+    try values.encodeIfPresent(size, forKey: .size)
+    if !digests.isEmpty { try values.encode(digests.map(\.description), forKey: .digests) }
+  }
+}
