@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "CSysFiles.h"
 #include "CSysStore.h"
 
 #include <errno.h>
@@ -52,12 +53,7 @@ int64_t csys_birth_ns(const char *path) {
 
 // A file system that does not know the flag says EINVAL: then link(2), which never replaces, does the same in two
 // steps.
-int csys_rename_exclusive(const char *from, const char *to) {
-  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS) return -1;
-  if (link(from, to) != 0) return -1;
-  return unlink(from);
-}
+int csys_rename_exclusive(const char *from, const char *to) { return csys_rename_exclusive_in(AT_FDCWD, from, to); }
 
 int64_t csys_free_bytes(const char *path) {
   struct statvfs s;

@@ -7,11 +7,31 @@ public enum Direction: String, Sendable, CaseIterable, Codable {
 }
 
 /// What a download was asked to do besides what all batches are asked.
-public struct DownloadSettings: Sendable, Hashable, Codable {
+public struct DownloadSettings: Sendable, Hashable {
+  /// The folder that holds all of its files, from the root; nothing is written outside of it.
+  public var folder: NameBytes
   /// Replaces files that are there.
   public var overwrites: Bool
 
-  public init(overwrites: Bool) { self.overwrites = overwrites }
+  public init(folder: NameBytes, overwrites: Bool = false) {
+    (self.folder, self.overwrites) = (folder, overwrites)
+  }
+}
+
+extension DownloadSettings: Codable {
+  private enum Key: String, CodingKey { case folder, overwrites }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: Key.self)
+    folder = NameBytes(embedded: try values.decode(String.self, forKey: .folder))
+    overwrites = try values.decode(Bool.self, forKey: .overwrites)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: Key.self)
+    try values.encode(folder.embedded, forKey: .folder)
+    try values.encode(overwrites, forKey: .overwrites)
+  }
 }
 
 extension BatchSettings {

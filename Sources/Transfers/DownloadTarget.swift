@@ -26,7 +26,7 @@ struct DownloadTarget: Sendable {
     try Self.refuseEqualNames(sources)
     let asked = BatchSettings(
       destination: origin + "/", options: options.options, auth: options.auth, caFile: options.caFile,
-      download: DownloadSettings(overwrites: options.overwrites))
+      download: DownloadSettings(folder: folder.path, overwrites: options.overwrites))
     try AllProtocols.refuseForeignOptions(asked)
     settings = try asked.rooted()
     if let file = settings.caFile { try TrustFile.check(file, namedBy: "--ca-file") }

@@ -14,7 +14,7 @@ import TransferProtocols
   private let folder: TemporaryFolder
   private var root: String { String(decoding: folder.path.bytes, as: UTF8.self) }
   private let bytes = Array("the whole file".utf8)
-  private var names: TargetNames { TargetNames(NameBytes(root + "/a.bin"), UID(high: 1, low: 2)) }
+  private var names: TargetNames { TargetNames(NameBytes(root + "/a.bin"), below: folder.path, UID(high: 1, low: 2)) }
   private var digest: Digest { RunningDigest.of(bytes, .crc32c) }
   private let nothing = SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0)
 
@@ -44,11 +44,12 @@ import TransferProtocols
   }
 
   @Test func thePartialNameFitsAndIsBesideTheFinalOne() {
-    let long = TargetNames(NameBytes("/in/" + String(repeating: "x", count: 255)), UID(high: 1, low: 2))
-    #expect(long.partial.lastComponent.bytes.count == 255)
-    #expect(long.partial.lastComponent != TargetNames(long.final, UID(high: 1, low: 3)).partial.lastComponent)
-    #expect(long.folder == NameBytes("/in"))
-    #expect(names.partial == NameBytes(root + "/.a.bin.00000000000000010000000000000002.part"))
+    let long = TargetNames(
+      NameBytes("/in/b/" + String(repeating: "x", count: 255)), below: NameBytes("/in"), UID(high: 1, low: 2))
+    #expect(long.partial.bytes.count == 255)
+    #expect(long.partial != TargetNames(long.final, below: long.root, UID(high: 1, low: 3)).partial.lastComponent)
+    #expect(long.folder == NameBytes("b"))
+    #expect(names.partial == NameBytes(".a.bin.00000000000000010000000000000002.part"))
   }
 
   @Test func nothingHasTheNameBeforeAllIsThere() throws {
@@ -59,7 +60,7 @@ import TransferProtocols
     let placed = try SourceFile(path: names.final).identity
     #expect(placed.inode == identity.inode)
     #expect(placed.mtimeNs == 1_000_000_000_500_000_000)
-    #expect(names.partial.withCString { access($0, F_OK) } != 0)
+    #expect(access(root + "/" + names.partial.description, F_OK) != 0)
   }
 
   /// It was moved, and the engine ended before it could record that.
@@ -92,11 +93,11 @@ import TransferProtocols
   /// The open file has lost its name to another one, which must not become the final file.
   @Test func aPartialFileThatWasReplacedIsNotPlaced() throws {
     let (target, _) = try filled()
-    rename(root + "/" + names.partial.lastComponent.description, root + "/elsewhere")
+    rename(root + "/" + names.partial.description, root + "/elsewhere")
     #expect(throws: Placing.partialIsGone) {
       try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: nil).perform()
     }
-    folder.write(names.partial.lastComponent, "another file!!")
+    folder.write(names.partial, "another file!!")
     #expect(throws: Placing.partialIsGone) {
       try target.placing(size: Int64(bytes.count), digest: digest, modifiedMs: nil).perform()
     }
@@ -128,12 +129,12 @@ import TransferProtocols
     #expect(again.identity.inode == identity.inode)
     let digest = try again.digests(of: ByteRange(offset: 0, length: 14), [.crc32c], .never)
     #expect(digest[.crc32c] == RunningDigest.of(bytes, .crc32c))
-    rename(root + "/" + names.partial.lastComponent.description, root + "/elsewhere")
+    rename(root + "/" + names.partial.description, root + "/elsewhere")
     #expect(try target(known: identity).file(size: 14, holdsBytes: true) == nil)
-    folder.write(names.partial.lastComponent, "somebody else's")
+    folder.write(names.partial, "somebody else's")
     #expect(try target(known: identity).file(size: 14, holdsBytes: true) == nil)
     symlink("elsewhere", root + "/link")
-    rename(root + "/link", root + "/" + names.partial.lastComponent.description)
+    rename(root + "/link", root + "/" + names.partial.description)
     #expect(try target(known: identity).file(size: 14, holdsBytes: true) == nil)
   }
 
@@ -168,8 +169,50 @@ import TransferProtocols
   }
 
   @Test func aFolderThatIsGoneIsAnErrorOfThisMachine() {
-    let names = TargetNames(NameBytes(root + "/none/a.bin"), UID(high: 1, low: 2))
+    let names = TargetNames(
+      NameBytes(root + "/none/a.bin"), below: NameBytes(root + "/none"), UID(high: 1, low: 2))
     let target = Target(names, known: nothing, overwrites: false)
     #expect { try target.file(size: 1, holdsBytes: false) } throws: { ($0 as? Failure)?.code == .localIO }
+  }
+
+  private func target(at path: String) -> Target {
+    let names = TargetNames(NameBytes(root + "/" + path), below: folder.path, UID(high: 1, low: 2))
+    return Target(names, known: nothing, overwrites: true)
+  }
+
+  @Test func missingFoldersAreMadeBelowTheTargetFolder() throws {
+    let target = target(at: "a/b/c.bin")
+    _ = try target.file(size: 0, holdsBytes: false)
+    try target.placing(size: 0, digest: nil, modifiedMs: nil).perform()
+    #expect(try text("a/b/c.bin") == "")
+  }
+
+  /// A link that somebody put there leads elsewhere, with and without ".." in it; one that stays inside is followed.
+  @Test(arguments: ["/tmp", "../..", "b/../../.."]) func noLinkLeadsOutOfTheTargetFolder(to place: String) throws {
+    mkdir(root + "/b", 0o755)
+    symlink(place, root + "/a")
+    #expect { try target(at: "a/c.bin").file(size: 0, holdsBytes: false) } throws: { error in
+      (error as? Failure)?.message.contains("leads out of the target folder") ?? false
+    }
+    unlink(root + "/a")
+    symlink("b", root + "/a")
+    #expect(try target(at: "a/c.bin").file(size: 0, holdsBytes: false) != nil)
+    #expect(access(root + "/b/.c.bin.00000000000000010000000000000002.part", F_OK) == 0)
+  }
+
+  @Test func noNameLeadsOutOfTheTargetFolder() throws {
+    #expect(throws: Failure.self) { try target(at: "../c.bin").file(size: 0, holdsBytes: false) }
+    #expect(throws: Failure.self) { try target(at: "a/../../c.bin").file(size: 0, holdsBytes: false) }
+  }
+
+  /// The links of the file system are swapped while bytes come: what is open stays where it is, and is not placed
+  /// elsewhere.
+  @Test func aFolderThatBecomesALinkIsNotFollowedOutside() throws {
+    let target = target(at: "a/c.bin")
+    _ = try target.file(size: 0, holdsBytes: false)
+    rename(root + "/a", root + "/b")
+    symlink("/tmp", root + "/a")
+    #expect(throws: Failure.self) { try target.placing(size: 0, digest: nil, modifiedMs: nil).perform() }
+    #expect(access("/tmp/c.bin", F_OK) != 0)
   }
 }

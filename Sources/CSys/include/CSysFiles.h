@@ -27,6 +27,15 @@ int csys_open_source(const char *_Nonnull path);
 /// Opens a directory below `dirfd` for listing. A descriptor, or -1 with errno.
 int csys_open_directory(int dirfd, const char *_Nonnull name, int follows);
 
+/// Opens `path`, relative to the directory `root`, with openat2(2) and its RESOLVE_BENEATH: neither ".." nor a symbolic
+/// link leads out of `root` (EXDEV). On kernels before 5.6 no symbolic link is followed at all. `path` "" or "." is the
+/// root itself. A descriptor with O_CLOEXEC, or -1 with errno.
+int csys_open_beneath(int root, const char *_Nonnull path, int flags, uint32_t mode);
+
+/// Renames `from` to `to`, both names in the directory `folder`, unless `to` exists (RENAME_NOREPLACE). 0, or -1 with
+/// errno, EEXIST for one.
+int csys_rename_exclusive_in(int folder, const char *_Nonnull from, const char *_Nonnull to);
+
 /// One name of a directory.
 typedef struct {
   /// Where it begins in the names of its listing.

@@ -84,10 +84,9 @@ extension EngineLoop {
   }
 
   private func target(of file: ClaimedFile, _ destination: BatchDestination) -> Target? {
-    guard file.direction == .download else { return nil }
+    guard file.direction == .download, let settings = destination.refusals.settings.download else { return nil }
     return Target(
-      TargetNames(file.path, file.uid), known: file.identity,
-      overwrites: destination.refusals.settings.download?.overwrites ?? false)
+      TargetNames(file.path, below: settings.folder, file.uid), known: file.identity, overwrites: settings.overwrites)
   }
 
   private static let copied = Failure(

@@ -113,11 +113,23 @@ final class SessionAborts {
       let text = "nothing was removed: the file is fetched again"
       return end(work, AttemptResult(outcome: .interrupted, message: text), .gone)
     }
+    guard let folder = folder(of: work) else { return }
     writes += 1
     let report = around.report
+    let names = TargetNames(work.path, below: folder, work.uid)
     around.pool.wait(
-      { Result { () throws(Failure) in try TargetFile.remove(TargetNames(work.path, work.uid)) } },
-      then: { report(.removed(work, $0)) })
+      { Result { () throws(Failure) in try TargetFile.remove(names) } }, then: { report(.removed(work, $0)) })
+  }
+
+  private func folder(of work: AbortWork) -> NameBytes? {
+    do throws(TransferError) {
+      let settings = try around.engine.ledger.read { try $0.batchSettings(work.batch) }
+      if let folder = settings?.download?.folder { return folder }
+      throw TransferError(.bug, "read the settings of batch", NameBytes(work.batch.description), cause: "no download")
+    } catch {
+      around.fail(error)
+      return nil
+    }
   }
 
   private func removed(_ work: AbortWork, _ result: Result<Void, Failure>) {

@@ -26,21 +26,25 @@ struct Placing: Sendable {
   /// moved before an engine could record it is known by its inode and its content.
   /// - Throws: ``partialIsGone``, `policy.exists`, `local.disk_full`, `local.io`.
   func perform() throws(Failure) {
-    guard let file = try opened() else {
+    guard let folder = try TargetFolder(of: names) else { throw Self.partialIsGone }
+    guard let file = try opened(in: folder) else {
       guard try isPlaced() else { throw Self.partialIsGone }
-      return try syncFolder()
+      return try folder.sync()
     }
     try finish(file)
-    if !overwrites { try Self.refuse(existing: names.final) }
+    if !overwrites, folder.holds(names.name) { throw Self.exists }
     // Its name may have been given to another file meanwhile.
-    guard try TargetFile(opening: names, file.identity) != nil else { throw Self.partialIsGone }
-    try rename()
-    try syncFolder()
+    guard try TargetFile(opening: names, in: folder, file.identity) != nil else { throw Self.partialIsGone }
+    guard folder.place(replacing: overwrites) == 0 else {
+      if errno == EEXIST { throw Self.exists }
+      throw TargetFile.failure("move the file to its name", errno)
+    }
+    try folder.sync()
   }
 
-  private func opened() throws(Failure) -> TargetFile? {
+  private func opened(in folder: borrowing TargetFolder) throws(Failure) -> TargetFile? {
     if let file { return file }
-    return try TargetFile(opening: names, known)
+    return try TargetFile(opening: names, in: folder, known)
   }
 
   /// The number of a removed file is given to another one: the content tells them apart.
@@ -75,34 +79,10 @@ struct Placing: Sendable {
     _ = futimens(file.descriptor, &times)
   }
 
-  private func rename() throws(Failure) {
-    let result = names.partial.withCString { from in
-      names.final.withCString { to in overwrites ? Self.rename(from, to) : csys_rename_exclusive(from, to) }
-    }
-    guard result != 0 else { return }
-    if errno == EEXIST { throw Self.exists }
-    throw TargetFile.failure("move the file to its name", errno)
-  }
-
-  private static func rename(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 {
-    #if canImport(Glibc)
-      Glibc.rename(from, to)
-    #else
-      Darwin.rename(from, to)
-    #endif
-  }
-
-  private func syncFolder() throws(Failure) {
-    let descriptor = names.folder.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-    guard descriptor >= 0 else { throw TargetFile.failure("open the folder", errno) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw TargetFile.failure("sync the folder", errno) }
-  }
-
-  /// - Throws: `policy.exists` when something stands under the name, whatever it is.
-  static func refuse(existing final: NameBytes) throws(Failure) {
-    var status = csys_file_status()
-    if final.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0 { throw exists }
+  /// - Throws: `policy.exists` when something stands under the final name, whatever it is.
+  static func refuse(existing names: TargetNames) throws(Failure) {
+    guard let folder = try TargetFolder(of: names) else { return }
+    if folder.holds(names.name) { throw exists }
   }
 
   private static let exists = Failure(

@@ -27,23 +27,24 @@ final class TargetFile: ReadableFile {
 
   deinit { close(descriptor) }
 
-  /// Makes the partial file, for this user alone, with room for `size` bytes. One that is there under this name, which
-  /// no other file can have, was made by an engine that ended before it could say so; it holds nothing that is known.
+  /// Makes the partial file, for this user alone, with room for `size` bytes, and the folders that lead to it. One that
+  /// is there under this name, which no other file can have, was made by an engine that ended before it could say so; it
+  /// holds nothing that is known.
   convenience init(making names: TargetNames, size: Int64) throws(Failure) {
-    let descriptor = try Self.make(names.partial)
-    try self.init(descriptor)
+    let folder = try TargetFolder(making: names)
+    try self.init(try Self.make(names.partial, in: folder))
     guard csys_preallocate(descriptor, size) == 0 else {
       let code = errno
-      try? Self.remove(names)
+      _ = folder.remove(names.partial)
       throw Self.failure("make room for \(size) bytes", code)
     }
   }
 
-  private static func make(_ path: NameBytes) throws(Failure) -> Int32 {
-    let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-    var descriptor = path.withCString { open($0, flags, 0o600) }
-    if descriptor < 0, errno == EEXIST, path.withCString({ unlink($0) }) == 0 {
-      descriptor = path.withCString { open($0, flags, 0o600) }
+  private static func make(_ name: NameBytes, in folder: borrowing TargetFolder) throws(Failure) -> Int32 {
+    let flags = O_RDWR | O_CREAT | O_EXCL
+    var descriptor = folder.open(name, flags, mode: 0o600)
+    if descriptor < 0, errno == EEXIST, folder.remove(name) == 0 {
+      descriptor = folder.open(name, flags, mode: 0o600)
     }
     guard descriptor >= 0 else { throw failure("make the partial file", errno) }
     return descriptor
@@ -51,7 +52,15 @@ final class TargetFile: ReadableFile {
 
   /// Opens the partial file that was noted as `known`; nil when it is not there any more, or is another one.
   convenience init?(opening names: TargetNames, _ known: SourceIdentity) throws(Failure) {
-    let descriptor = names.partial.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
+    guard let folder = try TargetFolder(of: names) else { return nil }
+    try self.init(opening: names, in: folder, known)
+  }
+
+  /// The same in its folder.
+  convenience init?(
+    opening names: TargetNames, in folder: borrowing TargetFolder, _ known: SourceIdentity
+  ) throws(Failure) {
+    let descriptor = folder.open(names.partial, O_RDWR | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == EISDIR { return nil }
       throw Self.failure("open the partial file", errno)
@@ -80,7 +89,8 @@ final class TargetFile: ReadableFile {
 
   /// Removes the partial file of these names; nothing happens when there is none. Blocking.
   static func remove(_ names: TargetNames) throws(Failure) {
-    guard names.partial.withCString({ unlink($0) }) != 0, errno != ENOENT else { return }
+    guard let folder = try TargetFolder(of: names) else { return }
+    guard folder.remove(names.partial) != 0, errno != ENOENT else { return }
     throw failure("remove the partial file", errno)
   }
 

@@ -1,23 +1,37 @@
 import TransferModel
 
-/// The names of a file that is fetched: the one that it is to have, and the one that it has until all of it is there.
+/// Where a file that is fetched goes: the folder of its batch, what leads from there to its own, and two names in that:
+/// the one that it is to have, and the one that it has until all of it is there.
 struct TargetNames: Sendable, Hashable {
-  let final: NameBytes
+  /// The folder that holds all files of the batch, from the root.
+  let root: NameBytes
+  /// Relative to ``root``; empty for the root itself.
+  let folder: NameBytes
+  let name: NameBytes
   /// `.NAME.UID.part` in the same folder, so that moving it is one step; of one generation of one file only.
   let partial: NameBytes
-  /// What holds both; `.` for a path without one.
-  let folder: NameBytes
 
   /// A name may have 255 bytes (`NAME_MAX` of Linux); the rest is the uid, two dots and the ending.
   private static let longestPart = 255 - 39
 
-  init(_ final: NameBytes, _ uid: UID) {
-    self.final = final
-    let slash = final.bytes.lastIndex(of: 0x2F)
-    let name = final.bytes[(slash.map { $0 + 1 } ?? 0)...]
+  /// - Parameter path: absolute; below `root`, or it is not found there.
+  init(_ path: NameBytes, below root: NameBytes, _ uid: UID) {
+    let below = path.bytes.starts(with: root.bytes) ? path.bytes.dropFirst(root.bytes.count) : path.bytes[...]
+    let relative = below.drop { $0 == 0x2F }
+    let slash = relative.lastIndex(of: 0x2F)
+    self.root = root
+    folder = NameBytes(slash.map { Array(relative[..<$0]) } ?? [])
+    name = NameBytes(Array(relative[(slash.map { $0 + 1 } ?? relative.startIndex)...]))
     let uidText = hexText([uid.high, uid.low].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
-    let own = [0x2E] + Array(name.prefix(Self.longestPart)) + Array(".\(uidText).part".utf8)
-    partial = NameBytes(final.bytes[..<(slash.map { $0 + 1 } ?? 0)] + own)
-    folder = slash.map { NameBytes($0 == 0 ? [0x2F] : Array(final.bytes[..<$0])) } ?? NameBytes(".")
+    partial = NameBytes([0x2E] + name.bytes.prefix(Self.longestPart) + Array(".\(uidText).part".utf8))
+  }
+
+  /// Absolute path of the final name.
+  var final: NameBytes { root.appending(folder).appending(name) }
+
+  /// ``folder`` and the folders above it below ``root``, from the top.
+  var folders: [NameBytes] {
+    let slashes = folder.bytes.indices.filter { folder.bytes[$0] == 0x2F }
+    return slashes.map { NameBytes(Array(folder.bytes[..<$0])) } + (folder.isEmpty ? [] : [folder])
   }
 }

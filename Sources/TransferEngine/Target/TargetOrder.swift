@@ -31,7 +31,7 @@ extension TargetOrder {
   private func prepared() throws(PreparationFailure) -> Prepared {
     do throws(Failure) {
       let credential = try credentials.credential()
-      if !target.overwrites { try Placing.refuse(existing: target.names.final) }
+      if !target.overwrites { try Placing.refuse(existing: target.names) }
       guard let file = try target.file(size: size, holdsBytes: holdsBytes) else { throw Placing.partialIsGone }
       var stored: Digest?
       if let head { stored = try file.digests(of: head, [algorithm], stop)[algorithm] }

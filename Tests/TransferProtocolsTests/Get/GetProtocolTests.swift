@@ -11,7 +11,7 @@ import TransferModel
 
   init() throws {
     var settings = BatchSettings(
-      destination: "http://h/", download: DownloadSettings(overwrites: false))
+      destination: "http://h/", download: DownloadSettings(folder: NameBytes("/in")))
     settings.options["part-size"] = .number(64 << 10)
     let made = try AllProtocols.make(settings, credentialsRegion: nil)
     proto = try #require(made as? GetProtocol)

@@ -1,0 +1,64 @@
+#define _GNU_SOURCE
+#include "CSysFiles.h"
+#include "CSysStore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// One component at a time, and no symbolic link in any of them.
+static int open_stepwise(int root, const char *path, int flags, uint32_t mode) {
+  int folder = root;
+  for (;;) {
+    const char *slash = strchr(path, '/');
+    char name[256];
+    size_t length = slash ? (size_t)(slash - path) : strlen(path);
+    int result = -1;
+    if (length >= sizeof name) {
+      errno = ENAMETOOLONG;
+    } else {
+      memcpy(name, path, length);
+      name[length] = 0;
+      if (strcmp(name, "..") == 0) {
+        errno = EXDEV;
+      } else {
+        int step = slash ? O_PATH | O_DIRECTORY | O_CLOEXEC : flags;
+        result = openat(folder, name, step | O_NOFOLLOW, mode);
+      }
+    }
+    int code = errno;
+    if (folder != root) close(folder);
+    errno = code;
+    if (result < 0 || !slash) return result;
+    folder = result;
+    path = slash + 1;
+  }
+}
+
+// Source: openat2(2), since Linux 5.6. The system call, because glibc has no wrapper before 2.43. Containers may forbid
+// it with EPERM, which openat2 itself gives for immutable files only.
+int csys_open_beneath(int root, const char *path, int flags, uint32_t mode) {
+  if (path[0] == 0) path = ".";
+  flags |= O_CLOEXEC;
+  struct open_how how = {.flags = (uint64_t)(unsigned)flags, .mode = flags & O_CREAT ? mode : 0};
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  for (int tries = 0; tries < 100; tries++) {
+    long fd = syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (fd >= 0) return (int)fd;
+    // A rename went on meanwhile somewhere.
+    if (errno != EAGAIN && errno != EINTR) break;
+  }
+  if (errno != ENOSYS && errno != EPERM) return -1;
+  return open_stepwise(root, path, flags, mode);
+}
+
+int csys_rename_exclusive_in(int folder, const char *from, const char *to) {
+  if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  if (linkat(folder, from, folder, to, 0) != 0) return -1;
+  return unlinkat(folder, from, 0);
+}
