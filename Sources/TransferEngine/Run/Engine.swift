@@ -82,3 +82,11 @@ public struct Engine: Sendable {
     return Concurrency(first: known.flatMap(\.self) ?? Concurrency.usualFirst, highest: workers, isExplicit: false)
   }
 }
+
+extension Engine {
+  /// Of this run: what is due and how long it waits.
+  var wallMs: Int64 { clock.wallMs }
+  /// Of this moment: what people and servers go by.
+  var civilMs: Int64 { clock.civilMs }
+  var bootMs: Int64 { clock.bootMs }
+}

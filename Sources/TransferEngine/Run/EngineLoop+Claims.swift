@@ -21,26 +21,18 @@ extension EngineLoop {
     guard mayClaim else { return }
     lookForHosts()
     let full = fullHosts
-    guard claims.isDue(nowMs: wallMs, full: full) else { return }
-    claims.began(full: full)
-    let run = engine.run
-    let mailbox = mailbox
-    let room = claimRoom
+    guard claims.isDue(full: full) else { return }
     let without = restingBatches.union(heldBatches).union(batches(ofHosts: full))
-    engine.ledger.write(
-      { tx in try tx.claimFiles(run, limit: room, without: without) }, then: { mailbox.put(.claimed($0)) })
+    claims.begin(limit: claimRoom, without: without, full: full)
   }
 
   func claimed(_ result: Result<[ClaimedFile], TransferError>) {
-    switch result {
-    case .failure(let error):
-      claims.failed()
-      fail(error)
-    case .success(let files):
-      claims.ended(found: files.count, nowMs: wallMs)
-      for file in files {
+    do throws(TransferError) {
+      for file in try claims.ended(result) {
         do throws(TransferError) { try take(file) } catch { giveBack(file, error) }
       }
+    } catch {
+      fail(error)
     }
   }
 
@@ -66,7 +58,7 @@ extension EngineLoop {
     }
     if holds.overdue.contains(file.batch) { machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false)) }
     destination.files += 1
-    works[file.id] = Work(
+    works[file.id] = FileWork(
       machine: machine, version: version(of: file), target: target(of: file, destination), destination: destination,
       chunks: engine.configuration.chunksPerFile)
     if machine.needsSession && machine.ending == nil {
@@ -111,7 +103,7 @@ extension EngineLoop {
   private func giveBack(_ file: ClaimedFile) {
     var unit = FileUnit(file: file.id, session: file.session?.id)
     unit.changes = [.requeue(notBeforeMs: nil, nil, isFailure: false)]
-    commits.append(unit, nowMs: bootMs)
+    commits.append(unit)
   }
 
   /// The file leaves the engine without prejudice as soon as nothing of it is under way.

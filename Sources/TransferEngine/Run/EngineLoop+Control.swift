@@ -12,7 +12,7 @@ extension EngineLoop {
   func obeyPeople() {
     guard bootMs >= nextControlMs else { return }
     nextControlMs = bootMs + Self.controlPeriodMs
-    guard stop.fatal == nil else { return }
+    guard stop.sequence.fatal == nil else { return }
     do throws(TransferError) {
       let nowMs = wallMs
       obey(try engine.ledger.read { reader in try reader.controlState(nowMs: nowMs) })
@@ -28,7 +28,7 @@ extension EngineLoop {
     }
     noteDeadlines()
     // At the end of a run the passes are counted; here the work keeps it alive anyway.
-    if state.hasDueAborts, stop.wish == nil, !works.isEmpty, aborts.isIdle {
+    if state.hasDueAborts, stop.sequence.wish == nil, !works.isEmpty, aborts.isIdle {
       aborts.beginPass(counts: false)
     }
   }
@@ -46,7 +46,7 @@ extension EngineLoop {
   }
 }
 
-extension EngineLoop.Job {
+extension Job {
   /// A pause never cuts off what is short or what must not be repeated: that would cost more than it stops. Nothing
   /// cuts off the finish step, because nobody could say then whether the file is there.
   func mayBeCut(by wish: Wish, _ abilities: ProtocolAbilities) -> Bool {

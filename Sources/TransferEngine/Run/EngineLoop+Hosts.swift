@@ -130,7 +130,7 @@ extension EngineLoop {
   /// Those with a request that could go out come first.
   private func files(of host: HostState) -> [FileID] {
     let all = works.filter { $0.value.destination.host === host && $0.value.machine.ending == nil }
-    let isReady = { (work: Work) in work.jobs.contains { self.jobs[$0]?.phase == .ready } }
+    let isReady = { (work: FileWork) in work.jobs.contains { self.jobs[$0]?.phase == .ready } }
     return all.filter { isReady($0.value) }.map(\.key) + all.filter { !isReady($0.value) }.map(\.key)
   }
 
@@ -147,8 +147,8 @@ extension EngineLoop {
       return fail(error)
     }
     stopAsked(.drain)
-    summary.stoppedBy = .unreachable
-    summary.unreachable = dead.sorted()
+    stop.end(for: .unreachable)
+    tally.unreachable(dead)
   }
 
   /// Files of other hosts are ready, or will be while this run has patience.

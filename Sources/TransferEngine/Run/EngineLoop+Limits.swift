@@ -19,7 +19,7 @@ extension EngineLoop {
   /// A claim that came back empty because the batch was held back says nothing any more.
   func wakeIfBelowShare(_ destination: BatchDestination) {
     if destination.share != nil, destination.files == Self.filesAhead(destination) - 1 {
-      claims.wake(atMs: wallMs)
+      claims.wake()
     }
   }
 
@@ -41,7 +41,7 @@ extension EngineLoop {
     guard share != destination.share else { return }
     destination.share = share
     let sending = jobs.values.count { $0.phase == .sending && $0.destination === destination }
-    claims.wake(atMs: wallMs)
+    claims.wake()
     scheduler.setLimit(share, of: destination.batch, sending: sending)
     sharing.removeAll { $0 === destination }
     if share != nil { sharing.append(destination) }
@@ -53,7 +53,7 @@ extension EngineLoop {
       scheduler.setEnds(ends, inFlight: ends.isEmpty ? [:] : bytesOut(), nowMs: bootMs)
     }
     guard let new = holds.takeOverdue(civilMs: civilMs) else { return }
-    claims.wake(atMs: wallMs)
+    claims.wake()
     for batch in new { stopBeginning(batch) }
   }
 
@@ -74,13 +74,11 @@ extension EngineLoop {
 
   /// One part after the other, each a transaction of its own: others come between them.
   private func markOverdue(_ part: OverduePart) {
-    commits.writeBegan()
-    let mailbox = mailbox
-    engine.ledger.write({ tx in try tx.markOverdue(part) }, then: { mailbox.put(.markedOverdue($0)) })
+    commits.write({ tx in try tx.markOverdue(part) }, then: { .markedOverdue($0) })
   }
 
   func markedOverdue(_ result: Result<OverduePart, TransferError>) {
-    commits.writeEnded()
+    commits.ended()
     switch result {
     case .failure(let error): fail(error)
     case .success(let part):

@@ -6,23 +6,17 @@ import TransferProtocols
 extension EngineLoop {
   /// Tells where the run stands if it is time.
   func report(force: Bool) {
-    guard let tell = engine.observer.progress, progress.takesReport(nowMs: bootMs, force: force) else { return }
-    countAgainIfChanged()
-    let standing = RunProgress.Standing(
-      result: summary, views: views(), counters: counters(), sending: scheduler.sendingCount,
-      waiting: waiting.reduce(0) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }, rateLimit: rateLimit,
-      elapsedMs: bootMs - startedMs)
-    tell(progress.snapshot(standing, bootMs: bootMs, wallMs: wallMs))
-  }
-
-  /// The count goes through the writer, after everything that this run has told it, so that no file is counted twice.
-  private func countAgainIfChanged() {
-    guard progress.takesLook(nowMs: bootMs), let mark = try? engine.ledger.read({ reader in try reader.changeMark() }),
-      progress.takesCount(mark, nowMs: bootMs)
-    else { return }
-    commitUnits()
-    let mailbox = mailbox
-    engine.ledger.write({ tx in try tx.workSize() }, then: { mailbox.put(.counted($0)) })
+    guard let tell = engine.observer.progress, tally.takesReport(force: force) else { return }
+    if tally.takesCount() {
+      // It goes through the writer, after everything that this run has told it, so that no file is counted twice.
+      commits.writeGathered()
+      let mailbox = mailbox
+      engine.ledger.write({ tx in try tx.workSize() }, then: { mailbox.put(.counted($0)) })
+    }
+    let waiting = waiting.reduce(0) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }
+    tell(
+      tally.snapshot(
+        views(), counters: counters(), sending: scheduler.sendingCount, waiting: waiting, rateLimit: rateLimit))
   }
 
   /// Of all that is in work together: batches may have rates of their own.
@@ -66,27 +60,6 @@ extension EngineLoop {
       for (id, bytes) in transport.bytesInFlight() { counters[id.rawValue] = bytes }
     }
     return counters
-  }
-
-  func noteRetry(_ machine: FileMachine, _ code: ErrorCode, failures: Int, dueMs: Int64) {
-    let limit = engine.configuration.retry.maxAttempts
-    let phase = FileProgress.Phase.retrying(inMs: 0, code, number: min(failures + 1, limit), limit: limit)
-    progress.retried(FileProgress(machine, phase, bytesAcked: machine.bytesStored), dueMs: dueMs)
-  }
-
-  /// A file has ended: done when there is no `code`. `held` is what the server has of it.
-  func noteEnd(_ machine: FileMachine, _ code: ErrorCode?, held: Int64) {
-    let acked = code == nil ? machine.facts.layout.size : held
-    progress.ended(size: machine.facts.layout.size, bytesAcked: acked)
-    if let code { progress.failed(FileProgress(machine, .failed(code), bytesAcked: acked), nowMs: bootMs) }
-  }
-}
-
-extension FileProgress {
-  fileprivate init(_ machine: FileMachine, _ phase: Phase, bytesAcked: Int64) {
-    self.init(
-      id: machine.claimed.id, path: machine.claimed.path, bytesTotal: machine.facts.layout.size,
-      bytesAcked: bytesAcked, phase: phase)
   }
 }
 

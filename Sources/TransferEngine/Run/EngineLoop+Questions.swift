@@ -102,7 +102,7 @@ extension EngineLoop {
   }
 }
 
-extension EngineLoop.Job {
+extension Job {
   /// We ended the request because the file is there: its answer is lost, and the protocol asks as after any lost
   /// answer.
   func lostAnswer(_ reply: TransferReply) -> TransferReply {

@@ -18,7 +18,7 @@ extension EngineLoop {
     // Behind the body may stand the end of a form.
     if let length = job.range?.length { reply.bytesSent = min(reply.bytesSent, length) }
     if job.range != nil {
-      summary.bytesTransferred += reply.bytesMoved
+      tally.moved(bytes: reply.bytesMoved)
       if reply.isAnswered { job.destination.host.pauses.note(reply.longestPauseMs) }
     }
     let isEmptyHanded = job.prepared?.region != nil && reply.bytesReceived == 0
@@ -83,7 +83,7 @@ extension EngineLoop {
   }
 
   /// What is needed to read the answer, whoever does it.
-  private func reading(_ job: Job, _ work: Work, _ reply: TransferReply, _ mask: SecretMask) -> ReplyReading {
+  private func reading(_ job: Job, _ work: FileWork, _ reply: TransferReply, _ mask: SecretMask) -> ReplyReading {
     var reading = ReplyReading(
       reply: reply, mask: mask, bringsSecrets: job.step.step == .discover,
       transferProtocol: job.destination.resolved.transferProtocol, step: job.step.step, facts: work.machine.facts,
@@ -177,16 +177,16 @@ extension EngineLoop {
     let before = work.machine.bytesStored
     let changes = work.machine.concluded(job.step, meaning, retry)
     let acked = work.machine.bytesStored - before
-    progress.stored(bytes: acked)
+    tally.stored(bytes: acked)
     // What a question found counts for those who sent it, as the ledger says.
-    if acked < 0 { summary.bytesAcked += acked }
+    if acked < 0 { tally.acknowledged(bytes: acked) }
     if let range = job.range {
       result.bytesAcked = max(0, acked)
       if job.step.isFound {
         (result.bytesAcked, result.message) = (0, "not sent: the server's list of parts has it")
       }
       if case .offset = meaning.outcome { result.bytesAcked = min(result.bytesAcked, result.bytesTransferred) }
-      summary.bytesAcked += result.bytesAcked
+      tally.acknowledged(bytes: result.bytesAcked)
       // The server took less than it was given, or gave less than was asked for: what is left comes again.
       if case .advanced(let through) = meaning.outcome, acked < range.length {
         result.outcome = reply?.isCancelled == true ? .interrupted : .retry
@@ -238,7 +238,7 @@ extension EngineLoop {
   }
 }
 
-extension EngineLoop.Job {
+extension Job {
   var identityNow: SourceIdentity? {
     // Which version a server has now, the next generation asks for itself.
     if prepared?.region != nil { return SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0) }

@@ -57,7 +57,7 @@ extension EngineLoop {
   /// So many times as often may a body be lost while others arrive.
   private static let patienceWithDrops = 3
 
-  func applyRemedy(_ remedy: Remedy, _ work: Work) {
+  func applyRemedy(_ remedy: Remedy, _ work: FileWork) {
     if remedy == .refreshCredential {
       work.destination.resolved.credentials.refresh()
     }
@@ -68,10 +68,7 @@ extension EngineLoop {
     _ machine: FileMachine
   ) {
     guard outcome == .retry else { return }
-    summary.retries += 1
-    noteRetry(machine, failure.code, failures: job.step.failures + 1, dueMs: retry.notBeforeMs)
-    engine.observer.notice(
-      .retrying(path: machine.claimed.path, failure, inMs: max(0, retry.notBeforeMs - wallMs)))
+    tally.retried(machine, failure, failures: job.step.failures + 1, dueMs: retry.notBeforeMs)
   }
 }
 

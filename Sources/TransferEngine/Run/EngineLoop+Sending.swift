@@ -4,46 +4,29 @@ import TransferProtocols
 
 extension EngineLoop {
   /// Waiting longer would not help, or would leave connections idle.
-  var isCommitDue: Bool { isStopping || scheduler.readyCount < reach || commits.isDue(nowMs: bootMs) }
-
-  /// Hands the gathered units to the ledger as one job.
-  func commitUnits() {
-    guard !commits.isEmpty else { return }
-    commit(commits.takeAll(), isRepeat: false)
-  }
-
-  func commit(_ batch: [FileUnit], isRepeat: Bool) {
-    commits.writeBegan()
-    let run = engine.run
-    let mailbox = mailbox
-    engine.ledger.write(
-      { tx in try batch.map { try $0.apply(tx, run: run) } },
-      then: { mailbox.put(.committed($0, batch, isRepeat: isRepeat)) })
-  }
+  var isCommitDue: Bool { isStopping || scheduler.readyCount < reach || commits.isDue }
 
   /// What was begun is durable: prepare it.
   func committed(_ result: Result<[Begun], TransferError>, _ batch: [FileUnit], isRepeat: Bool) {
-    commits.writeEnded()
+    commits.ended()
     if case .failure(let error) = result, refusesUnits(error, batch, isRepeat: isRepeat) { return }
-    let asked = batch.map(\.requestCount)
-    beginning -= asked.reduce(0, +)
     switch result {
     case .failure(let error): fail(error)
     case .success(let all):
-      for (begun, asked) in zip(all, asked) { self.begun(begun, asked: asked) }
+      for (begun, unit) in zip(all, batch) { self.begun(begun, asked: unit.requestCount) }
     }
   }
 
   private func begun(_ begun: Begun, asked: Int) {
     if let successor = begun.successor { changes[successor] = (changes.removeValue(forKey: begun.file) ?? 0) + 1 }
-    summary.bytesAcked += begun.creditedBytes - begun.uselessBytes
+    tally.acknowledged(bytes: begun.creditedBytes - begun.uselessBytes)
     if let staged = begun.unstaged { engine.configuration.copies?.remove(staged) }
     guard let work = works[begun.file] else { return }
     let wasHeld = work.machine.isHeld
     work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
     work.destination.requests -= asked - begun.chunks.count - (begun.control == nil ? 0 : 1)
     noteWaiting(work)
-    if begun.disownedChunks > 0 { progress.needsCount() }
+    if begun.disownedChunks > 0 { tally.needsCount() }
     if wasHeld { advance(begun.file) }
     guard works[begun.file] != nil else { return }
     if let proof = begun.placing { place(work, proof) }
@@ -56,7 +39,7 @@ extension EngineLoop {
     }
   }
 
-  private func addJob(_ work: Work, _ claimed: ClaimedChunk) {
+  private func addJob(_ work: FileWork, _ claimed: ClaimedChunk) {
     let proto = work.destination.resolved.transferProtocol
     // Where chunks do not wait for themselves, it is the file that fails.
     let isOfFile = work.machine.isWhole || !work.machine.abilities.parallelChunks
@@ -80,7 +63,7 @@ extension EngineLoop {
       JobStep(target: .chunk(claimed.id, claimed.attempt), step: step, failures: failures))
   }
 
-  private func addJob(_ work: Work, range: ByteRange?, _ step: JobStep, beside: JobID? = nil) {
+  private func addJob(_ work: FileWork, range: ByteRange?, _ step: JobStep, beside: JobID? = nil) {
     let id = numbers.next()
     let destination = work.destination
     let job = Job(id, file: work.machine.claimed.id, step: step, range: range, destination: destination)
@@ -95,7 +78,7 @@ extension EngineLoop {
     prepare(id, job, work)
   }
 
-  private func prepare(_ id: JobID, _ job: Job, _ work: Work) {
+  private func prepare(_ id: JobID, _ job: Job, _ work: FileWork) {
     let (step, range, destination) = (job.step, job.range, job.destination)
     job.phase = .preparing
     job.credentialGeneration = destination.refusals.watch.generation
@@ -158,7 +141,7 @@ extension EngineLoop {
 
   /// The source has another ctime or device by now, and the content that was sent of it. Recorded when no other body is
   /// under way, whose beginning nobody has compared.
-  private func recordSighting(_ work: Work) {
+  private func recordSighting(_ work: FileWork) {
     let now = work.version.identity
     guard work.recorded.relation(to: now) == .moved, work.machine.claimed.staged == nil, !work.version.needsProof,
       !work.jobs.contains(where: { jobs[$0]?.isSendingBody ?? false })
@@ -168,13 +151,13 @@ extension EngineLoop {
   }
 
   /// What the server showed for the chunk that a request is to bring.
-  private func listing(of job: Job, _ work: Work) -> ListedPart? {
+  private func listing(of job: Job, _ work: FileWork) -> ListedPart? {
     guard case .chunk(let chunk) = job.step.step, job.range == chunk.range else { return nil }
     return work.machine.facts.listed[chunk.seq]
   }
 
   /// The receipt of a chunk that need not be sent: its answer was lost with the engine that had sent it.
-  private func found(_ job: Job, _ work: Work) -> PartReceipt? {
+  private func found(_ job: Job, _ work: FileWork) -> PartReceipt? {
     guard let listing = listing(of: job, work), case .chunk(let chunk) = job.requestStep else { return nil }
     return job.destination.resolved.transferProtocol.receipt(of: chunk, in: listing)
   }
@@ -236,7 +219,7 @@ extension ChunkFacts {
   }
 }
 
-extension EngineLoop.Job {
+extension Job {
   fileprivate var isSendingBody: Bool { range != nil && (phase == .sending || phase == .answered) }
 
   /// The step with the digests that go ahead of the body.

@@ -4,9 +4,7 @@ import TransferProtocols
 
 extension EngineLoop {
   func stopAsked(_ wish: StopSignal.Wish) {
-    guard stop.ask(wish, nowMs: bootMs) else { return }
-    summary.stoppedBy = wish == .drain ? .drained : .interrupted
-    guard wish == .drain else { return engine.ledger.stopRetrying() }
+    guard stop.ask(wish), wish == .drain else { return }
     scheduler.measureAnew(inFlight: bytesOut(), nowMs: bootMs)
     engine.observer.notice(.draining(requests: scheduler.sendingCount))
   }
@@ -20,21 +18,21 @@ extension EngineLoop {
 
   /// Moves a stop forward: gives back what was not sent, ends what runs too long, lets every file go.
   func keepStopping() {
-    if stop.leavesRows { return cancelSending() }
+    if stop.sequence.leavesRows { return cancelSending() }
     for (id, job) in jobs where job.phase == .ready { interrupt(id, nil) }
     _ = scheduler.takeAllReady()
     for (id, work) in works {
       work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
-      if stop.diskTrouble != nil && work.machine.openCount == 0 { forget(id) } else { advance(id) }
+      if stop.sequence.diskTrouble != nil && work.machine.openCount == 0 { forget(id) } else { advance(id) }
     }
-    if stop.isOver(nowMs: bootMs) { cancelSending() } else { makeRoom() }
-    commitUnits()
+    if stop.sequence.isOver(nowMs: bootMs) { cancelSending() } else { makeRoom() }
+    commits.writeGathered()
   }
 
   /// Ends bodies that cannot end before the drain does, so that others can: side by side on a slow line all would be
   /// cut off.
   private func makeRoom() {
-    guard stop.takesLook(nowMs: bootMs) else { return }
+    guard stop.takesLook() else { return }
     let out = counters()
     let sending = jobs.filter { $0.value.phase == .sending && $0.value.range != nil }
     for (host, ofHost) in Dictionary(grouping: sending, by: { $0.value.host }) {
@@ -46,7 +44,7 @@ extension EngineLoop {
       }
       let inFlight = bodies.reduce(0) { $0 + (out[$1.job] ?? 0) }
       guard let pace = scheduler.gate(host: host)?.line.bytesPerMs(inFlight: inFlight, nowMs: bootMs) else { continue }
-      for id in DrainPlan.hopeless(bodies, bytesPerMs: pace, withinMs: stop.leftMs(nowMs: bootMs)) {
+      for id in DrainPlan.hopeless(bodies, bytesPerMs: pace, withinMs: stop.sequence.leftMs(nowMs: bootMs)) {
         guard let job = jobs[id] else { continue }
         job.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
       }
@@ -74,21 +72,7 @@ extension EngineLoop {
 extension EngineLoop {
   /// Its answer is worth waiting for although the run is over.
   private func mustEnd(_ job: Job) -> Bool {
-    guard stop.awaitsUnrepeatable, let work = works[job.file] else { return false }
+    guard stop.sequence.awaitsUnrepeatable, let work = works[job.file] else { return false }
     return work.machine.abilities.unrepeatable.contains(job.step.step.operation)
-  }
-}
-
-extension TransferError {
-  /// Holds back the batch whose destination it is about, and no other: also a fault of the program that one batch
-  /// brings to light.
-  var concernsOneBatch: Bool { leavesLedgerUsable || kind == .bug }
-
-  /// The rows can still be put in order before the run ends.
-  var leavesLedgerUsable: Bool {
-    switch kind {
-    case .auth, .config, .usage, .noSource, .badList, .interrupted: true
-    default: false
-    }
   }
 }

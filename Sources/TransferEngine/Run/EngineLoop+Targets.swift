@@ -6,7 +6,7 @@ import TransferProtocols
 extension EngineLoop {
   /// Opens or makes the partial file, on a preparing thread.
   func prepareTarget(
-    _ id: JobID, _ job: Job, _ work: Work, _ target: Target, _ range: ByteRange, _ receiving: any BodiesInAnswers
+    _ id: JobID, _ job: Job, _ work: FileWork, _ target: Target, _ range: ByteRange, _ receiving: any BodiesInAnswers
   ) {
     guard let chunk = job.step.step.chunk else { preconditionFailure("a range without a chunk") }
     let facts = work.machine.facts
@@ -20,14 +20,14 @@ extension EngineLoop {
   }
 
   /// The ledger knows which file takes the bytes before it hears that any are stored.
-  func notePartial(_ file: TargetFile, _ work: Work) {
+  func notePartial(_ file: TargetFile, _ work: FileWork) {
     guard work.recorded.inode == 0 || !file.identity.isSameFile(as: work.recorded) else { return }
     work.recorded = file.identity
     advance(work.machine.claimed.id, changes: [.notePartialFile(file.identity)])
   }
 
   /// Every byte is stored and recorded: the file gets its name, and is done then.
-  func place(_ work: Work, _ proof: FileProof) {
+  func place(_ work: FileWork, _ proof: FileProof) {
     guard let target = work.target else { preconditionFailure("an upload has no place") }
     let file = work.machine.claimed.id
     let facts = work.machine.facts

@@ -16,7 +16,7 @@ extension EngineLoop {
     unit.ended = ended
     unit.changes = changes + unit.changes
     unit.staged = work.machine.claimed.staged
-    if work.target != nil && unit.plan != nil { progress.needsCount() }
+    if work.target != nil && unit.plan != nil { tally.needsCount() }
     noteWaiting(work)
     if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
     guard !unit.isEmpty else { return }
@@ -25,16 +25,15 @@ extension EngineLoop {
   }
 
   /// For the next commit.
-  func enqueue(_ unit: FileUnit, _ work: Work) {
+  func enqueue(_ unit: FileUnit, _ work: FileWork) {
     if let begin = unit.begin {
-      beginning += begin.requestCount
       work.destination.requests += begin.requestCount
     }
-    commits.append(unit, nowMs: bootMs)
+    commits.append(unit)
   }
 
   /// One file asks what a destination can do; the others wait for the answer instead of asking too.
-  private func waitsForDiscovery(_ work: Work) -> Bool {
+  private func waitsForDiscovery(_ work: FileWork) -> Bool {
     let file = work.machine.claimed.id
     guard let discoverer = work.destination.discoverer, discoverer != file, work.machine.ending == nil else {
       return false
@@ -54,13 +53,13 @@ extension EngineLoop {
     return job.destination.undecided
   }
 
-  func noteWaiting(_ work: Work) {
+  func noteWaiting(_ work: FileWork) {
     let id = work.machine.claimed.id
     if work.machine.waitingUntil.isEmpty || work.machine.isReleased { waiting.remove(id) } else { waiting.insert(id) }
   }
 
   /// How many more chunks of this file may begin now.
-  private func chunkRoom(_ work: Work) -> Int {
+  private func chunkRoom(_ work: FileWork) -> Int {
     if isStopping { return 0 }
     let ofFile = work.concurrency.limit - work.machine.openCount
     let repeatable = work.machine.abilities.repeatable
@@ -72,7 +71,7 @@ extension EngineLoop {
     return max(repeatable && work.machine.openCount == 0 ? 1 : 0, min(ofFile, overall, ofBatch ?? .max))
   }
 
-  private func noteHunger(_ work: Work) {
+  private func noteHunger(_ work: FileWork) {
     let machine = work.machine
     guard machine.ending == nil, machine.unsentCount > machine.waitingUntil.count else { return }
     if !machine.abilities.repeatable || machine.facts.session != nil || machine.openCount > 0 {
@@ -81,44 +80,23 @@ extension EngineLoop {
   }
 
   /// A file left the engine: counts it and tells people.
-  private func released(_ work: Work, _ unit: FileUnit) {
+  private func released(_ work: FileWork, _ unit: FileUnit) {
     let machine = work.machine
     works[machine.claimed.id] = nil
     work.destination.files -= 1
     wakeIfBelowShare(work.destination)
     sessionSlots.release(machine.claimed.id)
-    if work.wish != nil { progress.needsCount() }
+    if work.wish != nil { tally.needsCount() }
     let isThrownAway = unit.changes.contains(where: \.throwsAway)
     if isThrownAway {
       // It is to come again, in this generation or the next.
-      progress.stored(bytes: -machine.bytesStored)
-      progress.needsCount()
+      tally.stored(bytes: -machine.bytesStored)
+      tally.needsCount()
     }
     let held = isThrownAway ? 0 : machine.bytesStored
     for change in unit.changes {
-      switch change {
-      case .complete:
-        summary.done += 1
-        noteEnd(machine, nil, held: held)
-      case .fail(let code, let message, _):
-        summary.failed += 1
-        if code == .integrityMismatch { summary.mismatched += 1 }
-        noteEnd(machine, code, held: held)
-        engine.observer.notice(.failed(path: machine.claimed.path, Failure(code, message)))
-      // Called off: the ledger has it as cancelled.
-      case .unknown where work.wish == .cancel || work.wish == .remove: break
-      case .unknown(let code, let message):
-        summary.unknown += 1
-        noteEnd(machine, code, held: held)
-        engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
-      case .requeue(let notBeforeMs, _, _): claims.wake(atMs: notBeforeMs ?? wallMs)
-      case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
-      case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
-        .probeChunk, .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut,
-        .openSession, .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing,
-        .notePartialFile, .resumeSending, .sight:
-        break
-      }
+      tally.count(change, of: machine, wish: work.wish, held: held)
+      if case .requeue(let notBeforeMs, _, _) = change { claims.wake(atMs: notBeforeMs ?? wallMs) }
     }
   }
 }

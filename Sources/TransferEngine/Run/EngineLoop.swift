@@ -5,33 +5,16 @@ import TransferProtocols
 /// The shell around the file machines and the scheduler: takes events from its mailbox, feeds them to the values that
 /// decide, and performs what they say. Used by one thread, but for the mailbox.
 final class EngineLoop: @unchecked Sendable {
-  enum Event: Sendable {
-    case claimed(Result<[ClaimedFile], TransferError>)
-    case committed(Result<[Begun], TransferError>, [FileUnit], isRepeat: Bool)
-    case abandoned(Result<AbandonedFile, TransferError>, FileID, reason: String)
-    case abort(SessionAborts.Event)
-    case prepared(JobID, Result<Prepared, PreparationFailure>)
-    case replied(JobID, TransferReply)
-    case read(JobID, ReplyReading.Result)
-    case heard(JobID, InterimReply)
-    case placed(FileID, FileProof, Result<Void, Failure>)
-    case knownSessions(Result<Set<String>, TransferError>, ListedSessions)
-    case heartbeat(Result<TransitionResult, TransferError>)
-    case counted(Result<WorkSize, TransferError>)
-    case markedOverdue(Result<OverduePart, TransferError>)
-    case diskTrouble(TransferError)
-    case stop(StopSignal.Wish)
-  }
   typealias JobID = Scheduler.JobID
 
   let engine: Engine
-  let mailbox = Mailbox<Event>()
+  let mailbox = Mailbox<EngineEvent>()
   let journal: SendingJournal?
   let pool: PreparingPool
   /// Set when somebody asks for a stop: sources are not read any longer.
   private let isReadingOver = Lock(false)
   var scheduler: Scheduler
-  var works: [FileID: Work] = [:]
+  var works: [FileID: FileWork] = [:]
   /// Those of them with chunks that back off.
   var waiting: Set<FileID> = []
   var jobs: [JobID: Job] = [:]
@@ -45,13 +28,11 @@ final class EngineLoop: @unchecked Sendable {
   var refused: Set<FileID> = []
   /// How often the source of a file changed in this run, by its newest generation.
   var changes: [FileID: Int] = [:]
-  var summary = RunResult()
-  var progress: RunProgress
-
-  var commits = CommitQueue()
+  let stop: RunStop
+  let tally: RunTally
+  let claims: Claims
+  let commits: Commits
   let numbers = RequestNumbers()
-  /// Requests asked of the ledger that have not come back as jobs yet.
-  var beginning = 0
   /// Files that have chunks to send.
   var turns = FileTurns()
   var sessionSlots = SessionSlots()
@@ -60,12 +41,9 @@ final class EngineLoop: @unchecked Sendable {
     SessionAborts.Surroundings(
       engine: engine, numbers: numbers, pool: pool,
       destination: { [unowned self] batch throws(TransferError) in try destination(of: batch) },
-      report: { [mailbox] in mailbox.put(.abort($0)) }, fail: { [unowned self] in fail($0) }))
+      report: { [mailbox] in mailbox.put(.abort($0)) }, stop: stop))
 
-  var claims = ClaimPacing()
-  var stop: StopSequence
   var dice = SystemRandomNumberGenerator()
-  let startedMs: Int64
   private var nextHeartbeatMs: Int64 = 0
   var unreachable = UnreachableWatch()
   var holds = BatchHolds()
@@ -82,10 +60,10 @@ final class EngineLoop: @unchecked Sendable {
     scheduler = Scheduler(
       workers: engine.configuration.workers, bytesAtOnce: engine.configuration.bytesAtOnce,
       newConcurrency: { engine.concurrency($0, workers: $1) })
-    stop = StopSequence(drainMs: engine.configuration.drainMs)
-    progress = RunProgress(
-      isHeard: engine.observer.progress != nil, everyMs: engine.configuration.progressEveryMs)
-    startedMs = engine.clock.bootMs
+    stop = RunStop(engine)
+    tally = RunTally(engine)
+    claims = Claims(engine, mailbox)
+    commits = Commits(engine, mailbox)
   }
 
   /// Of this run: what is due and how long it waits.
@@ -118,22 +96,21 @@ final class EngineLoop: @unchecked Sendable {
       mailbox.close()
       pool.stop()
     }
-    try progress.countAtStart(engine.ledger)
+    try tally.countAtStart()
     aborts.beginPass(counts: true)
     while true {
       turn()
-      if let fatal = stop.fatal, isQuiet, works.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
+      if let fatal = stop.sequence.fatal, isQuiet, works.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
       if try isFinished() { break }
       guard let events = mailbox.take(timeoutMs: waitMs()) else { break }
       for event in events { handle(event) }
     }
-    if let diskTrouble = stop.diskTrouble { throw diskTrouble }
-    summary.wallMs = bootMs - startedMs
+    if let diskTrouble = stop.sequence.diskTrouble { throw diskTrouble }
     report(force: true)
-    return summary
+    return tally.end(stop.cause)
   }
 
-  private func handle(_ event: Event) {
+  private func handle(_ event: EngineEvent) {
     switch event {
     case .claimed(let result): claimed(result)
     case .committed(let result, let units, let isRepeat): committed(result, units, isRepeat: isRepeat)
@@ -146,7 +123,7 @@ final class EngineLoop: @unchecked Sendable {
     case .placed(let file, let proof, let result): placed(file, proof, result)
     case .knownSessions(let result, let listed): sessionsAreKnown(result, listed)
     case .heartbeat(let result): heartbeat(result)
-    case .counted(let result): progress.counted(result, nowMs: bootMs)
+    case .counted(let result): tally.counted(result)
     case .markedOverdue(let result): markedOverdue(result)
     case .diskTrouble(let error): diskTroubled(error)
     case .stop(let wish): stopAsked(wish)
@@ -163,7 +140,7 @@ final class EngineLoop: @unchecked Sendable {
       releaseClosed()
       beginMore()
     }
-    if isCommitDue { commitUnits() }
+    if isCommitDue { commits.writeGathered() }
     giveUpWhenUnreachable()
     if isStopping { keepStopping() }
     beat()
@@ -172,12 +149,12 @@ final class EngineLoop: @unchecked Sendable {
 
   /// Nothing runs that could still report.
   private var isQuiet: Bool {
-    jobs.values.allSatisfy { $0.phase == .ready } && aborts.isQuiet && commits.running == 0 && !claims.isClaiming
+    jobs.values.allSatisfy { $0.phase == .ready } && aborts.isQuiet && !commits.isWriting && !claims.isClaiming
   }
 
   private func isFinished() throws(TransferError) -> Bool {
     guard works.isEmpty, jobs.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
-    if stop.wish != nil || !engine.configuration.claimsFiles { return true }
+    if stop.sequence.wish != nil || !engine.configuration.claimsFiles { return true }
     guard claims.nextMs > wallMs else { return false }
     let without = restingBatches
     // An abort that failed so often waits for another run; its time must not keep this one awake.
@@ -188,7 +165,7 @@ final class EngineLoop: @unchecked Sendable {
     }
     if isReady {
       // Added since the last claim came back empty; or it waits for a host that is closed for the time being.
-      if try hasClaimableFiles() { claims.wake(atMs: wallMs) }
+      if try hasClaimableFiles() { claims.wake() }
       return false
     }
     guard let due = next, left.files || (left.aborts && countsAborts) else { return true }
@@ -197,7 +174,7 @@ final class EngineLoop: @unchecked Sendable {
       return false
     }
     if due - wallMs > engine.configuration.patienceMs {
-      summary.stoppedBy = .notDue
+      stop.end(for: .notDue)
       return true
     }
     claims.wake(atMs: max(due, wallMs))
@@ -214,8 +191,8 @@ final class EngineLoop: @unchecked Sendable {
       // One that is due already waits for room, and room comes with an event.
       for due in works[id]?.machine.waitingUntil ?? [] where due > wallMs { wait = min(wait, due - wallMs) }
     }
-    if let due = progress.dueMs { wait = min(wait, due - bootMs) }
-    if let drain = stop.waitMs(nowMs: bootMs) { wait = min(wait, drain) }
+    if let due = tally.reportDueMs { wait = min(wait, due - bootMs) }
+    if let drain = stop.sequence.waitMs(nowMs: bootMs) { wait = min(wait, drain) }
     return max(1, wait)
   }
 
@@ -246,9 +223,5 @@ final class EngineLoop: @unchecked Sendable {
     }
   }
 
-  /// The first error that ends the run stands.
-  func fail(_ error: TransferError) {
-    guard stop.fail(error) else { return }
-    if error.leavesLedgerUsable { stopAsked(.now) }
-  }
+  func fail(_ error: TransferError) { stop.fail(error) }
 }

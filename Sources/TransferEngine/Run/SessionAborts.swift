@@ -26,8 +26,7 @@ final class SessionAborts {
     let destination: (BatchID) throws(TransferError) -> BatchDestination
     /// Puts an event into the mailbox of the loop; from any thread.
     let report: @Sendable (Event) -> Void
-    /// Ends the run.
-    let fail: (TransferError) -> Void
+    let stop: RunStop
   }
 
   /// Sessions of one pass; what is left is seen by the next run.
@@ -102,7 +101,7 @@ final class SessionAborts {
   private func claimed(_ result: Result<[AbortWork], TransferError>) {
     isClaiming = false
     switch result {
-    case .failure(let error): around.fail(error)
+    case .failure(let error): around.stop.fail(error)
     case .success(let works): waiting += works.map(AbortRun.init)
     }
   }
@@ -127,7 +126,7 @@ final class SessionAborts {
       if let folder = settings?.download?.folder { return folder }
       throw TransferError(.bug, "read the settings of batch", NameBytes(work.batch.description), cause: "no download")
     } catch {
-      around.fail(error)
+      around.stop.fail(error)
       return nil
     }
   }
@@ -196,7 +195,7 @@ final class SessionAborts {
   }
 
   private func sessionsAreKnown(_ result: Result<Set<String>, TransferError>, _ listed: ListedSessions) {
-    if case .failure(let error) = result { around.fail(error) }
+    if case .failure(let error) = result { around.stop.fail(error) }
     conclude(listed.request, listed.meaning(without: result), listed.reply)
   }
 
@@ -235,7 +234,7 @@ final class SessionAborts {
       next.work = work
       waiting.append(next)
     // One that the ledger refuses stays open until the next run.
-    case .failure(let error): if error.kind != .bug { around.fail(error) }
+    case .failure(let error): if error.kind != .bug { around.stop.fail(error) }
     }
   }
 
@@ -252,7 +251,7 @@ final class SessionAborts {
   /// One that the ledger refuses stays open until the next run.
   private func ended(_ result: Result<Void, TransferError>) {
     writes -= 1
-    if case .failure(let error) = result, error.kind != .bug { around.fail(error) }
+    if case .failure(let error) = result, error.kind != .bug { around.stop.fail(error) }
   }
 }
 

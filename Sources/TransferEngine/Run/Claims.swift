@@ -1,0 +1,44 @@
+import TransferLedger
+import TransferModel
+
+/// Asks the ledger for files to work on: owner of the ``ClaimPacing``. Used by the engine's thread.
+final class Claims {
+  private let engine: Engine
+  private let mailbox: Mailbox<EngineEvent>
+  private var pacing = ClaimPacing()
+
+  init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>) { (self.engine, self.mailbox) = (engine, mailbox) }
+
+  var isClaiming: Bool { pacing.isClaiming }
+  /// Before this, in wall milliseconds, another claim makes no sense.
+  var nextMs: Int64 { pacing.nextMs }
+
+  /// Something can be claimed now.
+  func wake() { pacing.wake(atMs: engine.wallMs) }
+
+  /// Something can be claimed from `ms` on.
+  func wake(atMs ms: Int64) { pacing.wake(atMs: ms) }
+
+  /// `full` are the hosts that have their share now.
+  func isDue(full: Set<String>) -> Bool { pacing.isDue(nowMs: engine.wallMs, full: full) }
+
+  /// Claims up to `limit` files, none of the batches in `without`.
+  func begin(limit: Int, without: Set<BatchID>, full: Set<String>) {
+    pacing.began(full: full)
+    let (run, mailbox) = (engine.run, mailbox)
+    engine.ledger.write(
+      { tx in try tx.claimFiles(run, limit: limit, without: without) }, then: { mailbox.put(.claimed($0)) })
+  }
+
+  /// The claim came back.
+  func ended(_ result: Result<[ClaimedFile], TransferError>) throws(TransferError) -> [ClaimedFile] {
+    switch result {
+    case .failure(let error):
+      pacing.failed()
+      throw error
+    case .success(let files):
+      pacing.ended(found: files.count, nowMs: engine.wallMs)
+      return files
+    }
+  }
+}

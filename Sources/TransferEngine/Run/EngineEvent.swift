@@ -1,0 +1,22 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// What the threads beside the engine's report to its loop.
+enum EngineEvent: Sendable {
+  case claimed(Result<[ClaimedFile], TransferError>)
+  case committed(Result<[Begun], TransferError>, [FileUnit], isRepeat: Bool)
+  case abandoned(Result<AbandonedFile, TransferError>, FileID, reason: String)
+  case abort(SessionAborts.Event)
+  case prepared(Job.ID, Result<Prepared, PreparationFailure>)
+  case replied(Job.ID, TransferReply)
+  case read(Job.ID, ReplyReading.Result)
+  case heard(Job.ID, InterimReply)
+  case placed(FileID, FileProof, Result<Void, Failure>)
+  case knownSessions(Result<Set<String>, TransferError>, ListedSessions)
+  case heartbeat(Result<TransitionResult, TransferError>)
+  case counted(Result<WorkSize, TransferError>)
+  case markedOverdue(Result<OverduePart, TransferError>)
+  case diskTrouble(TransferError)
+  case stop(StopSignal.Wish)
+}

@@ -1,0 +1,55 @@
+import TransferLedger
+import TransferModel
+
+/// Whether the run ends, and why: owner of the ``StopSequence``. Any part of the engine can end the run here. Used by
+/// the engine's thread.
+final class RunStop {
+  private let engine: Engine
+  private(set) var sequence: StopSequence
+  /// Why the run ends before everything is done.
+  private(set) var cause: StopCause?
+
+  init(_ engine: Engine) {
+    self.engine = engine
+    sequence = StopSequence(drainMs: engine.configuration.drainMs)
+  }
+
+  var isStopping: Bool { sequence.isStopping }
+
+  /// False when as much was asked before.
+  func ask(_ wish: StopSignal.Wish) -> Bool {
+    guard sequence.ask(wish, nowMs: engine.bootMs) else { return false }
+    cause = wish == .drain ? .drained : .interrupted
+    if wish == .now { engine.ledger.stopRetrying() }
+    return true
+  }
+
+  /// The first error that ends the run stands.
+  func fail(_ error: TransferError) {
+    guard sequence.fail(error) else { return }
+    if error.leavesLedgerUsable { _ = ask(.now) }
+  }
+
+  /// The ledger cannot be written at the moment. False when that is known, or the run ends with an error anyway.
+  func note(diskTrouble error: TransferError) -> Bool { sequence.note(diskTrouble: error) }
+
+  /// The run ends by itself, with work left.
+  func end(for cause: StopCause) { self.cause = cause }
+
+  /// Whether it is time to look which bodies cannot end in time.
+  func takesLook() -> Bool { sequence.takesLook(nowMs: engine.bootMs) }
+}
+
+extension TransferError {
+  /// Holds back the batch whose destination it is about, and no other: also a fault of the program that one batch
+  /// brings to light.
+  var concernsOneBatch: Bool { leavesLedgerUsable || kind == .bug }
+
+  /// The rows can still be put in order before the run ends.
+  var leavesLedgerUsable: Bool {
+    switch kind {
+    case .auth, .config, .usage, .noSource, .badList, .interrupted: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// What this run has done: the figures of its result, and what is told of it while it works: owner of the
+/// ``RunProgress``. Used by the engine's thread.
+final class RunTally {
+  private let engine: Engine
+  private let startedMs: Int64
+  private var result = RunResult()
+  private var progress: RunProgress
+
+  init(_ engine: Engine) {
+    self.engine = engine
+    startedMs = engine.bootMs
+    progress = RunProgress(
+      isHeard: engine.observer.progress != nil, everyMs: engine.configuration.progressEveryMs)
+  }
+
+  // MARK: - Bytes
+
+  /// Bytes of a body moved, whatever came of them.
+  func moved(bytes: Int64) { result.bytesTransferred += bytes }
+
+  /// Bytes that count for this run: what its requests got acknowledged.
+  func acknowledged(bytes: Int64) { result.bytesAcked += bytes }
+
+  /// The server holds so many bytes more, or fewer.
+  func stored(bytes: Int64) { progress.stored(bytes: bytes) }
+
+  // MARK: - Ends of files
+
+  /// A file leaves the engine by `change`. `held` is what the server has of it.
+  func count(_ change: FileChange, of machine: FileMachine, wish: Wish?, held: Int64) {
+    switch change {
+    case .complete:
+      result.done += 1
+      noteEnd(machine, nil, held: held)
+    case .fail(let code, let message, _):
+      result.failed += 1
+      if code == .integrityMismatch { result.mismatched += 1 }
+      noteEnd(machine, code, held: held)
+      engine.observer.notice(.failed(path: machine.claimed.path, Failure(code, message)))
+    // Called off: the ledger has it as cancelled.
+    case .unknown where wish == .cancel || wish == .remove: break
+    case .unknown(let code, let message):
+      result.unknown += 1
+      noteEnd(machine, code, held: held)
+      engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
+    case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
+    case .requeue, .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk,
+      .prepareChunk, .probeChunk, .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks,
+      .recut, .openSession, .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing,
+      .notePartialFile, .resumeSending, .sight:
+      break
+    }
+  }
+
+  /// What was counted when the unit was made has not come true.
+  func takeBack(_ unit: FileUnit) {
+    for change in unit.changes {
+      switch change {
+      case .complete: result.done -= 1
+      case .fail(let code, _, _):
+        result.failed -= 1
+        if code == .integrityMismatch { result.mismatched -= 1 }
+      case .unknown: result.unknown -= 1
+      default: break
+      }
+    }
+  }
+
+  /// The ledger refused a change of a file, which fails for that.
+  func refused() { result.failed += 1 }
+
+  /// A refused file has ended in the ledger; nil when even that was refused.
+  func abandoned(_ end: AbandonedFile?, _ file: FileID, reason: String) {
+    let path = end?.path ?? NameBytes(file.description)
+    guard end?.state == .unknown else {
+      return engine.observer.notice(.failed(path: path, Failure(.engineBug, reason)))
+    }
+    result.failed -= 1
+    result.unknown += 1
+    engine.observer.notice(.unknown(path: path, Failure(.engineBug, reason)))
+  }
+
+  private func noteEnd(_ machine: FileMachine, _ code: ErrorCode?, held: Int64) {
+    let acked = code == nil ? machine.facts.layout.size : held
+    progress.ended(size: machine.facts.layout.size, bytesAcked: acked)
+    if let code {
+      progress.failed(FileProgress(machine, .failed(code), bytesAcked: acked), nowMs: engine.bootMs)
+    }
+  }
+
+  // MARK: - Retries and hosts
+
+  /// A request failed and is tried again at `dueMs`, in wall milliseconds; `failures` attempts have failed with it.
+  func retried(_ machine: FileMachine, _ failure: Failure, failures: Int, dueMs: Int64) {
+    result.retries += 1
+    let limit = engine.configuration.retry.maxAttempts
+    let phase = FileProgress.Phase.retrying(inMs: 0, failure.code, number: min(failures + 1, limit), limit: limit)
+    progress.retried(FileProgress(machine, phase, bytesAcked: machine.bytesStored), dueMs: dueMs)
+    engine.observer.notice(
+      .retrying(path: machine.claimed.path, failure, inMs: max(0, dueMs - engine.wallMs)))
+  }
+
+  /// All that is left is for these hosts, which take no connections.
+  func unreachable(_ hosts: Set<String>) { result.unreachable = hosts.sorted() }
+
+  /// The result of the run.
+  func end(_ cause: StopCause?) -> RunResult {
+    result.stoppedBy = cause
+    result.wallMs = engine.bootMs - startedMs
+    return result
+  }
+
+  // MARK: - Progress
+
+  /// The first count, before anything is claimed.
+  func countAtStart() throws(TransferError) { try progress.countAtStart(engine.ledger) }
+
+  /// The ledger has counted what is left.
+  func counted(_ size: Result<WorkSize, TransferError>) { progress.counted(size, nowMs: engine.bootMs) }
+
+  /// What this run did to its files calls for a count.
+  func needsCount() { progress.needsCount() }
+
+  /// When the next report is due, by the boot clock; nil when nobody listens.
+  var reportDueMs: Int64? { progress.dueMs }
+
+  /// Whether a report is to be made now; the next is due a while later.
+  func takesReport(force: Bool) -> Bool { progress.takesReport(nowMs: engine.bootMs, force: force) }
+
+  /// Whether the ledger is to count again, because others changed what is left. Such a count has to see all that this
+  /// run knows now.
+  func takesCount() -> Bool {
+    let nowMs = engine.bootMs
+    guard progress.takesLook(nowMs: nowMs), let mark = try? engine.ledger.read({ reader in try reader.changeMark() })
+    else { return false }
+    return progress.takesCount(mark, nowMs: nowMs)
+  }
+
+  func snapshot(
+    _ views: [ProgressTracker.View], counters: [Job.ID: Int64], sending: Int, waiting: Int, rateLimit: Int64?
+  ) -> ProgressSnapshot {
+    let standing = RunProgress.Standing(
+      result: result, views: views, counters: counters, sending: sending, waiting: waiting, rateLimit: rateLimit,
+      elapsedMs: engine.bootMs - startedMs)
+    return progress.snapshot(standing, bootMs: engine.bootMs, wallMs: engine.wallMs)
+  }
+}
+
+extension FileProgress {
+  fileprivate init(_ machine: FileMachine, _ phase: Phase, bytesAcked: Int64) {
+    self.init(
+      id: machine.claimed.id, path: machine.claimed.path, bytesTotal: machine.facts.layout.size,
+      bytesAcked: bytesAcked, phase: phase)
+  }
+}
