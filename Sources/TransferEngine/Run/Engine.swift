@@ -53,10 +53,10 @@ public struct Engine: Sendable {
       summary.left = left.files + left.paused
       summary.paused = left.paused
       if summary.stoppedBy == nil { summary.stoppedBy = loop.whyLeft(left) }
-      summary.blocked = loop.destinations.blocked
+      summary.blocked = loop.batches.blocked
       let refused = summary.blocked.min { $0.key < $1.key }?.value
       let how = refused.map { "failed: \($0.kind.rawValue)" } ?? summary.stoppedBy?.rawValue ?? "done"
-      let learned = loop.takeLearnedConcurrency()
+      let learned = loop.hosts.takeLearnedConcurrency()
       _ = try ledger.write { tx in
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
         return try tx.endRun(run, how: how)

@@ -5,7 +5,7 @@ import TransferProtocols
 extension EngineLoop {
   /// Keeps enough begun requests ahead of the connections: files in work first, then new ones.
   func beginMore() {
-    countHosts()
+    room.countHosts()
     wakeWaiting()
     startSessions()
     feedHungry()
@@ -14,16 +14,16 @@ extension EngineLoop {
 
   /// There is room for more files.
   var mayClaim: Bool {
-    engine.configuration.claimsFiles && !claims.isClaiming && works.count < 2 * mostFiles
+    engine.configuration.claimsFiles && !claims.isClaiming && works.count < 2 * room.mostFiles
   }
 
   private func claimMore() {
     guard mayClaim else { return }
-    lookForHosts()
-    let full = fullHosts
+    room.lookForHosts()
+    let full = room.fullHosts
     guard claims.isDue(full: full) else { return }
-    let without = restingBatches.union(heldBatches).union(batches(ofHosts: full))
-    claims.begin(limit: claimRoom, without: without, full: full)
+    let without = batches.resting.union(batches.held).union(batches.batches(ofHosts: full))
+    claims.begin(limit: room.claimRoom, without: without, full: full)
   }
 
   func claimed(_ result: Result<[ClaimedFile], TransferError>) {
@@ -37,15 +37,15 @@ extension EngineLoop {
   }
 
   private func take(_ file: ClaimedFile) throws(TransferError) {
-    let destination = try destination(of: file.batch)
-    if hasTooMany(destination.host) { return giveBack(file) }
+    let destination = try batches.destination(of: file.batch)
+    if room.hasTooMany(destination.host) { return giveBack(file) }
     let proto = destination.resolved.transferProtocol
     let location = proto.location(ofKey: file.key)
     var machine: FileMachine
     if let layout = file.layout {
       machine = FileMachine(claimed: file, layout: layout, location: location, abilities: proto.abilities)
     } else {
-      let isLossy = scheduler.gate(host: destination.host.name)?.isLossy ?? false
+      let isLossy = hosts.gate(destination.host)?.isLossy ?? false
       let planned = Self.layout(of: file, proto, isLossy: isLossy)
       machine = FileMachine(
         claimed: file, layout: planned.layout, location: location, abilities: proto.abilities)
@@ -53,10 +53,10 @@ extension EngineLoop {
     }
     if file.isDoubtful && !proto.abilities.unrepeatable.isEmpty { machine.end(.unknown(Self.copied)) }
     if isStopping { machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false)) }
-    if let openingMs = longClosed(destination.resolved.host) {
+    if let openingMs = hosts.longClosed(destination.host) {
       machine.end(.requeue(notBeforeMs: openingMs, nil, isFailure: false))
     }
-    if holds.overdue.contains(file.batch) { machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false)) }
+    if batches.isOverdue(file.batch) { machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false)) }
     destination.files += 1
     works[file.id] = FileWork(
       machine: machine, version: version(of: file), target: target(of: file, destination), destination: destination,
@@ -89,14 +89,14 @@ extension EngineLoop {
   /// Nothing can be sent for this batch in this run: no credentials, or settings that cannot work. Its files wait for
   /// the next run; the others go on, and the run ends with the error.
   func block(_ batch: BatchID, _ error: TransferError) {
-    guard destinations.block(batch, error) else { return }
+    guard batches.block(batch, error) else { return }
     let files = works.filter { $0.value.machine.claimed.batch == batch }.keys
     for file in files { letGo(file, notBeforeMs: nil) }
   }
 
   private func giveBack(_ file: ClaimedFile, _ error: TransferError) {
     guard error.concernsOneBatch else { return fail(error) }
-    _ = destinations.block(file.batch, error)
+    _ = batches.block(file.batch, error)
     giveBack(file)
   }
 
@@ -110,7 +110,7 @@ extension EngineLoop {
   func letGo(_ file: FileID, notBeforeMs: Int64?, _ code: ErrorCode? = nil) {
     guard let work = works[file] else { return }
     work.machine.end(.requeue(notBeforeMs: notBeforeMs, code, isFailure: false))
-    _ = scheduler.takeReady(where: work.jobs.contains)
+    _ = hosts.takeReady(where: work.jobs.contains)
     for id in work.jobs where jobs[id]?.phase == .ready { interrupt(id, nil) }
     advance(file)
   }
@@ -127,18 +127,10 @@ extension EngineLoop {
     }
   }
 
-  /// The destination of a batch, made at its first file in this run.
-  func destination(of batch: BatchID) throws(TransferError) -> BatchDestination {
-    if let known = destinations[batch] { return known }
-    let destination = try destinations.make(batch)
-    if let limits = holds[batch] { hold(destination, to: limits) }
-    return destination
-  }
-
   /// Lets files begin their upload session while fewer than the configured number have one.
   private func startSessions() {
-    let perHost = max(1, engine.configuration.sessionsAtOnce / max(1, hostsInUse))
-    while let file = sessionSlots.next(mostPerHost: perHost, hosts: destinations.hosts.count, place: sessionPlace) {
+    let perHost = room.sessionsPerHost
+    while let file = sessionSlots.next(mostPerHost: perHost, hosts: hosts.all.count, place: sessionPlace) {
       advance(file)
     }
   }

@@ -23,8 +23,9 @@ extension EngineLoop {
 
   private func obey(_ state: ControlState) {
     for (file, wish) in state.wishes { obey(wish, file) }
-    for batch in holds.take(state.limits) {
-      if let destination = destinations[batch] { hold(destination, to: holds[batch]) }
+    for destination in batches.take(state.limits) {
+      batches.hold(
+        destination, sending: jobs.values.count { $0.phase == .sending && $0.destination === destination })
     }
     noteDeadlines()
     // At the end of a run the passes are counted; here the work keeps it alive anyway.

@@ -16,13 +16,13 @@ extension EngineLoop {
     let waiting = waiting.reduce(0) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }
     tell(
       tally.snapshot(
-        views(), counters: counters(), sending: scheduler.sendingCount, waiting: waiting, rateLimit: rateLimit))
+        views(), counters: counters(), sending: hosts.scheduler.sendingCount, waiting: waiting, rateLimit: rateLimit))
   }
 
   /// Of all that is in work together: batches may have rates of their own.
   private var rateLimit: Int64? {
     var sum: Int64 = 0
-    for destination in destinations.all where destination.files > 0 {
+    for destination in batches.all where destination.files > 0 {
       guard let rate = destination.rate else { return engine.configuration.rate }
       let (more, overflows) = sum.addingReportingOverflow(rate)
       sum = overflows ? .max : more
@@ -56,7 +56,7 @@ extension EngineLoop {
   /// Body bytes that are out of what runs.
   func counters() -> [JobID: Int64] {
     var counters: [JobID: Int64] = [:]
-    for transport in destinations.transports {
+    for transport in batches.transports {
       for (id, bytes) in transport.bytesInFlight() { counters[id.rawValue] = bytes }
     }
     return counters

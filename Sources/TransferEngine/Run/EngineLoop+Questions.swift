@@ -66,7 +66,7 @@ extension EngineLoop {
     guard let asking = jobs[question] else { return }
     switch asking.phase {
     case .sending: job.destination.resolved.transport.cancel(ExchangeID(rawValue: question))
-    case .ready: for id in scheduler.takeReady(where: { $0 == question }) { interrupt(id, nil) }
+    case .ready: for id in hosts.takeReady(where: { $0 == question }) { interrupt(id, nil) }
     case .preparing, .answered: break
     }
   }

@@ -36,7 +36,7 @@ extension EngineLoop {
         ? "put the credentials right and run \"transfers run\""
         : "make it or correct the destination, then run \"transfers run\"")
     refusals.error = error
-    for destination in destinations.all where destination.refusals === refusals { block(destination.batch, error) }
+    for destination in batches.all where destination.refusals === refusals { block(destination.batch, error) }
   }
 }
 

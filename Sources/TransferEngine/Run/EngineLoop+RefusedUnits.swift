@@ -24,7 +24,7 @@ extension EngineLoop {
     tally.refused()
     guard let work = works[unit.file] else { return abandon(unit.file, reason) }
     work.refusal = reason
-    for id in scheduler.takeReady(where: work.jobs.contains) { drop(id) }
+    for id in hosts.takeReady(where: work.jobs.contains) { drop(id) }
     for id in work.jobs where jobs[id]?.phase == .sending {
       work.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
     }
@@ -52,8 +52,7 @@ extension EngineLoop {
     guard let reason = work.refusal, work.jobs.isEmpty else { return }
     let file = work.machine.claimed.id
     guard works.removeValue(forKey: file) != nil else { return }
-    work.destination.files -= 1
-    wakeIfBelowShare(work.destination)
+    batches.fileLeft(work.destination)
     sessionSlots.release(file)
     waiting.remove(file)
     tally.needsCount()

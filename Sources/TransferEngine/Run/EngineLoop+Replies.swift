@@ -119,12 +119,8 @@ extension EngineLoop {
     return .failed(failure, .repair).with(learned: learned)
   }
 
-  /// A connection is free. People are told when its host stops or begins to take connections.
+  /// A connection is free.
   func requestEnded(_ job: Job, _ outcome: HostGate.Outcome, bytes: Int64 = 0, tookMs: Int64 = 0) {
-    let host = job.host
-    let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
-    scheduler.jobEnded(
-      job.id, host: host, batch: job.batch, outcome, bytes: bytes, length: job.range?.length ?? 0, nowMs: bootMs)
     if job.range != nil, let work = works[job.file] {
       switch outcome {
       case .success: work.concurrency.succeeded(bytes: bytes, nowMs: bootMs)
@@ -132,17 +128,7 @@ extension EngineLoop {
       case .throttled, .noConnection, .failure, .interrupted: break
       }
     }
-    guard let gate = scheduler.gate(host: host) else { return }
-    if let range = job.range {
-      switch outcome {
-      case .success: job.destination.host.bodyLength.stored(bytes, tookMs: tookMs, afterLoss: gate.hasLost)
-      case .lost: job.destination.host.bodyLength.lost(bytes, of: range.length)
-      case .throttled, .noConnection, .failure, .interrupted: break
-      }
-    }
-    guard gate.isOpen != wasOpen else { return }
-    let openMs = (gate.opensAtMs(nowMs: bootMs) ?? bootMs) - bootMs
-    engine.observer.notice(gate.isOpen ? .circuitOpened(host: host, forMs: openMs) : .circuitClosed(host: host))
+    hosts.ended(job, outcome, bytes: bytes, tookMs: tookMs)
   }
 
   private func hostOutcome(_ reply: TransferReply, _ meaning: Interpretation) -> HostGate.Outcome {
@@ -232,7 +218,7 @@ extension EngineLoop {
   private func endOthers(of file: FileID) {
     guard let work = works[file] else { return }
     let transport = work.destination.resolved.transport
-    for id in scheduler.takeReady(where: work.jobs.contains) { interrupt(id, nil) }
+    for id in hosts.takeReady(where: work.jobs.contains) { interrupt(id, nil) }
     guard work.machine.othersAreInVain else { return }
     for id in work.jobs where jobs[id]?.phase == .sending { transport.cancel(ExchangeID(rawValue: id)) }
   }

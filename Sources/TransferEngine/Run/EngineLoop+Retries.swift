@@ -16,12 +16,12 @@ extension EngineLoop {
     let policy = engine.configuration.retry
     // A session belongs to the file, whichever of its chunks says that it is gone.
     let number = (remedy == .sessionGone ? max(job.step.failures, machine.failures) : job.step.failures) + 1
-    let dropping = loss == nil ? nil : scheduler.gate(host: job.host).flatMap { $0.dropsNow ? $0 : nil }
+    let dropping = loss == nil ? nil : hosts.gate(job.destination.host).flatMap { $0.dropsNow ? $0 : nil }
     let inARow = dropping.map { loss?.wasUnderWay == true ? 1 : max(1, $0.lossesInARow) } ?? number
     var delay = policy.delayMs(
       afterFailure: min(number, inARow), isThrottled: throttled, retryAfterMs: failure.retryAfterMs, using: &dice)
     if remedy.costsBudget {
-      delay += scheduler.chargeRetry(host: job.host, isThrottled: throttled, isLoss: loss != nil)
+      delay += hosts.chargeRetry(job, isThrottled: throttled, isLoss: loss != nil)
     }
     let changed = changes[job.file] ?? 0
     if failure.code == .sourceChanged { delay = 1_000 << Int64(min(changed, 6)) }
@@ -35,7 +35,7 @@ extension EngineLoop {
   /// through.
   func shorterLayout(_ job: Job, _ machine: FileMachine) -> ChunkLayout? {
     guard job.range != nil, machine.isHardlyStored, machine.facts.isPlanned,
-      let gate = scheduler.gate(host: job.host), gate.isLossy, gate.lossesInARow >= 2 || job.step.failures >= 2,
+      let gate = hosts.gate(job.destination.host), gate.isLossy, gate.lossesInARow >= 2 || job.step.failures >= 2,
       let shorter = try? job.destination.resolved.transferProtocol.layoutOfShortChunks(size: machine.facts.layout.size),
       shorter.chunkSize < machine.facts.layout.chunkSize, shorter.count > machine.facts.layout.count
     else { return nil }

@@ -4,7 +4,7 @@ import TransferProtocols
 
 extension EngineLoop {
   /// Waiting longer would not help, or would leave connections idle.
-  var isCommitDue: Bool { isStopping || scheduler.readyCount < reach || commits.isDue }
+  var isCommitDue: Bool { isStopping || hosts.scheduler.readyCount < hosts.reach || commits.isDue }
 
   /// What was begun is durable: prepare it.
   func committed(_ result: Result<[Begun], TransferError>, _ batch: [FileUnit], isRepeat: Bool) {
@@ -47,7 +47,7 @@ extension EngineLoop {
     var chunk = claimed.facts
     chunk.failures = failures
     let host = work.destination.host
-    let isLossy = scheduler.gate(host: host.name)?.isLossy ?? false
+    let isLossy = hosts.gate(host)?.isLossy ?? false
     chunk.mostAtOnce = host.bodyLength.limit
     chunk.mostBody = [BodyProgress.longestBody(afterFailures: failures), isLossy ? chunk.mostAtOnce : nil]
       .compactMap(\.self).min()
@@ -132,10 +132,7 @@ extension EngineLoop {
       }
       job.phase = .ready
       recordSighting(work)
-      if !isStopping {
-        scheduler.jobIsReady(
-          id, host: job.host, batch: job.batch, isUrgent: job.range == nil, bytes: job.range?.length ?? 0)
-      }
+      if !isStopping { hosts.isReady(job) }
     }
   }
 
@@ -165,7 +162,7 @@ extension EngineLoop {
   /// Sends what the scheduler allows.
   func startSending() {
     guard !isStopping else { return }
-    while let id = scheduler.takeNext(nowMs: bootMs) { send(id) }
+    while let id = hosts.takeNext() { send(id) }
   }
 
   private func send(_ id: JobID) {

@@ -5,8 +5,8 @@ import TransferProtocols
 extension EngineLoop {
   func stopAsked(_ wish: StopSignal.Wish) {
     guard stop.ask(wish), wish == .drain else { return }
-    scheduler.measureAnew(inFlight: bytesOut(), nowMs: bootMs)
-    engine.observer.notice(.draining(requests: scheduler.sendingCount))
+    hosts.measureAnew(inFlight: bytesOut())
+    engine.observer.notice(.draining(requests: hosts.scheduler.sendingCount))
   }
 
   /// The ledger cannot be written at the moment: nothing new begins, and what was sent is waited for and recorded.
@@ -20,7 +20,7 @@ extension EngineLoop {
   func keepStopping() {
     if stop.sequence.leavesRows { return cancelSending() }
     for (id, job) in jobs where job.phase == .ready { interrupt(id, nil) }
-    _ = scheduler.takeAllReady()
+    hosts.dropReady()
     for (id, work) in works {
       work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
       if stop.sequence.diskTrouble != nil && work.machine.openCount == 0 { forget(id) } else { advance(id) }
@@ -43,7 +43,9 @@ extension EngineLoop {
           job: id, left: max(0, length - (out[id] ?? 0)), mayBeCut: abilities?.repeatable ?? false)
       }
       let inFlight = bodies.reduce(0) { $0 + (out[$1.job] ?? 0) }
-      guard let pace = scheduler.gate(host: host)?.line.bytesPerMs(inFlight: inFlight, nowMs: bootMs) else { continue }
+      guard let pace = hosts.scheduler.gate(host: host)?.line.bytesPerMs(inFlight: inFlight, nowMs: bootMs) else {
+        continue
+      }
       for id in DrainPlan.hopeless(bodies, bytesPerMs: pace, withinMs: stop.sequence.leftMs(nowMs: bootMs)) {
         guard let job = jobs[id] else { continue }
         job.destination.resolved.transport.cancel(ExchangeID(rawValue: id))

@@ -8,17 +8,17 @@ extension EngineLoop {
   func advance(_ file: FileID, ended: EndedAttempt? = nil, changes: [FileChange] = []) {
     guard let work = works[file], work.refusal == nil else { return }
     if ended == nil && changes.isEmpty && waitsForDiscovery(work) { return }
-    let room = chunkRoom(work)
+    let chunks = chunkRoom(work)
     work.machine.facts.learned = work.destination.learned
     var unit =
-      work.machine.advance(work.destination.resolved.transferProtocol, chunkLimit: room, nowMs: wallMs)
+      work.machine.advance(work.destination.resolved.transferProtocol, chunkLimit: chunks, nowMs: wallMs)
       ?? FileUnit(file: file, session: work.machine.sessionID)
     unit.ended = ended
     unit.changes = changes + unit.changes
     unit.staged = work.machine.claimed.staged
     if work.target != nil && unit.plan != nil { tally.needsCount() }
     noteWaiting(work)
-    if work.machine.isReleased { released(work, unit) } else if room > 0 || !isStopping { noteHunger(work) }
+    if work.machine.isReleased { released(work, unit) } else if chunks > 0 || !isStopping { noteHunger(work) }
     guard !unit.isEmpty else { return }
     if unit.begin == .control(.discover) { work.destination.discoverer = file }
     enqueue(unit, work)
@@ -66,8 +66,10 @@ extension EngineLoop {
     // What must not be repeated is begun only when a connection is free: a crash then leaves no doubt about requests
     // that were never sent.
     let host = work.destination.host
-    let overall = repeatable ? room(host) : connections(host) - host.requests
-    let ofBatch = work.destination.share.map { (repeatable ? $0 * Self.aheadOfShare : $0) - work.destination.requests }
+    let overall = repeatable ? room.room(host) : hosts.connections(host) - host.requests
+    let ofBatch = work.destination.share.map {
+      (repeatable ? $0 * Batches.aheadOfShare : $0) - work.destination.requests
+    }
     return max(repeatable && work.machine.openCount == 0 ? 1 : 0, min(ofFile, overall, ofBatch ?? .max))
   }
 
@@ -83,8 +85,7 @@ extension EngineLoop {
   private func released(_ work: FileWork, _ unit: FileUnit) {
     let machine = work.machine
     works[machine.claimed.id] = nil
-    work.destination.files -= 1
-    wakeIfBelowShare(work.destination)
+    batches.fileLeft(work.destination)
     sessionSlots.release(machine.claimed.id)
     if work.wish != nil { tally.needsCount() }
     let isThrownAway = unit.changes.contains(where: \.throwsAway)

@@ -13,17 +13,15 @@ final class EngineLoop: @unchecked Sendable {
   let pool: PreparingPool
   /// Set when somebody asks for a stop: sources are not read any longer.
   private let isReadingOver = Lock(false)
-  var scheduler: Scheduler
   var works: [FileID: FileWork] = [:]
   /// Those of them with chunks that back off.
   var waiting: Set<FileID> = []
   var jobs: [JobID: Job] = [:]
   /// Requests that end their files, at their servers now.
   var awaited: Set<JobID> = []
-  let destinations: DestinationTable
-  var shares = HostShares()
-  /// Of them, those that there is work for now, and that may be asked.
-  var hostsInUse = 0
+  let hosts: Hosts
+  let batches: Batches
+  let room: HostRoom
   /// Files of which the ledger refused a change.
   var refused: Set<FileID> = []
   /// How often the source of a file changed in this run, by its newest generation.
@@ -37,33 +35,29 @@ final class EngineLoop: @unchecked Sendable {
   var turns = FileTurns()
   var sessionSlots = SessionSlots()
 
-  private(set) lazy var aborts = SessionAborts(
-    SessionAborts.Surroundings(
-      engine: engine, numbers: numbers, pool: pool,
-      destination: { [unowned self] batch throws(TransferError) in try destination(of: batch) },
-      report: { [mailbox] in mailbox.put(.abort($0)) }, stop: stop))
+  let aborts: SessionAborts
 
   var dice = SystemRandomNumberGenerator()
   private var nextHeartbeatMs: Int64 = 0
   var unreachable = UnreachableWatch()
-  var holds = BatchHolds()
-  /// Those with a share of the connections.
-  var sharing: [BatchDestination] = []
   /// When people's wishes are looked for again.
   var nextControlMs: Int64 = 0
 
   init(engine: Engine) {
     self.engine = engine
     journal = engine.ledger.sendingJournal()
-    destinations = DestinationTable(engine)
     pool = PreparingPool(threadCount: engine.configuration.preparingThreads)
-    scheduler = Scheduler(
-      workers: engine.configuration.workers, bytesAtOnce: engine.configuration.bytesAtOnce,
-      newConcurrency: { engine.concurrency($0, workers: $1) })
     stop = RunStop(engine)
     tally = RunTally(engine)
     claims = Claims(engine, mailbox)
+    hosts = Hosts(engine)
+    batches = Batches(engine, hosts: hosts, claims: claims)
+    room = HostRoom(engine, stop: stop, hosts: hosts, batches: batches)
     commits = Commits(engine, mailbox)
+    aborts = SessionAborts(
+      SessionAborts.Surroundings(
+        engine: engine, numbers: numbers, pool: pool, batches: batches,
+        report: { [mailbox] in mailbox.put(.abort($0)) }, stop: stop))
   }
 
   /// Of this run: what is due and how long it waits.
@@ -71,15 +65,6 @@ final class EngineLoop: @unchecked Sendable {
   /// Of this moment: what people and servers go by.
   var civilMs: Int64 { engine.clock.civilMs }
   var bootMs: Int64 { engine.clock.bootMs }
-  /// Begun requests to keep ahead of the connections: what is sent while two commits gather and run, so that many files
-  /// share a commit and no connection waits for one.
-  /// For all that a single host may have.
-  var targetAhead: Int { max(64, reach * 16) }
-  /// Connections that may be used by now.
-  var reach: Int {
-    let workers = engine.configuration.workers
-    return engine.configuration.startsSlowly ? min(workers, max(Concurrency.usualFirst * 2, scheduler.reach)) : workers
-  }
   var isStopping: Bool { stop.isStopping }
 
   var readStop: ReadStop { ReadStop { [isReadingOver] in isReadingOver.withLock { $0 } } }
@@ -156,7 +141,7 @@ final class EngineLoop: @unchecked Sendable {
     guard works.isEmpty, jobs.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
     if stop.sequence.wish != nil || !engine.configuration.claimsFiles { return true }
     guard claims.nextMs > wallMs else { return false }
-    let without = restingBatches
+    let without = batches.resting
     // An abort that failed so often waits for another run; its time must not keep this one awake.
     let countsAborts = aborts.hasPassesLeft
     let (left, isReady, next) = try engine.ledger.read { reader in
@@ -165,7 +150,7 @@ final class EngineLoop: @unchecked Sendable {
     }
     if isReady {
       // Added since the last claim came back empty; or it waits for a host that is closed for the time being.
-      if try hasClaimableFiles() { claims.wake() }
+      if try room.hasClaimableFiles() { claims.wake() }
       return false
     }
     guard let due = next, left.files || (left.aborts && countsAborts) else { return true }
@@ -186,7 +171,7 @@ final class EngineLoop: @unchecked Sendable {
     var wait = min(1_000, nextControlMs - bootMs)
     if let due = commits.dueMs { wait = min(wait, due - bootMs) }
     if !isStopping && mayClaim { wait = min(wait, claims.nextMs - wallMs) }
-    if let opening = scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }
+    if let opening = hosts.scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }
     for id in waiting {
       // One that is due already waits for room, and room comes with an event.
       for due in works[id]?.machine.waitingUntil ?? [] where due > wallMs { wait = min(wait, due - wallMs) }
@@ -202,7 +187,7 @@ final class EngineLoop: @unchecked Sendable {
     let run = engine.run
     let mailbox = mailbox
     let (civilMs, bootMs) = (engine.clock.civilMs, bootMs)
-    let learned = takeLearnedConcurrency()
+    let learned = hosts.takeLearnedConcurrency()
     engine.ledger.write(
       { tx in
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }

@@ -22,8 +22,7 @@ final class SessionAborts {
     let engine: Engine
     let numbers: RequestNumbers
     let pool: PreparingPool
-    /// The destination of a batch, made when it is asked for the first time.
-    let destination: (BatchID) throws(TransferError) -> BatchDestination
+    let batches: Batches
     /// Puts an event into the mailbox of the loop; from any thread.
     let report: @Sendable (Event) -> Void
     let stop: RunStop
@@ -74,7 +73,7 @@ final class SessionAborts {
   func send(isStopping: Bool) {
     while var next = waiting.last, isStopping || running.count < Self.requestsAtOnce {
       waiting.removeLast()
-      if !isStopping, let known = try? around.destination(next.work.batch) {
+      if !isStopping, let known = try? around.batches.destination(of: next.work.batch) {
         next.begin(known.resolved.transferProtocol)
       }
       if isStopping {
@@ -94,7 +93,7 @@ final class SessionAborts {
   /// Calls off what runs.
   func cancel() {
     for (id, abort) in running {
-      try? around.destination(abort.work.batch).resolved.transport.cancel(ExchangeID(rawValue: id))
+      try? around.batches.destination(of: abort.work.batch).resolved.transport.cancel(ExchangeID(rawValue: id))
     }
   }
 
@@ -142,7 +141,7 @@ final class SessionAborts {
 
   private func send(_ abort: AbortRun, _ step: StepRequest) {
     do {
-      let destination = try around.destination(abort.work.batch)
+      let destination = try around.batches.destination(of: abort.work.batch)
       let context = RequestContext(
         wallMs: around.engine.clock.civilMs, credential: try destination.resolved.credentials.credential(),
         learned: destination.learned)
@@ -164,7 +163,8 @@ final class SessionAborts {
   }
 
   private func replied(_ id: RequestNumbers.Number, _ reply: TransferReply) {
-    guard let abort = running[id], let step = abort.step, let destination = try? around.destination(abort.work.batch)
+    guard let abort = running[id], let step = abort.step,
+      let destination = try? around.batches.destination(of: abort.work.batch)
     else { return }
     if reply.isCancelled && !reply.isAnswered {
       running[id] = nil
@@ -185,7 +185,9 @@ final class SessionAborts {
   }
 
   private func wasRead(_ id: RequestNumbers.Number, _ read: ReplyReading.Result) {
-    guard let abort = running[id], let destination = try? around.destination(abort.work.batch) else { return }
+    guard let abort = running[id], let destination = try? around.batches.destination(of: abort.work.batch) else {
+      return
+    }
     destination.learn(from: read.meaning)
     guard let listed = ListedSessions(id, read.meaning, read.reply) else {
       return conclude(id, read.meaning, read.reply)
