@@ -10,11 +10,18 @@ struct Connection {
     while true {
       do throws(ExchangeEnd) {
         guard let bytes = try socket.nextHead() else { return }
-        guard Exchange(core, socket, try RequestHead(bytes), connection: number).run() else { return }
+        let head = try RequestHead(bytes)
+        if let control = HoldControl(core, socket, head) { return try finish(with: try control.answer()) }
+        guard Exchange(core, socket, head, connection: number).run() else { return }
       } catch {
         return refuse(error)
       }
     }
+  }
+
+  private func finish(with answer: Answer) throws(ExchangeEnd) {
+    try socket.send(answer.head(closing: true, nowSeconds: Int(wallMilliseconds() / 1000)) + answer.body)
+    socket.finishSending(milliseconds: 1000)
   }
 
   /// Answers what is not a request. The record leaves it out, because it has no path.
@@ -25,9 +32,7 @@ struct Connection {
     case .timedOut: answer = Answer(408, text: "the request head did not come within \(core.settings.timeoutMs) ms")
     case .cut, .reset, .gone, .superseded: return
     }
-    let bytes = answer.head(closing: true, nowSeconds: Int(wallMilliseconds() / 1000)) + answer.body
-    do throws(ExchangeEnd) { try socket.send(bytes) } catch { return }
+    do throws(ExchangeEnd) { try finish(with: answer) } catch { return }
     core.settings.log?("no request: \(answer.status)")
-    socket.finishSending(milliseconds: 1000)
   }
 }

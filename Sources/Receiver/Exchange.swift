@@ -33,7 +33,9 @@ final class Exchange {
     let interruption = Interruption(socket: socket.number)
     self.interruption = interruption
     body = RequestBody(head, socket, limit: min(core.settings.maxBody, effect.limit ?? .max))
-    pacer = Pacer(effect) { [core] in core.wait(milliseconds: $0, interruption) }
+    pacer = Pacer(
+      effect, wait: { [core] in core.wait(milliseconds: $0, interruption) },
+      hold: { [core] in core.holds.hold($0, socket: socket.number) })
     recordedPath = (try? ObjectPath(requestPath: head.path))?.bytes ?? NameBytes(Array(head.path))
     mayContinue = !head.isHTTP10 && head["expect"]?.lowercased() == "100-continue"
   }
@@ -57,6 +59,13 @@ final class Exchange {
       try note(.fault(line: rule.line, effect: rule.effect.text))
     }
     if effect.latencyMs > 0, !core.wait(milliseconds: effect.latencyMs, interruption) { throw .gone }
+    try hold(effect.hold)
+  }
+
+  /// Waits until the hold with this name is released.
+  private func hold(_ name: String?) throws(ExchangeEnd) {
+    guard let name, !core.holds.hold(name, socket: socket.number) else { return }
+    throw interruption.isRaised ? .superseded : .gone
   }
 
   private func respond() throws(ExchangeEnd) -> Answer {
@@ -70,6 +79,7 @@ final class Exchange {
       if effect.isHTML { return try htmlPage() }
       let answer = relocated(try carryOut())
       if effect.lateMs > 0, !core.wait(milliseconds: effect.lateMs, interruption) { throw .gone }
+      try hold(effect.lateHold)
       return effect.lateAnswer ?? answer
     } catch {
       if case .refuse(let answer) = error { return relocated(answer) }

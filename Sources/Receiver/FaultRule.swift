@@ -73,11 +73,20 @@ struct FaultEffect: Sendable, Equatable {
     var milliseconds: Int64
   }
 
+  struct BodyHold: Sendable, Equatable {
+    var afterBytes: Int64
+    var name: String
+  }
+
   /// As written in the script, for the record.
   var text = ""
   var latencyMs: Int64 = 0
   /// Between the work and its answer.
   var lateMs: Int64 = 0
+  /// Names of what holds the request: before it is looked at, between the work and its answer, and in its body.
+  var hold: String?
+  var lateHold: String?
+  var bodyHold: BodyHold?
   /// Answered instead of doing what was asked.
   var status: Int?
   /// Answered after doing what was asked.
@@ -112,6 +121,9 @@ struct FaultEffect: Sendable, Equatable {
   /// Names of fields in lower case.
   var omitted: Set<String> = []
   var framing = Answer.Framing.length
+
+  /// The names of all of its holds.
+  var holds: [String] { [hold, lateHold, bodyHold?.name].compactMap(\.self) }
 
   /// The scripted answer; nil when the request is to be carried out.
   var answer: Answer? {

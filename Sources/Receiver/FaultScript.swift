@@ -35,6 +35,15 @@ public import TransferModel
 ///     garbage               does what was asked, answers bytes that are not HTTP, closes
 ///     wrong-digest          does what was asked, answers with the Repr-Digest of other bytes
 ///
+///     hold=NAME             waits before the request is looked at until a test releases the hold with this name
+///                           (letters, digits, minus signs), which lets go on all requests under it, later ones too
+///     late-hold=NAME        does what was asked, and waits in the same way before it answers
+///     body-hold=N,NAME      the same after N body bytes, or at the end of a shorter body
+///
+/// A held request ends by itself, as one whose client is gone, when its connection is closed. A test waits for held
+/// requests and releases them by ``ReceiverServer/waitUntilHeld(_:count:timeoutMs:)`` and
+/// ``ReceiverServer/release(_:)``, or from another process by GET and DELETE of `/-/holds/NAME`.
+///
 /// Actions for uploads of several requests (the protocols below `/-/`):
 ///
 ///     forget-session        the upload that the request names is not known any more, from now on

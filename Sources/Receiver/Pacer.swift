@@ -1,18 +1,23 @@
 import Glibc
 
-/// Moves the bytes of one body at the pace of the script: stalls, slows down, and ends it in the middle.
+/// Moves the bytes of one body at the pace of the script: stalls, holds, slows down, and ends it in the middle.
 struct Pacer {
   private let effect: FaultEffect
   private let wait: (Int64) -> Bool
+  private let hold: (String) -> Bool
   private var isStallPending: Bool
+  private var isHoldPending: Bool
   private var begin: Int64 = 0
   private(set) var moved: Int64 = 0
 
-  /// `wait` sleeps for milliseconds and says false when the server is being stopped.
-  init(_ effect: FaultEffect, wait: @escaping (Int64) -> Bool) {
+  /// `wait` sleeps for milliseconds, `hold` until the hold with this name is released; they say false when the request
+  /// is to end instead.
+  init(_ effect: FaultEffect, wait: @escaping (Int64) -> Bool, hold: @escaping (String) -> Bool) {
     self.effect = effect
     self.wait = wait
+    self.hold = hold
     isStallPending = effect.stall != nil
+    isHoldPending = effect.bodyHold != nil
   }
 
   /// How many of `wanted` bytes may move now, at least 1. Throws where the script ends the body.
@@ -21,6 +26,7 @@ struct Pacer {
     var allowed = Int64(wanted)
     if let cut = effect.cutAfter ?? effect.resetAfter { allowed = min(allowed, cut - moved) }
     if isStallPending, let stall = effect.stall { allowed = min(allowed, stall.afterBytes - moved) }
+    if isHoldPending, let hold = effect.bodyHold { allowed = min(allowed, hold.afterBytes - moved) }
     if let rate = effect.slow { allowed = min(allowed, max(1, rate / 20)) }
     return Int(allowed)
   }
@@ -42,6 +48,10 @@ struct Pacer {
     if isStallPending, let stall = effect.stall, isEnd || moved >= stall.afterBytes {
       isStallPending = false
       try pause(stall.milliseconds)
+    }
+    if isHoldPending, let body = effect.bodyHold, isEnd || moved >= body.afterBytes {
+      isHoldPending = false
+      guard hold(body.name) else { throw .gone }
     }
     if let cut = effect.cutAfter, isEnd || moved >= cut { throw .cut }
     if let reset = effect.resetAfter, isEnd || moved >= reset { throw .reset }

@@ -82,6 +82,16 @@ public final class ReceiverServer: Sendable {
     core.uploads.removeAll()
   }
 
+  /// Waits until the script holds `count` requests under this name at the same time; false when that will not be: the
+  /// hold was released, the receiver stopped, the script has no such name, or the time is over. Call it from a thread
+  /// that may block.
+  public func waitUntilHeld(_ name: String, count: Int = 1, timeoutMs: Int64 = .max) throws(TransferError) -> Bool {
+    try core.holds.waitUntilHeld(name, count: count, timeoutMs: timeoutMs)
+  }
+
+  /// Lets requests go on that the script holds under this name, those that come later too.
+  public func release(_ name: String) { core.holds.release(name) }
+
   private func acceptAll() {
     while let socket = listener.accept() {
       let isServed = live.withLock { live in

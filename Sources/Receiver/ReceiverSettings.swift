@@ -58,15 +58,13 @@ final class ReceiverCore: Sendable {
   let faults: FaultBook
   let uploads = UploadRegistry()
   private let numbers = Lock<(summary: ReceiverSummary, posted: UInt64)>((ReceiverSummary(), 0))
-  private let stopPipe: (reader: Descriptor, writer: Descriptor)
+  let holds: HoldBook
+  private let stop: Gate
 
   init(_ settings: ReceiverSettings) throws(TransferError) {
     self.settings = settings
-    var ends: (Int32, Int32) = (-1, -1)
-    let made = withUnsafeMutableBytes(of: &ends) { pipe($0.baseAddress!.assumingMemoryBound(to: Int32.self)) }
-    guard made == 0 else { throw TransferError(.bug, "start receiver", cause: errorText(errno)) }
-    for end in [ends.0, ends.1] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    stopPipe = (Descriptor(ends.0), Descriptor(ends.1))
+    stop = try Gate()
+    holds = try HoldBook(settings.script, stop: stop)
     store = settings.discards ? nil : try ObjectStore(path: settings.directory)
     record = try ReceiverRecord(path: settings.recordPath)
     faults = FaultBook(settings.script, seed: settings.seed)
@@ -93,13 +91,10 @@ final class ReceiverCore: Sendable {
   }
 
   /// Ends every wait, now and later.
-  func stopWaits() {
-    var byte: UInt8 = 0
-    _ = write(stopPipe.writer.number, &byte, 1)
-  }
+  func stopWaits() { stop.open() }
 
   /// Sleeps; false when the receiver is being stopped or another exchange wants this one to end.
   func wait(milliseconds: Int64, _ interruption: Interruption) -> Bool {
-    interruption.wait(milliseconds: milliseconds, stop: stopPipe.reader.number)
+    interruption.wait(milliseconds: milliseconds, stop: stop.number)
   }
 }

@@ -59,6 +59,9 @@ struct ScriptSetting {
     case "reset-after": rule.effect.resetAfter = try number()
     case "stall": rule.effect.stall = try stall()
     case "slow": rule.effect.slow = Int64(try count())
+    case "hold": rule.effect.hold = try name(value)
+    case "late-hold": rule.effect.lateHold = try name(value)
+    case "body-hold": rule.effect.bodyHold = try bodyHold()
     default: try actOnUpload(&rule)
     }
   }
@@ -157,6 +160,21 @@ struct ScriptSetting {
       (0...86_400).contains(seconds)
     else { throw wrongValue("expected BYTES,SECONDS") }
     return FaultEffect.Stall(afterBytes: bytes, milliseconds: Int64(seconds * 1000))
+  }
+
+  private func bodyHold() throws(ScriptMistake) -> FaultEffect.BodyHold {
+    let parts = value.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let bytes = Int64(parts[0]), bytes >= 0 else { throw wrongValue("expected BYTES,NAME") }
+    return FaultEffect.BodyHold(afterBytes: bytes, name: try name(String(parts[1])))
+  }
+
+  /// What can stand in a URL as it is.
+  private func name(_ text: String) throws(ScriptMistake) -> String {
+    let isName = text.utf8.allSatisfy {
+      (0x61...0x7A).contains($0) || (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+    }
+    guard isName, !text.isEmpty else { throw wrongValue("expected a name of letters, digits and minus signs") }
+    return text
   }
 
   private func status() throws(ScriptMistake) -> Int {

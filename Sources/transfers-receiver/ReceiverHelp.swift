@@ -26,20 +26,31 @@ enum ReceiverHelp {
       match PUT /in/* nth=3 : status=503 retry-after=2 times=2
       match PUT * p=0.1     : cut-after=65536
 
+      hold=NAME  late-hold=NAME  body-hold=N,NAME
       latency=MS  late-latency=MS  status=CODE  early-status=CODE  late-status=CODE  retry-after=TEXT  redirect=URL
       cut-after=N  reset-after=N  stall=N,SECONDS  slow=BYTES_PER_S
       lose-answer  truncate-answer  garbage  wrong-digest
-      forget-session  wrong-offset=N  forget-offset  offset-past-end  locked=TIMES  no-104  bad-location=URL  html  token=TEXT
-      limit=N
+      forget-session  wrong-offset=N  forget-offset  offset-past-end  locked=TIMES  no-104  bad-location=URL  html
+      token=TEXT  limit=N
       version=N  ignore-range  content-range=TEXT  weak-etag  omit=NAME,...  no-length  chunked
 
-      N counts body bytes (of the answer for GET); cut and reset keep nothing of a plain body; lose-answer stores, then
-      closes without an answer; late-status stores, then answers CODE; late-latency stores and waits before it answers. METHOD and PATH may be *; PATH is compared as sent, percent-encoded.
-      Protocols that keep the bytes before a break keep them here too. The second line is about uploads of several requests:
-      the upload becomes unknown (404), falls back by N bytes and says so, announces an offset behind its end, answers 423,
-      sends no interim answers, another Location, a page for people, TEXT as token or id, 413 above N bytes. The third line
-      is about GET: version N (1 to 255) of the object instead of the stored one, 200 with the whole object, another
-      Content-Range, a weak ETag; and about answers: without these fields, without Content-Length, in chunks.
+      METHOD and PATH may be *; PATH is compared as sent, percent-encoded. N counts body bytes (of the answer for GET);
+      cut and reset keep nothing of a plain body, and what the protocol keeps of others; lose-answer stores, then closes
+      without an answer; late-status stores, then answers CODE; late-latency stores, and waits before it answers.
+
+      hold, late-hold and body-hold wait as latency, late-latency and stall do, but until a test releases NAME (letters,
+      digits, minus signs). A held request whose connection is closed ends by itself. A test waits until N requests
+      (without ?count one) are held at the same time, 410 when they were released meanwhile, and releases all of them
+      and those that come later:
+
+        curl "$U/-/holds/NAME?count=N"
+        curl -X DELETE "$U/-/holds/NAME"
+
+      From forget-session to limit for uploads of several requests: the upload becomes unknown (404), falls back by N
+      bytes and says so, holds nothing by its own account, announces an offset behind its end, answers 423, sends no
+      interim answers, another Location, a page for people, TEXT as token or id, 413 above N bytes. From version to
+      content-range for GET: version N (1 to 255) of the object instead of the stored one, 200 with the whole object,
+      another Content-Range. Then for all answers: a weak ETag, without these fields, without Content-Length, in chunks.
     """
 
   private static let record = """

@@ -12,17 +12,20 @@ import TransferModel
 
         match * * p=0.25 per=path times=9 : latency=5 slow=7 stall=8,0.5 lose-answer
         match GET "/with blank" every=2 : cut-after=10
+        match * * : hold=a-1 late-hold=B body-hold=7,c
         """)
-    #expect(script.rules.map(\.line) == [2, 4, 5])
-    #expect(script.rules.map(\.method) == ["PUT", nil, "GET"])
-    #expect(script.rules.map(\.selector) == [.nth(3), .chance(0.25), .every(2)])
-    #expect(script.rules.map(\.times) == [2, 9, nil])
+    #expect(script.rules.map(\.line) == [2, 4, 5, 6])
+    #expect(script.rules.map(\.method) == ["PUT", nil, "GET", nil])
+    #expect(script.rules.map(\.selector) == [.nth(3), .chance(0.25), .every(2), .all])
+    #expect(script.rules.map(\.times) == [2, 9, nil, nil])
     #expect(script.rules[0].effect.status == 503 && script.rules[0].effect.retryAfter == "2")
     #expect(script.rules[0].effect.text == "status=503 retry-after=2 times=2")
     #expect(script.rules[1].isPerPath && script.rules[1].effect.ending == .loseAnswer)
     #expect(script.rules[1].effect.stall == FaultEffect.Stall(afterBytes: 8, milliseconds: 500))
     #expect(script.rules[1].effect.latencyMs == 5 && script.rules[1].effect.slow == 7)
     #expect(script.rules[2].pattern == Array("/with blank".utf8) && script.rules[2].effect.cutAfter == 10)
+    #expect(script.rules[3].effect.holds == ["a-1", "B", "c"])
+    #expect(script.rules[3].effect.bodyHold == FaultEffect.BodyHold(afterBytes: 7, name: "c"))
   }
 
   @Test func readsTheFaultsOfUploads() throws {
@@ -65,6 +68,8 @@ import TransferModel
     ("match PUT * times=1 : garbage times=2", 31, "twice"), ("match PUT * : status=500 early-status=500", 26, "contra"),
     ("match PUT * : status=500 late-status=500", 26, "contra"),
     ("match PUT * : status=500 locked=2", 26, "contra"), ("match PUT * times=2 : locked=2", 23, "contra"),
+    ("match PUT * : hold=", 20, "a name"), ("match PUT * : late-hold=a/b", 25, "letters, digits"),
+    ("match PUT * : body-hold=a", 25, "BYTES,NAME"), ("match PUT * : body-hold=1,", 25, "a name"),
     ("match PUT * : html=1", 20, "no value"), ("match PUT * : token=a\\x", 21, "can follow"),
     ("match GET * : version=0", 23, "from 1 to 255"), ("match GET * : version=256", 23, "from 1 to 255"),
     ("match GET * : chunked no-length", 23, "contradicts \"chunked\""), ("match GET * : omit=", 20, "expected a value"),

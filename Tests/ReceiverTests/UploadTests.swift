@@ -43,10 +43,11 @@ import TransferModel
   }
 
   @Test func stoppingInTheMiddleLeavesNothing() throws {
-    let receiver = try ReceiverFixture(script: "match PUT * : stall=10,600")
+    let receiver = try ReceiverFixture(script: "match PUT * : body-hold=10,body")
     let client = receiver.client()
     client.send(ReceiverFixture.request("PUT", "/a", sample(100)))
-    while receiver.staged.isEmpty { sched_yield() }
+    #expect(try receiver.server.waitUntilHeld("body"))
+    #expect(receiver.staged.count == 1)
     receiver.server.stop()
     #expect(client.reply() == nil)
     #expect(receiver.names() == [".transfers-receiver"])
@@ -78,11 +79,12 @@ import TransferModel
   }
 
   @Test func createOnlyIsDecidedWhenTheNameAppears() throws {
-    let receiver = try ReceiverFixture(script: "match PUT /a nth=1 : stall=0,0.2")
+    let receiver = try ReceiverFixture(script: "match PUT /a nth=1 : body-hold=0,body")
     let slow = receiver.client()
     slow.send(ReceiverFixture.request("PUT", "/a", [1], fields: ["If-None-Match: *"]))
-    while receiver.staged.isEmpty { sched_yield() }
+    #expect(try receiver.server.waitUntilHeld("body"))
     #expect(receiver.ask("PUT", "/a", [2])?.status == 201)
+    receiver.server.release("body")
     #expect(slow.reply()?.status == 412)
     #expect(receiver.content("a") == [2])
   }

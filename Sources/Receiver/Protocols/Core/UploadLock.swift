@@ -4,6 +4,9 @@ import TransferModel
 
 /// The means to end one exchange from the thread of another.
 final class Interruption: Sendable {
+  /// From <poll.h>, where it needs _GNU_SOURCE: the socket was shut down for reading, by its peer or by us.
+  static let readingEnded: Int16 = 0x2000
+
   private let socket: Int32
   private let raised = Atomic<Bool>(false)
 
@@ -19,15 +22,13 @@ final class Interruption: Sendable {
 
   /// Waits for the end of the time, a raise, or for `stop` to become readable. True when the time is over.
   func wait(milliseconds: Int64, stop: Int32) -> Bool {
-    // From <poll.h>, where it needs _GNU_SOURCE: the socket was shut down for reading, by its peer or by us.
-    let readingEnded: Int16 = 0x2000
     let deadline = monotonicNanoseconds() + milliseconds * 1_000_000
     var watched: nfds_t = 2
     while !isRaised {
       let left = (deadline - monotonicNanoseconds() + 999_999) / 1_000_000
       if left <= 0 { return true }
       var polled = (
-        pollfd(fd: stop, events: Int16(POLLIN), revents: 0), pollfd(fd: socket, events: readingEnded, revents: 0)
+        pollfd(fd: stop, events: Int16(POLLIN), revents: 0), pollfd(fd: socket, events: Self.readingEnded, revents: 0)
       )
       let count = withUnsafeMutableBytes(of: &polled) {
         poll($0.assumingMemoryBound(to: pollfd.self).baseAddress!, watched, Int32(clamping: left))
