@@ -9,8 +9,8 @@ struct cdigest_hash {
   cdigest_kind kind;
 };
 
-static const char *const names[] = {"MD5", "SHA1", "SHA256"};
-static EVP_MD *fetched[3];
+static const char *const names[] = {"MD5", "SHA1", "SHA256", "SHA512"};
+static EVP_MD *fetched[sizeof names / sizeof *names];
 
 /// The algorithm, looked up once: an implicit fetch at every init costs more than hashing a short string. Two threads
 /// may fetch the same one at the same time; the loser's is freed.
@@ -29,6 +29,7 @@ size_t cdigest_length(cdigest_kind kind) {
   case CDIGEST_MD5: return 16;
   case CDIGEST_SHA1: return 20;
   case CDIGEST_SHA256: return 32;
+  case CDIGEST_SHA512: return 64;
   }
   __builtin_unreachable();
 }

@@ -1,6 +1,6 @@
 /// A digest algorithm that the ledger can name.
 public enum DigestAlgorithm: String, Sendable, CaseIterable, Codable {
-  case crc32, crc32c, crc64nvme, md5, sha1, sha256
+  case crc32, crc32c, crc64nvme, md5, sha1, sha256, sha512
   /// QuickXorHash of OneDrive and SharePoint: detects accidental corruption; not cryptographic.
   case quickxor
 
@@ -12,6 +12,7 @@ public enum DigestAlgorithm: String, Sendable, CaseIterable, Codable {
     case .md5: 16
     case .sha1, .quickxor: 20
     case .sha256: 32
+    case .sha512: 64
     }
   }
 }

@@ -27,6 +27,7 @@ public struct RunningDigest: Sendable {
       case .md5: .hash(HashContext(.md5))
       case .sha1: .hash(HashContext(.sha1))
       case .sha256: .hash(HashContext(.sha256))
+      case .sha512: .hash(HashContext(.sha512))
       case .quickxor: .quickxor(QuickXor())
       }
   }
@@ -78,7 +79,7 @@ public struct RunningDigest: Sendable {
     case .crc32: return Digest(crc32: cdigest_crc32_combine(UInt32(a), UInt32(b), length))
     case .crc32c: return Digest(crc32c: cdigest_crc32c_combine(UInt32(a), UInt32(b), length))
     case .crc64nvme: return Digest(crc64nvme: cdigest_crc64nvme_combine(a, b, length))
-    case .md5, .sha1, .sha256, .quickxor: return nil
+    case .md5, .sha1, .sha256, .sha512, .quickxor: return nil
     }
   }
 

@@ -26,6 +26,14 @@ private func mac(key: [UInt8], _ message: [UInt8]) -> String {
     #expect(
       once(.sha256, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
         == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
+    #expect(
+      once(.sha512, "abc")
+        == "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+        + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f")
+    #expect(
+      once(.sha512, "")
+        == "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce"
+        + "47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e")
     #expect(once(.sha1, "abc") == "a9993e364706816aba3e25717850c26c9cd0d89d")
     #expect(once(.md5, "") == "d41d8cd98f00b204e9800998ecf8427e")
     #expect(once(.md5, "message digest") == "f96b697d7cb7938d525a2f31aaf161d0")
@@ -47,7 +55,7 @@ private func mac(key: [UInt8], _ message: [UInt8]) -> String {
     #expect(mac(key: [], []) == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")
   }
 
-  @Test(arguments: [cdigest_kind.md5, .sha1, .sha256])
+  @Test(arguments: [cdigest_kind.md5, .sha1, .sha256, .sha512])
   func streamingEqualsOneShotAndStartsAnew(_ kind: cdigest_kind) throws {
     let bytes = (0..<1000).map { UInt8($0 & 255) }
     var expected = [UInt8](repeating: 0, count: cdigest_length(kind))

@@ -19,6 +19,12 @@ import TransferProtocols
     #expect(RunningDigest.of(check, .crc32c).description == "crc32c:e3069283")
     #expect(RunningDigest.of(check, .crc64nvme).description == "crc64nvme:ae8b14860a799888")
     #expect(RunningDigest.of([], .md5).description == "md5:d41d8cd98f00b204e9800998ecf8427e")
+    let long = RunningDigest.of(check, .sha512)
+    #expect(
+      long.description
+        == "sha512:d9e6762dd1c8eaf6d61b3c6192fc408d4d6d5f1176d0c29169bc24e71c3f274a"
+        + "d27fcd5811b313d681f7e55ec02d73d499c95455b6b5bb503acf574fba8ffe85")
+    #expect(Digest(text: long.description) == long)
   }
 
   @Test(arguments: DigestAlgorithm.allCases)

@@ -37,15 +37,16 @@ typedef enum __attribute__((enum_extensibility(closed))) cdigest_kind {
   CDIGEST_MD5 __attribute__((swift_name("md5"))),
   CDIGEST_SHA1 __attribute__((swift_name("sha1"))),
   CDIGEST_SHA256 __attribute__((swift_name("sha256"))),
+  CDIGEST_SHA512 __attribute__((swift_name("sha512"))),
 } cdigest_kind;
 
 /// Longest digest in bytes.
-enum { CDIGEST_MAX_LENGTH = 32 };
+enum { CDIGEST_MAX_LENGTH = 64 };
 
 /// A running digest. One thread at a time.
 typedef struct cdigest_hash cdigest_hash;
 
-/// Length of the digest in bytes: 16, 20 or 32.
+/// Length of the digest in bytes: 16, 20, 32 or 64.
 size_t cdigest_length(cdigest_kind kind);
 /// A new context; NULL when memory is short or libcrypto refuses the algorithm. Ended by `cdigest_hash_free`.
 cdigest_hash *_Nullable cdigest_hash_new(cdigest_kind kind);

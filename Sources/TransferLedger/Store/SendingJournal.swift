@@ -103,7 +103,7 @@ private struct SendingRecord {
     switch piece.digest.algorithm {
     case .crc32c: algorithm = 1
     case .crc64nvme: algorithm = 2
-    case .crc32, .md5, .sha1, .sha256, .quickxor: return nil
+    case .crc32, .md5, .sha1, .sha256, .sha512, .quickxor: return nil
     }
     self.attempt = attempt.rawValue
     (offset, length) = (piece.range.offset, piece.range.length)
