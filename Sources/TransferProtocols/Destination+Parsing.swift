@@ -114,21 +114,12 @@ extension Destination {
     return NameBytes(bytes)
   }
 
-  /// Parameters whose value is a credential wherever they are used.
-  private static let secretParameters: Set<String> = [
-    "x-amz-signature", "x-amz-security-token", "x-goog-signature", "signature", "sig", "token", "access_token",
-    "password", "passwd", "pwd", "secret", "api_key", "apikey",
-  ]
-
   private static func check(query: String, _ rules: WebRules, _ text: String) throws(TransferError) {
     if let refusal = rules.queryRefusal { throw error(text, cause: refusal.cause, refusal.remedy) }
-    for pair in query.split(separator: "&") {
-      let name = PercentEncoding.decode(pair.utf8.prefix { $0 != 0x3D }) ?? []
-      guard !secretParameters.contains(String(decoding: name, as: UTF8.self).lowercased()) else {
-        throw error(
-          text, cause: "its query carries a credential, which would be stored and shown",
-          "pass \"--auth bearer=env:NAME\" instead, or rename the parameter if it is none")
-      }
+    guard !CredentialQuery.isOne(query) else {
+      throw error(
+        text, cause: "its query carries a credential, which would be stored and shown",
+        "pass \"--auth bearer=env:NAME\" instead, or rename the parameter if it is none")
     }
     guard query.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw error(text, cause: "its query holds characters that no URL has", "percent-encode them")
