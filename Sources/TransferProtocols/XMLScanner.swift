@@ -3,15 +3,19 @@ enum XMLFault: Error, Hashable {
   case tooLarge, tooDeep, tooMany, doctype, syntax, unfinished
 }
 
-/// Pulls elements and text out of the small XML documents of S3.
+/// Pulls elements and text out of XML documents: the small ones of S3, and Metalink files.
 ///
-/// Takes no document type, no entity but the five of XML and numbers, at most 4 MiB, 16 levels and 65,536 elements: an
-/// answer cannot make it read a file, loop or fill the memory. Names are local names, since servers disagree about the
-/// namespace.
+/// Takes no document type, no entity but the five of XML and numbers, and no more than its limits: a document cannot
+/// make it read a file, loop or fill the memory. Names are local names, since servers disagree about the namespace.
 struct XMLScanner {
-  static let largest = 4 << 20
-  static let deepest = 16
-  static let mostElements = 65_536
+  struct Limits: Sendable {
+    /// Of the document.
+    let bytes: Int
+    let depth: Int
+    let elements: Int
+
+    static let answer = Limits(bytes: 4 << 20, depth: 16, elements: 65_536)
+  }
 
   enum Event: Hashable {
     case open(String)
@@ -20,16 +24,21 @@ struct XMLScanner {
   }
 
   private let bytes: [UInt8]
-  private var position = 0
+  private let limits: Limits
+  /// Where the next event begins.
+  private(set) var position = 0
+  /// The last tag that was opened: its name with the prefix, and everything behind it.
+  private var openedTag: ArraySlice<UInt8> = []
   private var openNames: [ArraySlice<UInt8>] = []
   private var elements = 0
   private var hasRoot = false
   /// The close that an empty element `<a/>` still owes.
   private var owesClose = false
 
-  init(_ bytes: [UInt8]) throws(XMLFault) {
-    guard bytes.count <= Self.largest else { throw .tooLarge }
+  init(_ bytes: [UInt8], _ limits: Limits = .answer) throws(XMLFault) {
+    guard bytes.count <= limits.bytes else { throw .tooLarge }
     self.bytes = bytes
+    self.limits = limits
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
@@ -113,11 +122,12 @@ struct XMLScanner {
   private mutating func opened(_ inside: ArraySlice<UInt8>, isEmpty: Bool) throws(XMLFault) -> Event {
     let name = inside.prefix { !Self.isBlank($0) }
     guard Self.isName(name), !(hasRoot && openNames.isEmpty) else { throw .syntax }
-    guard openNames.count < Self.deepest else { throw .tooDeep }
+    guard openNames.count < limits.depth else { throw .tooDeep }
     elements += 1
-    guard elements <= Self.mostElements else { throw .tooMany }
+    guard elements <= limits.elements else { throw .tooMany }
     hasRoot = true
     openNames.append(name)
+    openedTag = inside
     owesClose = isEmpty
     let local = name.split(separator: 0x3A).last ?? name
     return .open(String(decoding: local, as: UTF8.self))
@@ -139,9 +149,11 @@ struct XMLScanner {
     return nil
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+  fileprivate static func isBlank(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
 
-  private static func isName(_ name: ArraySlice<UInt8>) -> Bool {
+  fileprivate static func isName(_ name: ArraySlice<UInt8>) -> Bool {
     guard let first = name.first, !(0x30...0x39).contains(first), first != 0x2D, first != 0x2E else { return false }
     return name.allSatisfy { byte in
       switch byte {
@@ -151,7 +163,7 @@ struct XMLScanner {
     }
   }
 
-  private static func unescaped(_ raw: ArraySlice<UInt8>) throws(XMLFault) -> String {
+  fileprivate static func unescaped(_ raw: ArraySlice<UInt8>) throws(XMLFault) -> String {
     guard raw.contains(0x26) else { return String(decoding: raw, as: UTF8.self) }
     var out: [UInt8] = []
     var rest = raw
@@ -182,5 +194,40 @@ struct XMLScanner {
     let number = text.hasPrefix("#x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text.dropFirst())
     guard let number, number != 0, let scalar = Unicode.Scalar(number) else { throw .syntax }
     return Array(String(Character(scalar)).utf8)
+  }
+}
+
+extension XMLScanner {
+  /// The namespace prefix of the element of the last ``Event/open(_:)``; empty when it has none.
+  var prefix: ArraySlice<UInt8> {
+    let name = openedTag.prefix { !Self.isBlank($0) }
+    return name.firstIndex(of: 0x3A).map { name[..<$0] } ?? []
+  }
+
+  /// The attributes of the element of the last ``Event/open(_:)``, by their names with prefixes.
+  func attributes() throws(XMLFault) -> [String: String] {
+    var attributes: [String: String] = [:]
+    var rest = openedTag.drop { !Self.isBlank($0) }
+    while true {
+      let blanks = rest.prefix(while: Self.isBlank).count
+      rest = rest.dropFirst(blanks)
+      if rest.isEmpty { return attributes }
+      let (name, value) = try Self.attribute(&rest)
+      guard blanks > 0, attributes.updateValue(value, forKey: name) == nil else { throw .syntax }
+    }
+  }
+
+  private static func attribute(_ rest: inout ArraySlice<UInt8>) throws(XMLFault) -> (String, String) {
+    let name = rest.prefix { !isBlank($0) && $0 != 0x3D }
+    rest = rest.dropFirst(name.count).drop(while: isBlank)
+    guard isName(name), rest.popFirst() == 0x3D else { throw .syntax }
+    rest = rest.drop(while: isBlank)
+    guard let quote = rest.popFirst(), quote == 0x22 || quote == 0x27, let end = rest.firstIndex(of: quote) else {
+      throw .syntax
+    }
+    let value = rest[..<end]
+    guard !value.contains(0x3C) else { throw .syntax }
+    rest = rest[(end + 1)...]
+    return (String(decoding: name, as: UTF8.self), try unescaped(value))
   }
 }
