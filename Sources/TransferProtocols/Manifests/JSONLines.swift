@@ -1,0 +1,79 @@
+import TransferModel
+
+/// One JSON object a line, with the members that tables have as columns: `url`, `path`, `size`, `digest`, and any that is
+/// called after a digest; others are passed over. `null` says nothing.
+final class JSONLines: ManifestLines {
+  private var places = ManifestPlaces()
+
+  func entry(_ line: UnsafeRawBufferPointer, _ number: Int) throws(ManifestFault) -> ManifestEntry? {
+    guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
+    let value: JSONValue
+    do throws(JSONFault) { value = try JSONReader.read(Array(line)) } catch { throw Self.fault(error) }
+    guard case .object(let members) = value else { throw Self.noObject }
+    var texts: [ManifestField: [UInt8]] = [:]
+    var size: Int64?
+    for member in members {
+      guard let field = ManifestField(name: member.name.utf8) else { continue }
+      switch (field, member.value) {
+      case (_, .null): break
+      case (.size, .int(let number)): size = try Self.size(number)
+      case (.size, .string(let text)): size = try ManifestPlaces.size(Array(text.utf8))
+      case (.size, _): size = try Self.size(-1)
+      case (_, .string(let text)): texts[field] = Array(text.utf8)
+      default:
+        throw ManifestFault("its \(ManifestFault.shown(member.name.utf8)) is not a text", "put it in double quotes")
+      }
+    }
+    return try entry(texts, size, number)
+  }
+
+  func last() throws(ManifestFault) -> ManifestEntry? { nil }
+
+  private func entry(
+    _ texts: [ManifestField: [UInt8]], _ size: Int64?, _ number: Int
+  ) throws(ManifestFault) -> ManifestEntry {
+    var digests: [Digest] = []
+    for (field, text) in texts { try Self.addDigest(field, text, to: &digests) }
+    let (location, path) = try Self.withBytes(texts[.url]) { url throws(ManifestFault) in
+      try Self.withBytes(texts[.path]) { path throws(ManifestFault) in try places.read(url: url, path: path) }
+    }
+    return ManifestEntry(location: location, path: path, size: size, digests: digests, line: number)
+  }
+
+  private static func addDigest(
+    _ field: ManifestField, _ text: [UInt8], to digests: inout [Digest]
+  ) throws(ManifestFault) {
+    try text.withUnsafeBufferPointer { buffer throws(ManifestFault) in
+      let bytes = UnsafeRawBufferPointer(buffer)
+      switch field {
+      case .digest: try NamedDigests.read(bytes, into: &digests)
+      case .digestOf(let algorithm):
+        guard let digest = ManifestDigest.value(algorithm, bytes) else { throw ManifestDigest.wrongValue(algorithm) }
+        try ManifestDigest.add(digest, to: &digests)
+      case .url, .path, .size: break
+      }
+    }
+  }
+
+  private static func withBytes<R>(
+    _ text: [UInt8]?, _ body: (UnsafeRawBufferPointer?) throws(ManifestFault) -> R
+  ) throws(ManifestFault) -> R {
+    guard let text else { return try body(nil) }
+    return try text.withUnsafeBufferPointer { buffer throws(ManifestFault) in try body(UnsafeRawBufferPointer(buffer)) }
+  }
+
+  private static func size(_ number: Int64) throws(ManifestFault) -> Int64 {
+    try ManifestPlaces.size(Array(String(number).utf8))
+  }
+
+  private static let noObject = ManifestFault(
+    "it is not a JSON object", "write one object a line, {\"url\": …, \"path\": …, \"size\": …, \"sha256\": …}")
+
+  private static func fault(_ fault: JSONFault) -> ManifestFault {
+    switch fault {
+    case .notUTF8: ManifestFault("it is not UTF-8", "convert the file to UTF-8")
+    case .tooDeep, .tooLarge: ManifestFault("its JSON is nested too deep", "write flat objects")
+    case .syntax: noObject
+    }
+  }
+}

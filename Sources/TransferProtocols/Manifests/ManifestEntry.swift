@@ -1,0 +1,69 @@
+public import TransferModel
+
+/// One file of a manifest: where it comes from, where it goes, and what is known of its content beforehand.
+public struct ManifestEntry: Sendable, Hashable {
+  public enum Location: Sendable, Hashable {
+    /// Absolute URLs of the same file, the preferred one first; never empty. None holds user information, or a query
+    /// that is known to carry a credential.
+    case urls([ManifestURL])
+    /// A path below a base URL that somebody else knows. Bytes, not percent-encoded; checked as
+    /// ``ManifestEntry/path`` is.
+    case relative(NameBytes)
+  }
+
+  public var location: Location
+  /// Where the file goes: relative, its components separated by one slash each, none of them empty, `.` or `..`.
+  public var path: NameBytes
+  /// Bytes; nil when the manifest does not say it.
+  public var size: Int64?
+  /// Of the whole file, the strongest first; one of each algorithm.
+  public var digests: [Digest]
+  public var pieces: PieceDigests?
+  /// Where it stands in the manifest, from 1.
+  public var line: Int
+
+  public init(
+    location: Location, path: NameBytes, size: Int64? = nil, digests: [Digest] = [], pieces: PieceDigests? = nil,
+    line: Int
+  ) {
+    (self.location, self.path, self.size) = (location, path, size)
+    (self.digests, self.pieces, self.line) = (digests, pieces, line)
+  }
+}
+
+/// One of the URLs of a file.
+public struct ManifestURL: Sendable, Hashable {
+  /// As written: visible ASCII.
+  public var text: String
+  /// 1 is preferred (RFC 5854 section 4.2.16.1.2); ``lowestPriority`` when the manifest does not say it.
+  public var priority: Int
+  /// Where the server is: two lower-case letters of ISO 3166-1.
+  public var country: String?
+
+  public static let lowestPriority = 999_999
+
+  public init(_ text: String, priority: Int = lowestPriority, country: String? = nil) {
+    (self.text, self.priority, self.country) = (text, priority, country)
+  }
+}
+
+/// Digests of consecutive pieces of a file, all of the same length but for the last one.
+public struct PieceDigests: Sendable, Hashable {
+  public let algorithm: DigestAlgorithm
+  /// Of a piece, in bytes; above 0.
+  public let length: Int64
+  /// All of the digests, one after the other.
+  public let bytes: [UInt8]
+
+  public init(_ algorithm: DigestAlgorithm, length: Int64, bytes: [UInt8]) {
+    precondition(length > 0 && bytes.count % algorithm.byteCount == 0, "pieces of \(length) bytes")
+    (self.algorithm, self.length, self.bytes) = (algorithm, length, bytes)
+  }
+
+  public var count: Int { bytes.count / algorithm.byteCount }
+
+  public subscript(piece: Int) -> Digest {
+    let start = piece * algorithm.byteCount
+    return Digest(algorithm, Array(bytes[start..<start + algorithm.byteCount]))
+  }
+}

@@ -1,0 +1,27 @@
+import TransferModel
+
+/// What is wrong with a manifest. Its texts hold names as ``shown(_:)``, and no URL: that could hold a secret.
+struct ManifestFault: Error, Hashable {
+  var cause: String
+  var remedy: String
+  /// Where, when it is not the line that was just read.
+  var line: Int?
+
+  init(_ cause: String, _ remedy: String, line: Int? = nil) {
+    (self.cause, self.remedy, self.line) = (cause, remedy, line)
+  }
+
+  /// The error for people; `line` is the one that was just read.
+  func error(_ manifest: NameBytes, line: Int) -> TransferError {
+    TransferError(.usage, "read manifest", manifest, cause: "line \(self.line ?? line): \(cause)", remedy: remedy)
+  }
+
+  private static let longestShown = 200
+
+  /// A name for a text that is escaped as a whole (``NameBytes/embedded``), shortened when it is long.
+  static func shown(_ name: some Sequence<UInt8>) -> String {
+    let front = Array(name.prefix(longestShown + 1))
+    let isLong = front.count > longestShown
+    return "\"" + NameBytes(Array(front.prefix(longestShown))).embedded + (isLong ? "…\"" : "\"")
+  }
+}

@@ -1,0 +1,40 @@
+import TransferModel
+
+/// What all formats with URLs and paths have in common: where a file comes from, and where it goes.
+struct ManifestPlaces {
+  private var urls = ManifestURLReader()
+
+  /// `url` is absolute or relative to the base, `path` the target; one of them may be missing.
+  mutating func read(
+    url: UnsafeRawBufferPointer?, path: UnsafeRawBufferPointer?
+  ) throws(ManifestFault) -> (ManifestEntry.Location, NameBytes) {
+    guard let url, !url.isEmpty else {
+      guard let path, !path.isEmpty else {
+        throw ManifestFault("it has neither a URL nor a path", "give each file one of them")
+      }
+      let name = try ManifestPath.read(path)
+      return (.relative(name), name)
+    }
+    let target: NameBytes? =
+      if let path, !path.isEmpty { try ManifestPath.read(path) } else { nil }
+    guard ManifestURLReader.isAbsolute(url) else {
+      let source = try ManifestPath.read(url)
+      return (.relative(source), target ?? source)
+    }
+    let text = try urls.read(url)
+    if let target { return (.urls([ManifestURL(text)]), target) }
+    return (.urls([ManifestURL(text)]), try ManifestPath.name(ofURL: url))
+  }
+
+  /// The largest number that every program reads alike (RFC 8259 section 6).
+  static let largestSize: Int64 = 1 << 53
+
+  static func size(_ text: some Collection<UInt8>) throws(ManifestFault) -> Int64 {
+    let isNumber = !text.isEmpty && text.count <= 16 && text.allSatisfy { (0x30...0x39).contains($0) }
+    let size = isNumber ? text.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) } : -1
+    guard (0...largestSize).contains(size) else {
+      throw ManifestFault("its size is not a number of bytes from 0 to 2^53", "write the size in decimal digits")
+    }
+    return size
+  }
+}

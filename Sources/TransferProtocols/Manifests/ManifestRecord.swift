@@ -1,0 +1,64 @@
+import TransferModel
+
+/// What a column of a table or a member of a JSON object says.
+enum ManifestField: Hashable {
+  case url, path, size
+  /// With its algorithm in the value.
+  case digest
+  case digestOf(DigestAlgorithm)
+
+  /// By the name, in any case; nil for what is passed over.
+  init?(name: some Sequence<UInt8>) {
+    let lowered = name.prefix(24).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    switch String(decoding: lowered, as: UTF8.self) {
+    case "url": self = .url
+    case "path": self = .path
+    case "size": self = .size
+    case "digest": self = .digest
+    default:
+      guard let algorithm = ManifestDigest.algorithm(named: name) else { return nil }
+      self = .digestOf(algorithm)
+    }
+  }
+}
+
+/// Digests that name their algorithm: `sha256:HEX`, or `sha-256=:BASE64:` as in `Repr-Digest` (RFC 9530), several with
+/// commas between them. An algorithm that is not known is passed over when another one is known.
+enum NamedDigests {
+  private static let form = ManifestFault(
+    "its digest names no algorithm", "write sha256:HEX, or sha-256=:BASE64: as in Repr-Digest")
+
+  static func read(_ text: UnsafeRawBufferPointer, into digests: inout [Digest]) throws(ManifestFault) {
+    var unknown: [UInt8]?
+    let before = digests.count
+    for member in text.split(separator: 0x2C, omittingEmptySubsequences: false) {
+      let member = trimmed(member)
+      guard let mark = member.firstIndex(where: { $0 == 0x3A || $0 == 0x3D }), mark > member.startIndex else {
+        throw form
+      }
+      let name = member[..<mark]
+      guard let algorithm = ManifestDigest.algorithm(named: name) else {
+        unknown = Array(name)
+        continue
+      }
+      let value = UnsafeRawBufferPointer(rebasing: inner(member[mark...]))
+      guard let digest = ManifestDigest.value(algorithm, value) else { throw ManifestDigest.wrongValue(algorithm) }
+      try ManifestDigest.add(digest, to: &digests)
+    }
+    guard digests.count == before, let unknown else { return }
+    throw ManifestFault(
+      "its digest is of \(ManifestFault.shown(unknown)), which is not known here", "use sha256 or sha512")
+  }
+
+  /// What stands behind `:`, `=`, or between `=:` and `:`.
+  private static func inner(_ text: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+    let isSequence = text.starts(with: [0x3D, 0x3A]) && text.count > 2 && text.last == 0x3A
+    return isSequence ? text.dropFirst(2).dropLast() : text.dropFirst()
+  }
+
+  private static func trimmed(_ text: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+    var text = text.drop { $0 == 0x20 || $0 == 0x09 }
+    while text.last == 0x20 || text.last == 0x09 { text = text.dropLast() }
+    return text
+  }
+}

@@ -1,0 +1,77 @@
+import TransferModel
+
+/// Tables with a header (RFC 4180): `url`, `path`, `size`, `digest`, and columns that are called after a digest; others
+/// are passed over. Columns are separated by tabs when the header has one, else by commas; with both, a field in double
+/// quotes may hold anything.
+final class TableLines: ManifestLines {
+  private var places = ManifestPlaces()
+  private var record = TableRecord()
+  private var columns: [ManifestField?]?
+  /// Where the record that is read began.
+  private var start = 0
+
+  func entry(_ line: UnsafeRawBufferPointer, _ number: Int) throws(ManifestFault) -> ManifestEntry? {
+    if !record.isOpen {
+      guard !line.isEmpty else { return nil }
+      start = number
+      if columns == nil { record.separator = line.contains(0x09) ? 0x09 : 0x2C }
+    }
+    guard try record.append(line, start) else { return nil }
+    guard let columns else {
+      columns = try readHeader()
+      return nil
+    }
+    guard record.count == columns.count else {
+      throw ManifestFault(
+        "it has \(record.count) fields, and the header \(columns.count)",
+        "put fields that hold separators in double quotes", line: start)
+    }
+    do throws(ManifestFault) {
+      return try record.withFields { fields throws(ManifestFault) in try read(fields, columns) }
+    } catch {
+      throw ManifestFault(error.cause, error.remedy, line: start)
+    }
+  }
+
+  func last() throws(ManifestFault) -> ManifestEntry? {
+    if record.isOpen { throw TableRecord.unclosed(start) }
+    return nil
+  }
+
+  private func readHeader() throws(ManifestFault) -> [ManifestField?] {
+    let columns = record.withFields { fields in fields.map { ManifestField(name: $0) } }
+    let known = columns.compactMap(\.self)
+    guard Set(known).count == known.count else {
+      throw ManifestFault("two columns of the header say the same", "keep one of them", line: start)
+    }
+    guard known.contains(.url) || known.contains(.path) else {
+      throw ManifestFault(
+        "the header has no column \"url\" or \"path\"",
+        "name the columns url, path, size, digest or sha256, with commas or tabs between them", line: start)
+    }
+    return columns
+  }
+
+  private func read(
+    _ fields: [UnsafeRawBufferPointer], _ columns: [ManifestField?]
+  ) throws(ManifestFault) -> ManifestEntry {
+    var url: UnsafeRawBufferPointer?
+    var path: UnsafeRawBufferPointer?
+    var size: Int64?
+    var digests: [Digest] = []
+    for (column, field) in zip(columns, fields) where !field.isEmpty {
+      switch column {
+      case .url: url = field
+      case .path: path = field
+      case .size: size = try ManifestPlaces.size(field)
+      case .digest: try NamedDigests.read(field, into: &digests)
+      case .digestOf(let algorithm):
+        guard let digest = ManifestDigest.value(algorithm, field) else { throw ManifestDigest.wrongValue(algorithm) }
+        try ManifestDigest.add(digest, to: &digests)
+      case nil: break
+      }
+    }
+    let (location, target) = try places.read(url: url, path: path)
+    return ManifestEntry(location: location, path: target, size: size, digests: digests, line: start)
+  }
+}
