@@ -18,10 +18,12 @@ struct ManifestFault: Error, Hashable {
 
   private static let longestShown = 200
 
-  /// A name for a text that is escaped as a whole (``NameBytes/embedded``), shortened when it is long.
+  /// A name for a text that is escaped as a whole (``NameBytes/embedded``), shortened when it is long. Of what is a URL
+  /// in the wrong place only the scheme is shown.
   static func shown(_ name: some Sequence<UInt8>) -> String {
     let front = Array(name.prefix(longestShown + 1))
-    let isLong = front.count > longestShown
-    return "\"" + NameBytes(Array(front.prefix(longestShown))).embedded + (isLong ? "…\"" : "\"")
+    let mark = front.indices.first { front[$0...].starts(with: [0x3A, 0x2F, 0x2F]) }
+    let kept = front.prefix(mark.map { $0 + 3 } ?? longestShown)
+    return "\"" + NameBytes(Array(kept)).embedded + (kept.count < front.count ? "…\"" : "\"")
   }
 }

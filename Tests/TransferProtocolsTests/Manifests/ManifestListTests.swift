@@ -56,6 +56,20 @@ import TransferModel
     }
   }
 
+  /// A URL where a path should be is refused as a path, and not quoted either.
+  @Test func noSecretIsQuotedFromTheWrongPlace() {
+    let url = "https://user:pass%word@h/a?token=pass%word"
+    let texts: [(ManifestFormat, String)] = [
+      (.list, "x\t\(url)"), (.sums, "\(String.md5)  \(url)"), (.sums, "MD5 (./\(url)) = \(String.md5)"),
+      (.csv, "path,md5\n\(url),"), (.jsonl, "{\"path\":\"\(url)\"}"), (.bagit, "https://h/a - \(url)"),
+      (.metalink, "<metalink xmlns='urn:ietf:params:xml:ns:metalink'><file name='\(url)'/></metalink>"),
+    ]
+    for (format, text) in texts {
+      let cause = ManifestScene.cause(format, text, name: "fetch.txt")
+      #expect(cause?.contains("\"https://…\" has an empty component") == true, "\(cause ?? "taken")")
+    }
+  }
+
   @Test func theKnownServerIsComparedWhole() {
     #expect(cause("https://h/a\nhttps://h@evil/a")?.contains("user information") == true)
     #expect(cause("https://h/a\nhttps://h:99999/a")?.contains("port") == true)
