@@ -1,7 +1,7 @@
 public import TransferModel
 
-/// A bag with files that are still to be fetched (RFC 8493): `fetch.txt` says from where, the payload manifests say what
-/// they are.
+/// A bag with files that are still to be fetched (RFC 8493): `fetch.txt` says from where, the payload manifests say
+/// what they are.
 public enum BagIt {
   /// Of all texts together, in bytes.
   public static let largest = 64 << 20
@@ -14,8 +14,8 @@ public enum BagIt {
     public init(_ name: NameBytes, _ bytes: [UInt8]) { (self.name, self.bytes) = (name, bytes) }
   }
 
-  /// Gives the files of `fetch.txt` with their digests. Of `manifests`, those that are no payload manifest, and those of
-  /// algorithms that are not known here, are passed over; a file that another one of them does not list is an error.
+  /// Gives the files of `fetch.txt` with their digests. Of `manifests`, those that are no payload manifest, and those
+  /// of algorithms that are not known here, are passed over; a file that another one of them does not list is an error.
   public static func read(
     fetch: Text, manifests: [Text], _ body: ManifestReader.Body
   ) throws(TransferError) {

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// One JSON object a line, with the members that tables have as columns: `url`, `path`, `size`, `digest`, and any that is
-/// called after a digest; others are passed over. `null` says nothing.
+/// One JSON object a line, with the members that tables have as columns: `url`, `path`, `size`, `digest`, and any that
+/// is called after a digest; others are passed over. `null` says nothing.
 final class JSONLines: ManifestLines {
   private var places = ManifestPlaces()
 

@@ -23,8 +23,8 @@ public enum ManifestFormat: String, Sendable, CaseIterable {
   /// `x.iso.sha256`) or `checksums`, also before `.txt`, `.asc` or `.gpg`.
   ///
   /// Else by the first line that is neither empty nor begins with `#`: `<` is Metalink, `{` is JSON lines, a line of a
-  /// checksum file or the beginning of a signed text is a checksum file; two or more columns without a slash, one of them
-  /// called `url` or `path`, are the header of a table. Everything else is a list.
+  /// checksum file or the beginning of a signed text is a checksum file; two or more columns without a slash, one of
+  /// them called `url` or `path`, are the header of a table. Everything else is a list.
   public init(name: NameBytes, front: [UInt8]) {
     self = Self.byName(Array(name.lastComponent.bytes.map(Self.lowered))) ?? Self.byContent(front)
   }

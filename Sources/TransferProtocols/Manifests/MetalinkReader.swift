@@ -1,7 +1,8 @@
 import TransferModel
 
 /// Metalink 4 (RFC 5854), read as a whole: at most 64 MiB, 16 levels and 2,000,000 elements. Elements of other
-/// namespaces, and those that say nothing about how to fetch a file (`identity`, `origin`, `metaurl`, …), are passed over.
+/// namespaces, and those that say nothing about how to fetch a file (`identity`, `origin`, `metaurl`, …), are passed
+/// over.
 final class MetalinkReader {
   static let limits = XMLScanner.Limits(bytes: 64 << 20, depth: 16, elements: 2_000_000)
 
