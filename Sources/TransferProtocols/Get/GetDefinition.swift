@@ -4,10 +4,7 @@ extension GetProtocol {
   static let definition = ProtocolDefinition(
     web: "",
     rules: WebRules(
-      templateRefusal: .init(cause: "a URL to fetch has no {path} or {name}", remedy: "write the URL of one file"),
-      queryRefusal: .init(
-        cause: "URLs with a query are not supported yet: it may carry a credential",
-        remedy: "name the file by its path alone")),
+      templateRefusal: .init(cause: "a URL to fetch has no {path} or {name}", remedy: "write the URL of one file")),
     ProtocolDescription(
       name: "get", destination: "http(s)://", usage: "http(s)://host/path/file",
       about: "download: ranges of the file side by side, into a partial file that is moved to its name when whole",

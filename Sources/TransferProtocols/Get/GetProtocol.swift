@@ -26,9 +26,17 @@ public struct GetProtocol: TransferProtocol, Sendable {
   /// What is planned before the server was asked: one chunk.
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
 
-  public func refusal(ofKey key: NameBytes) -> Failure? { WebPlace.refusal(ofKey: key) }
+  /// Keys are encoded when they are recorded (``DownloadURL/key``).
+  public func refusal(ofKey key: NameBytes) -> Failure? {
+    let isEncoded = !key.isEmpty && key.bytes.allSatisfy { (0x21...0x7E).contains($0) }
+    return isEncoded ? nil : Failure(.sourceName, "the path of the URL is not percent-encoded")
+  }
 
-  public func location(ofKey key: NameBytes) -> String { place.url(key) }
+  public func location(ofKey key: NameBytes) -> String { url(key) }
+
+  func url(_ key: NameBytes) -> String {
+    place.origin.description + "/" + String(decoding: key.bytes, as: UTF8.self)
+  }
 
   public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let version = RemoteVersion(facts.session) else { return .control(.create) }

@@ -7,7 +7,7 @@ extension GetProtocol {
   ) throws(Failure) -> TransferRequest {
     var fields = HTTPFields()
     fields[.authorization] = try context.credential.authorization
-    let url = place.url(facts.file.key)
+    let url = url(facts.file.key)
     switch step {
     case .create: return TransferRequest(method: .head, url: url, fields: fields)
     case .chunk(let chunk):

@@ -18,7 +18,7 @@ import TransferModel
   }
 
   private func facts(_ head: HTTPFields) throws -> TransferFacts {
-    let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a b"), size: 0, mtimeMs: 0)
+    let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a%20b"), size: 0, mtimeMs: 0)
     var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
     #expect(proto.nextStep(facts) == .control(.create))
     facts.session = SessionFacts(remoteID: nil, intendedAtMs: 0)

@@ -1,0 +1,116 @@
+public import TransferModel
+
+/// The URL of one file to fetch, in the two parts that a ledger keeps: the server, and what is asked of it.
+public struct DownloadURL: Sendable, Hashable {
+  public let origin: WebOrigin
+  /// The remote key: path and query as they are sent, without the slash in front. Visible ASCII.
+  public let key: NameBytes
+  /// What the file is called here: the last component of the path, decoded.
+  public let name: NameBytes
+
+  /// Reads an absolute URL. What a URL cannot hold (spaces, letters beyond ASCII) is percent-encoded, as browsers do.
+  /// - Throws: `.usage`, with the remedy. No message quotes what may be a secret.
+  public init(_ text: String) throws(TransferError) {
+    let (origin, target) = try Self.split(text)
+    try self.init(origin, target: target, shown: text)
+  }
+
+  /// A slash that does not separate components stands in the path.
+  package var hasEncodedSlash: Bool {
+    let path = key.bytes.prefix { $0 != 0x3F }
+    return path.indices.contains { path[$0...].starts(with: "%2F".utf8) || path[$0...].starts(with: "%2f".utf8) }
+  }
+
+  /// One that was read before.
+  package init(_ origin: WebOrigin, key: NameBytes) {
+    (self.origin, self.key) = (origin, key)
+    let path = key.bytes.prefix { $0 != 0x3F }
+    name = NameBytes(PercentEncoding.decode(path[(path.lastIndex(of: 0x2F).map { $0 + 1 } ?? 0)...]) ?? [])
+  }
+
+  /// The file at `path`, not encoded, below this one, which is a folder.
+  public func appending(_ path: NameBytes) throws(TransferError) -> DownloadURL {
+    let below = Array(PercentEncoding.path(path.bytes).utf8)
+    return try DownloadURL(origin, target: key.bytes + below, shown: "\(self)")
+  }
+
+  /// A URL that others are relative to: without a query, and with a slash at its end if it has none.
+  public init(base text: String) throws(TransferError) {
+    guard !text.utf8.contains(0x3F) else {
+      throw TransferError(
+        .usage, "read base URL", NameBytes(String(text.prefix { $0 != "?" })), cause: "it has a query",
+        remedy: "name the folder that the paths are relative to")
+    }
+    let (origin, target) = try Self.split(text)
+    self.origin = origin
+    key = NameBytes(Self.encoded(target) + (target.isEmpty || target.last == 0x2F ? [] : [0x2F]))
+    name = NameBytes("")
+  }
+
+  /// What leads from `base` to this URL, decoded; nil when it is not below it.
+  public func path(below base: DownloadURL) -> NameBytes? {
+    guard origin == base.origin, key.bytes.count > base.key.bytes.count, key.bytes.starts(with: base.key.bytes),
+      let path = PercentEncoding.decode(key.bytes.dropFirst(base.key.bytes.count).prefix { $0 != 0x3F })
+    else { return nil }
+    return NameBytes(path)
+  }
+
+  private init(_ origin: WebOrigin, target: [UInt8], shown text: String) throws(TransferError) {
+    self.origin = origin
+    key = NameBytes(Self.encoded(target))
+    let path = key.bytes.prefix { $0 != 0x3F }.split(separator: 0x2F, omittingEmptySubsequences: false)
+    guard !path.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) else {
+      throw Self.error(text, "servers resolve \".\" and \"..\" in their own ways", "write the path without them")
+    }
+    guard let name = PercentEncoding.decode(path.last ?? []) else {
+      throw Self.error(text, "a \"%\" is not followed by two hexadecimal digits", "write %25 for the character itself")
+    }
+    guard !name.isEmpty else {
+      throw Self.error(text, "it names a folder", "name single files, or give a list of them with --files-from")
+    }
+    self.name = NameBytes(name)
+  }
+
+  /// Credentials, fragments and control characters are looked for in the one place that knows them.
+  private static func split(_ text: String) throws(TransferError) -> (origin: WebOrigin, target: [UInt8]) {
+    let bytes = Array(text.utf8)
+    let colon = bytes.firstIndex(of: 0x3A) ?? bytes.count
+    let rest = bytes[min(colon + 3, bytes.count)...]
+    let end = rest.firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? bytes.count
+    let behindPath = bytes[end...].drop { $0 != 0x3F && $0 != 0x23 }
+    // Braces are no templates here.
+    let isBrace = { (byte: UInt8) in byte == 0x7B || byte == 0x7D }
+    let checked = bytes[..<end] + [0x2F] + behindPath.filter { !isBrace($0) && (0x21...0x7E).contains($0) }
+    guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      throw error(text, "it holds a control character", "percent-encode it where it is meant")
+    }
+    let destination = try Destination(parsing: String(decoding: checked, as: UTF8.self), .download)
+    return (try destination.webOrigin(), Array(bytes[end...].drop { $0 == 0x2F }))
+  }
+
+  private static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    bytes.flatMap { byte in
+      isUnsafe(byte) ? Array(PercentEncoding.component(CollectionOfOne(byte)).utf8) : [byte]
+    }
+  }
+
+  /// Not of RFC 3986; a `%` is taken for the beginning of an encoded byte.
+  private static func isUnsafe(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0...0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x7F...0xFF: true
+    default: false
+    }
+  }
+
+  private static func error(_ text: String, _ cause: String, _ remedy: String) -> TransferError {
+    let shown = String(text.prefix { $0 != "?" })
+    return TransferError(.usage, "read URL", NameBytes(shown), cause: cause, remedy: remedy)
+  }
+}
+
+extension DownloadURL: CustomStringConvertible {
+  /// Without its query.
+  public var description: String {
+    origin.description + "/" + String(decoding: key.bytes.prefix { $0 != 0x3F }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,43 @@
+import Testing
+import TransferModel
+import TransferProtocols
+
+/// URLs of files to fetch, as people write them.
+@Suite struct DownloadURLTests {
+  @Test(arguments: [
+    ("http://h/a/b.txt", "http://h", "a/b.txt", "b.txt"),
+    ("HTTPS://Host:443/a", "https://host", "a", "a"),
+    ("http://h:8080/a%20b", "http://h:8080", "a%20b", "a b"),
+    ("http://h/a b/ü{1}.txt", "http://h", "a%20b/%C3%BC%7B1%7D.txt", "ü{1}.txt"),
+    ("http://h/get?id=1&v=a/b", "http://h", "get?id=1&v=a/b", "get"),
+    ("http://h/x%2Fy", "http://h", "x%2Fy", "x/y"), ("http://h//a", "http://h", "a", "a"),
+    ("http://[::1]:9/a+b", "http://[::1]:9", "a+b", "a+b"),
+  ])
+  func whatIsAskedForIsWhatWasWritten(_ text: String, _ origin: String, _ key: String, _ name: String) throws {
+    let url = try DownloadURL(text)
+    #expect(url.origin.description == origin)
+    #expect(url.key == NameBytes(key))
+    #expect(url.name == NameBytes(name))
+  }
+
+  @Test(arguments: [
+    "h/a", "ftp://h/a", "http:///a", "http://h", "http://h/", "http://h/d/", "http://h/?a", "http://h/a#b",
+    "http://h/a/../b", "http://h/./b", "http://h/%zz", "http://h/a\nb", "http://user:secret@h/a",
+    "http://h/a?token=secret", "http://h/a?X-Amz-Signature=secret&b",
+  ])
+  func whatCannotBeFetchedIsRefusedWithoutSecrets(_ text: String) throws {
+    let error = #expect(throws: TransferError.self) { try DownloadURL(text) }
+    #expect(error?.kind == .usage)
+    #expect(error.map { "\($0)".contains("secret") } == false)
+  }
+
+  @Test func aBaseHoldsPaths() throws {
+    let base = try DownloadURL(base: "http://h/d%20e")
+    #expect(try base.appending(NameBytes("x y/%.txt")).key == NameBytes("d%20e/x%20y/%25.txt"))
+    #expect(try DownloadURL("http://h/d%20e/x%20y?v=1").path(below: base) == NameBytes("x y"))
+    #expect(try DownloadURL("http://g/d%20e/x").path(below: base) == nil)
+    #expect(try DownloadURL("http://h/d%20ef/x").path(below: base) == nil)
+    #expect(throws: TransferError.self) { try DownloadURL(base: "http://h/d?x=1") }
+    #expect(try DownloadURL(base: "http://h").appending(NameBytes("a")).key == NameBytes("a"))
+  }
+}
