@@ -10,6 +10,12 @@ public struct ExpectedContent: Sendable, Hashable {
 
   public var isEmpty: Bool { size == nil && digests.isEmpty }
 
+  /// The one that is hardest to forge; nil when there is none.
+  public var strongestDigest: Digest? {
+    let order: [DigestAlgorithm] = [.sha512, .sha256, .sha1, .md5, .crc64nvme, .crc32c, .crc32, .quickxor]
+    return order.lazy.compactMap { self[$0] }.first
+  }
+
   public subscript(algorithm: DigestAlgorithm) -> Digest? { digests.first { $0.algorithm == algorithm } }
 }
 

@@ -2,10 +2,21 @@ public import TransferModel
 
 /// What one `pull` was asked to do.
 public struct DownloadOptions: Sendable {
-  /// URLs of single files, all of one origin.
-  public var urls: [String]
-  /// The folder that they go to, under the last component of their paths.
+  public enum Source: Sendable, Hashable {
+    /// The URL of a file; with a ``DownloadOptions/baseURL`` also a path below that.
+    case url(String)
+    /// Many of them.
+    case list(DownloadList)
+  }
+
+  public var sources: [Source]
+  /// What relative paths in ``sources`` are below. URLs below it keep their path in ``folder``; all others go there
+  /// under the last component of their path.
+  public var baseURL: String?
+  /// The folder that they go to; made when only it is missing.
   public var folder: NameBytes
+  /// What the one URL that is named has to have.
+  public var digest: Digest?
   /// Replaces files that are there.
   public var overwrites = false
   public var name: String?
@@ -17,5 +28,18 @@ public struct DownloadOptions: Sendable {
   public var auth: String?
   public var caFile: String?
 
-  public init(urls: [String], folder: NameBytes) { (self.urls, self.folder) = (urls, folder) }
+  public init(_ sources: [Source], to folder: NameBytes) { (self.sources, self.folder) = (sources, folder) }
+
+  /// Single files.
+  public init(urls: [String], folder: NameBytes) { self.init(urls.map { .url($0) }, to: folder) }
+}
+
+/// A file that names what is to be fetched: URLs and paths, or a manifest that somebody published.
+public struct DownloadList: Sendable, Hashable {
+  /// nil for standard input.
+  public var path: NameBytes?
+  /// nil finds out.
+  public var format: ListFormat?
+
+  public init(path: NameBytes?, format: ListFormat? = nil) { (self.path, self.format) = (path, format) }
 }

@@ -3,77 +3,85 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What a `pull` asks for: the objects with the files that they become, and the settings of their batch.
+/// Where the files of a `pull` come from and go to: the settings of one batch for each server.
 struct DownloadTarget: Sendable {
-  let settings: BatchSettings
-  let files: [NewDownload]
-  private let place, protocolName: String
+  let folder: LocalFolder
+  private let options: DownloadOptions
 
-  /// - Throws: `.usage` for a URL that cannot be fetched, for URLs of several origins, for two of the same name, and
-  ///   for a folder that is none; `.config` for files that cannot be understood.
+  /// - Throws: `.usage` for a folder that is none.
   init(_ options: DownloadOptions) throws(TransferError) {
-    let folder = LocalFolder(options.folder)
-    try folder.check()
-    let sources = try options.urls.map { text throws(TransferError) in try RemoteFile(text) }
-    guard let origin = sources.first?.origin else {
-      throw TransferError(.usage, "read URLs", cause: "there is none", remedy: "name at least one file to fetch")
-    }
-    if let other = sources.first(where: { $0.origin != origin }) {
+    folder = LocalFolder(options.folder)
+    self.options = options
+  }
+
+  /// The batches of these servers. Their names are the one that was given; with several servers, each with the server
+  /// behind it.
+  /// - Throws: `.usage` for options that downloads do not know, `.config` for files that cannot be understood.
+  func batches(_ origins: [WebOrigin]) throws(TransferError) -> [WebOrigin: NewBatch] {
+    if options.auth != nil, origins.count > 1 {
       throw TransferError(
-        .usage, "read URL", NameBytes(other.origin), cause: "the first URL is of \(origin)",
-        remedy: "pull from each server by itself")
+        .usage, "read --auth", cause: "the files come from \(origins.count) servers, and each would get the credential",
+        remedy: "pull the files of its server by themselves")
     }
-    try Self.refuseEqualNames(sources)
+    var batches: [WebOrigin: NewBatch] = [:]
+    for origin in origins {
+      let settings = try settings(origin)
+      let name = options.name.map { origins.count > 1 ? "\($0)@\(origin.authority)" : $0 }
+      batches[origin] = NewBatch(
+        name: name, settings: settings, protocolName: try AllProtocols.make(settings, credentialsRegion: nil).name,
+        destination: settings.destination, place: "\(origin)/ to \(folder.path.embedded)", labels: options.labels,
+        priority: options.priority)
+    }
+    return batches
+  }
+
+  private func settings(_ origin: WebOrigin) throws(TransferError) -> BatchSettings {
     let asked = BatchSettings(
-      destination: origin + "/", options: options.options, auth: options.auth, caFile: options.caFile,
+      destination: "\(origin)/", options: options.options, auth: options.auth, caFile: options.caFile,
       download: DownloadSettings(folder: folder.path, overwrites: options.overwrites))
     try AllProtocols.refuseForeignOptions(asked)
-    settings = try asked.rooted()
+    let settings = try asked.rooted()
     if let file = settings.caFile { try TrustFile.check(file, namedBy: "--ca-file") }
-    protocolName = try AllProtocols.make(settings, credentialsRegion: nil).name
-    files = sources.map { NewDownload(path: folder.path(of: $0.name), key: $0.key) }
-    place = "\(origin)/ to \(folder.path.embedded)"
+    return settings
   }
 
-  private static func refuseEqualNames(_ sources: [RemoteFile]) throws(TransferError) {
-    var seen: [NameBytes: NameBytes] = [:]
-    for source in sources {
-      guard let other = seen.updateValue(source.key, forKey: source.name), other != source.key else { continue }
-      throw TransferError(
-        .usage, "add", source.name, cause: "two URLs end with this name", remedy: "pull them into different folders")
+  /// Variables of the environment that credentials are read from.
+  func variables() throws(TransferError) -> [String] {
+    guard let auth = options.auth, case .environment(let name) = try CredentialReference(parsing: auth).place else {
+      return []
     }
+    return [name]
   }
 
-  /// The batch that this `pull` makes.
-  func batch(_ options: DownloadOptions) -> NewBatch {
-    NewBatch(
-      name: options.name, settings: settings, protocolName: protocolName, destination: settings.destination,
-      place: place,
-      labels: options.labels, priority: options.priority)
+  /// Every file that is asked for, checked.
+  /// - Parameter ignoresCase: the target folder takes names that differ only in case for one.
+  /// - Throws: `.usage` for what cannot be fetched or understood, and for two files of one name.
+  func spool(
+    ignoresCase: Bool, notice: @escaping @Sendable (Notice) -> Void
+  ) throws(TransferError) -> DownloadSpool {
+    let base = try options.baseURL.map { text throws(TransferError) in try DownloadURL(base: text) }
+    let spool = try DownloadSpool(ignoresCase: ignoresCase)
+    for source in options.sources {
+      switch source {
+      case .url(let text): try spool.append(try entry(text, base))
+      case .list(let list):
+        let listed = ListedDownloads(list.path, list.format?.manifest, base: base, notice: notice)
+        try listed.read { entry throws(TransferError) in try spool.append(entry) }
+      }
+    }
+    guard spool.count > 0 else {
+      throw TransferError(.usage, "read URLs", cause: "there is none", remedy: "name at least one file to fetch")
+    }
+    try spool.check()
+    return spool
   }
-}
 
-/// One file at a server, as its URL names it.
-private struct RemoteFile {
-  let origin: String
-  let key: NameBytes
-  /// What it is called here: the last component of its path.
-  let name: NameBytes
-
-  init(_ text: String) throws(TransferError) {
-    let parsed = try Destination(parsing: text, .download)
-    origin = try parsed.webOrigin().description
-    key = parsed.prefix
-    name = parsed.prefix.lastComponent
-    guard !name.isEmpty else {
-      throw TransferError(
-        .usage, "read URL", NameBytes(text), cause: "it names a folder, which cannot be fetched yet",
-        remedy: "name single files")
+  private func entry(_ text: String, _ base: DownloadURL?) throws(TransferError) -> DownloadEntry {
+    let isURL = text.utf8.contains(0x3A) && text.contains("://")
+    guard let base, !isURL else {
+      let expected = ExpectedContent(size: nil, digests: options.digest.map { [$0] } ?? [])
+      return try DownloadEntry(try DownloadURL(text), base: base, expected: expected)
     }
-    guard name.bytes.count <= 255 else {
-      throw TransferError(
-        .usage, "read URL", NameBytes(text), cause: "no file here can have a name of \(name.bytes.count) bytes",
-        remedy: "use another client for it")
-    }
+    return try DownloadEntry(try base.appending(NameBytes(text)), base: base)
   }
 }

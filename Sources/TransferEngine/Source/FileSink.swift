@@ -85,8 +85,13 @@ final class PageWriter: FileSink {
       while inFlight >= Self.inFlightLimit { try collect() }
       return
     }
-    // An engine waits for the ledger, and SQLite serves who asks at the right moment: it gets a quarter of the time.
     while inFlight > 0 { try collect() }
+    Self.letEngineWrite(since: startedNs)
+  }
+
+  /// An engine waits for the ledger, and SQLite serves who asks at the right moment: it gets a quarter of the time that
+  /// a page took.
+  static func letEngineWrite(since startedNs: Int64) {
     usleep(UInt32(min(500_000, max(1_000, (csys_boottime_ns() - startedNs) / 4_000))))
   }
 

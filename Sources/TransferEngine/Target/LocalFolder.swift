@@ -14,17 +14,37 @@ public struct LocalFolder: Sendable {
 
   public init(_ path: NameBytes) { self.path = SourceFound.absolute(path) }
 
+  /// Makes the folder when it is missing and the one above it is not. Blocking.
+  /// - Throws: `.usage` when there is no such folder and none can be made, and when the path is that of something else.
+  public func make() throws(TransferError) {
+    guard path.withCString({ mkdir($0, 0o777) }) != 0, errno != EEXIST else { return }
+    let code = errno
+    try check(missing: code)
+  }
+
   /// - Throws: `.usage` when the path does not exist or is not a folder. Blocking.
-  public func check() throws(TransferError) {
+  public func check(missing code: Int32? = nil) throws(TransferError) {
     var status = csys_file_status()
     guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 else {
       throw TransferError(
-        .usage, "open folder", path, cause: systemText(errno), remedy: "make it, or name another folder")
+        .usage, "open folder", path, cause: systemText(code ?? errno), remedy: "make it, or name another folder")
     }
     guard status.mode & S_IFMT == S_IFDIR else {
       throw TransferError(
         .usage, "open folder", path, cause: "it is \(fileKind(status.mode))", remedy: "name a folder")
     }
+  }
+
+  /// Whether names that differ only in case are the same file in it, found out by making a file for a moment; false
+  /// where none can be made. Blocking.
+  public var ignoresCase: Bool {
+    let name = "/.transfers-Case-\(UInt64.random(in: .min ... .max))"
+    let made = NameBytes(path.bytes + name.utf8)
+    let descriptor = made.withCString { open($0, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600) }
+    guard descriptor >= 0 else { return false }
+    close(descriptor)
+    defer { _ = made.withCString { unlink($0) } }
+    return NameBytes(path.bytes + name.lowercased().utf8).withCString { access($0, F_OK) } == 0
   }
 
   public func path(of name: NameBytes) -> NameBytes {

@@ -49,8 +49,10 @@ public final class TransferClient: Sendable {
 
   /// Records files at servers to be fetched; touches no network. Adding the same again while it waits records nothing.
   /// - Throws: `.usage` and `.config` before anything is recorded; errors of the store.
-  public func add(_ downloads: DownloadOptions) async throws(TransferError) -> AddResult {
-    try await pool.run { [files] () throws(TransferError) in try files.add(downloads) }
+  public func add(
+    _ downloads: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void = { _ in }
+  ) async throws(TransferError) -> AddResult {
+    try await pool.run { [files] () throws(TransferError) in try files.add(downloads, notice: notice) }
   }
 
   /// Says what ``add(_:_:notice:)`` would record and what sending it would take; every file comes as `Notice.planned`.

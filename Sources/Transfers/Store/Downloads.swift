@@ -1,23 +1,29 @@
 import TransferEngine
 import TransferLedger
 package import TransferModel
+import TransferProtocols
 
 extension TransferStore {
-  /// Records the files at the URLs in `options` to be fetched; touches no network. Durable on return; adding the same
-  /// again while it waits records nothing.
-  /// - Throws: `.usage` and `.config` before anything is recorded; errors of the store.
-  package func add(_ options: DownloadOptions) throws(TransferError) -> AddResult {
+  /// Records the files that `options` name to be fetched; touches no network. Nothing is recorded of a list that is
+  /// wrong somewhere. Durable on return; adding the same again while it waits records nothing.
+  /// - Throws: `.usage`, `.badList`, `.noSource` and `.config` before anything is recorded; errors of the store.
+  package func add(
+    _ options: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void = { _ in }
+  ) throws(TransferError) -> AddResult {
     let target = try DownloadTarget(options)
+    try target.folder.make()
+    let spool = try target.spool(ignoresCase: target.folder.ignoresCase, notice: notice)
+    let batches = try target.batches(spool.origins)
     let clock = SystemClock()
     let ledger = try Ledger.open(at: path, mode: .create, clock: clock)
     defer { ledger.close() }
     let mark = try ledger.read { reader in try reader.addedMark() }
-    let admission = AdmissionTarget(target.batch(options), since: mark, wallMs: clock.wallMs)
-    let done = try ledger.write { tx in try tx.admitDownloads(target.files, to: admission) }
-    var counts = SourceCounts()
-    (counts.added, counts.queued, counts.requeued) = (done.added, done.queued, done.requeued)
-    counts.repeated = done.repeated
-    return AddResult(
-      batch: done.batch, counts: counts, files: AddedFiles(since: mark, batch: done.batch, files: done.files))
+    let admissions = batches.mapValues { AdmissionTarget($0, since: mark, wallMs: clock.wallMs) }
+    let done = try DownloadAdmitter(spool, to: target.folder).admit(into: ledger) { origin in
+      guard let admission = admissions[origin] else { preconditionFailure("a server without a batch") }
+      return admission
+    }
+    let added = AddedFiles(since: mark, batch: done.batch, files: done.files)
+    return AddResult(batch: done.batch, counts: done.counts, files: added)
   }
 }

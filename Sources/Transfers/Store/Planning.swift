@@ -43,6 +43,34 @@ extension TransferStore {
     return result
   }
 
+  /// Says what ``add(_:notice:)`` would record and what fetching it would take, as far as that is known before the
+  /// servers were asked: sizes of manifests.
+  /// - Throws: as the `add`, but for the folder.
+  package func plan(
+    _ options: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void
+  ) throws(TransferError) -> PlanResult {
+    let target = try DownloadTarget(options)
+    // Finding out about case would write something.
+    let spool = try target.spool(ignoresCase: false, notice: notice)
+    let batches = try target.batches(spool.origins)
+    let ledger = try Self.openForReading(path)
+    defer { ledger?.close() }
+    let nowMs = SystemClock().wallMs
+    var plan = PlanResult()
+    plan.counts.repeated = try DownloadAdmitter(spool, to: target.folder).examine { entry, file throws(TransferError) in
+      var standing = Standing.unchanged
+      if let file, let batch = batches[entry.url.origin] {
+        standing = try ledger?.read { try $0.standing(of: file, in: batch, nowMs: nowMs) } ?? .new
+      }
+      let (path, size) = (target.folder.path(of: entry.path), entry.expected.size)
+      notice(.planned(path: path, key: entry.url.key, size: size, verdict: standing.rawValue))
+      plan.count(standing, bytes: size ?? 0)
+    }
+    plan.hosts = spool.origins.map(\.description)
+    plan.variables = try target.variables()
+    return plan
+  }
+
   /// Reads the file where only its content can tell.
   private static func standing(
     of file: SourceCandidate, _ found: (standing: Standing, moved: MovedFile?)?, _ ledger: Ledger?
@@ -64,6 +92,14 @@ extension TransferStore {
 
 extension PlanResult {
   fileprivate mutating func count(_ standing: Standing, _ layout: ChunkLayout, _ requests: Int) {
+    guard count(standing, bytes: layout.size) else { return }
+    chunks += layout.count
+    self.requests += requests
+  }
+
+  /// Whether it would be transferred.
+  @discardableResult
+  fileprivate mutating func count(_ standing: Standing, bytes: Int64) -> Bool {
     switch standing {
     case .new: counts.added += 1
     case .requeued: counts.requeued += 1
@@ -74,10 +110,9 @@ extension PlanResult {
     case .queued: counts.queued += 1
     case .unknown: counts.unknown += 1
     }
-    guard standing == .new || standing == .changed || standing == .requeued else { return }
-    counts.bytes += layout.size
-    chunks += layout.count
-    self.requests += requests
+    guard standing == .new || standing == .changed || standing == .requeued else { return false }
+    counts.bytes += bytes
+    return true
   }
 }
 

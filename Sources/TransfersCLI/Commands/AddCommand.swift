@@ -19,7 +19,11 @@ struct AddCommand: Command, HasIdleOptions {
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(context)
     let path = try common.storePath(context)
-    if dryRun { return try PlanPrinter(path, options, common, context).run(batch.namedSources) }
+    if dryRun {
+      return try PlanPrinter(path, .upload, common, context).run { store, notice throws(TransferError) in
+        try store.plan(batch.namedSources, options, notice: notice)
+      }
+    }
     try common.checkColumns(of: AddOutput.sample, context)
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let result = try failing { () throws(TransferError) in

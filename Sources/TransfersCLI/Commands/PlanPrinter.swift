@@ -33,16 +33,16 @@ final class PlanPrinter: Sendable {
   private let isForPeople: Bool
   private let isVerbose: Bool
   private let isQuiet: Bool
-  private let options: UploadOptions
+  private let direction: Direction
   private let store: TransferStore
   private let context: Context
   private let reporter: ProgressReporter
 
   /// With `--verbose` what is unchanged or left out gets its row, too; with `--quiet` nothing does.
-  init(_ storePath: String, _ options: UploadOptions, _ common: CommonOptions, _ context: Context) {
+  init(_ storePath: String, _ direction: Direction, _ common: CommonOptions, _ context: Context) {
     let printer = RowPrinter(
       schema: "transfers.plan/1", store: StoreIdentity(path: storePath), common, context)
-    self.options = options
+    self.direction = direction
     store = TransferStore(at: storePath)
     isVerbose = common.verbose
     isQuiet = common.quiet
@@ -52,23 +52,29 @@ final class PlanPrinter: Sendable {
     reporter = ProgressReporter(context.err, isQuiet: common.quiet)
   }
 
-  func run(_ sources: [NameBytes]) throws(CommandFailure) {
+  /// - Parameter plan: makes the plan, and gives each file of it as a notice.
+  func run(
+    _ plan: (TransferStore, @escaping @Sendable (Notice) -> Void) throws(TransferError) -> PlanResult
+  ) throws(CommandFailure) {
     let result = try failing { () throws(TransferError) in
       defer { reporter.finish() }
-      return try store.plan(sources, options) { [self] in take($0) }
+      return try plan(store) { [self] in take($0) }
     }
     let printer = state.withLock { state in
       state.flush()
       return state.printer
     }
-    try printer.finish(empty: "nothing to send", summary: Self.summary(result))
+    try printer.finish(empty: "nothing to \(verb)", summary: Self.summary(result))
     guard isForPeople else { return }
     let read =
       result.variables.isEmpty
       ? "" : ", with \(result.variables.map(printable).joined(separator: ", ")) of the environment"
-    context.out.writeLine("to \(result.hosts.map(printable).joined(separator: ", "))\(read)")
-    context.out.writeLine(Self.line(result))
+    let way = direction == .upload ? "to" : "from"
+    context.out.writeLine("\(way) \(result.hosts.map(printable).joined(separator: ", "))\(read)")
+    context.out.writeLine(direction == .upload ? Self.line(result) : Self.line(ofDownload: result))
   }
+
+  private var verb: String { direction == .upload ? "send" : "fetch" }
 
   private func take(_ notice: Notice) {
     switch notice {
@@ -113,6 +119,17 @@ final class PlanPrinter: Sendable {
       "would send \(sent) (\(counts.added - counts.changed) new, \(counts.changed) changed\(again)), "
       + "\(Quantity.bytes(counts.bytes)) in \(Quantity.count(result.chunks, "chunk")), "
       + "\(Quantity.count(result.requests, "request")); " + rest(counts).joined(separator: ", ")
+  }
+
+  /// `would fetch 3 files, 4.1 MiB as far as sizes are known; 116 unchanged, 2 already queued`.
+  static func line(ofDownload result: PlanResult) -> String {
+    let counts = result.counts
+    var rest = ["\(counts.unchanged) unchanged"]
+    if counts.queued > 0 { rest.append("\(counts.queued) already queued") }
+    if counts.repeated > 0 { rest.append("\(counts.repeated) named again") }
+    let fetched = Quantity.count(counts.added + counts.requeued, "file")
+    return "would fetch \(fetched), \(Quantity.bytes(counts.bytes)) as far as sizes are known; "
+      + rest.joined(separator: ", ")
   }
 
   /// What would not be sent.

@@ -14,72 +14,67 @@ struct PullCommand: Command {
       Examples:
         transfers pull https://files.example/data/a.tar .
         transfers pull --overwrite https://files.example/a.tar https://files.example/b.tar in/
+        transfers pull --files-from SHA256SUMS --base-url https://files.example/data/ in/
       """)
 
-  @Argument(help: ArgumentHelp("URLs of files, then the folder that they go to."), completion: .directory)
-  var places: [NameBytes] = []
-  @Flag(help: "Replace files that are there.")
-  var overwrite = false
-  @Option(help: ArgumentHelp("Name of the batch; reusing it adds no duplicates.", valueName: "name"))
-  var name: String?
-  @Option(
-    name: .customLong("label"), help: ArgumentHelp("A note that reports can show; repeatable.", valueName: "key=value"))
-  var labels: [String] = []
-  @Option(help: ArgumentHelp("Higher values are fetched first.", valueName: "n"))
-  var priority = 0
-  @Option(
-    help: ArgumentHelp(
-      "Credential, by reference: basic=env:NAME, basic=file:PATH, bearer=env:NAME, bearer=file:PATH.", valueName: "ref")
-  )
-  var auth: String?
-  @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"), completion: .file())
-  var caFile: String?
-  @Option(help: ArgumentHelp("Bytes of a range: 8M (default: chosen).", valueName: "bytes"))
-  var partSize: ByteQuantity?
+  @OptionGroup(title: "Files") var files: DownloadFlags
   @OptionGroup(title: "Engine") var engine: EngineOptions
   @OptionGroup(title: "Progress") var progress: ProgressOptions
+  @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and fetches nothing.")
+  var dryRun = false
+  @Flag(name: .customLong("no-run"), help: "Only record the files; \"transfers run\" fetches them.")
+  var noRun = false
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    guard places.count >= 2 else { throw ValidationError("name one URL or more, and then a folder") }
-    try BatchOptions.checkLabels(labels)
-    try BatchOptions.checkReference(auth)
+    if dryRun, noRun { throw ValidationError("--dry-run and --no-run contradict each other; give one of them") }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let options = try download()
+    let options = try files.download()
     let path = try common.storePath(context)
+    if dryRun {
+      return try PlanPrinter(path, .download, common, context).run { store, notice throws(TransferError) in
+        try store.plan(options, notice: notice)
+      }
+    }
+    if noRun { return try record(options, path, context) }
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
     let session = EngineSession(common, progress, title: "transfers pull", context)
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in
       defer { session.reporter.finish() }
-      return try TransferStore(at: path).add(options)
+      return try TransferStore(at: path).add(options) { [reporter = session.reporter] in reporter.notice($0) }
     }
     let folder = printable(options.folder.description)
     session.reporter.setTitle((add.batch.map { "\($0)  " } ?? "") + folder)
     if common.format.isForPeople, !common.quiet {
       context.out.writeLine(AddOutput.line(add, destination: folder, common.style(context)))
     }
+    try session.conclude(
+      try fetch(add, session, path, context), add: add, destination: folder, storePath: path, sinceMs: startedMs)
+  }
+
+  private func fetch(
+    _ add: AddResult, _ session: EngineSession, _ path: String, _ context: Context
+  ) throws(CommandFailure) -> RunNumbers {
+    guard add.counts.added + add.counts.queued + add.counts.requeued > 0 else { return .none }
     var run = RunOptions(
       workers: engine.workers, rate: engine.bytesPerSecond, argv: RecordedArguments.masked(context.arguments))
     run.trustsCopy = engine.trustCopy
     let work = PushWork(
       session: session, storePath: path, options: run, files: add.files, patienceMs: nil, context: context)
-    try session.conclude(
-      try work.finish() ?? .none, add: add, destination: folder, storePath: path, sinceMs: startedMs)
+    return try work.finish() ?? .none
   }
 
-  private func download() throws(CommandFailure) -> DownloadOptions {
-    let urls = try places.dropLast().map { url throws(CommandFailure) in
-      guard let text = url.utf8 else { throw .usage("the URL \"\(url)\" is not UTF-8") }
-      return text
+  private func record(_ options: DownloadOptions, _ path: String, _ context: Context) throws(CommandFailure) {
+    try common.checkColumns(of: AddOutput.sample, context)
+    let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
+    let add = try failing { () throws(TransferError) in
+      defer { reporter.finish() }
+      return try TransferStore(at: path).add(options) { reporter.notice($0) }
     }
-    var options = DownloadOptions(urls: urls, folder: places.last ?? NameBytes("."))
-    options.overwrites = overwrite
-    (options.name, options.labels, options.priority) = (name, BatchOptions.table(labels), priority)
-    (options.auth, options.caFile) = (auth, caFile)
-    if let partSize { options.options["part-size"] = .number(partSize.bytes) }
-    return options
+    let value = AddOutput(result: add, destination: printable(options.folder.description))
+    try common.print(value, store: StoreIdentity.read(path, context), context)
   }
 }

@@ -39,7 +39,11 @@ struct PushCommand: Command, HasIdleOptions {
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(context)
     let path = try common.storePath(context)
-    if dryRun { return try PlanPrinter(path, options, common, context).run(batch.namedSources) }
+    if dryRun {
+      return try PlanPrinter(path, .upload, common, context).run { store, notice throws(TransferError) in
+        try store.plan(batch.namedSources, options, notice: notice)
+      }
+    }
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
     let session = EngineSession(common, progress, title: "transfers push", context)
     let startedMs = context.clock.wallMs

@@ -81,6 +81,7 @@ private struct DownloadAdmission {
   mutating func admit(_ file: NewDownload) throws {
     let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db)
     if let standing, standing.state != .done {
+      try requireSame(file, standing.id)
       result.queued += 1
       return result.files.insert(standing.id, of: standing.batch)
     }
@@ -90,7 +91,7 @@ private struct DownloadAdmission {
       return
     }
     if standing == nil, let past, past.isSamePath, past.state == .failed || past.state == .cancelled,
-      try target.batch.fits(past.batch, tx.db, nowMs: tx.wallMs)
+      try tx.db.expectation(of: past.id) == file.expected, try target.batch.fits(past.batch, tx.db, nowMs: tx.wallMs)
     {
       try freePath(file)
       requeued.insert(past.id)
@@ -109,6 +110,7 @@ private struct DownloadAdmission {
     try freePath(file)
     let id = try tx.insertDownload(file, home, batch, generation: generation, notBeforeMs: nil)
     result.added += 1
+    result.bytes += file.expected.size ?? 0
     result.files.insert(id, of: batch)
   }
 
@@ -124,12 +126,31 @@ private struct DownloadAdmission {
       remedy: "wait for it, cancel it, or choose another folder")
   }
 
+  /// What waits or is in work must be what is asked for now.
+  private func requireSame(_ file: NewDownload, _ id: FileID) throws {
+    let path = try tx.db.first("SELECT path FROM file WHERE id = ?", .id(id)) { $0.name(0) }
+    let expected = try tx.db.expectation(of: id)
+    guard path != file.path || (expected != file.expected && !file.expected.isEmpty) else { return }
+    let cause =
+      path == file.path
+      ? "file \(id), not finished, has to have another size or digest"
+      : "file \(id), from the same URL, is fetched to \((path ?? file.path).embedded)"
+    throw TransferError(.usage, "add", file.path, cause: cause, remedy: "wait for it, or cancel it first")
+  }
+
   private func place() throws -> Int64? { try tx.db.destination(at: target.batch.canonicalPlace) }
 
   mutating func finish() throws {
     guard !requeued.isEmpty else { return }
     try tx.choose(requeued.sorted())
     try tx.retryChosen(startsOver: false)
+  }
+}
+
+extension Connection {
+  /// What the content of a download has to be.
+  func expectation(of id: FileID) throws -> ExpectedContent? {
+    try first("SELECT expected FROM file WHERE id = ?", .id(id)) { storedExpectation($0.textOrNil(0)) }
   }
 }
 

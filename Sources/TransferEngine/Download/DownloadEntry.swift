@@ -1,0 +1,40 @@
+public import TransferModel
+public import TransferProtocols
+
+/// One file to fetch, as an argument, a list or a manifest names it.
+public struct DownloadEntry: Sendable, Hashable {
+  public var url: DownloadURL
+  /// Where it goes, relative to the target folder.
+  public var path: NameBytes
+  public var expected: ExpectedContent
+
+  public init(url: DownloadURL, path: NameBytes, expected: ExpectedContent = ExpectedContent()) {
+    (self.url, self.path, self.expected) = (url, path, expected)
+  }
+
+  /// The file that a URL alone names, under its own name; with a base, under its path below that.
+  /// - Throws: `.usage` for a name that no file here can have.
+  public init(_ url: DownloadURL, base: DownloadURL?, expected: ExpectedContent = ExpectedContent())
+    throws(TransferError)
+  {
+    self.init(url: url, path: base.flatMap(url.path(below:)) ?? url.name, expected: expected)
+    let slash = url.hasEncodedSlash ? "and its encoded slash is no part of a name here" : nil
+    if let cause = slash ?? Self.fault(in: path) {
+      throw TransferError(
+        .usage, "read URL", NameBytes("\(url)"), cause: "it names \"\(path.embedded)\", \(cause)",
+        remedy: "give the name that the file is to have here in a list (--files-from)")
+    }
+  }
+
+  /// Why nothing here can have this relative path; nil when something can.
+  static func fault(in path: NameBytes) -> String? {
+    if path.bytes.contains(0) { return "and no name here can hold a NUL byte" }
+    if path.bytes.count > 4_095 { return "and no path here can have \(path.bytes.count) bytes" }
+    for component in path.bytes.split(separator: 0x2F, omittingEmptySubsequences: false) {
+      if component.isEmpty { return "which has an empty component" }
+      if component.elementsEqual(".".utf8) || component.elementsEqual("..".utf8) { return "which leads elsewhere" }
+      if component.count > 255 { return "and no file here can have a name of \(component.count) bytes" }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,177 @@
+import FoundationEssentials
+import TransferModel
+public import TransferProtocols
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Keeps the files that are to be fetched on disk until it is known that all of them can be: nothing may be recorded of
+/// a list whose last line is wrong, and a million files do not belong into memory. The file has no name and goes with
+/// the process.
+public final class DownloadSpool {
+  private struct Record {
+    var path: UInt32 = 0
+    var key: UInt32 = 0
+    var expected: UInt32 = 0
+    /// Position in ``origins``.
+    var origin: UInt32 = 0
+  }
+
+  /// Servers that files come from, in the order in which they were first named.
+  public private(set) var origins: [WebOrigin] = []
+  public private(set) var count = 0
+  private var numbers: [WebOrigin: UInt32] = [:]
+  private let file: UnsafeMutablePointer<FILE>
+  private let places: KeyLog
+  private let ignoresCase: Bool
+  private var offset: UInt64 = 0
+  /// Offsets of what came before, with the same URL and path.
+  private var repeats: Set<UInt64> = []
+  private var lastFolder: [UInt8] = []
+
+  /// In the offset of a mark: it stands for a folder of the path.
+  private static let isFolder: UInt64 = 1 << 63
+
+  /// - Parameter ignoresCase: Names that differ only in case are the same file in the target folder.
+  public init(ignoresCase: Bool) throws(TransferError) {
+    self.ignoresCase = ignoresCase
+    places = try KeyLog()
+    file = try Spooling.open()
+  }
+
+  deinit { fclose(file) }
+
+  public func append(_ entry: DownloadEntry) throws(TransferError) {
+    try mark(entry.path)
+    let expected = entry.expected.isEmpty ? [] : Array(((try? JSONEncoder().encode(entry.expected)) ?? Data()))
+    var record = Record(
+      path: UInt32(entry.path.bytes.count), key: UInt32(entry.url.key.bytes.count), expected: UInt32(expected.count),
+      origin: number(of: entry.url.origin))
+    let all = entry.path.bytes + entry.url.key.bytes + expected
+    let size = MemoryLayout<Record>.stride
+    guard fwrite(&record, size, 1, file) == 1, fwrite(all, 1, all.count, file) == all.count else {
+      throw Spooling.failure(errno)
+    }
+    offset += UInt64(size + all.count)
+    count += 1
+  }
+
+  private func number(of origin: WebOrigin) -> UInt32 {
+    if let known = numbers[origin] { return known }
+    let number = UInt32(origins.count)
+    origins.append(origin)
+    numbers[origin] = number
+    return number
+  }
+
+  // MARK: - One file for one name
+
+  private func mark(_ path: NameBytes) throws(TransferError) {
+    let name = folded(path)
+    try name.withUnsafeBufferPointer { name throws(TransferError) in
+      try places.append(UnsafeRawBufferPointer(name), at: offset)
+    }
+    guard let slash = name.lastIndex(of: 0x2F), !name[..<slash].elementsEqual(lastFolder) else { return }
+    lastFolder = Array(name[..<slash])
+    for end in name[...slash].indices where name[end] == 0x2F {
+      try name[..<end].withUnsafeBufferPointer { folder throws(TransferError) in
+        try places.append(UnsafeRawBufferPointer(folder), at: offset | Self.isFolder)
+      }
+    }
+  }
+
+  private func folded(_ path: NameBytes) -> [UInt8] {
+    guard ignoresCase, let text = path.utf8 else { return path.bytes }
+    return Array(text.lowercased().utf8)
+  }
+
+  /// - Throws: `.usage` for two sources of one file, and for a file that others want as a folder.
+  public func check() throws(TransferError) {
+    guard fflush(file) == 0 else { throw Spooling.failure(errno) }
+    try places.forEachGroup { group throws(TransferError) in
+      guard group.contains(where: { $0.offset & Self.isFolder == 0 }) else { return }
+      let files = try distinct(group)
+      for mark in group where mark.offset & Self.isFolder != 0 {
+        let below = try entry(at: mark.offset & ~Self.isFolder)
+        let name = folded(below.path)
+        guard let other = files.first(where: { name.starts(with: folded($0.path) + [0x2F]) }) else { continue }
+        throw Self.fault(below, other, "of them one is to be a file and the other is in a folder of this name")
+      }
+    }
+  }
+
+  /// The files of a group, each URL once; those of equal hash and different names stay.
+  private func distinct(_ group: ArraySlice<KeyLog.Mark>) throws(TransferError) -> [DownloadEntry] {
+    var known: [DownloadEntry] = []
+    for mark in group where mark.offset & Self.isFolder == 0 {
+      let new = try entry(at: mark.offset)
+      guard let same = known.first(where: { folded($0.path) == folded(new.path) }) else {
+        known.append(new)
+        continue
+      }
+      guard same.url == new.url, same.path == new.path, same.expected == new.expected else {
+        let isSame = same.path == new.path
+        throw Self.fault(
+          new, same,
+          isSame ? "both would be this file" : "the file system of the target folder takes their names for one")
+      }
+      repeats.insert(mark.offset)
+    }
+    return known
+  }
+
+  private static func fault(_ entry: DownloadEntry, _ other: DownloadEntry, _ cause: String) -> TransferError {
+    let urls = entry.url == other.url ? "\(entry.url), named twice" : "\(other.url) and \(entry.url)"
+    return TransferError(
+      .usage, "add", entry.path, cause: "\(urls): \(cause)",
+      remedy: "give them different paths, or pull them into different folders; nothing was recorded")
+  }
+
+  // MARK: - Reading
+
+  /// Gives all of them once, a page at a time, in the order in which they came. `body` uses nothing else of the spool.
+  /// - Returns: how many came again.
+  public func replay(
+    pageSize: Int = 2_000, _ body: ([DownloadEntry]) throws(TransferError) -> Void
+  ) throws(TransferError) -> Int {
+    try seek(to: 0)
+    var (position, page): (UInt64, [DownloadEntry]) = (0, [])
+    while position < offset {
+      let (entry, length) = try next()
+      if !repeats.contains(position) { page.append(entry) }
+      position += UInt64(length)
+      if page.count == pageSize || position == offset, !page.isEmpty {
+        try body(page)
+        page.removeAll(keepingCapacity: true)
+      }
+    }
+    return repeats.count
+  }
+
+  private func entry(at offset: UInt64) throws(TransferError) -> DownloadEntry {
+    try seek(to: offset)
+    return try next().entry
+  }
+
+  private func seek(to offset: UInt64) throws(TransferError) {
+    guard fseeko(file, off_t(offset), SEEK_SET) == 0 else { throw Spooling.failure(errno) }
+  }
+
+  private func next() throws(TransferError) -> (entry: DownloadEntry, length: Int) {
+    var record = Record()
+    let size = MemoryLayout<Record>.stride
+    guard fread(&record, size, 1, file) == 1 else { throw Spooling.failure(EIO) }
+    let (path, key) = (Int(record.path), Int(record.path + record.key))
+    var all = [UInt8](repeating: 0, count: key + Int(record.expected))
+    guard fread(&all, 1, all.count, file) == all.count else { throw Spooling.failure(EIO) }
+    let text = Data(all[key...])
+    let expected = text.isEmpty ? nil : try? JSONDecoder().decode(ExpectedContent.self, from: text)
+    let url = DownloadURL(origins[Int(record.origin)], key: NameBytes(Array(all[path..<key])))
+    let entry = DownloadEntry(
+      url: url, path: NameBytes(Array(all[..<path])), expected: expected ?? ExpectedContent())
+    return (entry, size + all.count)
+  }
+}

@@ -1,0 +1,129 @@
+import CSys
+public import TransferModel
+public import TransferProtocols
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Reads the files that a list names: URLs and paths, or a manifest that somebody published. Blocking; memory for a
+/// block of it, but for Metalink and bags, which are bounded.
+public struct ListedDownloads {
+  /// nil for standard input.
+  let path: NameBytes?
+  /// nil finds out.
+  let format: ManifestFormat?
+  /// What relative paths are below.
+  let base: DownloadURL?
+  let notice: @Sendable (Notice) -> Void
+
+  public init(
+    _ path: NameBytes?, _ format: ManifestFormat?, base: DownloadURL?, notice: @escaping @Sendable (Notice) -> Void
+  ) {
+    (self.path, self.format, self.base, self.notice) = (path, format, base, notice)
+  }
+
+  private var name: NameBytes { path ?? NameBytes("standard input") }
+
+  /// - Throws: `.noSource` when it cannot be read; `.usage` with the line that is wrong; what `body` throws.
+  public func read(_ body: (DownloadEntry) throws(TransferError) -> Void) throws(TransferError) {
+    let file = try OpenBlocks(path, name)
+    if file.isFolder { return try readBag(body) }
+    var block = try file.next()
+    let reader = ManifestReader(format ?? ManifestFormat(name: name, front: block), name: name)
+    while !block.isEmpty {
+      try block.withUnsafeBufferPointer { block throws(TransferError) in
+        try reader.read(UnsafeRawBufferPointer(block), isLast: false) { found throws(TransferError) in
+          try body(entry(found))
+        }
+      }
+      block = try file.next()
+    }
+    try reader.read([]) { found throws(TransferError) in try body(entry(found)) }
+    if reader.isSigned { notice(.remark("the signature of \(name.embedded) was not checked")) }
+  }
+
+  private func entry(_ found: ManifestEntry) throws(TransferError) -> DownloadEntry {
+    let expected = ExpectedContent(size: found.size, digests: found.digests)
+    switch found.location {
+    case .relative(let path):
+      guard let base else {
+        throw TransferError(
+          .usage, "read list", name, cause: "line \(found.line): it names a path and no URL",
+          remedy: "say with --base-url what the paths are below")
+      }
+      return DownloadEntry(url: try base.appending(path), path: found.path, expected: expected)
+    case .urls(let urls):
+      let url = try DownloadURL(urls[0].text)
+      // The name of the URL, because the list gives no other one.
+      let path = found.path == url.name ? base.flatMap(url.path(below:)) : nil
+      return DownloadEntry(url: url, path: path ?? found.path, expected: expected)
+    }
+  }
+
+  // MARK: - Bags
+
+  private func readBag(_ body: (DownloadEntry) throws(TransferError) -> Void) throws(TransferError) {
+    let fetch = try bagText("fetch.txt")
+    let names = DigestAlgorithm.allCases.map { "manifest-\($0.rawValue).txt" }.filter { file in
+      name.appending(NameBytes(file)).withCString { access($0, F_OK) } == 0
+    }
+    let manifests = try names.map { file throws(TransferError) in try bagText(file) }
+    try BagIt.read(fetch: fetch, manifests: manifests) { found throws(TransferError) in try body(entry(found)) }
+  }
+
+  private func bagText(_ file: String) throws(TransferError) -> BagIt.Text {
+    let path = name.appending(NameBytes(file))
+    let file = try OpenBlocks(path, path)
+    var (text, block): ([UInt8], [UInt8]) = ([], try file.next())
+    while !block.isEmpty, text.count <= BagIt.largest {
+      text += block
+      block = try file.next()
+    }
+    return BagIt.Text(path, text)
+  }
+}
+
+/// A file that is read from its beginning to its end.
+private final class OpenBlocks {
+  private static let size = 256 << 10
+
+  private let descriptor: Int32
+  private let name: NameBytes
+  private let isOurs: Bool
+
+  init(_ path: NameBytes?, _ name: NameBytes) throws(TransferError) {
+    self.name = name
+    isOurs = path != nil
+    descriptor = path?.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY) } ?? 0
+    if descriptor < 0 { throw unreadable(errno) }
+  }
+
+  deinit { if isOurs, descriptor >= 0 { close(descriptor) } }
+
+  var isFolder: Bool {
+    var status = csys_file_status()
+    return csys_status_fd(descriptor, &status) == 0 && status.mode & S_IFMT == S_IFDIR
+  }
+
+  /// Empty only at the end.
+  func next() throws(TransferError) -> [UInt8] {
+    var block = [UInt8](repeating: 0, count: Self.size)
+    var done = 0
+    while done < block.count {
+      let count = block.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + done, $0.count - done) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw unreadable(errno) }
+      if count == 0 { break }
+      done += count
+    }
+    block.removeLast(block.count - done)
+    return block
+  }
+
+  private func unreadable(_ code: Int32) -> TransferError {
+    TransferError(.noSource, "read list", name, cause: systemText(code), remedy: "check the path")
+  }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import TransferModel
+import Transfers
+
+/// What is fetched, and where it goes.
+struct DownloadFlags: ParsableArguments {
+  @Argument(help: ArgumentHelp("URLs of files, then the folder that they go to."), completion: .directory)
+  var places: [NameBytes] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Fetch what this file names: URLs, one a line, or a manifest (SHA256SUMS, Metalink, BagIt, CSV, JSON lines); - is standard input.",
+      valueName: "file"), completion: .file())
+  var filesFrom: [NameBytes] = []
+
+  @Option(help: ArgumentHelp("How --files-from is written (default: found out).", valueName: "format"))
+  var listFormat: ListFormat?
+
+  @Option(
+    help: ArgumentHelp(
+      "What relative paths are below; a URL below it keeps its path in the folder.", valueName: "url"))
+  var baseURL: String?
+
+  @Option(
+    help: ArgumentHelp("Digest that the one file has to have: sha256:HEX, md5:HEX, …", valueName: "algorithm:hex"))
+  var digest: String?
+
+  @Flag(help: "Replace files that are there.")
+  var overwrite = false
+
+  @Option(
+    help: ArgumentHelp("Name of the batch, of one for each server; reusing it adds no duplicates.", valueName: "name"))
+  var name: String?
+
+  @Option(
+    name: .customLong("label"), help: ArgumentHelp("A note that reports can show; repeatable.", valueName: "key=value"))
+  var labels: [String] = []
+
+  @Option(help: ArgumentHelp("Higher values are fetched first.", valueName: "n"))
+  var priority = 0
+
+  @Option(
+    help: ArgumentHelp(
+      "Credential, by reference: basic=env:NAME, basic=file:PATH, bearer=env:NAME, bearer=file:PATH. Only for files of one server.",
+      valueName: "ref"))
+  var auth: String?
+
+  @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"), completion: .file())
+  var caFile: String?
+
+  @Option(help: ArgumentHelp("Bytes of a range: 8M (default: chosen).", valueName: "bytes"))
+  var partSize: ByteQuantity?
+
+  func validate() throws {
+    guard places.count >= (filesFrom.isEmpty ? 2 : 1) else {
+      throw ValidationError("name one URL or more (or --files-from), and then a folder")
+    }
+    if filesFrom.filter({ $0 == Self.dash }).count > 1 {
+      throw ValidationError("standard input can be read once; give --files-from - once")
+    }
+    if listFormat != nil, filesFrom.isEmpty { throw ValidationError("--list-format is for --files-from") }
+    if let digest {
+      guard places.count == 2, filesFrom.isEmpty else {
+        throw ValidationError("--digest is for one URL; a manifest (--files-from) has the digests of many")
+      }
+      guard Digest(text: digest.lowercased()) != nil else {
+        let names = DigestAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("--digest takes ALGORITHM:HEX, and not \"\(printable(digest))\"; algorithms: \(names)")
+      }
+    }
+    try BatchOptions.checkLabels(labels)
+    try BatchOptions.checkReference(auth)
+  }
+
+  /// What is to be recorded.
+  func download() throws(CommandFailure) -> DownloadOptions {
+    let urls = try places.dropLast().map { url throws(CommandFailure) -> DownloadOptions.Source in
+      guard let text = url.utf8 else { throw .usage("the URL \"\(url)\" is not UTF-8") }
+      return .url(text)
+    }
+    let lists = filesFrom.map { path -> DownloadOptions.Source in
+      .list(DownloadList(path: path == Self.dash ? nil : path, format: listFormat))
+    }
+    var options = DownloadOptions(urls + lists, to: places.last ?? NameBytes("."))
+    (options.overwrites, options.baseURL) = (overwrite, baseURL)
+    options.digest = digest.flatMap { Digest(text: $0.lowercased()) }
+    (options.name, options.labels, options.priority) = (name, BatchOptions.table(labels), priority)
+    (options.auth, options.caFile) = (auth, caFile)
+    if let partSize { options.options["part-size"] = .number(partSize.bytes) }
+    return options
+  }
+
+  private static let dash = NameBytes("-")
+}
+
+extension ListFormat: ExpressibleByArgument {}
