@@ -29,11 +29,14 @@ struct DownloadTarget: Sendable {
       let name = options.name.map { origins.count > 1 ? "\($0)@\(origin.authority)" : $0 }
       batches[origin] = NewBatch(
         name: name, settings: settings, protocolName: try AllProtocols.make(settings, credentialsRegion: nil).name,
-        destination: settings.destination, place: "\(origin)/ to \(folder.path.embedded)", labels: options.labels,
+        destination: settings.destination, place: Self.place("\(origin)/", folder.path), labels: options.labels,
         priority: options.priority)
     }
     return batches
   }
+
+  /// What keys belong to: the same URL may be fetched to several folders.
+  static func place(_ destination: String, _ folder: NameBytes) -> String { "\(destination) to \(folder.embedded)" }
 
   private func settings(_ origin: WebOrigin) throws(TransferError) -> BatchSettings {
     let asked = BatchSettings(

@@ -17,7 +17,7 @@ struct RootCommand: ParsableCommand {
       """,
     version: TransferClient.version,
     subcommands: [
-      PushCommand.self, PullCommand.self,
+      PushCommand.self, PullCommand.self, VerifyCommand.self,
       AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
       FollowCommand.self, PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self,
       ResolveCommand.self,

@@ -69,6 +69,19 @@ final class TargetFile: ReadableFile {
     guard identity.isSameFile(as: known) else { return nil }
   }
 
+  /// Opens what stands under the final name, to be read; nil when that is no regular file.
+  convenience init?(placed names: TargetNames, in folder: borrowing TargetFolder) throws(Failure) {
+    let descriptor = folder.open(names.name, O_RDONLY | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ELOOP || errno == ENXIO { return nil }
+      throw Self.failure("open the file", errno)
+    }
+    var status = csys_file_status()
+    let isRegular = csys_status_fd(descriptor, &status) == 0 && status.mode & S_IFMT == S_IFREG
+    try self.init(descriptor)
+    guard isRegular else { return nil }
+  }
+
   /// Writes all of `bytes` at `offset`, in bytes from the start of the file.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) {
     var done = 0

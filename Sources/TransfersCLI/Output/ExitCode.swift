@@ -56,7 +56,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .locked: "another engine owns the ledger"
     case .store:
       "the ledger is missing, corrupt, newer, read-only, on a full disk, locked, or breaks an invariant"
-    case .mismatch: "an integrity check failed: the content at the server differs from what was sent"
+    case .mismatch: "an integrity check failed: content differs from what was sent, expected or recorded"
     case .empty: "nothing matched, only with --fail-if-empty"
     case .usage: "wrong command, option or argument; nothing was started"
     case .badData: "a list of files is wrong; nothing was started"

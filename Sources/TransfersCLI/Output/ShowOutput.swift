@@ -10,11 +10,13 @@ struct ShowOutput: OutputValue {
   let kind: String
   let row: FigureObject
   let receipt: FigureObject?
+  /// What the newest `verify` found of the local file.
+  let verified: FigureObject?
   let failures: FigureTable?
   let chunks: FigureTable?
   let attempts: FigureTable?
 
-  private enum CodingKeys: String, CodingKey { case kind, row, receipt, failures, chunks, attempts }
+  private enum CodingKeys: String, CodingKey { case kind, row, receipt, verified, failures, chunks, attempts }
 
   init?(batch number: Int64, _ reader: StoreReader) throws {
     let filter = Self.only(batch: number)
@@ -22,7 +24,7 @@ struct ShowOutput: OutputValue {
     kind = "batch"
     row = FigureObject(BatchFigures.ofFiles, found)
     failures = FigureTable(FailureFigures.ofFiles, try reader.endings(filter))
-    (receipt, chunks, attempts) = (nil, nil, nil)
+    (receipt, verified, chunks, attempts) = (nil, nil, nil, nil)
   }
 
   init?(file number: Int64, _ reader: StoreReader) throws {
@@ -31,6 +33,7 @@ struct ShowOutput: OutputValue {
     kind = "file"
     row = FigureObject(FileFigures.columns, found)
     receipt = try reader.receipt(of: found.id).map(Self.proof)
+    verified = try reader.localFinding(of: found.id).map { Self.verified($0.finding, atMs: $0.atMs) }
     failures = nil
     chunks = FigureTable(ChunkFigures.columns, try reader.chunks(of: found.id, limit: 10_000))
     attempts = FigureTable(
@@ -41,7 +44,7 @@ struct ShowOutput: OutputValue {
     guard let found = try reader.chunk(ChunkID(rawValue: number)) else { return nil }
     kind = "chunk"
     row = FigureObject(ChunkFigures.columns, found)
-    (receipt, failures, chunks) = (nil, nil, nil)
+    (receipt, verified, failures, chunks) = (nil, nil, nil, nil)
     attempts = FigureTable(
       AttemptFigures.columns, try reader.newestAttempts(of: found.file, chunk: found.id, limit: Self.attemptLimit))
   }
@@ -51,12 +54,14 @@ struct ShowOutput: OutputValue {
     kind = "attempt"
     let reply = try reader.replyExcerpt(of: found.id).map(Cell.name) ?? .none
     row = FigureObject(AttemptFigures.columns, found).adding("reply", reply)
-    (receipt, failures, chunks, attempts) = (nil, nil, nil, nil)
+    (receipt, verified, failures) = (nil, nil, nil)
+    (chunks, attempts) = (nil, nil)
   }
 
   func text(_ style: TextStyle) -> String {
     var out = Self.block(row)
     if let receipt { out += "receipt\n" + Self.block(receipt, indent: 2) }
+    if let verified { out += "verified\n" + Self.block(verified, indent: 2) }
     for (title, table) in [("failures", failures), ("chunks", chunks), ("attempts", attempts)] {
       guard let table, !table.rows.isEmpty else { continue }
       var text = Table(style, indent: 2)
@@ -82,6 +87,13 @@ struct ShowOutput: OutputValue {
       ("remote_digest", Cell(row.remoteDigest)), ("etag", known(row.etag)), ("version_id", known(row.versionID)),
       ("request_id", known(row.requestID)), ("server_date", known(row.serverDate)), ("location", known(row.location)),
       ("recorded_at", .time(row.recordedMs)), ("note", Cell(row.note)),
+    ])
+  }
+
+  private static func verified(_ found: LocalFinding, atMs: Int64) -> FigureObject {
+    FigureObject([
+      ("finding", .text(found.verdict.rawValue)), ("size", Cell(bytes: found.size)),
+      ("digest", Cell(found.digest?.description)), ("recorded_at", .time(atMs)),
     ])
   }
 

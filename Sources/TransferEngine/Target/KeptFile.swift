@@ -1,0 +1,35 @@
+import CSys
+public import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The local file of a download that is done.
+public struct KeptFile: Sendable {
+  private let names: TargetNames
+
+  /// - Parameters:
+  ///   - path: absolute.
+  ///   - root: the target folder of its batch.
+  public init(_ path: NameBytes, below root: NameBytes) {
+    names = TargetNames(path, below: root, UID(high: 0, low: 0))
+  }
+
+  /// Reads it, from the disk as far as the kernel allows that, and compares it. Blocking.
+  /// - Throws: when the target folder is not there, or the file cannot be read: nothing can be said of it then.
+  public func compare(with download: KeptDownload) throws(Failure) -> LocalFinding {
+    guard let folder = try TargetFolder(of: names) else { return LocalFinding(.missing) }
+    guard let file = try TargetFile(placed: names, in: folder) else { return LocalFinding(.missing) }
+    let size = file.identity.size
+    guard size == download.size else { return LocalFinding(.changed, size: size) }
+    posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_DONTNEED)
+    let whole = ByteRange(offset: 0, length: size)
+    let found = try file.digests(of: whole, Set(download.digests.map(\.algorithm)), .never)
+    let differs = download.digests.contains { found[$0.algorithm] != $0 }
+    let digest = download.digests.first.flatMap { found[$0.algorithm] }
+    return LocalFinding(differs ? .changed : .intact, size: size, digest: digest)
+  }
+}

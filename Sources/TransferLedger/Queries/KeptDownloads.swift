@@ -1,0 +1,42 @@
+public import TransferModel
+
+extension LedgerReader {
+  /// Downloads that are done and stand for their paths, by number, after number `after`.
+  public func keptDownloads(
+    _ filter: RowFilter, _ share: FileShare, after: Int64, limit: Int
+  ) throws -> [KeptDownload] {
+    try db.rows(
+      """
+      SELECT f.id, f.batch_id, f.path, f.key, f.size, f.expected, r.digest
+      FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
+      WHERE f.id > ?1 AND f.id % ?2 = ?3 AND f.is_download = 1 AND f.live = 1 AND f.state = 'done' AND f.size IS NOT NULL
+        AND {files}
+      ORDER BY f.id LIMIT ?4
+      """, filter, .integer(after), .int(share.count), .int(share.number - 1), .int(limit), row: Self.kept)
+  }
+
+  /// The newest that was found of the local file of a download since it is done.
+  public func localFinding(of file: FileID) throws -> (finding: LocalFinding, atMs: Int64)? {
+    let found = try db.first(
+      """
+      SELECT finding, size, digest, recorded_at FROM receipt
+      WHERE file_id = ? AND finding IN ('intact', 'changed', 'missing') ORDER BY n DESC LIMIT 1
+      """, .id(file)
+    ) { row in
+      LocalFinding.Verdict(rawValue: row.text(0)).map { verdict in
+        let digest = row.textOrNil(2).flatMap(Digest.init(text:))
+        return (finding: LocalFinding(verdict, size: row.int64OrNil(1), digest: digest), atMs: row.int64(3))
+      }
+    }
+    return found ?? nil
+  }
+
+  private static func kept(_ row: SQLRow) -> KeptDownload {
+    let expected = storedExpectation(row.textOrNil(5))
+    let proven = row.textOrNil(6).flatMap(Digest.init(text:))
+    let others = expected.digests.filter { $0.algorithm != proven?.algorithm }
+    return KeptDownload(
+      id: row.id(0), batch: row.id(1), path: row.name(2), key: row.name(3), size: row.int64(4),
+      digests: (proven.map { [$0] } ?? []) + others, expected: expected)
+  }
+}

@@ -1,0 +1,123 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers verify`: local files of downloads against the ledger.
+struct VerifyCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Compare downloaded files with what was recorded of them.",
+    discussion: """
+      Reads each file from its beginning to its end and compares size and digests. What was found is recorded as a receipt of \
+      the file. Files that have changed or are missing are listed, and the command ends with 8; with --repair they are \
+      fetched again, whole, and replace what is there.
+
+      Examples:
+        transfers verify
+        transfers verify --subset 3/28
+        transfers verify b12 --repair
+      """)
+
+  @OptionGroup(title: "Selection") var rows: SelectionOptions
+  @Option(
+    help: ArgumentHelp(
+      "One of equal shares of all files, by their numbers: 3/28 is the third of 28. A share each night proves all.",
+      valueName: "k/n"))
+  var subset: FileShare?
+  @Flag(help: "Fetch what has changed or is missing again; it replaces what is there.") var repair = false
+  @OptionGroup(title: "Engine") var engine: EngineOptions
+  @OptionGroup(title: "Progress") var progress: ProgressOptions
+  @OptionGroup var common: CommonOptions
+
+  private typealias Entry = (file: KeptDownload, finding: Result<LocalFinding, Failure>)
+
+  private static let columns: [Column<Entry>] = [
+    Column("file", "File") { .text($0.file.id.description) },
+    Column("finding", "Finding") { .text(Self.word($0.finding)) },
+    Column("bytes", "Size") { Cell(bytes: (try? $0.finding.get())?.size) },
+    Column("expected_bytes", "Expected") { Cell(bytes: $0.file.size) },
+    Column("digest", "Digest") { Cell((try? $0.finding.get())?.digest?.description) },
+    Column("expected_digest", "Expected digest") { Cell($0.file.digests.first?.description) },
+    Column(name: "path", "Path") { $0.file.path },
+  ]
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let path = try common.storePath(context)
+    let result = try verify(path, context)
+    if repair, !result.bad.isEmpty { return try mend(result, path, context) }
+    guard result.changed + result.missing > 0 else {
+      guard result.unreadable == 0 else {
+        throw CommandFailure(.partial, "\(Quantity.count(result.unreadable, "file")) could not be read")
+      }
+      return
+    }
+    throw CommandFailure(
+      .mismatch, "\(result.changed) changed, \(result.missing) missing of \(Quantity.count(result.files, "file"))",
+      remedy: "transfers verify --repair")
+  }
+
+  /// Prints what is not intact, all with `--verbose`.
+  private func verify(_ path: String, _ context: Context) throws(CommandFailure) -> VerifyResult {
+    let ledger = try LedgerAccess.open(path, context)
+    let filter = try rows.filter(ledger, context).withHidden
+    ledger.close()
+    var printer = RowPrinter(
+      schema: "transfers.verify/1", store: StoreIdentity(path: path), filters: rows.filters, common, context)
+    let result = try failing { () throws(TransferError) in
+      try TransferStore(at: path).verify(filter, subset ?? .all) { file, finding in
+        let isIntact = (try? finding.get())?.verdict == .intact
+        if common.verbose || !isIntact { printer.print(FigureTable(Self.columns, [(file, finding)])) }
+      }
+    }
+    try printer.finish(empty: result.files == 0 ? "no downloads" : "nothing has changed", summary: Self.summary(result))
+    if common.format.isForPeople, !common.quiet { context.out.writeLine(Self.line(result)) }
+    return result
+  }
+
+  private func mend(_ result: VerifyResult, _ path: String, _ context: Context) throws(CommandFailure) {
+    let session = EngineSession(common, progress, title: "transfers verify", context)
+    let startedMs = context.clock.wallMs
+    let add = try failing { () throws(TransferError) in
+      defer { session.reporter.finish() }
+      return try TransferStore(at: path).repair(result.bad)
+    }
+    var run = RunOptions(
+      workers: engine.workers, rate: engine.bytesPerSecond, argv: RecordedArguments.masked(context.arguments))
+    run.trustsCopy = engine.trustCopy
+    let work = PushWork(
+      session: session, storePath: path, options: run, files: add.files, patienceMs: nil, context: context)
+    try session.conclude(
+      try work.finish() ?? .none, add: add, destination: "", storePath: path, sinceMs: startedMs)
+  }
+
+  private static func word(_ finding: Result<LocalFinding, Failure>) -> String {
+    switch finding {
+    case .success(let found): found.verdict.rawValue
+    case .failure(let failure): "unreadable: \(failure.message)"
+    }
+  }
+
+  private static func summary(_ result: VerifyResult) -> FigureObject {
+    FigureObject([
+      ("files", Cell(result.files)), ("bytes", .bytes(result.bytes)), ("intact", Cell(result.intact)),
+      ("changed", Cell(result.changed)), ("missing", Cell(result.missing)), ("unreadable", Cell(result.unreadable)),
+    ])
+  }
+
+  /// `118 files, 3.2 GiB: 116 intact, 1 changed, 1 missing`.
+  private static func line(_ result: VerifyResult) -> String {
+    var parts = ["\(result.intact) intact"]
+    if result.changed > 0 { parts.append("\(result.changed) changed") }
+    if result.missing > 0 { parts.append("\(result.missing) missing") }
+    if result.unreadable > 0 { parts.append("\(result.unreadable) unreadable") }
+    return "\(Quantity.count(result.files, "file")), \(Quantity.bytes(result.bytes)): " + parts.joined(separator: ", ")
+  }
+}
+
+extension FileShare: ExpressibleByArgument {
+  public init?(argument: String) {
+    let parts = argument.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    guard parts.count == 2, let number = parts[0], let count = parts[1] else { return nil }
+    self.init(number, of: count)
+  }
+}

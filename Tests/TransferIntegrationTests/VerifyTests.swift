@@ -1,0 +1,95 @@
+import Receiver
+import Testing
+import TransferModel
+
+@testable import TransferLedger
+@testable import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Files that were downloaded, looked at again later.
+@Suite struct VerifyTests {
+  private let scene: Scene
+
+  /// Six files: `d/f0` … `d/f5`.
+  init() throws {
+    scene = try Scene()
+    for folder in ["kept/up", "kept/up/d"] { mkdir("\(scene.root)/\(folder)", 0o700) }
+    for n in 0..<6 { try Scene.write(Array("file \(n)".utf8), to: NameBytes("\(scene.root)/kept/up/d/f\(n)")) }
+    var options = DownloadOptions(urls: (0..<6).map { "d/f\($0)" }, folder: NameBytes("\(scene.root)/in"))
+    options.baseURL = scene.url + "/up"
+    _ = try TransferStore(at: scene.storePath).add(options)
+    #expect(try scene.run().done == 6)
+  }
+
+  private func path(_ n: Int) -> NameBytes { NameBytes("\(scene.root)/in/d/f\(n)") }
+
+  private func verify(_ share: FileShare = .all) throws -> (result: VerifyResult, found: [String]) {
+    var found: [String] = []
+    let result = try TransferStore(at: scene.storePath).verify(RowFilter(), share) { file, finding in
+      if case .success(let finding) = finding { found.append("\(file.path.lastComponent) \(finding.verdict)") }
+    }
+    return (result, found.filter { !$0.hasSuffix("intact") })
+  }
+
+  private func findings(_ n: Int) throws -> [String] {
+    try Connection(path: scene.storePath, access: .readOnly).rowsOnce(
+      "SELECT coalesce(finding, 'proof') FROM receipt JOIN file ON id = file_id WHERE path LIKE '%/f\(n)' ORDER BY file_id, n"
+    ) { $0.text(0) }
+  }
+
+  private func spoil() throws {
+    try Scene.write(Array("file X".utf8), to: path(1))
+    try Scene.write(Array("longer than it was".utf8), to: path(2))
+    #expect(unlink(path(3).description) == 0)
+    #expect(unlink(path(4).description) == 0)
+    #expect(symlink("f5", "\(scene.root)/in/d/f4") == 0)
+  }
+
+  @Test func whatChangedOrIsMissingIsFoundAndRecorded() throws {
+    #expect(try verify().result.intact == 6)
+    try spoil()
+    let (result, found) = try verify()
+    #expect(found == ["f1 changed", "f2 changed", "f3 missing", "f4 missing"])
+    #expect((result.intact, result.changed, result.missing) == (2, 2, 2))
+    #expect(try findings(0) == ["proof", "intact", "intact"])
+    #expect(try findings(1) == ["proof", "intact", "changed"])
+    #expect(try findings(3) == ["proof", "intact", "missing"])
+  }
+
+  @Test func aRepairFetchesThemAgainAndOnlyThem() throws {
+    try spoil()
+    let result = try verify().result
+    let added = try TransferStore(at: scene.storePath).repair(result.bad)
+    #expect(added.counts.added == 4)
+    #expect(try scene.run().done == 4)
+    for n in 0..<6 { #expect(try Scene.read(path(n)) == Array("file \(n)".utf8)) }
+    let again = try verify()
+    #expect(again.result.intact == 6 && again.result.files == 6)
+    #expect(try findings(1) == ["proof", "changed", "proof", "intact"])
+  }
+
+  @Test func sharesTogetherAreAllFiles() throws {
+    let shares = try (1...4).map { try verify(#require(FileShare($0, of: 4))).result.files }
+    #expect(shares.reduce(0, +) == 6 && shares.allSatisfy { $0 <= 2 })
+    #expect(FileShare(0, of: 4) == nil && FileShare(5, of: 4) == nil)
+  }
+
+  /// Perhaps its disk is not mounted: nothing is said of its files.
+  @Test func aTargetFolderThatIsNotThereIsAnError() throws {
+    #expect(rename("\(scene.root)/in", "\(scene.root)/elsewhere") == 0)
+    let error = #expect(throws: TransferError.self) { try verify() }
+    #expect(error?.kind == .noSource)
+    #expect(try findings(0) == ["proof"])
+  }
+
+  /// A folder on the way leads out of the target folder now: what is there is not ours.
+  @Test func noLinkIsFollowedOutside() throws {
+    #expect(rename("\(scene.root)/in/d", "\(scene.root)/d") == 0)
+    #expect(symlink("../d", "\(scene.root)/in/d") == 0)
+    #expect(try verify().result.unreadable == 6)
+    #expect(try findings(0) == ["proof"])
+  }
+}
