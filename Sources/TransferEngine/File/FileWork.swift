@@ -25,14 +25,47 @@ final class FileWork {
   var concurrency: Concurrency
   let destination: BatchDestination
 
-  init(
-    machine: FileMachine, version: SourceVersion, target: Target?, destination: BatchDestination, chunks: Int
-  ) {
-    self.machine = machine
-    self.target = target
-    self.version = version
-    recorded = version.identity
-    concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
+  /// `isLossy` says that connections to its host are lost again and again.
+  init(_ file: ClaimedFile, to destination: BatchDestination, _ engine: Engine, isLossy: Bool) {
     self.destination = destination
+    machine = FileMachine(file, destination.resolved.transferProtocol, isLossy: isLossy)
+    let (ledger, id, chunks) = (engine.ledger, file.id, engine.configuration.chunksPerFile)
+    version = SourceVersion(file.identity) { () throws(TransferError) in
+      try ledger.read { reader in try reader.sentContent(of: id) }
+    }
+    recorded = version.identity
+    target = destination.refusals.settings.download.map { settings in
+      Target(
+        TargetNames(file.path, below: settings.folder, file.uid), known: file.identity, overwrites: settings.overwrites)
+    }
+    concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
+  }
+}
+
+extension FileMachine {
+  /// A file as it was claimed, planned when it is not yet. It is to end at once where nothing can be sent of it.
+  init(_ file: ClaimedFile, _ proto: ProtocolInUse, isLossy: Bool) {
+    let (layout, failure) = Self.layout(of: file, proto, isLossy: isLossy)
+    self.init(claimed: file, layout: layout, location: proto.location(ofKey: file.key), abilities: proto.abilities)
+    if let failure { end(.fail(failure, keepsSession: false)) }
+    if file.isDoubtful && !proto.abilities.unrepeatable.isEmpty { end(.unknown(Self.copied)) }
+  }
+
+  private static let copied = Failure(
+    .engineCopied,
+    "this ledger is a copy or was restored from one: the original may have sent the file since, and the server cannot be asked; check there, then \"transfers resolve\""
+  )
+
+  private static func layout(
+    of file: ClaimedFile, _ proto: ProtocolInUse, isLossy: Bool
+  ) -> (ChunkLayout, Failure?) {
+    if let layout = file.layout { return (layout, nil) }
+    if let refusal = proto.refusal(ofKey: file.key) { return (ChunkLayout(whole: file.identity.size), refusal) }
+    do throws(TransferError) {
+      let size = file.identity.size
+      return (try isLossy ? proto.layoutOfShortChunks(size: size) : proto.layout(size: size), nil)
+    } catch {
+      return (ChunkLayout(whole: file.identity.size), Failure(.policyLimit, error.cause))
+    }
   }
 }

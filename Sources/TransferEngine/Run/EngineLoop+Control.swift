@@ -29,16 +29,16 @@ extension EngineLoop {
     }
     noteDeadlines()
     // At the end of a run the passes are counted; here the work keeps it alive anyway.
-    if state.hasDueAborts, stop.sequence.wish == nil, !works.isEmpty, aborts.isIdle {
+    if state.hasDueAborts, stop.sequence.wish == nil, !files.isEmpty, aborts.isIdle {
       aborts.beginPass(counts: false)
     }
   }
 
   private func obey(_ wish: Wish, _ file: FileID) {
-    guard let work = works[file], work.wish != wish else { return }
+    guard let work = files[file], work.wish != wish else { return }
     work.wish = wish
     letGo(file, notBeforeMs: nil)
-    guard works[file] != nil else { return }
+    guard files[file] != nil else { return }
     let transport = work.destination.resolved.transport
     for id in work.jobs {
       guard let job = jobs[id], job.phase == .sending, job.mayBeCut(by: wish, work.machine.abilities) else { continue }

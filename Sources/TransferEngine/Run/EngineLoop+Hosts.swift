@@ -18,7 +18,7 @@ extension EngineLoop {
 
   /// Those with a request that could go out come first.
   private func files(of host: HostState) -> [FileID] {
-    let all = works.filter { $0.value.destination.host === host && $0.value.machine.ending == nil }
+    let all = files.all.filter { $0.value.destination.host === host && $0.value.machine.ending == nil }
     let isReady = { (work: FileWork) in work.jobs.contains { self.jobs[$0]?.phase == .ready } }
     return all.filter { isReady($0.value) }.map(\.key) + all.filter { !isReady($0.value) }.map(\.key)
   }

@@ -21,7 +21,9 @@ extension EngineLoop {
 
   /// What runs is finished; everything else of the batch goes back to the ledger.
   private func stopBeginning(_ batch: BatchID) {
-    for (file, work) in works where work.destination.batch == batch { letGo(file, notBeforeMs: nil, .policyDeadline) }
+    for (file, work) in files.all where work.destination.batch == batch {
+      letGo(file, notBeforeMs: nil, .policyDeadline)
+    }
     markOverdue(OverduePart(batch))
   }
 

@@ -13,10 +13,10 @@ extension EngineLoop {
       let mailbox = mailbox
       engine.ledger.write({ tx in try tx.workSize() }, then: { mailbox.put(.counted($0)) })
     }
-    let waiting = waiting.reduce(0) { $0 + (works[$1]?.machine.waitingUntil.count ?? 0) }
     tell(
       tally.snapshot(
-        views(), counters: counters(), sending: hosts.scheduler.sendingCount, waiting: waiting, rateLimit: rateLimit))
+        views(), counters: counters(), sending: hosts.scheduler.sendingCount, waiting: files.waitingCount,
+        rateLimit: rateLimit))
   }
 
   /// Of all that is in work together: batches may have rates of their own.
@@ -34,15 +34,15 @@ extension EngineLoop {
   private func views() -> [ProgressTracker.View] {
     var views: [FileID: ProgressTracker.View] = [:]
     for (id, job) in jobs where job.phase == .sending {
-      guard let machine = works[job.file]?.machine else { continue }
+      guard let machine = files[job.file]?.machine else { continue }
       var view = views[job.file] ?? Self.view(machine)
       view.isBusy = true
       if let range = job.range { view.sending.append((id, range.length)) }
       if job.step.step.endsFile { view.finishingSinceMs = min(view.finishingSinceMs ?? .max, job.sentMs) }
       views[job.file] = view
     }
-    for id in waiting where views[id] == nil {
-      if let machine = works[id]?.machine { views[id] = Self.view(machine) }
+    for id in files.waiting where views[id] == nil {
+      if let machine = files[id]?.machine { views[id] = Self.view(machine) }
     }
     return Array(views.values)
   }

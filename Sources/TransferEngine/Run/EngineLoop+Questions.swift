@@ -42,7 +42,7 @@ extension EngineLoop {
   }
 
   private func ask(about id: JobID, _ job: Job) {
-    guard let work = works[job.file], work.refusal == nil, work.machine.ending == nil else { return }
+    guard let work = files[job.file], work.refusal == nil, work.machine.ending == nil else { return }
     work.machine.facts.learned = work.destination.learned
     guard let step = work.machine.question(beside: job.step.step, work.destination.resolved.transferProtocol) else {
       awaited.remove(id)
@@ -51,7 +51,7 @@ extension EngineLoop {
     job.inquiry?.isAsking = true
     var unit = FileUnit(file: job.file, session: work.machine.sessionID)
     unit.begin = .question(step, beside: id)
-    enqueue(unit, work)
+    files.enqueue(unit, work)
   }
 
   /// Whether the reply has to wait: the file may leave the engine with it, and no attempt may be open then.
@@ -85,12 +85,12 @@ extension EngineLoop {
   }
 
   func endQuestion(_ id: JobID, _ job: Job, _ result: AttemptResult, isFound: Bool = false) {
-    guard jobs.removeValue(forKey: id) != nil, let work = works[job.file], let asked = job.beside else { return }
+    guard jobs.removeValue(forKey: id) != nil, let work = files[job.file], let asked = job.beside else { return }
     work.jobs.remove(id)
     work.destination.requests -= 1
     var result = result
     result.bytesTransferred = 0
-    advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result))
+    files.advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result))
     guard let waiting = jobs[asked], var inquiry = waiting.inquiry else { return }
     let held = inquiry.held
     inquiry.intervalMs *= 2

@@ -13,7 +13,7 @@ extension EngineLoop {
       return true
     }
     guard let unit = batch.first, error.kind == .bug || refused.contains(unit.file) else { return false }
-    works[unit.file]?.destination.requests -= unit.requestCount
+    files[unit.file]?.destination.requests -= unit.requestCount
     tally.takeBack(unit)
     if refused.insert(unit.file).inserted { giveUp(unit, "the ledger refused a change: \(error.cause)") }
     return true
@@ -22,24 +22,24 @@ extension EngineLoop {
   /// Nothing is done for the file any more; it ends in the ledger when its requests have.
   private func giveUp(_ unit: FileUnit, _ reason: String) {
     tally.refused()
-    guard let work = works[unit.file] else { return abandon(unit.file, reason) }
+    guard let work = files[unit.file] else { return files.abandon(unit.file, reason) }
     work.refusal = reason
     for id in hosts.takeReady(where: work.jobs.contains) { drop(id) }
     for id in work.jobs where jobs[id]?.phase == .sending {
       work.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
     }
     for id in work.jobs where jobs[id]?.inquiry?.held != nil { dropHeld(id) }
-    endRefused(work)
+    files.endRefused(work)
   }
 
   /// A request of a refused file is over; nobody interprets what came of it.
   func drop(_ id: JobID) {
-    guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
+    guard let job = jobs.removeValue(forKey: id), let work = files[job.file] else { return }
     work.jobs.remove(id)
     work.destination.requests -= 1
-    let undecided = takeUndecided(job)
-    endRefused(work)
-    for file in undecided { advance(file) }
+    let undecided = job.destination.takeUndecided(after: job.step.step)
+    files.endRefused(work)
+    for file in undecided { files.advance(file) }
   }
 
   /// Its reply came, and waited for a question that will not end any more.
@@ -48,32 +48,10 @@ extension EngineLoop {
     drop(id)
   }
 
-  private func endRefused(_ work: FileWork) {
-    guard let reason = work.refusal, work.jobs.isEmpty else { return }
-    let file = work.machine.claimed.id
-    guard works.removeValue(forKey: file) != nil else { return }
-    batches.fileLeft(work.destination)
-    sessionSlots.release(file)
-    waiting.remove(file)
-    tally.needsCount()
-    abandon(file, reason)
-  }
-
-  private func abandon(_ file: FileID, _ reason: String) {
-    let run = engine.run
-    commits.write(
-      { tx in try tx.abandonFile(file, run, message: reason) }, then: { .abandoned($0, file, reason: reason) })
-  }
-
   /// Where even that is refused, the file stays as it is: recovery tries again.
   func abandoned(_ result: Result<AbandonedFile, TransferError>, _ file: FileID, _ reason: String) {
     commits.ended()
     if case .failure(let error) = result, error.kind != .bug { return fail(error) }
     tally.abandoned(try? result.get(), file, reason: reason)
   }
-}
-
-extension FileUnit {
-  /// Requests that it begins, at most.
-  var requestCount: Int { begin?.requestCount ?? 0 }
 }

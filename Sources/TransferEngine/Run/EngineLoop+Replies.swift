@@ -5,7 +5,7 @@ import TransferProtocols
 extension EngineLoop {
   /// A request ended; its connection is free before anything is committed.
   func replied(_ id: JobID, _ reply: TransferReply) {
-    guard let job = jobs[id], let work = works[job.file] else {
+    guard let job = jobs[id], let work = files[job.file] else {
       preconditionFailure("a reply to request \(id), which is unknown")
     }
     if work.refusal != nil {
@@ -43,7 +43,7 @@ extension EngineLoop {
 
   /// Goes on with what an answer says.
   func wasRead(_ id: JobID, _ read: ReplyReading.Result) {
-    guard let job = jobs[id], let work = works[job.file] else { return }
+    guard let job = jobs[id], let work = files[job.file] else { return }
     guard work.refusal == nil else {
       requestEnded(job, .interrupted)
       return drop(id)
@@ -73,13 +73,13 @@ extension EngineLoop {
 
   /// An interim answer to a request that goes on: the name of its session is durable as soon as it is known.
   func heard(_ id: JobID, _ reply: InterimReply) {
-    guard let job = jobs[id], let work = works[job.file], work.refusal == nil else { return }
+    guard let job = jobs[id], let work = files[job.file], work.refusal == nil else { return }
     let proto = job.destination.resolved.transferProtocol
     guard let session = proto.interpretInterim(reply, to: job.step.step, work.machine.facts, context(job)) else {
       return
     }
     let changes = work.machine.heard(job.step, session, proto)
-    if !changes.isEmpty { advance(job.file, changes: changes) }
+    if !changes.isEmpty { files.advance(job.file, changes: changes) }
   }
 
   /// What is needed to read the answer, whoever does it.
@@ -121,7 +121,7 @@ extension EngineLoop {
 
   /// A connection is free.
   func requestEnded(_ job: Job, _ outcome: HostGate.Outcome, bytes: Int64 = 0, tookMs: Int64 = 0) {
-    if job.range != nil, let work = works[job.file] {
+    if job.range != nil, let work = files[job.file] {
       switch outcome {
       case .success: work.concurrency.succeeded(bytes: bytes, nowMs: bootMs)
       case .lost: work.concurrency.halve(sending: work.machine.openCount, nowMs: bootMs)
@@ -147,9 +147,9 @@ extension EngineLoop {
   func conclude(
     _ id: JobID, _ meaning: Interpretation, reply: TransferReply?, identityNow: SourceIdentity?
   ) {
-    if let job = jobs[id], works[job.file]?.refusal != nil { return drop(id) }
+    if let job = jobs[id], files[job.file]?.refusal != nil { return drop(id) }
     if let job = jobs[id], job.beside != nil { return questionEnded(id, job, meaning, reply) }
-    guard let job = jobs.removeValue(forKey: id), let work = works[job.file] else { return }
+    guard let job = jobs.removeValue(forKey: id), let work = files[job.file] else { return }
     work.jobs.remove(id)
     work.destination.requests -= 1
     let loss = reply.flatMap { hostOutcome($0, meaning) == .lost ? $0 : nil }
@@ -185,17 +185,17 @@ extension EngineLoop {
       result.bytesTransferred = 0
     }
     if reply != nil, !changes.contains(where: \.storesChunk) { result.sent = job.sentPiece }
-    let undecided = takeUndecided(job)
-    advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
+    let undecided = job.destination.takeUndecided(after: job.step.step)
+    files.advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
     // After its own: the last of the others to end lets the file go, and no attempt of it may be open then.
     if work.machine.ending != nil { endOthers(of: job.file) }
-    for file in undecided { advance(file) }
+    for file in undecided { files.advance(file) }
   }
 
   /// We stopped a request, or never sent it.
   func interrupt(_ id: JobID, _ reply: TransferReply?) {
-    if let job = jobs[id], works[job.file]?.refusal != nil { return drop(id) }
-    guard let job = jobs[id], let work = works[job.file] else { return }
+    if let job = jobs[id], files[job.file]?.refusal != nil { return drop(id) }
+    guard let job = jobs[id], let work = files[job.file] else { return }
     let mayHaveArrived = reply?.requestMayHaveArrived ?? false
     var result = AttemptResult(outcome: .interrupted, code: .engineInterrupted, message: nil)
     if let reply {
@@ -208,15 +208,15 @@ extension EngineLoop {
     work.destination.requests -= 1
     let changes = work.machine.interrupted(job.step, mayHaveArrived: mayHaveArrived)
     if changes.contains(where: { if case .chunkUnknown = $0 { true } else { false } }) { result.outcome = .unknown }
-    let undecided = takeUndecided(job)
-    advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
-    for file in undecided { advance(file) }
+    let undecided = job.destination.takeUndecided(after: job.step.step)
+    files.advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
+    for file in undecided { files.advance(file) }
   }
 
   /// The file is to end: its other requests are called off; those that run are left to their ends when it only is let
   /// go.
   private func endOthers(of file: FileID) {
-    guard let work = works[file] else { return }
+    guard let work = files[file] else { return }
     let transport = work.destination.resolved.transport
     for id in hosts.takeReady(where: work.jobs.contains) { interrupt(id, nil) }
     guard work.machine.othersAreInVain else { return }

@@ -21,14 +21,7 @@ extension EngineLoop {
     if let successor = begun.successor { changes[successor] = (changes.removeValue(forKey: begun.file) ?? 0) + 1 }
     tally.acknowledged(bytes: begun.creditedBytes - begun.uselessBytes)
     if let staged = begun.unstaged { engine.configuration.copies?.remove(staged) }
-    guard let work = works[begun.file] else { return }
-    let wasHeld = work.machine.isHeld
-    work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: wallMs)
-    work.destination.requests -= asked - begun.chunks.count - (begun.control == nil ? 0 : 1)
-    noteWaiting(work)
-    if begun.disownedChunks > 0 { tally.needsCount() }
-    if wasHeld { advance(begun.file) }
-    guard works[begun.file] != nil else { return }
+    guard let work = files.begun(begun, asked: asked) else { return }
     if let proof = begun.placing { place(work, proof) }
     for chunk in begun.chunks { addJob(work, chunk) }
     if let control = begun.control {
@@ -107,7 +100,7 @@ extension EngineLoop {
   }
 
   func prepared(_ id: JobID, _ result: Result<Prepared, PreparationFailure>) {
-    guard let job = jobs[id], let work = works[job.file] else { return }
+    guard let job = jobs[id], let work = files[job.file] else { return }
     if work.refusal != nil { return drop(id) }
     if isStopping || work.machine.ending != nil || isMoot(job) { return interrupt(id, nil) }
     switch result {
@@ -144,7 +137,7 @@ extension EngineLoop {
       !work.jobs.contains(where: { jobs[$0]?.isSendingBody ?? false })
     else { return }
     work.recorded = now
-    advance(work.machine.claimed.id, changes: [.sight(now)])
+    files.advance(work.machine.claimed.id, changes: [.sight(now)])
   }
 
   /// What the server showed for the chunk that a request is to bring.
@@ -166,7 +159,7 @@ extension EngineLoop {
   }
 
   private func send(_ id: JobID) {
-    guard let job = jobs[id], let work = works[job.file] else {
+    guard let job = jobs[id], let work = files[job.file] else {
       preconditionFailure("request \(id) was scheduled and is unknown")
     }
     let destination = job.destination
@@ -203,7 +196,7 @@ extension EngineLoop {
   func context(_ job: Job) -> RequestContext {
     RequestContext(
       wallMs: civilMs, credential: job.prepared?.credential, learned: job.destination.learned,
-      failures: job.step.failures, fileDigests: works[job.file]?.fileDigests ?? [:],
+      failures: job.step.failures, fileDigests: files[job.file]?.fileDigests ?? [:],
       learnedWhenSent: job.learnedWhenSent)
   }
 }

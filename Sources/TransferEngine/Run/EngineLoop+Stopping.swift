@@ -21,9 +21,10 @@ extension EngineLoop {
     if stop.sequence.leavesRows { return cancelSending() }
     for (id, job) in jobs where job.phase == .ready { interrupt(id, nil) }
     hosts.dropReady()
-    for (id, work) in works {
+    for (id, work) in files.all {
       work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
-      if stop.sequence.diskTrouble != nil && work.machine.openCount == 0 { forget(id) } else { advance(id) }
+      // What little space there is belongs to the ends of requests.
+      if stop.sequence.diskTrouble != nil && work.machine.openCount == 0 { files.forget(id) } else { files.advance(id) }
     }
     if stop.sequence.isOver(nowMs: bootMs) { cancelSending() } else { makeRoom() }
     commits.writeGathered()
@@ -38,7 +39,7 @@ extension EngineLoop {
     for (host, ofHost) in Dictionary(grouping: sending, by: { $0.value.host }) {
       let bodies = ofHost.map { id, job in
         let length = job.range?.length ?? 0
-        let abilities = works[job.file]?.machine.abilities
+        let abilities = files[job.file]?.machine.abilities
         return DrainPlan.Body(
           job: id, left: max(0, length - (out[id] ?? 0)), mayBeCut: abilities?.repeatable ?? false)
       }
@@ -53,18 +54,9 @@ extension EngineLoop {
     }
   }
 
-  /// Leaves a file of which no request is open to the recovery of the next run, which gives it back all the same: what
-  /// little space there is belongs to the ends of requests.
-  private func forget(_ file: FileID) {
-    guard let work = works.removeValue(forKey: file) else { return }
-    work.destination.files -= 1
-    sessionSlots.release(file)
-    waiting.remove(file)
-  }
-
   func cancelSending() {
     for (id, job) in jobs where job.phase == .sending && !mustEnd(job) {
-      guard let work = works[job.file] else { continue }
+      guard let work = files[job.file] else { continue }
       work.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
     }
     aborts.cancel()
@@ -74,7 +66,7 @@ extension EngineLoop {
 extension EngineLoop {
   /// Its answer is worth waiting for although the run is over.
   private func mustEnd(_ job: Job) -> Bool {
-    guard stop.sequence.awaitsUnrepeatable, let work = works[job.file] else { return false }
+    guard stop.sequence.awaitsUnrepeatable, let work = files[job.file] else { return false }
     return work.machine.abilities.unrepeatable.contains(job.step.step.operation)
   }
 }

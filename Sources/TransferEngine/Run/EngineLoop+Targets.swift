@@ -23,7 +23,7 @@ extension EngineLoop {
   func notePartial(_ file: TargetFile, _ work: FileWork) {
     guard work.recorded.inode == 0 || !file.identity.isSameFile(as: work.recorded) else { return }
     work.recorded = file.identity
-    advance(work.machine.claimed.id, changes: [.notePartialFile(file.identity)])
+    files.advance(work.machine.claimed.id, changes: [.notePartialFile(file.identity)])
   }
 
   /// Every byte is stored and recorded: the file gets its name, and is done then.
@@ -37,11 +37,5 @@ extension EngineLoop {
     let mailbox = mailbox
     pool.wait(
       { Result { () throws(Failure) in try placing.perform() } }, then: { mailbox.put(.placed(file, proof, $0)) })
-  }
-
-  func placed(_ file: FileID, _ proof: FileProof, _ result: Result<Void, Failure>) {
-    guard let work = works[file], work.refusal == nil else { return }
-    let changes = work.machine.placed(result, proof, nowMs: wallMs)
-    advance(file, changes: changes)
   }
 }

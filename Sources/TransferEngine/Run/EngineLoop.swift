@@ -13,9 +13,8 @@ final class EngineLoop: @unchecked Sendable {
   let pool: PreparingPool
   /// Set when somebody asks for a stop: sources are not read any longer.
   private let isReadingOver = Lock(false)
-  var works: [FileID: FileWork] = [:]
-  /// Those of them with chunks that back off.
-  var waiting: Set<FileID> = []
+  let files: FilesInWork
+  let intake: FileIntake
   var jobs: [JobID: Job] = [:]
   /// Requests that end their files, at their servers now.
   var awaited: Set<JobID> = []
@@ -31,10 +30,6 @@ final class EngineLoop: @unchecked Sendable {
   let claims: Claims
   let commits: Commits
   let numbers = RequestNumbers()
-  /// Files that have chunks to send.
-  var turns = FileTurns()
-  var sessionSlots = SessionSlots()
-
   let aborts: SessionAborts
 
   var dice = SystemRandomNumberGenerator()
@@ -54,6 +49,10 @@ final class EngineLoop: @unchecked Sendable {
     batches = Batches(engine, hosts: hosts, claims: claims)
     room = HostRoom(engine, stop: stop, hosts: hosts, batches: batches)
     commits = Commits(engine, mailbox)
+    files = FilesInWork(
+      engine, stop: stop, tally: tally, claims: claims, hosts: hosts, batches: batches, room: room, commits: commits)
+    intake = FileIntake(
+      engine, stop: stop, claims: claims, hosts: hosts, batches: batches, room: room, commits: commits, files: files)
     aborts = SessionAborts(
       SessionAborts.Surroundings(
         engine: engine, numbers: numbers, pool: pool, batches: batches,
@@ -85,7 +84,7 @@ final class EngineLoop: @unchecked Sendable {
     aborts.beginPass(counts: true)
     while true {
       turn()
-      if let fatal = stop.sequence.fatal, isQuiet, works.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
+      if let fatal = stop.sequence.fatal, isQuiet, files.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
       if try isFinished() { break }
       guard let events = mailbox.take(timeoutMs: waitMs()) else { break }
       for event in events { handle(event) }
@@ -97,7 +96,7 @@ final class EngineLoop: @unchecked Sendable {
 
   private func handle(_ event: EngineEvent) {
     switch event {
-    case .claimed(let result): claimed(result)
+    case .claimed(let result): intake.claimed(result)
     case .committed(let result, let units, let isRepeat): committed(result, units, isRepeat: isRepeat)
     case .abandoned(let result, let file, let reason): abandoned(result, file, reason)
     case .abort(let event): aborts.handle(event)
@@ -105,7 +104,7 @@ final class EngineLoop: @unchecked Sendable {
     case .replied(let job, let reply): replied(job, reply)
     case .read(let job, let result): wasRead(job, result)
     case .heard(let id, let reply): heard(id, reply)
-    case .placed(let file, let proof, let result): placed(file, proof, result)
+    case .placed(let file, let proof, let result): files.placed(file, proof, result)
     case .knownSessions(let result, let listed): sessionsAreKnown(result, listed)
     case .heartbeat(let result): heartbeat(result)
     case .counted(let result): tally.counted(result)
@@ -113,6 +112,15 @@ final class EngineLoop: @unchecked Sendable {
     case .diskTrouble(let error): diskTroubled(error)
     case .stop(let wish): stopAsked(wish)
     }
+  }
+
+  /// Keeps enough begun requests ahead of the connections: files in work first, then new ones.
+  private func beginMore() {
+    room.countHosts()
+    files.wakeWaiting()
+    files.startSessions()
+    files.feedHungry()
+    intake.claimMore()
   }
 
   /// What is done after every batch of events.
@@ -138,7 +146,7 @@ final class EngineLoop: @unchecked Sendable {
   }
 
   private func isFinished() throws(TransferError) -> Bool {
-    guard works.isEmpty, jobs.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
+    guard files.isEmpty, jobs.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
     if stop.sequence.wish != nil || !engine.configuration.claimsFiles { return true }
     guard claims.nextMs > wallMs else { return false }
     let without = batches.resting
@@ -170,12 +178,9 @@ final class EngineLoop: @unchecked Sendable {
   private func waitMs() -> Int64 {
     var wait = min(1_000, nextControlMs - bootMs)
     if let due = commits.dueMs { wait = min(wait, due - bootMs) }
-    if !isStopping && mayClaim { wait = min(wait, claims.nextMs - wallMs) }
+    if !isStopping && intake.mayClaim { wait = min(wait, claims.nextMs - wallMs) }
     if let opening = hosts.scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }
-    for id in waiting {
-      // One that is due already waits for room, and room comes with an event.
-      for due in works[id]?.machine.waitingUntil ?? [] where due > wallMs { wait = min(wait, due - wallMs) }
-    }
+    if let backoff = files.waitMs(nowMs: wallMs) { wait = min(wait, backoff) }
     if let due = tally.reportDueMs { wait = min(wait, due - bootMs) }
     if let drain = stop.sequence.waitMs(nowMs: bootMs) { wait = min(wait, drain) }
     return max(1, wait)

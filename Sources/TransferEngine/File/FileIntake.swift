@@ -1,0 +1,74 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// Brings files from the ledger into work, as many as there is room for. Used by the engine's thread.
+final class FileIntake {
+  private let engine: Engine
+  private let stop: RunStop
+  private let claims: Claims
+  private let hosts: Hosts
+  private let batches: Batches
+  private let room: HostRoom
+  private let commits: Commits
+  private let files: FilesInWork
+
+  init(
+    _ engine: Engine, stop: RunStop, claims: Claims, hosts: Hosts, batches: Batches, room: HostRoom, commits: Commits,
+    files: FilesInWork
+  ) {
+    (self.engine, self.stop, self.claims, self.hosts) = (engine, stop, claims, hosts)
+    (self.batches, self.room, self.commits, self.files) = (batches, room, commits, files)
+  }
+
+  /// There is room for more files.
+  var mayClaim: Bool {
+    engine.configuration.claimsFiles && !claims.isClaiming && files.count < 2 * room.mostFiles
+  }
+
+  func claimMore() {
+    guard mayClaim else { return }
+    room.lookForHosts()
+    let full = room.fullHosts
+    guard claims.isDue(full: full) else { return }
+    let without = batches.resting.union(batches.held).union(batches.batches(ofHosts: full))
+    claims.begin(limit: room.claimRoom, without: without, full: full)
+  }
+
+  func claimed(_ result: Result<[ClaimedFile], TransferError>) {
+    do throws(TransferError) {
+      for file in try claims.ended(result) {
+        do throws(TransferError) { try take(file) } catch { giveBack(file, error) }
+      }
+    } catch {
+      stop.fail(error)
+    }
+  }
+
+  private func take(_ file: ClaimedFile) throws(TransferError) {
+    let destination = try batches.destination(of: file.batch)
+    if room.hasTooMany(destination.host) { return giveBack(file) }
+    let isLossy = hosts.gate(destination.host)?.isLossy ?? false
+    let work = FileWork(file, to: destination, engine, isLossy: isLossy)
+    if stop.isStopping { work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false)) }
+    if let openingMs = hosts.longClosed(destination.host) {
+      work.machine.end(.requeue(notBeforeMs: openingMs, nil, isFailure: false))
+    }
+    if batches.isOverdue(file.batch) {
+      work.machine.end(.requeue(notBeforeMs: nil, .policyDeadline, isFailure: false))
+    }
+    files.add(work)
+  }
+
+  private func giveBack(_ file: ClaimedFile, _ error: TransferError) {
+    guard error.concernsOneBatch else { return stop.fail(error) }
+    _ = batches.block(file.batch, error)
+    giveBack(file)
+  }
+
+  private func giveBack(_ file: ClaimedFile) {
+    var unit = FileUnit(file: file.id, session: file.session?.id)
+    unit.changes = [.requeue(notBeforeMs: nil, nil, isFailure: false)]
+    commits.append(unit)
+  }
+}

@@ -1,0 +1,241 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// The files in work: what is written of each in one turn of the loop, and what follows when it leaves the engine.
+/// Owner of the ``FileTurns`` and ``SessionSlots``. Used by the engine's thread.
+final class FilesInWork {
+  private let engine: Engine
+  private let stop: RunStop
+  private let tally: RunTally
+  private let claims: Claims
+  private let hosts: Hosts
+  private let batches: Batches
+  private let room: HostRoom
+  private let commits: Commits
+  private(set) var all: [FileID: FileWork] = [:]
+  /// Those of them with chunks that back off.
+  private(set) var waiting: Set<FileID> = []
+  /// Those that have chunks to send.
+  private var turns = FileTurns()
+  private var sessionSlots = SessionSlots()
+
+  init(
+    _ engine: Engine, stop: RunStop, tally: RunTally, claims: Claims, hosts: Hosts, batches: Batches, room: HostRoom,
+    commits: Commits
+  ) {
+    (self.engine, self.stop, self.tally, self.claims) = (engine, stop, tally, claims)
+    (self.hosts, self.batches, self.room, self.commits) = (hosts, batches, room, commits)
+  }
+
+  subscript(file: FileID) -> FileWork? { all[file] }
+  var count: Int { all.count }
+  var isEmpty: Bool { all.isEmpty }
+
+  /// Chunks that back off.
+  var waitingCount: Int { waiting.reduce(0) { $0 + (all[$1]?.machine.waitingUntil.count ?? 0) } }
+
+  /// How long until the next backoff is over, in milliseconds; nil for none. One that is due already waits for room,
+  /// and room comes with an event.
+  func waitMs(nowMs: Int64) -> Int64? {
+    var next: Int64?
+    for id in waiting {
+      for due in all[id]?.machine.waitingUntil ?? [] where due > nowMs { next = min(next ?? .max, due) }
+    }
+    return next.map { $0 - nowMs }
+  }
+
+  // MARK: - Going on
+
+  /// A file was claimed.
+  func add(_ work: FileWork) {
+    let file = work.machine.claimed.id
+    work.destination.files += 1
+    all[file] = work
+    if work.machine.needsSession && work.machine.ending == nil {
+      sessionSlots.request(file)
+    } else {
+      advance(file)
+    }
+  }
+
+  /// Asks the machine of `file` what is next and adds it to this turn's transaction.
+  func advance(_ file: FileID, ended: EndedAttempt? = nil, changes: [FileChange] = []) {
+    guard let work = all[file], work.refusal == nil else { return }
+    if ended == nil, changes.isEmpty, work.machine.ending == nil, work.destination.waitsForDiscovery(file) { return }
+    let chunks = chunkRoom(work)
+    work.machine.facts.learned = work.destination.learned
+    var unit =
+      work.machine.advance(
+        work.destination.resolved.transferProtocol, chunkLimit: chunks, nowMs: engine.wallMs)
+      ?? FileUnit(file: file, session: work.machine.sessionID)
+    unit.ended = ended
+    unit.changes = changes + unit.changes
+    unit.staged = work.machine.claimed.staged
+    if work.target != nil && unit.plan != nil { tally.needsCount() }
+    noteWaiting(work)
+    if work.machine.isReleased { released(work, unit) } else if chunks > 0 || !stop.isStopping { noteHunger(work) }
+    guard !unit.isEmpty else { return }
+    if unit.begin == .control(.discover) { work.destination.discovers(file) }
+    enqueue(unit, work)
+  }
+
+  /// For the next commit.
+  func enqueue(_ unit: FileUnit, _ work: FileWork) {
+    if let begin = unit.begin { work.destination.requests += begin.requestCount }
+    commits.append(unit)
+  }
+
+  /// The transaction of a unit is durable, which asked for so many requests. nil when the file is not in work any more.
+  func begun(_ begun: Begun, asked: Int) -> FileWork? {
+    guard let work = all[begun.file] else { return nil }
+    let wasHeld = work.machine.isHeld
+    work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: engine.wallMs)
+    work.destination.requests -= asked - begun.chunks.count - (begun.control == nil ? 0 : 1)
+    noteWaiting(work)
+    if begun.disownedChunks > 0 { tally.needsCount() }
+    if wasHeld { advance(begun.file) }
+    return all[begun.file]
+  }
+
+  /// The local file of a download stands under its name, or cannot.
+  func placed(_ file: FileID, _ proof: FileProof, _ result: Result<Void, Failure>) {
+    guard let work = all[file], work.refusal == nil else { return }
+    let changes = work.machine.placed(result, proof, nowMs: engine.wallMs)
+    advance(file, changes: changes)
+  }
+
+  // MARK: - Turns
+
+  /// Files whose backoff is over are hungry again; those that only wait, and long, leave until they are due.
+  func wakeWaiting() {
+    let now = engine.wallMs
+    for id in waiting {
+      guard let work = all[id] else { continue }
+      if work.machine.waitingUntil.contains(where: { $0 <= now }) {
+        turns.append(id)
+      } else if work.machine.openCount == 0, let due = work.machine.waitingUntil.min(), due > now + 2_000,
+        work.machine.unsentCount == work.machine.waitingUntil.count || work.machine.isFailingWidely
+      {
+        work.machine.end(.requeue(notBeforeMs: due, nil, isFailure: false))
+        advance(id)
+      }
+    }
+  }
+
+  /// Lets files begin their upload session while fewer than the configured number have one.
+  func startSessions() {
+    let perHost = room.sessionsPerHost
+    while let file = sessionSlots.next(mostPerHost: perHost, hosts: hosts.all.count, place: sessionPlace) {
+      advance(file)
+    }
+  }
+
+  private func sessionPlace(_ file: FileID) -> SessionSlots.Place? {
+    all[file].map { work in
+      SessionSlots.Place(
+        host: work.destination.host.name, batch: work.destination.batch, share: work.destination.share)
+    }
+  }
+
+  /// Gives files with unsent chunks their share, in turn.
+  func feedHungry() {
+    for _ in 0..<turns.count {
+      guard let file = turns.popFirst() else { return }
+      advance(file)
+    }
+  }
+
+  /// How many more chunks of this file may begin now.
+  private func chunkRoom(_ work: FileWork) -> Int {
+    if stop.isStopping { return 0 }
+    let ofFile = work.concurrency.limit - work.machine.openCount
+    let repeatable = work.machine.abilities.repeatable
+    // What must not be repeated is begun only when a connection is free: a crash then leaves no doubt about requests
+    // that were never sent.
+    let host = work.destination.host
+    let overall = repeatable ? room.room(host) : hosts.connections(host) - host.requests
+    let ofBatch = work.destination.share.map {
+      (repeatable ? $0 * Batches.aheadOfShare : $0) - work.destination.requests
+    }
+    return max(repeatable && work.machine.openCount == 0 ? 1 : 0, min(ofFile, overall, ofBatch ?? .max))
+  }
+
+  private func noteHunger(_ work: FileWork) {
+    let machine = work.machine
+    guard machine.ending == nil, machine.unsentCount > machine.waitingUntil.count else { return }
+    if !machine.abilities.repeatable || machine.facts.session != nil || machine.openCount > 0 {
+      turns.append(machine.claimed.id)
+    }
+  }
+
+  private func noteWaiting(_ work: FileWork) {
+    let id = work.machine.claimed.id
+    if work.machine.waitingUntil.isEmpty || work.machine.isReleased { waiting.remove(id) } else { waiting.insert(id) }
+  }
+
+  // MARK: - Leaving
+
+  /// A file left the engine: counts it and tells people.
+  private func released(_ work: FileWork, _ unit: FileUnit) {
+    let machine = work.machine
+    remove(machine.claimed.id)
+    batches.fileLeft(work.destination)
+    if work.wish != nil { tally.needsCount() }
+    let isThrownAway = unit.changes.contains(where: \.throwsAway)
+    if isThrownAway {
+      // It is to come again, in this generation or the next.
+      tally.stored(bytes: -machine.bytesStored)
+      tally.needsCount()
+    }
+    let held = isThrownAway ? 0 : machine.bytesStored
+    for change in unit.changes {
+      tally.count(change, of: machine, wish: work.wish, held: held)
+      if case .requeue(let notBeforeMs, _, _) = change { claims.wake(atMs: notBeforeMs ?? engine.wallMs) }
+    }
+  }
+
+  /// Leaves a file of which no request is open to the recovery of the next run, which gives it back all the same.
+  func forget(_ file: FileID) {
+    guard let work = remove(file) else { return }
+    work.destination.files -= 1
+  }
+
+  /// A file of which the ledger refused a change ends in the ledger when its requests have.
+  func endRefused(_ work: FileWork) {
+    guard let reason = work.refusal, work.jobs.isEmpty else { return }
+    let file = work.machine.claimed.id
+    guard remove(file) != nil else { return }
+    batches.fileLeft(work.destination)
+    tally.needsCount()
+    abandon(file, reason)
+  }
+
+  func abandon(_ file: FileID, _ reason: String) {
+    let run = engine.run
+    commits.write(
+      { tx in try tx.abandonFile(file, run, message: reason) }, then: { .abandoned($0, file, reason: reason) })
+  }
+
+  @discardableResult
+  private func remove(_ file: FileID) -> FileWork? {
+    sessionSlots.release(file)
+    waiting.remove(file)
+    return all.removeValue(forKey: file)
+  }
+}
+
+extension Begin {
+  var requestCount: Int {
+    switch self {
+    case .chunks(let limit): limit
+    case .chunkThatOpensSession, .control, .question: 1
+    case .placing: 0
+    }
+  }
+}
+
+extension FileUnit {
+  /// Requests that it begins, at most.
+  var requestCount: Int { begin?.requestCount ?? 0 }
+}
