@@ -16,16 +16,6 @@ final class HostState {
   init(name: String) { self.name = name }
 }
 
-/// What the batches with the same settings were refused.
-final class DestinationRefusals {
-  let settings: BatchSettings
-  var watch = RefusalWatch()
-  /// Why they are held back.
-  var error: TransferError?
-
-  init(settings: BatchSettings) { self.settings = settings }
-}
-
 /// A batch of this run and where it goes.
 final class BatchDestination {
   let batch: BatchID

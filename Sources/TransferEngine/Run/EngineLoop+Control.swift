@@ -25,7 +25,7 @@ extension EngineLoop {
     for (file, wish) in state.wishes { obey(wish, file) }
     for destination in batches.take(state.limits) {
       batches.hold(
-        destination, sending: jobs.values.count { $0.phase == .sending && $0.destination === destination })
+        destination, sending: requests.sendingCount(of: destination))
     }
     noteDeadlines()
     // At the end of a run the passes are counted; here the work keeps it alive anyway.
@@ -37,24 +37,14 @@ extension EngineLoop {
   private func obey(_ wish: Wish, _ file: FileID) {
     guard let work = files[file], work.wish != wish else { return }
     work.wish = wish
-    letGo(file, notBeforeMs: nil)
+    outcomes.letGo(file, notBeforeMs: nil)
     guard files[file] != nil else { return }
     let transport = work.destination.resolved.transport
     for id in work.jobs {
-      guard let job = jobs[id], job.phase == .sending, job.mayBeCut(by: wish, work.machine.abilities) else { continue }
+      guard let job = requests[id], job.phase == .sending, job.mayBeCut(by: wish, work.machine.abilities) else {
+        continue
+      }
       transport.cancel(ExchangeID(rawValue: id))
-    }
-  }
-}
-
-extension Job {
-  /// A pause never cuts off what is short or what must not be repeated: that would cost more than it stops. Nothing
-  /// cuts off the finish step, because nobody could say then whether the file is there.
-  func mayBeCut(by wish: Wish, _ abilities: ProtocolAbilities) -> Bool {
-    switch wish {
-    case .pause: false
-    case .pauseNow: range != nil && abilities.repeatable
-    case .cancel, .remove: step.step != .finish
     }
   }
 }

@@ -9,9 +9,9 @@ extension EngineLoop {
     guard hosts.scheduler.hasClosedGate(nowMs: bootMs) else { return }
     for host in hosts.all where host.files > 0 {
       if let openingMs = hosts.longClosed(host) {
-        for file in files(of: host) { letGo(file, notBeforeMs: openingMs) }
+        for file in files(of: host) { outcomes.letGo(file, notBeforeMs: openingMs) }
       } else if hosts.gate(host)?.isOpen == true, host.files > HostRoom.probingFiles {
-        for file in files(of: host).dropFirst(HostRoom.probingFiles) { letGo(file, notBeforeMs: nil) }
+        for file in files(of: host).dropFirst(HostRoom.probingFiles) { outcomes.letGo(file, notBeforeMs: nil) }
       }
     }
   }
@@ -19,7 +19,7 @@ extension EngineLoop {
   /// Those with a request that could go out come first.
   private func files(of host: HostState) -> [FileID] {
     let all = files.all.filter { $0.value.destination.host === host && $0.value.machine.ending == nil }
-    let isReady = { (work: FileWork) in work.jobs.contains { self.jobs[$0]?.phase == .ready } }
+    let isReady = { (work: FileWork) in work.jobs.contains { self.requests[$0]?.phase == .ready } }
     return all.filter { isReady($0.value) }.map(\.key) + all.filter { !isReady($0.value) }.map(\.key)
   }
 

@@ -5,24 +5,17 @@ import TransferModel
 extension EngineLoop {
   /// Deadlines that have passed since the last look, and those that were moved away.
   func noteDeadlines() {
-    if let ends = batches.takeEnds() { hosts.setEnds(ends, inFlight: ends.isEmpty ? [:] : bytesOut()) }
+    if let ends = batches.takeEnds() {
+      hosts.setEnds(ends, inFlight: ends.isEmpty ? [:] : requests.bytesInFlightByHost())
+    }
     guard let new = batches.takeOverdue() else { return }
     for batch in new { stopBeginning(batch) }
-  }
-
-  /// Body bytes that are out of what runs, by host.
-  func bytesOut() -> [String: Int64] {
-    var sums: [String: Int64] = [:]
-    for (id, bytes) in counters() {
-      if let job = jobs[id], job.range != nil { sums[job.host, default: 0] += bytes }
-    }
-    return sums
   }
 
   /// What runs is finished; everything else of the batch goes back to the ledger.
   private func stopBeginning(_ batch: BatchID) {
     for (file, work) in files.all where work.destination.batch == batch {
-      letGo(file, notBeforeMs: nil, .policyDeadline)
+      outcomes.letGo(file, notBeforeMs: nil, .policyDeadline)
     }
     markOverdue(OverduePart(batch))
   }

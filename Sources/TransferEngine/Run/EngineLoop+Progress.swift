@@ -15,7 +15,7 @@ extension EngineLoop {
     }
     tell(
       tally.snapshot(
-        views(), counters: counters(), sending: hosts.scheduler.sendingCount, waiting: files.waitingCount,
+        views(), counters: requests.bytesInFlight(), sending: hosts.scheduler.sendingCount, waiting: files.waitingCount,
         rateLimit: rateLimit))
   }
 
@@ -33,7 +33,7 @@ extension EngineLoop {
   /// The files with a request that runs, or that wait for a backoff.
   private func views() -> [ProgressTracker.View] {
     var views: [FileID: ProgressTracker.View] = [:]
-    for (id, job) in jobs where job.phase == .sending {
+    for (id, job) in requests.all where job.phase == .sending {
       guard let machine = files[job.file]?.machine else { continue }
       var view = views[job.file] ?? Self.view(machine)
       view.isBusy = true
@@ -51,15 +51,6 @@ extension EngineLoop {
     ProgressTracker.View(
       id: machine.claimed.id, path: machine.claimed.path, size: machine.facts.layout.size,
       bytesAcked: machine.bytesStored, dueMs: machine.waitingUntil.min())
-  }
-
-  /// Body bytes that are out of what runs.
-  func counters() -> [JobID: Int64] {
-    var counters: [JobID: Int64] = [:]
-    for transport in batches.transports {
-      for (id, bytes) in transport.bytesInFlight() { counters[id.rawValue] = bytes }
-    }
-    return counters
   }
 }
 

@@ -5,7 +5,7 @@ import TransferProtocols
 extension EngineLoop {
   func stopAsked(_ wish: StopSignal.Wish) {
     guard stop.ask(wish), wish == .drain else { return }
-    hosts.measureAnew(inFlight: bytesOut())
+    hosts.measureAnew(inFlight: requests.bytesInFlightByHost())
     engine.observer.notice(.draining(requests: hosts.scheduler.sendingCount))
   }
 
@@ -19,7 +19,7 @@ extension EngineLoop {
   /// Moves a stop forward: gives back what was not sent, ends what runs too long, lets every file go.
   func keepStopping() {
     if stop.sequence.leavesRows { return cancelSending() }
-    for (id, job) in jobs where job.phase == .ready { interrupt(id, nil) }
+    for (id, job) in requests.all where job.phase == .ready { outcomes.interrupt(id, nil) }
     hosts.dropReady()
     for (id, work) in files.all {
       work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
@@ -34,8 +34,8 @@ extension EngineLoop {
   /// cut off.
   private func makeRoom() {
     guard stop.takesLook() else { return }
-    let out = counters()
-    let sending = jobs.filter { $0.value.phase == .sending && $0.value.range != nil }
+    let out = requests.bytesInFlight()
+    let sending = requests.all.filter { $0.value.phase == .sending && $0.value.range != nil }
     for (host, ofHost) in Dictionary(grouping: sending, by: { $0.value.host }) {
       let bodies = ofHost.map { id, job in
         let length = job.range?.length ?? 0
@@ -48,14 +48,14 @@ extension EngineLoop {
         continue
       }
       for id in DrainPlan.hopeless(bodies, bytesPerMs: pace, withinMs: stop.sequence.leftMs(nowMs: bootMs)) {
-        guard let job = jobs[id] else { continue }
+        guard let job = requests[id] else { continue }
         job.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
       }
     }
   }
 
   func cancelSending() {
-    for (id, job) in jobs where job.phase == .sending && !mustEnd(job) {
+    for (id, job) in requests.all where job.phase == .sending && !mustEnd(job) {
       guard let work = files[job.file] else { continue }
       work.destination.resolved.transport.cancel(ExchangeID(rawValue: id))
     }

@@ -9,30 +9,27 @@ final class EngineLoop: @unchecked Sendable {
 
   let engine: Engine
   let mailbox = Mailbox<EngineEvent>()
-  let journal: SendingJournal?
   let pool: PreparingPool
   /// Set when somebody asks for a stop: sources are not read any longer.
   private let isReadingOver = Lock(false)
   let files: FilesInWork
   let intake: FileIntake
-  var jobs: [JobID: Job] = [:]
-  /// Requests that end their files, at their servers now.
-  var awaited: Set<JobID> = []
   let hosts: Hosts
   let batches: Batches
   let room: HostRoom
-  /// Files of which the ledger refused a change.
-  var refused: Set<FileID> = []
-  /// How often the source of a file changed in this run, by its newest generation.
-  var changes: [FileID: Int] = [:]
   let stop: RunStop
   let tally: RunTally
   let claims: Claims
   let commits: Commits
   let numbers = RequestNumbers()
+  let requests: Requests
+  let inquiries: Inquiries
+  let outcomes: RequestOutcomes
+  let replies: ReplyHandler
+  let sender: RequestSender
+  let refused: RefusedUnits
   let aborts: SessionAborts
 
-  var dice = SystemRandomNumberGenerator()
   private var nextHeartbeatMs: Int64 = 0
   var unreachable = UnreachableWatch()
   /// When people's wishes are looked for again.
@@ -40,7 +37,6 @@ final class EngineLoop: @unchecked Sendable {
 
   init(engine: Engine) {
     self.engine = engine
-    journal = engine.ledger.sendingJournal()
     pool = PreparingPool(threadCount: engine.configuration.preparingThreads)
     stop = RunStop(engine)
     tally = RunTally(engine)
@@ -53,6 +49,20 @@ final class EngineLoop: @unchecked Sendable {
       engine, stop: stop, tally: tally, claims: claims, hosts: hosts, batches: batches, room: room, commits: commits)
     intake = FileIntake(
       engine, stop: stop, claims: claims, hosts: hosts, batches: batches, room: room, commits: commits, files: files)
+    requests = Requests(numbers, batches: batches, files: files)
+    inquiries = Inquiries(engine, mailbox, stop: stop, files: files, requests: requests)
+    outcomes = RequestOutcomes(
+      engine, tally: tally, hosts: hosts, batches: batches, files: files, requests: requests, inquiries: inquiries)
+    replies = ReplyHandler(
+      engine, mailbox, stop: stop, tally: tally, batches: batches, files: files, requests: requests,
+      outcomes: outcomes, pool: pool)
+    let readStop = ReadStop { [isReadingOver] in isReadingOver.withLock { $0 } }
+    sender = RequestSender(
+      engine, mailbox, stop: stop, tally: tally, hosts: hosts, files: files, requests: requests,
+      inquiries: inquiries, outcomes: outcomes,
+      local: LocalFiles(engine, mailbox, pool: pool, readStop: readStop))
+    refused = RefusedUnits(
+      stop: stop, tally: tally, hosts: hosts, commits: commits, files: files, requests: requests, outcomes: outcomes)
     aborts = SessionAborts(
       SessionAborts.Surroundings(
         engine: engine, numbers: numbers, pool: pool, batches: batches,
@@ -65,8 +75,6 @@ final class EngineLoop: @unchecked Sendable {
   var civilMs: Int64 { engine.clock.civilMs }
   var bootMs: Int64 { engine.clock.bootMs }
   var isStopping: Bool { stop.isStopping }
-
-  var readStop: ReadStop { ReadStop { [isReadingOver] in isReadingOver.withLock { $0 } } }
 
   /// Takes a wish from any thread. What ends for it is heard of after the wish.
   func ask(_ wish: StopSignal.Wish) {
@@ -98,14 +106,14 @@ final class EngineLoop: @unchecked Sendable {
     switch event {
     case .claimed(let result): intake.claimed(result)
     case .committed(let result, let units, let isRepeat): committed(result, units, isRepeat: isRepeat)
-    case .abandoned(let result, let file, let reason): abandoned(result, file, reason)
+    case .abandoned(let result, let file, let reason): refused.abandoned(result, file, reason: reason)
     case .abort(let event): aborts.handle(event)
-    case .prepared(let job, let result): prepared(job, result)
-    case .replied(let job, let reply): replied(job, reply)
-    case .read(let job, let result): wasRead(job, result)
-    case .heard(let id, let reply): heard(id, reply)
+    case .prepared(let job, let result): sender.prepared(job, result)
+    case .replied(let job, let reply): replies.replied(job, reply)
+    case .read(let job, let result): replies.wasRead(job, result)
+    case .heard(let id, let reply): replies.heard(id, reply)
     case .placed(let file, let proof, let result): files.placed(file, proof, result)
-    case .knownSessions(let result, let listed): sessionsAreKnown(result, listed)
+    case .knownSessions(let result, let listed): replies.sessionsAreKnown(result, listed)
     case .heartbeat(let result): heartbeat(result)
     case .counted(let result): tally.counted(result)
     case .markedOverdue(let result): markedOverdue(result)
@@ -113,6 +121,19 @@ final class EngineLoop: @unchecked Sendable {
     case .stop(let wish): stopAsked(wish)
     }
   }
+
+  /// A write of units has ended.
+  private func committed(_ result: Result<[Begun], TransferError>, _ units: [FileUnit], isRepeat: Bool) {
+    commits.ended()
+    switch result {
+    case .failure(let error): refused.failed(error, units, isRepeat: isRepeat)
+    case .success(let all):
+      for (begun, unit) in zip(all, units) { sender.begun(begun, asked: unit.requestCount) }
+    }
+  }
+
+  /// Waiting longer would not help, or would leave connections idle.
+  private var isCommitDue: Bool { isStopping || hosts.scheduler.readyCount < hosts.reach || commits.isDue }
 
   /// Keeps enough begun requests ahead of the connections: files in work first, then new ones.
   private func beginMore() {
@@ -126,9 +147,9 @@ final class EngineLoop: @unchecked Sendable {
   /// What is done after every batch of events.
   private func turn() {
     obeyPeople()
-    startSending()
+    sender.sendReady()
     aborts.send(isStopping: isStopping)
-    askBeside()
+    inquiries.askDue()
     if !isStopping {
       releaseClosed()
       beginMore()
@@ -142,11 +163,11 @@ final class EngineLoop: @unchecked Sendable {
 
   /// Nothing runs that could still report.
   private var isQuiet: Bool {
-    jobs.values.allSatisfy { $0.phase == .ready } && aborts.isQuiet && !commits.isWriting && !claims.isClaiming
+    requests.areAllReady && aborts.isQuiet && !commits.isWriting && !claims.isClaiming
   }
 
   private func isFinished() throws(TransferError) -> Bool {
-    guard files.isEmpty, jobs.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
+    guard files.isEmpty, requests.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
     if stop.sequence.wish != nil || !engine.configuration.claimsFiles { return true }
     guard claims.nextMs > wallMs else { return false }
     let without = batches.resting

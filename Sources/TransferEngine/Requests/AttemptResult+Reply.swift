@@ -35,4 +35,24 @@ extension AttemptResult {
     // With an answer nothing is in doubt.
     mayHaveArrived = !reply.isAnswered && reply.requestMayHaveArrived
   }
+
+  /// Counts what the request moved of its file, of which `acked` bytes more are stored than before.
+  mutating func count(
+    _ acked: Int64, of step: JobStep, _ range: ByteRange?, _ meaning: Interpretation, _ reply: TransferReply?
+  ) {
+    guard let range else {
+      bytesTransferred = 0
+      return
+    }
+    bytesAcked = max(0, acked)
+    if step.isFound { (bytesAcked, message) = (0, "not sent: the server's list of parts has it") }
+    if case .offset = meaning.outcome { bytesAcked = min(bytesAcked, bytesTransferred) }
+    // The server took less than it was given, or gave less than was asked for: what is left comes again.
+    guard case .advanced(let through) = meaning.outcome, acked < range.length else { return }
+    outcome = reply?.isCancelled == true ? .interrupted : .retry
+    if let failure = reply?.answerFailure { (code, message) = (failure.code, failure.message) }
+    if let failure = FileMachine.tinyProgress(step, to: through) {
+      (code, message) = (failure.code, failure.message)
+    }
+  }
 }

@@ -1,0 +1,86 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// What is done with local files, on the preparing threads: a source is opened and read before its request, a partial
+/// file opened or made, and moved to its name when it is whole. Used by the engine's thread.
+final class LocalFiles {
+  private let engine: Engine
+  private let mailbox: Mailbox<EngineEvent>
+  private let pool: PreparingPool
+  private let journal: SendingJournal?
+  /// Says when sources are not read any longer.
+  private let readStop: ReadStop
+
+  init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, pool: PreparingPool, readStop: ReadStop) {
+    (self.engine, self.mailbox, self.pool, self.readStop) = (engine, mailbox, pool, readStop)
+    journal = engine.ledger.sendingJournal()
+  }
+
+  /// Makes ready what a request needs.
+  func prepare(_ job: Job, _ work: FileWork) {
+    let receiving = job.destination.resolved.transferProtocol.bodiesInAnswers
+    if let target = work.target, let range = job.range, let receiving {
+      return prepare(target, range, job, work, receiving)
+    }
+    let (id, mailbox) = (job.id, mailbox)
+    pool.perform(order(job, work)) { mailbox.put(.prepared(id, $0)) }
+  }
+
+  private func order(_ job: Job, _ work: FileWork) -> PreparationOrder {
+    let (step, range, destination) = (job.step, job.range, job.destination)
+    let proto = destination.resolved.transferProtocol
+    var ahead = range == nil ? [] : proto.digestsAhead(destination.learned, work.machine.facts.layout)
+    if job.listing(work) != nil { ahead.formUnion(proto.digestsOfListing) }
+    return PreparationOrder(
+      path: path(of: work.machine.claimed), version: work.version,
+      isStaged: work.machine.claimed.staged != nil, range: range,
+      head: range == nil ? nil : step.step.chunk?.head, checksIdentity: step.step == .finish,
+      digestsAhead: ahead,
+      digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),
+      sentAlgorithm: proto.sentDigest, journal: journal?.entry(step.attempt), file: work.source,
+      credentials: destination.resolved.credentials, stop: readStop)
+  }
+
+  /// Where the bytes of a file are read.
+  private func path(of file: ClaimedFile) -> NameBytes {
+    guard let staged = file.staged, let copies = engine.configuration.copies else { return file.path }
+    return copies.path(staged)
+  }
+
+  /// Opens or makes the partial file.
+  private func prepare(
+    _ target: Target, _ range: ByteRange, _ job: Job, _ work: FileWork, _ receiving: any BodiesInAnswers
+  ) {
+    guard let chunk = job.step.step.chunk else { preconditionFailure("a range without a chunk") }
+    let facts = work.machine.facts
+    let order = TargetOrder(
+      target: target, holdsBytes: facts.acked > 0, size: facts.layout.size, range: range, head: chunk.head,
+      algorithm: job.destination.resolved.transferProtocol.sentDigest,
+      content: { status, fields in receiving.content(status: status, fields, of: chunk, facts) },
+      credentials: job.destination.resolved.credentials, stop: readStop)
+    let (id, mailbox) = (job.id, mailbox)
+    pool.wait({ order.perform() }, then: { mailbox.put(.prepared(id, $0)) })
+  }
+
+  /// Every byte is stored and recorded: the file gets its name, and is done then.
+  func place(_ work: FileWork, _ proof: FileProof) {
+    guard let target = work.target else { preconditionFailure("an upload has no place") }
+    let file = work.machine.claimed.id
+    let facts = work.machine.facts
+    let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers
+    let placing = target.placing(
+      size: facts.layout.size, digest: proof.digest, modifiedMs: receiving?.modificationTimeMs(facts))
+    let mailbox = mailbox
+    pool.wait(
+      { Result { () throws(Failure) in try placing.perform() } }, then: { mailbox.put(.placed(file, proof, $0)) })
+  }
+}
+
+extension ChunkFacts {
+  /// What is stored of it, when the request brings all the rest; nil for none.
+  fileprivate var head: ByteRange? {
+    guard body.offset > range.offset, body.end == range.end else { return nil }
+    return ByteRange(offset: range.offset, length: body.offset - range.offset)
+  }
+}

@@ -1,0 +1,58 @@
+import TransferModel
+import TransferProtocols
+
+/// What the batches with the same settings were refused: one answer for all files of a destination, which is asked a
+/// few times and not once for each file. Owner of the ``RefusalWatch``.
+final class DestinationRefusals {
+  let settings: BatchSettings
+  private var watch = RefusalWatch()
+  /// Why they are held back.
+  private(set) var error: TransferError?
+
+  init(settings: BatchSettings) { self.settings = settings }
+
+  /// How often the credentials were read again.
+  var generation: Int { watch.generation }
+
+  /// What a refusal means for the file, in place of what it would mean if the file were at fault. Sets ``error`` when
+  /// the destination takes nothing for now.
+  func weighed(_ meaning: Interpretation, of job: Job, status: Int) -> Interpretation {
+    guard case .failed(let failure, let remedy) = meaning.outcome else {
+      if (200..<300).contains(status) { watch.succeeded() }
+      return meaning
+    }
+    guard status >= 400, failure.code.isOfDestination, remedy == .permanent || remedy == .refreshCredential else {
+      return meaning
+    }
+    let isAboutCredential = failure.code.blame == .auth && !job.destination.resolved.credentials.label.isEmpty
+    let generation = isAboutCredential ? job.credentialGeneration : nil
+    switch watch.refused(failure, file: job.file, generation: generation) {
+    case .readCredential: return meaning.with(.failed(failure, .refreshCredential))
+    case .sendAgain: return meaning.with(.failed(failure, .repair))
+    case .wait: return meaning.with(.failed(failure, .hold))
+    case .hold:
+      hold(failure)
+      return meaning.with(.failed(failure, .hold))
+    case .fileAtFault: return meaning.with(.failed(failure, .permanent))
+    }
+  }
+
+  private func hold(_ failure: Failure) {
+    let isAuth = failure.code.blame == .auth
+    error = TransferError(
+      isAuth ? .auth : .config, "send to", NameBytes(settings.destination), cause: failure.message,
+      remedy: isAuth
+        ? "put the credentials right and run \"transfers run\""
+        : "make it or correct the destination, then run \"transfers run\"")
+  }
+}
+
+extension ErrorCode {
+  /// The reason may be the destination's, and that of all its files.
+  fileprivate var isOfDestination: Bool {
+    switch self {
+    case .authRefused, .authExpired, .protoNoDestination: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import TransferModel
+import TransferProtocols
+
+extension HostGate.Outcome {
+  /// What a reply, which means `meaning`, says about its host.
+  init(_ reply: TransferReply, _ meaning: Interpretation) {
+    if reply.bodyFailure != nil {
+      self = .interrupted
+    } else if !reply.isAnswered && !reply.requestMayHaveArrived {
+      self = .noConnection
+    } else if reply.bytesReceived > 0, let failure = reply.answerFailure, !reply.isCancelled {
+      self = failure.code.blame == .network ? .lost : .failure
+    } else if case .failed(let failure, let remedy) = meaning.outcome {
+      self.init(reply, failure, remedy)
+    } else {
+      self = .success
+    }
+  }
+
+  private init(_ reply: TransferReply, _ failure: Failure, _ remedy: Remedy) {
+    if case .retry(isThrottled: true) = remedy {
+      self = .throttled(retryAfterMs: failure.retryAfterMs)
+    } else if reply.isAnswered {
+      self = reply.status >= 500 ? .failure : .success
+    } else {
+      self = failure.code.blame == .network ? .lost : .failure
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// Reads what servers answer: a reply, what it means to its protocol, and what it says about host and destination.
+/// Used by the engine's thread.
+final class ReplyHandler {
+  private let engine: Engine
+  private let mailbox: Mailbox<EngineEvent>
+  private let stop: RunStop
+  private let tally: RunTally
+  private let batches: Batches
+  private let files: FilesInWork
+  private let requests: Requests
+  private let outcomes: RequestOutcomes
+  private let pool: PreparingPool
+
+  init(
+    _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, stop: RunStop, tally: RunTally, batches: Batches,
+    files: FilesInWork, requests: Requests, outcomes: RequestOutcomes, pool: PreparingPool
+  ) {
+    (self.engine, self.mailbox, self.stop, self.tally, self.batches) = (engine, mailbox, stop, tally, batches)
+    (self.files, self.requests, self.outcomes, self.pool) = (files, requests, outcomes, pool)
+  }
+
+  /// A request ended; its connection is free before anything is committed.
+  func replied(_ id: Job.ID, _ reply: TransferReply) {
+    guard let job = requests[id], let work = files[job.file] else {
+      preconditionFailure("a reply to request \(id), which is unknown")
+    }
+    if work.refusal != nil {
+      outcomes.connectionIsFree(job, .interrupted)
+      return outcomes.drop(id)
+    }
+    if job.inquiry?.holds(reply) == true { return callOffQuestion(of: job) }
+    let reply = job.settled(reply)
+    if job.range != nil {
+      tally.moved(bytes: reply.bytesMoved)
+      if reply.isAnswered { job.destination.host.pauses.note(reply.longestPauseMs) }
+    }
+    let isEmptyHanded = job.prepared?.region != nil && reply.bytesReceived == 0
+    if reply.isCancelled && (!reply.isAnswered || isEmptyHanded) {
+      outcomes.connectionIsFree(job, .interrupted, bytes: reply.bytesMoved)
+      return outcomes.interrupt(id, reply)
+    }
+    read(reading(job, work, reply), of: job)
+  }
+
+  /// What asks about a request that has its answer.
+  private func callOffQuestion(of job: Job) {
+    guard let question = job.inquiry?.question, let asking = requests[question] else { return }
+    outcomes.callOff(asking)
+  }
+
+  private func read(_ reading: ReplyReading, of job: Job) {
+    let (id, mailbox) = (job.id, mailbox)
+    if reading.reply.bytesReceived > 0 {
+      job.phase = .answered
+      return pool.wait({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
+    }
+    guard reading.reply.body.count > ReplyReading.shortBody else { return wasRead(id, reading.read()) }
+    job.phase = .answered
+    pool.read({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
+  }
+
+  /// Goes on with what an answer says.
+  func wasRead(_ id: Job.ID, _ read: ReplyReading.Result) {
+    guard let job = requests[id], let work = files[job.file] else { return }
+    guard work.refusal == nil else {
+      outcomes.connectionIsFree(job, .interrupted)
+      return outcomes.drop(id)
+    }
+    var reply = read.reply
+    job.destination.learn(from: read.meaning)
+    let meaning = weighed(read.meaning, job, reply)
+    if read.bringsSecrets { reply.body = [] }
+    let isOurEnd = job.inquiry?.isFound == true && !reply.isAnswered
+    outcomes.connectionIsFree(
+      job, isOurEnd ? .interrupted : HostGate.Outcome(reply, meaning), bytes: reply.bytesMoved,
+      tookMs: reply.timing.totalMs)
+    if let listed = ListedSessions(id, meaning, reply) {
+      job.phase = .answered
+      let mailbox = mailbox
+      return listed.askWhichAreKnown(engine.ledger) { mailbox.put(.knownSessions($0, listed)) }
+    }
+    outcomes.conclude(id, meaning, reply: reply, identityNow: job.identityNow)
+  }
+
+  func sessionsAreKnown(_ result: Result<Set<String>, TransferError>, _ listed: ListedSessions) {
+    if case .failure(let error) = result { stop.fail(error) }
+    outcomes.conclude(
+      listed.request, listed.meaning(without: result), reply: listed.reply,
+      identityNow: requests[listed.request]?.identityNow)
+  }
+
+  /// An interim answer to a request that goes on: the name of its session is durable as soon as it is known.
+  func heard(_ id: Job.ID, _ reply: InterimReply) {
+    guard let job = requests[id], let work = files[job.file], work.refusal == nil else { return }
+    let proto = job.destination.resolved.transferProtocol
+    let context = job.context(work, civilMs: engine.civilMs)
+    guard let session = proto.interpretInterim(reply, to: job.step.step, work.machine.facts, context) else { return }
+    let changes = work.machine.heard(job.step, session, proto)
+    if !changes.isEmpty { files.advance(job.file, changes: changes) }
+  }
+
+  /// The meaning for the file, when its destination may refuse all files. The files of all batches for a destination
+  /// that does wait for another run.
+  private func weighed(_ meaning: Interpretation, _ job: Job, _ reply: TransferReply) -> Interpretation {
+    let refusals = job.destination.refusals
+    let wasHeld = refusals.error != nil
+    let weighed = refusals.weighed(meaning, of: job, status: reply.status)
+    if !wasHeld, let error = refusals.error {
+      for destination in batches.all where destination.refusals === refusals {
+        outcomes.block(destination.batch, error)
+      }
+    }
+    return weighed
+  }
+
+  /// What is needed to read the answer, whoever does it.
+  private func reading(_ job: Job, _ work: FileWork, _ reply: TransferReply) -> ReplyReading {
+    let (facts, chunk) = (work.machine.facts, job.step.step.chunk)
+    let mask = SecretMask(
+      job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 },
+      capabilities: facts.capabilities(chunk))
+    var reading = ReplyReading(
+      reply: reply, mask: mask, bringsSecrets: job.step.step == .discover,
+      transferProtocol: job.destination.resolved.transferProtocol, step: job.step.step, facts: facts,
+      context: job.context(work, civilMs: engine.civilMs))
+    if let failure = reply.bodyFailure {
+      reading.meaning = .failed(failure, .permanent)
+    } else if reply.status == 417, !job.destination.learned.refusesExpect, !reply.isCancelled {
+      reading.meaning = expectationFailed(job)
+    } else if case .chunk(let chunk) = job.requestStep, let body = job.prepared?.body {
+      note(body, of: chunk, in: &reading)
+    } else {
+      reading.region = job.prepared?.region
+    }
+    return reading
+  }
+
+  private func note(_ body: PreparedBody, of chunk: ChunkFacts, in reading: inout ReplyReading) {
+    var chunk = chunk
+    let sent = body.sentDigest()
+    // Whatever the transport says: what was not read to its end did not go out whole.
+    reading.isBodyIncomplete = sent == nil && body.length > 0
+    if let sent {
+      if let ahead = body.ahead[sent.algorithm], ahead != sent {
+        reading.meaning = .failed(
+          Failure(.sourceChanged, "the source was written to while it was sent: its digest changed"), .permanent)
+      }
+      chunk.digests[sent.algorithm] = body.digestFromStart()
+    }
+    reading.step = .chunk(chunk)
+  }
+
+  /// The server does not know `Expect: 100-continue` (RFC 9110 section 10.1.1): the same again without, there and from
+  /// now on.
+  private func expectationFailed(_ job: Job) -> Interpretation {
+    var learned = job.destination.learned
+    learned.refusesExpect = true
+    let failure = Failure(.http4xx, "the server answered 417: it does not know Expect; it is left out from now on")
+    return .failed(failure, .repair).with(learned: learned)
+  }
+}

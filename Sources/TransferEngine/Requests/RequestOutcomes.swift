@@ -1,0 +1,220 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// What the end of a request means: its attempt is closed, and its file goes on, waits or leaves. Owner of the
+/// ``Retries``. Used by the engine's thread.
+final class RequestOutcomes {
+  private let engine: Engine
+  private let tally: RunTally
+  private let hosts: Hosts
+  private let batches: Batches
+  private let files: FilesInWork
+  private let requests: Requests
+  private let inquiries: Inquiries
+  private var retries: Retries
+
+  init(
+    _ engine: Engine, tally: RunTally, hosts: Hosts, batches: Batches, files: FilesInWork, requests: Requests,
+    inquiries: Inquiries
+  ) {
+    (self.engine, self.tally, self.hosts, self.batches) = (engine, tally, hosts, batches)
+    (self.files, self.requests, self.inquiries) = (files, requests, inquiries)
+    retries = Retries(engine.configuration.retry)
+  }
+
+  /// A connection is free.
+  func connectionIsFree(_ job: Job, _ outcome: HostGate.Outcome, bytes: Int64 = 0, tookMs: Int64 = 0) {
+    if job.range != nil, let work = files[job.file] {
+      switch outcome {
+      case .success: work.concurrency.succeeded(bytes: bytes, nowMs: engine.bootMs)
+      case .lost: work.concurrency.halve(sending: work.machine.openCount, nowMs: engine.bootMs)
+      case .throttled, .noConnection, .failure, .interrupted: break
+      }
+    }
+    hosts.ended(job, outcome, bytes: bytes, tookMs: tookMs)
+  }
+
+  // MARK: - Ends
+
+  /// Ends an attempt with what it meant, and goes on with the file. `reply` is nil when nothing was sent.
+  func conclude(_ id: Job.ID, _ meaning: Interpretation, reply: TransferReply?, identityNow: SourceIdentity?) {
+    if let job = requests[id], files[job.file]?.refusal != nil { return drop(id) }
+    if let job = requests[id], job.beside != nil { return questionEnded(id, meaning, reply) }
+    guard let (job, work) = requests.end(id) else { return }
+    let loss = reply.flatMap { HostGate.Outcome($0, meaning) == .lost ? $0 : nil }
+    var retry = decide(job, meaning, loss, identityNow, work.machine)
+    if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
+    var result = AttemptResult(meaning, reply, retry, wallMs: engine.wallMs)
+    noteFailure(job, meaning, result.outcome, retry, work)
+    let before = work.machine.bytesStored
+    let changes = work.machine.concluded(job.step, meaning, retry)
+    let acked = work.machine.bytesStored - before
+    tally.stored(bytes: acked)
+    // What a question found counts for those who sent it, as the ledger says.
+    if acked < 0 { tally.acknowledged(bytes: acked) }
+    result.count(acked, of: job.step, job.range, meaning, reply)
+    if job.range != nil { tally.acknowledged(bytes: result.bytesAcked) }
+    if reply != nil, !changes.contains(where: \.storesChunk) { result.sent = job.sentPiece }
+    ended(job, result, changes)
+  }
+
+  /// We stopped a request, or never sent it.
+  func interrupt(_ id: Job.ID, _ reply: TransferReply?) {
+    guard let job = requests[id], let work = files[job.file] else { return }
+    if work.refusal != nil { return drop(id) }
+    let mayHaveArrived = reply?.requestMayHaveArrived ?? false
+    var result = AttemptResult(outcome: .interrupted, code: .engineInterrupted, message: nil)
+    if let reply {
+      result.fill(from: reply)
+      result.sent = job.sentPiece
+    }
+    if job.beside != nil { return inquiries.ended(id, result) }
+    _ = requests.end(id)
+    let changes = work.machine.interrupted(job.step, mayHaveArrived: mayHaveArrived)
+    if changes.contains(where: { if case .chunkUnknown = $0 { true } else { false } }) { result.outcome = .unknown }
+    ended(job, result, changes)
+  }
+
+  /// A request of a refused file is over; nobody interprets what came of it.
+  func drop(_ id: Job.ID) {
+    guard let (job, work) = requests.end(id) else { return }
+    let undecided = job.destination.takeUndecided(after: job.step.step)
+    files.endRefused(work)
+    for file in undecided { files.advance(file) }
+  }
+
+  /// The request is of no use any more.
+  func callOff(_ job: Job) {
+    switch job.phase {
+    case .sending: job.cancel()
+    case .ready: for id in hosts.takeReady(where: { $0 == job.id }) { interrupt(id, nil) }
+    case .preparing, .answered: break
+    }
+  }
+
+  private func ended(_ job: Job, _ result: AttemptResult, _ changes: [FileChange]) {
+    let undecided = job.destination.takeUndecided(after: job.step.step)
+    files.advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
+    // After its own: the last of the others to end lets the file go, and no attempt of it may be open then.
+    if let work = files[job.file], work.machine.ending != nil { endOthers(of: work) }
+    for file in undecided { files.advance(file) }
+  }
+
+  private func questionEnded(_ id: Job.ID, _ meaning: Interpretation, _ reply: TransferReply?) {
+    let now = RetryDecision(notBeforeMs: engine.wallMs, isExhausted: false)
+    var result = AttemptResult(meaning, reply, now, wallMs: engine.wallMs)
+    // It fails nothing.
+    if result.outcome == .fatal || result.outcome == .unknown { result.outcome = .retry }
+    let isFound = if case .finished = meaning.outcome { true } else { false }
+    inquiries.ended(id, result, isFound: isFound)
+  }
+
+  /// The file is to end: its other requests are called off; those that run are left to their ends when it only is let
+  /// go.
+  private func endOthers(of work: FileWork) {
+    for id in hosts.takeReady(where: work.jobs.contains) { interrupt(id, nil) }
+    guard work.machine.othersAreInVain else { return }
+    for id in work.jobs { if let job = requests[id], job.phase == .sending { job.cancel() } }
+  }
+
+  // MARK: - Retries
+
+  /// The source of a file changed, and another generation took its place.
+  func superseded(_ file: FileID, by successor: FileID) { retries.superseded(file, by: successor) }
+
+  private func decide(
+    _ job: Job, _ meaning: Interpretation, _ loss: TransferReply?, _ identityNow: SourceIdentity?,
+    _ machine: FileMachine
+  ) -> RetryDecision {
+    guard let (failure, remedy) = job.step.failure(meaning), job.inquiry?.isFound != true else {
+      return RetryDecision(notBeforeMs: engine.wallMs, isExhausted: false)
+    }
+    let isThrottled = if case .retry(isThrottled: let flag) = remedy { flag } else { false }
+    // A session belongs to the file, whichever of its chunks says that it is gone.
+    let failures = remedy == .sessionGone ? max(job.step.failures, machine.failures) : job.step.failures
+    let drop = loss.flatMap { loss in
+      hosts.gate(job.destination.host).flatMap { gate in
+        gate.dropsNow ? Retries.Drop(lossesInARow: gate.lossesInARow, wasUnderWay: loss.wasUnderWay) : nil
+      }
+    }
+    let budgetMs =
+      remedy.costsBudget ? hosts.chargeRetry(job, isThrottled: isThrottled, isLoss: loss != nil) : 0
+    var retry = retries.decide(
+      failure, isThrottled: isThrottled, of: job.file, number: failures + 1, drop: drop, budgetMs: budgetMs,
+      nowMs: engine.wallMs)
+    retry.identityNow = identityNow
+    return retry
+  }
+
+  /// For a file of which hardly anything is stored, on a line that lost several bodies of its kind and let none
+  /// through.
+  private func shorterLayout(_ job: Job, _ machine: FileMachine) -> ChunkLayout? {
+    guard job.range != nil, machine.isHardlyStored, machine.facts.isPlanned,
+      let gate = hosts.gate(job.destination.host), gate.isLossy, gate.lossesInARow >= 2 || job.step.failures >= 2,
+      let shorter = try? job.destination.resolved.transferProtocol.layoutOfShortChunks(size: machine.facts.layout.size),
+      shorter.chunkSize < machine.facts.layout.chunkSize, shorter.count > machine.facts.layout.count
+    else { return nil }
+    return shorter
+  }
+
+  private func noteFailure(
+    _ job: Job, _ meaning: Interpretation, _ outcome: AttemptOutcome, _ retry: RetryDecision, _ work: FileWork
+  ) {
+    guard case .failed(let failure, let remedy) = meaning.outcome else { return }
+    if remedy == .refreshCredential { work.destination.resolved.credentials.refresh() }
+    guard remedy != .hold, outcome == .retry else { return }
+    tally.retried(work.machine, failure, failures: job.step.failures + 1, dueMs: retry.notBeforeMs)
+  }
+
+  // MARK: - Letting go
+
+  /// The file leaves the engine without prejudice as soon as nothing of it is under way.
+  func letGo(_ file: FileID, notBeforeMs: Int64?, _ code: ErrorCode? = nil) {
+    guard let work = files[file] else { return }
+    work.machine.end(.requeue(notBeforeMs: notBeforeMs, code, isFailure: false))
+    _ = hosts.takeReady(where: work.jobs.contains)
+    for id in work.jobs where requests[id]?.phase == .ready { interrupt(id, nil) }
+    files.advance(file)
+  }
+
+  /// The same with all files of a batch.
+  func letGo(_ batch: BatchID, _ code: ErrorCode? = nil) {
+    for (file, work) in files.all where work.destination.batch == batch { letGo(file, notBeforeMs: nil, code) }
+  }
+
+  /// Nothing can be sent for this batch in this run: no credentials, or settings that cannot work. Its files wait for
+  /// the next run; the others go on, and the run ends with the error.
+  func block(_ batch: BatchID, _ error: TransferError) {
+    if batches.block(batch, error) { letGo(batch) }
+  }
+}
+
+extension JobStep {
+  /// Why it is to be done again; nil when nothing failed.
+  fileprivate func failure(_ meaning: Interpretation) -> (Failure, Remedy)? {
+    switch meaning.outcome {
+    case .failed(let failure, let remedy): (failure, remedy)
+    case .advanced(let acked): FileMachine.tinyProgress(self, to: acked).map { ($0, .retry(isThrottled: false)) }
+    default: nil
+    }
+  }
+}
+
+extension TransferReply {
+  /// Bytes moved for a while before the connection was lost: to wait would not make the next one live longer.
+  fileprivate var wasUnderWay: Bool { bytesSent >= BodyProgress.enough && timing.totalMs >= 200 }
+}
+
+extension Remedy {
+  var isRetry: Bool {
+    switch self {
+    case .retry, .probe, .sessionGone: true
+    case .repair, .makeParents, .refreshCredential, .hold, .permanent, .unknown: false
+    }
+  }
+
+  /// A server that has forgotten uploads, as after a restart, answers at once and is not overloaded: what is sent again
+  /// then is new work.
+  fileprivate var costsBudget: Bool { isRetry && self != .sessionGone }
+}

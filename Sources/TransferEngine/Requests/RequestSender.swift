@@ -1,0 +1,208 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// Brings requests that are durable to their servers: prepared, then sent as the scheduler allows. Used by the engine's
+/// thread.
+final class RequestSender {
+  private let engine: Engine
+  private let mailbox: Mailbox<EngineEvent>
+  private let stop: RunStop
+  private let tally: RunTally
+  private let hosts: Hosts
+  private let files: FilesInWork
+  private let requests: Requests
+  private let inquiries: Inquiries
+  private let outcomes: RequestOutcomes
+  private let local: LocalFiles
+
+  init(
+    _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, stop: RunStop, tally: RunTally, hosts: Hosts,
+    files: FilesInWork, requests: Requests, inquiries: Inquiries, outcomes: RequestOutcomes, local: LocalFiles
+  ) {
+    (self.engine, self.mailbox, self.stop, self.tally, self.hosts) = (engine, mailbox, stop, tally, hosts)
+    (self.files, self.requests, self.inquiries) = (files, requests, inquiries)
+    (self.outcomes, self.local) = (outcomes, local)
+  }
+
+  // MARK: - Preparing
+
+  /// What was begun is durable: prepare it. So many requests were asked for.
+  func begun(_ begun: Begun, asked: Int) {
+    if let successor = begun.successor { outcomes.superseded(begun.file, by: successor) }
+    tally.acknowledged(bytes: begun.creditedBytes - begun.uselessBytes)
+    if let staged = begun.unstaged { engine.configuration.copies?.remove(staged) }
+    guard let work = files.begun(begun, asked: asked) else { return }
+    if let proof = begun.placing { local.place(work, proof) }
+    for chunk in begun.chunks { begin(chunk, work) }
+    if let control = begun.control {
+      let step = JobStep(
+        target: .control(control.attempt), step: control.step, failures: work.machine.failures)
+      begin(step, work, range: nil, beside: begun.beside)
+    }
+  }
+
+  private func begin(_ claimed: ClaimedChunk, _ work: FileWork) {
+    let proto = work.destination.resolved.transferProtocol
+    // Where chunks do not wait for themselves, it is the file that fails.
+    let isOfFile = work.machine.isWhole || !work.machine.abilities.parallelChunks
+    let failures = isOfFile ? work.machine.failures : claimed.facts.failures
+    var chunk = claimed.facts
+    chunk.failures = failures
+    let host = work.destination.host
+    let isLossy = hosts.gate(host)?.isLossy ?? false
+    chunk.mostAtOnce = host.bodyLength.limit
+    chunk.mostBody = [BodyProgress.longestBody(afterFailures: failures), isLossy ? chunk.mostAtOnce : nil]
+      .compactMap(\.self).min()
+    chunk.body = proto.bodyRange(of: chunk, work.machine.facts)
+    let step: StepRequest =
+      switch claimed.operation {
+      case .prepare: .prepareChunk(chunk)
+      case .probe: .probeChunk(chunk)
+      default: .chunk(chunk)
+      }
+    begin(
+      JobStep(target: .chunk(claimed.id, claimed.attempt), step: step, failures: failures), work,
+      range: claimed.operation == .part ? chunk.body : nil)
+  }
+
+  private func begin(_ step: JobStep, _ work: FileWork, range: ByteRange?, beside: Job.ID? = nil) {
+    let job = requests.begin(step, of: work, range: range, beside: beside)
+    if let beside { requests[beside]?.inquiry?.begin(job.id) }
+    if range != nil {
+      work.concurrency.started(sending: work.machine.openCount, nowMs: engine.bootMs)
+    }
+    // What was asked of the ledger before the file's end was known is given back unsent.
+    if endsUnsent(job, work) { return }
+    prepare(job, work)
+  }
+
+  /// Nothing is sent for the file any more.
+  private func endsUnsent(_ job: Job, _ work: FileWork) -> Bool {
+    if work.refusal != nil {
+      outcomes.drop(job.id)
+      return true
+    }
+    guard stop.isStopping || work.machine.ending != nil || inquiries.isMoot(job) else { return false }
+    outcomes.interrupt(job.id, nil)
+    return true
+  }
+
+  private func prepare(_ job: Job, _ work: FileWork) {
+    job.phase = .preparing
+    job.credentialGeneration = job.destination.refusals.generation
+    local.prepare(job, work)
+  }
+
+  func prepared(_ id: Job.ID, _ result: Result<Prepared, PreparationFailure>) {
+    guard let job = requests[id], let work = files[job.file], !endsUnsent(job, work) else { return }
+    switch result {
+    case .failure(let failed) where failed.failure.code == .authMissing:
+      // Nothing can be sent there at all; the file is not at fault.
+      job.phase = .ready
+      outcomes.block(
+        work.machine.claimed.batch,
+        TransferError(
+          .auth, "read the credentials", cause: failed.failure.message, remedy: "set them and run \"transfers run\""))
+    case .failure(let failed):
+      outcomes.conclude(id, .failed(failed.failure, failed.remedy), reply: nil, identityNow: failed.identityNow)
+    case .success(let prepared): isPrepared(job, prepared, work)
+    }
+  }
+
+  private func isPrepared(_ job: Job, _ prepared: Prepared, _ work: FileWork) {
+    if case .slice(let slice)? = prepared.body?.content, !work.machine.isWhole { work.source = slice.file }
+    job.prepared = prepared
+    if let region = prepared.region { notePartial(region.file, work) }
+    work.fileDigests.merge(prepared.fileDigests) { $1 }
+    if let found = job.found(work) {
+      job.step.isFound = true
+      return outcomes.conclude(job.id, .stored(found, proof: nil), reply: nil, identityNow: nil)
+    }
+    job.phase = .ready
+    recordSighting(work)
+    if !stop.isStopping { hosts.isReady(job) }
+  }
+
+  /// The ledger knows which file takes the bytes before it hears that any are stored.
+  private func notePartial(_ file: TargetFile, _ work: FileWork) {
+    guard work.recorded.inode == 0 || !file.identity.isSameFile(as: work.recorded) else { return }
+    work.recorded = file.identity
+    files.advance(work.machine.claimed.id, changes: [.notePartialFile(file.identity)])
+  }
+
+  /// The source has another ctime or device by now, and the content that was sent of it. Recorded when no other body is
+  /// under way, whose beginning nobody has compared.
+  private func recordSighting(_ work: FileWork) {
+    let now = work.version.identity
+    guard work.recorded.relation(to: now) == .moved, work.machine.claimed.staged == nil, !work.version.needsProof,
+      !work.jobs.contains(where: { requests[$0]?.isSendingBody ?? false })
+    else { return }
+    work.recorded = now
+    files.advance(work.machine.claimed.id, changes: [.sight(now)])
+  }
+
+  // MARK: - Sending
+
+  /// Sends what the scheduler allows.
+  func sendReady() {
+    guard !stop.isStopping else { return }
+    while let id = hosts.takeNext() { send(id) }
+  }
+
+  private func send(_ id: Job.ID) {
+    guard let job = requests[id], let work = files[job.file] else {
+      preconditionFailure("request \(id) was scheduled and is unknown")
+    }
+    if job.credentialGeneration < job.destination.refusals.generation {
+      // It has credentials that were refused, and others were to be read since.
+      outcomes.connectionIsFree(job, .interrupted)
+      return prepare(job, work)
+    }
+    do throws(Failure) {
+      let request = try request(job, work)
+      job.phase = .sending
+      job.sentMs = engine.bootMs
+      inquiries.sent(job)
+      let mailbox = mailbox
+      job.destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
+    } catch {
+      outcomes.connectionIsFree(job, .interrupted)
+      outcomes.conclude(id, .failed(error, .permanent), reply: nil, identityNow: nil)
+    }
+  }
+
+  private func request(_ job: Job, _ work: FileWork) throws(Failure) -> TransferRequest {
+    let destination = job.destination
+    let proto = destination.resolved.transferProtocol
+    job.learnedWhenSent = destination.learned
+    let context = job.context(work, civilMs: engine.civilMs)
+    var request = try proto.request(job.requestStep, work.machine.facts, context)
+    if let body = job.prepared?.body { request.body = body.requestBody(in: request.envelope) }
+    request.sink = job.prepared?.region
+    job.prefixLength = request.envelope?.prefix.count ?? 0
+    request.credentialLabel = destination.resolved.credentials.label
+    if destination.learned.refusesExpect { request.omitExpect() }
+    if job.range != nil, work.machine.abilities.repeatable {
+      request.limits.stallMs = destination.host.pauses.limitMs(request.limits.stallMs, failures: job.step.failures)
+    }
+    request.rateGroup = RateGroup(rawValue: work.machine.claimed.batch.rawValue)
+    let (id, mailbox) = (job.id, mailbox)
+    if proto.hearsInterim { request.onInterim = { mailbox.put(.heard(id, $0)) } }
+    return request
+  }
+}
+
+extension Job {
+  /// What the server showed for the chunk that the request is to bring.
+  func listing(_ work: FileWork) -> ListedPart? {
+    guard case .chunk(let chunk) = step.step, range == chunk.range else { return nil }
+    return work.machine.facts.listed[chunk.seq]
+  }
+
+  /// The receipt of a chunk that need not be sent: its answer was lost with the engine that had sent it.
+  fileprivate func found(_ work: FileWork) -> PartReceipt? {
+    guard let listing = listing(work), case .chunk(let chunk) = requestStep else { return nil }
+    return destination.resolved.transferProtocol.receipt(of: chunk, in: listing)
+  }
+}

@@ -1,0 +1,62 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// The requests under way: begun in the ledger, and not ended there yet. Used by the engine's thread.
+final class Requests {
+  private let batches: Batches
+  private let files: FilesInWork
+  private let numbers: RequestNumbers
+  private(set) var all: [Job.ID: Job] = [:]
+
+  init(_ numbers: RequestNumbers, batches: Batches, files: FilesInWork) {
+    (self.numbers, self.batches, self.files) = (numbers, batches, files)
+  }
+
+  subscript(id: Job.ID) -> Job? { all[id] }
+  var isEmpty: Bool { all.isEmpty }
+
+  /// None is at a server or being prepared: all wait for a connection.
+  var areAllReady: Bool { all.values.allSatisfy { $0.phase == .ready } }
+
+  /// A request of the file is durable.
+  func begin(_ step: JobStep, of work: FileWork, range: ByteRange?, beside: Job.ID?) -> Job {
+    let id = numbers.next()
+    let job = Job(id, file: work.machine.claimed.id, step: step, range: range, destination: work.destination)
+    job.beside = beside
+    all[id] = job
+    work.jobs.insert(id)
+    return job
+  }
+
+  /// The request is over, and its attempt ends with the next unit of the file; nil when it is not known.
+  func end(_ id: Job.ID) -> (job: Job, work: FileWork)? {
+    guard let job = all.removeValue(forKey: id), let work = files[job.file] else { return nil }
+    work.jobs.remove(id)
+    work.destination.requests -= 1
+    return (job, work)
+  }
+
+  /// Requests of a batch that are at the server.
+  func sendingCount(of destination: BatchDestination) -> Int {
+    all.values.count { $0.phase == .sending && $0.destination === destination }
+  }
+
+  /// Body bytes that are out of what runs.
+  func bytesInFlight() -> [Job.ID: Int64] {
+    var counters: [Job.ID: Int64] = [:]
+    for transport in batches.transports {
+      for (id, bytes) in transport.bytesInFlight() { counters[id.rawValue] = bytes }
+    }
+    return counters
+  }
+
+  /// The same, by host.
+  func bytesInFlightByHost() -> [String: Int64] {
+    var sums: [String: Int64] = [:]
+    for (id, bytes) in bytesInFlight() {
+      if let job = all[id], job.range != nil { sums[job.host, default: 0] += bytes }
+    }
+    return sums
+  }
+}

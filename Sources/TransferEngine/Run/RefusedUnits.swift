@@ -1,0 +1,71 @@
+import TransferLedger
+import TransferModel
+
+/// What the rules of the ledger refuse concerns one file. The units of a write that was refused are applied again one
+/// by one; the file of one that is refused again fails with the reason, and the others go on. Used by the engine's
+/// thread.
+final class RefusedUnits {
+  private let stop: RunStop
+  private let tally: RunTally
+  private let hosts: Hosts
+  private let commits: Commits
+  private let files: FilesInWork
+  private let requests: Requests
+  private let outcomes: RequestOutcomes
+  /// Files of which the ledger refused a change.
+  private var refused: Set<FileID> = []
+
+  init(
+    stop: RunStop, tally: RunTally, hosts: Hosts, commits: Commits, files: FilesInWork, requests: Requests,
+    outcomes: RequestOutcomes
+  ) {
+    (self.stop, self.tally, self.hosts, self.commits) = (stop, tally, hosts, commits)
+    (self.files, self.requests, self.outcomes) = (files, requests, outcomes)
+  }
+
+  /// A write of these units failed. What is not the fault of a unit ends the run.
+  func failed(_ error: TransferError, _ units: [FileUnit], isRepeat: Bool) {
+    if !isOfUnit(error, units, isRepeat: isRepeat) { stop.fail(error) }
+  }
+
+  /// Whether the failure of a write is that of a unit, and was dealt with.
+  private func isOfUnit(_ error: TransferError, _ units: [FileUnit], isRepeat: Bool) -> Bool {
+    guard error.kind == .bug || error.kind == .leaseLost, !units.isEmpty else { return false }
+    guard isRepeat else {
+      // Also one that is alone: what it builds on may be among those that were refused, and comes first now.
+      for unit in units { commits.write([unit], isRepeat: true) }
+      return true
+    }
+    guard let unit = units.first, error.kind == .bug || refused.contains(unit.file) else { return false }
+    files[unit.file]?.destination.requests -= unit.requestCount
+    tally.takeBack(unit)
+    if refused.insert(unit.file).inserted { giveUp(unit.file, "the ledger refused a change: \(error.cause)") }
+    return true
+  }
+
+  /// Nothing is done for the file any more; it ends in the ledger when its requests have.
+  private func giveUp(_ file: FileID, _ reason: String) {
+    tally.refused()
+    guard let work = files[file] else { return files.abandon(file, reason) }
+    work.refusal = reason
+    for id in hosts.takeReady(where: work.jobs.contains) { outcomes.drop(id) }
+    for id in work.jobs {
+      if let job = requests[id], job.phase == .sending { job.cancel() }
+    }
+    for id in work.jobs where requests[id]?.inquiry?.held != nil { dropHeld(id) }
+    files.endRefused(work)
+  }
+
+  /// Its reply came, and waited for a question that will not end any more.
+  private func dropHeld(_ id: Job.ID) {
+    if let job = requests[id] { outcomes.connectionIsFree(job, .interrupted) }
+    outcomes.drop(id)
+  }
+
+  /// A refused file has ended in the ledger. Where even that is refused, it stays as it is: recovery tries again.
+  func abandoned(_ result: Result<AbandonedFile, TransferError>, _ file: FileID, reason: String) {
+    commits.ended()
+    if case .failure(let error) = result, error.kind != .bug { return stop.fail(error) }
+    tally.abandoned(try? result.get(), file, reason: reason)
+  }
+}

@@ -1,0 +1,55 @@
+import Testing
+import TransferModel
+
+@testable import TransferEngine
+
+@Suite struct RetriesTests {
+  private let lost = Failure(.netRefused, "connection refused")
+  private let changed = Failure(.sourceChanged, "the source changed")
+  private let file = FileID(rawValue: 1)
+
+  @Test func theLastOfTheAttemptsIsExhausted() {
+    var retries = Retries(RetryPolicy(maxAttempts: 3))
+    #expect(!decide(&retries, lost, number: 2).isExhausted)
+    #expect(decide(&retries, lost, number: 3).isExhausted)
+  }
+
+  /// On a line that drops, a body may be lost three times as often, and waits as after a first failure.
+  @Test func bodiesThatAreLostBesideOthersGetMorePatienceAndShorterWaits() {
+    var retries = Retries(RetryPolicy(baseMs: 100, capMs: 1_000_000, maxAttempts: 3))
+    let drop = Retries.Drop(lossesInARow: 5, wasUnderWay: true)
+    for number in 3..<9 {
+      let decision = decide(&retries, lost, number: number, drop: drop)
+      #expect(!decision.isExhausted)
+      #expect(decision.notBeforeMs <= 1_100)
+    }
+    #expect(decide(&retries, lost, number: 9, drop: drop).isExhausted)
+  }
+
+  @Test func theBudgetOfTheHostAddsToTheBackoff() {
+    var retries = Retries(RetryPolicy(baseMs: 100))
+    #expect(decide(&retries, lost, number: 1, budgetMs: 15_000).notBeforeMs >= 16_000)
+  }
+
+  /// The count follows the file through its generations, and belongs to no other file.
+  @Test func aSourceThatChangesAgainAndAgainIsGivenUp() {
+    var retries = Retries(.standard)
+    #expect(decide(&retries, changed, number: 1).notBeforeMs == 2_000)
+    for generation in 1...3 {
+      retries.superseded(FileID(rawValue: Int64(generation)), by: FileID(rawValue: Int64(generation + 1)))
+      let decision = decide(&retries, changed, of: FileID(rawValue: Int64(generation + 1)), number: 1)
+      #expect(decision.notBeforeMs == 1_000 + 1_000 << Int64(generation))
+      #expect(decision.isRestless == (generation == 3))
+    }
+    #expect(!decide(&retries, changed, number: 1).isRestless)
+  }
+
+  private func decide(
+    _ retries: inout Retries, _ failure: Failure, of file: FileID? = nil, number: Int, drop: Retries.Drop? = nil,
+    budgetMs: Int64 = 0
+  ) -> RetryDecision {
+    retries.decide(
+      failure, isThrottled: false, of: file ?? self.file, number: number, drop: drop, budgetMs: budgetMs,
+      nowMs: 1_000)
+  }
+}
