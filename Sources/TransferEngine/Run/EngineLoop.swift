@@ -2,38 +2,43 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// The shell around the file machines and the scheduler: takes events from its mailbox, feeds them to the values that
-/// decide, and performs what they say. Used by one thread, but for the mailbox.
+/// The loop of one run: takes events from its mailbox, gives each to its owner, has the owners do what is due after
+/// every batch of events, and decides when the run is finished. Used by one thread, but for the mailbox.
+///
+/// It owns all parts, and each part refers only to those that are made before it in ``init(engine:)``: nothing refers
+/// back up. What a lower part learns for a higher one comes back as an event, or is asked for in ``turn()``.
 final class EngineLoop: @unchecked Sendable {
-  typealias JobID = Scheduler.JobID
-
-  let engine: Engine
   let mailbox = Mailbox<EngineEvent>()
-  let pool: PreparingPool
+  private let engine: Engine
+  private let pool: PreparingPool
   /// Set when somebody asks for a stop: sources are not read any longer.
   private let isReadingOver = Lock(false)
-  let files: FilesInWork
-  let intake: FileIntake
+
+  // The run: whether it ends, what it has done, what it asks of the ledger.
+  private let stop: RunStop
+  private let tally: RunTally
+  private let claims: Claims
+  private let commits: Commits
+  // Where files go.
   let hosts: Hosts
   let batches: Batches
-  let room: HostRoom
-  let stop: RunStop
-  let tally: RunTally
-  let claims: Claims
-  let commits: Commits
-  let numbers = RequestNumbers()
-  let requests: Requests
-  let inquiries: Inquiries
-  let outcomes: RequestOutcomes
-  let replies: ReplyHandler
-  let sender: RequestSender
-  let refused: RefusedUnits
-  let aborts: SessionAborts
-
-  private var nextHeartbeatMs: Int64 = 0
-  var unreachable = UnreachableWatch()
-  /// When people's wishes are looked for again.
-  var nextControlMs: Int64 = 0
+  private let room: HostRoom
+  // Files in work, and their requests.
+  private let files: FilesInWork
+  private let intake: FileIntake
+  private let requests: Requests
+  private let inquiries: Inquiries
+  private let outcomes: RequestOutcomes
+  private let replies: ReplyHandler
+  private let sender: RequestSender
+  private let refused: RefusedUnits
+  // What goes on beside them.
+  private let aborts: SessionAborts
+  private let control: ControlRequests
+  private let closed: ClosedHosts
+  private let shutdown: Shutdown
+  private let heartbeat: Heartbeat
+  private let reporter: ProgressReporter
 
   init(engine: Engine) {
     self.engine = engine
@@ -41,14 +46,15 @@ final class EngineLoop: @unchecked Sendable {
     stop = RunStop(engine)
     tally = RunTally(engine)
     claims = Claims(engine, mailbox)
+    commits = Commits(engine, mailbox)
     hosts = Hosts(engine)
     batches = Batches(engine, hosts: hosts, claims: claims)
     room = HostRoom(engine, stop: stop, hosts: hosts, batches: batches)
-    commits = Commits(engine, mailbox)
     files = FilesInWork(
       engine, stop: stop, tally: tally, claims: claims, hosts: hosts, batches: batches, room: room, commits: commits)
     intake = FileIntake(
       engine, stop: stop, claims: claims, hosts: hosts, batches: batches, room: room, commits: commits, files: files)
+    let numbers = RequestNumbers()
     requests = Requests(numbers, batches: batches, files: files)
     inquiries = Inquiries(engine, mailbox, stop: stop, files: files, requests: requests)
     outcomes = RequestOutcomes(
@@ -67,14 +73,20 @@ final class EngineLoop: @unchecked Sendable {
       SessionAborts.Surroundings(
         engine: engine, numbers: numbers, pool: pool, batches: batches,
         report: { [mailbox] in mailbox.put(.abort($0)) }, stop: stop))
+    control = ControlRequests(
+      engine, stop: stop, hosts: hosts, batches: batches, commits: commits, files: files, requests: requests,
+      outcomes: outcomes, aborts: aborts)
+    closed = ClosedHosts(
+      engine, stop: stop, claims: claims, hosts: hosts, batches: batches, commits: commits, files: files,
+      requests: requests, outcomes: outcomes)
+    shutdown = Shutdown(
+      engine, stop: stop, tally: tally, hosts: hosts, commits: commits, files: files, requests: requests,
+      outcomes: outcomes, aborts: aborts)
+    heartbeat = Heartbeat(engine, mailbox, stop: stop, hosts: hosts)
+    reporter = ProgressReporter(
+      engine, mailbox, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,
+      requests: requests)
   }
-
-  /// Of this run: what is due and how long it waits.
-  var wallMs: Int64 { engine.clock.wallMs }
-  /// Of this moment: what people and servers go by.
-  var civilMs: Int64 { engine.clock.civilMs }
-  var bootMs: Int64 { engine.clock.bootMs }
-  var isStopping: Bool { stop.isStopping }
 
   /// Takes a wish from any thread. What ends for it is heard of after the wish.
   func ask(_ wish: StopSignal.Wish) {
@@ -98,7 +110,7 @@ final class EngineLoop: @unchecked Sendable {
       for event in events { handle(event) }
     }
     if let diskTrouble = stop.sequence.diskTrouble { throw diskTrouble }
-    report(force: true)
+    reporter.report(force: true)
     return tally.end(stop.cause)
   }
 
@@ -114,11 +126,11 @@ final class EngineLoop: @unchecked Sendable {
     case .heard(let id, let reply): replies.heard(id, reply)
     case .placed(let file, let proof, let result): files.placed(file, proof, result)
     case .knownSessions(let result, let listed): replies.sessionsAreKnown(result, listed)
-    case .heartbeat(let result): heartbeat(result)
+    case .heartbeat(let result): heartbeat.ended(result)
     case .counted(let result): tally.counted(result)
-    case .markedOverdue(let result): markedOverdue(result)
-    case .diskTrouble(let error): diskTroubled(error)
-    case .stop(let wish): stopAsked(wish)
+    case .markedOverdue(let result): control.markedOverdue(result)
+    case .diskTrouble(let error): shutdown.diskTroubled(error)
+    case .stop(let wish): shutdown.ask(wish)
     }
   }
 
@@ -133,7 +145,7 @@ final class EngineLoop: @unchecked Sendable {
   }
 
   /// Waiting longer would not help, or would leave connections idle.
-  private var isCommitDue: Bool { isStopping || hosts.scheduler.readyCount < hosts.reach || commits.isDue }
+  private var isCommitDue: Bool { stop.isStopping || hosts.scheduler.readyCount < hosts.reach || commits.isDue }
 
   /// Keeps enough begun requests ahead of the connections: files in work first, then new ones.
   private func beginMore() {
@@ -146,19 +158,19 @@ final class EngineLoop: @unchecked Sendable {
 
   /// What is done after every batch of events.
   private func turn() {
-    obeyPeople()
+    control.obeyIfDue()
     sender.sendReady()
-    aborts.send(isStopping: isStopping)
+    aborts.send(isStopping: stop.isStopping)
     inquiries.askDue()
-    if !isStopping {
-      releaseClosed()
+    if !stop.isStopping {
+      closed.release()
       beginMore()
     }
     if isCommitDue { commits.writeGathered() }
-    giveUpWhenUnreachable()
-    if isStopping { keepStopping() }
-    beat()
-    report(force: false)
+    if let dead = closed.allThatIsLeft() { shutdown.giveUp(on: dead) }
+    if stop.isStopping { shutdown.goOn() }
+    heartbeat.beatIfDue()
+    reporter.report(force: false)
   }
 
   /// Nothing runs that could still report.
@@ -169,6 +181,7 @@ final class EngineLoop: @unchecked Sendable {
   private func isFinished() throws(TransferError) -> Bool {
     guard files.isEmpty, requests.isEmpty, commits.isEmpty, aborts.isIdle, isQuiet else { return false }
     if stop.sequence.wish != nil || !engine.configuration.claimsFiles { return true }
+    let wallMs = engine.wallMs
     guard claims.nextMs > wallMs else { return false }
     let without = batches.resting
     // An abort that failed so often waits for another run; its time must not keep this one awake.
@@ -197,9 +210,10 @@ final class EngineLoop: @unchecked Sendable {
 
   /// How long the mailbox may be waited for, in milliseconds.
   private func waitMs() -> Int64 {
-    var wait = min(1_000, nextControlMs - bootMs)
+    let (wallMs, bootMs) = (engine.wallMs, engine.bootMs)
+    var wait = min(1_000, control.nextMs - bootMs)
     if let due = commits.dueMs { wait = min(wait, due - bootMs) }
-    if !isStopping && intake.mayClaim { wait = min(wait, claims.nextMs - wallMs) }
+    if !stop.isStopping && intake.mayClaim { wait = min(wait, claims.nextMs - wallMs) }
     if let opening = hosts.scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }
     if let backoff = files.waitMs(nowMs: wallMs) { wait = min(wait, backoff) }
     if let due = tally.reportDueMs { wait = min(wait, due - bootMs) }
@@ -207,32 +221,9 @@ final class EngineLoop: @unchecked Sendable {
     return max(1, wait)
   }
 
-  private func beat() {
-    guard bootMs >= nextHeartbeatMs else { return }
-    nextHeartbeatMs = bootMs + 5_000
-    let run = engine.run
-    let mailbox = mailbox
-    let (civilMs, bootMs) = (engine.clock.civilMs, bootMs)
-    let learned = hosts.takeLearnedConcurrency()
-    engine.ledger.write(
-      { tx in
-        for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
-        _ = try tx.addUpAttempts()
-        return try tx.heartbeat(run, civilMs: civilMs, bootMs: bootMs)
-      }, then: { mailbox.put(.heartbeat($0)) })
+  /// Why a run that came to its end by itself leaves files.
+  func whyLeft(_ left: WorkLeft) -> StopCause? {
+    if left.files > 0 { return batches.hasOverdue ? .deadline : nil }
+    return left.paused > 0 ? .paused : nil
   }
-
-  private func heartbeat(_ result: Result<TransitionResult, TransferError>) {
-    switch result {
-    case .success(.applied): break
-    case .success(.lost):
-      fail(
-        TransferError(
-          .leaseLost, "keep the lease of run", NameBytes(engine.run.description),
-          cause: "another engine took over", remedy: "nothing was lost; see \"transfers status\""))
-    case .failure(let error): fail(error)
-    }
-  }
-
-  func fail(_ error: TransferError) { stop.fail(error) }
 }

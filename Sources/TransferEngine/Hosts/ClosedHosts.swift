@@ -1,12 +1,32 @@
 import TransferLedger
 import TransferModel
 
-/// Files of hosts that take no requests.
-extension EngineLoop {
+/// Files of hosts that take no requests: they go back to the ledger, and the run ends when nothing else is left. Owner
+/// of the ``UnreachableWatch``. Used by the engine's thread.
+final class ClosedHosts {
+  private let engine: Engine
+  private let stop: RunStop
+  private let claims: Claims
+  private let hosts: Hosts
+  private let batches: Batches
+  private let commits: Commits
+  private let files: FilesInWork
+  private let requests: Requests
+  private let outcomes: RequestOutcomes
+  private var watch = UnreachableWatch()
+
+  init(
+    _ engine: Engine, stop: RunStop, claims: Claims, hosts: Hosts, batches: Batches, commits: Commits,
+    files: FilesInWork, requests: Requests, outcomes: RequestOutcomes
+  ) {
+    (self.engine, self.stop, self.claims, self.hosts, self.batches) = (engine, stop, claims, hosts, batches)
+    (self.commits, self.files, self.requests, self.outcomes) = (commits, files, requests, outcomes)
+  }
+
   /// Gives the files of hosts that stay closed for long (`Retry-After`) back to the ledger until then; those of hosts
   /// that refuse connections too, but for a few that find out when they take some again.
-  func releaseClosed() {
-    guard hosts.scheduler.hasClosedGate(nowMs: bootMs) else { return }
+  func release() {
+    guard hosts.scheduler.hasClosedGate(nowMs: engine.bootMs) else { return }
     for host in hosts.all where host.files > 0 {
       if let openingMs = hosts.longClosed(host) {
         for file in files(of: host) { outcomes.letGo(file, notBeforeMs: openingMs) }
@@ -19,31 +39,29 @@ extension EngineLoop {
   /// Those with a request that could go out come first.
   private func files(of host: HostState) -> [FileID] {
     let all = files.all.filter { $0.value.destination.host === host && $0.value.machine.ending == nil }
-    let isReady = { (work: FileWork) in work.jobs.contains { self.requests[$0]?.phase == .ready } }
+    let isReady = { [requests] (work: FileWork) in work.jobs.contains { requests[$0]?.phase == .ready } }
     return all.filter { isReady($0.value) }.map(\.key) + all.filter { !isReady($0.value) }.map(\.key)
   }
 
-  /// All that is left is for hosts that take no connections.
-  func giveUpWhenUnreachable() {
-    guard !isStopping else { return }
+  /// The hosts that take no connections, when all that is left is for them; nil otherwise.
+  func allThatIsLeft() -> Set<String>? {
+    guard !stop.isStopping else { return nil }
     let dead = hosts.scheduler.hopelessHosts(afterOpens: engine.configuration.breakerOpensBeforeGivingUp)
     guard !dead.isEmpty, hosts.all.allSatisfy({ $0.files == 0 || dead.contains($0.name) }),
-      unreachable.takesLook(nowMs: bootMs, isIdle: commits.isIdle && !claims.isClaiming)
-    else { return }
+      watch.takesLook(nowMs: engine.bootMs, isIdle: commits.isIdle && !claims.isClaiming)
+    else { return nil }
     do throws(TransferError) {
-      guard try !hasWork(without: dead) else { return }
+      return try hasWork(without: dead) ? nil : dead
     } catch {
-      return fail(error)
+      stop.fail(error)
+      return nil
     }
-    stopAsked(.drain)
-    stop.end(for: .unreachable)
-    tally.unreachable(dead)
   }
 
   /// Files of other hosts are ready, or will be while this run has patience.
   private func hasWork(without dead: Set<String>) throws(TransferError) -> Bool {
     let without = batches.resting.union(batches.batches(ofHosts: dead))
-    let lastMs = wallMs + engine.configuration.patienceMs
+    let lastMs = engine.wallMs + engine.configuration.patienceMs
     return try engine.ledger.read { reader in
       if try reader.hasReadyFiles(without: without) { return true }
       return try reader.nextDueMs(without: without, countsAborts: false).map { $0 <= lastMs } ?? false

@@ -2,21 +2,40 @@ import TransferLedger
 import TransferModel
 import TransferProtocols
 
-/// What people are told of the files in work.
-extension EngineLoop {
+/// Tells people where the run stands. Used by the engine's thread.
+final class ProgressReporter {
+  private let engine: Engine
+  private let mailbox: Mailbox<EngineEvent>
+  private let tally: RunTally
+  private let hosts: Hosts
+  private let batches: Batches
+  private let commits: Commits
+  private let files: FilesInWork
+  private let requests: Requests
+
+  init(
+    _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, tally: RunTally, hosts: Hosts, batches: Batches,
+    commits: Commits, files: FilesInWork, requests: Requests
+  ) {
+    (self.engine, self.mailbox, self.tally, self.hosts) = (engine, mailbox, tally, hosts)
+    (self.batches, self.commits, self.files, self.requests) = (batches, commits, files, requests)
+  }
+
   /// Tells where the run stands if it is time.
   func report(force: Bool) {
     guard let tell = engine.observer.progress, tally.takesReport(force: force) else { return }
-    if tally.takesCount() {
-      // It goes through the writer, after everything that this run has told it, so that no file is counted twice.
-      commits.writeGathered()
-      let mailbox = mailbox
-      engine.ledger.write({ tx in try tx.workSize() }, then: { mailbox.put(.counted($0)) })
-    }
+    if tally.takesCount() { countAgain() }
     tell(
       tally.snapshot(
-        views(), counters: requests.bytesInFlight(), sending: hosts.scheduler.sendingCount, waiting: files.waitingCount,
-        rateLimit: rateLimit))
+        views(), counters: requests.bytesInFlight(), sending: hosts.scheduler.sendingCount,
+        waiting: files.waitingCount, rateLimit: rateLimit))
+  }
+
+  /// The count goes through the writer, after everything that this run has told it, so that no file is counted twice.
+  private func countAgain() {
+    commits.writeGathered()
+    let mailbox = mailbox
+    engine.ledger.write({ tx in try tx.workSize() }, then: { mailbox.put(.counted($0)) })
   }
 
   /// Of all that is in work together: batches may have rates of their own.

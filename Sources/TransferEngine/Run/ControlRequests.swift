@@ -1,0 +1,98 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// What people ask while the engine runs, of files and of batches. It looks at the rows rather than being told: whoever
+/// writes them needs to know nothing of the engine, and a wish is as durable as everything else. The ledger honours a
+/// wish in the transaction that releases the file, so all that is left to do here is to let go. Used by the engine's
+/// thread.
+final class ControlRequests {
+  /// A quarter of the second within which everything that was asked takes effect.
+  private static let everyMs: Int64 = 250
+
+  private let engine: Engine
+  private let stop: RunStop
+  private let hosts: Hosts
+  private let batches: Batches
+  private let commits: Commits
+  private let files: FilesInWork
+  private let requests: Requests
+  private let outcomes: RequestOutcomes
+  private let aborts: SessionAborts
+  /// When the rows are looked at again, by the boot clock.
+  private(set) var nextMs: Int64 = 0
+
+  init(
+    _ engine: Engine, stop: RunStop, hosts: Hosts, batches: Batches, commits: Commits, files: FilesInWork,
+    requests: Requests, outcomes: RequestOutcomes, aborts: SessionAborts
+  ) {
+    (self.engine, self.stop, self.hosts, self.batches, self.commits) = (engine, stop, hosts, batches, commits)
+    (self.files, self.requests, self.outcomes, self.aborts) = (files, requests, outcomes, aborts)
+  }
+
+  func obeyIfDue() {
+    guard engine.bootMs >= nextMs else { return }
+    nextMs = engine.bootMs + Self.everyMs
+    guard stop.sequence.fatal == nil else { return }
+    do throws(TransferError) {
+      let nowMs = engine.wallMs
+      obey(try engine.ledger.read { reader in try reader.controlState(nowMs: nowMs) })
+    } catch {
+      stop.fail(error)
+    }
+  }
+
+  private func obey(_ state: ControlState) {
+    for (file, wish) in state.wishes { obey(wish, file) }
+    for destination in batches.take(state.limits) {
+      batches.hold(destination, sending: requests.sendingCount(of: destination))
+    }
+    noteDeadlines()
+    // At the end of a run the passes are counted; here the work keeps it alive anyway.
+    if state.hasDueAborts, stop.sequence.wish == nil, !files.isEmpty, aborts.isIdle {
+      aborts.beginPass(counts: false)
+    }
+  }
+
+  private func obey(_ wish: Wish, _ file: FileID) {
+    guard let work = files[file], work.wish != wish else { return }
+    work.wish = wish
+    outcomes.letGo(file, notBeforeMs: nil)
+    guard files[file] != nil else { return }
+    for id in work.jobs {
+      guard let job = requests[id], job.phase == .sending, job.mayBeCut(by: wish, work.machine.abilities) else {
+        continue
+      }
+      job.cancel()
+    }
+  }
+
+  // MARK: - Deadlines
+
+  /// Deadlines that have passed since the last look, and those that were moved away. What runs is finished; everything
+  /// else of the batch goes back to the ledger.
+  private func noteDeadlines() {
+    if let ends = batches.takeEnds() {
+      hosts.setEnds(ends, inFlight: ends.isEmpty ? [:] : requests.bytesInFlightByHost())
+    }
+    for batch in batches.takeOverdue() ?? [] {
+      outcomes.letGo(batch, .policyDeadline)
+      markOverdue(OverduePart(batch))
+    }
+  }
+
+  /// One part after the other, each a transaction of its own: others come between them.
+  private func markOverdue(_ part: OverduePart) {
+    commits.write({ tx in try tx.markOverdue(part) }, then: { .markedOverdue($0) })
+  }
+
+  /// A part of the files of an overdue batch is marked.
+  func markedOverdue(_ result: Result<OverduePart, TransferError>) {
+    commits.ended()
+    switch result {
+    case .failure(let error): stop.fail(error)
+    case .success(let part):
+      if !part.isLast, !stop.isStopping, batches.isOverdue(part.batch) { markOverdue(part) }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import TransferLedger
+import TransferModel
+
+/// Keeps the run's lease, and with it notes what the next run is to know. Used by the engine's thread.
+final class Heartbeat {
+  private static let everyMs: Int64 = 5_000
+
+  private let engine: Engine
+  private let mailbox: Mailbox<EngineEvent>
+  private let stop: RunStop
+  private let hosts: Hosts
+  private var nextMs: Int64 = 0
+
+  init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, stop: RunStop, hosts: Hosts) {
+    (self.engine, self.mailbox, self.stop, self.hosts) = (engine, mailbox, stop, hosts)
+  }
+
+  func beatIfDue() {
+    guard engine.bootMs >= nextMs else { return }
+    nextMs = engine.bootMs + Self.everyMs
+    let (run, mailbox) = (engine.run, mailbox)
+    let (civilMs, bootMs) = (engine.civilMs, engine.bootMs)
+    let learned = hosts.takeLearnedConcurrency()
+    engine.ledger.write(
+      { tx in
+        for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
+        _ = try tx.addUpAttempts()
+        return try tx.heartbeat(run, civilMs: civilMs, bootMs: bootMs)
+      }, then: { mailbox.put(.heartbeat($0)) })
+  }
+
+  /// The ledger has answered.
+  func ended(_ result: Result<TransitionResult, TransferError>) {
+    switch result {
+    case .success(.applied): break
+    case .success(.lost):
+      stop.fail(
+        TransferError(
+          .leaseLost, "keep the lease of run", NameBytes(engine.run.description),
+          cause: "another engine took over", remedy: "nothing was lost; see \"transfers status\""))
+    case .failure(let error): stop.fail(error)
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// Carries out a stop: gives back what was not sent, ends what runs too long, lets every file go. Used by the engine's
+/// thread.
+final class Shutdown {
+  private let engine: Engine
+  private let stop: RunStop
+  private let tally: RunTally
+  private let hosts: Hosts
+  private let commits: Commits
+  private let files: FilesInWork
+  private let requests: Requests
+  private let outcomes: RequestOutcomes
+  private let aborts: SessionAborts
+
+  init(
+    _ engine: Engine, stop: RunStop, tally: RunTally, hosts: Hosts, commits: Commits, files: FilesInWork,
+    requests: Requests, outcomes: RequestOutcomes, aborts: SessionAborts
+  ) {
+    (self.engine, self.stop, self.tally, self.hosts, self.commits) = (engine, stop, tally, hosts, commits)
+    (self.files, self.requests, self.outcomes, self.aborts) = (files, requests, outcomes, aborts)
+  }
+
+  /// Somebody asked for a stop.
+  func ask(_ wish: StopSignal.Wish) {
+    guard stop.ask(wish), wish == .drain else { return }
+    hosts.measureAnew(inFlight: requests.bytesInFlightByHost())
+    engine.observer.notice(.draining(requests: hosts.scheduler.sendingCount))
+  }
+
+  /// All that is left is for these hosts, which take no connections.
+  func giveUp(on dead: Set<String>) {
+    ask(.drain)
+    stop.end(for: .unreachable)
+    tally.unreachable(dead)
+  }
+
+  /// The ledger cannot be written at the moment: nothing new begins, and what was sent is waited for and recorded.
+  func diskTroubled(_ error: TransferError) {
+    guard stop.note(diskTrouble: error) else { return }
+    engine.observer.notice(.diskTrouble(error, waitMs: engine.configuration.diskWaitMs))
+    ask(.drain)
+  }
+
+  /// Moves a stop forward.
+  func goOn() {
+    if stop.sequence.leavesRows { return cancelSending() }
+    for (id, job) in requests.all where job.phase == .ready { outcomes.interrupt(id, nil) }
+    hosts.dropReady()
+    for (id, work) in files.all {
+      work.machine.end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+      // What little space there is belongs to the ends of requests.
+      if stop.sequence.diskTrouble != nil && work.machine.openCount == 0 { files.forget(id) } else { files.advance(id) }
+    }
+    if stop.sequence.isOver(nowMs: engine.bootMs) { cancelSending() } else { makeRoom() }
+    commits.writeGathered()
+  }
+
+  /// Ends bodies that cannot end before the drain does, so that others can: side by side on a slow line all would be
+  /// cut off.
+  private func makeRoom() {
+    guard stop.takesLook() else { return }
+    let nowMs = engine.bootMs
+    let out = requests.bytesInFlight()
+    let sending = requests.all.values.filter { $0.phase == .sending && $0.range != nil }
+    for (host, jobs) in Dictionary(grouping: sending, by: \.host) {
+      let bodies = jobs.map { body($0, sent: out[$0.id] ?? 0) }
+      let inFlight = jobs.reduce(0) { $0 + (out[$1.id] ?? 0) }
+      guard let pace = hosts.scheduler.gate(host: host)?.line.bytesPerMs(inFlight: inFlight, nowMs: nowMs) else {
+        continue
+      }
+      let leftMs = stop.sequence.leftMs(nowMs: nowMs)
+      for id in DrainPlan.hopeless(bodies, bytesPerMs: pace, withinMs: leftMs) { requests[id]?.cancel() }
+    }
+  }
+
+  private func body(_ job: Job, sent: Int64) -> DrainPlan.Body {
+    DrainPlan.Body(
+      job: job.id, left: max(0, (job.range?.length ?? 0) - sent),
+      mayBeCut: files[job.file]?.machine.abilities.repeatable ?? false)
+  }
+
+  private func cancelSending() {
+    for job in requests.all.values where job.phase == .sending && !mustEnd(job) { job.cancel() }
+    aborts.cancel()
+  }
+
+  /// Its answer is worth waiting for although the run is over.
+  private func mustEnd(_ job: Job) -> Bool {
+    guard stop.sequence.awaitsUnrepeatable, let work = files[job.file] else { return false }
+    return work.machine.abilities.unrepeatable.contains(job.step.step.operation)
+  }
+}
