@@ -57,6 +57,8 @@ final class RequestOutcomes {
     if job.range != nil { tally.acknowledged(bytes: result.bytesAcked) }
     if reply != nil, !changes.contains(where: \.storesChunk) { result.sent = job.sentPiece }
     ended(job, result, changes)
+    // After its own: the last of the others to end lets the file go, and no attempt of it may be open then.
+    if work.machine.ending != nil { endOthers(of: job.file) }
   }
 
   /// We stopped a request, or never sent it.
@@ -79,9 +81,14 @@ final class RequestOutcomes {
   /// A request of a refused file is over; nobody interprets what came of it.
   func drop(_ id: Job.ID) {
     guard let (job, work) = requests.end(id) else { return }
-    let undecided = job.destination.takeUndecided(after: job.step.step)
+    let undecided = takeUndecided(job)
     files.endRefused(work)
     for file in undecided { files.advance(file) }
+  }
+
+  /// The files that waited for the answer to the request, to be advanced after its own.
+  private func takeUndecided(_ job: Job) -> [FileID] {
+    job.destination.takeUndecided(after: job.step.step)
   }
 
   /// The request is of no use any more.
@@ -94,10 +101,8 @@ final class RequestOutcomes {
   }
 
   private func ended(_ job: Job, _ result: AttemptResult, _ changes: [FileChange]) {
-    let undecided = job.destination.takeUndecided(after: job.step.step)
+    let undecided = takeUndecided(job)
     files.advance(job.file, ended: EndedAttempt(attempt: job.step.attempt, result: result), changes: changes)
-    // After its own: the last of the others to end lets the file go, and no attempt of it may be open then.
-    if let work = files[job.file], work.machine.ending != nil { endOthers(of: work) }
     for file in undecided { files.advance(file) }
   }
 
@@ -112,7 +117,8 @@ final class RequestOutcomes {
 
   /// The file is to end: its other requests are called off; those that run are left to their ends when it only is let
   /// go.
-  private func endOthers(of work: FileWork) {
+  private func endOthers(of file: FileID) {
+    guard let work = files[file] else { return }
     for id in hosts.takeReady(where: work.jobs.contains) { interrupt(id, nil) }
     guard work.machine.othersAreInVain else { return }
     for id in work.jobs { if let job = requests[id], job.phase == .sending { job.cancel() } }
