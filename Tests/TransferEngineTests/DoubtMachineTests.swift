@@ -64,7 +64,7 @@ import TransferProtocols
     #expect(
       machine.concluded(probe, .partsListed(list, next: nil), soon)
         == [.adoptChunks(AttemptID(rawValue: 9), [part(1)])])
-    #expect(machine.facts.isAllStored && machine.bytesStored == 30 && machine.waitingUntil.isEmpty)
+    #expect(machine.facts.isAllStored && machine.bytesStored == 30 && machine.backoffs.isEmpty)
     #expect(machine.advance(proto, chunkLimit: 8, nowMs: 9_000)?.begin == .control(.finish))
   }
 

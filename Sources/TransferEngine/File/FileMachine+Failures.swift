@@ -59,7 +59,7 @@ extension FileMachine {
       end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: true))
       return returned(job)
     }
-    waitingUntil.append(retry.notBeforeMs)
+    backoffs.add(untilMs: retry.notBeforeMs)
     return [.retryChunk(chunk, attempt, notBeforeMs: retry.notBeforeMs)]
   }
 

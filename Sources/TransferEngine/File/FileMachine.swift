@@ -21,8 +21,7 @@ struct FileMachine: Sendable {
   var bytesStored: Int64 { facts.acked }
   private(set) var phase = FilePhase.working
   private(set) var requests = OpenRequests.none
-  /// When the chunks that back off may be sent again, in wall milliseconds.
-  var waitingUntil: [Int64] = []
+  var backoffs: ChunkBackoffs
   /// Its row is `finishing`.
   var isFinishing = false
   var lostSession: LostSession?
@@ -56,7 +55,7 @@ struct FileMachine: Sendable {
     facts.storedChunks = claimed.doneChunks
     facts.acked = claimed.doneBytes
     facts.hasLosses = claimed.hasLosses
-    waitingUntil = claimed.waitingUntil
+    backoffs = ChunkBackoffs(claimed.waitingUntil)
     facts.isPlanned = claimed.layout != nil
     failures = claimed.failures
   }
@@ -64,10 +63,6 @@ struct FileMachine: Sendable {
   /// Requests with an open attempt, and those asked of the ledger.
   var openCount: Int { requests.count }
   var isWhole: Bool { facts.layout.count == 1 }
-  /// Chunks that were not tried before wait until one of so many that failed has succeeded: a server that refuses them
-  /// all is not asked about each.
-  static let mostFailing = 4
-  var isFailingWidely: Bool { waitingUntil.count >= Self.mostFailing }
   /// No chunk is, but for the last, which is shorter than others.
   var isHardlyStored: Bool { bytesStored < facts.layout.chunkSize }
   /// Chunks that could be sent if the backoff of all of them were over.
@@ -180,19 +175,13 @@ struct FileMachine: Sendable {
   private static let dropLimit = 10
 
   private mutating func beginChunks(into unit: inout FileUnit, limit: Int, nowMs: Int64) {
-    let due = waitingUntil.filter { $0 <= nowMs }.count
-    let untried = isFailingWidely ? 0 : unsentCount - waitingUntil.count
+    let due = backoffs.dueCount(nowMs: nowMs)
+    let untried = backoffs.isFailingWidely ? 0 : unsentCount - backoffs.count
     let ready = untried + due
     let most = abilities.parallelChunks ? abilities.mostParallel ?? .max : 1
     let count = min(limit, ready, most - chunkCount)
     guard count > 0 else { return }
-    // Those that are due are taken first; the others keep their place among what fails.
-    var left = count
-    waitingUntil.removeAll { until in
-      guard until <= nowMs, left > 0 else { return false }
-      left -= 1
-      return true
-    }
+    backoffs.begin(count, nowMs: nowMs)
     requests.ask(count)
     // What the answer to the last one says of the whole can be compared then.
     unit.wantsParts = abilities.needsParts && doneCount > 0 && doneCount == facts.layout.count - 1
@@ -222,7 +211,7 @@ struct FileMachine: Sendable {
         .fail(Failure(.engineBug, "the ledger has no chunk to send although the file is not done"), keepsSession: true))
     }
     // Fewer than asked: the ledger's clock was behind ours for a backoff that just ended.
-    waitingUntil += Array(repeating: nowMs + 20, count: max(0, asked - begun.chunks.count))
+    backoffs.add(asked - begun.chunks.count, untilMs: nowMs + 20)
     if let session = begun.session {
       sessionID = session.id
       facts.session = session.facts

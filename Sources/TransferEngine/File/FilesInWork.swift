@@ -33,14 +33,14 @@ final class FilesInWork {
   var isEmpty: Bool { all.isEmpty }
 
   /// Chunks that back off.
-  var waitingCount: Int { waiting.reduce(0) { $0 + (all[$1]?.machine.waitingUntil.count ?? 0) } }
+  var waitingCount: Int { waiting.reduce(0) { $0 + (all[$1]?.machine.backoffs.count ?? 0) } }
 
   /// How long until the next backoff is over, in milliseconds; nil for none. One that is due already waits for room,
   /// and room comes with an event.
   func waitMs(nowMs: Int64) -> Int64? {
     var next: Int64?
     for id in waiting {
-      for due in all[id]?.machine.waitingUntil ?? [] where due > nowMs { next = min(next ?? .max, due) }
+      if let due = all[id]?.machine.backoffs.nextMs(after: nowMs) { next = min(next ?? .max, due) }
     }
     return next.map { $0 - nowMs }
   }
@@ -62,7 +62,7 @@ final class FilesInWork {
   /// Asks the machine of `file` what is next and adds it to this turn's transaction.
   func advance(_ file: FileID, ended: EndedAttempt? = nil, changes: [FileChange] = []) {
     guard let work = all[file], work.refusal == nil else { return }
-    if ended == nil, changes.isEmpty, work.machine.ending == nil, work.destination.waitsForDiscovery(file) { return }
+    if ended == nil, changes.isEmpty, work.machine.ending == nil, work.destination.discovery.holds(file) { return }
     let chunks = chunkRoom(work)
     work.machine.facts.learned = work.destination.learned
     var unit =
@@ -76,7 +76,7 @@ final class FilesInWork {
     noteWaiting(work)
     if work.machine.isReleased { released(work, unit) } else if chunks > 0 || !stop.isStopping { noteHunger(work) }
     guard !unit.isEmpty else { return }
-    if unit.begin == .control(.discover) { work.destination.discovers(file) }
+    if unit.begin == .control(.discover) { work.destination.discovery.begin(file) }
     enqueue(unit, work)
   }
 
@@ -112,10 +112,10 @@ final class FilesInWork {
     let now = engine.wallMs
     for id in waiting {
       guard let work = all[id] else { continue }
-      if work.machine.waitingUntil.contains(where: { $0 <= now }) {
+      if work.machine.backoffs.isAnyDue(nowMs: now) {
         turns.append(id)
-      } else if work.machine.openCount == 0, let due = work.machine.waitingUntil.min(), due > now + 2_000,
-        work.machine.unsentCount == work.machine.waitingUntil.count || work.machine.isFailingWidely
+      } else if work.machine.openCount == 0, let due = work.machine.backoffs.firstMs, due > now + 2_000,
+        work.machine.unsentCount == work.machine.backoffs.count || work.machine.backoffs.isFailingWidely
       {
         work.machine.end(.requeue(notBeforeMs: due, nil, isFailure: false))
         advance(id)
@@ -163,7 +163,7 @@ final class FilesInWork {
 
   private func noteHunger(_ work: FileWork) {
     let machine = work.machine
-    guard machine.ending == nil, machine.unsentCount > machine.waitingUntil.count else { return }
+    guard machine.ending == nil, machine.unsentCount > machine.backoffs.count else { return }
     if !machine.abilities.repeatable || machine.facts.session != nil || machine.openCount > 0 {
       turns.append(machine.claimed.id)
     }
@@ -171,7 +171,7 @@ final class FilesInWork {
 
   private func noteWaiting(_ work: FileWork) {
     let id = work.machine.claimed.id
-    if work.machine.waitingUntil.isEmpty || work.machine.isReleased { waiting.remove(id) } else { waiting.insert(id) }
+    if work.machine.backoffs.isEmpty || work.machine.isReleased { waiting.remove(id) } else { waiting.insert(id) }
   }
 
   // MARK: - Leaving

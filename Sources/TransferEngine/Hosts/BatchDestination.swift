@@ -30,9 +30,8 @@ final class BatchDestination {
   var share: Int?
   /// Bytes a second, when it has a limit of its own.
   var rate: Int64?
-  /// The file whose request asks what can be done there, and those that wait for what it learns.
-  private var discoverer: FileID?
-  private var undecided: [FileID] = []
+  /// Which file asks what can be done there.
+  var discovery = Discovery()
 
   init(batch: BatchID, resolved: ResolvedDestination, host: HostState, refusals: DestinationRefusals) {
     self.batch = batch
@@ -43,24 +42,6 @@ final class BatchDestination {
 }
 
 extension BatchDestination {
-  /// The request of this file asks what can be done there.
-  func discovers(_ file: FileID) { discoverer = file }
-
-  /// One file asks what a destination can do; the others wait for the answer instead of asking too.
-  func waitsForDiscovery(_ file: FileID) -> Bool {
-    guard let discoverer, discoverer != file else { return false }
-    undecided.append(file)
-    return true
-  }
-
-  /// The files that may go on because the request that asked has ended, whatever came of it. To be advanced after its
-  /// own.
-  func takeUndecided(after step: StepRequest) -> [FileID] {
-    guard step == .discover else { return [] }
-    defer { (discoverer, undecided) = (nil, []) }
-    return undecided
-  }
-
   /// Keeps what the answer taught about the destination, for all its files.
   func learn(from meaning: Interpretation) {
     if let new = meaning.learned { learned = new }

@@ -88,7 +88,7 @@ final class RequestOutcomes {
 
   /// The files that waited for the answer to the request, to be advanced after its own.
   private func takeUndecided(_ job: Job) -> [FileID] {
-    job.destination.takeUndecided(after: job.step.step)
+    job.step.step == .discover ? job.destination.discovery.end() : []
   }
 
   /// The request is of no use any more.

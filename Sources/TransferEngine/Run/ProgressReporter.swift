@@ -69,7 +69,7 @@ final class ProgressReporter {
   private static func view(_ machine: FileMachine) -> ProgressTracker.View {
     ProgressTracker.View(
       id: machine.claimed.id, path: machine.claimed.path, size: machine.facts.layout.size,
-      bytesAcked: machine.bytesStored, dueMs: machine.waitingUntil.min())
+      bytesAcked: machine.bytesStored, dueMs: machine.backoffs.firstMs)
   }
 }
 

@@ -1,0 +1,48 @@
+/// The chunks of a file in work that back off, and when each may be sent again. A value; times are milliseconds since
+/// 1970 of the run's own clock.
+struct ChunkBackoffs: Sendable {
+  /// Chunks that were not tried before wait until one of so many that failed has succeeded: a server that refuses them
+  /// all is not asked about each.
+  static let mostFailing = 4
+
+  private var untilMs: [Int64]
+
+  init(_ untilMs: [Int64] = []) { self.untilMs = untilMs }
+
+  var count: Int { untilMs.count }
+  var isEmpty: Bool { untilMs.isEmpty }
+  var isFailingWidely: Bool { count >= Self.mostFailing }
+  /// When the first of them may be sent again; nil for none.
+  var firstMs: Int64? { untilMs.min() }
+
+  /// When the first of those that still wait may be sent again; nil for none.
+  func nextMs(after nowMs: Int64) -> Int64? {
+    var next: Int64?
+    for due in untilMs where due > nowMs { next = min(next ?? .max, due) }
+    return next
+  }
+
+  /// Some chunk may be sent again.
+  func isAnyDue(nowMs: Int64) -> Bool { untilMs.contains { $0 <= nowMs } }
+
+  func dueCount(nowMs: Int64) -> Int { untilMs.count { $0 <= nowMs } }
+
+  mutating func add(_ count: Int = 1, untilMs ms: Int64) {
+    untilMs += Array(repeating: ms, count: max(0, count))
+  }
+
+  /// So many chunks begin: those that are due are taken first; the others keep their place among what fails.
+  mutating func begin(_ count: Int, nowMs: Int64) {
+    var left = count
+    untilMs.removeAll { until in
+      guard until <= nowMs, left > 0 else { return false }
+      left -= 1
+      return true
+    }
+  }
+
+  /// So many of them turned out to be stored.
+  mutating func drop(_ count: Int) { untilMs.removeLast(min(count, untilMs.count)) }
+
+  mutating func removeAll() { untilMs = [] }
+}

@@ -1,0 +1,29 @@
+import Testing
+import TransferModel
+
+@testable import TransferEngine
+
+@Suite struct DiscoveryTests {
+  private let first = FileID(rawValue: 1)
+  private let second = FileID(rawValue: 2)
+  private let third = FileID(rawValue: 3)
+
+  @Test func theOthersWaitForTheOneThatAsks() {
+    var discovery = Discovery()
+    var isHeld = discovery.holds(first)
+    #expect(!isHeld, "nobody asks")
+    discovery.begin(first)
+    isHeld = discovery.holds(first)
+    #expect(!isHeld, "it asks itself")
+    for file in [second, third] {
+      isHeld = discovery.holds(file)
+      #expect(isHeld)
+    }
+    var released = discovery.end()
+    #expect(released == [second, third])
+    isHeld = discovery.holds(second)
+    #expect(!isHeld, "the answer is there")
+    released = discovery.end()
+    #expect(released.isEmpty)
+  }
+}
