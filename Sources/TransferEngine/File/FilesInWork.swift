@@ -154,7 +154,7 @@ final class FilesInWork {
     // What must not be repeated is begun only when a connection is free: a crash then leaves no doubt about requests
     // that were never sent.
     let host = work.destination.host
-    let overall = repeatable ? room.room(host) : hosts.connections(host) - host.requests
+    let overall = repeatable ? room.requests(for: host) : hosts.connections(host) - host.requests
     let ofBatch = work.destination.share.map {
       (repeatable ? $0 * Batches.aheadOfShare : $0) - work.destination.requests
     }

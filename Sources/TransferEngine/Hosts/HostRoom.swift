@@ -38,7 +38,7 @@ final class HostRoom {
   var sessionsPerHost: Int { max(1, engine.configuration.sessionsAtOnce / max(1, hostsInUse)) }
 
   /// Requests to begin for a host now, so that its connections have enough to do.
-  func room(_ host: HostState) -> Int {
+  func requests(for host: HostState) -> Int {
     let sending = hosts.gate(host)?.sending ?? 0
     return HostShares.share(of: targetAhead, among: hostsInUse)
       - (host.requests - sending - batches.heldCount(host))
@@ -55,13 +55,13 @@ final class HostRoom {
       if gate.isOpen { return host.files > 0 }
     }
     let share = HostShares.share(of: targetAhead, among: hostsInUse)
-    return room(host) < max(1, share / 4) || host.files >= HostShares.share(of: mostFiles, among: hostsInUse)
+    return requests(for: host) < max(1, share / 4) || host.files >= HostShares.share(of: mostFiles, among: hostsInUse)
   }
 
   /// So many files that no host gets more than its share, whosever they are.
   var claimRoom: Int {
     let used = hosts.all.filter { $0.files > 0 && !hosts.isClosed($0) && !isFull($0) }
-    return used.reduce(HostShares.share(of: targetAhead, among: hostsInUse)) { min($0, room($1)) }
+    return used.reduce(HostShares.share(of: targetAhead, among: hostsInUse)) { min($0, requests(for: $1)) }
   }
 
   /// A file of a batch whose host was not known when it was claimed.
