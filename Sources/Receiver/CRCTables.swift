@@ -26,7 +26,7 @@ struct CRCTables {
       var at = 0
       while at < wholeWords {
         let word = UnsafeRawPointer(bytes.baseAddress!).loadUnaligned(fromByteOffset: at, as: UInt64.self)
-        crc = Self.step(word.littleEndian, crc, tables)
+        crc = Self.step(word.littleEndian, crc, tables.baseAddress!)
         at &+= 8
       }
       for i in wholeWords..<bytes.count {
@@ -36,18 +36,15 @@ struct CRCTables {
     }
   }
 
+  /// Made of what costs little without optimisation too: the tests are built so, and send gigabytes.
   @inline(__always)
-  private static func step(_ word: UInt64, _ crc: UInt32, _ tables: UnsafeBufferPointer<UInt32>) -> UInt32 {
-    let mixed = word ^ UInt64(crc)
-    let low =
-      tables[1792 &+ Int(truncatingIfNeeded: mixed & 255)] ^ tables[1536 &+ Int(truncatingIfNeeded: mixed >> 8 & 255)]
-    let lowHigh =
-      tables[1280 &+ Int(truncatingIfNeeded: mixed >> 16 & 255)]
-      ^ tables[1024 &+ Int(truncatingIfNeeded: mixed >> 24 & 255)]
-    let highLow =
-      tables[768 &+ Int(truncatingIfNeeded: mixed >> 32 & 255)]
-      ^ tables[512 &+ Int(truncatingIfNeeded: mixed >> 40 & 255)]
-    let high = tables[256 &+ Int(truncatingIfNeeded: mixed >> 48 & 255)] ^ tables[Int(truncatingIfNeeded: mixed >> 56)]
-    return low ^ lowHigh ^ highLow ^ high
+  private static func step(_ word: UInt64, _ crc: UInt32, _ tables: UnsafePointer<UInt32>) -> UInt32 {
+    let low = UInt32(truncatingIfNeeded: word) ^ crc
+    let high = UInt32(truncatingIfNeeded: word &>> 32)
+    let first = tables[1792 &+ Int(low & 255)] ^ tables[1536 &+ Int(low &>> 8 & 255)]
+    let second = tables[1280 &+ Int(low &>> 16 & 255)] ^ tables[1024 &+ Int(low &>> 24)]
+    let third = tables[768 &+ Int(high & 255)] ^ tables[512 &+ Int(high &>> 8 & 255)]
+    let fourth = tables[256 &+ Int(high &>> 16 & 255)] ^ tables[Int(high &>> 24)]
+    return first ^ second ^ third ^ fourth
   }
 }

@@ -74,7 +74,10 @@ extension JSON: Decodable {
   }
 
   init(from decoder: any Decoder) throws {
-    if let members = try? decoder.container(keyedBy: Name.self) {
+    // What most values are comes first: each wrong guess makes an error, which takes far longer than to read the value.
+    if let scalar = try Self.scalar(try decoder.singleValueContainer()) {
+      self = scalar
+    } else if let members = try? decoder.container(keyedBy: Name.self) {
       self = .object(
         try members.allKeys.sorted { $0.stringValue < $1.stringValue }.map {
           Member(name: $0.stringValue, value: try members.decode(JSON.self, forKey: $0))
@@ -84,17 +87,18 @@ extension JSON: Decodable {
       while !items.isAtEnd { array.append(try items.decode(JSON.self)) }
       self = .array(array)
     } else {
-      self = try Self.scalar(try decoder.singleValueContainer())
+      // No protocol here has fractions: such a number reads as null.
+      _ = try decoder.singleValueContainer().decode(Double.self)
+      self = .null
     }
   }
 
-  /// No protocol here has fractions: such a number reads as null.
-  private static func scalar(_ value: any SingleValueDecodingContainer) throws -> JSON {
+  /// nil for what is an object, an array or a number with a fraction.
+  private static func scalar(_ value: any SingleValueDecodingContainer) throws -> JSON? {
     if value.decodeNil() { return .null }
-    if let bool = try? value.decode(Bool.self) { return .bool(bool) }
+    if let text = try? value.decode(String.self) { return .text(text) }
     if let number = try? value.decode(Int64.self) { return .number(number) }
-    if (try? value.decode(Double.self)) != nil { return .null }
-    return .text(try value.decode(String.self))
+    return (try? value.decode(Bool.self)).map(JSON.bool)
   }
 }
 
