@@ -75,9 +75,12 @@ import Transfers
   /// The second profile has a rule that remembers statuses, which is noted beside every verdict.
   @Test(arguments: ["", "errors: [{if: {status: 409, seen: [409]}, do: fail}]"])
   func aTokenThatExpiresUnderSeveralChunksIsFetchedOnce(_ errors: String) throws {
-    let scene = try scene("match PUT /up/* nth=1 times=4 : latency=100 status=401\n", errors: errors)
+    let scene = try scene("match PUT /up/* nth=1 times=4 : hold=chunks status=401\n", errors: errors)
     try scene.add()
+    let server = scene.scene.server
+    let person = scene.scene.whenHeld("chunks", count: 4) { server.release("chunks") }
     try scene.run()
+    person.join()
     let messages = try scene.messages()
     #expect(try scene.states() == ["done"], "\(messages)")
     #expect(try refreshes(scene) == 1)

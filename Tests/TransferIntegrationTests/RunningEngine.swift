@@ -3,6 +3,10 @@ import TransferLedger
 import TransferModel
 import Transfers
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// An engine that runs in a thread of its own, and a person at another connection to its ledger.
 final class RunningEngine {
   let ledger: Ledger
@@ -35,12 +39,11 @@ final class RunningEngine {
     throw Scene.Broken(what: "the engine ended before")
   }
 
-  /// The end of the run, and how long it took from here.
-  func end() throws -> (result: RunResult, tookMs: Int64) {
-    let startedMs = SystemClock().bootMs
-    guard let result = finished.take()?.first else { throw Scene.Broken(what: "no result") }
+  /// The end of the run.
+  func end() throws -> RunResult {
+    guard let result = finished.take(timeoutMs: Scene.patienceMs)?.first else { throw Scene.Broken(what: "no end") }
     thread.join()
-    return (try result.get(), SystemClock().bootMs - startedMs)
+    return try result.get()
   }
 
   func control(_ verb: ControlVerb, _ filter: RowFilter = RowFilter()) throws -> ControlOutcome {
@@ -56,5 +59,16 @@ final class RunningEngine {
 
   func attempts() throws -> [String] {
     try ledger.read { try $0.attempts(RowFilter(), after: 0, limit: 100) }.map(\.outcome)
+  }
+}
+
+extension Ledger {
+  /// Returns when rows that an engine writes are there; throws when they do not come.
+  func wait(until holds: (LedgerReader) throws -> Bool) throws {
+    let endMs = SystemClock().bootMs + Scene.patienceMs
+    while try !read(holds) {
+      guard SystemClock().bootMs < endMs else { throw Scene.Broken(what: "it is not recorded") }
+      sched_yield()
+    }
   }
 }

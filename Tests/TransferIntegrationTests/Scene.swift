@@ -92,6 +92,27 @@ final class Scene {
     try ReceiverRecord.read(path: "\(root)/record.ndjson").filter { if case .commit = $0.kind { true } else { false } }
   }
 
+  /// Returns when the script holds `count` requests under this name at the same time; throws when they do not come.
+  func waitUntilHeld(_ name: String, count: Int = 1) throws {
+    guard try server.waitUntilHeld(name, count: count, timeoutMs: Self.patienceMs) else {
+      throw Broken(what: "no \(count) requests are held as \(name)")
+    }
+  }
+
+  func release(_ names: String...) { for name in names { server.release(name) } }
+
+  /// Performs `body` when so many requests are held, beside what the test does meanwhile; also when they do not come,
+  /// so that the test goes on and sees what is wrong.
+  func whenHeld(_ name: String, count: Int = 1, _ body: @escaping @Sendable () -> Void) -> WorkerThread {
+    WorkerThread { [server] in
+      _ = try? server.waitUntilHeld(name, count: count, timeoutMs: Self.patienceMs)
+      body()
+    }
+  }
+
+  /// After how long something that does not come has failed; nothing is awaited for so long.
+  static let patienceMs: Int64 = 60_000
+
   /// How many requests below a folder the receiver had at the same time.
   func mostAtOnce(_ folder: String) throws -> Int {
     var (now, most) = (0, 0)

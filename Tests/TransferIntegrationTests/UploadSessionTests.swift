@@ -37,15 +37,27 @@ import Transfers
     let subject = try ConformanceSubject.named("profile flow")
     let scene = try ConformanceScene(
       subject, size: 2 * subject.chunkSize,
-      script: "match POST * nth=2 : latency=1500\nmatch POST * nth=3 : latency=100 status=403\n")
+      script: "match POST * nth=2 : hold=other\nmatch POST * nth=3 : hold=refused status=403\n")
     try Scene.write(scene.content, to: NameBytes("\(scene.scene.root)/source/other.bin"))
     scene.workers = 2
     try scene.add()
+    let person = scene.meanwhile { ledger, server in
+      try? ledger.wait { try Self.parts($0).count == 4 }
+      server.release("refused")
+      try? ledger.wait { try Self.parts($0).contains("fatal") }
+      server.release("other")
+    }
     let summary = try scene.run()
+    person.join()
     #expect(summary.failed == 1 && summary.done == 1)
     let attempts = try scene.look { try $0.attempts(RowFilter(), after: 0, limit: 100) }
     let outcomes = attempts.filter { $0.operation == "part" }.map(\.outcome)
     #expect(outcomes == ["ok", "ok", "fatal", "interrupted"])
+  }
+
+  /// What became of the attempts at chunks; those that run have no outcome.
+  private static func parts(_ reader: LedgerReader) throws -> [String] {
+    try reader.attempts(RowFilter(), after: 0, limit: 100).filter { $0.operation == "part" }.map(\.outcome)
   }
 
   /// Access that was withdrawn says nothing about what the server holds: a retry goes on with that.

@@ -67,36 +67,18 @@ struct BuiltProgram {
     return Outcome(code: code, signal: signal, out: "", err: try readText(errPath))
   }
 
-  /// Starts it and does not wait; what it prints goes to files of this number.
+  /// Starts it and does not wait; what it prints goes to a file and a pipe of this number.
   func start(_ arguments: String..., number: Int = 0) throws -> Running { try start(arguments, number: number) }
 
   func start(_ arguments: [String], number: Int = 0, environment: [String: String] = [:]) throws -> Running {
     let outPath = folder.path + "/stdout-\(number)"
-    let errPath = folder.path + "/stderr-\(number)"
+    let spoken = try SpokenText(path: folder.path + "/stderr-\(number)")
     let pid = try spawn(arguments.map { Array($0.utf8) }, environment) { actions in
       posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
       posix_spawn_file_actions_addopen(&actions, 1, outPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-      posix_spawn_file_actions_addopen(&actions, 2, errPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+      posix_spawn_file_actions_addopen(&actions, 2, spoken.path, O_WRONLY, 0)
     }
-    return Running(pid: pid, outPath: outPath, errPath: errPath)
-  }
-
-  struct Running {
-    let pid: pid_t
-    fileprivate let outPath, errPath: String
-
-    func signal(_ number: Int32) { kill(pid, number) }
-
-    /// Whether there is nothing to wait for; it can still be waited for.
-    var hasEnded: Bool {
-      var info = siginfo_t()
-      return waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == SIGCHLD
-    }
-
-    func wait() throws -> Outcome {
-      let (code, signal) = BuiltProgram.wait(pid)
-      return Outcome(code: code, signal: signal, out: try readText(outPath), err: try readText(errPath))
-    }
+    return Running(pid: pid, outPath: outPath, spoken: spoken)
   }
 
   private func spawn(
@@ -122,7 +104,7 @@ struct BuiltProgram {
     (bytes + [0]).withUnsafeBytes { strdup($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }
 
-  private static func wait(_ pid: pid_t) -> (code: Int32, signal: Int32) {
+  static func wait(_ pid: pid_t) -> (code: Int32, signal: Int32) {
     var status: Int32 = 0
     while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
     return (status >> 8 & 0xFF, status & 0x7F)

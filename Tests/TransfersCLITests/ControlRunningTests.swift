@@ -8,12 +8,12 @@ import TransferModel
   private let server: RunningReceiver
   private var store: String { program.folder.path + "/l.db" }
 
-  /// A batch with one file of 3 MiB that the server takes at 100 KiB a second.
+  /// A batch with one file of 3 MiB, of which the server takes no more than a part until it is told to.
   init() throws {
     program = try BuiltProgram()
-    server = try RunningReceiver(in: program.folder, script: "match PUT /slow/* : slow=102400")
+    server = try RunningReceiver(in: program.folder, script: "match PUT * : body-hold=100000,body")
     try writeFile(program.folder.path + "/big", Array(repeating: 7, count: 3 << 20))
-    #expect(try run("add \(program.folder.path)/big \(server.url)/slow/").code == 0)
+    #expect(try run("add \(program.folder.path)/big \(server.url)/held/").code == 0)
   }
 
   private func run(_ command: String) throws -> BuiltProgram.Outcome {
@@ -21,15 +21,15 @@ import TransferModel
       (command.split(separator: " ").map { Array($0.utf8) }) + [Array("--store".utf8), Array(store.utf8)])
   }
 
-  /// An engine that has begun to send `file`.
-  private func engine(sending file: String, number: Int = 0) throws -> BuiltProgram.Running {
+  /// An engine that is sending its file.
+  private func engine(number: Int = 0) throws -> BuiltProgram.Running {
     let running = try program.start("run", "--store", store, number: number)
-    while try run("list files \(file) --state running --ids").out.isEmpty {}
+    try server.waitUntilHeld("body")
     return running
   }
 
   @Test func aRunningEngineIsAskedAndFollows() throws {
-    let first = try engine(sending: "f1")
+    let first = try engine()
     let paused = try run("pause b1 --now")
     #expect((paused.code, paused.err) == (0, ""))
     #expect(paused.out == "asked the running engine to pause 1 file\nNext: transfers resume b1\n")
@@ -37,7 +37,7 @@ import TransferModel
     #expect((settled.code, settled.out.hasPrefix("work left: 1 paused · ")) == (5, true), "\(settled)")
     #expect(try first.wait().code == 5)
     #expect(try run("resume b1").out == "1 file resumed\nNext: transfers run\n")
-    let second = try engine(sending: "f1", number: 1)
+    let second = try engine(number: 1)
     #expect(try run("cancel b1").out == "asked the running engine to cancel 1 file\n")
     #expect(try run("wait b1 --timeout 60s").code == 4)
     _ = try second.wait()
@@ -51,7 +51,8 @@ import TransferModel
     #expect(try run("rm b1").code == 0)
     #expect(try run("add \(program.folder.path)/big \(server.url)/fast/").code == 0)
     #expect(try run("set b2 --rate 48K").out == "1 batch changed\n")
-    let running = try engine(sending: "f2")
+    let running = try engine()
+    try server.release("body")
     #expect(try run("set b2 --rate none").out == "1 batch changed; the running engine follows\n")
     let done = try run("wait b2 --for done --timeout 30s")
     #expect(done.code == 0, "\(done)")
@@ -59,7 +60,7 @@ import TransferModel
   }
 
   @Test func aDeadEngineLosesItsFilesToTheVerb() throws {
-    let running = try engine(sending: "f1")
+    let running = try engine()
     running.signal(SIGKILL)
     #expect(try running.wait().signal == SIGKILL)
     let paused = try run("pause f1")

@@ -1,6 +1,9 @@
 import Glibc
 import Testing
+import TransferLedger
 import TransferModel
+
+@testable import TransfersCLI
 
 /// A program that is killed while it fetches: nothing has the final name, and what came is not fetched again.
 @Suite struct KilledPullTests {
@@ -25,7 +28,13 @@ import TransferModel
   private func kill() throws {
     object.state.withLock { $0.answersLeft = 3 }
     let running = try program.start(arguments)
-    while try storedChunks() < 3, !running.hasEnded { usleep(20_000) }
+    try object.waitForSilence()
+    let ledger = try Ledger.open(at: store, mode: .readOnly, clock: SystemClock())
+    try ledger.wait { reader in
+      let chunks: [ChunkRow] = try reader.chunks(RowFilter(), after: 0, limit: 10)
+      return chunks.filter { $0.state == "done" }.count == 3
+    }
+    ledger.close()
     #expect(access(final, F_OK) != 0)
     running.signal(SIGKILL)
     _ = try running.wait()
@@ -33,11 +42,6 @@ import TransferModel
       state.answersLeft = .max
       (state.ranges, state.bytesSent) = ([], 0)
     }
-  }
-
-  private func storedChunks() throws -> Int {
-    let chunks = try program.run("list", "chunks", "--json", "--store", store)
-    return chunks.code == 0 ? chunks.out.split(separator: "\"state\":\"done\"").count - 1 : 0
   }
 
   private func expectWhole() throws {
@@ -140,5 +144,16 @@ import TransferModel
     #expect(outcome.code == 0, "\(outcome.err)")
     try expectWhole()
     #expect(object.state.withLock { $0.bytesSent } == 3 * Self.partSize + 100)
+  }
+}
+
+extension Ledger {
+  /// Returns when rows that an engine writes are there; throws when they do not come.
+  fileprivate func wait(until holds: (LedgerReader) throws -> Bool) throws {
+    let endMs = SystemClock().bootMs + 60_000
+    while try !read(holds) {
+      guard SystemClock().bootMs < endMs else { throw SystemFailure("wait for rows") }
+      sched_yield()
+    }
   }
 }

@@ -26,7 +26,7 @@ import TransferModel
         "push", program.folder.path + "/big", "s3://bucket/in/", "--endpoint-url", server.url, "--part-size", "5MiB",
         "--workers", "8", "--store", store,
       ], environment: keys)
-    while s3.state.withLock({ $0.parts.count }) < 4, !running.hasEnded { usleep(5_000) }
+    try s3.waitForParts(4)
     running.signal(SIGKILL)
     _ = try running.wait()
     #expect(s3.state.withLock { $0.partRequests } == 4)

@@ -144,10 +144,12 @@ import TransferModel
   }
 
   @Test func termDrainsAndTheNextRunFinishes() throws {
-    let receiver = try receiver("match PUT * : latency=1500")
+    let receiver = try receiver("match PUT * : hold=put")
     let running = try program.start("push", source, receiver.url + "/in/", "--store", store, "--workers", "1")
-    try waitUntilActive()
+    try receiver.waitUntilHeld("put")
     running.signal(SIGTERM)
+    try running.waitUntilSaid("nothing is lost")
+    try receiver.release("put")
     let outcome = try running.wait()
     #expect(outcome.code == 5, "\(outcome.err)")
     #expect(outcome.signal == 0)
@@ -160,20 +162,22 @@ import TransferModel
 
   /// As `timeout` does it: the process, and at once its group.
   @Test func theSameSignalTwiceAtOnceLetsRequestsEnd() throws {
-    let receiver = try receiver("match PUT * : latency=2000")
+    let receiver = try receiver("match PUT * : hold=put")
     let running = try program.start("push", source, receiver.url + "/in/", "--store", store, "--workers", "1")
-    try waitUntilActive()
+    try receiver.waitUntilHeld("put")
     for _ in 0..<3 { running.signal(SIGTERM) }
+    try running.waitUntilSaid("nothing is lost")
+    try receiver.release("put")
     let outcome = try running.wait()
     #expect((outcome.code, outcome.signal) == (5, 0), "\(outcome)")
   }
 
   @Test func theSecondSignalEndsTheProcessByItself() throws {
-    let receiver = try receiver("match PUT * : latency=60000")
+    let receiver = try receiver("match PUT * : hold=put")
     let running = try program.start("push", source, receiver.url + "/in/", "--store", store)
-    try waitUntilActive()
+    try receiver.waitUntilHeld("put")
     running.signal(SIGTERM)
-    while !(try readText(folder + "/stderr-0").contains("nothing is lost")) { sched_yield() }
+    try running.waitUntilSaid("nothing is lost")
     running.signal(SIGINT)
     let outcome = try running.wait()
     #expect(outcome.signal == SIGINT)
@@ -184,29 +188,31 @@ import TransferModel
   }
 
   @Test func aSecondEngineIsLockedOutButAPushWaits() throws {
-    let receiver = try receiver("match PUT * : latency=12000")
+    let receiver = try receiver("match PUT * : hold=put")
     let first = try program.start("push", source, receiver.url + "/in/", "--store", store, number: 1)
-    try waitUntilActive()
+    try receiver.waitUntilHeld("put")
     let run = try program.run("run", "--store", store)
     #expect(run.code == 6, "\(run.err)")
     #expect(run.err.hasPrefix("transfers: error[locked]: "))
     try writeFile(source + "/d", [1, 2, 3])
     let second = try program.start("push", source, receiver.url + "/in/", "--store", store, number: 2)
-    let queued = try program.run("push", source + "/a", receiver.url + "/in/", "--store", store)
+    let third = try program.start("push", source + "/a", receiver.url + "/in/", "--store", store, number: 3)
+    for push in [second, third] { try push.waitUntilSaid("another engine owns the ledger") }
+    try receiver.release("put")
+    let queued = try third.wait()
     #expect(queued.code == 0, "\(queued.err)")
     #expect(queued.out.contains("0 new, 0 unchanged, 1 already queued") && queued.out.contains("\nok: 1 done · "))
     let both = try second.wait()
     #expect(both.code == 0, "\(both.err)")
-    #expect(both.err.contains("another engine owns the ledger"))
     #expect(both.out.contains("b2 ok: 4 done · 39 B in "), "the new one and those that the first has queued")
     #expect(try first.wait().code == 0)
     #expect(try readText(receiver.root + "/in/d").utf8.count == 3)
   }
 
   @Test func aPushNeedNotWaitForAnotherEngine() throws {
-    let receiver = try receiver("match PUT * : latency=60000")
+    let receiver = try receiver("match PUT * : hold=put")
     let first = try program.start("push", source, receiver.url + "/in/", "--store", store, number: 1)
-    try waitUntilActive()
+    try receiver.waitUntilHeld("put")
     let quick = try program.run("push", source, receiver.url + "/two/", "--store", store, "--no-wait")
     #expect(quick.code == 0 && quick.err.contains("it sends these files\n"), "\(quick)")
     #expect(quick.out.hasPrefix("b2  3 new, 0 unchanged · "))
@@ -252,10 +258,4 @@ import TransferModel
   }
 
   /// Each look is a process of its own, which is pause enough.
-  private func waitUntilActive() throws {
-    while true {
-      let status = try program.run("status", "--json", "--store", store)
-      if status.code == 0, status.out.contains(#""active":[{"#) { return }
-    }
-  }
 }

@@ -6,7 +6,7 @@ import TransferModel
 @Suite struct PushesAtOnceTests {
   @Test func eachSaysWhatItsSelectionFinished() throws {
     let program = try BuiltProgram()
-    let receiver = try RunningReceiver(in: program.folder, script: "match PUT * : latency=20")
+    let receiver = try RunningReceiver(in: program.folder, script: "match PUT * nth=20 times=100 : hold=rest")
     let source = program.folder.path + "/src"
     mkdir(source, 0o700)
     let count = 60
@@ -15,6 +15,13 @@ import TransferModel
     let pushes = try (0..<8).map { n in
       try program.start("push", source, receiver.url + "/in/", "--store", store, number: n)
     }
+    // Some files are sent at once, and the rest when all have chosen theirs and wait for the one that sends.
+    try receiver.waitUntilHeld("rest")
+    let sender = try readText(store + ".lock")
+    for push in pushes where !sender.contains("pid \(push.pid) ") {
+      try push.waitUntilSaid("another engine owns the ledger")
+    }
+    try receiver.release("rest")
     for push in pushes {
       let outcome = try push.wait()
       #expect(outcome.code == 0, "\(outcome.err)")

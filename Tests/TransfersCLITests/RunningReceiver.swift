@@ -38,6 +38,36 @@ final class RunningReceiver: Sendable {
     waitpid(pid, nil, 0)
   }
 
+  /// Returns when the script holds `count` requests under this name at the same time; throws when they do not come.
+  func waitUntilHeld(_ name: String, count: Int = 1) throws { try ask("GET", "\(name)?count=\(count)", 200) }
+
+  /// Lets them go on, and all later ones.
+  func release(_ name: String) throws { try ask("DELETE", name, 204) }
+
+  private func ask(_ method: String, _ hold: String, _ status: Int) throws {
+    let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { close(client) }
+    // A limit for what has failed; nothing is awaited for so long.
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = (UInt16(url.split(separator: ":").last ?? "") ?? 0).bigEndian
+    let isConnected = withUnsafeBytes(of: &address) {
+      connect(client, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) == 0
+    }
+    guard isConnected else { throw SystemFailure("connect") }
+    let request = Array("\(method) /-/holds/\(hold) HTTP/1.1\r\nHost: test\r\n\r\n".utf8)
+    guard send(client, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
+      throw SystemFailure("send")
+    }
+    var answer = [UInt8](repeating: 0, count: 4096)
+    let count = recv(client, &answer, answer.count, 0)
+    let text = String(decoding: answer.prefix(max(0, count)), as: UTF8.self)
+    guard text.hasPrefix("HTTP/1.1 \(status) ") else { throw SystemFailure("\(method) \(hold): \(text)") }
+  }
+
   /// The first line: the URL, printed when it is ready.
   private static func line(_ descriptor: Int32) -> String {
     var bytes: [UInt8] = []

@@ -14,6 +14,7 @@ final class ScriptedObject: Sendable {
     var answersLeft = Int.max
   }
   let state: Lock<State>
+  private let unanswered = Mailbox<Void>()
 
   /// - Parameter size: bytes of the object, which are printable.
   init(size: Int) {
@@ -22,12 +23,21 @@ final class ScriptedObject: Sendable {
     state = Lock(State(text: String(decoding: bytes, as: UTF8.self)))
   }
 
+  /// Returns when a GET is not answered; throws when none comes.
+  func waitForSilence() throws {
+    // A limit for what has failed; nothing is awaited for so long.
+    guard unanswered.take(timeoutMs: 60_000)?.isEmpty == false else { throw SystemFailure("wait for a GET") }
+  }
+
   func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Reply? {
     state.withLock { state in
       let fields = [("ETag", state.etag), ("Accept-Ranges", "bytes")]
       guard request.method == "GET" else { return .init(headers: fields, body: state.text) }
       state.ranges.append(request.headers["range"] ?? "whole")
-      guard state.answersLeft > 0 else { return nil }
+      guard state.answersLeft > 0 else {
+        unanswered.put(())
+        return nil
+      }
       state.answersLeft -= 1
       let condition = request.headers["if-range"]
       if let condition { state.conditions.insert(condition) }

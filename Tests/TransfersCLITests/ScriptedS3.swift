@@ -15,6 +15,15 @@ final class ScriptedS3: Sendable {
     var foreignPart: Int?
   }
   let state = Lock(State())
+  private let stored = Mailbox<Void>()
+
+  /// Returns when so many parts are stored; throws when they do not come.
+  func waitForParts(_ count: Int) throws {
+    while state.withLock({ $0.parts.count }) < count {
+      // A limit for what has failed; nothing is awaited for so long.
+      guard stored.take(timeoutMs: 60_000)?.isEmpty == false else { throw SystemFailure("wait for \(count) parts") }
+    }
+  }
 
   func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Reply? {
     let query = request.target.split(separator: "?").dropFirst().first.map(String.init) ?? ""
@@ -31,6 +40,7 @@ final class ScriptedS3: Sendable {
         state.partBytes += request.body.count
         let md5 = Self.hex(request.headers["content-md5"] ?? "")
         state.parts[number] = (request.body.count, md5)
+        stored.put(())
         return state.isSilent ? nil : .init(headers: [("ETag", "\"\(md5)\"")])
       case "GET":
         let parts = state.parts.sorted { $0.key < $1.key }.map { number, part in

@@ -25,9 +25,9 @@ import TransferModel
       \.outcome)
   }
 
-  /// The work is done, and the answer would come after ten minutes.
+  /// The work is done, and the answer never comes.
   @Test func aFileThatIsThereIsNotWaitedFor() throws {
-    let scene = try scene("match POST /-/chunks/merge* : late-latency=600000\n")
+    let scene = try scene("match POST /-/chunks/merge* : late-hold=answer\n")
     scene.maxAttempts = 1
     try scene.run()
     #expect(try scene.complaint() == nil)
@@ -48,10 +48,16 @@ import TransferModel
     #expect(try attempts(scene, "verify") == ["ok"], "after the lost answer; the end proved itself")
   }
 
-  /// The server takes its time: it is asked in vain, and its answer is awaited.
+  /// The server takes its time until it was asked a second time, in vain: its answer is awaited.
   @Test func aServerThatIsAtWorkIsLeftInPeace() throws {
-    let scene = try scene("match POST /-/chunks/merge* : latency=1500\n")
+    let scene = try scene("match POST /-/chunks/merge* : hold=merge\nmatch GET * nth=2 : hold=asked\n")
+    let server = scene.scene.server
+    let person = scene.scene.whenHeld("asked") {
+      server.release("merge")
+      server.release("asked")
+    }
     try scene.run()
+    person.join()
     #expect(try scene.complaint() == nil)
     #expect(try scene.states() == ["done"])
     #expect(try merges(scene) == 1)

@@ -102,8 +102,8 @@ final class ConformanceScene {
   func look<Result>(_ body: (LedgerReader) throws -> Result) throws -> Result { try reader.read(body) }
 
   /// What a test does while an engine is at work: it waits for rows, and releases requests.
-  func meanwhile(_ body: @escaping @Sendable (Ledger, ReceiverServer) throws -> Void) -> WorkerThread {
-    WorkerThread { [reader, server = scene.server] in try? body(reader, server) }
+  func meanwhile(_ body: @escaping @Sendable (Ledger, ReceiverServer) -> Void) -> WorkerThread {
+    WorkerThread { [reader, server = scene.server] in body(reader, server) }
   }
 
   /// What waits for a far time is due now.

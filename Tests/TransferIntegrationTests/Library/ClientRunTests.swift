@@ -24,38 +24,41 @@ import TransferModel
   }
 
   @Test func cancellingTheTaskOfARunFinishesWhatIsSentAndStops() async throws {
-    let scene = try Scene(script: "match PUT * : late-latency=300\n")
+    let scene = try Scene(script: "match PUT * nth=2 : late-hold=second\n")
     _ = try scene.makeTree(seed: 5, count: 30)
     let client = try await TransferClient.open(scene.storePath)
     _ = try await client.add(["\(scene.root)/source"], scene.options())
     let figures = client.engineProgress()
     let run = Task { try await client.run(until: .stopped, RunOptions(workers: 1)) }
     for await snapshot in figures where snapshot.filesDone > 0 { break }
+    try await scene.held("second")
     run.cancel()
+    scene.release("second")
     let result = try await run.value
     #expect(result.stoppedBy == .drained)
-    #expect(result.done > 0 && result.left > 0 && result.failed == 0, "\(result)")
+    #expect(result.done == 2 && result.left == 28 && result.failed == 0, "\(result)")
     #expect(try await client.status().totals.count(.done) == result.done)
   }
 
   @Test func oneEngineAtATime() async throws {
-    let scene = try Scene(script: "match PUT * : late-latency=300\n")
+    let scene = try Scene(script: "match PUT * : hold=put\n")
     _ = try scene.makeTree(seed: 6, count: 10)
     let (client, other) = (
       try await TransferClient.open(scene.storePath), try await TransferClient.open(scene.storePath)
     )
     _ = try await client.add(["\(scene.root)/source"], scene.options())
-    let (figures, stop) = (client.engineProgress(), StopSignal())
+    let stop = StopSignal()
     async let run = client.run(RunOptions(workers: 1), stop: stop)
-    for await _ in figures { break }
+    try await scene.held("put")
     #expect(try await other.status().engine.isAlive)
     await #expect { _ = try await other.run() } throws: { ($0 as? TransferError)?.kind == .locked }
     stop.drain()
+    scene.release("put")
     #expect(try await run.failed == 0)
   }
 
   @Test func aWatcherThatIsCancelledEndsOnlyItself() async throws {
-    let scene = try Scene(script: "match PUT * : late-latency=100\n")
+    let scene = try Scene(script: "match PUT * : late-hold=put\n")
     let files = try scene.makeTree(seed: 7, count: 8)
     let client = try await TransferClient.open(scene.storePath)
     let batch = try #require(try await client.add(["\(scene.root)/source"], scene.options()).batch)
@@ -71,9 +74,11 @@ import TransferModel
     }
     let waiting = Task { try await client.wait(for: .batch(batch)) }
     async let run = client.run()
+    try await scene.held("put")
     for task in [watching, following] { task.cancel() }
     waiting.cancel()
     _ = (try await watching.value, try await following.value, try await waiting.value)
+    scene.release("put")
     #expect(try await run.done == files.count)
     try scene.expectSameBytes(files)
   }

@@ -1,3 +1,4 @@
+import Receiver
 import Testing
 import TransferModel
 import Transfers
@@ -94,6 +95,16 @@ import Transfers
 }
 
 extension Scene {
+  /// Returns when a request is held under this name, without holding a thread of Swift's tasks.
+  func held(_ name: String) async throws {
+    let isHeld = await withCheckedContinuation { waiting in
+      WorkerThread { [server] in
+        waiting.resume(returning: (try? server.waitUntilHeld(name, timeoutMs: Self.patienceMs)) == true)
+      }.detach()
+    }
+    guard isHeld else { throw Broken(what: "no request is held as \(name)") }
+  }
+
   func options(to place: String = "/up/") -> UploadOptions {
     UploadOptions(settings: BatchSettings(destination: "\(url)\(place)"))
   }

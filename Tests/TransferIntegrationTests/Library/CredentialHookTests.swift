@@ -59,9 +59,11 @@ import TransferProtocols
   }
 
   /// As the engine asks: on a thread that is none of Swift's tasks.
-  private func ask(_ source: HookedCredential) async throws -> Credential? {
+  private func ask(_ source: HookedCredential, begins: @escaping @Sendable () -> Void = {}) async throws -> Credential?
+  {
     let result = await withCheckedContinuation { (waiting: CheckedContinuation<Result<Credential?, Failure>, Never>) in
       let thread = WorkerThread {
+        begins()
         waiting.resume(returning: Result { () throws(Failure) in try source.credential() })
       }
       thread.detach()
@@ -70,14 +72,21 @@ import TransferProtocols
   }
 
   @Test func severalThreadsAskOnce() async throws {
-    let asked = Lock(0)
+    let (asked, begun, all) = (Lock(0), Lock(0), AsyncStream<Void>.makeStream())
     let source = source { _ in
       asked.withLock { $0 += 1 }
-      try await Task.sleep(for: .milliseconds(50))
+      for await _ in all.stream {}
       return .bearer(token: "t")
     }
+    let begins: @Sendable () -> Void = {
+      let count = begun.withLock { begun in
+        begun += 1
+        return begun
+      }
+      if count == 8 { all.continuation.finish() }
+    }
     let found = try await withThrowingTaskGroup(of: Credential?.self) { group in
-      for _ in 0..<8 { group.addTask { try await ask(source) } }
+      for _ in 0..<8 { group.addTask { try await ask(source, begins: begins) } }
       return try await group.reduce(into: []) { $0.append($1) }
     }
     #expect(found == Array(repeating: .bearer(token: "t"), count: 8))

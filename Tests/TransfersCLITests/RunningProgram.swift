@@ -1,0 +1,84 @@
+import Glibc
+import TransferModel
+
+extension BuiltProgram {
+  /// A program that was started; its standard error can be awaited.
+  final class Running: Sendable {
+    let pid: pid_t
+    private let outPath: String
+    private let spoken: SpokenText
+
+    init(pid: pid_t, outPath: String, spoken: SpokenText) {
+      (self.pid, self.outPath, self.spoken) = (pid, outPath, spoken)
+      spoken.listen()
+    }
+
+    func signal(_ number: Int32) { kill(pid, number) }
+
+    /// Returns when it has said this on standard error; throws when it ends without.
+    func waitUntilSaid(_ text: String) throws { try spoken.wait(for: text) }
+
+    func wait() throws -> Outcome {
+      let (code, signal) = BuiltProgram.wait(pid)
+      return Outcome(code: code, signal: signal, out: try readText(outPath), err: spoken.whole())
+    }
+  }
+}
+
+/// What a program writes to a named pipe, as it comes. A pipe with a name, because that one is opened by this program
+/// alone: others that are started at the same time inherit nothing of it, and it ends with its writer.
+final class SpokenText: Sendable {
+  let path: String
+  private let descriptor: Int32
+  private let text = Lock<[UInt8]>([])
+  private let news = Mailbox<Void>()
+  private let listener = Lock<WorkerThread?>(nil)
+
+  init(path: String) throws {
+    self.path = path
+    unlink(path)
+    guard mkfifo(path, 0o600) == 0 else { throw SystemFailure("mkfifo \(path)") }
+    descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemFailure("open \(path)") }
+  }
+
+  /// The writer has the pipe open.
+  fileprivate func listen() {
+    _ = fcntl(descriptor, F_SETFL, 0)
+    listener.withLock { [descriptor, text, news] in
+      $0 = WorkerThread {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+          text.withLock { $0 += buffer[..<count] }
+          news.put(())
+        }
+        close(descriptor)
+        news.close()
+      }
+    }
+  }
+
+  private var now: String { String(decoding: text.withLock { $0 }, as: UTF8.self) }
+
+  fileprivate func wait(for wanted: String) throws {
+    while !now.contains(wanted) {
+      guard news.take() != nil else {
+        if now.contains(wanted) { return }
+        throw Unsaid(wanted: wanted, said: now)
+      }
+    }
+  }
+
+  /// Everything, at the end of the writer.
+  fileprivate func whole() -> String {
+    listener.withLock { listener in
+      defer { listener = nil }
+      return listener
+    }?.join()
+    return now
+  }
+
+  struct Unsaid: Error {
+    let wanted, said: String
+  }
+}
