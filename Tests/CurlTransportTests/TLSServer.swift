@@ -6,6 +6,9 @@ import TransferModel
   import Darwin
 #endif
 
+/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+
 /// `openssl s_server` with a certificate of its own for 127.0.0.1; answers every GET with a page.
 final class TLSServer: Sendable {
   let port: Int
@@ -18,7 +21,7 @@ final class TLSServer: Sendable {
 
   /// nil when there is no `openssl` program.
   init?() {
-    var template = Array("/tmp/transfers-tls-XXXXXX".utf8CString)
+    var template = Array("\(temporaryRoot)/transfers-tls-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { return nil }
     directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     certificate = directory + "/cert.pem"

@@ -2,6 +2,9 @@ import Glibc
 import Receiver
 import TransferModel
 
+/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+
 /// A receiver in a temporary folder, ended and removed with this value.
 final class ReceiverFixture {
   let server: ReceiverServer
@@ -9,7 +12,7 @@ final class ReceiverFixture {
   private let base: String
 
   init(script: String = "", seed: UInt64 = 1, _ change: (inout ReceiverSettings) -> Void = { _ in }) throws {
-    var template = Array("/tmp/receiver-tests-XXXXXX".utf8CString)
+    var template = Array("\(temporaryRoot)/receiver-tests-XXXXXX".utf8CString)
     base = String(cString: mkdtemp(&template))
     folder = base + "/objects"
     var settings = ReceiverSettings(directory: folder, recordPath: base + "/record")

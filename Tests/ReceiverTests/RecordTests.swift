@@ -30,7 +30,7 @@ import TransferModel
   func otherLinesAreRefused(line: String) { #expect(ReceiverEvent(line: Array(line.utf8)[...]) == nil) }
 
   @Test func aTornLastLineIsNoEventAndATornOtherLineIsAnError() throws {
-    var template = Array("/tmp/receiver-record-XXXXXX".utf8CString)
+    var template = Array("\(temporaryRoot)/receiver-record-XXXXXX".utf8CString)
     let file = mkstemp(&template)
     let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     defer {

@@ -6,6 +6,9 @@ import TransferModel
   import Glibc
 #endif
 
+/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+
 /// A folder that disappears with the test.
 final class TemporaryFolder {
   let path: NameBytes
@@ -13,7 +16,7 @@ final class TemporaryFolder {
   struct CannotMake: Error {}
 
   init() throws {
-    var template = Array("/tmp/transfers-test-XXXXXX".utf8CString)
+    var template = Array("\(temporaryRoot)/transfers-test-XXXXXX".utf8CString)
     guard let made = template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) else { throw CannotMake() }
     path = NameBytes(String(cString: made))
   }

@@ -16,7 +16,7 @@ enum BlankLedger {
   static func place(at path: String) throws { try Scene.write(try image.get(), to: NameBytes(path)) }
 
   private static func made() throws -> [UInt8] {
-    var template = Array("/tmp/transfers-blank-XXXXXX".utf8CString)
+    var template = Array("\(temporaryRoot)/transfers-blank-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw Scene.Broken(what: "mkdtemp: \(errno)") }
     let folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     defer { Scene.removeTree(folder) }

@@ -6,6 +6,9 @@ import Transfers
   import Glibc
 #endif
 
+/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+
 /// A receiver, a source folder and a ledger, all gone with the test.
 final class Scene {
   let root: String
@@ -16,7 +19,7 @@ final class Scene {
   typealias Stop = StopSignal
 
   init(script: String = "", seed: UInt64 = 1, bearerToken: String? = nil) throws {
-    var template = Array("/tmp/transfers-scene-XXXXXX".utf8CString)
+    var template = Array("\(temporaryRoot)/transfers-scene-XXXXXX".utf8CString)
     guard let made = template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) else {
       throw Broken(what: "mkdtemp")
     }

@@ -4,6 +4,9 @@ import TransferModel
 
 @testable import TransferLedger
 
+/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+
 /// A clock that tests set by hand.
 final class HandClock: TransferClock {
   private let now = Lock<Int64>(1_700_000_000_000)
@@ -20,7 +23,7 @@ final class LedgerFixture {
   private(set) var ledger: Ledger
 
   init() throws {
-    var template = Array("/tmp/ledger-test-XXXXXX".utf8CString)
+    var template = Array("\(temporaryRoot)/ledger-test-XXXXXX".utf8CString)
     folder = String(cString: mkdtemp(&template)!)
     try writeBytes(try Self.blank.get(), to: folder + "/transfers.db")
     ledger = try Ledger.open(at: folder + "/transfers.db", mode: .existing, clock: clock)
@@ -29,7 +32,7 @@ final class LedgerFixture {
   /// The file of a new ledger. All migrations together cost far more than what a test does: they run once, and each
   /// fixture begins with a copy that knows of no other place.
   private static let blank = Result { () throws -> [UInt8] in
-    var template = Array("/tmp/ledger-blank-XXXXXX".utf8CString)
+    var template = Array("\(temporaryRoot)/ledger-blank-XXXXXX".utf8CString)
     let folder = String(cString: mkdtemp(&template)!)
     defer { remove(folder) }
     let path = folder + "/transfers.db"

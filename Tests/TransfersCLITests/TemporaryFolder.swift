@@ -1,11 +1,14 @@
 import Glibc
 
+/// Where tests make their folders: TMPDIR, which `tools/test` sets to a folder in memory, or /tmp.
+let temporaryRoot = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+
 /// A folder below the system's temporary folder that is removed with the value that holds it.
 final class TemporaryFolder: Sendable {
   let path: String
 
   init() throws {
-    var template = Array("/tmp/transfers-cli-XXXXXX".utf8CString)
+    var template = Array("\(temporaryRoot)/transfers-cli-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw SystemFailure("mkdtemp") }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }

@@ -8,7 +8,7 @@ import TransferModel
   /// The signal came before the file was made: it must not be made behind the back of the thread that cleans up.
   @Test func nothingIsBegunOnceTheProcessEnds() async {
     await #expect(processExitsWith: .success) {
-      var template = Array("/tmp/transfers-output-XXXXXX".utf8CString)
+      var template = Array("\(temporaryRoot)/transfers-output-XXXXXX".utf8CString)
       let folder = String(cString: try #require(mkdtemp(&template)))
       OutputFile.abandonUnfinished()
       #expect(throws: CommandFailure.self) { try OutputFile(NameBytes(folder + "/out"), store: nil) }
