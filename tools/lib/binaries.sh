@@ -2,6 +2,10 @@
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
 # Where the programs are. Needs say.sh and install.sh; `root` is the repository.
 
+# A release build has a folder of its own: SwiftPM lets one build at a time work in a folder, and this one leaves half
+# of two cores idle, because an optimised module is compiled by one process, after those that it imports.
+release_build=(swift build --package-path "$root" --scratch-path "$root/.build/for-release" -c release)
+
 # Builds the two programs for release and sets `bin` to their folder. TRANSFERS_BIN names programs that are built
 # already.
 build_release() {
@@ -9,8 +13,8 @@ build_release() {
     find_release transfers transfers-receiver
     return
   fi
-  run swift build --package-path "$root" -c release --product transfers || return
-  run swift build --package-path "$root" -c release --product transfers-receiver || return
+  run "${release_build[@]}" --product transfers || return
+  run "${release_build[@]}" --product transfers-receiver || return
   ship transfers transfers-receiver || return
   find_release transfers transfers-receiver
 }
@@ -20,7 +24,7 @@ build_release() {
 ship() {
   local built name objcopy
   objcopy=$(command -v llvm-objcopy || command -v objcopy) || give_up 69 "neither llvm-objcopy nor objcopy is there"
-  built=$(swift build --package-path "$root" -c release --show-bin-path) || return
+  built=$("${release_build[@]}" --show-bin-path) || return
   mkdir -p "$root/.build/dist"
   for name in "$@"; do
     [[ ! $root/.build/dist/$name -nt $built/$name ]] || continue
