@@ -51,8 +51,8 @@ import Testing
     #expect(code(Preparation.perform(order)) == .sourceChanged)
   }
 
-  /// The digest of what the server holds takes a read of all of it, and the source is looked at again behind that. It is
-  /// written to in the middle of the read, where the reader asks whether it is to stop.
+  /// The digest of what the server holds takes a read of all of it, and the source is looked at again behind that. It
+  /// is written to in the middle of the read, where the reader asks whether it is to stop.
   @Test func whatChangesWhileItIsReadIsNotSent() throws {
     let size: Int64 = 1 << 20
     folder.write(NameBytes("source"), "")
