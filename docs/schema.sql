@@ -679,10 +679,11 @@ CREATE TABLE receipt (
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   n INTEGER NOT NULL DEFAULT 1 CHECK (n >= 1),
   -- Of a later one; NULL in the proof.
-  finding TEXT CHECK (finding = 'found' OR finding = 'lost'),
-  -- Bytes of the object.
+  finding TEXT CHECK (finding = 'found' OR finding = 'lost' OR finding = 'intact' OR finding = 'changed'
+    OR finding = 'missing'),
+  -- Bytes of the object, or of the local file as it was found.
   size INTEGER CHECK (size >= 0),
-  -- The attempt whose answer says so; NULL for the word of a person.
+  -- The attempt whose answer says so; NULL for the word of a person, and for what was seen here.
   attempt_id INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
   confirmation TEXT NOT NULL CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
     OR confirmation = 'none'),
@@ -700,7 +701,7 @@ CREATE TABLE receipt (
   recorded_at INTEGER NOT NULL,
   PRIMARY KEY (file_id, n),
   CHECK ((n = 1) = (finding IS NULL)),
-  CHECK ((attempt_id IS NULL) = (note IS NOT NULL))
+  CHECK ((attempt_id IS NULL) = (note IS NOT NULL OR finding IS 'intact' OR finding IS 'changed' OR finding IS 'missing'))
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt

@@ -36,7 +36,7 @@ import TransferModel
 
   private func findings(_ n: Int) throws -> [String] {
     try Connection(path: scene.storePath, access: .readOnly).rowsOnce(
-      "SELECT coalesce(finding, 'proof') FROM receipt JOIN file ON id = file_id WHERE path LIKE '%/f\(n)' ORDER BY file_id, n"
+      "SELECT coalesce(finding, 'proof') FROM receipt JOIN file ON id = file_id WHERE CAST(path AS TEXT) LIKE '%/f\(n)' ORDER BY file_id, n"
     ) { $0.text(0) }
   }
 

@@ -18,7 +18,9 @@ func jsonText(_ value: some Encodable) throws -> String {
 }
 
 /// What is known ahead of the content of a download, as it is stored: nothing for nothing.
-func storedExpectation(_ expected: ExpectedContent) throws -> SQLValue { expected.isEmpty ? .null : .text(try jsonText(expected)) }
+func storedExpectation(_ expected: ExpectedContent) throws -> SQLValue {
+  expected.isEmpty ? .null : .text(try jsonText(expected))
+}
 
 func storedExpectation(_ text: String?) -> ExpectedContent {
   guard let text else { return ExpectedContent() }

@@ -13,6 +13,6 @@ extension LedgerTransaction {
       FROM file f WHERE f.id = ?1 AND f.state = 'done' AND f.live = 1 AND f.is_download = 1
       """, .id(file), .text(found.verdict.rawValue), .int(found.size), .text(proof.rawValue),
       found.digest.map { .text($0.description) } ?? .null, .int(wallMs))
-    return changes == 1 ? .applied : .lost(to: try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) })
+    return try result(changes) { try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) } }
   }
 }
