@@ -3,7 +3,7 @@ import TransferModel
 
 /// What is sent back for one request.
 struct Answer {
-  struct Field {
+  struct Field: Sendable, Equatable {
     var name: String
     var value: String
 
@@ -60,7 +60,8 @@ struct Answer {
     var text = ""
     text.reserveCapacity(256)
     text += "HTTP/1.1 \(status) \(Self.reason(status))\r\n"
-    text += "Date: \(httpDate(nowSeconds))\r\nServer: transfers-receiver\r\n"
+    if !fields.contains(where: { $0.name.lowercased() == "date" }) { text += "Date: \(httpDate(nowSeconds))\r\n" }
+    text += "Server: transfers-receiver\r\n"
     for field in fields { text += "\(field.name): \(field.value)\r\n" }
     if mayHaveBody {
       switch framing {

@@ -17,7 +17,9 @@ extension Exchange {
     let whole = ByteRange(offset: 0, length: object.size)
     switch rangeWanted(object) {
     case .whole: return answer(200, object, whole)
-    case .part(let range): return answer(206, object, range)
+    case .part(let range):
+      let earlier = min(effect.earlier, range.offset)
+      return answer(206, object, ByteRange(offset: range.offset - earlier, length: range.length + earlier))
     case .unsatisfiable:
       throw .refuse(
         416, "the range lies behind the end", fields: [Answer.Field("Content-Range", "bytes */\(object.size)")])
@@ -39,6 +41,10 @@ extension Exchange {
   func shaped(_ answer: Answer) -> Answer {
     var answer = answer
     answer.fields.removeAll { effect.omitted.contains($0.name.lowercased()) }
+    if let field = effect.field {
+      answer.fields.removeAll { $0.name.lowercased() == field.name.lowercased() }
+      answer.fields.append(field)
+    }
     answer.framing = effect.framing == .chunked && head.isHTTP10 ? .close : effect.framing
     return answer
   }

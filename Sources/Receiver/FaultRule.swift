@@ -117,6 +117,8 @@ struct FaultEffect: Sendable, Equatable {
   var version: UInt8?
   var ignoresRange = false
   var contentRange: String?
+  var earlier: Int64 = 0
+  var field: Answer.Field?
   var isETagWeak = false
   /// Names of fields in lower case.
   var omitted: Set<String> = []

@@ -62,6 +62,8 @@ public import TransferModel
 ///     version=N             answers with another version of the object, of the same length: N (1…255) decides which
 ///     ignore-range          answers 200 with the whole object, whatever range was asked for
 ///     content-range=TEXT    sends this as the Content-Range, beside the bytes that were asked for
+///     earlier=N             begins a range N bytes before the one that was asked for, and says so
+///     field=NAME:VALUE      answers with this field in place of its own, or beside them
 ///     weak-etag             the ETag is a weak one
 ///     omit=NAME,…           leaves these fields out, also of other answers: ETag, Last-Modified, Content-Range, …
 ///     no-length             sends no Content-Length: the body ends with the connection, in other answers too

@@ -89,6 +89,8 @@ struct ScriptSetting {
       rule.effect.version = version
     case "ignore-range": rule.effect.ignoresRange = try flag()
     case "content-range": rule.effect.contentRange = try text()
+    case "earlier": rule.effect.earlier = try number()
+    case "field": rule.effect.field = try field()
     case "weak-etag": rule.effect.isETagWeak = try flag()
     case "omit": rule.effect.omitted = Set(try text().lowercased().split(separator: ",").map(String.init))
     case Answer.Framing.chunked.rawValue, Answer.Framing.close.rawValue: try frame(&rule)
@@ -108,6 +110,12 @@ struct ScriptSetting {
     rule.effect.status = 423
     rule.effect.isLocked = true
     rule.times = try count()
+  }
+
+  private func field() throws(ScriptMistake) -> Answer.Field {
+    let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty else { throw wrongValue("expected NAME:VALUE") }
+    return Answer.Field(String(parts[0]), String(parts[1].drop { $0 == " " }))
   }
 
   private func flag() throws(ScriptMistake) -> Bool {

@@ -32,7 +32,8 @@ enum ReceiverHelp {
       lose-answer  truncate-answer  garbage  wrong-digest
       forget-session  wrong-offset=N  forget-offset  offset-past-end  locked=TIMES  no-104  bad-location=URL  html
       token=TEXT  limit=N
-      version=N  ignore-range  content-range=TEXT  weak-etag  omit=NAME,...  no-length  chunked
+      version=N  ignore-range  content-range=TEXT  earlier=N  field=NAME:VALUE  weak-etag  omit=NAME,...
+      no-length  chunked
 
       METHOD and PATH may be *; PATH is compared as sent, percent-encoded. N counts body bytes (of the answer for GET);
       cut and reset keep nothing of a plain body, and what the protocol keeps of others; lose-answer stores, then closes
@@ -49,8 +50,9 @@ enum ReceiverHelp {
       From forget-session to limit for uploads of several requests: the upload becomes unknown (404), falls back by N
       bytes and says so, holds nothing by its own account, announces an offset behind its end, answers 423, sends no
       interim answers, another Location, a page for people, TEXT as token or id, 413 above N bytes. From version to
-      content-range for GET: version N (1 to 255) of the object instead of the stored one, 200 with the whole object,
-      another Content-Range. Then for all answers: a weak ETag, without these fields, without Content-Length, in chunks.
+      earlier for GET: version N (1 to 255) of the object instead of the stored one, 200 with the whole object, another
+      Content-Range, a range that begins N bytes earlier. Then for all answers: another value of a field, a weak ETag,
+      without these fields, without Content-Length, in chunks.
     """
 
   private static let record = """

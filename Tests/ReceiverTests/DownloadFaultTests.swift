@@ -46,6 +46,23 @@ import TransferModel
     #expect(receiver.ask("GET", "/a")?.fields["content-range"] == nil)
   }
 
+  @Test func aRangeMayBeginEarlier() throws {
+    let (receiver, _) = try stored("match GET * : earlier=60")
+    let got = receiver.ask("GET", "/a", fields: [Self.range])
+    #expect(got?.status == 206 && got?.fields["content-range"] == "bytes 40-299/1000")
+    #expect(got?.body == Array(sample(1000)[40..<300]))
+    #expect(receiver.ask("GET", "/a", fields: ["Range: bytes=10-19"])?.fields["content-range"] == "bytes 0-19/1000")
+    #expect(receiver.ask("GET", "/a")?.body == sample(1000))
+  }
+
+  @Test func aFieldMayBeAnother() throws {
+    let (receiver, _) = try stored(
+      "match GET * nth=1 : field=\"Content-Type: text/html\"\nmatch GET * : field=\"Date: never\"")
+    #expect(receiver.ask("GET", "/a")?.fields["content-type"] == "text/html")
+    let head = raw(receiver, "/a", fields: ["Connection: close"]).head
+    #expect(head.contains("date: never\r\n") && head.ranges(of: "date: ").count == 1)
+  }
+
   @Test func aWeakETagGuardsNothing() throws {
     let (receiver, etag) = try stored("match * /a nth=2 times=99 : weak-etag")
     #expect(receiver.ask("HEAD", "/a")?.fields["etag"] == "W/\(etag)")

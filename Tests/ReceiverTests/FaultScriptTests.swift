@@ -46,13 +46,15 @@ import TransferModel
     let script = try FaultScript(
       text: """
         match GET * nth=2 : version=255 ignore-range weak-etag chunked
-        match GET * : content-range="bytes 1-2/3" omit=ETag,Last-Modified no-length
+        match GET * : content-range="bytes 1-2/3" omit=ETag,Last-Modified no-length \
+        earlier=9 field="Content-Type: text/html"
         """)
     let effects = script.rules.map(\.effect)
     #expect(effects[0].version == 255 && effects[0].ignoresRange && effects[0].isETagWeak)
     #expect(effects[0].framing == .chunked && effects[0].omitted.isEmpty && effects[0].contentRange == nil)
     #expect(effects[1].contentRange == "bytes 1-2/3" && effects[1].omitted == ["etag", "last-modified"])
     #expect(effects[1].framing == .close && effects[1].version == nil && !effects[1].ignoresRange)
+    #expect(effects[1].earlier == 9 && effects[1].field == Answer.Field("Content-Type", "text/html"))
   }
 
   @Test(arguments: [
@@ -73,6 +75,7 @@ import TransferModel
     ("match PUT * : html=1", 20, "no value"), ("match PUT * : token=a\\x", 21, "can follow"),
     ("match GET * : version=0", 23, "from 1 to 255"), ("match GET * : version=256", 23, "from 1 to 255"),
     ("match GET * : chunked no-length", 23, "contradicts \"chunked\""), ("match GET * : omit=", 20, "expected a value"),
+    ("match GET * : field=text/html", 21, "expected NAME:VALUE"), ("match GET * : earlier=-1", 23, "whole number"),
     ("match GET * : ignore-range=1", 28, "no value"), ("match GET * : content-range=", 29, "expected a value"),
   ])
   func namesLineAndColumnOfAMistake(line: String, column: Int, text: String) {
