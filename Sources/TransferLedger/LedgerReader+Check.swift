@@ -248,7 +248,8 @@ extension LedgerReader {
       "I21 a session of a server belongs to one file",
       """
       SELECT f.destination_id, s.remote_id FROM session s JOIN file f ON f.id = s.file_id
-      WHERE s.state = 'open' GROUP BY f.destination_id, s.remote_id HAVING count(*) > 1
+      WHERE s.state = 'open' AND f.is_download IS NULL
+      GROUP BY f.destination_id, s.remote_id HAVING count(*) > 1
       """
     ),
     (

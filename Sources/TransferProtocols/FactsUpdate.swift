@@ -16,6 +16,8 @@ public struct FactsUpdate: Sendable {
     /// To be remembered with the chunk, which may be stored.
     case doubtChunk([String: String])
     case storeChunk(PartReceipt)
+    /// The first bytes of a download came; `plan` where it was not cut before.
+    case beginFile(FileBeginning, plan: ChunkLayout?)
     case advanceChunk(acked: Int64)
     case prepareChunk([String: String])
     case probeChunk(acked: Int64)
@@ -90,6 +92,7 @@ extension TransferFacts {
     case .chunkPrepared(let remote): update.changes.append(.prepareChunk(remote))
     case .chunkProbed(let acked): hold(acked, of: step, .probeChunk(acked: acked), &update)
     case .offset(let offset): align(offset, &update)
+    case .begun(let beginning): begin(beginning, &update)
     case .finished(let proof): finished(proof, &update)
     case .absent:
       isAbsent = true
@@ -113,6 +116,20 @@ extension TransferFacts {
       isAbsent = false
     case .probe, .chunk, .prepareChunk, .probeChunk, .discover, .verify: break
     }
+  }
+
+  private mutating func begin(_ beginning: FileBeginning, _ update: inout FactsUpdate) {
+    lostAnswer = nil
+    let plan = isPlanned ? nil : beginning.layout
+    if let plan {
+      (layout, isPlanned, storedChunks) = (plan, true, 0)
+      file.size = plan.size
+    }
+    if beginning.part != nil { storedChunks += 1 }
+    parts = []
+    update.gained = beginning.received
+    update.isNew = !hasLosses
+    update.changes.append(.beginFile(beginning, plan: plan))
   }
 
   private mutating func stored(

@@ -37,6 +37,8 @@ public struct Interpretation: Sendable {
     /// `probe` or `create`: the server holds the first `offset` bytes of the file. Chunks below are stored, chunks
     /// above are not, whatever was known before; the one between has its part.
     case offset(Int64)
+    /// `create` of a download: which version of the file there is was said, and its first bytes came.
+    case begun(FileBeginning)
     /// The finish step, or a `verify` after a lost answer, showed that the object is there.
     case finished(FileProof)
     /// `verify`: nothing of ours is there.
@@ -51,6 +53,20 @@ public struct Interpretation: Sendable {
   }
 
   public init(_ outcome: Outcome) { self.outcome = outcome }
+}
+
+/// What the answer to the first request for a file brought.
+public struct FileBeginning: Sendable, Hashable {
+  /// How the file is cut, unless it was before.
+  public var layout: ChunkLayout
+  /// Bytes from the start of the file that are stored, of the first chunk.
+  public var received: Int64
+  /// Of the first chunk, when all of it is stored.
+  public var part: PartReceipt?
+
+  public init(layout: ChunkLayout, received: Int64, part: PartReceipt? = nil) {
+    (self.layout, self.received, self.part) = (layout, received, part)
+  }
 }
 
 /// A session as the server named it.

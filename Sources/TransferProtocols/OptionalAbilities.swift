@@ -42,15 +42,29 @@ public protocol ShortChunks: Sendable {
 
 /// The bytes of a file come in the bodies of answers: a download.
 public protocol BodiesInAnswers: Sendable {
-  /// What the header of an answer to a request for `chunk` says about its body, before a byte of it is taken: where in
-  /// the file it belongs, from the first byte that was asked for (``ChunkFacts/body``) and not beyond the last; nil
-  /// when it is no content of the file and is read as other answers are. A failure ends the request; it is final.
-  func content(
-    status: Int, _ fields: HTTPFields, of chunk: ChunkFacts, _ facts: TransferFacts
-  ) -> Result<ByteRange?, Failure>
+  /// The answer to ``StepRequest/create`` brings the beginning of the file, which is asked for with it.
+  var beginning: ByteRange { get }
+
+  /// What the header of an answer to a `create` or a chunk says about its body, before a byte of it is taken.
+  func content(status: Int, _ fields: HTTPFields, of step: StepRequest, _ facts: TransferFacts) -> AnswerContent
+
+  /// Digests of the whole file that nobody has compared when every chunk is stored: the partial file is read for them
+  /// before it gets its name.
+  func digestsToCompare(_ facts: TransferFacts) -> [Digest]
 
   /// Milliseconds since 1970 UTC that the local file is given as its time of modification; nil leaves the present time.
   func modificationTimeMs(_ facts: TransferFacts) -> Int64?
+}
+
+/// What the body of an answer is.
+public enum AnswerContent: Sendable {
+  /// The bytes of the file from `offset`, which is not behind the first that was asked for, to `end`, or to the end of
+  /// the body where its length is not known.
+  case bytes(from: Int64, to: Int64?)
+  /// No content of the file: read as other answers are.
+  case other
+  /// The request is ended, and this is what the answer means: a failure.
+  case refused(Interpretation)
 }
 
 /// Digests go ahead of bodies.

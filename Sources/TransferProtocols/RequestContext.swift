@@ -12,6 +12,8 @@ public struct RequestContext: Sendable {
   public var fileDigests: [DigestAlgorithm: Digest]
   /// ``learned`` as it was when the request was made whose answer is interpreted; nil where nobody noted it.
   public var learnedWhenSent: LearnedFacts?
+  /// Of the bytes that the answer to a `create` brought; nil when none came, or not all that its header announced.
+  public var receivedDigest: Digest?
 
   public init(
     wallMs: Int64, credential: Credential?, learned: LearnedFacts, failures: Int = 0,
@@ -59,6 +61,8 @@ public struct LearnedFacts: Sendable, Hashable {
   public var refusesObjectSize = false
   /// It answered 417: requests go there without `Expect`.
   public var refusesExpect = false
+  /// Ranges of its files cannot be had, or not relied on: each is asked for whole.
+  public var refusesRanges = false
   /// What a ``StepRequest/discover`` learned, in the protocol's own words; nil until one was answered.
   public var discovered: [String: String]?
 

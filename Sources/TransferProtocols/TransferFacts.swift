@@ -104,7 +104,9 @@ extension Interpretation {
     case .chunkPrepared(let remote): Array(remote.values)
     case .stored(let receipt, _): Array(receipt.remote.values)
     case .orphansListed(let ids, _): ids
-    case .settled, .partsListed, .advanced, .chunkProbed, .offset, .finished, .absent, .untold, .notYet, .failed: []
+    case .settled, .partsListed, .advanced, .chunkProbed, .offset, .begun, .finished, .absent, .untold, .notYet,
+      .failed:
+      []
     }
   }
 }

@@ -149,10 +149,9 @@ import TransferProtocols
   @Test func aRegionTakesItsRangeAndNoMore() throws {
     let target = target()
     let file = try #require(try target.file(size: 20, holdsBytes: false))
-    let region = TargetRegion(file, ByteRange(offset: 6, length: 14), head: nil, .crc32c) { status, _ in
+    let region = TargetRegion(file, ByteRange(offset: 6, length: 14), .crc32c) { status, _ in
       status == 206
-        ? .success(ByteRange(offset: 6, length: 14))
-        : status == 200 ? .failure(Failure(.sourceChanged, "")) : .success(nil)
+        ? .bytes(from: 6, to: 20) : status == 200 ? .refused(.failed(Failure(.sourceChanged, ""), .permanent)) : .other
     }
     #expect(region.begin(status: 404, fields: [:]) == .success(false))
     #expect(region.begin(status: 200, fields: [:]) == .failure(Failure(.sourceChanged, "")))
@@ -166,6 +165,56 @@ import TransferProtocols
     var read = [UInt8](repeating: 0, count: 14)
     try read.withUnsafeMutableBytes { try file.fill($0, at: 6) }
     #expect(read == bytes)
+  }
+
+  /// An answer begins before what was asked for: its bytes are compared with those that are stored of the chunk, and
+  /// not written.
+  @Test(arguments: [(from: 0, isSame: true), (from: 4, isSame: true), (from: 4, isSame: false)])
+  func whatComesAgainIsComparedAndNotWritten(_ from: Int, _ isSame: Bool) throws {
+    let all = Array("another chunk, and the whole file".utf8)
+    let file = try #require(try target().file(size: Int64(all.count), holdsBytes: false))
+    try all[6..<10].withUnsafeBytes { try file.write($0, at: 6) }
+    let region = TargetRegion(
+      file, ByteRange(offset: 10, length: Int64(all.count - 10)), stored: ByteRange(offset: 6, length: 4),
+      head: RunningDigest.of(Array(all[6..<10]), .crc32c), .crc32c
+    ) { _, _ in .bytes(from: Int64(from), to: Int64(all.count)) }
+    #expect(region.begin(status: 206, fields: [:]) == .success(true))
+    var sent = Array(all[from...])
+    if !isSame { sent[9 - from] ^= 1 }
+    let failures = stride(from: 0, to: sent.count, by: 7).compactMap { start in
+      sent[start..<min(sent.count, start + 7)].withUnsafeBytes { region.write($0) }
+    }
+    #expect(failures.first?.code == (isSame ? nil : .sourceChanged))
+    guard isSame else { return }
+    #expect(region.taken == Int64(all.count - 10) && region.digest() == RunningDigest.of(Array(all[6...]), .crc32c))
+    var read = [UInt8](repeating: 0, count: all.count - 6)
+    try read.withUnsafeMutableBytes { try file.fill($0, at: 6) }
+    #expect(read == Array(all[6...]))
+    let isUntouched = try [UInt8](repeating: 0, count: 6).withUnsafeBytes { bytes throws(Failure) in
+      try file.holds(bytes, at: 0)
+    }
+    #expect(isUntouched)
+  }
+
+  /// What an earlier body left may be longer than the next one.
+  @Test func aFileOfUnknownSizeBeginsEmpty() throws {
+    let (target, _) = try filled()
+    let file = try #require(try target.file(size: nil, holdsBytes: false))
+    try [UInt8]("new".utf8).withUnsafeBytes { try file.write($0, at: 0) }
+    try target.placing(size: 3, digest: nil, modifiedMs: nil).perform()
+    #expect(try text("a.bin") == "new")
+  }
+
+  @Test func theDigestIsComparedBeforeTheFileHasItsName() throws {
+    let (target, _) = try filled()
+    let size = Int64(bytes.count)
+    let wrong = RunningDigest.of([1], .sha256)
+    let placing = target.placing(size: size, digest: nil, modifiedMs: nil, compared: [wrong])
+    #expect { try placing.perform() } throws: { ($0 as? Failure)?.code == .integrityMismatch }
+    #expect(access(root + "/a.bin", F_OK) != 0)
+    let right = [RunningDigest.of(bytes, .sha256), RunningDigest.of(bytes, .crc64nvme)]
+    try target.placing(size: size, digest: nil, modifiedMs: nil, compared: right).perform()
+    #expect(try text("a.bin") == "the whole file")
   }
 
   @Test func aFolderThatIsGoneIsAnErrorOfThisMachine() {

@@ -17,6 +17,8 @@ enum FileChange: Sendable, Hashable {
   /// What shows later whether it is there although its answer was lost.
   case doubtChunk(ChunkID, AttemptID, remote: [String: String])
   case disownChunks([Int])
+  /// The answer to the first request for a download: its size, how it is cut, and the bytes that came.
+  case storeBeginning(AttemptID, FileBeginning, plan: ChunkLayout?)
   /// Chunks in doubt that a listing proved to be there.
   case adoptChunks(AttemptID, [PartReceipt])
   /// The server holds so many bytes of the file, and what is between and above follows from that.
@@ -52,7 +54,8 @@ enum FileChange: Sendable, Hashable {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede: true
     case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
-      .probeChunk, .doubtChunk, .disownChunks, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks, .recut,
+      .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks, .confirmChunks,
+      .resetChunks, .recut,
       .openSession, .askAbout,
       .beginOwnSession, .noteSession,
       .giveUpSession, .endSession, .startFinishing, .notePartialFile, .resumeSending, .sight:
@@ -62,6 +65,9 @@ enum FileChange: Sendable, Hashable {
 
   /// A chunk is done by the attempt that ends; its digest is recorded with it.
   var storesChunk: Bool { if case .storeChunk = self { true } else { false } }
+
+  /// The size of the file is known from now on.
+  var plansFile: Bool { if case .storeBeginning(_, _, _?) = self { true } else { false } }
 }
 
 extension FileChange {

@@ -40,6 +40,7 @@ extension FileMachine {
     case .noteSession(let notes): return [.noteSession(notes)]
     case .doubtChunk(let remote): return job.chunk.map { [.doubtChunk($0, job.attempt, remote: remote)] } ?? []
     case .storeChunk(let part): return stored(job, part)
+    case .beginFile(let beginning, let plan): return [.storeBeginning(job.attempt, beginning, plan: plan)]
     case .advanceChunk(let acked): return advanced(job, to: acked, retry)
     case .prepareChunk(let remote): return job.chunk.map { [.prepareChunk($0, job.attempt, remote: remote)] } ?? []
     case .probeChunk(let acked): return job.chunk.map { [.probeChunk($0, job.attempt, acked: acked)] } ?? []

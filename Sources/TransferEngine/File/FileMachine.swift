@@ -234,6 +234,9 @@ struct FileMachine: Sendable {
     case .failure(Placing.partialIsGone):
       lostSession = .gone
       end(.requeue(notBeforeMs: nowMs, Placing.partialIsGone.code, isFailure: true))
+    case .failure(let failure) where failure.code == .engineInterrupted:
+      end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+    case .failure(let failure) where failure.code == .integrityMismatch: end(.fail(failure, keepsSession: false))
     // What came is kept for a retry, when the name is free or the disk has room.
     case .failure(let failure): end(.fail(failure, keepsSession: true))
     }

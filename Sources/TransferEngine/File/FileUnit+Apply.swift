@@ -70,6 +70,13 @@ extension FileUnit {
     case .alignChunks(let attempt, let offset): try tx.alignChunks(file, run, by: attempt, offset: offset)
     case .doubtChunk(let chunk, let attempt, let remote):
       try require(tx.doubtChunk(chunk, attempt, remote: remote), "doubt chunk")
+    case .storeBeginning(let attempt, let beginning, let plan):
+      if let plan {
+        try require(tx.learnSize(file, run, plan.size), "learn the size")
+        try require(tx.plan(file, run, plan), "plan")
+      }
+      let stored = try tx.storeBeginning(file, run, by: attempt, bytes: beginning.received, beginning.part)
+      try require(stored, "store the beginning")
     case .adoptChunks(let attempt, let parts):
       for part in parts {
         try require(tx.adoptChunk(file, run, seq: part.seq, by: attempt, part), "adopt chunk")

@@ -42,6 +42,14 @@ final class FileWork {
   }
 }
 
+extension FileWork {
+  /// What the answer to a control step brings of the file; nil for nothing.
+  func beginning(_ step: StepRequest) -> ByteRange? {
+    guard target != nil, step == .create else { return nil }
+    return destination.resolved.transferProtocol.bodiesInAnswers?.beginning
+  }
+}
+
 extension FileMachine {
   /// A file as it was claimed, planned when it is not yet. It is to end at once where nothing can be sent of it.
   init(_ file: ClaimedFile, _ proto: ProtocolInUse, isLossy: Bool) {

@@ -52,12 +52,13 @@ final class LocalFiles {
   private func prepare(
     _ target: Target, _ range: ByteRange, _ job: Job, _ work: FileWork, _ receiving: any BodiesInAnswers
   ) {
-    guard let chunk = job.step.step.chunk else { preconditionFailure("a range without a chunk") }
-    let facts = work.machine.facts
+    let (facts, step) = (work.machine.facts, job.step.step)
+    let chunk = step.chunk?.range ?? range
     let order = TargetOrder(
-      target: target, holdsBytes: facts.acked > 0, size: facts.layout.size, range: range, head: chunk.head,
+      target: target, holdsBytes: facts.acked > 0, size: step.chunk == nil ? nil : facts.layout.size, range: range,
+      stored: ByteRange(offset: chunk.offset, length: range.offset - chunk.offset), endsChunk: range.end == chunk.end,
       algorithm: job.destination.resolved.transferProtocol.sentDigest,
-      content: { status, fields in receiving.content(status: status, fields, of: chunk, facts) },
+      content: { status, fields in receiving.content(status: status, fields, of: step, facts) },
       credentials: job.destination.resolved.credentials, stop: readStop)
     let (id, mailbox) = (job.id, mailbox)
     pool.wait({ order.perform() }, then: { mailbox.put(.prepared(id, $0)) })
@@ -70,7 +71,8 @@ final class LocalFiles {
     let facts = work.machine.facts
     let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers
     let placing = target.placing(
-      size: facts.layout.size, digest: proof.digest, modifiedMs: receiving?.modificationTimeMs(facts))
+      size: facts.layout.size, digest: proof.digest, modifiedMs: receiving?.modificationTimeMs(facts),
+      compared: receiving?.digestsToCompare(facts) ?? [], readStop)
     let mailbox = mailbox
     pool.wait(
       { Result { () throws(Failure) in try placing.perform() } }, then: { mailbox.put(.placed(file, proof, $0)) })

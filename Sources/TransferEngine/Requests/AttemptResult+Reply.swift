@@ -22,6 +22,12 @@ extension AttemptResult {
     if let reply, !reply.body.isEmpty { replyExcerpt = Array(reply.body.prefix(Self.excerptLimit)) }
   }
 
+  /// What came of its answer is kept.
+  mutating func brokeOff(_ failure: Failure, _ reply: TransferReply?) {
+    outcome = reply?.isCancelled == true ? .interrupted : .retry
+    (code, message) = (failure.code, failure.message)
+  }
+
   /// The figures of the transport.
   mutating func fill(from reply: TransferReply) {
     httpStatus = reply.status == 0 ? nil : reply.status
@@ -48,9 +54,10 @@ extension AttemptResult {
     if step.isFound { (bytesAcked, message) = (0, "not sent: the server's list of parts has it") }
     if case .offset = meaning.outcome { bytesAcked = min(bytesAcked, bytesTransferred) }
     // The server took less than it was given, or gave less than was asked for: what is left comes again.
+    if case .begun = meaning.outcome, let failure = reply?.answerFailure { brokeOff(failure, reply) }
     guard case .advanced(let through) = meaning.outcome, acked < range.length else { return }
-    outcome = reply?.isCancelled == true ? .interrupted : .retry
-    if let failure = reply?.answerFailure { (code, message) = (failure.code, failure.message) }
+    outcome = .retry
+    if let failure = reply?.answerFailure { brokeOff(failure, reply) }
     if let failure = FileMachine.tinyProgress(step, to: through) {
       (code, message) = (failure.code, failure.message)
     }

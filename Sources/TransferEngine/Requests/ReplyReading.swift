@@ -22,7 +22,7 @@ struct ReplyReading: Sendable {
   let transferProtocol: ProtocolInUse
   var step: StepRequest
   let facts: TransferFacts
-  let context: RequestContext
+  var context: RequestContext
   /// What is known without the protocol.
   var meaning: Interpretation?
   var isBodyIncomplete = false
@@ -38,9 +38,13 @@ struct ReplyReading: Sendable {
   private mutating func settle() {
     guard let region, meaning == nil else { return }
     if let failure = region.settle() { meaning = .failed(failure, .permanent) }
-    guard case .chunk(var chunk) = step, let digest = region.digest() else { return }
-    chunk.digests[digest.algorithm] = digest
-    step = .chunk(chunk)
+    guard let digest = region.digest() else { return }
+    if case .chunk(var chunk) = step {
+      chunk.digests[digest.algorithm] = digest
+      step = .chunk(chunk)
+    } else {
+      context.receivedDigest = digest
+    }
   }
 
   private func readSettled() -> Result {
@@ -58,6 +62,8 @@ struct ReplyReading: Sendable {
     if let meaning { return meaning }
     var interpreted = reply
     if isBodyIncomplete { interpreted.isBodyIncomplete = true }
+    // Not what was sent again.
+    if let region { interpreted.bytesReceived = region.taken }
     return transferProtocol.interpret(interpreted, to: step, facts, context)
   }
 

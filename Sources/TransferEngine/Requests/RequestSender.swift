@@ -38,7 +38,7 @@ final class RequestSender {
     if let control = begun.control {
       let step = JobStep(
         target: .control(control.attempt), step: control.step, failures: work.machine.failures)
-      begin(step, work, range: nil, beside: begun.beside)
+      begin(step, work, range: work.beginning(control.step), beside: begun.beside)
     }
   }
 

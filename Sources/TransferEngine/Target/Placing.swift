@@ -21,10 +21,14 @@ struct Placing: Sendable {
   var modifiedMs: Int64?
   var overwrites: Bool
   var file: TargetFile?
+  /// Digests that the whole file must have, and that nobody has compared yet.
+  var compared: [Digest] = []
+  var stop = ReadStop.never
 
   /// The file stands under its name with all of its bytes, durable, when this returns. May be repeated: a file that was
   /// moved before an engine could record it is known by its inode and its content.
-  /// - Throws: ``partialIsGone``, `policy.exists`, `local.disk_full`, `local.io`.
+  /// - Throws: ``partialIsGone``, `integrity.mismatch`, `policy.exists`, `local.disk_full`, `local.io`,
+  ///   `engine.interrupted`.
   func perform() throws(Failure) {
     guard let folder = try TargetFolder(of: names) else { throw Self.partialIsGone }
     guard let file = try opened(in: folder) else {
@@ -65,11 +69,22 @@ struct Placing: Sendable {
     guard status.size == size else {
       throw Failure(.localIO, "the partial file has \(status.size) bytes, and all \(size) were stored")
     }
+    try compare(file)
     guard fchmod(file.descriptor, 0o666 & ~csys_umask()) == 0 else {
       throw TargetFile.failure("set the permissions of the file", errno)
     }
     if let modifiedMs { setTime(file, modifiedMs) }
     guard fsync(file.descriptor) == 0 else { throw TargetFile.failure("sync the file", errno) }
+  }
+
+  private func compare(_ file: TargetFile) throws(Failure) {
+    guard !compared.isEmpty else { return }
+    let whole = ByteRange(offset: 0, length: size)
+    let found = try file.digests(of: whole, Set(compared.map(\.algorithm)), stop)
+    for wanted in compared {
+      guard let now = found[wanted.algorithm], now != wanted else { continue }
+      throw Failure(.integrityMismatch, "the file is to have \(wanted), and what came has \(now)")
+    }
   }
 
   /// A file system that cannot keep it is no reason to do without the file.

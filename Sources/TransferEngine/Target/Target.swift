@@ -12,24 +12,24 @@ final class Target: Sendable {
     (self.names, self.known, self.overwrites) = (names, known, overwrites)
   }
 
-  /// The partial file with room for `size` bytes. Blocking. nil when it is gone although it `holdsBytes`.
-  func file(size: Int64, holdsBytes: Bool) throws(Failure) -> TargetFile? {
+  /// The partial file with room for `size` bytes; with nil it is emptied, before it is known how large it becomes.
+  /// Blocking. nil when it is gone although it `holdsBytes`.
+  func file(size: Int64?, holdsBytes: Bool) throws(Failure) -> TargetFile? {
     try opened.withLock { opened throws(Failure) in
-      if let opened { return opened }
-      if known.inode != 0, let file = try TargetFile(opening: names, known) {
-        opened = file
-      } else if !holdsBytes {
-        opened = try TargetFile(making: names, size: size)
-      }
+      if opened == nil, known.inode != 0 { opened = try TargetFile(opening: names, known) }
+      if opened == nil, !holdsBytes { opened = try TargetFile(making: names) }
+      if let size { try opened?.reserve(size) } else { try opened?.empty() }
       return opened
     }
   }
 
-  /// Moves it to its final name.
-  func placing(size: Int64, digest: Digest?, modifiedMs: Int64?) -> Placing {
+  /// Moves it to its final name. `compared` are digests that it must have, read for that.
+  func placing(
+    size: Int64, digest: Digest?, modifiedMs: Int64?, compared: [Digest] = [], _ stop: ReadStop = .never
+  ) -> Placing {
     let file = opened.withLock { $0 }
     return Placing(
       names: names, known: file?.identity ?? known, size: size, digest: digest, modifiedMs: modifiedMs,
-      overwrites: overwrites, file: file)
+      overwrites: overwrites, file: file, compared: compared, stop: stop)
   }
 }

@@ -13,6 +13,7 @@ final class TargetFile: ReadableFile {
   let descriptor: Int32
   /// Inode, device and boot say which file it is; the rest changes with each write.
   let identity: SourceIdentity
+  private let reserved = Lock<Int64>(0)
 
   private init(_ descriptor: Int32) throws(Failure) {
     var status = csys_file_status()
@@ -27,17 +28,45 @@ final class TargetFile: ReadableFile {
 
   deinit { close(descriptor) }
 
-  /// Makes the partial file, for this user alone, with room for `size` bytes, and the folders that lead to it. One that
-  /// is there under this name, which no other file can have, was made by an engine that ended before it could say so; it
-  /// holds nothing that is known.
-  convenience init(making names: TargetNames, size: Int64) throws(Failure) {
+  /// Makes the partial file, for this user alone, and the folders that lead to it. One that is there under this name,
+  /// which no other file can have, was made by an engine that ended before it could say so; it holds nothing that is
+  /// known.
+  convenience init(making names: TargetNames) throws(Failure) {
     let folder = try TargetFolder(making: names)
     try self.init(try Self.make(names.partial, in: folder))
-    guard csys_preallocate(descriptor, size) == 0 else {
-      let code = errno
-      _ = folder.remove(names.partial)
-      throw Self.failure("make room for \(size) bytes", code)
+  }
+
+  /// Makes room for a file of `size` bytes, so that a disk that is too small is known before it is full.
+  func reserve(_ size: Int64) throws(Failure) {
+    try reserved.withLock { reserved throws(Failure) in
+      guard reserved < size else { return }
+      guard csys_preallocate(descriptor, size) == 0 else {
+        throw Self.failure("make room for \(size) bytes", errno)
+      }
+      reserved = size
     }
+  }
+
+  /// Forgets what an earlier body wrote, of which nothing is known to be of use.
+  func empty() throws(Failure) {
+    reserved.withLock { $0 = 0 }
+    guard ftruncate(descriptor, 0) == 0 else { throw Self.failure("empty the partial file", errno) }
+  }
+
+  /// What is left of the disk, in bytes; -1 when it cannot be known.
+  var freeBytes: Int64 {
+    var disk = statvfs()
+    return fstatvfs(descriptor, &disk) == 0 ? Int64(disk.f_bavail) * Int64(disk.f_frsize) : -1
+  }
+
+  /// Whether the file has exactly `bytes` at `offset`.
+  func holds(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) -> Bool {
+    let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+    defer { stored.deallocate() }
+    do throws(Failure) { try fill(stored, at: offset) } catch {
+      throw Failure(.localIO, "cannot read the partial file at byte \(offset)", systemError: error.systemError)
+    }
+    return memcmp(stored.baseAddress!, bytes.baseAddress!, bytes.count) == 0
   }
 
   private static func make(_ name: NameBytes, in folder: borrowing TargetFolder) throws(Failure) -> Int32 {

@@ -6,12 +6,14 @@ struct TargetOrder: Sendable {
   var target: Target
   /// Something is stored in it.
   var holdsBytes: Bool
-  /// Of the whole file, in bytes.
-  var size: Int64
+  /// Of the whole file, in bytes; nil before its server was asked.
+  var size: Int64?
   /// What the answer is to bring.
   var range: ByteRange
   /// What is stored of the chunk before the range.
-  var head: ByteRange?
+  var stored: ByteRange
+  /// The answer brings all of the chunk that is not stored.
+  var endsChunk: Bool
   var algorithm: DigestAlgorithm
   var content: TargetRegion.Content
   var credentials: any CredentialSource
@@ -33,9 +35,9 @@ extension TargetOrder {
       let credential = try credentials.credential()
       if !target.overwrites { try Placing.refuse(existing: target.names) }
       guard let file = try target.file(size: size, holdsBytes: holdsBytes) else { throw Placing.partialIsGone }
-      var stored: Digest?
-      if let head { stored = try file.digests(of: head, [algorithm], stop)[algorithm] }
-      let region = TargetRegion(file, range, head: stored, algorithm, content: content)
+      var head: Digest?
+      if endsChunk, stored.length > 0 { head = try file.digests(of: stored, [algorithm], stop)[algorithm] }
+      let region = TargetRegion(file, range, stored: stored, head: head, algorithm, content: content)
       return Prepared(region: region, credential: credential)
     } catch {
       throw PreparationFailure(failure: error, remedy: error == Placing.partialIsGone ? .sessionGone : .permanent)

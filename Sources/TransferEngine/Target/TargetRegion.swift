@@ -3,48 +3,106 @@ import TransferModel
 import TransferProtocols
 
 /// A byte range of a partial file as the sink of an answer: written straight from libcurl's buffer, digested in the
-/// same pass. Nothing is taken of an answer that its protocol does not know for content of this range.
+/// same pass. Nothing is taken of an answer that its protocol does not know for content of this range; bytes that are
+/// stored already and come again are compared, not written.
 final class TargetRegion: BodySink, @unchecked Sendable {
-  typealias Content = @Sendable (_ status: Int, _ fields: HTTPFields) -> Result<ByteRange?, Failure>
+  typealias Content = @Sendable (_ status: Int, _ fields: HTTPFields) -> AnswerContent
 
   let file: TargetFile
   let range: ByteRange
   private let content: Content
   private let algorithm: DigestAlgorithm
-  /// Of what is stored of the chunk before the range; nil where the range begins it.
+  /// What is stored of the chunk before the range.
+  private let stored: ByteRange
+  /// Its digest; nil where nothing is stored, or the range does not end the chunk.
   private let head: Digest?
   // Touched by one thread at a time: the transport's while the request runs, the engine's after its reply.
   private var running: RunningDigest
-  private var taken: Int64 = 0
+  /// Where the next byte of the body belongs.
+  private var position: Int64 = 0
+  /// Where the body ends; nil where its length is not known.
+  private var end: Int64?
+  private var checkedAt: Int64 = 0
+  /// Bytes of the range, from its start, that are in the file.
+  private(set) var taken: Int64 = 0
+  /// What an answer means of which nothing was taken.
+  private(set) var refusal: Interpretation?
 
   init(
-    _ file: TargetFile, _ range: ByteRange, head: Digest?, _ algorithm: DigestAlgorithm, content: @escaping Content
+    _ file: TargetFile, _ range: ByteRange, stored: ByteRange? = nil, head: Digest? = nil, _ algorithm: DigestAlgorithm,
+    content: @escaping Content
   ) {
     (self.file, self.range, self.head, self.algorithm, self.content) = (file, range, head, algorithm, content)
+    self.stored = stored ?? ByteRange(offset: range.offset, length: 0)
     running = RunningDigest(algorithm)
   }
 
   func begin(status: Int, fields: HTTPFields) -> Result<Bool, Failure> {
     switch content(status, fields) {
-    case .failure(let failure): return .failure(failure)
-    case .success(nil): return .success(false)
-    case .success(let found?):
-      guard found.offset == range.offset, found.end <= range.end else {
-        return .failure(Failure(.engineBug, "the protocol took \(found) for content of \(range)"))
+    case .other: return .success(false)
+    case .refused(let meaning):
+      refusal = meaning
+      guard case .failed(let failure, _) = meaning.outcome else {
+        preconditionFailure("an answer was refused without a failure")
       }
+      return .failure(failure)
+    case .bytes(let from, let to):
+      guard from <= range.offset else {
+        return .failure(Failure(.engineBug, "the protocol took what begins at \(from) for content of \(range)"))
+      }
+      (position, end) = (from, to)
+      do throws(Failure) { if let to, to > range.end { try file.reserve(to) } } catch { return .failure(error) }
       return .success(true)
     }
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) -> Failure? {
-    guard taken + Int64(bytes.count) <= range.length else {
-      return Failure(.protoBadReply, "the server sent more than the \(range.length) bytes that were asked for")
+    if let end, position + Int64(bytes.count) > end {
+      return Failure(.protoBadReply, "the body of the answer is longer than its header said")
     }
-    do throws(Failure) { try file.write(bytes, at: range.offset + taken) } catch { return error }
+    do throws(Failure) {
+      let ahead = Int(min(Int64(bytes.count), max(0, range.offset - position)))
+      if ahead > 0 { try compare(UnsafeRawBufferPointer(rebasing: bytes[..<ahead])) }
+      let next = UnsafeRawBufferPointer(rebasing: bytes[ahead...])
+      if !next.isEmpty { try take(next) }
+      position += Int64(bytes.count)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    if end == nil { try checkRoom() }
+    try file.write(bytes, at: range.offset + taken)
     running.update(bytes)
     taken += Int64(bytes.count)
-    return nil
   }
+
+  /// What is before the range: stored bytes of the chunk are compared, and others belong to other chunks.
+  private func compare(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    let skipped = Int(min(Int64(bytes.count), max(0, stored.offset - position)))
+    let again = UnsafeRawBufferPointer(rebasing: bytes[skipped...])
+    guard !again.isEmpty else { return }
+    let offset = position + Int64(skipped)
+    guard try file.holds(again, at: offset) else {
+      throw Failure(.sourceChanged, "the server sent other bytes again from byte \(offset) on than it did before")
+    }
+  }
+
+  /// A body without a length may have no end: it does not get the last of the disk.
+  private func checkRoom() throws(Failure) {
+    guard taken >= checkedAt else { return }
+    checkedAt = taken + Self.roomEvery
+    guard (0..<Self.roomLeft).contains(file.freeBytes) else { return }
+    throw Failure(
+      .localDiskFull,
+      "the body has no length, went on after \(taken) bytes, and the disk has less than \(Self.roomLeft >> 20) MiB left"
+    )
+  }
+
+  private static let roomEvery: Int64 = 16 << 20
+  private static let roomLeft: Int64 = 64 << 20
 
   /// What was taken is on the disk when this returns nil. Blocking; after the reply.
   func settle() -> Failure? {
@@ -53,10 +111,10 @@ final class TargetRegion: BodySink, @unchecked Sendable {
     return nil
   }
 
-  /// The digest of the chunk from its start, when the range came whole; after the reply.
+  /// The digest of what is stored of the chunk, when the body came to its end; after the reply.
   func digest() -> Digest? {
-    guard taken == range.length else { return nil }
-    let digest = running.finish()
-    return head.map { RunningDigest.combine($0, digest, secondLength: taken) } ?? digest
+    guard position == end ?? position else { return nil }
+    guard stored.length > 0 else { return running.finish() }
+    return head.flatMap { RunningDigest.combine($0, running.finish(), secondLength: taken) }
   }
 }

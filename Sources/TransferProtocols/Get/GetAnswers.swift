@@ -1,4 +1,4 @@
-public import HTTPTypes
+import HTTPTypes
 public import TransferModel
 
 extension GetProtocol {
@@ -7,28 +7,89 @@ extension GetProtocol {
   ) -> Interpretation {
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
     switch step {
-    case .create: return described(reply, context)
+    case .create: return begun(reply, facts, context)
     case .chunk(let chunk): return fetched(reply, chunk, facts, context)
     case .probe, .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort, .makeParent:
       return .failed(Failure(.engineBug, "\(name) has no request for \(step.operation)"), .permanent)
     }
   }
 
-  /// HEAD: which version there is.
-  private func described(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
-    guard reply.status == 200 else { return .refused(reply, context) }
-    guard let version = RemoteVersion(reply) else {
-      let text = "the server does not say how long the file is; such files cannot be fetched yet"
-      return .failed(Failure(.protoUnsupported, text), .permanent)
+  // MARK: - The first answer
+
+  /// Which version there is, and its first bytes, taken by the sink as far as they came.
+  private func begun(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
+    switch reply.status {
+    case 200: return begunWhole(reply, facts, context)
+    case 206: return begunInPart(reply, facts, context)
+    case 416: return begunBehindTheEnd(reply, facts, context)
+    default: return .refused(reply, context)
     }
-    return Interpretation.opened(OpenedSession(remoteID: version.name, expiresAtMs: nil)).with(notes: version.notes)
   }
+
+  /// All of it came in one body, or nothing that can be gone on with.
+  private func begunWhole(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
+    let length = Self.length(reply.fields)
+    if let failure = Self.brokenOff(reply, of: length) { return .failed(failure, .retry(isThrottled: false)) }
+    var version = RemoteVersion(size: reply.bytesReceived, reply.fields, isWhole: true, wallMs: context.wallMs)
+    version.isEndUncertain = length == nil && reply.fields[.transferEncoding] == nil
+    guard !facts.isPlanned || facts.layout.size == version.size else {
+      let text = "the remote file changed its size from \(facts.layout.size) to \(version.size) bytes"
+      return .failed(Failure(.sourceChanged, text), .permanent)
+    }
+    return begun(version, received: version.size, facts, context)
+  }
+
+  private func begunInPart(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation
+  {
+    guard let content = ContentRange(reply.fields[.contentRange]), let size = content.size, let range = content.range
+    else { return .refused(reply, context) }
+    var version = RemoteVersion(
+      size: size, reply.fields, isWhole: range.length == size, wallMs: context.wallMs)
+    // A coding is of the whole; nobody can tell what parts of it are.
+    version.acceptsRanges = reply.fields[.contentEncoding].map { $0.lowercased() == "identity" } ?? true
+    let broken = Self.brokenOff(reply, of: range.length)
+    if let broken, reply.bytesReceived == 0 { return .failed(broken, .retry(isThrottled: false)) }
+    let isOfUse = version.hasRanges || reply.bytesReceived == size
+    return begun(version, received: isOfUse ? reply.bytesReceived : 0, facts, context)
+  }
+
+  /// There is no first byte: the file is empty.
+  private func begunBehindTheEnd(
+    _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
+  ) -> Interpretation {
+    guard ContentRange(reply.fields[.contentRange])?.size == 0 else {
+      return withoutRanges("the server has no beginning of the file", context.learned)
+    }
+    guard !facts.isPlanned || facts.layout.size == 0 else {
+      return .failed(Failure(.sourceChanged, "the remote file changed: it is empty now"), .permanent)
+    }
+    let version = RemoteVersion(size: 0, reply.fields, isWhole: false, wallMs: context.wallMs)
+    return begun(version, received: 0, facts, context)
+  }
+
+  private func begun(
+    _ version: RemoteVersion, received: Int64, _ facts: TransferFacts, _ context: RequestContext
+  ) -> Interpretation {
+    let layout = facts.isPlanned ? facts.layout : layout(of: version)
+    let first = layout.range(0).length
+    var part: PartReceipt?
+    if received == first {
+      let digest = context.receivedDigest ?? (first == 0 ? RunningDigest.of([], sentDigest) : nil)
+      part = PartReceipt(
+        seq: 0, length: first, etag: version.etag ?? "", digest: digest,
+        confirmation: version.isEndUncertain ? .none : .size)
+    }
+    return Interpretation(.begun(FileBeginning(layout: layout, received: received, part: part)))
+      .with(opened: OpenedSession(remoteID: version.name, expiresAtMs: nil)).with(notes: version.notes)
+  }
+
+  // MARK: - Of a known version
 
   /// Content, taken by the sink as far as it came: what ``content(status:_:of:_:)`` refused never gets here.
   private func fetched(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
-    guard reply.status == (chunk.isPart(of: facts) ? 206 : 200) else { return refused(reply, context) }
+    guard reply.status == (chunk.isPart(of: facts) ? 206 : 200) else { return refused(reply, facts, context) }
     let through = chunk.body.offset + reply.bytesReceived
     guard through == chunk.range.end, reply.answerFailure == nil else {
       return brokenOff(reply, chunk, through, facts)
@@ -47,62 +108,21 @@ extension GetProtocol {
     if reply.bytesReceived > 0, through < chunk.range.end, RemoteVersion(facts.session)?.hasRanges == true {
       return .advanced(acked: through - chunk.range.offset)
     }
-    let text = "the body ended after \(reply.bytesReceived) of \(chunk.body.length) bytes"
-    return .failed(reply.answerFailure ?? Failure(.netReset, text), .retry(isThrottled: false))
+    let failure = Self.brokenOff(reply, of: chunk.body.length)
+    return .failed(
+      failure ?? Failure(.protoBadReply, "the body is longer than the file"), .retry(isThrottled: false))
   }
 
-  private func refused(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+  private static func brokenOff(_ reply: TransferReply, of length: Int64?) -> Failure? {
+    if let failure = reply.answerFailure { return failure }
+    guard let length, reply.bytesReceived < length else { return nil }
+    return Failure(.netReset, "the body ended after \(reply.bytesReceived) of \(length) bytes")
+  }
+
+  private func refused(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     guard reply.status == 416 else { return .refused(reply, context) }
-    let now = ContentRange(reply.field("content-range"))?.size.map { " and has \($0) bytes now" } ?? ""
-    return .failed(Failure(.sourceChanged, "the remote file changed: it has no such range\(now)"), .permanent)
+    let now = ContentRange(reply.field("content-range"))?.size
+    let text = "the remote file changed: it has no such range" + (now.map { " and has \($0) bytes now" } ?? "")
+    return .failed(Failure(.sourceChanged, text), .permanent)
   }
-}
-
-extension GetProtocol: BodiesInAnswers {
-  public func content(
-    status: Int, _ fields: HTTPFields, of chunk: ChunkFacts, _ facts: TransferFacts
-  ) -> Result<ByteRange?, Failure> {
-    guard status == 200 || status == 206, let version = RemoteVersion(facts.session) else { return .success(nil) }
-    if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
-      return .failure(Failure(.protoBadReply, "the server sent the file in the coding \(printable(coding)), unasked"))
-    }
-    return chunk.isPart(of: facts) ? part(status, fields, chunk, version) : whole(status, fields, chunk, version)
-  }
-
-  public func modificationTimeMs(_ facts: TransferFacts) -> Int64? {
-    RemoteVersion(facts.session)?.modified.flatMap { HTTPDate.parse($0, wallMs: facts.wallMs) }
-  }
-
-  private func part(
-    _ status: Int, _ fields: HTTPFields, _ chunk: ChunkFacts, _ version: RemoteVersion
-  ) -> Result<ByteRange?, Failure> {
-    guard status == 206 else {
-      // The condition failed, or the server does not know ranges after all.
-      let change = version.change(in: fields, size: Self.length(fields))
-      return .failure(
-        change ?? Failure(.protoUnsupported, "the server sent the whole file where a range of it was asked for"))
-    }
-    guard let content = ContentRange(fields[.contentRange]), let range = content.range else {
-      return .failure(Failure(.protoBadReply, "the server sent a range and does not say which"))
-    }
-    if let change = version.change(in: fields, size: content.size) { return .failure(change) }
-    guard range.offset == chunk.body.offset, range.end <= chunk.body.end else {
-      let sent = "the server sent the bytes from \(range.offset) to \(range.end)"
-      return .failure(
-        Failure(.protoBadReply, "\(sent) where \(chunk.body.offset) to \(chunk.body.end) were asked for"))
-    }
-    return .success(range)
-  }
-
-  private func whole(
-    _ status: Int, _ fields: HTTPFields, _ chunk: ChunkFacts, _ version: RemoteVersion
-  ) -> Result<ByteRange?, Failure> {
-    guard status == 200 else {
-      return .failure(Failure(.protoBadReply, "the server sent a range where the whole file was asked for"))
-    }
-    if let change = version.change(in: fields, size: Self.length(fields)) { return .failure(change) }
-    return .success(chunk.body)
-  }
-
-  private static func length(_ fields: HTTPFields) -> Int64? { fields[.contentLength].flatMap { Int64($0) } }
 }

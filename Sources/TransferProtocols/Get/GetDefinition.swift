@@ -8,7 +8,7 @@ extension GetProtocol {
     ProtocolDescription(
       name: "get", destination: "http(s)://", usage: "http(s)://host/path/file",
       about: "download: ranges of the file side by side, into a partial file that is moved to its name when whole",
-      parallel: "yes", isResumable: true, probe: "HEAD", digest: "CRC32C", exactlyOnce: "yes"),
+      parallel: "yes", isResumable: true, probe: "its first bytes", digest: "CRC32C", exactlyOnce: "yes"),
     options: [.partSize],
     make: { settings, place throws(TransferError) in
       GetProtocol(place: place, chunkSize: try settings.partSize.map(GetProtocol.checked))

@@ -1,11 +1,14 @@
 public import TransferModel
 
-/// Downloads by GET. HEAD says which version of the file there is: its length, its validators, and whether ranges of it
-/// can be had (RFC 9110 sections 8.8 and 14). That version is the session of the file: every request is made of it, and
-/// every answer is compared with it before a byte of its body is taken, so that no file is put together of two
-/// versions.
+/// Downloads by GET. The first request asks for the beginning of the file, and its answer says which version of the
+/// file there is: its length, its validators, and whether ranges of it can be had (RFC 9110 sections 8.8 and 14). No
+/// HEAD goes ahead: signed URLs are for one method only, and what HEAD says is not always what GET sends. A small file
+/// takes one request.
 ///
-/// Where the server has a strong validator and takes ranges, chunks are fetched side by side and go on where they broke
+/// That version is the session of the file: every further request is made of it, and every answer is compared with it
+/// before a byte of its body is taken, so that no file is put together of two versions.
+///
+/// Where the server has a strong validator and sends ranges, chunks are fetched side by side and go on where they broke
 /// off; elsewhere the file comes in one body, from its beginning.
 public struct GetProtocol: TransferProtocol, Sendable {
   let place: WebPlace
@@ -22,6 +25,9 @@ public struct GetProtocol: TransferProtocol, Sendable {
   static let leastChunk: Int64 = 64 << 10
   private static let usualChunk: Int64 = 32 << 20
   private static let mostChunks: Int64 = 10_000
+  /// What the first request asks for: most files, and of larger ones so little that their ranges begin side by side
+  /// soon.
+  private static let longestBeginning: Int64 = 1 << 20
 
   /// What is planned before the server was asked: one chunk.
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
@@ -41,16 +47,20 @@ public struct GetProtocol: TransferProtocol, Sendable {
   public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let version = RemoteVersion(facts.session) else { return .control(.create) }
     guard facts.isAllStored else { return .chunks }
-    let digest = facts.parts.combinedDigest
-    if let digest, let told = version.digest, told != digest {
-      return .fail(
-        Failure(.integrityMismatch, "the server says that the file has \(told), and what came has \(digest)"))
-    }
-    let isProven = digest != nil && version.digest != nil
-    return .place(
-      FileProof(
-        confirmation: isProven ? .digest : .size, digest: digest, remoteDigest: version.digest,
-        etag: version.etag ?? ""))
+    let judgement = ContentJudgement(version, facts)
+    if let mismatch = judgement.mismatch { return .fail(mismatch) }
+    return .place(judgement.proof)
+  }
+
+  /// How a file of this version is cut.
+  func layout(of version: RemoteVersion) -> ChunkLayout {
+    guard version.hasRanges else { return ChunkLayout(whole: version.size) }
+    let least = version.size / Self.mostChunks + 1
+    return ChunkLayout(size: version.size, chunkSize: max(chunkSize ?? Self.usualChunk, least))
+  }
+
+  public var beginning: ByteRange {
+    ByteRange(offset: 0, length: min(chunkSize ?? Self.longestBeginning, Self.longestBeginning))
   }
 }
 
@@ -58,10 +68,7 @@ extension GetProtocol: LatePlanning {
   public var plansLate: Bool { true }
 
   public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
-    let version = RemoteVersion(facts.session) ?? RemoteVersion(size: facts.file.size)
-    guard version.hasRanges else { return ChunkLayout(whole: version.size) }
-    let least = version.size / Self.mostChunks + 1
-    return ChunkLayout(size: version.size, chunkSize: max(chunkSize ?? Self.usualChunk, least))
+    layout(of: RemoteVersion(facts.session) ?? RemoteVersion(size: facts.file.size))
   }
 }
 

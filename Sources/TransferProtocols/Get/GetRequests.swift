@@ -5,22 +5,31 @@ extension GetProtocol {
   public func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
-    var fields = HTTPFields()
-    fields[.authorization] = try context.credential.authorization
-    let url = url(facts.file.key)
+    var request = TransferRequest(method: .get, url: url(facts.file.key), limits: .body)
+    request.fields[.authorization] = try context.credential.authorization
+    // Ranges and lengths of anything else would be those of the coding.
+    request.fields[.acceptEncoding] = "identity"
     switch step {
-    case .create: return TransferRequest(method: .head, url: url, fields: fields)
+    case .create:
+      request.fields[.wantReprDigest] = "crc32c=10, sha-256=5"
+      if !context.learned.refusesRanges { request.fields[.range] = Self.field(beginning) }
     case .chunk(let chunk):
       if chunk.isPart(of: facts) {
-        fields[.range] = "bytes=\(chunk.body.offset)-\(chunk.body.end - 1)"
+        request.fields[.range] = Self.field(chunk.body)
         // Without it a server whose file has changed sends a range of another version.
-        fields[.ifRange] = RemoteVersion(facts.session)?.etag
+        request.fields[.ifRange] = RemoteVersion(facts.session)?.validator
       }
-      return TransferRequest(method: .get, url: url, fields: fields, limits: .body)
     case .probe, .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort, .makeParent:
       throw Failure(.engineBug, "\(name) has no request for \(step.operation)")
     }
+    return request
   }
+
+  private static func field(_ range: ByteRange) -> String { "bytes=\(range.offset)-\(range.end - 1)" }
+}
+
+extension HTTPField.Name {
+  static let wantReprDigest = Self("Want-Repr-Digest")!
 }
 
 extension ChunkFacts {

@@ -9,27 +9,43 @@ struct RemoteVersion: Sendable, Hashable {
   var etag: String?
   /// The `Last-Modified` field as received.
   var modified: String?
-  /// The server sends ranges.
+  /// ``modified`` tells this version from all others.
+  var isDateStrong = false
+  /// The server has sent a range.
   var acceptsRanges = false
-  /// Of the whole file (RFC 9530).
-  var digest: Digest?
+  /// Its length was known when the connection ended, and not before: nobody can tell whether that was all.
+  var isEndUncertain = false
+  /// Of the whole file, as its server says.
+  var digests: [Digest] = []
 
   init(size: Int64) { self.size = size }
 
-  /// What a success says of the file; nil when it does not say its length.
-  init?(_ reply: TransferReply) {
-    guard let size = reply.number("content-length") else { return nil }
+  /// What the answer with these fields says of a file of `size` bytes; `isWhole` when its body is all of it.
+  init(size: Int64, _ fields: HTTPFields, isWhole: Bool, wallMs: Int64) {
     self.size = size
-    etag = reply.field("etag").flatMap { $0.isEmpty ? nil : $0 }
-    modified = reply.field("last-modified")
-    acceptsRanges = reply.field("accept-ranges")?.lowercased() == "bytes"
-    digest = ReprDigest.crc32c(reply.field("repr-digest"))
+    etag = fields[.eTag].flatMap { $0.isEmpty ? nil : $0 }
+    modified = fields[.lastModified]
+    isDateStrong = Self.isStrong(modified: modified, date: fields[.date], wallMs: wallMs)
+    digests = ToldDigests.all(fields, isWhole: isWhole)
   }
 
-  /// Nobody can tell by a weak validator whether two answers have the same bytes (RFC 9110 section 8.8.1).
-  private var isStrong: Bool { etag.map { !$0.hasPrefix("W/") } ?? false }
+  /// A minute lies between the change and the answer (RFC 9110 section 8.8.2.2): a second change in the same second
+  /// would have been seen, by clocks that are not quite the same.
+  private static func isStrong(modified: String?, date: String?, wallMs: Int64) -> Bool {
+    guard let modified = modified.flatMap({ HTTPDate.parse($0, wallMs: wallMs) }),
+      let date = date.flatMap({ HTTPDate.parse($0, wallMs: wallMs) })
+    else { return false }
+    return date - modified >= 60_000
+  }
 
-  var hasRanges: Bool { acceptsRanges && isStrong && size > 0 }
+  /// What `If-Range` carries; nil where nobody can tell whether two answers have the same bytes. A date only where
+  /// there is no ETag (RFC 9110 section 13.1.5).
+  var validator: String? {
+    if let etag { return etag.hasPrefix("W/") ? nil : etag }
+    return isDateStrong ? modified : nil
+  }
+
+  var hasRanges: Bool { acceptsRanges && validator != nil && size > 0 }
 
   /// What ``TransferFacts/session`` is called by: never empty.
   var name: String { etag ?? modified ?? "\(size) bytes" }
@@ -37,15 +53,18 @@ struct RemoteVersion: Sendable, Hashable {
   // MARK: - In the notes of a session
 
   private enum Key {
-    static let size = "size", etag = "etag", modified = "modified", ranges = "ranges", digest = "crc32c"
+    static let size = "size", etag = "etag", modified = "modified", date = "date", ranges = "ranges"
+    static let digests = "digests", end = "end"
   }
 
   var notes: [String: String] {
     var notes = [Key.size: String(size)]
     notes[Key.etag] = etag
     notes[Key.modified] = modified
+    if isDateStrong { notes[Key.date] = "strong" }
     if acceptsRanges { notes[Key.ranges] = "bytes" }
-    notes[Key.digest] = digest.map { hexText($0.bytes) }
+    if isEndUncertain { notes[Key.end] = "uncertain" }
+    if !digests.isEmpty { notes[Key.digests] = digests.map(\.description).joined(separator: " ") }
     return notes
   }
 
@@ -57,8 +76,10 @@ struct RemoteVersion: Sendable, Hashable {
     self.size = size
     etag = session.notes[Key.etag]
     modified = session.notes[Key.modified]
+    isDateStrong = session.notes[Key.date] != nil
     acceptsRanges = session.notes[Key.ranges] != nil
-    digest = session.notes[Key.digest].flatMap(bytesFromHex).map { Digest(.crc32c, $0) }
+    isEndUncertain = session.notes[Key.end] != nil
+    digests = (session.notes[Key.digests] ?? "").split(separator: " ").compactMap { Digest(text: String($0)) }
   }
 
   // MARK: - Against later answers

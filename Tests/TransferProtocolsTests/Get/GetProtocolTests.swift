@@ -17,23 +17,22 @@ import TransferModel
     proto = try #require(made as? GetProtocol)
   }
 
-  private func facts(_ head: HTTPFields) throws -> TransferFacts {
+  /// What is known after the first answer.
+  private func facts(_ head: HTTPFields, status: Int = 206, received: Int64 = 64 << 10) throws -> TransferFacts {
     let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a%20b"), size: 0, mtimeMs: 0)
     var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
     #expect(proto.nextStep(facts) == .control(.create))
     facts.session = SessionFacts(remoteID: nil, intendedAtMs: 0)
     var reply = TransferReply()
-    (reply.status, reply.fields) = (200, head)
+    (reply.status, reply.fields, reply.bytesReceived) = (status, head, received)
     let update = facts.apply(proto.interpret(reply, to: .create, facts, context), to: .create, proto.abilities)
     if case .fail(let failure, _)? = update.changes.first { throw failure }
-    facts.layout = try proto.layout(facts)
-    facts.file.size = facts.layout.size
     return facts
   }
 
   private let context = RequestContext(wallMs: 0, credential: nil, learned: LearnedFacts())
   private var strong: HTTPFields {
-    [.contentLength: "\(size)", .eTag: "\"v1\"", .acceptRanges: "bytes"]
+    [.contentRange: "bytes 0-65535/\(size)", .eTag: "\"v1\"", .acceptRanges: "bytes"]
   }
 
   private func chunk(_ seq: Int, acked: Int64 = 0, of facts: TransferFacts) -> ChunkFacts {
@@ -65,46 +64,109 @@ import TransferModel
     #expect(request.fields[.ifRange] == nil)
   }
 
-  @Test func withoutRangesTheFileComesInOneBody() throws {
-    var head = strong
-    head[.acceptRanges] = "none"
-    #expect(try facts(head).layout.count == 1)
+  @Test func withoutRangesTheFileComesWithTheFirstAnswer() throws {
+    let head: HTTPFields = [.contentLength: "70000", .eTag: "\"v1\""]
+    let facts = try facts(head, status: 200, received: 70_000)
+    #expect(facts.layout == ChunkLayout(whole: 70_000) && facts.isAllStored && facts.acked == 70_000)
+    #expect(RemoteVersion(facts.session)?.hasRanges == false)
+    #expect(throws: Failure.self) { try self.facts(head, status: 200, received: 69_999) }
   }
 
-  @Test func anEmptyFileIsAskedForWhole() throws {
-    var head = strong
-    head[.contentLength] = "0"
-    let facts = try facts(head)
-    #expect(facts.layout.count == 1)
-    #expect(try proto.request(.chunk(chunk(0, of: facts)), facts, context).fields[.range] == nil)
+  /// Sent in chunks, it ends where it says so; else where the connection ends, and nobody can tell why it did.
+  @Test(arguments: [("chunked", nil, "size"), ("chunked", "9", "size"), (nil, nil, "none")])
+  func aFileWithoutALengthIsAsLongAsItsBody(_ coding: String?, _ length: String?, _ confirmation: String) throws {
+    var head = HTTPFields()
+    (head[.transferEncoding], head[.contentLength]) = (coding, length)
+    var facts = try facts(head, status: 200, received: 10)
+    #expect(facts.file.size == 10 && facts.isAllStored)
+    facts.parts = [PartReceipt(seq: 0, length: 10, etag: "", digest: nil, confirmation: .size)]
+    guard case .place(let proof) = proto.nextStep(facts) else { return #expect(Bool(false)) }
+    #expect(proof.confirmation.rawValue == confirmation)
+    facts.file.expected.size = 11
+    guard case .fail(let failure) = proto.nextStep(facts) else { return #expect(Bool(false)) }
+    #expect(failure.code == ErrorCode.integrityMismatch)
   }
 
-  @Test func aFileWithoutALengthIsRefused() throws {
-    var head = strong
-    head[.contentLength] = nil
-    #expect(throws: Failure.self) { try facts(head) }
+  @Test func anEmptyFileHasNoBeginning() throws {
+    let facts = try facts([.contentRange: "bytes */0"], status: 416, received: 0)
+    #expect(facts.layout == ChunkLayout(whole: 0) && facts.isAllStored)
+  }
+
+  @Test func theFirstRequestAsksForTheBeginning() throws {
+    let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a b"), size: 0, mtimeMs: 0)
+    var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
+    let request = try proto.request(.create, facts, context)
+    #expect(request.method == .get && request.fields[.range] == "bytes=0-65535")
+    #expect(request.fields[.ifRange] == nil && request.fields[.acceptEncoding] == "identity")
+    // It may be the whole of a large file, and ends when next to nothing of it moves.
+    #expect(request.limits == .body)
+    facts.learned.refusesRanges = true
+    let plain = RequestContext(wallMs: 0, credential: nil, learned: facts.learned)
+    #expect(try proto.request(.create, facts, plain).fields[.range] == nil)
+  }
+
+  /// Answers to the first request by which ranges of this server are of no use.
+  @Test(arguments: [
+    "bytes 1-65535/204800", "bytes 0-65535/*", "bytes 0-65536/204800", "bytes */204800", "items 0-1/2", nil,
+  ])
+  func aServerWhoseRangesAreWrongIsAskedForTheWhole(_ range: String?) throws {
+    let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a"), size: 0, mtimeMs: 0)
+    var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
+    var fields: HTTPFields = [.contentType: "multipart/byteranges"]
+    fields[.contentRange] = range
+    guard case .refused(let meaning) = proto.content(status: 206, fields, of: .create, facts),
+      case .failed(_, .repair) = meaning.outcome
+    else { return #expect(Bool(false)) }
+    #expect(meaning.learned?.refusesRanges == true)
+    facts.learned.refusesRanges = true
+    guard case .refused(let again) = proto.content(status: 206, fields, of: .create, facts),
+      case .failed(_, .permanent) = again.outcome
+    else { return #expect(Bool(false)) }
+  }
+
+  @Test func aDateIsAValidatorWhenItIsOldEnough() throws {
+    let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
+    for (date, etag, validator) in [
+      ("Sun, 06 Nov 1994 08:50:37 GMT", nil, modified), ("Sun, 06 Nov 1994 08:50:36 GMT", nil, nil), (nil, nil, nil),
+      ("Sun, 06 Nov 1994 08:50:37 GMT", "W/\"1\"", nil), ("Sun, 06 Nov 1994 08:50:36 GMT", "\"1\"", "\"1\""),
+    ] as [(String?, String?, String?)] {
+      var head = strong
+      (head[.lastModified], head[.date], head[.eTag]) = (modified, date, etag)
+      let facts = try facts(head)
+      #expect(RemoteVersion(facts.session)?.validator == validator)
+      #expect(facts.layout.count == (validator == nil ? 1 : 4))
+      #expect(facts.acked == (validator == nil ? 0 : 64 << 10))
+    }
   }
 
   private func code(_ status: Int, _ fields: HTTPFields, ofWhole: Bool = false) throws -> ErrorCode? {
     var head = strong
-    if ofWhole { head[.acceptRanges] = nil }
+    if ofWhole { head[.eTag] = "W/\"v1\"" }
     let facts = try facts(head)
     let chunk = chunk(ofWhole ? 0 : 1, of: facts)
-    switch proto.content(status: status, fields, of: chunk, facts) {
-    case .failure(let failure): return failure.code
-    case .success(let range):
-      #expect(range == nil || range?.offset == chunk.body.offset)
+    switch proto.content(status: status, fields, of: .chunk(chunk), facts) {
+    case .refused(let meaning):
+      guard case .failed(let failure, .permanent) = meaning.outcome else { return .engineBug }
+      return failure.code
+    case .bytes(let from, _):
+      #expect(from <= chunk.body.offset)
       return nil
+    case .other: return nil
     }
   }
 
   @Test func onlyTheRangeThatWasAskedForIsContent() throws {
     #expect(try code(206, [.contentRange: "bytes 65536-131071/204800", .eTag: "\"v1\""]) == nil)
-    // Fewer bytes than asked for are legal.
+    // Fewer bytes than asked for are legal, and so is an earlier beginning.
     #expect(try code(206, [.contentRange: "bytes 65536-65536/204800"]) == nil)
-    #expect(try code(206, [.contentRange: "bytes 65535-131071/204800"]) == .protoBadReply)
+    #expect(try code(206, [.contentRange: "bytes 65535-131071/204800"]) == nil)
+    #expect(try code(206, [.contentRange: "bytes 65536-131071/*"]) == nil)
+    #expect(try code(206, [.contentRange: "bytes 0-65535/204800"]) == .protoBadReply)
+    #expect(try code(206, [.contentRange: "bytes 65537-131071/204800"]) == .protoBadReply)
     #expect(try code(206, [.contentRange: "bytes 65536-131072/204800"]) == .protoBadReply)
+    #expect(try code(206, [.contentRange: "bytes 65536-131071/204800", .contentLength: "9"]) == .protoBadReply)
     #expect(try code(206, [:]) == .protoBadReply)
+    #expect(try code(206, [.contentType: "multipart/byteranges; boundary=x"]) == .protoBadReply)
     #expect(try code(206, [.contentRange: "bytes */204800"]) == .protoBadReply)
     #expect(
       try code(206, [.contentRange: "bytes 65536-131071/204800", .contentEncoding: "gzip"]) == .protoBadReply)
@@ -117,11 +179,17 @@ import TransferModel
     #expect(try code(200, [.contentLength: "204799", .eTag: "\"v1\""]) == .sourceChanged)
     #expect(try code(200, [.contentLength: "204800", .eTag: "\"v2\""], ofWhole: true) == .sourceChanged)
     #expect(try code(200, [.contentLength: "204799"], ofWhole: true) == .sourceChanged)
+    #expect(try code(206, [.contentRange: "bytes 0-9/204800"], ofWhole: true) == .protoBadReply)
   }
 
-  @Test func aServerThatIgnoresRangesAfterAllIsNotBelieved() throws {
-    #expect(try code(200, [.contentLength: "204800", .eTag: "\"v1\""]) == .protoUnsupported)
-    #expect(try code(206, [.contentRange: "bytes 0-9/204800"], ofWhole: true) == .protoBadReply)
+  /// The file begins anew, and its server is asked for no ranges again.
+  @Test func aServerThatIgnoresRangesAfterAllIsRemembered() throws {
+    let facts = try facts(strong)
+    let fields: HTTPFields = [.contentLength: "204800", .eTag: "\"v1\""]
+    guard case .refused(let meaning) = proto.content(status: 200, fields, of: .chunk(chunk(1, of: facts)), facts),
+      case .failed(let failure, .permanent) = meaning.outcome
+    else { return #expect(Bool(false)) }
+    #expect(failure.code == .sourceChanged && meaning.learned?.refusesRanges == true)
   }
 
   private func outcome(_ status: Int, received: Int64, curlCode: Int32 = 0, of facts: TransferFacts) -> Interpretation {
@@ -152,7 +220,7 @@ import TransferModel
 
   @Test func aBodyInOnePieceBeginsAgain() throws {
     var head = strong
-    head[.acceptRanges] = nil
+    head[.eTag] = nil
     guard case .failed(_, .retry) = outcome(200, received: 10, curlCode: 18, of: try facts(head)).outcome else {
       return #expect(Bool(false))
     }
@@ -169,9 +237,9 @@ import TransferModel
     let (first, second) = (Array("some".utf8), Array(" bytes".utf8))
     let digest = RunningDigest.of(first + second, .crc32c)
     var head = strong
-    head[.contentLength] = "10"
+    head[.contentRange] = "bytes 0-9/10"
     head[HTTPField.Name("repr-digest")!] = "crc32c=:\(base64(digest.bytes)):"
-    var facts = try facts(head)
+    var facts = try facts(head, received: 10)
     facts.layout = ChunkLayout(size: 10, chunkSize: 4, count: 2)
     facts.storedChunks = 2
     facts.parts = [first, second].enumerated().map { seq, bytes in
@@ -184,7 +252,7 @@ import TransferModel
     guard case .fail(let failure) = proto.nextStep(facts) else { return #expect(Bool(false)) }
     #expect(failure.code == .integrityMismatch)
     facts.parts[1].digest = nil
-    guard case .place(let unproved) = proto.nextStep(facts) else { return #expect(Bool(false)) }
-    #expect(unproved.confirmation == .size && unproved.digest == nil)
+    guard case .place = proto.nextStep(facts) else { return #expect(Bool(false)) }
+    #expect(proto.digestsToCompare(facts) == [digest])
   }
 }

@@ -51,7 +51,7 @@ extension LedgerTransaction {
   /// Bytes that attempts of this run got acknowledged of a file.
   public func bytesAcked(of file: FileID, by run: RunID) throws -> Int64 {
     try db.first(
-      "SELECT coalesce(sum(bytes_acked), 0) FROM attempt WHERE file_id = ? AND operation = 'part' AND run_id = ?",
+      "SELECT coalesce(sum(bytes_acked), 0) FROM attempt WHERE file_id = ? AND operation IN ('part', 'create') AND run_id = ?",
       .id(file), .id(run)
     ) { $0.int64(0) } ?? 0
   }

@@ -38,6 +38,40 @@ extension LedgerTransaction {
     return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
   }
 
+  /// pending → done for the first chunk, or so many bytes from its start: they came with the answer to `attempt`, which
+  /// opened the session and was closed before.
+  public func storeBeginning(
+    _ file: FileID, _ run: RunID, by attempt: AttemptID, bytes: Int64, _ part: PartReceipt?
+  ) throws -> TransitionResult {
+    try requireWork(file, run)
+    guard try bytes == 0 && part == nil || storeBeginning(file, attempt, bytes, part) == 1 else {
+      return .lost(to: try stateOf(file, run))
+    }
+    let size = try db.first("SELECT size FROM file WHERE id = ?", .id(file)) { $0.int64(0) } ?? 0
+    guard part != nil || BodyProgress.forgives(bytes, ofFile: size) else { return .applied }
+    try db.run(
+      """
+      UPDATE file SET failures = 0 WHERE id = ?1 AND failures > 0
+        AND NOT EXISTS (SELECT 1 FROM chunk WHERE file_id = ?1 AND losses > 0)
+      """, .id(file))
+    return .applied
+  }
+
+  private func storeBeginning(
+    _ file: FileID, _ attempt: AttemptID, _ bytes: Int64, _ part: PartReceipt?
+  ) throws -> Int {
+    guard let part else {
+      return try db.run(
+        "UPDATE chunk SET acked = ? WHERE file_id = ? AND seq = 0 AND state = 'pending' AND acked = 0", .int(bytes),
+        .id(file))
+    }
+    return try db.run(
+      """
+      UPDATE chunk SET state = 'done', etag = ?, digest = ?, confirmation = ?, done_attempt = ?, failures = 0
+      WHERE file_id = ? AND seq = 0 AND state = 'pending' AND acked = 0
+      """, .text(part.etag), .digest(part.digest), .raw(part.confirmation), .id(attempt), .id(file))
+  }
+
   func insertDownload(
     _ file: NewDownload, _ home: Home, _ batch: BatchID, generation: Int, notBeforeMs: Int64?
   ) throws -> FileID {

@@ -1,0 +1,35 @@
+import HTTPTypes
+import TransferModel
+
+/// What the name of a file says about the answers to a request for it.
+struct NamedKind {
+  private let ext: String
+
+  init(_ key: NameBytes) {
+    let ext = FileName(key.lastComponent.bytes).ext.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
+    self.ext = String(decoding: ext, as: UTF8.self)
+  }
+
+  private static let pages: Set<String> = [
+    "html", "htm", "xhtml", "xht", "shtml", "php", "asp", "aspx", "jsp", "cgi", "md", "txt",
+  ]
+
+  /// A web page in place of the file: a login, or an error that came with 200. Of a name that ends in a dot and two to
+  /// eight letters and digits, one of them a letter, but not of those that name pages.
+  func refusesPage(_ fields: HTTPFields) -> Bool {
+    let type = fields[.contentType]?.lowercased() ?? ""
+    guard type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") else { return false }
+    return (2...8).contains(ext.utf8.count) && !Self.pages.contains(ext)
+      && ext.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+      && ext.utf8.contains { $0 > 0x39 }
+  }
+
+  private static let codings: [String: Set<String>] = [
+    "gzip": ["gz", "tgz"], "x-gzip": ["gz", "tgz"], "br": ["br"], "zstd": ["zst", "tzst"], "compress": ["z"],
+    "x-compress": ["z"], "bzip2": ["bz2"], "x-bzip2": ["bz2"], "xz": ["xz", "txz"], "x-xz": ["xz", "txz"],
+  ]
+
+  /// The server calls what it has stored a coding of something else, as Apache does with AddEncoding: the file has the
+  /// bytes that are sent.
+  func isStored(in coding: String) -> Bool { Self.codings[coding.lowercased()]?.contains(ext) ?? false }
+}

@@ -1,0 +1,121 @@
+import Receiver
+import Testing
+import TransferModel
+import TransferProtocols
+import Transfers
+
+@testable import TransferLedger
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Answers of servers of many kinds to the requests of a download.
+@Suite struct PullAnswersTests: PullScenes {
+  /// Servers that send no ranges, or whose ranges cannot be relied on: one body in all, which is the whole file.
+  @Test(arguments: [
+    ("match * * : ignore-range\n", 1), ("match * * : ignore-range chunked\n", 1),
+    ("match * * : ignore-range no-length\n", 1), ("match * * : ignore-range chunked field=\"Content-Length: 7\"\n", 1),
+    ("match GET * nth=1 : content-range=\"bytes 0-9/400000\"\n", 2), ("match * * : weak-etag\n", 2),
+    ("match * * : omit=ETag\n", 2), ("match GET * nth=1 : status=416\n", 2),
+    ("match GET * nth=1 : content-range=\"bytes 0-65535/*\"\n", 2),
+    // Ranges after the first are ignored.
+    ("match GET * nth=2 times=99 : ignore-range\n", 6),
+  ])
+  func withoutRangesTheFileComesInOneBody(_ script: String, _ most: Int) throws {
+    let scene = try Scene(script: script)
+    let objects = try objects(scene, [400_000])
+    let outcome = try pull(scene, ["o0"])
+    #expect(outcome.result.done == 1, "\(outcome.result)")
+    try expectSame(scene, objects)
+    let ranges = try ranges(scene, "o0")
+    #expect(ranges.contains(ByteRange(offset: 0, length: 400_000)) && ranges.count <= most, "\(ranges)")
+    let receipt = try confirmation(scene)
+    #expect(receipt == "digest", "\(receipt)")
+  }
+
+  /// Where the connection ends the body, nobody can tell whether that was all.
+  @Test(arguments: [
+    ("ignore-range no-length", "none"), ("ignore-range chunked", "size"), ("ignore-range", "size"),
+    ("chunked", "size"), ("no-length", "size"),
+  ])
+  func theReceiptSaysWhetherTheEndIsCertain(_ action: String, _ confirmation: String) throws {
+    let scene = try Scene(script: "match GET * : \(action) omit=Repr-Digest\n")
+    let objects = try objects(scene, [300_000])
+    #expect(try pull(scene, ["o0"]).result.done == 1)
+    try expectSame(scene, objects)
+    #expect(try self.confirmation(scene) == confirmation)
+  }
+
+  /// Bodies without a validator or without ranges begin again.
+  @Test(arguments: ["cut-after=100000 ignore-range", "cut-after=100000 ignore-range chunked"])
+  func aBodyThatCannotBeContinuedBeginsAgain(_ action: String) throws {
+    let scene = try Scene(script: "match GET * nth=1 times=2 : \(action)\nmatch * * : ignore-range\n")
+    let objects = try objects(scene, [300_000])
+    let outcome = try pull(scene, ["o0"])
+    #expect(outcome.result.done == 1, "\(outcome.result)")
+    try expectSame(scene, objects)
+    #expect(try ranges(scene, "o0").map(\.offset) == [0, 0, 0])
+  }
+
+  /// Bytes that come again before the range that was asked for are compared with what is stored.
+  @Test func aRangeMayBeginEarlier() throws {
+    let scene = try Scene(
+      script: "match GET * nth=1 : cut-after=30000\nmatch GET * nth=2 times=99 : earlier=20000\n")
+    let objects = try objects(scene, [300_000])
+    let outcome = try pull(scene, ["o0"])
+    #expect(outcome.result.done == 1, "\(outcome.result)")
+    try expectSame(scene, objects)
+    #expect(try ranges(scene, "o0").contains { $0.offset == 10_000 })
+  }
+
+  /// A date that is old enough tells versions apart where there is no ETag.
+  @Test func aDateIsAValidator() throws {
+    let scene = try Scene(script: "match GET * : omit=ETag\n")
+    let objects = try objects(scene, [300_000])
+    var times = [timeval(tv_sec: 784_111_777, tv_usec: 0), timeval(tv_sec: 784_111_777, tv_usec: 0)]
+    utimes("\(scene.root)/kept/up/o0", &times)
+    #expect(try pull(scene, ["o0"]).result.done == 1)
+    try expectSame(scene, objects)
+    #expect(try ranges(scene, "o0").count == 5)
+  }
+
+  /// A page in place of the file is not taken for it; names of pages, and names without an extension, may be pages.
+  @Test(arguments: [
+    ("a.tar.gz", true), ("a.BIN", true), ("a.csv", true), ("a.html", false), ("a", false), ("v1.2", false),
+  ])
+  func aWebPageIsNotTakenForTheFile(_ name: String, _ isRefused: Bool) throws {
+    let scene = try Scene(script: "match GET * : field=\"Content-Type: text/html; charset=utf-8\"\n")
+    mkdir("\(scene.root)/kept/up", 0o700)
+    try Scene.write(Array("<p>log in".utf8), to: NameBytes("\(scene.root)/kept/up/\(name)"))
+    let outcome = try pull(scene, [name])
+    #expect(outcome.result.failed == (isRefused ? 1 : 0), "\(outcome.result)")
+    if isRefused { #expect(try cause(scene) == ErrorCode.protoBadReply.rawValue) }
+    _ = try scene.run()
+    #expect(try Scene.names(in: "\(scene.root)/in", hidden: true) == (isRefused ? [] : [name]))
+  }
+
+  /// The server calls the stored bytes a coding of something else.
+  @Test func aPackedFileIsStoredAsItIs() throws {
+    let scene = try Scene(script: "match GET * : field=\"Content-Encoding: x-gzip\"\n")
+    mkdir("\(scene.root)/kept/up", 0o700)
+    let bytes = [UInt8](repeating: 7, count: 200_000)
+    try Scene.write(bytes, to: NameBytes("\(scene.root)/kept/up/a.tar.gz"))
+    #expect(try pull(scene, ["a.tar.gz"]).result.done == 1)
+    try expectSame(scene, ["a.tar.gz": bytes])
+  }
+
+  /// Digests for which the file is read before it gets its name.
+  @Test(arguments: [(DigestAlgorithm.sha256, "Repr-Digest: sha-256=:%:"), (.md5, "x-goog-hash: crc32c=x,md5=%")])
+  func otherDigestsAreComparedToo(_ algorithm: DigestAlgorithm, _ field: String) throws {
+    let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+    let digest = RunningDigest.of(bytes, algorithm)
+    let told = field.replacing("%", with: base64(digest.bytes))
+    let scene = try Scene(script: "match GET * : field=\"\(told)\" omit=Repr-Digest\n")
+    mkdir("\(scene.root)/kept/up", 0o700)
+    try Scene.write(bytes, to: NameBytes("\(scene.root)/kept/up/o0"))
+    #expect(try pull(scene, ["o0"]).result.done == 1)
+    try expectSame(scene, ["o0": bytes])
+    #expect(try confirmation(scene) == "digest")
+  }
+}
