@@ -118,4 +118,20 @@ import Transfers
     try expectSame(scene, ["o0": bytes])
     #expect(try confirmation(scene) == "digest")
   }
+
+  /// Nothing of what came can be gone on with, and that is nobody's failure.
+  @Test func toStopABodyInOnePieceIsNoFailure() throws {
+    let scene = try Scene(script: "match GET * nth=1 : ignore-range slow=200000\nmatch GET * : ignore-range\n")
+    let objects = try objects(scene, [400_000])
+    _ = try add(scene, ["o0"])
+    let stop = Scene.Stop()
+    let stopped = try Scene.run(scene.storePath, stop: stop) { if $0.bytesInFlight > 0 { stop.stopNow() } }
+    #expect(stopped.done == 0 && stopped.left == 1)
+    let ended = try Connection(path: scene.storePath, access: .readOnly).rowsOnce(
+      "SELECT a.outcome, f.failures FROM attempt a JOIN file f ON f.id = a.file_id"
+    ) { ($0.text(0), $0.int(1)) }
+    #expect(ended.map(\.0) == ["interrupted"] && ended.map(\.1) == [0])
+    #expect(try scene.run().done == 1)
+    try expectSame(scene, objects)
+  }
 }

@@ -74,6 +74,11 @@ final class ReplyHandler {
     job.destination.learn(from: read.meaning)
     let meaning = weighed(read.meaning, job, reply)
     if read.bringsSecrets { reply.body = [] }
+    // We ended it, and nothing of it can be gone on with: not a failure of the file.
+    if reply.isCancelled, case .failed(let failure, _) = meaning.outcome, failure.code == .engineInterrupted {
+      outcomes.connectionIsFree(job, .interrupted, bytes: reply.bytesMoved)
+      return outcomes.interrupt(id, reply)
+    }
     let isOurEnd = job.inquiry?.isFound == true && !reply.isAnswered
     outcomes.connectionIsFree(
       job, isOurEnd ? .interrupted : HostGate.Outcome(reply, meaning), bytes: reply.bytesMoved,
