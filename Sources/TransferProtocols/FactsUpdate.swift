@@ -44,6 +44,7 @@ extension TransferFacts {
   ) -> FactsUpdate {
     var update = FactsUpdate()
     if let learned = meaning.learned { self.learned = learned }
+    if let route = meaning.route { self.route = route }
     if let opened = meaning.opened { update.changes += name(opened) }
     update.changes += note(meaning.notes)
     if let doubt = meaning.doubt {
@@ -52,6 +53,7 @@ extension TransferFacts {
     }
     settle(meaning.outcome, step, abilities, &update)
     acked += update.gained
+    if update.gained > 0 { route.arrived() }
     return update
   }
 
@@ -188,7 +190,7 @@ extension TransferFacts {
         askAgain()
         isAbsent = false
       }
-    case .retry, .hold, .sessionGone, .permanent, .unknown: break
+    case .retry, .hold, .elsewhere, .sessionGone, .permanent, .unknown: break
     }
     update.changes.append(.fail(failure, remedy))
   }

@@ -15,6 +15,8 @@ public struct Interpretation: Sendable {
   public var doubt: [String: String]?
   /// The request opened a session, whatever became of its body.
   public var opened: OpenedSession?
+  /// The file is asked for elsewhere from now on: takes the place of what was known before.
+  public var route: Route?
 
   public enum Outcome: Sendable {
     /// `create`, `abort`, `makeParent`, `discover`, `finish` or `save` did its work (404 counts for `abort`).
@@ -108,6 +110,8 @@ extension Interpretation {
 
   public func with(opened: OpenedSession) -> Self { changed { $0.opened = opened } }
 
+  public func with(route: Route) -> Self { changed { $0.route = route } }
+
   /// The same, and something else became of the request.
   public func with(_ outcome: Outcome) -> Self { changed { $0.outcome = outcome } }
 
@@ -142,6 +146,8 @@ public enum Remedy: Sendable, Hashable {
   /// The same step again at once, because the facts changed (region, clock, checksum support); at most 3 times in a
   /// row.
   case repair
+  /// The same step again at once, where ``TransferFacts/route`` leads now; the protocol says how often.
+  case elsewhere
   /// Missing parent: the next step will make it (WebDAV).
   case makeParents
   /// Credentials expired: read them again, once, then the same step.

@@ -12,6 +12,8 @@ public struct RequestContext: Sendable {
   public var fileDigests: [DigestAlgorithm: Digest]
   /// ``learned`` as it was when the request was made whose answer is interpreted; nil where nobody noted it.
   public var learnedWhenSent: LearnedFacts?
+  /// ``TransferFacts/route`` as it was then; nil where nobody noted it.
+  public var routeWhenSent: Route?
   /// Of the bytes that the answer to a `create` brought; nil when none came, or not all that its header announced.
   public var receivedDigest: Digest?
 

@@ -63,6 +63,8 @@ public struct TransferFacts: Sendable {
   public var parentsMade: Int?
   /// What answers taught about the destination so far.
   public var learned = LearnedFacts()
+  /// Where the file is asked for.
+  public var route = Route()
   /// Milliseconds since 1970 UTC, when the next step is asked for; for what expires.
   public var wallMs: Int64 = 0
 
@@ -81,7 +83,7 @@ extension TransferFacts {
   public func capabilities(_ chunk: ChunkFacts?) -> [String] {
     let kept = [session?.remoteID].compactMap { $0 } + Array((session?.notes ?? [:]).values)
     let ofChunks = parts.flatMap(\.remote.values) + Array((chunk?.remote ?? [:]).values)
-    return Self.capabilities(among: kept + ofChunks)
+    return Self.capabilities(among: kept + ofChunks) + route.places
   }
 
   /// The URLs among what is kept with an upload.
@@ -96,7 +98,7 @@ extension Interpretation {
   /// ``TransferFacts/capabilities(_:)``.
   public var capabilities: [String] {
     let named = [opened?.remoteID].compactMap { $0 } + Array(notes.values) + Array((doubt ?? [:]).values)
-    return TransferFacts.capabilities(among: named + namedByOutcome)
+    return TransferFacts.capabilities(among: named + namedByOutcome) + (route?.places ?? [])
   }
 
   private var namedByOutcome: [String] {

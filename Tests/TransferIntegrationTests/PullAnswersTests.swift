@@ -119,6 +119,62 @@ import Transfers
     #expect(try confirmation(scene) == "digest")
   }
 
+  /// Redirects are followed, each request with its attempt, and nothing of a signed place is in the ledger.
+  @Test(arguments: ["status=301", "status=302", "status=303", "status=307", "status=308"])
+  func redirectsAreFollowed(_ status: String) throws {
+    let scene = try Scene(script: "match GET /up/o9 : \(status) redirect=/up/o0?X-Amz-Signature=0123456789abcdef0123\n")
+    let objects = try objects(scene, [400_000])
+    let outcome = try pull(scene, ["o9"])
+    #expect(outcome.result.done == 1, "\(outcome.result)")
+    #expect(outcome.result.retries == 0)
+    try expectSame(scene, ["o9": objects["o0"] ?? []])
+    #expect(try ranges(scene, "o0").count == 7)
+    #expect(try requests(scene) == 8)
+    try expectNothing(of: "0123456789abcdef0123", in: scene)
+  }
+
+  /// The place refuses in the middle: who named it is asked once more.
+  @Test(arguments: [400, 401, 403, 404, 410]) func aPlaceThatExpiresIsAskedForAgain(_ status: Int) throws {
+    let scene = try Scene(
+      script: "match GET /up/o9 : status=302 redirect=/up/o0?sig=1\nmatch GET /up/o0 nth=3 times=2 : status=\(status)\n"
+    )
+    let objects = try objects(scene, [400_000])
+    let outcome = try pull(scene, ["o9"])
+    #expect(outcome.result.done == 1, "\(outcome.result)")
+    try expectSame(scene, ["o9": objects["o0"] ?? []])
+  }
+
+  @Test func redirectsInACircleAreAnError() throws {
+    let scene = try Scene(script: "match GET /up/o0 : status=302 redirect=o1\nmatch GET * : status=302 redirect=o0\n")
+    #expect(try pull(scene, ["o0"]).result.failed == 1)
+    #expect(try cause(scene) == ErrorCode.httpRedirect.rawValue)
+    #expect(try requests(scene) == 2)
+    _ = try scene.run()
+    #expect(try Scene.names(in: "\(scene.root)/in", hidden: true).isEmpty)
+  }
+
+  /// Also where nobody follows them.
+  @Test(arguments: ["ftp://h", "http://user@h", "x"]) func redirectsAreNotQuoted(_ place: String) throws {
+    let scene = try Scene()
+    let token = "tok0123456789abcdef"
+    let location = "\(place)/a?token=\(token)"
+    let answer = FixedAnswerServer.answer("302 Found", "Location: \(location)\r\n", body: "<a href=\"\(location)\">")
+    let server = try FixedAnswerServer(answer)
+    mkdir("\(scene.root)/in", 0o700)
+    let options = DownloadOptions(urls: [server.url + "/a"], folder: NameBytes("\(scene.root)/in"))
+    _ = try TransferStore(at: scene.storePath).add(options)
+    #expect(try scene.run().failed == 1)
+    #expect(try cause(scene) == ErrorCode.httpRedirect.rawValue)
+    try expectNothing(of: token, in: scene)
+  }
+
+  private func expectNothing(of secret: String, in scene: Scene) throws {
+    for name in try Scene.names(in: scene.root) where name.hasPrefix("ledger.db") {
+      let bytes = try Scene.read(NameBytes("\(scene.root)/\(name)"))
+      #expect(bytes.firstRange(of: Array(secret.utf8)) == nil, "\(name)")
+    }
+  }
+
   /// Nothing of what came can be gone on with, and that is nobody's failure.
   @Test func toStopABodyInOnePieceIsNoFailure() throws {
     let scene = try Scene(script: "match GET * nth=1 : ignore-range slow=200000\nmatch GET * : ignore-range\n")

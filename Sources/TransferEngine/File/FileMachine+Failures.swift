@@ -20,7 +20,7 @@ extension FileMachine {
     case .hold:
       end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))
       return returned(job)
-    case .makeParents: return returned(job)
+    case .makeParents, .elsewhere: return returned(job)
     case .sessionGone:
       return sessionGone(job, failure, retry)
     case .permanent:
@@ -39,7 +39,7 @@ extension FileMachine {
     case .permanent: return .fatal
     case .unknown: return .unknown
     case .retry, .probe, .sessionGone: return retry.isExhausted ? .fatal : .retry
-    case .repair, .refreshCredential, .hold, .makeParents: return .retry
+    case .repair, .refreshCredential, .hold, .elsewhere, .makeParents: return .retry
     }
   }
 

@@ -26,6 +26,8 @@ final class Job {
   var prefixLength = 0
   /// What was known of the destination when the request was made.
   var learnedWhenSent: LearnedFacts?
+  /// Where it was sent.
+  var routeWhenSent: Route?
   /// How often the credentials had been read again when the request was begun.
   var credentialGeneration = 0
   enum Phase {
@@ -70,9 +72,11 @@ extension Job {
 
   /// What a protocol needs to know to make its request and to read the answer.
   func context(_ work: FileWork, civilMs: Int64) -> RequestContext {
-    RequestContext(
+    var context = RequestContext(
       wallMs: civilMs, credential: prepared?.credential, learned: destination.learned, failures: step.failures,
       fileDigests: work.fileDigests, learnedWhenSent: learnedWhenSent)
+    context.routeWhenSent = routeWhenSent
+    return context
   }
 
   /// The transport ends the exchange, and says so with a reply.

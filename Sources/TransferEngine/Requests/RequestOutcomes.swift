@@ -169,7 +169,7 @@ final class RequestOutcomes {
   ) {
     guard case .failed(let failure, let remedy) = meaning.outcome else { return }
     if remedy == .refreshCredential { work.destination.resolved.credentials.refresh() }
-    guard remedy != .hold, outcome == .retry else { return }
+    guard remedy != .hold, remedy != .elsewhere, outcome == .retry else { return }
     tally.retried(work.machine, failure, failures: job.step.failures + 1, dueMs: retry.notBeforeMs)
   }
 
@@ -216,7 +216,7 @@ extension Remedy {
   var isRetry: Bool {
     switch self {
     case .retry, .probe, .sessionGone: true
-    case .repair, .makeParents, .refreshCredential, .hold, .permanent, .unknown: false
+    case .repair, .elsewhere, .makeParents, .refreshCredential, .hold, .permanent, .unknown: false
     }
   }
 

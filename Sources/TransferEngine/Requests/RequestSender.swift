@@ -175,7 +175,7 @@ final class RequestSender {
   private func request(_ job: Job, _ work: FileWork) throws(Failure) -> TransferRequest {
     let destination = job.destination
     let proto = destination.resolved.transferProtocol
-    job.learnedWhenSent = destination.learned
+    (job.learnedWhenSent, job.routeWhenSent) = (destination.learned, work.machine.facts.route)
     let context = job.context(work, civilMs: engine.civilMs)
     var request = try proto.request(job.requestStep, work.machine.facts, context)
     if let body = job.prepared?.body { request.body = body.requestBody(in: request.envelope) }

@@ -6,6 +6,7 @@ extension GetProtocol {
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    if let meaning = redirected(reply, facts, context) ?? refusedElsewhere(reply, facts, context) { return meaning }
     switch step {
     case .create: return begun(reply, facts, context)
     case .chunk(let chunk): return fetched(reply, chunk, facts, context)

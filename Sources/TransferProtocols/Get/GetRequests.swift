@@ -5,8 +5,13 @@ extension GetProtocol {
   public func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
-    var request = TransferRequest(method: .get, url: url(facts.file.key), limits: .body)
-    request.fields[.authorization] = try context.credential.authorization
+    let url = facts.route.url ?? self.url(facts.file.key)
+    var request = TransferRequest(method: .get, url: url, limits: .body)
+    if facts.route.url == nil || WebOrigin(url: url) == place.origin {
+      request.fields[.authorization] = try context.credential.authorization
+    } else {
+      request.addresses = .public(unlessOf: place.origin.description)
+    }
     // Ranges and lengths of anything else would be those of the coding.
     request.fields[.acceptEncoding] = "identity"
     switch step {

@@ -243,7 +243,7 @@ final class ProfileDriver {
     // With every chunk stored the engine asks for the end again first.
     case .sessionGone:
       if !facts.mayBeCompleting(after: failure, failures: failures) { dropSession() }
-    case .makeParents: return nil
+    case .makeParents, .elsewhere: return nil
     case .retry, .probe: break
     }
     failures += 1

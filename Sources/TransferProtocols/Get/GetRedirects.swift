@@ -1,0 +1,63 @@
+import TransferModel
+
+/// Redirects (RFC 9110 section 15.4): the file is asked for at the place that they name, without our credentials where
+/// that is another origin, until it refuses or the file is claimed anew.
+extension GetProtocol {
+  static let mostRedirects = 10
+  private static let longestURL = 8_192
+
+  /// What a redirect means; nil for another answer.
+  func redirected(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation? {
+    guard [301, 302, 303, 307, 308].contains(reply.status) else { return nil }
+    let failure = Failure(redirect: reply, remedy: "the file is asked for there")
+    // Another request of the file has found the way meanwhile.
+    guard (context.routeWhenSent ?? facts.route).url == facts.route.url else { return .failed(failure, .elsewhere) }
+    do throws(Failure) {
+      return .failed(failure, .elsewhere).with(route: try route(behind: reply, facts))
+    } catch {
+      return .failed(error, .permanent)
+    }
+  }
+
+  private func route(behind reply: TransferReply, _ facts: TransferFacts) throws(Failure) -> Route {
+    let original = place.url(facts.file.key)
+    let here = facts.route.url ?? original
+    guard let location = reply.field("location"), !location.isEmpty else {
+      throw Failure(.protoBadReply, "the server answered \(reply.status) without a Location")
+    }
+    // Without its fragment, which is never sent.
+    let url = URLReference.resolve(location, against: here)
+    guard url.utf8.count <= Self.longestURL, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+      let origin = WebOrigin(url: url)
+    else { throw Failure(.httpRedirect, "the server answered \(reply.status) with a Location that is no http URL") }
+    guard origin.isTLS || !here.hasPrefix("https:") else {
+      throw Failure(.httpRedirect, "the server points from https to \(origin), where everybody could read the file")
+    }
+    let route = facts.route
+    guard url != original, url != here, !route.left.contains(url) else {
+      throw Failure(.httpRedirect, "the redirects go round in a circle, by way of \(origin)")
+    }
+    guard route.left.count + (route.url == nil ? 0 : 1) < Self.mostRedirects else {
+      throw Failure(.httpRedirect, "more than \(Self.mostRedirects) redirects, the last to \(origin)")
+    }
+    var next = route
+    next.go(to: url)
+    return next
+  }
+
+  /// What it means that a place refuses that redirects led to, as signed URLs do when they have expired: the URL of the
+  /// file is asked once more. nil for another answer, and the second time.
+  func refusedElsewhere(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation? {
+    guard let sent = context.routeWhenSent, sent.url != nil, [400, 401, 403, 404, 410].contains(reply.status) else {
+      return nil
+    }
+    // 401 says nothing about our credentials, which were not sent.
+    let code = reply.status == 401 ? ErrorCode.http4xx : nil
+    let failure = Failure(answer: reply, code: code, detail: "behind a redirect", wallMs: context.wallMs)
+    guard sent.url == facts.route.url else { return .failed(failure, .elsewhere) }
+    guard facts.route.returns == 0 else { return .failed(failure, .permanent) }
+    var back = facts.route
+    back.goBack()
+    return .failed(failure, .elsewhere).with(route: back)
+  }
+}
