@@ -11,7 +11,7 @@ import TransferModel
   private let credential = Credential.bearer(token: "secret-token")
 
   init() throws {
-    let settings = BatchSettings(destination: "https://h/", download: DownloadSettings(overwrites: false))
+    let settings = BatchSettings(destination: "https://h/", download: DownloadSettings(folder: NameBytes("/in")))
     proto = try #require(try AllProtocols.make(settings, credentialsRegion: nil) as? GetProtocol)
     let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a"), size: 0, mtimeMs: 0)
     facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))

@@ -86,7 +86,7 @@ import TransferModel
   }
 
   @Test func theSizeThatIsExpectedIsComparedBeforeTheFirstByte() throws {
-    let settings = BatchSettings(destination: "http://h/", download: DownloadSettings(overwrites: false))
+    let settings = BatchSettings(destination: "http://h/", download: DownloadSettings(folder: NameBytes("/in")))
     let proto = try #require(try AllProtocols.make(settings, credentialsRegion: nil) as? GetProtocol)
     let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a.zip"), size: 0, mtimeMs: 0)
     var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
