@@ -1,6 +1,7 @@
 import TransferModel
 
-/// Who asks what a destination can do: one file does, and the others wait for the answer instead of asking too. A value.
+/// Who asks what a destination can do: one file does, and the others wait for the answer instead of asking too. A
+/// value.
 struct Discovery: Sendable {
   private var asking: FileID?
   private var waiting: [FileID] = []

@@ -49,7 +49,8 @@ final class RunTally {
       engine.observer.notice(.unknown(path: machine.claimed.path, Failure(code, message)))
     case .supersede: engine.observer.notice(.sourceChanged(path: machine.claimed.path))
     case .requeue, .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk,
-      .prepareChunk, .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks, .confirmChunks, .resetChunks,
+      .prepareChunk, .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks,
+      .confirmChunks, .resetChunks,
       .recut, .openSession, .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing,
       .notePartialFile, .resumeSending, .sight:
       break
