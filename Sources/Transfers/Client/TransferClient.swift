@@ -64,4 +64,22 @@ public final class TransferClient: Sendable {
       try files.plan(sources.map { NameBytes($0) }, options, notice: notice)
     }
   }
+
+  /// The same for files at servers; their sizes are known as far as manifests tell them.
+  public func plan(
+    _ downloads: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void = { _ in }
+  ) async throws(TransferError) -> PlanResult {
+    try await pool.run { [files] () throws(TransferError) in try files.plan(downloads, notice: notice) }
+  }
+
+  /// Compares the local files of downloads that `filter` selects with what was recorded of them, each read from its
+  /// beginning to its end. What was found of a file is durable when `found` is told of it.
+  /// - Parameter share: only one of equal shares of them.
+  /// - Throws: `.noSource` when a target folder is not there; errors of the store.
+  public func verify(
+    _ filter: RowFilter, share: FileShare = .all,
+    found: @escaping @Sendable (KeptDownload, Result<LocalFinding, Failure>) -> Void = { _, _ in }
+  ) async throws(TransferError) -> VerifyResult {
+    try await pool.run { [files] () throws(TransferError) in try files.verify(filter, share, found: found) }
+  }
 }

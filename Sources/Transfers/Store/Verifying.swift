@@ -1,21 +1,21 @@
 import TransferEngine
 import TransferLedger
-package import TransferModel
+public import TransferModel
 import TransferProtocols
 
 /// What a `verify` found.
-package struct VerifyResult: Sendable, Hashable {
-  package var intact = 0
-  package var changed = 0
-  package var missing = 0
+public struct VerifyResult: Sendable, Hashable {
+  public var intact = 0
+  public var changed = 0
+  public var missing = 0
   /// Could not be read: nothing is recorded of them.
-  package var unreadable = 0
+  public var unreadable = 0
   /// Of what was compared, in bytes.
-  package var bytes: Int64 = 0
+  public var bytes: Int64 = 0
   /// The changed and the missing, for a repair.
-  package var bad: [KeptDownload] = []
+  public var bad: [KeptDownload] = []
 
-  package var files: Int { intact + changed + missing + unreadable }
+  public var files: Int { intact + changed + missing + unreadable }
 }
 
 extension TransferStore {
