@@ -57,10 +57,10 @@ struct DownloadTarget: Sendable {
   }
 
   /// Every file that is asked for, checked.
-  /// - Parameter ignoresCase: the target folder takes names that differ only in case for one.
+  /// - Parameter ignoresCase: the target folder takes names that differ only in case for one; asked when there are such.
   /// - Throws: `.usage` for what cannot be fetched or understood, and for two files of one name.
   func spool(
-    ignoresCase: Bool, notice: @escaping @Sendable (Notice) -> Void
+    ignoresCase: @escaping () -> Bool, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> DownloadSpool {
     let base = try options.baseURL.map { text throws(TransferError) in try DownloadURL(base: text) }
     let spool = try DownloadSpool(ignoresCase: ignoresCase)

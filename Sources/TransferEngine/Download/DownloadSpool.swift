@@ -26,7 +26,8 @@ public final class DownloadSpool {
   private var numbers: [WebOrigin: UInt32] = [:]
   private let file: UnsafeMutablePointer<FILE>
   private let places: KeyLog
-  private let ignoresCase: Bool
+  private let asksForCase: () -> Bool
+  private lazy var ignoresCase = asksForCase()
   private var offset: UInt64 = 0
   /// Offsets of what came before, with the same URL and path.
   private var repeats: Set<UInt64> = []
@@ -35,9 +36,10 @@ public final class DownloadSpool {
   /// In the offset of a mark: it stands for a folder of the path.
   private static let isFolder: UInt64 = 1 << 63
 
-  /// - Parameter ignoresCase: Names that differ only in case are the same file in the target folder.
-  public init(ignoresCase: Bool) throws(TransferError) {
-    self.ignoresCase = ignoresCase
+  /// - Parameter ignoresCase: Names that differ only in case are the same file in the target folder. Called once, when
+  ///   there are such names: finding it out may write something there.
+  public init(ignoresCase: @escaping () -> Bool) throws(TransferError) {
+    asksForCase = ignoresCase
     places = try KeyLog()
     file = try Spooling.open()
   }
@@ -70,7 +72,7 @@ public final class DownloadSpool {
   // MARK: - One file for one name
 
   private func mark(_ path: NameBytes) throws(TransferError) {
-    let name = folded(path)
+    let name = Self.folded(path)
     try name.withUnsafeBufferPointer { name throws(TransferError) in
       try places.append(UnsafeRawBufferPointer(name), at: offset)
     }
@@ -83,9 +85,18 @@ public final class DownloadSpool {
     }
   }
 
-  private func folded(_ path: NameBytes) -> [UInt8] {
-    guard ignoresCase, let text = path.utf8 else { return path.bytes }
+  private static func folded(_ path: NameBytes) -> [UInt8] {
+    guard let text = path.utf8 else { return path.bytes }
     return Array(text.lowercased().utf8)
+  }
+
+  private func isSameFile(_ path: NameBytes, _ other: NameBytes) -> Bool {
+    path == other || (Self.folded(path) == Self.folded(other) && ignoresCase)
+  }
+
+  private func isFolder(_ folder: NameBytes, of path: NameBytes) -> Bool {
+    if path.bytes.starts(with: folder.bytes + [0x2F]) { return true }
+    return Self.folded(path).starts(with: Self.folded(folder) + [0x2F]) && ignoresCase
   }
 
   /// - Throws: `.usage` for two sources of one file, and for a file that others want as a folder.
@@ -96,8 +107,7 @@ public final class DownloadSpool {
       let files = try distinct(group)
       for mark in group where mark.offset & Self.isFolder != 0 {
         let below = try entry(at: mark.offset & ~Self.isFolder)
-        let name = folded(below.path)
-        guard let other = files.first(where: { name.starts(with: folded($0.path) + [0x2F]) }) else { continue }
+        guard let other = files.first(where: { isFolder($0.path, of: below.path) }) else { continue }
         throw Self.fault(below, other, "of them one is to be a file and the other is in a folder of this name")
       }
     }
@@ -108,7 +118,7 @@ public final class DownloadSpool {
     var known: [DownloadEntry] = []
     for mark in group where mark.offset & Self.isFolder == 0 {
       let new = try entry(at: mark.offset)
-      guard let same = known.first(where: { folded($0.path) == folded(new.path) }) else {
+      guard let same = known.first(where: { isSameFile($0.path, new.path) }) else {
         known.append(new)
         continue
       }

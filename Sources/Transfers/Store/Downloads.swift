@@ -12,7 +12,7 @@ extension TransferStore {
   ) throws(TransferError) -> AddResult {
     let target = try DownloadTarget(options)
     try target.folder.make()
-    let spool = try target.spool(ignoresCase: target.folder.ignoresCase, notice: notice)
+    let spool = try target.spool(ignoresCase: { target.folder.ignoresCase }, notice: notice)
     let batches = try target.batches(spool.origins)
     let clock = SystemClock()
     let ledger = try Ledger.open(at: path, mode: .create, clock: clock)

@@ -51,7 +51,7 @@ extension TransferStore {
   ) throws(TransferError) -> PlanResult {
     let target = try DownloadTarget(options)
     // Finding out about case would write something.
-    let spool = try target.spool(ignoresCase: false, notice: notice)
+    let spool = try target.spool(ignoresCase: { false }, notice: notice)
     let batches = try target.batches(spool.origins)
     let ledger = try Self.openForReading(path)
     defer { ledger?.close() }

@@ -12,7 +12,7 @@ import TransferProtocols
   }
 
   private func spool(_ entries: [DownloadEntry], ignoresCase: Bool = false) throws -> DownloadSpool {
-    let spool = try DownloadSpool(ignoresCase: ignoresCase)
+    let spool = try DownloadSpool(ignoresCase: { ignoresCase })
     for entry in entries { try spool.append(entry) }
     return spool
   }
@@ -60,6 +60,19 @@ import TransferProtocols
     let entries = try [entry("http://h/a", "D/Ä"), entry("http://h/b", "d/ä")]
     #expect(try cause(entries) == nil)
     #expect(try cause(entries, ignoresCase: true)?.contains("for one") == true)
+  }
+
+  /// Finding out about case makes a file for a moment, which a kill would leave behind.
+  @Test(arguments: [(["a", "b", "B2/c"], 0), (["a", "d/x", "d/x/y", "a"], 0), (["a", "A", "b", "B", "c/B", "C"], 1)])
+  func theFileSystemIsAskedOnlyAboutNamesThatDifferInCase(_ paths: [String], _ times: Int) throws {
+    var asked = 0
+    let spool = try DownloadSpool(ignoresCase: {
+      asked += 1
+      return false
+    })
+    for path in paths { try spool.append(try entry("http://h/\(path)", path)) }
+    _ = try? spool.check()
+    #expect(asked == times)
   }
 
   @Test(arguments: [["a", "a/b"], ["a/b/c", "x", "a"], ["a/b/c", "a/b"], ["A", "a/b"]])
