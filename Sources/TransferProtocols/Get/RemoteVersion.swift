@@ -13,6 +13,9 @@ struct RemoteVersion: Sendable, Hashable {
   var isDateStrong = false
   /// The server has sent a range.
   var acceptsRanges = false
+  /// It was made so shortly before the answer that another version could still get the same ETag: nginx 1.22 makes it
+  /// of the time in seconds and the length, and calls it strong.
+  var isFresh = false
   /// Its length was known when the connection ended, and not before: nobody can tell whether that was all.
   var isEndUncertain = false
   /// Of the whole file, as its server says.
@@ -25,23 +28,30 @@ struct RemoteVersion: Sendable, Hashable {
     self.size = size
     etag = fields[.eTag].flatMap { $0.isEmpty ? nil : $0 }
     modified = fields[.lastModified]
-    isDateStrong = Self.isStrong(modified: modified, date: fields[.date], wallMs: wallMs)
+    let age = Self.age(modified: modified, date: fields[.date], wallMs: wallMs)
+    // A minute lies between the change and the answer (RFC 9110 section 8.8.2.2): a second change in the same second
+    // would have been seen, by clocks that are not quite the same.
+    isDateStrong = age.map { $0 >= 60_000 } ?? false
+    // Two whole seconds, because the clock of a file system may be a few milliseconds behind the one of answers.
+    isFresh = age.map { $0 < 2_000 } ?? false
     digests = ToldDigests.all(fields, isWhole: isWhole)
   }
 
-  /// A minute lies between the change and the answer (RFC 9110 section 8.8.2.2): a second change in the same second
-  /// would have been seen, by clocks that are not quite the same.
-  private static func isStrong(modified: String?, date: String?, wallMs: Int64) -> Bool {
+  /// Of the file when the answer was made, in milliseconds by the clock of the server.
+  private static func age(modified: String?, date: String?, wallMs: Int64) -> Int64? {
     guard let modified = modified.flatMap({ HTTPDate.parse($0, wallMs: wallMs) }),
       let date = date.flatMap({ HTTPDate.parse($0, wallMs: wallMs) })
-    else { return false }
-    return date - modified >= 60_000
+    else { return nil }
+    return date - modified
   }
 
   /// What `If-Range` carries; nil where nobody can tell whether two answers have the same bytes. A date only where
   /// there is no ETag (RFC 9110 section 13.1.5).
   var validator: String? {
-    if let etag { return etag.hasPrefix("W/") ? nil : etag }
+    if let etag {
+      // That of a fresh file only where a digest of the whole shows in the end what came.
+      return etag.hasPrefix("W/") || (isFresh && digests.isEmpty) ? nil : etag
+    }
     return isDateStrong ? modified : nil
   }
 
@@ -54,7 +64,7 @@ struct RemoteVersion: Sendable, Hashable {
 
   private enum Key {
     static let size = "size", etag = "etag", modified = "modified", date = "date", ranges = "ranges"
-    static let digests = "digests", end = "end"
+    static let digests = "digests", end = "end", fresh = "fresh"
   }
 
   var notes: [String: String] {
@@ -63,6 +73,7 @@ struct RemoteVersion: Sendable, Hashable {
     notes[Key.modified] = modified
     if isDateStrong { notes[Key.date] = "strong" }
     if acceptsRanges { notes[Key.ranges] = "bytes" }
+    if isFresh { notes[Key.fresh] = "yes" }
     if isEndUncertain { notes[Key.end] = "uncertain" }
     if !digests.isEmpty { notes[Key.digests] = digests.map(\.description).joined(separator: " ") }
     return notes
@@ -78,6 +89,7 @@ struct RemoteVersion: Sendable, Hashable {
     modified = session.notes[Key.modified]
     isDateStrong = session.notes[Key.date] != nil
     acceptsRanges = session.notes[Key.ranges] != nil
+    isFresh = session.notes[Key.fresh] != nil
     isEndUncertain = session.notes[Key.end] != nil
     digests = (session.notes[Key.digests] ?? "").split(separator: " ").compactMap { Digest(text: String($0)) }
   }

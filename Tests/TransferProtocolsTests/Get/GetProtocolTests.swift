@@ -64,6 +64,18 @@ import TransferModel
     #expect(request.fields[.ifRange] == nil)
   }
 
+  /// nginx gives two files of one second and one length the same strong ETag.
+  @Test(arguments: [(0, false), (1, false), (2, true), (29, true)])
+  func theTagOfAFreshFileIsNotTrusted(_ seconds: Int, _ isTrusted: Bool) throws {
+    var head = strong
+    head[.lastModified] = "Fri, 20 Nov 2026 09:59:30 GMT"
+    head[.date] = "Fri, 20 Nov 2026 09:59:\(30 + seconds) GMT"
+    #expect(try facts(head).layout.count == (isTrusted ? 4 : 1))
+    // A digest of the whole shows in the end what the tag does not.
+    head[try #require(HTTPField.Name("repr-digest"))] = "crc32c=:yZRlqg==:"
+    #expect(try facts(head).layout.count == 4)
+  }
+
   @Test func withoutRangesTheFileComesWithTheFirstAnswer() throws {
     let head: HTTPFields = [.contentLength: "70000", .eTag: "\"v1\""]
     let facts = try facts(head, status: 200, received: 70_000)
