@@ -56,8 +56,9 @@ struct DownloadTarget: Sendable {
     return [name]
   }
 
-  /// Every file that is asked for, checked. - Parameter ignoresCase: the target folder takes names that differ only in
-  /// case for one; asked when there are such.
+  /// Every file that is asked for, checked.
+  /// - Parameter ignoresCase: the target folder takes names that differ only in case for one; asked when a list has
+  ///   such names.
   /// - Throws: `.usage` for what cannot be fetched or understood, and for two files of one name.
   func spool(
     ignoresCase: @escaping () -> Bool, notice: @escaping @Sendable (Notice) -> Void
