@@ -129,11 +129,12 @@ final class TargetFile: ReadableFile {
     guard fdatasync(descriptor) == 0 else { throw Self.failure("sync the partial file", errno) }
   }
 
-  /// Removes the partial file of these names; nothing happens when there is none. Blocking.
+  /// No partial file of these names is there when this returns, and none comes back with a power cut: nobody would look
+  /// for it then. Blocking.
   static func remove(_ names: TargetNames) throws(Failure) {
     guard let folder = try TargetFolder(of: names) else { return }
-    guard folder.remove(names.partial) != 0, errno != ENOENT else { return }
-    throw failure("remove the partial file", errno)
+    guard folder.remove(names.partial) == 0 || errno == ENOENT else { throw failure("remove the partial file", errno) }
+    try folder.syncNames()
   }
 
   static func failure(_ what: String, _ code: Int32) -> Failure {

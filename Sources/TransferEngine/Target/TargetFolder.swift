@@ -103,9 +103,14 @@ struct TargetFolder: ~Copyable {
     }
   }
 
-  /// Its names are on the disk when this returns, and those of the folders that lead to it.
-  func sync() throws(Failure) {
+  /// Its names are on the disk when this returns.
+  func syncNames() throws(Failure) {
     guard fsync(descriptor) == 0 else { throw TargetFile.failure("sync the folder", errno) }
+  }
+
+  /// The same, and those of the folders that lead to it.
+  func sync() throws(Failure) {
+    try syncNames()
     guard !names.folder.isEmpty else { return }
     for folder in [NameBytes("")] + names.folders.dropLast() {
       let above = Self.open(folder, in: root)
