@@ -67,8 +67,85 @@ static void remember(int fd, off_t offset, size_t length) {
   newest = entry;
 }
 
+/* A name that was given away or removed: `lost` held `old` (-1: nothing), and now holds what had the name `from`. */
+struct moved {
+  dev_t device; /* of the folder of `lost` */
+  ino_t inode;
+  long number;
+  char *from, *lost; /* `from` is NULL when the name was removed */
+  int old;
+  mode_t mode;
+  struct moved *older;
+};
+
+static struct moved *newest_name;
+
+static void free_name(struct moved *entry) {
+  if (entry->old >= 0) syscall(SYS_close, entry->old);
+  free(entry->from);
+  free(entry->lost);
+  free(entry);
+}
+
+/* The caller holds undo_lock and then performs the change. */
+static void remember_name(const char *from, const char *lost) {
+  struct moved *entry = calloc(1, sizeof *entry);
+  if (!entry) abort();
+  struct stat now;
+  char folder[4096];
+  snprintf(folder, sizeof folder, "%s", lost);
+  char *slash = strrchr(folder, '/');
+  if (slash) *slash = 0;
+  if (stat(slash ? folder : ".", &now) == 0) {
+    entry->device = now.st_dev;
+    entry->inode = now.st_ino;
+  }
+  entry->from = from ? strdup(from) : NULL;
+  entry->lost = strdup(lost);
+  entry->old = (int)syscall(SYS_openat, AT_FDCWD, lost, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (entry->old >= 0 && (fstat(entry->old, &now) != 0 || !S_ISREG(now.st_mode))) {
+    syscall(SYS_close, entry->old);
+    entry->old = -1;
+  }
+  entry->mode = now.st_mode & 07777;
+  entry->number = ++last_number;
+  entry->older = newest_name;
+  newest_name = entry;
+}
+
+static void forget_newest_name(void) {
+  struct moved *entry = newest_name;
+  newest_name = entry->older;
+  free_name(entry);
+}
+
+/* Forgets the changes of a folder that was synced. */
+static void forget_synced_names(dev_t device, ino_t inode, long upto) {
+  for (struct moved **at = &newest_name; *at;) {
+    struct moved *entry = *at;
+    if (entry->number <= upto && entry->device == device && entry->inode == inode) {
+      *at = entry->older;
+      free_name(entry);
+    } else {
+      at = &entry->older;
+    }
+  }
+}
+
+/* What had the name before has it again; as a new file, when the old one has no name left. */
+static void take_back_name(const struct moved *entry) {
+  if (entry->from) syscall(SYS_renameat2, AT_FDCWD, entry->lost, AT_FDCWD, entry->from, 0);
+  if (entry->old < 0) return;
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, entry->lost, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, entry->mode);
+  char bytes[65536];
+  off_t at = 0;
+  for (ssize_t got; fd >= 0 && (got = pread(entry->old, bytes, sizeof bytes, at)) > 0; at += got)
+    syscall(SYS_pwrite64, fd, bytes, (size_t)got, at);
+}
+
 static void take_back_unsynced(void) {
   pthread_mutex_lock(&undo_lock); /* for ever: nobody writes any more */
+  for (struct moved *entry = newest_name; entry; entry = entry->older) take_back_name(entry);
   for (struct undo *entry = newest; entry; entry = entry->older) {
     int fd = (int)syscall(SYS_openat, AT_FDCWD, entry->path, O_WRONLY | O_CLOEXEC);
     struct stat now;

@@ -17,14 +17,17 @@
  *   SHIM_POWER=1          the kill is a power cut: what was written to a regular file and not synced since is taken
  *                         back first, newest first. Names (create, rename, unlink) are kept, as a journalling file
  *                         system would mostly do; reordering is not simulated.
+ *   SHIM_POWER_NAMES=TEXT so are renamed and removed names that hold TEXT, unless their folder was synced since. New
+ *                         names stay.
  *   SHIM_FAIL_AT=N        the N-th call fails with errno SHIM_ERRNO (default 5, EIO)
  *   SHIM_FAIL_FROM=N      that one and all later ones fail, or with
- *   SHIM_FAIL_COUNT=M     only so many
+ *   SHIM_FAIL_COUNT=M     only so many. With ENOSPC names can still be removed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -45,7 +48,7 @@ enum { CLASS_NONE = 0, CLASS_FILE = 1, CLASS_NET = 2 };
 static int classes = CLASS_FILE;
 static long kill_before, kill_after, fail_at, fail_from, fail_count;
 static int fail_errno = EIO, power;
-static const char *path_filter, *count_path;
+static const char *path_filter, *count_path, *power_names;
 static int log_fd = -1;
 static atomic_long calls, file_calls, net_calls;
 
@@ -66,7 +69,7 @@ DECLARE_REAL(send) DECLARE_REAL(sendto) DECLARE_REAL(sendmsg) DECLARE_REAL(sendf
 DECLARE_REAL(fsync) DECLARE_REAL(fdatasync) DECLARE_REAL(sync_file_range) DECLARE_REAL(ftruncate)
 DECLARE_REAL(fallocate) DECLARE_REAL(posix_fallocate) DECLARE_REAL(rename) DECLARE_REAL(renameat)
 DECLARE_REAL(renameat2) DECLARE_REAL(link) DECLARE_REAL(linkat) DECLARE_REAL(unlink) DECLARE_REAL(unlinkat)
-DECLARE_REAL(mkdir) DECLARE_REAL(mkdirat) DECLARE_REAL(openat)
+DECLARE_REAL(mkdir) DECLARE_REAL(mkdirat) DECLARE_REAL(openat) DECLARE_REAL(syscall)
 
 static long number(const char *name) {
   const char *text = getenv(name);
@@ -84,6 +87,7 @@ __attribute__((constructor)) static void start(void) {
   fail_count = number("SHIM_FAIL_COUNT");
   if (number("SHIM_ERRNO")) fail_errno = (int)number("SHIM_ERRNO");
   power = number("SHIM_POWER") != 0;
+  power_names = getenv("SHIM_POWER_NAMES");
   path_filter = getenv("SHIM_PATH");
   count_path = getenv("SHIM_COUNT");
   const char *log_path = getenv("SHIM_LOG");
@@ -149,6 +153,7 @@ static struct pass enter(int class, const char *name, int fd, const char *path) 
   atomic_fetch_add(class == CLASS_NET ? &net_calls : &file_calls, 1);
   if (pass.n == kill_before) die(pass.n, class, name, path);
   pass.refused = pass.n == fail_at || (fail_from && pass.n >= fail_from && (!fail_count || pass.n < fail_from + fail_count));
+  if (fail_errno == ENOSPC && strncmp(name, "unlink", 6) == 0) pass.refused = 0;
   if (log_fd >= 0) log_line(pass.n, class, name, path, pass.refused ? " FAILED" : "");
   if (pass.refused) errno = fail_errno;
   return pass;
@@ -252,6 +257,7 @@ static int synced(int fd, struct pass pass, int (*sync)(int)) {
   if (known && result == 0) {
     pthread_mutex_lock(&undo_lock);
     forget_synced(now.st_dev, now.st_ino, upto);
+    forget_synced_names(now.st_dev, now.st_ino, upto);
     pthread_mutex_unlock(&undo_lock);
   }
   leave(pass);
@@ -299,29 +305,72 @@ int posix_fallocate(int fd, off_t at, off_t length) {
   leave(pass);
   return result;
 }
-int rename(const char *from, const char *to) { PLAIN(int, CLASS_FILE, -1, to, "rename", REAL(rename)(from, to)) }
+
+/* A name relative to a folder, as a path. */
+static const char *full_path(int folder, const char *path, char *buffer, size_t size) {
+  if (folder == AT_FDCWD || !path || path[0] == '/') return path;
+  path_of(folder, buffer, size);
+  size_t length = strlen(buffer);
+  snprintf(buffer + length, size - length, "/%s", path);
+  return buffer;
+}
+
+/* A call that gives `to` the file of the name `from`, or removes `from` when `to` is NULL. */
+#define CHANGES_NAMES(d1, from, d2, to, name, call)                                                                    \
+  char buffer_from[4096], buffer_to[4096];                                                                             \
+  const char *full_from = full_path(d1, from, buffer_from, sizeof buffer_from);                                        \
+  const char *full_to = to ? full_path(d2, to, buffer_to, sizeof buffer_to) : NULL;                                    \
+  struct pass pass = enter(CLASS_FILE, name, -1, full_to ? full_to : full_from);                                       \
+  if (pass.refused) return -1;                                                                                         \
+  const char *lost = full_to ? full_to : full_from;                                                                    \
+  int undoable = power && power_names && strstr(lost, power_names);                                                    \
+  if (undoable) {                                                                                                      \
+    pthread_mutex_lock(&undo_lock);                                                                                    \
+    remember_name(full_to ? full_from : NULL, lost);                                                                   \
+  }                                                                                                                    \
+  int result = call;                                                                                                   \
+  int saved = errno;                                                                                                   \
+  if (undoable) {                                                                                                      \
+    if (result != 0) forget_newest_name();                                                                             \
+    pthread_mutex_unlock(&undo_lock);                                                                                  \
+  }                                                                                                                    \
+  leave(pass);                                                                                                         \
+  errno = saved;                                                                                                       \
+  return result;
+
+int rename(const char *from, const char *to) {
+  CHANGES_NAMES(AT_FDCWD, from, AT_FDCWD, to, "rename", REAL(rename)(from, to))
+}
 int renameat(int d1, const char *from, int d2, const char *to) {
-  PLAIN(int, CLASS_FILE, -1, to, "renameat", REAL(renameat)(d1, from, d2, to))
+  CHANGES_NAMES(d1, from, d2, to, "renameat", REAL(renameat)(d1, from, d2, to))
 }
 int renameat2(int d1, const char *from, int d2, const char *to, unsigned flags) {
-  PLAIN(int, CLASS_FILE, -1, to, "renameat2", REAL(renameat2)(d1, from, d2, to, flags))
+  CHANGES_NAMES(d1, from, d2, to, "renameat2", REAL(renameat2)(d1, from, d2, to, flags))
+}
+int unlink(const char *path) {
+  const char *none = NULL;
+  CHANGES_NAMES(AT_FDCWD, path, AT_FDCWD, none, "unlink", REAL(unlink)(path))
+}
+int unlinkat(int fd, const char *path, int flags) {
+  const char *none = NULL;
+  CHANGES_NAMES(fd, path, AT_FDCWD, none, "unlinkat", REAL(unlinkat)(fd, path, flags))
 }
 int link(const char *from, const char *to) { PLAIN(int, CLASS_FILE, -1, to, "link", REAL(link)(from, to)) }
 int linkat(int d1, const char *from, int d2, const char *to, int flags) {
   PLAIN(int, CLASS_FILE, -1, to, "linkat", REAL(linkat)(d1, from, d2, to, flags))
 }
-int unlink(const char *path) { PLAIN(int, CLASS_FILE, -1, path, "unlink", REAL(unlink)(path)) }
-int unlinkat(int fd, const char *path, int flags) {
-  PLAIN(int, CLASS_FILE, -1, path, "unlinkat", REAL(unlinkat)(fd, path, flags))
-}
 int mkdir(const char *path, mode_t mode) { PLAIN(int, CLASS_FILE, -1, path, "mkdir", REAL(mkdir)(path, mode)) }
 int mkdirat(int fd, const char *path, mode_t mode) {
-  PLAIN(int, CLASS_FILE, -1, path, "mkdirat", REAL(mkdirat)(fd, path, mode))
+  char buffer[4096];
+  const char *full = full_path(fd, path, buffer, sizeof buffer);
+  PLAIN(int, CLASS_FILE, -1, full, "mkdirat", REAL(mkdirat)(fd, path, mode))
 }
 
 static int opened(int directory, const char *path, int flags, mode_t mode, const char *name) {
   int changes = (flags & (O_CREAT | O_TRUNC)) || (flags & O_TMPFILE) == O_TMPFILE;
-  PLAIN(int, changes ? CLASS_FILE : CLASS_NONE, -1, path, name, REAL(openat)(directory, path, flags, mode))
+  char buffer[4096];
+  const char *full = changes ? full_path(directory, path, buffer, sizeof buffer) : path;
+  PLAIN(int, changes ? CLASS_FILE : CLASS_NONE, -1, full, name, REAL(openat)(directory, path, flags, mode))
 }
 #define MODE_ARGUMENT(flags)                                                                                           \
   mode_t mode = 0;                                                                                                     \
@@ -349,4 +398,18 @@ int openat64(int directory, const char *path, int flags, ...) {
 }
 int creat(const char *path, mode_t mode) {
   return opened(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, "creat");
+}
+
+/* openat2 has no function of its own before glibc 2.43. What this file itself calls goes through here too. */
+long syscall(long which, ...) {
+  va_list rest;
+  va_start(rest, which);
+  long a[6];
+  for (int i = 0; i < 6; i++) a[i] = va_arg(rest, long);
+  va_end(rest);
+  const struct open_how *how = which == SYS_openat2 ? (const struct open_how *)a[2] : NULL;
+  if (!how || !(how->flags & (O_CREAT | O_TRUNC))) return REAL(syscall)(which, a[0], a[1], a[2], a[3], a[4], a[5]);
+  char buffer[4096];
+  const char *path = full_path((int)a[0], (const char *)a[1], buffer, sizeof buffer);
+  PLAIN(long, CLASS_FILE, -1, path, "openat2", REAL(syscall)(which, a[0], a[1], a[2], a[3], a[4], a[5]))
 }
