@@ -74,18 +74,24 @@ class Case:
         """Runs the planned kills; the first command is a push, the next ones are `run` where there is a ledger."""
         reached = False
         for number, kill in enumerate(self.plan):
-            there = ledgers.exists(self.store)
-            ended = self.perform(["run"] if there else self.push(), kill)
+            ended = self.perform(self.next_command(), kill)
             if ended.killed:
                 time.sleep(self.settle / 1000)
                 self.kills += 1
                 reached = reached or number == 0
-            allowed = (*self.fair, 7) if kill.is_fault and ended.killed else self.fair
+            allowed = self.allowed(kill) if ended.killed else self.fair
             if (kill.is_fault or not ended.killed) and ended.code not in allowed:
                 self.problems.append(f"{kill}: {ended}")
             if kill.passes and ended.code in (0, 7):
                 self.check_nothing_unknown(kill)
         return reached
+
+    def next_command(self):
+        return ["run"] if ledgers.exists(self.store) else self.push()
+
+    def allowed(self, kill):
+        """Exit codes of a run that a fault hit."""
+        return (*self.fair, 7) if kill.is_fault else self.fair
 
     def check_nothing_unknown(self, kill):
         """A disk that failed for a moment costs no answer: what the server said is recorded once it works again."""
@@ -177,10 +183,13 @@ class Case:
             files, attempts, chunks = ledger.files(), ledger.attempts(), ledger.chunks()
             if self.target.forgets_finished:
                 self.sent_anew |= ledger.forgotten()
-        done = sorted(self.name_of(file) for file in files if file.state == "done")
-        if done != sorted(name.encode() for name in self.content):
-            self.problems.append(f"files that are done: {done}")
+        if not self.done_as_it_should_be(files):
+            self.problems.append(f"files: {sorted((self.name_of(file), file.state) for file in files)}")
         self.check_sent_again(files, chunks, attempts)
+
+    def done_as_it_should_be(self, files):
+        done = sorted(self.name_of(file) for file in files if file.state == "done")
+        return done == sorted(name.encode() for name in self.content)
 
     def check_sent_again(self, files, chunks, attempts):
         """A chunk may be sent once more for each kill that found it open, and no chunk for another reason."""
@@ -191,8 +200,7 @@ class Case:
         self.resent = 0
         for chunk in chunks:
             outcomes = tries[chunk.id]
-            # Ended by a kill, or by the engine itself when its ledger failed.
-            open_at_a_kill = outcomes.count("crashed") + outcomes.count("interrupted")
+            open_at_a_kill = sum(outcome in self.cut_off for outcome in outcomes)
             due = 2 if chunk.file_id in self.sent_anew else 1
             if open_at_a_kill > self.kills or len(outcomes) > due + open_at_a_kill:
                 self.problems.append(f"chunk {chunk}: {outcomes} after {self.kills} kills")
@@ -201,13 +209,18 @@ class Case:
         self.check_account(files, chunks, tries)
         self.check_received(files, chunks, tries)
 
+    @property
+    def cut_off(self):
+        """How an attempt ends that a kill ended, or the engine itself when its ledger failed."""
+        return ("crashed", "interrupted")
+
     def check_received(self, files, chunks, tries):
         """The server took each byte once, but for the chunks whose requests a kill cut off."""
         received = self.target.received(self.name)
         if received is None:
             return
         names = {file.id: self.name_of(file) for file in files}
-        allowed = {names[file.id]: file.size * (2 if file.id in self.sent_anew else 1) for file in files}
+        allowed = {names[file.id]: (file.size or 0) * (2 if file.id in self.sent_anew else 1) for file in files}
         for chunk in chunks:
             cut = sum(outcome != "ok" for outcome in tries[chunk.id])
             allowed[names[chunk.file_id]] += cut * chunk.length

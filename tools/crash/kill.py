@@ -7,11 +7,16 @@ import subprocess
 
 
 LEDGER_ONLY = {"SHIM_CLASSES": "file", "SHIM_PATH": "ledger.db"}
+# The folder that downloads go to.
+TARGET_ONLY = {"SHIM_CLASSES": "file", "SHIM_PATH": "/target"}
 SETTINGS = {
     "before": {"SHIM_KILL_BEFORE": "{}"},
     "after": {"SHIM_KILL_AFTER": "{}"},
     "net": {"SHIM_KILL_BEFORE": "{}", "SHIM_CLASSES": "net"},
     "power": {"SHIM_KILL_BEFORE": "{}", "SHIM_POWER": "1"},
+    "names": {"SHIM_KILL_BEFORE": "{}", "SHIM_POWER": "1", "SHIM_POWER_NAMES": "/target/"},
+    "room": {"SHIM_FAIL_FROM": "{}", "SHIM_ERRNO": "28"} | TARGET_ONLY,
+    "disk": {"SHIM_FAIL_AT": "{}", "SHIM_ERRNO": "5"} | TARGET_ONLY,
     "full": {"SHIM_FAIL_FROM": "{}", "SHIM_ERRNO": "28", "TRANSFERS_DISK_WAIT": "0s"} | LEDGER_ONLY,
     "space": {"SHIM_FAIL_FROM": "{}", "SHIM_FAIL_COUNT": "3", "SHIM_ERRNO": "28"} | LEDGER_ONLY,
     "eio": {"SHIM_FAIL_AT": "{}", "SHIM_ERRNO": "5"} | LEDGER_ONLY,
@@ -21,9 +26,10 @@ SETTINGS = {
 @dataclasses.dataclass(frozen=True)
 class Kill:
     """`before:17`, `after:17` (the 17th counted call, by the shim), `net:17` (the 17th socket write), `power:17` (the
-    same with what was not synced taken back), `ms:34.5` (SIGKILL from outside after that time); and what kills nobody:
-    `full:17` (from the 17th call on the ledger's files, each fails with ENOSPC), `space:17` (three of them do, then
-    there is space again), `eio:17` (that one fails with EIO)."""
+    same with what was not synced taken back), `names:17` (also renamed and removed names in the folder of downloads),
+    `ms:34.5` (SIGKILL from outside after that time); and what kills nobody: `full:17` (from the 17th call on the
+    ledger's files, each fails with ENOSPC), `space:17` (three of them do, then there is space again), `eio:17` (that
+    one fails with EIO), `room:17` and `disk:17` (the same as full and eio in the folder of downloads)."""
 
     how: str
     at: float
@@ -41,7 +47,7 @@ class Kill:
     @property
     def is_fault(self):
         """The program lives on and has to end by itself."""
-        return self.how in ("full", "space", "eio")
+        return self.how in ("full", "space", "eio", "room", "disk")
 
     @property
     def passes(self):

@@ -21,7 +21,7 @@ def read(path):
 def chosen(calls, how):
     """Of each run of like calls the first and the last, and one in the middle of a long run. A power cut takes back
     whatever was not synced: to it all calls between two syncs are alike."""
-    alike = (lambda call: call[1:] if call[1] in SYNCS else ()) if how == "power" else (lambda call: call[1:])
+    alike = (lambda call: call[1:] if call[1] in SYNCS else ()) if how in ("power", "names") else (lambda call: call[1:])
     found = set()
     for _, run in itertools.groupby(calls, key=alike):
         numbers = [call[0] for call in run]

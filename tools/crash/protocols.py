@@ -23,6 +23,7 @@ class ByProtocol(targets.Receiver):
     copies_source = True
     tree = "chunks"
     random_kills = 10
+    steps = {"before": 3}
     scheme, path, words = "http", "", ()
 
     def destination(self, case):

@@ -31,11 +31,15 @@ class Target:
     copies_source = False  # keys begin with the name of the case, so each case has a tree of its own
     left_out = ()  # names of the tree that the protocol cannot send
     random_kills = None  # a share of --kills
+    case = None  # a kind of Case of its own
+    faults = ("power", "full", "eio")  # long form
+    steps = {"before": 3}  # short form: of the places where the calls turn every n-th
+    in_recovery = "before"  # the kind of kill at each call of the recovery
 
     def __init__(self, kind, folder, binaries):
         self.marks = {}
         self.kind, self.folder = kind, folder
-        environment = dict(os.environ, TRANSFERS_BIN=binaries)
+        environment = dict(os.environ, TRANSFERS_BIN=binaries) | self.settings(folder)
         # A server lives on, so it must not hold our end of a pipe: output goes through a file.
         with open(folder + ".start", "w+b") as said:
             subprocess.run([TOOLS + "/servers", "start", self.server or kind, folder], check=True, env=environment, stdout=said)
@@ -45,6 +49,10 @@ class Target:
         self.environment = dict(
             line.split("=", 1) for line in open(folder + "/env").read().splitlines() if "=" in line
         )
+
+    def settings(self, folder):
+        """Variables that the server is started with."""
+        return {}
 
     def stop(self):
         subprocess.run([TOOLS + "/servers", "stop", self.folder], check=True)
@@ -121,6 +129,7 @@ class Nginx(FolderTarget):
 
 class Receiver(FolderTarget):
     account = "record.ndjson"
+    steps = {"before": 1, "power": 1, "full": 2}
 
     def events(self, case):
         prefix = case.encode() + b"/"

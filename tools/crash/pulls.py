@@ -1,0 +1,215 @@
+"""Downloads from the receiver: what the server has, how it is fetched, and what has to be in the folder afterwards."""
+
+import base64
+import collections
+import hashlib
+import os
+import re
+import shutil
+import urllib.parse
+
+import case as cases
+import ledger as ledgers
+import targets
+
+PARTIAL = re.compile(rb"\..+\.[0-9a-f]{32}\.part", re.DOTALL)
+OLD = b"what stood here before\n"
+
+
+class PullCase(cases.Case):
+    """A case of an upload with its ends exchanged: the source is at the server, and the folder is judged."""
+
+    @property
+    def into(self):
+        return os.path.join(self.folder, "target")
+
+    def prepare(self):
+        os.makedirs(self.into)
+        self.target.publish(self.name, self.source)
+        self.target.prepare(self.name)
+        if self.target.replaces:
+            for name in self.content:
+                path = os.path.join(self.into, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "wb") as file:
+                    file.write(OLD)
+        if self.target.lists:
+            with open(self.sums, "w") as file:
+                file.writelines(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in self.content.items())
+
+    @property
+    def sums(self):
+        return os.path.join(self.folder, "SHA256SUMS")
+
+    def push(self, names=None):
+        base = self.target.destination(self.name)
+        words = ["pull", *self.target.flags(self.name), "--base-url", base]
+        if self.target.lists:
+            return [*words, "--files-from", self.sums, self.into]
+        return [*words, *(base + urllib.parse.quote(name) for name in names or self.content), self.into]
+
+    def perform(self, arguments, kill=None):
+        ended = super().perform(arguments, kill)
+        self.check_folder(f"after {arguments[0]}" + (f" with {kill}" if kill else ""))
+        return ended
+
+    def allowed(self, kill):
+        """A file whose disk is full or fails has failed; the others go on."""
+        return (*self.fair, 3, 4, 7) if kill.is_fault else self.fair
+
+    def next_command(self):
+        """What is cancelled is so after the first kill: those that follow hit the end of it."""
+        command = super().next_command()
+        if command == ["run"] and self.target.cancels:
+            self.perform(["cancel", "--all"])
+        return command
+
+    @property
+    def cut_off(self):
+        failing = any(kill.how in ("room", "disk") for kill in self.plan)
+        return (*super().cut_off, "fatal") if failing else super().cut_off
+
+    def recover(self):
+        look = self.look()
+        cancels = self.target.cancels and look and look.files
+        if cancels:
+            self.perform(["cancel", "--all"])
+        if look:
+            self.finish()
+        if not cancels:
+            self.fetch_the_rest()
+
+    def finish(self):
+        """`run` finishes what is recorded; what failed by a fault of its disk is taken up again first."""
+        if any(kill.is_fault for kill in self.plan):
+            self.perform(["retry", "--state", "failed"])
+        ended = self.perform(["run"])
+        allowed = (0, 3, 4) if self.target.cancels else (0,)
+        if ended.code not in allowed:
+            self.problems.append(f"the run after the kill: {ended}")
+
+    def fetch_the_rest(self):
+        """What was not recorded is asked for again. A list can be asked for as a whole: what is there with its digest
+        is not fetched twice."""
+        between = self.look()
+        recorded = {self.name_of(file) for file in between.files} if between else set()
+        missing = [name for name in self.content if name.encode() not in recorded]
+        if missing or self.target.lists:
+            ended = self.perform(self.push(missing))
+            if ended.code != 0:
+                self.problems.append(f"pulling again: {ended}")
+        if between and not missing:
+            self.check_second_push(between, self.look())
+
+    # MARK: what is judged
+
+    def name_of(self, file):
+        return os.path.relpath(file.path, os.fsencode(self.into))
+
+    def found(self):
+        """{name: bytes} of all files in the target folder."""
+        files, root = {}, os.fsencode(self.into)
+        for place, _, names in os.walk(root):
+            for name in names:
+                path = os.path.join(place, name)
+                with open(path, "rb") as file:
+                    files[os.path.relpath(path, root)] = file.read()
+        return files
+
+    def check_folder(self, when):
+        """At any time: a name has what it had before, nothing, or all of the new file; and what is done is there."""
+        found, wanted = self.found(), {name.encode(): data for name, data in self.content.items()}
+        for name, data in found.items():
+            if PARTIAL.fullmatch(os.path.basename(name)):
+                continue
+            if name not in wanted:
+                self.problems.append(f"{when}: not asked for, but there: {name!r}")
+            elif data != wanted[name] and not (self.target.replaces and data == OLD):
+                self.problems.append(f"{when}: {name!r} has {len(data)} bytes that are not the file's")
+        for name in wanted.keys() - found.keys() if self.target.replaces else ():
+            self.problems.append(f"{when}: what stood under {name!r} is gone")
+        look = self.look()
+        for file in look.files if look else []:
+            name = self.name_of(file)
+            if file.state == "done" and found.get(name) != wanted[name]:
+                self.problems.append(f"{when}: {name!r} is done, and is not there")
+
+    def check_server(self):
+        """Nothing but whole files is left, and all of them are there unless they were cancelled."""
+        found = self.found()
+        for name in found:
+            if PARTIAL.fullmatch(os.path.basename(name)):
+                self.problems.append(f"partial file left: {name!r}")
+        with ledgers.Ledger(self.store) as ledger:
+            over = {self.name_of(file) for file in ledger.files() if file.state == "cancelled"}
+        for name, data in self.content.items():
+            if name.encode() not in over and found.get(name.encode()) != data:
+                self.problems.append(f"not there, or not whole: {name!r}")
+
+    def done_as_it_should_be(self, files):
+        states = {self.name_of(file): file.state for file in files}
+        wanted = ("done", "cancelled") if self.target.cancels else ("done",)
+        return states.keys() == {name.encode() for name in self.content} and set(states.values()) <= set(wanted)
+
+
+class Pull(targets.Receiver):
+    """Ranges side by side; names of a tree, kept below the base URL."""
+
+    server = "receiver"
+    asks = False
+    random_kills = 5
+    case = PullCase
+    faults = ("power", "names", "full", "eio", "room", "disk")
+    steps = {"before": 3, "names": 4, "room": 12, "full": 12, "recovery": 61}
+    words = ("--part-size", "256K")
+    script = ""
+    replaces = False  # other files have the names before, and are replaced
+    cancels = False  # after the kills everything is cancelled
+    lists = False  # a list with digests names the files
+
+    def settings(self, folder):
+        if not self.script:
+            return {}
+        with open(folder + ".script", "w") as file:
+            file.write(self.script)
+        return {"RECEIVER_FLAGS": f"--script {folder}.script"}
+
+    def publish(self, case, tree):
+        shutil.copytree(tree, f"{self.folder}/data/{case}")
+
+    def flags(self, case):
+        return self.words
+
+    def requests(self, case):
+        return None  # `received` is compared instead
+
+    def received(self, case):
+        """Bytes of files that the server sent, by its own record."""
+        sent = collections.Counter()
+        for path, event in self.events(case):
+            if event["t"] == "content":
+                sent[path] += event["length"]
+        return sent
+
+
+class OneBody(Pull):
+    """A weak ETag: nothing can be continued. What has the names is replaced."""
+
+    words = ("--overwrite",)
+    script = "match * * : weak-etag\n"
+    replaces = True
+    steps = {"before": 8, "names": 10}
+
+
+class Listed(Pull):
+    lists = True
+    steps = {"before": 12, "names": 12}
+
+
+class Cancelled(Pull):
+    cancels = True
+    steps = {"before": 14, "recovery": 11}
+    in_recovery = "names"
+
+
+KINDS = {"pull": Pull, "pull-body": OneBody, "pull-list": Listed, "pull-cancel": Cancelled}
