@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root and dir are set by the script that sources this
-# nginx with its dav module: the fastest PUT sink. One worker; plain HTTP and TLS with a throw-away authority.
+# nginx with its dav module: the fastest PUT sink. One worker; plain HTTP and TLS with a throw-away authority. And a
+# proxy before it that drops If-Range, as caches do: whoever asks it for a range gets one, of whatever version.
 
 dav_ext=/usr/lib/nginx/modules/ngx_http_dav_ext_module.so
 
@@ -12,12 +13,13 @@ install_server() {
 
 start_server() {
   local ports
-  mapfile -t ports < <(free_ports 2)
+  mapfile -t ports < <(free_ports 3)
   make_certificate
-  write_nginx_conf "${ports[0]}" "${ports[1]}"
+  write_nginx_conf "${ports[@]}"
   printf 'http://127.0.0.1:%s\n' "${ports[0]}" >"$dir/url"
   cat >"$dir/env" <<END
 TLS_URL=https://127.0.0.1:${ports[1]}
+UNCONDITIONAL_URL=http://127.0.0.1:${ports[2]}
 CA_FILE=$dir/ca.pem
 END
   PATH=$PATH:/usr/sbin launch "$dir/log" nginx -p "$dir" -c "$dir/nginx.conf" -e "$dir/log"
@@ -69,6 +71,15 @@ http {
       dav_methods PUT DELETE MKCOL;
       dav_ext_methods PROPFIND OPTIONS;
       create_full_put_path on;
+    }
+  }
+  server {
+    listen 127.0.0.1:$3;
+    location / {
+      proxy_pass http://127.0.0.1:$1;
+      proxy_http_version 1.1;
+      proxy_set_header If-Range "";
+      proxy_buffering off;
     }
   }
 }
