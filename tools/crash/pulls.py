@@ -19,6 +19,8 @@ OLD = b"what stood here before\n"
 class PullCase(cases.Case):
     """A case of an upload with its ends exchanged: the source is at the server, and the folder is judged."""
 
+    stranger = None  # a name of which somebody else made a file after the kill
+
     @property
     def into(self):
         return os.path.join(self.folder, "target")
@@ -29,10 +31,7 @@ class PullCase(cases.Case):
         self.target.prepare(self.name)
         if self.target.replaces:
             for name in self.content:
-                path = os.path.join(self.into, name)
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path, "wb") as file:
-                    file.write(OLD)
+                self.make_file(name.encode(), OLD)
         if self.target.lists:
             with open(self.sums, "w") as file:
                 file.writelines(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in self.content.items())
@@ -66,7 +65,7 @@ class PullCase(cases.Case):
 
     @property
     def cut_off(self):
-        failing = any(kill.how in ("room", "disk") for kill in self.plan)
+        failing = self.target.meddles or any(kill.how in ("room", "disk") for kill in self.plan)
         return (*super().cut_off, "fatal") if failing else super().cut_off
 
     def recover(self):
@@ -74,8 +73,12 @@ class PullCase(cases.Case):
         cancels = self.target.cancels and look and look.files
         if cancels:
             self.perform(["cancel", "--all"])
+        if look and self.target.meddles:
+            self.meddle(look)
         if look:
             self.finish()
+        if self.stranger:
+            self.make_way()
         if not cancels:
             self.fetch_the_rest()
 
@@ -84,9 +87,38 @@ class PullCase(cases.Case):
         if any(kill.is_fault for kill in self.plan):
             self.perform(["retry", "--state", "failed"])
         ended = self.perform(["run"])
-        allowed = (0, 3, 4) if self.target.cancels else (0,)
+        allowed = (0, 3, 4) if self.target.cancels else (3, 4) if self.stranger else (0,)
         if ended.code not in allowed:
             self.problems.append(f"the run after the kill: {ended}")
+
+    def meddle(self, look):
+        """Somebody puts other files in the place of all partial files, and one where nothing has come yet."""
+        found = self.found()
+        for name, data in found.items():
+            if PARTIAL.fullmatch(os.path.basename(name)):
+                self.make_file(name + b".new", bytes(len(data)))
+                os.rename(os.path.join(os.fsencode(self.into), name + b".new"), os.path.join(os.fsencode(self.into), name))
+        absent = {self.name_of(file) for file in look.files if file.state != "done"} - found.keys()
+        self.sent_anew, self.cuts_of_others = {file.id for file in look.files}, 1
+        if absent:
+            self.stranger = min(absent)
+            self.make_file(self.stranger, OLD)
+
+    def make_file(self, name, data):
+        path = os.path.join(os.fsencode(self.into), name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+
+    def make_way(self):
+        """The file of somebody else is still there, and is then removed."""
+        if self.found().get(self.stranger) != OLD:
+            self.problems.append(f"{self.stranger!r} was replaced, unasked")
+            return
+        os.unlink(os.path.join(os.fsencode(self.into), self.stranger))
+        self.stranger = None
+        self.perform(["retry", "--state", "failed"])
+        self.finish()
 
     def fetch_the_rest(self):
         """What was not recorded is asked for again. A list can be asked for as a whole: what is there with its digest
@@ -124,7 +156,7 @@ class PullCase(cases.Case):
                 continue
             if name not in wanted:
                 self.problems.append(f"{when}: not asked for, but there: {name!r}")
-            elif data != wanted[name] and not (self.target.replaces and data == OLD):
+            elif data != wanted[name] and not (data == OLD and (self.target.replaces or name == self.stranger)):
                 self.problems.append(f"{when}: {name!r} has {len(data)} bytes that are not the file's")
         for name in wanted.keys() - found.keys() if self.target.replaces else ():
             self.problems.append(f"{when}: what stood under {name!r} is gone")
@@ -165,6 +197,7 @@ class Pull(targets.Receiver):
     script = ""
     replaces = False  # other files have the names before, and are replaced
     cancels = False  # after the kills everything is cancelled
+    meddles = False  # after the kills somebody else makes files in the folder
     lists = False  # a list with digests names the files
 
     def settings(self, folder):
@@ -212,4 +245,9 @@ class Cancelled(Pull):
     in_recovery = "names"
 
 
-KINDS = {"pull": Pull, "pull-body": OneBody, "pull-list": Listed, "pull-cancel": Cancelled}
+class Meddled(Pull):
+    meddles = True
+    steps = {"before": 14}
+
+
+KINDS = {"pull": Pull, "pull-meddled": Meddled, "pull-body": OneBody, "pull-list": Listed, "pull-cancel": Cancelled}
