@@ -143,7 +143,14 @@ static void take_back_name(const struct moved *entry) {
     syscall(SYS_pwrite64, fd, bytes, (size_t)got, at);
 }
 
+/* A thread that touches a mapping whose file has just become shorter waits for the end. */
+static void wait_for_the_end(int signal) {
+  (void)signal;
+  for (;;) pause();
+}
+
 static void take_back_unsynced(void) {
+  signal(SIGBUS, wait_for_the_end);
   pthread_mutex_lock(&undo_lock); /* for ever: nobody writes any more */
   for (struct moved *entry = newest_name; entry; entry = entry->older) take_back_name(entry);
   for (struct undo *entry = newest; entry; entry = entry->older) {
