@@ -44,7 +44,7 @@ extension TransferFacts {
   ) -> FactsUpdate {
     var update = FactsUpdate()
     if let learned = meaning.learned { self.learned = learned }
-    if let route = meaning.route { self.route = route }
+    if let route = meaning.route { self.route = route.remembering(self.route) }
     if let opened = meaning.opened { update.changes += name(opened) }
     update.changes += note(meaning.notes)
     if let doubt = meaning.doubt {

@@ -21,6 +21,13 @@ public struct Route: Sendable, Hashable {
     places = (places.filter { $0 != place } + [place]).suffix(Self.mostPlaces)
   }
 
+  /// With the places of another, which it does not know: answers that came side by side each led to one.
+  func remembering(_ other: Route) -> Route {
+    var route = self
+    route.places = (other.places.filter { !places.contains($0) } + places).suffix(Self.mostPlaces)
+    return route
+  }
+
   /// To the URL of the file, because the place refused.
   mutating func goBack() {
     (url, left) = (nil, [])

@@ -209,7 +209,7 @@ extension JobStep {
 
 extension TransferReply {
   /// Bytes moved for a while before the connection was lost: to wait would not make the next one live longer.
-  fileprivate var wasUnderWay: Bool { bytesSent >= BodyProgress.enough && timing.totalMs >= 200 }
+  fileprivate var wasUnderWay: Bool { bytesMoved >= BodyProgress.enough && timing.totalMs >= 200 }
 }
 
 extension Remedy {

@@ -48,6 +48,10 @@ extension GetProtocol {
       size: size, reply.fields, isWhole: range.length == size, wallMs: context.wallMs)
     // A coding is of the whole; nobody can tell what parts of it are.
     version.acceptsRanges = reply.fields[.contentEncoding].map { $0.lowercased() == "identity" } ?? true
+    if facts.isPlanned, facts.layout.count > 1, !version.hasRanges {
+      let text = "the server has no strong validator of the file any more: it is fetched anew, in one body"
+      return .failed(Failure(.sourceChanged, text), .permanent)
+    }
     let broken = Self.brokenOff(reply, of: range.length)
     if let broken, reply.bytesReceived == 0 { return .failed(broken, .retry(isThrottled: false)) }
     let isOfUse = version.hasRanges || reply.bytesReceived == size

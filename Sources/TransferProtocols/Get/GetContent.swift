@@ -13,6 +13,10 @@ extension GetProtocol: BodiesInAnswers {
       let text = "the server sent the file in the coding \(printable(coding)), unasked"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
     }
+    if fields[.transferEncoding] == nil, let text = fields[.contentLength], Self.length(fields) == nil {
+      let failure = Failure(.protoBadReply, "the server sent \"\(printable(text))\" as the length of the file")
+      return .refused(.failed(failure, .permanent))
+    }
     guard case .chunk(let chunk) = step else { return beginning(status, fields, facts) }
     guard let version = RemoteVersion(facts.session) else { return .other }
     return chunk.isPart(of: facts) ? part(status, fields, chunk, version, facts) : whole(status, fields, chunk, version)

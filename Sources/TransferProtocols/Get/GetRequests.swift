@@ -22,7 +22,10 @@ extension GetProtocol {
       if chunk.isPart(of: facts) {
         request.fields[.range] = Self.field(chunk.body)
         // Without it a server whose file has changed sends a range of another version.
-        request.fields[.ifRange] = RemoteVersion(facts.session)?.validator
+        guard let validator = RemoteVersion(facts.session)?.validator else {
+          throw Failure(.engineBug, "a range was to be asked for without a validator")
+        }
+        request.fields[.ifRange] = validator
       }
     case .probe, .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort, .makeParent:
       throw Failure(.engineBug, "\(name) has no request for \(step.operation)")

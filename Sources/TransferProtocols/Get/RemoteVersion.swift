@@ -104,7 +104,7 @@ struct RemoteVersion: Sendable, Hashable {
     if let now, now != size {
       return Failure(.sourceChanged, "the remote file changed its size from \(size) to \(now) bytes")
     }
-    if etag == nil, let modified, let other = fields[.lastModified], other != modified {
+    if etag == nil || fields[.eTag] == nil, let modified, let other = fields[.lastModified], other != modified {
       return Failure(.sourceChanged, "the remote file changed: it was modified \(modified), and is now of \(other)")
     }
     return nil

@@ -64,6 +64,22 @@ import TransferModel
     #expect(request.fields[.ifRange] == nil)
   }
 
+  /// The file was cut into ranges, its session is gone, and its server has no strong validator any more: ranges without
+  /// one could be of different versions.
+  @Test func aFileThatWasCutIsNotGoneOnWithWithoutAValidator() throws {
+    var facts = try facts(strong)
+    #expect(facts.layout.count == 4)
+    facts.session = SessionFacts(remoteID: nil, intendedAtMs: 0)
+    var reply = TransferReply()
+    (reply.status, reply.fields, reply.bytesReceived) = (206, [.contentRange: "bytes 0-65535/\(size)"], 64 << 10)
+    guard case .failed(let failure, .permanent) = proto.interpret(reply, to: .create, facts, context).outcome else {
+      return #expect(Bool(false))
+    }
+    #expect(failure.code == ErrorCode.sourceChanged)
+    facts.session = nil
+    #expect(throws: Failure.self) { try proto.request(.chunk(chunk(1, of: facts)), facts, context) }
+  }
+
   /// nginx gives two files of one second and one length the same strong ETag.
   @Test(arguments: [(0, false), (1, false), (2, true), (29, true)])
   func theTagOfAFreshFileIsNotTrusted(_ seconds: Int, _ isTrusted: Bool) throws {
