@@ -236,6 +236,16 @@ import TransferProtocols
     #expect(try text("a/b/c.bin") == "")
   }
 
+  /// A server may say that its file is as large as it likes.
+  @Test func nothingIsTakenOfADiskThatIsTooSmall() throws {
+    let file = try #require(try target().file(size: 1, holdsBytes: false))
+    for size in [Int64.max / 2, file.freeBytes + 1] {
+      #expect { try file.reserve(size) } throws: { ($0 as? Failure)?.code == .localDiskFull }
+    }
+    var status = stat()
+    #expect(fstat(file.descriptor, &status) == 0 && status.st_blocks <= 8)
+  }
+
   /// A link that somebody put there leads elsewhere, with and without ".." in it; one that stays inside is followed.
   @Test(arguments: ["/tmp", "../..", "b/../../.."]) func noLinkLeadsOutOfTheTargetFolder(to place: String) throws {
     mkdir(root + "/b", 0o755)

@@ -36,12 +36,26 @@ final class TargetFile: ReadableFile {
     try self.init(try Self.make(names.partial, in: folder))
   }
 
-  /// Makes room for a file of `size` bytes, so that a disk that is too small is known before it is full.
+  /// Left free for others, the ledger among them, in bytes.
+  static let roomLeft: Int64 = 64 << 20
+
+  /// Makes room for a file of `size` bytes, so that a disk that is too small is known before it is full. Nothing is
+  /// taken of the disk when there is not enough: a server may say anything of its file.
   func reserve(_ size: Int64) throws(Failure) {
     try reserved.withLock { reserved throws(Failure) in
       guard reserved < size else { return }
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { throw Self.failure("examine the partial file", errno) }
+      let (missing, free) = (size - Int64(status.st_blocks) * 512, freeBytes)
+      guard missing <= 0 || free < 0 || missing <= free - Self.roomLeft else {
+        let room = "the disk has \(max(0, free)), of which \(Self.roomLeft) are left to others"
+        throw Failure(.localDiskFull, "\(missing) bytes of the file are to be stored, and \(room)", systemError: ENOSPC)
+      }
       guard csys_preallocate(descriptor, size) == 0 else {
-        throw Self.failure("make room for \(size) bytes", errno)
+        let code = errno
+        // What a failed request got of the disk lies behind the end of the file.
+        _ = ftruncate(descriptor, status.st_size)
+        throw Self.failure("make room for \(size) bytes", code)
       }
       reserved = size
     }

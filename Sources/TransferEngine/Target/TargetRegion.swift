@@ -94,15 +94,14 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   private func checkRoom() throws(Failure) {
     guard taken >= checkedAt else { return }
     checkedAt = taken + Self.roomEvery
-    guard (0..<Self.roomLeft).contains(file.freeBytes) else { return }
+    guard (0..<TargetFile.roomLeft).contains(file.freeBytes) else { return }
     throw Failure(
       .localDiskFull,
-      "the body has no length, went on after \(taken) bytes, and the disk has less than \(Self.roomLeft >> 20) MiB left"
+      "the body has no length, went on after \(taken) bytes, and the disk has less than \(TargetFile.roomLeft >> 20) MiB left"
     )
   }
 
   private static let roomEvery: Int64 = 16 << 20
-  private static let roomLeft: Int64 = 64 << 20
 
   /// What was taken is on the disk when this returns nil. Blocking; after the reply.
   func settle() -> Failure? {
