@@ -135,7 +135,9 @@ final class SessionAborts {
     switch result {
     case .success: end(work, AttemptResult(outcome: .ok), .aborted)
     case .failure(let failure):
-      end(work, AttemptResult(outcome: .retry, code: failure.code, message: failure.message), nil)
+      // A folder that cannot be reached holds nothing that could be removed; and no run waits for one that may come
+      // back.
+      end(work, AttemptResult(outcome: .fatal, code: failure.code, message: failure.message), .gone)
     }
   }
 
