@@ -1,16 +1,30 @@
+import TransferModel
+
 /// Queries of URLs that carry a credential. Such URLs would be stored, shown and logged.
 enum CredentialQuery {
-  /// Parameters whose value is a credential wherever they are used.
-  private static let parameters: Set<String> = [
-    "x-amz-signature", "x-amz-security-token", "x-goog-signature", "signature", "sig", "token", "access_token",
-    "password", "passwd", "pwd", "secret", "api_key", "apikey",
+  /// Parameters whose value is a credential wherever they are used, without `-` and `_`.
+  private static let names: Set<String> = [
+    "sig", "auth", "authorization", "pwd", "pw", "pass", "sid", "session", "sessionid", "ticket",
+  ]
+  /// The same of all names that hold one of these: GitLab, Alibaba, Tencent, Huawei and others have their own.
+  private static let parts = [
+    "token", "secret", "passw", "signature", "credential", "apikey", "accesskey", "authkey", "privatekey", "jwt",
+    "hmac",
   ]
 
   /// `query` is what stands behind the question mark.
   static func isOne(_ query: some StringProtocol) -> Bool {
-    query.utf8.split(separator: 0x26).contains { pair in
+    query.utf8.split { $0 == 0x26 || $0 == 0x3B }.contains { pair in
       let name = PercentEncoding.decode(pair.prefix { $0 != 0x3D }) ?? []
-      return parameters.contains(String(decoding: name, as: UTF8.self).lowercased())
+      let text = String(decoding: name.filter { $0 != 0x2D && $0 != 0x5F }, as: UTF8.self).lowercased()
+      return names.contains(text) || parts.contains { text.contains($0) }
     }
+  }
+}
+
+extension String {
+  fileprivate func contains(_ part: String) -> Bool {
+    let (text, part) = (Array(utf8), Array(part.utf8))
+    return text.indices.contains { text[$0...].starts(with: part) }
   }
 }
