@@ -7,6 +7,8 @@ public struct DownloadOptions: Sendable {
     case url(String)
     /// Many of them.
     case list(DownloadList)
+
+    var isList: Bool { if case .list = self { true } else { false } }
   }
 
   public var sources: [Source]

@@ -8,8 +8,7 @@ struct DownloadTarget: Sendable {
   let folder: LocalFolder
   private let options: DownloadOptions
 
-  /// - Throws: `.usage` for a folder that is none.
-  init(_ options: DownloadOptions) throws(TransferError) {
+  init(_ options: DownloadOptions) {
     folder = LocalFolder(options.folder)
     self.options = options
   }
@@ -73,7 +72,8 @@ struct DownloadTarget: Sendable {
         try listed.read { entry throws(TransferError) in try spool.append(entry) }
       }
     }
-    guard spool.count > 0 else {
+    // An empty list is a list.
+    guard spool.count > 0 || options.sources.contains(where: \.isList) else {
       throw TransferError(.usage, "read URLs", cause: "there is none", remedy: "name at least one file to fetch")
     }
     try spool.check()
@@ -81,11 +81,10 @@ struct DownloadTarget: Sendable {
   }
 
   private func entry(_ text: String, _ base: DownloadURL?) throws(TransferError) -> DownloadEntry {
-    let isURL = text.utf8.contains(0x3A) && text.contains("://")
-    guard let base, !isURL else {
-      let expected = ExpectedContent(size: nil, digests: options.digest.map { [$0] } ?? [])
-      return try DownloadEntry(try DownloadURL(text), base: base, expected: expected)
+    let expected = ExpectedContent(size: nil, digests: options.digest.map { [$0] } ?? [])
+    if let base, !text.contains("://") {
+      return try DownloadEntry(try base.appending(NameBytes(text)), base: base, expected: expected)
     }
-    return try DownloadEntry(try base.appending(NameBytes(text)), base: base)
+    return try DownloadEntry(try DownloadURL(text), base: base, expected: expected)
   }
 }

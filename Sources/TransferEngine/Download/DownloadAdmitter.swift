@@ -5,26 +5,38 @@ public import TransferProtocols
 
 /// Records what is to be fetched, each server's files as files of one batch. Blocking.
 public struct DownloadAdmitter {
-  let folder: LocalFolder
   let spool: DownloadSpool
+  let folder: LocalFolder
+  /// By the servers of the spool.
+  let batches: [WebOrigin: NewBatch]
+  private let overwrites: Bool
 
   /// - Parameter spool: checked.
-  public init(_ spool: DownloadSpool, to folder: LocalFolder) { (self.spool, self.folder) = (spool, folder) }
+  public init(_ spool: DownloadSpool, to folder: LocalFolder, _ batches: [WebOrigin: NewBatch]) {
+    (self.spool, self.folder, self.batches) = (spool, folder, batches)
+    overwrites = batches.values.contains { $0.settings.download?.overwrites ?? false }
+  }
 
-  /// Records every file that does not stand in its place already with the digest that it has to have. Durable on
-  /// return. When the store fails in the middle, what was recorded before stays, and adding again goes on from there.
-  /// - Parameter target: the batch of a server's files.
-  /// - Throws: `.usage` when another download that is not finished writes one of the files; errors of the store.
+  /// Records every file that is not there yet. Durable on return. When the store fails in the middle, what was recorded
+  /// before stays, and adding again goes on from there.
+  /// - Throws: `.usage` before anything is recorded, when another download that is not finished writes one of the
+  ///   files; errors of the store.
   public func admit(
-    into ledger: Ledger, _ target: (WebOrigin) -> AdmissionTarget
+    into ledger: Ledger, since mark: AddedFiles.Mark, wallMs: Int64
   ) throws(TransferError) -> SourceAdmitter.Recorded {
-    var recorded = SourceAdmitter.Recorded()
+    var present: Set<Int> = []
+    try examine(ledger, nowMs: wallMs) { number, _, standing in
+      if standing == .unchanged { present.insert(number) }
+    }
+    let targets = batches.mapValues { AdmissionTarget($0, since: mark, wallMs: wallMs) }
+    var (recorded, number) = (SourceAdmitter.Recorded(), 0)
+    recorded.counts.unchanged = present.count
     recorded.counts.repeated = try spool.replay { page throws(TransferError) in
-      let missing = page.filter { !isThere($0) }
-      recorded.counts.unchanged += page.count - missing.count
+      let missing = page.indices.filter { !present.contains(number + $0) }.map { page[$0] }
+      number += page.count
       let startedNs = csys_boottime_ns()
-      let byOrigin = groups(missing).map { (target($0.origin), $0.files) }
-      let done = try ledger.write { tx in try byOrigin.map { try tx.admitDownloads($0.1, to: $0.0) } }
+      let groups = groups(missing, targets)
+      let done = try ledger.write { tx in try groups.map { try tx.admitDownloads($0.files, to: $0.target) } }
       for admission in done { recorded.add(admission) }
       if try ledger.read({ reader in try reader.newestRun() }).map({ $0.endedMs == nil }) ?? false {
         PageWriter.letEngineWrite(since: startedNs)
@@ -33,19 +45,44 @@ public struct DownloadAdmitter {
     return recorded
   }
 
-  /// Gives every file once, with the row that ``admit(into:_:)`` would record: nil for what stands in its place.
+  /// Gives every file once, with its number and what ``admit(into:since:wallMs:)`` would do with it: nothing with what
+  /// is `unchanged`, which is there already.
+  /// - Parameter ledger: nil for one that is empty.
   /// - Returns: how many came again.
+  /// - Throws: `.usage` where that would.
+  @discardableResult
   public func examine(
-    _ body: (DownloadEntry, NewDownload?) throws(TransferError) -> Void
+    _ ledger: Ledger?, nowMs: Int64, _ body: (Int, DownloadEntry, Standing) throws(TransferError) -> Void
   ) throws(TransferError) -> Int {
-    try spool.replay { page throws(TransferError) in
-      for entry in page { try body(entry, isThere(entry) ? nil : download(entry)) }
+    var number = 0
+    return try spool.replay { page throws(TransferError) in
+      for entry in page {
+        try body(number, entry, try standing(of: entry, ledger, nowMs: nowMs))
+        number += 1
+      }
     }
   }
 
-  private func groups(_ page: [DownloadEntry]) -> [(origin: WebOrigin, files: [NewDownload])] {
+  private func standing(
+    of entry: DownloadEntry, _ ledger: Ledger?, nowMs: Int64
+  ) throws(TransferError) -> Standing {
+    guard let batch = batches[entry.url.origin] else { preconditionFailure("a server without a batch") }
+    let file = download(entry)
+    let known = try ledger?.read { try $0.standing(of: file, in: batch, nowMs: nowMs) } ?? .new
+    if known == .queued { return known }
+    if hasItsDigest(entry) { return .unchanged }
+    // What we fetched, and would not replace.
+    return known == .changed && !overwrites && folder.holds(entry.path) ? .unchanged : known
+  }
+
+  private func groups(
+    _ page: [DownloadEntry], _ targets: [WebOrigin: AdmissionTarget]
+  ) -> [(target: AdmissionTarget, files: [NewDownload])] {
     let byOrigin = Dictionary(grouping: page, by: \.url.origin)
-    return spool.origins.compactMap { origin in byOrigin[origin].map { (origin, $0.map(download)) } }
+    return spool.origins.compactMap { origin in
+      guard let files = byOrigin[origin], let target = targets[origin] else { return nil }
+      return (target, files.map(download))
+    }
   }
 
   private func download(_ entry: DownloadEntry) -> NewDownload {
@@ -53,7 +90,7 @@ public struct DownloadAdmitter {
   }
 
   /// The file is there and has the digest that it is to have. A size proves nothing.
-  private func isThere(_ entry: DownloadEntry) -> Bool {
+  private func hasItsDigest(_ entry: DownloadEntry) -> Bool {
     guard let digest = entry.expected.strongestDigest,
       let file = try? SourceFile(path: folder.path(of: entry.path)),
       file.identity.size == entry.expected.size ?? file.identity.size

@@ -26,6 +26,7 @@ public final class DownloadSpool {
   private var numbers: [WebOrigin: UInt32] = [:]
   private let file: UnsafeMutablePointer<FILE>
   private let places: KeyLog
+  private let urls: KeyLog
   private let asksForCase: () -> Bool
   private lazy var ignoresCase = asksForCase()
   private var offset: UInt64 = 0
@@ -41,6 +42,7 @@ public final class DownloadSpool {
   public init(ignoresCase: @escaping () -> Bool) throws(TransferError) {
     asksForCase = ignoresCase
     places = try KeyLog()
+    urls = try KeyLog()
     file = try Spooling.open()
   }
 
@@ -48,6 +50,10 @@ public final class DownloadSpool {
 
   public func append(_ entry: DownloadEntry) throws(TransferError) {
     try mark(entry.path)
+    let url = Array("\(entry.url.origin)/".utf8) + entry.url.key.bytes
+    try url.withUnsafeBufferPointer { url throws(TransferError) in
+      try urls.append(UnsafeRawBufferPointer(url), at: offset)
+    }
     let expected = entry.expected.isEmpty ? [] : Array(((try? JSONEncoder().encode(entry.expected)) ?? Data()))
     var record = Record(
       path: UInt32(entry.path.bytes.count), key: UInt32(entry.url.key.bytes.count), expected: UInt32(expected.count),
@@ -102,6 +108,7 @@ public final class DownloadSpool {
   /// - Throws: `.usage` for two sources of one file, and for a file that others want as a folder.
   public func check() throws(TransferError) {
     guard fflush(file) == 0 else { throw Spooling.failure(errno) }
+    try checkURLs()
     try places.forEachGroup { group throws(TransferError) in
       guard group.contains(where: { $0.offset & Self.isFolder == 0 }) else { return }
       let files = try distinct(group)
@@ -109,6 +116,20 @@ public final class DownloadSpool {
         let below = try entry(at: mark.offset & ~Self.isFolder)
         guard let other = files.first(where: { isFolder($0.path, of: below.path) }) else { continue }
         throw Self.fault(below, other, "of them one is to be a file and the other is in a folder of this name")
+      }
+    }
+  }
+
+  /// A ledger has one row for a URL in a folder.
+  private func checkURLs() throws(TransferError) {
+    try urls.forEachGroup { group throws(TransferError) in
+      var known: [DownloadEntry] = []
+      for mark in group {
+        let new = try entry(at: mark.offset)
+        if let same = known.first(where: { $0.url == new.url && $0.path != new.path }) {
+          throw Self.fault(new, same, "it is to be \"\(same.path.embedded)\" too")
+        }
+        if !known.contains(where: { $0.url == new.url }) { known.append(new) }
       }
     }
   }

@@ -27,7 +27,7 @@ public struct ListedDownloads {
 
   private var name: NameBytes { path ?? NameBytes("standard input") }
 
-  /// - Throws: `.noSource` when it cannot be read; `.usage` with the line that is wrong; what `body` throws.
+  /// - Throws: `.noSource` when it cannot be read; `.badList` with the line that is wrong; what `body` throws.
   public func read(_ body: (DownloadEntry) throws(TransferError) -> Void) throws(TransferError) {
     let file = try OpenBlocks(path, name)
     if file.isFolder { return try readBag(body) }
@@ -51,15 +51,15 @@ public struct ListedDownloads {
     case .relative(let path):
       guard let base else {
         throw TransferError(
-          .usage, "read list", name, cause: "line \(found.line): it names a path and no URL",
+          .badList, "read list", name, cause: "line \(found.line): it names a path and no URL",
           remedy: "say with --base-url what the paths are below")
       }
       return DownloadEntry(url: try base.appending(path), path: found.path, expected: expected)
     case .urls(let urls):
       let url = try DownloadURL(urls[0].text)
       // The name of the URL, because the list gives no other one.
-      let path = found.path == url.name ? base.flatMap(url.path(below:)) : nil
-      return DownloadEntry(url: url, path: path ?? found.path, expected: expected)
+      guard found.path == url.name else { return DownloadEntry(url: url, path: found.path, expected: expected) }
+      return try DownloadEntry(url, base: base, expected: expected)
     }
   }
 

@@ -47,6 +47,12 @@ public struct LocalFolder: Sendable {
     return NameBytes(path.bytes + name.lowercased().utf8).withCString { access($0, F_OK) } == 0
   }
 
+  /// Something stands under the relative path, whatever it is. Blocking.
+  func holds(_ path: NameBytes) -> Bool {
+    var status = csys_file_status()
+    return self.path(of: path).withCString { csys_status_at(AT_FDCWD, $0, 0, &status) } == 0
+  }
+
   public func path(of name: NameBytes) -> NameBytes {
     NameBytes(path.bytes + (path.bytes.last == 0x2F ? [] : [0x2F]) + name.bytes)
   }

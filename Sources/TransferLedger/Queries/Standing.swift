@@ -37,22 +37,6 @@ extension LedgerReader {
   }
 }
 
-extension LedgerReader {
-  /// Answers what ``LedgerTransaction/admitDownloads(_:to:)`` would find for the file.
-  public func standing(of file: NewDownload, in batch: NewBatch, nowMs: Int64) throws -> Standing {
-    guard let placed = try db.destination(at: batch.canonicalPlace) else { return .new }
-    let (home, key, path) = (SQLValue.integer(placed), SQLValue.name(file.key), SQLValue.name(file.path))
-    if let live = try db.first(StandingFile.liveQuery, home, key, path, row: StandingFile.init) {
-      return live.state == .done ? .changed : .queued
-    }
-    guard let past = try db.first(StandingFile.pastQuery, home, key, path, row: StandingFile.init),
-      past.isSamePath, past.state == .failed || past.state == .cancelled,
-      try db.expectation(of: past.id) == file.expected, try batch.fits(past.batch, db, nowMs: nowMs)
-    else { return .new }
-    return .requeued
-  }
-}
-
 extension Standing {
   /// As long as nobody has compared the content, what has moved counts as changed.
   fileprivate init(_ finding: StandingFile.Finding) {

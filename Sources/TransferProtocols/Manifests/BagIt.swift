@@ -21,7 +21,7 @@ public enum BagIt {
   ) throws(TransferError) {
     guard ([fetch] + manifests).reduce(0, { $0 + $1.bytes.count }) <= largest else {
       throw TransferError(
-        .usage, "read manifest", fetch.name,
+        .badList, "read manifest", fetch.name,
         cause: "the lists of the bag are longer than \(largest >> 20) MiB together",
         remedy: "split the bag")
     }

@@ -13,7 +13,7 @@ struct ManifestFault: Error, Hashable {
 
   /// The error for people; `line` is the one that was just read.
   func error(_ manifest: NameBytes, line: Int) -> TransferError {
-    TransferError(.usage, "read manifest", manifest, cause: "line \(self.line ?? line): \(cause)", remedy: remedy)
+    TransferError(.badList, "read manifest", manifest, cause: "line \(self.line ?? line): \(cause)", remedy: remedy)
   }
 
   private static let longestShown = 200

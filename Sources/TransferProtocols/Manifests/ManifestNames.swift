@@ -14,7 +14,7 @@ public struct ManifestNames {
 
   public init() {}
 
-  /// - Throws: `.usage` when the path was there with another location, size or digest.
+  /// - Throws: `.badList` when the path was there with another location, size or digest.
   public mutating func insert(_ entry: ManifestEntry, of manifest: NameBytes) throws(TransferError) -> Occurrence {
     let isNew = try check(
       Self.hash(entry.path, DigestAlgorithm?.none), Self.hash(entry.location, entry.size), entry, manifest)

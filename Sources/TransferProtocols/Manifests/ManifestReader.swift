@@ -41,7 +41,7 @@ public final class ManifestReader {
   }
 
   /// Takes the next bytes; `isLast` says that none follow. Entries are given as soon as they are complete.
-  /// - Throws: `.usage` with the line and the remedy, or what `body` throws.
+  /// - Throws: `.badList` with the line and the remedy, or what `body` throws.
   public func read(_ bytes: UnsafeRawBufferPointer, isLast: Bool, _ body: Body) throws(TransferError) {
     switch source {
     case .metalink(let metalink): try read(metalink, bytes, isLast: isLast, body)

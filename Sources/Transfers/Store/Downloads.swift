@@ -10,7 +10,7 @@ extension TransferStore {
   package func add(
     _ options: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void = { _ in }
   ) throws(TransferError) -> AddResult {
-    let target = try DownloadTarget(options)
+    let target = DownloadTarget(options)
     try target.folder.make()
     let spool = try target.spool(ignoresCase: { target.folder.ignoresCase }, notice: notice)
     let batches = try target.batches(spool.origins)
@@ -18,11 +18,8 @@ extension TransferStore {
     let ledger = try Ledger.open(at: path, mode: .create, clock: clock)
     defer { ledger.close() }
     let mark = try ledger.read { reader in try reader.addedMark() }
-    let admissions = batches.mapValues { AdmissionTarget($0, since: mark, wallMs: clock.wallMs) }
-    let done = try DownloadAdmitter(spool, to: target.folder).admit(into: ledger) { origin in
-      guard let admission = admissions[origin] else { preconditionFailure("a server without a batch") }
-      return admission
-    }
+    let admitter = DownloadAdmitter(spool, to: target.folder, batches)
+    let done = try admitter.admit(into: ledger, since: mark, wallMs: clock.wallMs)
     let added = AddedFiles(since: mark, batch: done.batch, files: done.files)
     return AddResult(batch: done.batch, counts: done.counts, files: added)
   }

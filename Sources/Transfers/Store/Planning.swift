@@ -49,19 +49,15 @@ extension TransferStore {
   package func plan(
     _ options: DownloadOptions, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> PlanResult {
-    let target = try DownloadTarget(options)
+    let target = DownloadTarget(options)
     // Finding out about case would write something.
     let spool = try target.spool(ignoresCase: { false }, notice: notice)
     let batches = try target.batches(spool.origins)
     let ledger = try Self.openForReading(path)
     defer { ledger?.close() }
-    let nowMs = SystemClock().wallMs
     var plan = PlanResult()
-    plan.counts.repeated = try DownloadAdmitter(spool, to: target.folder).examine { entry, file throws(TransferError) in
-      var standing = Standing.unchanged
-      if let file, let batch = batches[entry.url.origin] {
-        standing = try ledger?.read { try $0.standing(of: file, in: batch, nowMs: nowMs) } ?? .new
-      }
+    let admitter = DownloadAdmitter(spool, to: target.folder, batches)
+    plan.counts.repeated = try admitter.examine(ledger, nowMs: SystemClock().wallMs) { _, entry, standing in
       let (path, size) = (target.folder.path(of: entry.path), entry.expected.size)
       notice(.planned(path: path, key: entry.url.key, size: size, verdict: standing.rawValue))
       plan.count(standing, bytes: size ?? 0)

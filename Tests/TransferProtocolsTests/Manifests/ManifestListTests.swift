@@ -51,7 +51,7 @@ import TransferModel
   func noSecretIsTakenNorQuoted(_ url: String) throws {
     for front in ["", "https://h/first\n"] {
       let error = try #require(ManifestScene.read(.list, Array((front + url + "\tx").utf8)).error)
-      #expect(!error.description.contains("pass") && error.kind == .usage)
+      #expect(!error.description.contains("pass") && error.kind == .badList)
       #expect(error.cause.contains("user information") || error.cause.contains("credential"))
     }
   }

@@ -52,7 +52,7 @@ enum ManifestScene {
     let bytes = Array(text.utf8)
     let whole = read(format, bytes, name: name)
     #expect(read(format, bytes, name: name, step: 3) == whole, sourceLocation: location)
-    #expect(whole.error == nil || (whole.error?.kind == .usage && whole.error?.subject == NameBytes(name)))
+    #expect(whole.error == nil || (whole.error?.kind == .badList && whole.error?.subject == NameBytes(name)))
     #expect(whole.error?.remedy != "", sourceLocation: location)
     return whole.error?.cause
   }

@@ -115,7 +115,7 @@ private struct DownloadAdmission {
   mutating func admit(_ file: NewDownload) throws {
     let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db)
     if let standing, standing.state != .done {
-      try requireSame(file, standing.id)
+      try tx.db.requireSame(file, standing.id)
       result.queued += 1
       return result.files.insert(standing.id, of: standing.batch)
     }
@@ -148,28 +148,10 @@ private struct DownloadAdmission {
     result.files.insert(id, of: batch)
   }
 
-  /// A finished download stands in the way of none; one that is not finished writes the same file.
+  /// A finished download stands in the way of none.
   private func freePath(_ file: NewDownload) throws {
-    let other = try tx.db.first(
-      "SELECT id, state = 'done', key FROM file WHERE path = ? AND live = 1 AND is_download = 1", .name(file.path)
-    ) { (id: $0.id(0, FileID.self), isDone: $0.flag(1), key: $0.name(2)) }
-    guard let other else { return }
-    if other.isDone { return try tx.replace(other.id, isDone: true) }
-    throw TransferError(
-      .usage, "add", file.path, cause: "file \(other.id), from \"\(other.key.embedded)\", is fetched to the same path",
-      remedy: "wait for it, cancel it, or choose another folder")
-  }
-
-  /// What waits or is in work must be what is asked for now.
-  private func requireSame(_ file: NewDownload, _ id: FileID) throws {
-    let path = try tx.db.first("SELECT path FROM file WHERE id = ?", .id(id)) { $0.name(0) }
-    let expected = try tx.db.expectation(of: id)
-    guard path != file.path || (expected != file.expected && !file.expected.isEmpty) else { return }
-    let cause =
-      path == file.path
-      ? "file \(id), not finished, has to have another size or digest"
-      : "file \(id), from the same URL, is fetched to \((path ?? file.path).embedded)"
-    throw TransferError(.usage, "add", file.path, cause: cause, remedy: "wait for it, or cancel it first")
+    guard let other = try tx.db.writer(of: file) else { return }
+    try tx.replace(other.id, isDone: true)
   }
 
   private func place() throws -> Int64? { try tx.db.destination(at: target.batch.canonicalPlace) }
@@ -185,6 +167,50 @@ extension Connection {
   /// What the content of a download has to be.
   func expectation(of id: FileID) throws -> ExpectedContent? {
     try first("SELECT expected FROM file WHERE id = ?", .id(id)) { storedExpectation($0.textOrNil(0)) }
+  }
+
+  /// The finished download that stands for the path of the file.
+  /// - Throws: `.usage` for one that is not finished: it writes the same file.
+  fileprivate func writer(of file: NewDownload) throws -> (id: FileID, key: NameBytes)? {
+    let other = try first(
+      "SELECT id, state = 'done', key FROM file WHERE path = ? AND live = 1 AND is_download = 1", .name(file.path)
+    ) { (id: $0.id(0, FileID.self), isDone: $0.flag(1), key: $0.name(2)) }
+    guard let other else { return nil }
+    if other.isDone { return (other.id, other.key) }
+    throw TransferError(
+      .usage, "add", file.path, cause: "file \(other.id), from \"\(other.key.embedded)\", is fetched to the same path",
+      remedy: "wait for it, cancel it, or choose another folder")
+  }
+
+  /// What waits or is in work must be what is asked for now.
+  /// - Throws: `.usage`.
+  fileprivate func requireSame(_ file: NewDownload, _ id: FileID) throws {
+    let path = try first("SELECT path FROM file WHERE id = ?", .id(id)) { $0.name(0) }
+    let expected = try expectation(of: id)
+    guard path != file.path || (expected != file.expected && !file.expected.isEmpty) else { return }
+    let cause =
+      path == file.path
+      ? "file \(id), not finished, has to have another size or digest"
+      : "file \(id), from the same URL, is fetched to \((path ?? file.path).embedded)"
+    throw TransferError(.usage, "add", file.path, cause: cause, remedy: "wait for it, or cancel it first")
+  }
+}
+
+extension LedgerReader {
+  /// Answers what ``LedgerTransaction/admitDownloads(_:to:)`` would find for the file.
+  /// - Throws: `.usage` where that would.
+  public func standing(of file: NewDownload, in batch: NewBatch, nowMs: Int64) throws -> Standing {
+    let place = try db.destination(at: batch.canonicalPlace)
+    if let live = try file.standing(StandingFile.liveQuery, at: place, db), live.state != .done {
+      try db.requireSame(file, live.id)
+      return .queued
+    }
+    if let writer = try db.writer(of: file) { return writer.key == file.key ? .changed : .new }
+    guard let past = try file.standing(StandingFile.pastQuery, at: place, db), past.isSamePath,
+      past.state == .failed || past.state == .cancelled, try db.expectation(of: past.id) == file.expected,
+      try batch.fits(past.batch, db, nowMs: nowMs)
+    else { return .new }
+    return .requeued
   }
 }
 
