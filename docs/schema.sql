@@ -462,6 +462,8 @@ CREATE INDEX file_done ON file (batch_id, id, size, hidden, state) WHERE state =
 
 CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
 
+CREATE INDEX file_kept ON file (path, id) WHERE is_download = 1 AND state = 'done';
+
 CREATE UNIQUE INDEX file_live ON file (destination_id, key) WHERE live = 1;
 
 CREATE INDEX file_partial ON file (batch_id, state) WHERE holds IS NOT NULL AND run_id IS NULL AND state <> 'done';

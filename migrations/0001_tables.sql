@@ -239,6 +239,8 @@ CREATE UNIQUE INDEX file_live ON file (destination_id, key) WHERE live = 1;
 CREATE UNIQUE INDEX file_past ON file (destination_id, key, generation) WHERE live IS NULL;
 -- Two downloads never write the same file.
 CREATE UNIQUE INDEX file_written ON file (path) WHERE live = 1 AND is_download = 1;
+-- Which download wrote the file that stands at a path: the newest that is done.
+CREATE INDEX file_kept ON file (path, id) WHERE is_download = 1 AND state = 'done';
 -- All files of a batch, 9 bytes each, in the order of admission, so that what is written together lies together.
 CREATE INDEX file_batch ON file (batch_id);
 -- The states, apart: each index also holds what `status`, `list` and `report` add up, and every file is in exactly one

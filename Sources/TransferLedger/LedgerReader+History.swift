@@ -58,7 +58,8 @@ extension LedgerReader {
       "I47 a receipt names the attempt that won and the size of its file",
       """
       SELECT r.file_id, r.n FROM receipt r JOIN file f ON f.id = r.file_id LEFT JOIN attempt a ON a.id = r.attempt_id
-      WHERE r.n = 1 AND r.size IS NOT f.size OR (r.attempt_id IS NULL) <> (r.note IS NOT NULL)
+      WHERE r.n = 1 AND r.size IS NOT f.size OR (r.attempt_id IS NULL)
+          <> (r.note IS NOT NULL OR coalesce(r.finding IN ('intact', 'changed', 'missing'), 0))
         OR r.attempt_id IS NOT NULL AND (a.file_id IS NOT r.file_id OR a.outcome <> 'ok')
       """
     ),

@@ -1,5 +1,6 @@
 import Receiver
 import Testing
+import TransferEngine
 import TransferModel
 
 @testable import TransferLedger
@@ -26,9 +27,11 @@ import TransferModel
 
   private func path(_ n: Int) -> NameBytes { NameBytes("\(scene.root)/in/d/f\(n)") }
 
-  private func verify(_ share: FileShare = .all) throws -> (result: VerifyResult, found: [String]) {
+  private func verify(_ share: FileShare = .all, repairs: Bool = false) throws -> (
+    result: VerifyResult, found: [String]
+  ) {
     var found: [String] = []
-    let result = try TransferStore(at: scene.storePath).verify(RowFilter(), share) { file, finding in
+    let result = try TransferStore(at: scene.storePath).verify(RowFilter(), share, repairs: repairs) { file, finding in
       if case .success(let finding) = finding { found.append("\(file.path.lastComponent) \(finding.verdict)") }
     }
     return (result, found.filter { !$0.hasSuffix("intact") })
@@ -61,9 +64,7 @@ import TransferModel
 
   @Test func aRepairFetchesThemAgainAndOnlyThem() throws {
     try spoil()
-    let result = try verify().result
-    let added = try TransferStore(at: scene.storePath).repair(result.bad)
-    #expect(added.counts.added == 4)
+    #expect(try verify(repairs: true).result.requeued == 4)
     #expect(try scene.run().done == 4)
     for n in 0..<6 { #expect(try Scene.read(path(n)) == Array("file \(n)".utf8)) }
     let again = try verify()
@@ -78,11 +79,49 @@ import TransferModel
   }
 
   /// Perhaps its disk is not mounted: nothing is said of its files.
-  @Test func aTargetFolderThatIsNotThereIsAnError() throws {
+  @Test func ofATargetFolderThatIsNotThereNothingIsSaid() throws {
     #expect(rename("\(scene.root)/in", "\(scene.root)/elsewhere") == 0)
-    let error = #expect(throws: TransferError.self) { try verify() }
-    #expect(error?.kind == .noSource)
+    #expect(try verify(repairs: true).result == VerifyResult(unreadable: 6))
     #expect(try findings(0) == ["proof"])
+  }
+
+  /// The folder that held it is a file now.
+  @Test func whatHasNoFolderIsMissing() throws {
+    #expect(rename("\(scene.root)/in/d", "\(scene.root)/in/e") == 0)
+    try Scene.write([1], to: NameBytes("\(scene.root)/in/d"))
+    #expect(try verify().result.missing == 6)
+  }
+
+  /// A newer download of the file failed: what was fetched before is still compared.
+  @Test func aRepairThatFailsIsNotForgotten() throws {
+    try spoil()
+    #expect(rename("\(scene.root)/kept/up/d", "\(scene.root)/kept/up/e") == 0)
+    #expect(try verify(repairs: true).result.requeued == 4)
+    #expect(try scene.run().failed == 4)
+    #expect(try verify().result.changed == 2)
+    #expect(try verify(repairs: true).result.requeued == 4)
+    #expect(rename("\(scene.root)/kept/up/e", "\(scene.root)/kept/up/d") == 0)
+    #expect(try scene.run().done == 4)
+    #expect(try verify().result.intact == 6)
+  }
+
+  @Test func aLedgerWithFindingsIsSound() throws {
+    try spoil()
+    _ = try verify()
+    let ledger = try Ledger.open(at: scene.storePath, mode: .readOnly, clock: SystemClock())
+    defer { ledger.close() }
+    #expect(try ledger.read { try $0.check() }.map { "\($0.invariant): \($0.detail)" } == [])
+  }
+
+  /// What is corrupted is nothing that a digest confirms.
+  @Test func aFindingConfirmsOnlyWhatIsIntact() throws {
+    try spoil()
+    _ = try verify()
+    let confirmed = try Connection(path: scene.storePath, access: .readOnly).rowsOnce(
+      "SELECT finding || ' ' || confirmation FROM receipt WHERE n = 2 ORDER BY file_id"
+    ) { $0.text(0) }
+    #expect(
+      confirmed == ["intact digest", "changed none", "changed none", "missing none", "missing none", "intact digest"])
   }
 
   /// A folder on the way leads out of the target folder now: what is there is not ours.

@@ -40,7 +40,7 @@ struct TargetFolder: ~Copyable {
     guard found >= 0 else {
       let code = errno
       close(root)
-      if code == ENOENT { return nil }
+      if code == ENOENT || code == ENOTDIR { return nil }
       throw Self.failure(names.folder, code)
     }
     (self.names, self.root, descriptor) = (names, root, found)

@@ -1,7 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Downloads that are done and stand for their paths, by number, after number `after`.
+  /// The newest downloads that are done, of each path one, by number, after number `after`: also where a newer one
+  /// waits, failed or was cancelled.
   public func keptDownloads(
     _ filter: RowFilter, _ share: FileShare, after: Int64, limit: Int
   ) throws -> [KeptDownload] {
@@ -9,7 +10,8 @@ extension LedgerReader {
       """
       SELECT f.id, f.batch_id, f.path, f.key, f.size, f.expected, r.digest
       FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
-      WHERE f.id > ?1 AND f.id % ?2 = ?3 AND f.is_download = 1 AND f.live = 1 AND f.state = 'done' AND f.size IS NOT NULL
+      WHERE f.id > ?1 AND f.id % ?2 = ?3 AND f.is_download = 1 AND f.state = 'done' AND f.size IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id)
         AND {files}
       ORDER BY f.id LIMIT ?4
       """, filter, .integer(after), .int(share.count), .int(share.number - 1), .int(limit), row: Self.kept)

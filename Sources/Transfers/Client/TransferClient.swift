@@ -74,12 +74,17 @@ public final class TransferClient: Sendable {
 
   /// Compares the local files of downloads that `filter` selects with what was recorded of them, each read from its
   /// beginning to its end. What was found of a file is durable when `found` is told of it.
-  /// - Parameter share: only one of equal shares of them.
-  /// - Throws: `.noSource` when a target folder is not there; errors of the store.
+  /// - Parameters:
+  ///   - share: only one of equal shares of them.
+  ///   - repairs: records what has changed or is missing to be fetched again, whole; ``run(until:_:stop:notice:)``
+  ///     fetches it, and it replaces what is there.
+  /// - Throws: errors of the store.
   public func verify(
-    _ filter: RowFilter, share: FileShare = .all,
+    _ filter: RowFilter, share: FileShare = .all, repairs: Bool = false,
     found: @escaping @Sendable (KeptDownload, Result<LocalFinding, Failure>) -> Void = { _, _ in }
   ) async throws(TransferError) -> VerifyResult {
-    try await pool.run { [files] () throws(TransferError) in try files.verify(filter, share, found: found) }
+    try await pool.run { [files] () throws(TransferError) in
+      try files.verify(filter, share, repairs: repairs, found: found)
+    }
   }
 }

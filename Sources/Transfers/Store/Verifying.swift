@@ -1,109 +1,128 @@
 import TransferEngine
 import TransferLedger
-public import TransferModel
+package import TransferModel
 import TransferProtocols
 
-/// What a `verify` found.
+/// What a `verify` found. Counts are files.
 public struct VerifyResult: Sendable, Hashable {
   public var intact = 0
   public var changed = 0
   public var missing = 0
   /// Could not be read: nothing is recorded of them.
   public var unreadable = 0
+  /// Of the changed and missing: recorded to be fetched again.
+  public var requeued = 0
   /// Of what was compared, in bytes.
   public var bytes: Int64 = 0
-  /// The changed and the missing, for a repair.
-  public var bad: [KeptDownload] = []
+
+  public init(intact: Int = 0, changed: Int = 0, missing: Int = 0, unreadable: Int = 0) {
+    (self.intact, self.changed, self.missing, self.unreadable) = (intact, changed, missing, unreadable)
+  }
 
   public var files: Int { intact + changed + missing + unreadable }
 }
 
 extension TransferStore {
   /// Compares the local files of downloads with what was recorded of them, and records what it found; each is read from
-  /// its beginning to its end. What was found of a file is durable when `found` has it.
-  /// - Throws: errors of the store; `.noSource` when a target folder is not there: perhaps its disk is not mounted.
+  /// its beginning to its end. What was found of a file is durable when `found` is told of it.
+  /// - Parameter repairs: records what has changed or is missing to be fetched again, in batches with the settings of
+  ///   theirs that replace what is there.
+  /// - Throws: errors of the store.
   package func verify(
-    _ filter: RowFilter, _ share: FileShare, found: (KeptDownload, Result<LocalFinding, Failure>) -> Void
+    _ filter: RowFilter, _ share: FileShare, repairs: Bool = false,
+    found: (KeptDownload, Result<LocalFinding, Failure>) -> Void
   ) throws(TransferError) -> VerifyResult {
-    let ledger = try Ledger.open(at: path, mode: .existing, clock: SystemClock())
+    let clock = SystemClock()
+    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }
-    var (result, folders, last) = (VerifyResult(), [BatchID: LocalFolder](), Int64(0))
+    var (result, last) = (VerifyResult(), Int64(0))
+    var repair = repairs ? Repair(ledger, wallMs: clock.wallMs) : nil
+    var folders: [BatchID: NameBytes] = [:]
     while true {
       let page = try ledger.read { try $0.keptDownloads(filter, share, after: last, limit: Self.verifiedAtOnce) }
       guard let final = page.last else { return result }
       last = final.id.rawValue
-      var findings: [(KeptDownload, Result<LocalFinding, Failure>)] = []
-      for file in page {
-        if folders[file.batch] == nil { folders[file.batch] = try Self.folder(of: file.batch, ledger) }
-        guard let folder = folders[file.batch] else { continue }
-        findings.append((file, Self.compare(file, folder)))
+      for batch in Set(page.map(\.batch)) where folders[batch] == nil {
+        folders[batch] = try Self.download(of: batch, ledger).folder
       }
-      let known = findings
-      try ledger.write { tx in
-        for case (let file, .success(let finding)) in known { _ = try tx.recordFinding(file.id, finding) }
-      }
-      for (file, finding) in findings {
-        result.count(file, finding)
+      let known = folders
+      let findings = page.map { file in (file, Self.compare(file, known[file.batch] ?? NameBytes("/"))) }
+      for (file, finding) in try Self.record(findings, ledger) {
+        result.count(finding)
         found(file, finding)
       }
+      if let added = try repair?.take(findings) { result.requeued += added }
     }
   }
 
   private static let verifiedAtOnce = 64
 
-  private static func compare(_ file: KeptDownload, _ folder: LocalFolder) -> Result<LocalFinding, Failure> {
-    Result { () throws(Failure) in try KeptFile(file.path, below: folder.path).compare(with: file) }
+  private static func compare(_ file: KeptDownload, _ folder: NameBytes) -> Result<LocalFinding, Failure> {
+    Result { () throws(Failure) in try KeptFile(file.path, below: folder).compare(with: file) }
   }
 
-  private static func folder(of batch: BatchID, _ ledger: Ledger) throws(TransferError) -> LocalFolder {
-    guard let settings = try ledger.read({ try $0.batchSettings(batch) })?.download else {
-      throw TransferError(.bug, "read the settings of batch", NameBytes(batch.description), cause: "no download")
+  /// - Returns: those that still stand for their paths.
+  private static func record(
+    _ findings: [(KeptDownload, Result<LocalFinding, Failure>)], _ ledger: Ledger
+  ) throws(TransferError) -> [(KeptDownload, Result<LocalFinding, Failure>)] {
+    try ledger.write { tx in
+      try findings.filter { file, finding in
+        guard case .success(let found) = finding else { return true }
+        return try tx.recordFinding(file.id, found).isApplied
+      }
     }
-    let folder = LocalFolder(settings.folder)
-    do throws(TransferError) {
-      try folder.check()
-    } catch {
-      throw TransferError(
-        .noSource, "open folder", folder.path, cause: error.cause, remedy: "mount its disk, or name other batches")
-    }
-    return folder
   }
 
-  /// Records files that `verify` found changed or missing to be fetched again, in batches with the settings of theirs
-  /// that replace what is there. Durable on return.
-  package func repair(_ bad: [KeptDownload]) throws(TransferError) -> AddResult {
-    let clock = SystemClock()
-    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
-    defer { ledger.close() }
-    let mark = try ledger.read { reader in try reader.addedMark() }
-    var (counts, files, first) = (SourceCounts(), SelectedFiles(), BatchID?.none)
-    for (batch, bad) in Dictionary(grouping: bad, by: \.batch).sorted(by: { $0.key < $1.key }) {
-      let again = bad.map { NewDownload(path: $0.path, key: $0.key, expected: $0.expected) }
-      let target = AdmissionTarget(try Self.repairing(batch, ledger), since: mark, wallMs: clock.wallMs)
-      let done = try ledger.write { tx in try tx.admitDownloads(again, to: target) }
-      counts.added += done.added
-      counts.queued += done.queued
-      files.append(done.files)
-      first = first ?? done.batch
+  fileprivate static func download(of batch: BatchID, _ ledger: Ledger) throws(TransferError) -> DownloadSettings {
+    if let settings = try ledger.read({ try $0.batchSettings(batch) })?.download { return settings }
+    throw TransferError(.bug, "read the settings of batch", NameBytes(batch.description), cause: "no download")
+  }
+}
+
+/// Records what `verify` found changed or missing to be fetched again.
+private struct Repair {
+  private let ledger: Ledger
+  private let wallMs: Int64
+  private var targets: [BatchID: AdmissionTarget] = [:]
+
+  init(_ ledger: Ledger, wallMs: Int64) { (self.ledger, self.wallMs) = (ledger, wallMs) }
+
+  /// - Returns: how many were recorded.
+  mutating func take(_ findings: [(KeptDownload, Result<LocalFinding, Failure>)]) throws(TransferError) -> Int {
+    var bad: [BatchID: [NewDownload]] = [:]
+    for case (let file, .success(let found)) in findings where found.verdict != .intact {
+      if targets[file.batch] == nil { targets[file.batch] = try target(for: file.batch) }
+      bad[file.batch, default: []].append(NewDownload(path: file.path, key: file.key, expected: file.expected))
     }
-    return AddResult(batch: first, counts: counts, files: AddedFiles(since: mark, batch: first, files: files))
+    guard !bad.isEmpty else { return 0 }
+    let (files, targets) = (bad.sorted { $0.key < $1.key }, targets)
+    return try ledger.write { tx in
+      try files.reduce(0) { count, page in
+        guard let target = targets[page.key] else { return count }
+        let done = try tx.admitDownloads(page.value, to: target)
+        return count + done.added + done.requeued + done.queued
+      }
+    }
   }
 
-  private static func repairing(_ batch: BatchID, _ ledger: Ledger) throws(TransferError) -> NewBatch {
-    guard var settings = try ledger.read({ try $0.batchSettings(batch) }), let download = settings.download else {
+  private func target(for batch: BatchID) throws(TransferError) -> AdmissionTarget {
+    guard var settings = try ledger.read({ try $0.batchSettings(batch) }), let download = settings.download,
+      let row = try ledger.read({ try $0.batches(.batch(batch), after: 0, limit: 1, withAttempts: false) }).first
+    else {
       throw TransferError(.bug, "read the settings of batch", NameBytes(batch.description), cause: "no download")
     }
     settings.download?.overwrites = true
-    let row = try ledger.read { try $0.batches(.batch(batch), after: 0, limit: 1, withAttempts: false) }.first
-    return NewBatch(
-      settings: settings, protocolName: try AllProtocols.make(settings, credentialsRegion: nil).name,
-      destination: settings.destination, place: DownloadTarget.place(settings.destination, download.folder),
-      labels: row?.labels ?? [:])
+    let new = NewBatch(
+      settings: settings, protocolName: row.protocolName, destination: settings.destination,
+      place: DownloadTarget.place(settings.destination, download.folder), labels: row.labels,
+      priority: Int(row.priority))
+    let mark = try ledger.read { reader in try reader.addedMark() }
+    return AdmissionTarget(new, since: mark, wallMs: wallMs)
   }
 }
 
 extension VerifyResult {
-  fileprivate mutating func count(_ file: KeptDownload, _ finding: Result<LocalFinding, Failure>) {
+  fileprivate mutating func count(_ finding: Result<LocalFinding, Failure>) {
     guard case .success(let found) = finding else {
       unreadable += 1
       return
@@ -114,6 +133,5 @@ extension VerifyResult {
     case .changed: changed += 1
     case .missing: missing += 1
     }
-    if found.verdict != .intact { bad.append(file) }
   }
 }

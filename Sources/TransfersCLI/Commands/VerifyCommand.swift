@@ -10,12 +10,13 @@ struct VerifyCommand: Command {
     discussion: """
       Reads each file from its beginning to its end and compares size and digests. What was found is recorded as a receipt of \
       the file. Files that have changed or are missing are listed, and the command ends with 8; with --repair they are \
-      fetched again, whole, and replace what is there.
+      also recorded to be fetched again, whole. A file that cannot be read, or whose target folder is not there, is listed \
+      too, and nothing is recorded of it.
 
       Examples:
         transfers verify
         transfers verify --subset 3/28
-        transfers verify b12 --repair
+        transfers verify b12 --repair; transfers run
       """)
 
   @OptionGroup(title: "Selection") var rows: SelectionOptions
@@ -24,9 +25,10 @@ struct VerifyCommand: Command {
       "One of equal shares of all files, by their numbers: 3/28 is the third of 28. A share each night proves all.",
       valueName: "k/n"))
   var subset: FileShare?
-  @Flag(help: "Fetch what has changed or is missing again; it replaces what is there.") var repair = false
-  @OptionGroup(title: "Engine") var engine: EngineOptions
-  @OptionGroup(title: "Progress") var progress: ProgressOptions
+  @Flag(
+    help:
+      "Record what has changed or is missing to be fetched again; \"transfers run\" does, and replaces what is there.")
+  var repair = false
   @OptionGroup var common: CommonOptions
 
   private typealias Entry = (file: KeptDownload, finding: Result<LocalFinding, Failure>)
@@ -42,18 +44,16 @@ struct VerifyCommand: Command {
   ]
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let path = try common.storePath(context)
-    let result = try verify(path, context)
-    if repair, !result.bad.isEmpty { return try mend(result, path, context) }
-    guard result.changed + result.missing > 0 else {
-      guard result.unreadable == 0 else {
-        throw CommandFailure(.partial, "\(Quantity.count(result.unreadable, "file")) could not be read")
-      }
-      return
-    }
+    let result = try verify(try common.storePath(context), context)
+    var bad: [String] = []
+    if result.changed > 0 { bad.append("\(result.changed) changed") }
+    if result.missing > 0 { bad.append("\(result.missing) missing") }
+    if result.unreadable > 0 { bad.append("\(result.unreadable) unreadable") }
+    guard !bad.isEmpty else { return }
+    let isMismatch = result.changed + result.missing > 0
     throw CommandFailure(
-      .mismatch, "\(result.changed) changed, \(result.missing) missing of \(Quantity.count(result.files, "file"))",
-      remedy: "transfers verify --repair")
+      isMismatch ? .mismatch : .partial, "\(bad.joined(separator: ", ")) of \(Quantity.count(result.files, "file"))",
+      remedy: isMismatch ? (result.requeued > 0 ? "transfers run" : "transfers verify --repair") : "")
   }
 
   /// Prints what is not intact, all with `--verbose`.
@@ -64,7 +64,7 @@ struct VerifyCommand: Command {
     var printer = RowPrinter(
       schema: "transfers.verify/1", store: StoreIdentity(path: path), filters: rows.filters, common, context)
     let result = try failing { () throws(TransferError) in
-      try TransferStore(at: path).verify(filter, subset ?? .all) { file, finding in
+      try TransferStore(at: path).verify(filter, subset ?? .all, repairs: repair) { file, finding in
         let isIntact = (try? finding.get())?.verdict == .intact
         if common.verbose || !isIntact { printer.print(FigureTable(Self.columns, [(file, finding)])) }
       }
@@ -72,22 +72,6 @@ struct VerifyCommand: Command {
     try printer.finish(empty: result.files == 0 ? "no downloads" : "nothing has changed", summary: Self.summary(result))
     if common.format.isForPeople, !common.quiet { context.out.writeLine(Self.line(result)) }
     return result
-  }
-
-  private func mend(_ result: VerifyResult, _ path: String, _ context: Context) throws(CommandFailure) {
-    let session = EngineSession(common, progress, title: "transfers verify", context)
-    let startedMs = context.clock.wallMs
-    let add = try failing { () throws(TransferError) in
-      defer { session.reporter.finish() }
-      return try TransferStore(at: path).repair(result.bad)
-    }
-    var run = RunOptions(
-      workers: engine.workers, rate: engine.bytesPerSecond, argv: RecordedArguments.masked(context.arguments))
-    run.trustsCopy = engine.trustCopy
-    let work = PushWork(
-      session: session, storePath: path, options: run, files: add.files, patienceMs: nil, context: context)
-    try session.conclude(
-      try work.finish() ?? .none, add: add, destination: "", storePath: path, sinceMs: startedMs)
   }
 
   private static func word(_ finding: Result<LocalFinding, Failure>) -> String {
@@ -101,6 +85,7 @@ struct VerifyCommand: Command {
     FigureObject([
       ("files", Cell(result.files)), ("bytes", .bytes(result.bytes)), ("intact", Cell(result.intact)),
       ("changed", Cell(result.changed)), ("missing", Cell(result.missing)), ("unreadable", Cell(result.unreadable)),
+      ("requeued", Cell(result.requeued)),
     ])
   }
 
@@ -110,6 +95,7 @@ struct VerifyCommand: Command {
     if result.changed > 0 { parts.append("\(result.changed) changed") }
     if result.missing > 0 { parts.append("\(result.missing) missing") }
     if result.unreadable > 0 { parts.append("\(result.unreadable) unreadable") }
+    if result.requeued > 0 { parts.append("\(result.requeued) to be fetched again") }
     return "\(Quantity.count(result.files, "file")), \(Quantity.bytes(result.bytes)): " + parts.joined(separator: ", ")
   }
 }
