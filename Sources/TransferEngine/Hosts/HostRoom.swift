@@ -19,9 +19,8 @@ final class HostRoom {
     (self.engine, self.stop, self.hosts, self.batches) = (engine, stop, hosts, batches)
   }
 
-  /// Begun requests to keep ahead of the connections: what is sent while two commits gather and run, so that many files
-  /// share a commit and no connection waits for one.
-  /// For all that a single host may have.
+  /// Begun requests to keep ahead of the connections of a host that is alone: what is sent while two commits gather and
+  /// run, so that many files share a commit and no connection waits for one.
   private var targetAhead: Int { max(64, hosts.reach * 16) }
 
   /// Files in work of a host that is alone.

@@ -7,7 +7,7 @@ struct PullCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "pull", abstract: "Download files: record, run and summary in one command.",
     discussion: """
-      Each file is fetched in ranges where its server has a strong ETag and takes them, else in one body. It stands under its \
+      Each file is fetched in ranges where its server has a strong validator of it, else in one body. It stands under its \
       name only when it is whole; until then its bytes are in a partial file beside it, and an interrupted pull goes on \
       from there. A file that changes at the server meanwhile is fetched anew.
 
