@@ -11,7 +11,9 @@ import TransferModel
   /// A batch with one file of 3 MiB, of which the server takes no more than a part until it is told to.
   init() throws {
     program = try BuiltProgram()
-    server = try RunningReceiver(in: program.folder, script: "match PUT * : body-hold=100000,body")
+    // Each has a name of its own: the server may hear late that the first one ended with its connection.
+    let script = "match PUT * nth=1 : body-hold=100000,body\nmatch PUT * nth=2 : body-hold=100000,again\n"
+    server = try RunningReceiver(in: program.folder, script: script)
     try writeFile(program.folder.path + "/big", Array(repeating: 7, count: 3 << 20))
     #expect(try run("add \(program.folder.path)/big \(server.url)/held/").code == 0)
   }
@@ -22,9 +24,9 @@ import TransferModel
   }
 
   /// An engine that is sending its file.
-  private func engine(number: Int = 0) throws -> BuiltProgram.Running {
+  private func engine(number: Int = 0, holding name: String = "body") throws -> BuiltProgram.Running {
     let running = try program.start("run", "--store", store, number: number)
-    try server.waitUntilHeld("body")
+    try server.waitUntilHeld(name)
     return running
   }
 
@@ -37,7 +39,7 @@ import TransferModel
     #expect((settled.code, settled.out.hasPrefix("work left: 1 paused · ")) == (5, true), "\(settled)")
     #expect(try first.wait().code == 5)
     #expect(try run("resume b1").out == "1 file resumed\nNext: transfers run\n")
-    let second = try engine(number: 1)
+    let second = try engine(number: 1, holding: "again")
     #expect(try run("cancel b1").out == "asked the running engine to cancel 1 file\n")
     #expect(try run("wait b1 --timeout 60s").code == 4)
     _ = try second.wait()

@@ -56,7 +56,7 @@ extension AttemptResult {
     // The server took less than it was given, or gave less than was asked for: what is left comes again.
     if case .begun = meaning.outcome, let failure = reply?.answerFailure { brokeOff(failure, reply) }
     guard case .advanced(let through) = meaning.outcome, acked < range.length else { return }
-    outcome = .retry
+    outcome = reply?.isCancelled == true ? .interrupted : .retry
     if let failure = reply?.answerFailure { brokeOff(failure, reply) }
     if let failure = FileMachine.tinyProgress(step, to: through) {
       (code, message) = (failure.code, failure.message)
