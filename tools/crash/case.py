@@ -221,14 +221,19 @@ class Case:
         received = self.target.received(self.name)
         if received is None:
             return
+        allowed = self.due(files, chunks, tries)
+        for name, count in received.items():
+            if count > allowed.get(name, 0):
+                self.problems.append(f"the server took {count} bytes for {name!r}; {allowed.get(name, 0)} were due")
+
+    def due(self, files, chunks, tries):
+        """{name: bytes} that the server may have taken."""
         names = {file.id: self.name_of(file) for file in files}
         allowed = {names[file.id]: (file.size or 0) * (2 if file.id in self.sent_anew else 1) for file in files}
         for chunk in chunks:
             cut = sum(outcome != "ok" for outcome in tries[chunk.id])
             allowed[names[chunk.file_id]] += cut * chunk.length
-        for name, count in received.items():
-            if count > allowed.get(name, 0):
-                self.problems.append(f"the server took {count} bytes for {name!r}; {allowed.get(name, 0)} were due")
+        return allowed
 
     def check_total(self, attempts):
         """Each request on the wire is an attempt: nothing in between may repeat one silently."""

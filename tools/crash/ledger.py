@@ -34,7 +34,7 @@ INVARIANTS = {
     "I09 a done chunk was acknowledged": """
         SELECT c.id FROM v_chunks c WHERE c.state = 'done' AND NOT EXISTS (
           SELECT 1 FROM v_attempts a WHERE a.file_id = c.file_id AND a.outcome = 'ok'
-          AND (a.chunk_id = c.id OR a.operation IN ('probe', 'verify')))""",
+          AND (a.chunk_id = c.id OR a.operation IN ('probe', 'verify', 'create')))""",
     "I10 at most one ok attempt a chunk, and one more each time that the server lost it": """
         SELECT c.id FROM v_chunks c JOIN v_attempts a ON a.chunk_id = c.id AND a.operation = 'part' AND a.outcome = 'ok'
         GROUP BY c.id HAVING count(*) > 1 + c.losses""",

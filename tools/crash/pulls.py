@@ -139,6 +139,19 @@ class PullCase(cases.Case):
 
     # MARK: what is judged
 
+    def due(self, files, chunks, tries):
+        """The first request brings the beginning, which comes again where it was cut off or could not be used."""
+        allowed = super().due(files, chunks, tries)
+        with ledgers.Ledger(self.store) as ledger:
+            first = [attempt for attempt in ledger.attempts() if attempt.operation == "create"]
+        known = {file.id: file for file in files}
+        for attempt in first:
+            if attempt.outcome != "ok" or not self.target.keeps_beginning:
+                # Its size may not be known to the ledger.
+                name = self.name_of(known[attempt.file_id])
+                allowed[name] += min(len(self.content[os.fsdecode(name)]), self.target.beginning)
+        return allowed
+
     def name_of(self, file):
         return os.path.relpath(file.path, os.fsencode(self.into))
 
@@ -198,6 +211,8 @@ class Pull(targets.Receiver):
     faults = ("power", "names", "full", "eio", "room", "disk")
     steps = {"before": 5, "names": 6, "room": 24, "full": 12, "recovery": 97}
     words = ("--part-size", "256K")
+    beginning = 256 << 10  # bytes that the first request asks for
+    keeps_beginning = True  # where the file is longer
     script = ""
     replaces = False  # other files have the names before, and are replaced
     cancels = False  # after the kills everything is cancelled
@@ -233,6 +248,8 @@ class OneBody(Pull):
     """A weak ETag: nothing can be continued. What has the names is replaced."""
 
     words = ("--overwrite",)
+    beginning = 1 << 20
+    keeps_beginning = False
     script = "match * * : weak-etag\n"
     replaces = True
     steps = {"before": 8, "names": 10}
