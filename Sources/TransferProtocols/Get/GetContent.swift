@@ -8,7 +8,7 @@ extension GetProtocol: BodiesInAnswers {
   ) -> AnswerContent {
     guard status == 200 || status == 206 else { return .other }
     if let coding = fields[.contentEncoding], coding.lowercased() != "identity",
-      !NamedKind(facts.file.key).isStored(in: coding)
+      !kind(of: facts).isStored(in: coding)
     {
       let text = "the server sent the file in the coding \(printable(coding)), unasked"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
@@ -30,12 +30,16 @@ extension GetProtocol: BodiesInAnswers {
     RemoteVersion(facts.session)?.modified.flatMap { HTTPDate.parse($0, wallMs: facts.wallMs) }
   }
 
+  private func kind(of facts: TransferFacts) -> NamedKind {
+    NamedKind(DownloadURL(place.origin, key: facts.file.key).name)
+  }
+
   // MARK: - The first answer
 
   private func beginning(_ status: Int, _ fields: HTTPFields, _ facts: TransferFacts) -> AnswerContent {
     let range = ContentRange(fields[.contentRange])
     let size = status == 200 ? Self.length(fields) : range?.size
-    if facts.file.expected.isEmpty, NamedKind(facts.file.key).refusesPage(fields) {
+    if facts.file.expected.isEmpty, kind(of: facts).refusesPage(fields) {
       let text =
         "the server sent a web page (\(printable(fields[.contentType] ?? ""))), and the name is not that of one"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))

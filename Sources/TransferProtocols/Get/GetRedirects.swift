@@ -20,7 +20,7 @@ extension GetProtocol {
   }
 
   private func route(behind reply: TransferReply, _ facts: TransferFacts) throws(Failure) -> Route {
-    let original = place.url(facts.file.key)
+    let original = url(facts.file.key)
     let here = facts.route.url ?? original
     guard let location = reply.field("location"), !location.isEmpty else {
       throw Failure(.protoBadReply, "the server answered \(reply.status) without a Location")
@@ -29,13 +29,15 @@ extension GetProtocol {
     let url = URLReference.resolve(location, against: here)
     guard url.utf8.count <= Self.longestURL, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       let origin = WebOrigin(url: url)
-    else { throw Failure(.httpRedirect, "the server answered \(reply.status) with a Location that is no http URL") }
+    else {
+      throw Failure(.httpRedirect, "the Location of the answer \(reply.status) is not an http or https URL")
+    }
     guard origin.isTLS || !here.hasPrefix("https:") else {
       throw Failure(.httpRedirect, "the server points from https to \(origin), where everybody could read the file")
     }
     let route = facts.route
     guard url != original, url != here, !route.left.contains(url) else {
-      throw Failure(.httpRedirect, "the redirects go round in a circle, by way of \(origin)")
+      throw Failure(.httpRedirect, "redirect loop through \(origin)")
     }
     guard route.left.count + (route.url == nil ? 0 : 1) < Self.mostRedirects else {
       throw Failure(.httpRedirect, "more than \(Self.mostRedirects) redirects, the last to \(origin)")

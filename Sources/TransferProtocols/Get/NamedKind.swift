@@ -5,8 +5,9 @@ import TransferModel
 struct NamedKind {
   private let ext: String
 
-  init(_ key: NameBytes) {
-    let ext = FileName(key.lastComponent.bytes).ext.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
+  /// - Parameter name: decoded, without a query.
+  init(_ name: NameBytes) {
+    let ext = FileName(name.lastComponent.bytes).ext.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
     self.ext = String(decoding: ext, as: UTF8.self)
   }
 

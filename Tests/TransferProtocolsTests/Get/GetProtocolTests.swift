@@ -80,6 +80,17 @@ import TransferModel
     #expect(throws: Failure.self) { try proto.request(.chunk(chunk(1, of: facts)), facts, context) }
   }
 
+  /// What stands in the query is not the name, and what is encoded in the name is.
+  @Test(arguments: [("a.zip?v=1", true), ("page?file=a.zip", false), ("a%2Ezip", true), ("d.zip/page", false)])
+  func aWebPageIsKnownByTheNameOfTheFile(_ key: String, _ isRefused: Bool) {
+    let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes(key), size: 0, mtimeMs: 0)
+    let facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
+    let fields: HTTPFields = [.contentType: "text/html", .contentLength: "10"]
+    let content = proto.content(status: 200, fields, of: .create, facts)
+    let wasRefused = if case .refused = content { true } else { false }
+    #expect(wasRefused == isRefused)
+  }
+
   /// nginx gives two files of one second and one length the same strong ETag.
   @Test(arguments: [(0, false), (1, false), (2, true), (29, true)])
   func theTagOfAFreshFileIsNotTrusted(_ seconds: Int, _ isTrusted: Bool) throws {
