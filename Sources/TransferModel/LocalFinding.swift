@@ -11,7 +11,7 @@ public struct LocalFinding: Sendable, Hashable {
   public var verdict: Verdict
   /// Bytes; nil for what is missing.
   public var size: Int64?
-  /// Of what was read, by the algorithm of the receipt; nil when a size was enough to tell, or there is no digest.
+  /// Of the file as read, in the algorithm of the receipt; nil when the size alone decided or no digest was recorded.
   public var digest: Digest?
 
   public init(_ verdict: Verdict, size: Int64? = nil, digest: Digest? = nil) {

@@ -18,7 +18,7 @@ public struct DownloadEntry: Sendable, Hashable {
     throws(TransferError)
   {
     self.init(url: url, path: base.flatMap(url.path(below:)) ?? url.name, expected: expected)
-    let slash = url.hasEncodedSlash ? "and its encoded slash is no part of a name here" : nil
+    let slash = url.hasEncodedSlash ? "and a file name here cannot contain the encoded slash" : nil
     if let cause = slash ?? Self.fault(in: path) {
       throw TransferError(
         .usage, "read URL", NameBytes("\(url)"), cause: "it names \"\(path.embedded)\", \(cause)",

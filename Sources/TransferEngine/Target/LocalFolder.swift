@@ -15,7 +15,7 @@ public struct LocalFolder: Sendable {
   public init(_ path: NameBytes) { self.path = SourceFound.absolute(path) }
 
   /// Makes the folder when it is missing and the one above it is not. Blocking.
-  /// - Throws: `.usage` when there is no such folder and none can be made, and when the path is that of something else.
+  /// - Throws: `.usage` when the folder is missing and cannot be created, or the path is not a folder.
   public func make() throws(TransferError) {
     guard path.withCString({ mkdir($0, 0o777) }) != 0, errno != EEXIST else { return }
     let code = errno

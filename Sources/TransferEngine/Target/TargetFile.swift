@@ -112,7 +112,7 @@ final class TargetFile: ReadableFile {
     guard identity.isSameFile(as: known) else { return nil }
   }
 
-  /// Opens what stands under the final name, to be read; nil when that is no regular file.
+  /// Opens the file with the final name for reading; nil when it is missing or not a regular file.
   convenience init?(placed names: TargetNames, in folder: borrowing TargetFolder) throws(Failure) {
     let descriptor = folder.open(names.name, O_RDONLY | O_NONBLOCK)
     guard descriptor >= 0 else {

@@ -72,9 +72,9 @@ struct TargetFolder: ~Copyable {
 
   private static func failure(_ folder: NameBytes, _ code: Int32) -> Failure {
     guard code == EXDEV || code == ELOOP else {
-      return TargetFile.failure("open or make the folder \(folder.embedded)", code)
+      return TargetFile.failure("reach the folder \(folder.embedded)", code)
     }
-    let text = "the folder \(folder.embedded) leads out of the target folder by a symbolic link"
+    let text = "the folder \(folder.embedded) leads out of the target folder"
     return Failure(.localIO, text, systemError: code)
   }
 

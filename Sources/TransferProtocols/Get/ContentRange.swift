@@ -7,7 +7,7 @@ struct ContentRange: Sendable, Hashable {
   /// Of the whole, in bytes; nil for `*`.
   var size: Int64?
 
-  /// nil for what is no such field: other units, an end before the beginning, or one behind the whole.
+  /// nil for a malformed field: other units, an end before the beginning, or one behind the whole.
   init?(_ field: String?) {
     guard let field, field.lowercased().hasPrefix("bytes ") else { return nil }
     let halves = field.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)

@@ -58,7 +58,7 @@ extension GetProtocol {
     return begun(version, received: isOfUse ? reply.bytesReceived : 0, facts, context)
   }
 
-  /// There is no first byte: the file is empty.
+  /// 416: the file is empty when its total is 0.
   private func begunBehindTheEnd(
     _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {

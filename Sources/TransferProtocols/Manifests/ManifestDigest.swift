@@ -43,7 +43,7 @@ enum ManifestDigest {
     return isWrong ? nil : bytes
   }
 
-  /// 255 for what is no digit.
+  /// 255 when it is not a digit.
   static func nibble(_ byte: UInt8) -> UInt8 {
     switch byte {
     case 0x30...0x39: byte - 0x30
