@@ -8,12 +8,12 @@ extension Destination {
       throw Self.error(text, cause: "it holds a control character", "percent-encode it where it is meant")
     }
     guard let mark = text.range(of: "://") else {
-      throw Self.error(text, cause: "it has no scheme", Self.schemesRemedy)
+      throw Self.error(text, cause: "it has no scheme", Self.schemesRemedy(direction))
     }
     let rest = String(text[mark.upperBound...])
     let scheme = text[..<mark.lowerBound].lowercased()
     guard let definition = AllProtocols.definition(scheme: scheme, direction) else {
-      throw Self.error(text, cause: "its scheme is unknown", Self.schemesRemedy)
+      throw Self.error(text, cause: "its scheme is unknown", Self.schemesRemedy(direction))
     }
     switch definition.address {
     case .bucket: try self.init(bucketAndPrefix: rest, definition.name, text)
@@ -136,7 +136,10 @@ extension Destination {
       } && name.utf8.contains { $0 != 0x2E }
   }
 
-  private static let schemesRemedy = "use one of \(schemes.joined(separator: ", "))"
+  private static func schemesRemedy(_ direction: Direction) -> String {
+    let known = direction == .upload ? schemes : AllProtocols.downloads.flatMap(\.schemes)
+    return "use one of \(known.joined(separator: ", "))"
+  }
 
   private static func error(_ text: String, cause: String, _ remedy: String) -> TransferError {
     TransferError(.usage, "read destination", NameBytes(shown(text)), cause: cause, remedy: remedy)

@@ -40,4 +40,9 @@ import TransferProtocols
     #expect(throws: TransferError.self) { try DownloadURL(base: "http://h/d?x=1") }
     #expect(try DownloadURL(base: "http://h").appending(NameBytes("a")).key == NameBytes("a"))
   }
+
+  @Test func theRemedyNamesWhatCanBeFetched() {
+    let error = #expect(throws: TransferError.self) { try DownloadURL("ftp://h/a") }
+    #expect(error?.remedy == "use one of http://, https://")
+  }
 }
