@@ -128,7 +128,8 @@ extension TransferFacts {
       file.size = plan.size
     }
     if beginning.part != nil { storedChunks += 1 }
-    parts = []
+    // Of a file that came whole nothing has to be read from the ledger.
+    parts = isAllStored ? [beginning.part].compactMap(\.self) : []
     update.gained = beginning.received
     update.isNew = !hasLosses
     update.changes.append(.beginFile(beginning, plan: plan))

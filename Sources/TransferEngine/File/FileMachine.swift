@@ -38,6 +38,8 @@ struct FileMachine: Sendable {
   /// What a commit brings decides how it goes on.
   var isHeld: Bool { if case .held = phase { true } else { false } }
   var isReleased: Bool { phase == .released }
+  /// Neither a control step nor a commit is waited for, and it is not to end.
+  var mayBeginChunks: Bool { phase == .working && requests != .control }
   /// Why it is to leave the engine; nil while it works, and once it has left.
   var ending: FileEnding? { phase.ending }
 

@@ -163,7 +163,8 @@ final class FilesInWork {
 
   private func noteHunger(_ work: FileWork) {
     let machine = work.machine
-    guard machine.ending == nil, machine.unsentCount > machine.backoffs.count else { return }
+    // What ends a control step or a hold lets the file go on.
+    guard machine.mayBeginChunks, machine.unsentCount > machine.backoffs.count else { return }
     if !machine.abilities.repeatable || machine.facts.session != nil || machine.openCount > 0 {
       turns.append(machine.claimed.id)
     }

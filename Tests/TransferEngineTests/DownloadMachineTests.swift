@@ -1,0 +1,77 @@
+import HTTPTypes
+import Testing
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+@testable import TransferEngine
+
+/// Dialogues with the machine of a file that comes here.
+@Suite struct DownloadMachineTests {
+  /// The engine looks at every file that may begin chunks in each of its turns: one that can only wait is not among
+  /// them.
+  @Test func nothingMoreIsBegunWhileTheFirstAnswerIsAwaited() throws {
+    var scene = try Scene()
+    #expect(scene.machine.mayBeginChunks)
+    #expect(scene.advance()?.begin == .control(.create))
+    #expect(!scene.machine.mayBeginChunks)
+    try scene.answer(size: 1 << 30, received: 1 << 20)
+    #expect(scene.machine.mayBeginChunks)
+    #expect(scene.advance()?.begin == .chunks(limit: 4))
+  }
+
+  @Test func aFileThatCameWithTheFirstAnswerIsPlacedByTheNextUnit() throws {
+    var scene = try Scene()
+    _ = scene.advance()
+    let changes = try scene.answer(size: 100, received: 100)
+    #expect(changes.count == 3)
+    let next = scene.advance()
+    let unit = try #require(next)
+    #expect(!unit.wantsParts)
+    #expect(unit.changes == [.startFinishing])
+    guard case .placing(let proof)? = unit.begin else {
+      Issue.record("\(String(describing: unit.begin))")
+      return
+    }
+    #expect(proof.digest == Scene.digest)
+    #expect(!scene.machine.mayBeginChunks)
+  }
+}
+
+private struct Scene {
+  static let digest = Digest(.crc32c, [1, 2, 3, 4])
+
+  var machine: FileMachine
+  let proto: ProtocolInUse
+
+  init() throws {
+    let settings = BatchSettings(destination: "http://h/", download: DownloadSettings(folder: NameBytes("/in")))
+    proto = ProtocolInUse(try AllProtocols.make(settings, credentialsRegion: nil))
+    var claimed = ClaimedFile(
+      id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,
+      path: NameBytes("/in/p"), key: NameBytes("p"),
+      identity: SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0), failures: 0, layout: nil,
+      session: nil, doneChunks: 0, doneBytes: 0, lostAnswer: nil)
+    claimed.direction = .download
+    machine = FileMachine(
+      claimed: claimed, layout: ChunkLayout(whole: 0), location: "http://h/p", abilities: proto.abilities)
+  }
+
+  mutating func advance() -> FileUnit? { machine.advance(proto, chunkLimit: 8, nowMs: 0) }
+
+  /// The first answer: so many bytes of a file of `size` bytes.
+  @discardableResult mutating func answer(size: Int64, received: Int64) throws -> [FileChange] {
+    var begun = Begun(file: FileID(rawValue: 1))
+    begun.session = ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: nil, intendedAtMs: 0))
+    begun.control = (.create, AttemptID(rawValue: 99))
+    machine.begun(begun, asked: 0, nowMs: 0)
+    var reply = TransferReply()
+    (reply.status, reply.bytesReceived) = (206, received)
+    reply.fields = [.contentRange: "bytes 0-\(received - 1)/\(size)", .eTag: "\"v1\"", .acceptRanges: "bytes"]
+    var context = RequestContext(wallMs: 0, credential: nil, learned: LearnedFacts())
+    context.receivedDigest = Self.digest
+    let meaning = proto.base.interpret(reply, to: .create, machine.facts, context)
+    let job = JobStep(target: .control(AttemptID(rawValue: 99)), step: .create, failures: 0)
+    return machine.concluded(job, meaning, RetryDecision(notBeforeMs: 0, isExhausted: false))
+  }
+}
