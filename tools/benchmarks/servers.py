@@ -38,8 +38,7 @@ class Nginx:
             return [master, *map(int, file.read().split())]
 
     def empty(self):
-        for name in os.listdir(self.folder + "/data"):
-            shutil.rmtree(f"{self.folder}/data/{name}")
+        shutil.rmtree(f"{self.folder}/data/in", ignore_errors=True)
 
     def compare(self, source, work, crcs, every_byte):
         for name in work.names:

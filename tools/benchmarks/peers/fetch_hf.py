@@ -1,0 +1,8 @@
+"""fetch_hf.py URL FILE CONNECTIONS: one file by hf_transfer, in the ranges of 10 MiB that huggingface_hub has it take."""
+
+import sys
+
+import hf_transfer
+
+url, path, connections = sys.argv[1:]
+hf_transfer.download(url, path, int(connections), 10 << 20)
