@@ -22,7 +22,8 @@ class Figures:
 
     def __init__(self, document):
         self.document = document
-        self.cells = {(cell["group"], cell["client"]): cell for cell in document.get("send", [])}
+        cells = document.get("send", []) + document.get("fetch", [])
+        self.cells = {(cell["group"], cell["client"]): cell for cell in cells}
 
     def ours(self, group):
         return self.cells.get((group, "transfers"))
@@ -54,7 +55,7 @@ def rows(document):
             f.most("2 GiB to S3, signed, wall", "s3-signed/plain/large", wall, 2.3, "s"),
             f.most("2 GiB to S3, unsigned, wall", "s3-unsigned/plain/large", wall, 1.4, "s"),
         ]
-    found += [small(f, "s3-signed/plain/small", "signed"), *memory(f)]
+    found += [small(f, "s3-signed/plain/small", "signed"), *downloads(f), *memory(f)]
     return found + protocols(document, is_full) + ledger(document) + commands(document, is_full)
 
 
@@ -81,6 +82,27 @@ def small(f, group, kind):
     others = {client: cell["files"] / cell["wall_s"] for (of, client), cell in f.cells.items() if of == group and client != "transfers"}
     peers = ", ".join(f"{client} {rate:,.0f}" for client, rate in others.items())
     return Row(what, peers, aim, f"{rates[0]:,.0f}, {rates[0] / rates[1]:.1f} ×", rates[0] >= 4 * rates[1], ours["disturbed"] or s5cmd["disturbed"])
+
+
+def downloads(f):
+    """Ratios to the peers of the same run: a large file beside rclone and curl, small ones beside the fastest."""
+    found = []
+    for what, field, peer, most in (("wall", "wall_s", "rclone", 0.93), ("CPU", "cpu_s", "curl", 1.2)):
+        group = "get/plain/fetch-large"
+        ours, theirs = f.ours(group), f.cells.get((group, peer))
+        aim, title = f"≤ {most} × {peer}", f"download of one large file, {what}"
+        if not ours or not theirs:
+            found.append(Row(title, "–", aim, "–", None))
+            continue
+        ratio = ours[field] / max(theirs[field], 0.01)
+        found.append(Row(title, f.peers(group, field), aim, f"{ours[field]:.2f} s, {ratio:.2f} ×", ratio <= most, ours["disturbed"]))
+    group = "get/plain/fetch-small"
+    rates = {client: cell["files"] / cell["wall_s"] for (of, client), cell in f.cells.items() if of == group}
+    ours, title, aim = rates.pop("transfers", None), "64 KiB files a second, download", "the most of all"
+    if not ours or not rates:
+        return [*found, Row(title, "–", aim, "–", None)]
+    peers = ", ".join(f"{client} {rate:,.0f}" for client, rate in sorted(rates.items(), key=lambda pair: pair[1]))
+    return [*found, Row(title, peers, aim, f"{ours:,.0f}", ours >= max(rates.values()), f.ours(group)["disturbed"])]
 
 
 def memory(f):
