@@ -1,4 +1,4 @@
-"""fetch_hf.py URL FILE CONNECTIONS: one file by hf_transfer, in the ranges of 10 MiB that huggingface_hub has it take."""
+"""fetch_hf.py URL FILE CONNECTIONS: one file by hf_transfer, in ranges of 10 MiB as huggingface_hub asks for."""
 
 import sys
 
