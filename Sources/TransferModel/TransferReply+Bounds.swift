@@ -18,7 +18,8 @@ enum KeptField: String, CaseIterable {
     }
   }
 
-  var name: HTTPField.Name { HTTPField.Name(rawValue)! }
+  /// Made once: every answer is compared, more than once.
+  static let named = allCases.map { (name: HTTPField.Name($0.rawValue)!, most: $0.most) }
 }
 
 extension TransferReply {
@@ -28,10 +29,18 @@ extension TransferReply {
   /// What is wrong with a success whose fields cannot be kept; nil when all is well.
   var overlongField: String? {
     guard (200..<300).contains(status) else { return nil }
-    for kept in KeptField.allCases {
-      guard let value = fields[kept.name], value.utf8.count > kept.most else { continue }
-      return "the field \(kept.name) of the answer has \(value.utf8.count) bytes, and \(kept.most) are kept at most"
+    for (name, most) in KeptField.named {
+      let length = length(of: name)
+      guard length > most else { continue }
+      return "the field \(name) of the answer has \(length) bytes, and \(most) are kept at most"
     }
     return nil
+  }
+
+  /// Bytes of a field's value; of one that comes more than once those of `fields[name]`, with ", " between.
+  private func length(of name: HTTPField.Name) -> Int {
+    var length = 0
+    for field in fields where field.name == name { length += field.value.utf8.count + (length > 0 ? 2 : 0) }
+    return length
   }
 }

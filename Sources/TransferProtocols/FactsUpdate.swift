@@ -9,8 +9,9 @@ public struct FactsUpdate: Sendable {
   public var isNew = false
 
   public enum Change: Sendable {
-    /// The session has a name at the server now.
-    case openSession(OpenedSession)
+    /// The session has a name at the server now; `notes`, where the same answer says them, are all that is remembered
+    /// with it.
+    case openSession(OpenedSession, notes: [String: String]? = nil)
     /// All that is remembered with the session now.
     case noteSession([String: String])
     /// To be remembered with the chunk, which may be stored.
@@ -45,8 +46,7 @@ extension TransferFacts {
     var update = FactsUpdate()
     if let learned = meaning.learned { self.learned = learned }
     if let route = meaning.route { self.route = route.remembering(self.route) }
-    if let opened = meaning.opened { update.changes += name(opened) }
-    update.changes += note(meaning.notes)
+    update.changes += remember(meaning)
     if let doubt = meaning.doubt {
       askAgain()
       update.changes.append(.doubtChunk(doubt))
@@ -55,6 +55,15 @@ extension TransferFacts {
     acked += update.gained
     if update.gained > 0 { route.arrived() }
     return update
+  }
+
+  private mutating func remember(_ meaning: Interpretation) -> [FactsUpdate.Change] {
+    let named = meaning.opened.map { name($0) } ?? []
+    let noted = note(meaning.notes)
+    guard case .openSession(let opened, _)? = named.first, case .noteSession(let notes)? = noted.first else {
+      return named + noted
+    }
+    return [.openSession(opened, notes: notes)]
   }
 
   /// The server named the session; it may say so more than once.

@@ -24,7 +24,7 @@ import TransferProtocols
     var scene = try Scene()
     _ = scene.advance()
     let changes = try scene.answer(size: 100, received: 100)
-    #expect(changes.count == 3)
+    #expect(changes.count == 2)
     let next = scene.advance()
     let unit = try #require(next)
     #expect(!unit.wantsParts)

@@ -31,10 +31,19 @@ import Testing
     var facts = facts(session: nil) { $0.lostAnswer = .create }
     let first = OpenedSession(remoteID: "a", expiresAtMs: 7)
     let update = facts.apply(.opened(first), to: .create, inOrder)
-    guard case .openSession(first)? = update.changes.first else { return #expect(Bool(false)) }
+    guard case .openSession(first, notes: nil)? = update.changes.first else { return #expect(Bool(false)) }
     #expect(facts.lostAnswer == nil)
     #expect(facts.apply(.opened(OpenedSession(remoteID: "b", expiresAtMs: 8)), to: .create, inOrder).changes.isEmpty)
     #expect(facts.session?.remoteID == "a" && facts.session?.expiresAtMs == 7)
+  }
+
+  @Test func whatIsRememberedWithTheNameOfASessionIsOneChange() {
+    var facts = facts(session: nil)
+    let named = OpenedSession(remoteID: "a", expiresAtMs: nil)
+    let update = facts.apply(.opened(named).with(notes: ["a": "1"]), to: .create, inOrder)
+    #expect(update.changes.count == 1)
+    guard case .openSession(named, notes: ["a": "1"])? = update.changes.first else { return #expect(Bool(false)) }
+    #expect(facts.session?.notes == ["a": "1"])
   }
 
   @Test func notesAreMergedAndAnEmptyOneIsForgotten() {

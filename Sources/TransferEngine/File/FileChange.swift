@@ -28,7 +28,7 @@ enum FileChange: Sendable, Hashable {
   case resetChunks
   /// Shorter chunks, of a file of which nothing is stored.
   case recut(ChunkLayout)
-  case openSession(remoteID: String, expiresAtMs: Int64?)
+  case openSession(remoteID: String, expiresAtMs: Int64?, notes: [String: String]? = nil)
   /// The attempt began as unrepeatable, and opened its session: from now on the server can be asked about it.
   case askAbout(AttemptID)
   /// A session whose name is ours begins open.

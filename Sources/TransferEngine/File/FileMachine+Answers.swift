@@ -35,8 +35,8 @@ extension FileMachine {
   /// The rows that a change of the facts concerns.
   private mutating func changes(_ job: JobStep, _ change: FactsUpdate.Change, _ retry: RetryDecision) -> [FileChange] {
     switch change {
-    case .openSession(let session):
-      return [.openSession(remoteID: session.remoteID, expiresAtMs: session.expiresAtMs)]
+    case .openSession(let session, let notes):
+      return [.openSession(remoteID: session.remoteID, expiresAtMs: session.expiresAtMs, notes: notes)]
     case .noteSession(let notes): return [.noteSession(notes)]
     case .doubtChunk(let remote): return job.chunk.map { [.doubtChunk($0, job.attempt, remote: remote)] } ?? []
     case .storeChunk(let part): return stored(job, part)

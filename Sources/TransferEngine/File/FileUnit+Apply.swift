@@ -86,9 +86,10 @@ extension FileUnit {
       try require(tx.confirmChunks(file, run, by: attempt, confirmation, etag: etag), "confirm chunks")
     case .resetChunks: _ = try tx.resetChunks(file, run)
     case .recut(let layout): try require(tx.recut(file, run, layout), "cut anew")
-    case .openSession(let remoteID, let expiresAtMs):
+    case .openSession(let remoteID, let expiresAtMs, let notes):
       guard let session else { preconditionFailure("open a session that was not intended") }
-      try require(tx.openSession(session, run, remoteID: remoteID, expiresAtMs: expiresAtMs), "open session")
+      let opened = try tx.openSession(session, run, remoteID: remoteID, expiresAtMs: expiresAtMs, notes: notes)
+      try require(opened, "open session")
     case .askAbout(let attempt):
       guard let session else { preconditionFailure("ask about a session that was not intended") }
       try require(tx.askAbout(attempt, of: session, run), "ask about attempt")

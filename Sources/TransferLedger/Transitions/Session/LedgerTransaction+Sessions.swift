@@ -12,14 +12,17 @@ extension LedgerTransaction {
         .int(wallMs)))
   }
 
-  /// intended → open, when its file is with this run. `remoteID` is the name that the server gave it.
+  /// intended → open, when its file is with this run. `remoteID` is the name that the server gave it; `notes` replace
+  /// what is remembered of it, nil leaves that.
   public func openSession(
-    _ session: SessionID, _ run: RunID, remoteID: String, expiresAtMs: Int64?
+    _ session: SessionID, _ run: RunID, remoteID: String, expiresAtMs: Int64?, notes: [String: String]? = nil
   ) throws -> TransitionResult {
     try moveSession(
       session, run, from: .intended, to: .open,
-      "UPDATE session SET {moved}, remote_id = ?1, opened_at = ?2, expires_at = ?3 WHERE {guard}", .text(remoteID),
-      .int(wallMs), .int(expiresAtMs))
+      """
+      UPDATE session SET {moved}, remote_id = ?1, opened_at = ?2, expires_at = ?3, notes = coalesce(?4, notes)
+      WHERE {guard}
+      """, .text(remoteID), .int(wallMs), .int(expiresAtMs), try notes.map(json) ?? .null)
   }
 
   /// An attempt that must not be repeated opened this session by its own request: what became of it can be asked from
