@@ -47,6 +47,10 @@ int csys_preallocate(int fd, int64_t length) {
   return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -1;
 }
 
+int csys_punch_hole(int fd, int64_t offset, int64_t length) {
+  return length == 0 ? 0 : fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+}
+
 // umask(2) cannot be asked without being set, for all threads. Source: proc(5), since Linux 4.7.
 uint32_t csys_umask(void) {
   char line[256];

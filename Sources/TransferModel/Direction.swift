@@ -12,6 +12,12 @@ public struct DownloadSettings: Sendable, Hashable {
   public var folder: NameBytes
   /// Replaces files that are there.
   public var overwrites: Bool
+  /// Ranges of one file at a time; nil leaves it to the protocol.
+  public var segments: Int?
+  /// Files get the time of modification that their server says.
+  public var keepsTime = true
+  /// Zeros that arrive take no room on the disk.
+  public var isSparse = false
 
   public init(folder: NameBytes, overwrites: Bool = false) {
     (self.folder, self.overwrites) = (folder, overwrites)
@@ -19,18 +25,24 @@ public struct DownloadSettings: Sendable, Hashable {
 }
 
 extension DownloadSettings: Codable {
-  private enum Key: String, CodingKey { case folder, overwrites }
+  private enum Key: String, CodingKey { case folder, overwrites, segments, keepsTime, isSparse }
 
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: Key.self)
     folder = NameBytes(embedded: try values.decode(String.self, forKey: .folder))
     overwrites = try values.decode(Bool.self, forKey: .overwrites)
+    segments = try values.decodeIfPresent(Int.self, forKey: .segments)
+    keepsTime = try values.decodeIfPresent(Bool.self, forKey: .keepsTime) ?? true
+    isSparse = try values.decodeIfPresent(Bool.self, forKey: .isSparse) ?? false
   }
 
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: Key.self)
     try values.encode(folder.embedded, forKey: .folder)
     try values.encode(overwrites, forKey: .overwrites)
+    try values.encodeIfPresent(segments, forKey: .segments)
+    if !keepsTime { try values.encode(keepsTime, forKey: .keepsTime) }
+    if isSparse { try values.encode(isSparse, forKey: .isSparse) }
   }
 }
 

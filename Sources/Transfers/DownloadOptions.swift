@@ -21,6 +21,12 @@ public struct DownloadOptions: Sendable {
   public var digest: Digest?
   /// Replaces files that are there.
   public var overwrites = false
+  /// Ranges of one file at a time, one of ``segmentCounts``; nil for four.
+  public var segments: Int?
+  /// Files get the time of modification that their server says.
+  public var keepsTime = true
+  /// Zeros that arrive take no room on the disk.
+  public var isSparse = false
   public var name: String?
   public var labels: [String: String] = [:]
   public var priority = 0
@@ -29,6 +35,9 @@ public struct DownloadOptions: Sendable {
   /// A reference to a credential, as ``BatchSettings/auth``.
   public var auth: String?
   public var caFile: String?
+
+  /// What ``segments`` may be.
+  public static let segmentCounts = 1...64
 
   public init(_ sources: [Source], to folder: NameBytes) { (self.sources, self.folder) = (sources, folder) }
 

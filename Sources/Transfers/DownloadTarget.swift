@@ -38,9 +38,12 @@ struct DownloadTarget: Sendable {
   static func place(_ destination: String, _ folder: NameBytes) -> String { "\(destination) to \(folder.embedded)" }
 
   private func settings(_ origin: WebOrigin) throws(TransferError) -> BatchSettings {
+    var download = DownloadSettings(folder: folder.path, overwrites: options.overwrites)
+    (download.segments, download.keepsTime) = (options.segments, options.keepsTime)
+    download.isSparse = options.isSparse
     let asked = BatchSettings(
       destination: "\(origin)/", options: options.options, auth: options.auth, caFile: options.caFile,
-      download: DownloadSettings(folder: folder.path, overwrites: options.overwrites))
+      download: download)
     try AllProtocols.refuseForeignOptions(asked)
     let settings = try asked.rooted()
     if let file = settings.caFile { try TrustFile.check(file, namedBy: "--ca-file") }

@@ -67,6 +67,10 @@ int csys_open_unnamed(const char *_Nonnull folder);
 /// where the file system cannot; -1 with errno.
 int csys_preallocate(int fd, int64_t length);
 
+/// Makes a range read as zeros and gives its whole blocks back to the file system; the length of the file stays.
+/// 0, or -1 with errno.
+int csys_punch_hole(int fd, int64_t offset, int64_t length);
+
 /// The permissions that this process takes away from files that it makes (umask(2)).
 uint32_t csys_umask(void);
 

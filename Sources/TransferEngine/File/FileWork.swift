@@ -29,14 +29,17 @@ final class FileWork {
   init(_ file: ClaimedFile, to destination: BatchDestination, _ engine: Engine, isLossy: Bool) {
     self.destination = destination
     machine = FileMachine(file, destination.resolved.transferProtocol, isLossy: isLossy)
-    let (ledger, id, chunks) = (engine.ledger, file.id, engine.configuration.chunksPerFile)
+    let (ledger, id) = (engine.ledger, file.id)
+    let download = destination.refusals.settings.download
+    let chunks = download?.segments ?? engine.configuration.chunksPerFile
     version = SourceVersion(file.identity) { () throws(TransferError) in
       try ledger.read { reader in try reader.sentContent(of: id) }
     }
     recorded = version.identity
-    target = destination.refusals.settings.download.map { settings in
+    target = download.map { settings in
       Target(
-        TargetNames(file.path, below: settings.folder, file.uid), known: file.identity, overwrites: settings.overwrites)
+        TargetNames(file.path, below: settings.folder, file.uid), known: file.identity, overwrites: settings.overwrites,
+        isSparse: settings.isSparse)
     }
     concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
   }

@@ -70,8 +70,10 @@ final class LocalFiles {
     let file = work.machine.claimed.id
     let facts = work.machine.facts
     let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers
+    let keepsTime = work.destination.refusals.settings.download?.keepsTime ?? true
     let placing = target.placing(
-      size: facts.layout.size, digest: proof.digest, modifiedMs: receiving?.modificationTimeMs(facts),
+      size: facts.layout.size, digest: proof.digest,
+      modifiedMs: keepsTime ? receiving?.modificationTimeMs(facts) : nil,
       compared: receiving?.digestsToCompare(facts) ?? [], readStop)
     let mailbox = mailbox
     pool.wait(

@@ -6,18 +6,19 @@ final class Target: Sendable {
   /// The partial file as the ledger knew it when the file was claimed; its inode is 0 where there was none.
   private let known: SourceIdentity
   let overwrites: Bool
+  private let isSparse: Bool
   private let opened = Lock<TargetFile?>(nil)
 
-  init(_ names: TargetNames, known: SourceIdentity, overwrites: Bool) {
-    (self.names, self.known, self.overwrites) = (names, known, overwrites)
+  init(_ names: TargetNames, known: SourceIdentity, overwrites: Bool, isSparse: Bool = false) {
+    (self.names, self.known, self.overwrites, self.isSparse) = (names, known, overwrites, isSparse)
   }
 
   /// The partial file with room for `size` bytes; with nil it is emptied, before it is known how large it becomes.
   /// Blocking. nil when it is gone although it `holdsBytes`.
   func file(size: Int64?, holdsBytes: Bool) throws(Failure) -> TargetFile? {
     try opened.withLock { opened throws(Failure) in
-      if opened == nil, known.inode != 0 { opened = try TargetFile(opening: names, known) }
-      if opened == nil, !holdsBytes { opened = try TargetFile(making: names) }
+      if opened == nil, known.inode != 0 { opened = try TargetFile(opening: names, known, isSparse: isSparse) }
+      if opened == nil, !holdsBytes { opened = try TargetFile(making: names, isSparse: isSparse) }
       if let size { try opened?.reserve(size) } else { try opened?.empty() }
       return opened
     }

@@ -13,9 +13,12 @@ final class TargetFile: ReadableFile {
   let descriptor: Int32
   /// Inode, device and boot say which file it is; the rest changes with each write.
   let identity: SourceIdentity
+  /// Takes room only for what is not zero; it has its full length as soon as that is known.
+  let isSparse: Bool
   private let reserved = Lock<Int64>(0)
 
-  private init(_ descriptor: Int32) throws(Failure) {
+  private init(_ descriptor: Int32, isSparse: Bool = false) throws(Failure) {
+    self.isSparse = isSparse
     var status = csys_file_status()
     guard csys_status_fd(descriptor, &status) == 0 else {
       let code = errno
@@ -31,9 +34,9 @@ final class TargetFile: ReadableFile {
   /// Makes the partial file, for this user alone, and the folders that lead to it. One that is there under this name,
   /// which no other file can have, was made by an engine that ended before it could say so; it holds nothing that is
   /// known.
-  convenience init(making names: TargetNames) throws(Failure) {
+  convenience init(making names: TargetNames, isSparse: Bool = false) throws(Failure) {
     let folder = try TargetFolder(making: names)
-    try self.init(try Self.make(names.partial, in: folder))
+    try self.init(try Self.make(names.partial, in: folder), isSparse: isSparse)
   }
 
   /// Left free for others, the ledger among them, in bytes.
@@ -46,6 +49,10 @@ final class TargetFile: ReadableFile {
       guard reserved < size else { return }
       var status = stat()
       guard fstat(descriptor, &status) == 0 else { throw Self.failure("examine the partial file", errno) }
+      if isSparse {
+        try lengthen(to: size, from: Int64(status.st_size))
+        return reserved = size
+      }
       let (missing, free) = (size - Int64(status.st_blocks) * 512, freeBytes)
       guard missing <= 0 || free < 0 || missing <= free - Self.roomLeft else {
         let room = "the disk has \(max(0, free)), of which \(Self.roomLeft) are left to others"
@@ -58,6 +65,25 @@ final class TargetFile: ReadableFile {
         throw Self.failure("make room for \(size) bytes", code)
       }
       reserved = size
+    }
+  }
+
+  /// Before anything is written behind its end, so that no other writer is behind it.
+  private func lengthen(to size: Int64, from now: Int64) throws(Failure) {
+    guard now < size, ftruncate(descriptor, off_t(size)) != 0 else { return }
+    throw Self.failure("make a file of \(size) bytes", errno)
+  }
+
+  /// Makes zeros of a range, which take no room where the file system can do that (fallocate(2), Linux 2.6.38).
+  func clear(_ range: ByteRange) throws(Failure) {
+    guard csys_punch_hole(descriptor, range.offset, range.length) != 0 else { return }
+    guard errno == EOPNOTSUPP || errno == ENOSYS else { throw Self.failure("free room", errno) }
+    let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(min(range.length, 1 << 20)), alignment: 16)
+    defer { zeros.deallocate() }
+    zeros.initializeMemory(as: UInt8.self, repeating: 0)
+    for offset in stride(from: range.offset, to: range.end, by: zeros.count) {
+      let part = min(Int64(zeros.count), range.end - offset)
+      try write(UnsafeRawBufferPointer(rebasing: zeros[..<Int(part)]), at: offset)
     }
   }
 
@@ -94,21 +120,23 @@ final class TargetFile: ReadableFile {
   }
 
   /// Opens the partial file that was noted as `known`; nil when it is not there any more, or is another one.
-  convenience init?(opening names: TargetNames, _ known: SourceIdentity) throws(Failure) {
+  convenience init?(
+    opening names: TargetNames, _ known: SourceIdentity, isSparse: Bool = false
+  ) throws(Failure) {
     guard let folder = try TargetFolder(of: names) else { return nil }
-    try self.init(opening: names, in: folder, known)
+    try self.init(opening: names, in: folder, known, isSparse: isSparse)
   }
 
   /// The same in its folder.
   convenience init?(
-    opening names: TargetNames, in folder: borrowing TargetFolder, _ known: SourceIdentity
+    opening names: TargetNames, in folder: borrowing TargetFolder, _ known: SourceIdentity, isSparse: Bool = false
   ) throws(Failure) {
     let descriptor = folder.open(names.partial, O_RDWR | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == EISDIR { return nil }
       throw Self.failure("open the partial file", errno)
     }
-    try self.init(descriptor)
+    try self.init(descriptor, isSparse: isSparse)
     guard identity.isSameFile(as: known) else { return nil }
   }
 

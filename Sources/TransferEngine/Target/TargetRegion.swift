@@ -18,6 +18,7 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   private let head: Digest?
   // Touched by one thread at a time: the transport's while the request runs, the engine's after its reply.
   private var running: RunningDigest
+  private var zeros = ZeroRun()
   /// Where the next byte of the body belongs.
   private var position: Int64 = 0
   /// Where the body ends; nil where its length is not known.
@@ -73,8 +74,12 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    if end == nil { try checkRoom() }
-    try file.write(bytes, at: range.offset + taken)
+    if end == nil || file.isSparse { try checkRoom() }
+    if file.isSparse {
+      try zeros.write(bytes, at: range.offset + taken, to: file)
+    } else {
+      try file.write(bytes, at: range.offset + taken)
+    }
     running.update(bytes)
     taken += Int64(bytes.count)
   }
@@ -90,15 +95,14 @@ final class TargetRegion: BodySink, @unchecked Sendable {
     }
   }
 
-  /// A body without a length may have no end: it does not get the last of the disk.
+  /// A body without a length may have no end, and nothing was reserved for a sparse file: neither gets the last of the
+  /// disk.
   private func checkRoom() throws(Failure) {
     guard taken >= checkedAt else { return }
     checkedAt = taken + Self.roomEvery
     guard (0..<TargetFile.roomLeft).contains(file.freeBytes) else { return }
-    throw Failure(
-      .localDiskFull,
-      "the body has no length, went on after \(taken) bytes, and the disk has less than \(TargetFile.roomLeft >> 20) MiB left"
-    )
+    let body = end == nil ? "the body has no length, and went on after \(taken) bytes" : "\(taken) bytes came"
+    throw Failure(.localDiskFull, "\(body); the disk has less than \(TargetFile.roomLeft >> 20) MiB left")
   }
 
   private static let roomEvery: Int64 = 16 << 20
@@ -106,7 +110,14 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   /// What was taken is on the disk when this returns nil. Blocking; after the reply.
   func settle() -> Failure? {
     guard taken > 0 else { return nil }
-    do throws(Failure) { try file.sync() } catch { return error }
+    do throws(Failure) {
+      try zeros.flush(to: file)
+      // Of a body without a length: no other writer is behind it.
+      if file.isSparse { try file.reserve(range.offset + taken) }
+      try file.sync()
+    } catch {
+      return error
+    }
     return nil
   }
 

@@ -11,7 +11,8 @@ extension GetProtocol {
       parallel: "yes", isResumable: true, probe: "its first bytes", digest: "CRC32C", exactlyOnce: "yes"),
     options: [.partSize],
     make: { settings, place throws(TransferError) in
-      GetProtocol(place: place, chunkSize: try settings.partSize.map(GetProtocol.checked))
+      GetProtocol(
+        place: place, chunkSize: try settings.partSize.map(GetProtocol.checked), segments: settings.download?.segments)
     })
 
   private static func checked(_ size: Int64) throws(TransferError) -> Int64 {

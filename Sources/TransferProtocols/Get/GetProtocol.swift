@@ -14,14 +14,18 @@ public struct GetProtocol: TransferProtocol, Sendable {
   let place: WebPlace
   /// Bytes; nil chooses.
   let chunkSize: Int64?
+  /// Ranges of one file at a time; nil for the usual number.
+  var segments: Int?
 
   public var name: String { Self.definition.name }
-  public let abilities = ProtocolAbilities(
-    parallelChunks: true, mostParallel: Self.mostRanges, resumable: true, needsParts: true)
+  public var abilities: ProtocolAbilities {
+    ProtocolAbilities(
+      parallelChunks: true, mostParallel: segments ?? Self.usualRanges, resumable: true, needsParts: true)
+  }
   public let sentDigest = DigestAlgorithm.crc32c
 
   /// Of one file at a time: many servers allow an address only a few connections.
-  private static let mostRanges = 4
+  private static let usualRanges = 4
   static let leastChunk: Int64 = 64 << 10
   private static let usualChunk: Int64 = 32 << 20
   private static let mostChunks: Int64 = 10_000
@@ -56,7 +60,14 @@ public struct GetProtocol: TransferProtocol, Sendable {
   func layout(of version: RemoteVersion) -> ChunkLayout {
     guard version.hasRanges else { return ChunkLayout(whole: version.size) }
     let least = version.size / Self.mostChunks + 1
-    return ChunkLayout(size: version.size, chunkSize: max(chunkSize ?? Self.usualChunk, least))
+    return ChunkLayout(size: version.size, chunkSize: max(chunkSize ?? chosenChunk(version.size), least))
+  }
+
+  /// Shorter where a person wants more ranges at a time than the usual ones would be.
+  private func chosenChunk(_ size: Int64) -> Int64 {
+    guard let segments else { return Self.usualChunk }
+    let share = (size - 1) / Int64(segments) + 1
+    return min(Self.usualChunk, max(Self.longestBeginning, share))
   }
 
   public var beginning: ByteRange {

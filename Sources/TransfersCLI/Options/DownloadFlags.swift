@@ -51,7 +51,20 @@ struct DownloadFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Bytes of a range: 8M (default: chosen).", valueName: "bytes"))
   var partSize: ByteQuantity?
 
+  @Option(help: ArgumentHelp("Ranges of one file at a time, 1 to 64 (default: 4).", valueName: "n"))
+  var segments: Int?
+
+  @Flag(help: "Runs of zeros that arrive become holes, which take no room on the disk.")
+  var sparse = false
+
+  @Flag(name: .customLong("no-mtime"), help: "Files get the present time, not the one that their server says.")
+  var noMtime = false
+
   func validate() throws {
+    if let segments, !DownloadOptions.segmentCounts.contains(segments) {
+      throw ValidationError(
+        "--segments must be \(DownloadOptions.segmentCounts.lowerBound) to \(DownloadOptions.segmentCounts.upperBound)")
+    }
     guard places.count >= (filesFrom.isEmpty ? 2 : 1) else {
       throw ValidationError("name one URL or more (or --files-from), and then a folder")
     }
@@ -83,6 +96,7 @@ struct DownloadFlags: ParsableArguments {
     }
     var options = DownloadOptions(urls + lists, to: places.last ?? NameBytes("."))
     (options.overwrites, options.baseURL) = (overwrite, baseURL)
+    (options.segments, options.keepsTime, options.isSparse) = (segments, !noMtime, sparse)
     options.digest = digest.flatMap { Digest(text: $0.lowercased()) }
     (options.name, options.labels, options.priority) = (name, BatchOptions.table(labels), priority)
     (options.auth, options.caFile) = (auth, caFile)
