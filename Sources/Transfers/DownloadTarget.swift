@@ -16,46 +16,65 @@ struct DownloadTarget: Sendable {
   /// The batches of these servers. Their names are the one that was given; with several servers, each with the server
   /// behind it.
   /// - Throws: `.usage` for options that downloads do not know, `.config` for files that cannot be understood.
-  func batches(_ origins: [WebOrigin]) throws(TransferError) -> [WebOrigin: NewBatch] {
+  func batches(_ origins: [DownloadOrigin]) throws(TransferError) -> [DownloadOrigin: NewBatch] {
     if options.auth != nil, origins.count > 1 {
       throw TransferError(
         .usage, "read --auth", cause: "the files come from \(origins.count) servers, and each would get the credential",
         remedy: "pull the files of its server by themselves")
     }
-    var batches: [WebOrigin: NewBatch] = [:]
+    try refuseForeignOptions(origins)
+    var batches: [DownloadOrigin: NewBatch] = [:]
     for origin in origins {
       let settings = try settings(origin)
+      let proto = try AllProtocols.make(settings, credentialsRegion: nil)
       let name = options.name.map { origins.count > 1 ? "\($0)@\(origin.authority)" : $0 }
       batches[origin] = NewBatch(
-        name: name, settings: settings, protocolName: try AllProtocols.make(settings, credentialsRegion: nil).name,
-        destination: settings.destination, place: Self.place("\(origin)/", folder.path), labels: options.labels,
-        priority: options.priority)
+        name: name, settings: settings, protocolName: proto.name, destination: settings.destination,
+        place: Self.place(proto, folder.path), labels: options.labels, priority: options.priority)
     }
     return batches
   }
 
   /// What keys belong to: the same URL may be fetched to several folders.
-  static func place(_ destination: String, _ folder: NameBytes) -> String { "\(destination) to \(folder.embedded)" }
+  static func place(_ proto: any TransferProtocol, _ folder: NameBytes) -> String {
+    "\(proto.location(ofKey: NameBytes(""))) to \(folder.embedded)"
+  }
 
-  private func settings(_ origin: WebOrigin) throws(TransferError) -> BatchSettings {
+  /// An option must say something to one of the servers.
+  /// - Throws: `.usage`.
+  private func refuseForeignOptions(_ origins: [DownloadOrigin]) throws(TransferError) {
+    var foreign: Set<String>?
+    for origin in origins {
+      let unknown = Set(try AllProtocols.foreignOptions(asked(origin)))
+      foreign = foreign?.intersection(unknown) ?? unknown
+    }
+    guard let foreign, !foreign.isEmpty, let first = origins.first else { return }
+    try AllProtocols.refuseForeignOptions(asked(first), foreign.sorted())
+  }
+
+  private func asked(_ origin: DownloadOrigin) -> BatchSettings {
     var download = DownloadSettings(folder: folder.path, overwrites: options.overwrites)
     (download.segments, download.keepsTime) = (options.segments, options.keepsTime)
     download.isSparse = options.isSparse
-    let asked = BatchSettings(
+    return BatchSettings(
       destination: "\(origin)/", options: options.options, auth: options.auth, caFile: options.caFile,
       download: download)
-    try AllProtocols.refuseForeignOptions(asked)
-    let settings = try asked.rooted()
-    if let file = settings.caFile { try TrustFile.check(file, namedBy: "--ca-file") }
-    return settings
   }
 
-  /// Variables of the environment that credentials are read from.
-  func variables() throws(TransferError) -> [String] {
-    guard let auth = options.auth, case .environment(let name) = try CredentialReference(parsing: auth).place else {
-      return []
-    }
-    return [name]
+  private func settings(_ origin: DownloadOrigin) throws(TransferError) -> BatchSettings {
+    var asked = asked(origin)
+    for option in try AllProtocols.foreignOptions(asked) { asked.options[option] = nil }
+    let settings = try asked.rooted()
+    if let file = settings.caFile { try TrustFile.check(file, namedBy: "--ca-file") }
+    guard try Destination(settings).definition.credential == .aws else { return settings }
+    return try AWSEnvironment(profile: settings.awsProfile).completing(settings)
+  }
+
+  /// Variables of the environment that the credentials of these batches are read from.
+  func variables(_ batches: some Sequence<NewBatch>) throws(TransferError) -> [String] {
+    var names: Set<String> = []
+    for batch in batches { names.formUnion(try batch.settings.credentialVariables) }
+    return names.sorted()
   }
 
   /// Every file that is asked for, checked.

@@ -9,6 +9,9 @@ public enum ProtocolCatalog {
   /// The options of all protocols, each once.
   public static var options: [ProtocolOption] { AllProtocols.options }
 
+  /// Options of those that fetch.
+  public static var downloadOptions: [ProtocolOption] { AllProtocols.downloadOptions }
+
   /// Options in `settings` that the destination does not know, by their long names without dashes; `add` refuses them.
   /// - Throws: `.usage` for a destination that cannot be understood.
   public static func foreignOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {

@@ -32,14 +32,7 @@ struct UploadTarget: Sendable {
 
   /// Variables of the environment that credentials and inputs are read from.
   func variables() throws(TransferError) -> [String] {
-    var references = (settings.profile?.secrets ?? [:]).values.map { SecretReference($0) }
-    if let auth = settings.auth { references.append(try CredentialReference(parsing: auth).place) }
-    var names: Set<String> = []
-    for case .environment(let name)? in references { names.insert(name) }
-    if destination.definition.credential == .aws {
-      names.formUnion(try AWSEnvironment(profile: settings.awsProfile).variables)
-    }
-    return names.sorted()
+    try settings.credentialVariables.sorted()
   }
 
   /// The batch that an `add` with these options makes.
@@ -47,5 +40,21 @@ struct UploadTarget: Sendable {
     NewBatch(
       name: options.name, settings: settings, protocolName: transferProtocol.name, destination: settings.destination,
       place: transferProtocol.location(ofKey: NameBytes("")), labels: options.labels, priority: options.priority)
+  }
+}
+
+extension BatchSettings {
+  /// Variables of the environment that credentials and inputs are read from.
+  var credentialVariables: Set<String> {
+    get throws(TransferError) {
+      var references = (profile?.secrets ?? [:]).values.map { SecretReference($0) }
+      if let auth { references.append(try CredentialReference(parsing: auth).place) }
+      var names: Set<String> = []
+      for case .environment(let name)? in references { names.insert(name) }
+      if try Destination(self).definition.credential == .aws {
+        names.formUnion(try AWSEnvironment(profile: awsProfile).variables)
+      }
+      return names
+    }
   }
 }

@@ -8,7 +8,7 @@ import Transfers
 /// Options that the definitions of protocols declare are options of the command line like all others.
 @Suite struct ProtocolOptionTests {
   private func values(_ arguments: String...) throws -> [String: OptionValue] {
-    try ProtocolOptions.parse(arguments).values
+    try ProtocolOptions<UploadProtocols>.parse(arguments).values
   }
 
   @Test func eachKindIsRead() throws {
@@ -21,7 +21,7 @@ import Transfers
 
   @Test(arguments: [["--part-size", "x"], ["--region"], ["--no-if-none-match"], ["--parallel=1"]])
   func whatCannotBeReadIsRefused(_ arguments: [String]) {
-    #expect(throws: (any Error).self) { try ProtocolOptions.parse(arguments) }
+    #expect(throws: (any Error).self) { try ProtocolOptions<UploadProtocols>.parse(arguments) }
   }
 
   @Test(arguments: ProtocolCatalog.options)

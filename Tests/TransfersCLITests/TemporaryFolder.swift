@@ -34,14 +34,16 @@ final class TemporaryFolder: Sendable {
   }
 }
 
-func readText(_ path: String) throws -> String {
+func readText(_ path: String) throws -> String { String(decoding: try readBytes(path), as: UTF8.self) }
+
+func readBytes(_ path: String) throws -> [UInt8] {
   guard let file = fopen(path, "r") else { throw SystemFailure("open \(path)") }
   defer { fclose(file) }
   var bytes: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 65_536)
   while true {
     let count = fread(&buffer, 1, buffer.count, file)
-    guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+    guard count > 0 else { return bytes }
     bytes += buffer.prefix(count)
   }
 }

@@ -8,11 +8,11 @@ public struct DownloadAdmitter {
   let spool: DownloadSpool
   let folder: LocalFolder
   /// By the servers of the spool.
-  let batches: [WebOrigin: NewBatch]
+  let batches: [DownloadOrigin: NewBatch]
   private let overwrites: Bool
 
   /// - Parameter spool: checked.
-  public init(_ spool: DownloadSpool, to folder: LocalFolder, _ batches: [WebOrigin: NewBatch]) {
+  public init(_ spool: DownloadSpool, to folder: LocalFolder, _ batches: [DownloadOrigin: NewBatch]) {
     (self.spool, self.folder, self.batches) = (spool, folder, batches)
     overwrites = batches.values.contains { $0.settings.download?.overwrites ?? false }
   }
@@ -76,7 +76,7 @@ public struct DownloadAdmitter {
   }
 
   private func groups(
-    _ page: [DownloadEntry], _ targets: [WebOrigin: AdmissionTarget]
+    _ page: [DownloadEntry], _ targets: [DownloadOrigin: AdmissionTarget]
   ) -> [(target: AdmissionTarget, files: [NewDownload])] {
     let byOrigin = Dictionary(grouping: page, by: \.url.origin)
     return spool.origins.compactMap { origin in

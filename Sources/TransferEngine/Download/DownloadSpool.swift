@@ -21,9 +21,9 @@ public final class DownloadSpool {
   }
 
   /// Servers that files come from, in the order in which they were first named.
-  public private(set) var origins: [WebOrigin] = []
+  public private(set) var origins: [DownloadOrigin] = []
   public private(set) var count = 0
-  private var numbers: [WebOrigin: UInt32] = [:]
+  private var numbers: [DownloadOrigin: UInt32] = [:]
   private let file: UnsafeMutablePointer<FILE>
   private let places: KeyLog
   private let urls: KeyLog
@@ -67,7 +67,7 @@ public final class DownloadSpool {
     count += 1
   }
 
-  private func number(of origin: WebOrigin) -> UInt32 {
+  private func number(of origin: DownloadOrigin) -> UInt32 {
     if let known = numbers[origin] { return known }
     let number = UInt32(origins.count)
     origins.append(origin)

@@ -45,6 +45,7 @@ struct ContentJudgement {
     let isSizeSure = !version.isEndUncertain || expected.size != nil
     return FileProof(
       confirmation: digest != nil ? .digest : isSizeSure ? .size : .none, digest: digest ?? found,
-      remoteDigest: version.digests.first { $0.algorithm == digest?.algorithm }, etag: version.etag ?? "")
+      remoteDigest: version.digests.first { $0.algorithm == digest?.algorithm }, etag: version.etag ?? "",
+      versionID: version.versionID ?? "")
   }
 }

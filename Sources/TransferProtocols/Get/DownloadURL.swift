@@ -2,8 +2,9 @@ public import TransferModel
 
 /// The URL of one file to fetch, in the two parts that a ledger keeps: the server, and what is asked of it.
 public struct DownloadURL: Sendable, Hashable {
-  public let origin: WebOrigin
-  /// The remote key: path and query as they are sent, without the slash in front. Visible ASCII.
+  public let origin: DownloadOrigin
+  /// The remote key. Of a web server: path and query as they are sent, without the slash in front, in visible ASCII. Of
+  /// a bucket: as it is.
   public let key: NameBytes
   /// What the file is called here: the last component of the path, decoded.
   public let name: NameBytes
@@ -11,31 +12,52 @@ public struct DownloadURL: Sendable, Hashable {
   /// Reads an absolute URL. What a URL cannot hold (spaces, letters beyond ASCII) is percent-encoded, as browsers do.
   /// - Throws: `.usage`, with the remedy. No message quotes what may be a secret.
   public init(_ text: String) throws(TransferError) {
-    let (origin, target) = try Self.split(text)
-    try self.init(origin, target: target, shown: text)
+    if let (origin, key) = try Self.object(text) {
+      try self.init(origin, object: key, shown: text)
+    } else {
+      let (origin, target) = try Self.split(text)
+      try self.init(origin, target: target, shown: text)
+    }
   }
 
   /// A slash that does not separate components stands in the path.
   package var hasEncodedSlash: Bool {
+    guard isEncoded else { return false }
     let path = key.bytes.prefix { $0 != 0x3F }
     return path.indices.contains { path[$0...].starts(with: "%2F".utf8) || path[$0...].starts(with: "%2f".utf8) }
   }
 
+  /// Its key is that of a URL, with a path that is encoded and maybe a query.
+  private var isEncoded: Bool { if case .web = origin { true } else { false } }
+
   /// One that was read before.
-  package init(_ origin: WebOrigin, key: NameBytes) {
+  package init(_ origin: DownloadOrigin, key: NameBytes) {
     (self.origin, self.key) = (origin, key)
+    guard case .web = origin else {
+      name = key.lastComponent
+      return
+    }
     let path = key.bytes.prefix { $0 != 0x3F }
     name = NameBytes(PercentEncoding.decode(path[(path.lastIndex(of: 0x2F).map { $0 + 1 } ?? 0)...]) ?? [])
   }
 
   /// The file at `path`, not encoded, below this one, which is a folder.
   public func appending(_ path: NameBytes) throws(TransferError) -> DownloadURL {
+    guard isEncoded else {
+      return try DownloadURL(origin, object: NameBytes(key.bytes + path.bytes), shown: "\(self)\(path.embedded)")
+    }
     let below = Array(PercentEncoding.path(path.bytes).utf8)
     return try DownloadURL(origin, target: key.bytes + below, shown: "\(self)")
   }
 
   /// A URL that others are relative to: without a query, and with a slash at its end if it has none.
   public init(base text: String) throws(TransferError) {
+    name = NameBytes("")
+    if let (origin, key) = try Self.object(text) {
+      self.origin = origin
+      self.key = NameBytes(key.bytes + (key.isEmpty || key.bytes.last == 0x2F ? [] : [0x2F]))
+      return
+    }
     guard !text.utf8.contains(0x3F) else {
       throw TransferError(
         .usage, "read base URL", NameBytes(String(text.prefix { $0 != "?" })), cause: "it has a query",
@@ -44,18 +66,40 @@ public struct DownloadURL: Sendable, Hashable {
     let (origin, target) = try Self.split(text)
     self.origin = origin
     key = NameBytes(Self.encoded(target) + (target.isEmpty || target.last == 0x2F ? [] : [0x2F]))
-    name = NameBytes("")
   }
 
   /// What leads from `base` to this URL, decoded; nil when it is not below it.
   public func path(below base: DownloadURL) -> NameBytes? {
-    guard origin == base.origin, key.bytes.count > base.key.bytes.count, key.bytes.starts(with: base.key.bytes),
-      let path = PercentEncoding.decode(key.bytes.dropFirst(base.key.bytes.count).prefix { $0 != 0x3F })
+    guard origin == base.origin, key.bytes.count > base.key.bytes.count, key.bytes.starts(with: base.key.bytes)
     else { return nil }
-    return NameBytes(path)
+    let below = key.bytes.dropFirst(base.key.bytes.count)
+    return isEncoded
+      ? PercentEncoding.decode(below.prefix { $0 != 0x3F }).map { NameBytes($0) } : NameBytes(Array(below))
   }
 
-  private init(_ origin: WebOrigin, target: [UInt8], shown text: String) throws(TransferError) {
+  /// The object that `text` names in a bucket; nil for a URL of another kind.
+  private static func object(_ text: String) throws(TransferError) -> (origin: DownloadOrigin, key: NameBytes)? {
+    let scheme = text.prefix { $0 != ":" }.lowercased()
+    guard let definition = AllProtocols.definition(scheme: scheme, .download), case .bucket = definition.address else {
+      return nil
+    }
+    let destination = try Destination(parsing: text, .download)
+    return (.bucket(try destination.bucket, scheme: scheme), destination.prefix)
+  }
+
+  private init(_ origin: DownloadOrigin, object key: NameBytes, shown text: String) throws(TransferError) {
+    (self.origin, self.key, name) = (origin, key, key.lastComponent)
+    let components = key.bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
+    guard !components.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) else {
+      throw Self.error(
+        text, "servers and proxies resolve \".\" and \"..\" in keys", "copy the object to a key without them")
+    }
+    guard !name.isEmpty else {
+      throw Self.error(text, "it names a folder", "name single objects, or give a list of them with --files-from")
+    }
+  }
+
+  private init(_ origin: DownloadOrigin, target: [UInt8], shown text: String) throws(TransferError) {
     self.origin = origin
     key = NameBytes(Self.encoded(target))
     let path = key.bytes.prefix { $0 != 0x3F }.split(separator: 0x2F, omittingEmptySubsequences: false)
@@ -72,7 +116,7 @@ public struct DownloadURL: Sendable, Hashable {
   }
 
   /// Credentials, fragments and control characters are looked for in the one place that knows them.
-  private static func split(_ text: String) throws(TransferError) -> (origin: WebOrigin, target: [UInt8]) {
+  private static func split(_ text: String) throws(TransferError) -> (origin: DownloadOrigin, target: [UInt8]) {
     let bytes = Array(text.utf8)
     let colon = bytes.firstIndex(of: 0x3A) ?? bytes.count
     let rest = bytes[min(colon + 3, bytes.count)...]
@@ -85,7 +129,9 @@ public struct DownloadURL: Sendable, Hashable {
       throw error(text, "it holds a control character", "percent-encode it where it is meant")
     }
     let destination = try Destination(parsing: String(decoding: checked, as: UTF8.self), .download)
-    return (try destination.webOrigin(), Array(bytes[end...].drop { $0 == 0x2F }))
+    return (
+      .web(try destination.webOrigin(), prefix: destination.definition.prefix), Array(bytes[end...].drop { $0 == 0x2F })
+    )
   }
 
   private static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
@@ -111,6 +157,6 @@ public struct DownloadURL: Sendable, Hashable {
 extension DownloadURL: CustomStringConvertible {
   /// Without its query.
   public var description: String {
-    origin.description + "/" + String(decoding: key.bytes.prefix { $0 != 0x3F }, as: UTF8.self)
+    origin.description + "/" + String(decoding: key.bytes.prefix { $0 != 0x3F || !isEncoded }, as: UTF8.self)
   }
 }

@@ -6,7 +6,8 @@ extension GetProtocol {
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
-    if let meaning = redirected(reply, facts, context) ?? refusedElsewhere(reply, facts, context) { return meaning }
+    if case .probe = step { return described(reply, facts, context) }
+    if let meaning = source.meaning(of: reply, facts, context) { return meaning }
     switch step {
     case .create: return begun(reply, facts, context)
     case .chunk(let chunk): return fetched(reply, chunk, facts, context)
@@ -31,7 +32,7 @@ extension GetProtocol {
   private func begunWhole(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     let length = Self.length(reply.fields)
     if let failure = Self.brokenOff(reply, of: length) { return .failed(failure, .retry(isThrottled: false)) }
-    var version = RemoteVersion(size: reply.bytesReceived, reply.fields, isWhole: true, wallMs: context.wallMs)
+    var version = version(size: reply.bytesReceived, reply.fields, isWhole: true, context)
     version.isEndUncertain = length == nil && reply.fields[.transferEncoding] == nil
     guard !facts.isPlanned || facts.layout.size == version.size else {
       let text = "the remote file changed its size from \(facts.layout.size) to \(version.size) bytes"
@@ -44,10 +45,10 @@ extension GetProtocol {
   {
     guard let content = ContentRange(reply.fields[.contentRange]), let size = content.size, let range = content.range
     else { return .refused(reply, context) }
-    var version = RemoteVersion(
-      size: size, reply.fields, isWhole: range.length == size, wallMs: context.wallMs)
+    var version = version(size: size, reply.fields, isWhole: range.length == size, context)
     // A coding is of the whole; nobody can tell what parts of it are.
-    version.acceptsRanges = reply.fields[.contentEncoding].map { $0.lowercased() == "identity" } ?? true
+    version.acceptsRanges =
+      source.sendsWhatIsStored || reply.fields[.contentEncoding].map { $0.lowercased() == "identity" } ?? true
     if facts.isPlanned, facts.layout.count > 1, !version.hasRanges {
       let text = "the server has no strong validator of the file any more: it is fetched anew, in one body"
       return .failed(Failure(.sourceChanged, text), .permanent)
@@ -62,13 +63,13 @@ extension GetProtocol {
   private func begunBehindTheEnd(
     _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
-    guard ContentRange(reply.fields[.contentRange])?.size == 0 else {
+    guard source.size(behindTheEnd: reply) == 0 else {
       return withoutRanges("the server has no beginning of the file", context.learned)
     }
     guard !facts.isPlanned || facts.layout.size == 0 else {
       return .failed(Failure(.sourceChanged, "the remote file changed: it is empty now"), .permanent)
     }
-    let version = RemoteVersion(size: 0, reply.fields, isWhole: false, wallMs: context.wallMs)
+    let version = version(size: 0, reply.fields, isWhole: false, context)
     return begun(version, received: 0, facts, context)
   }
 
@@ -88,7 +89,32 @@ extension GetProtocol {
       .with(opened: OpenedSession(remoteID: version.name, expiresAtMs: nil)).with(notes: version.notes)
   }
 
+  private func version(
+    size: Int64, _ fields: HTTPFields, isWhole: Bool, _ context: RequestContext
+  ) -> RemoteVersion {
+    var version = RemoteVersion(size: size, fields, isWhole: isWhole, wallMs: context.wallMs)
+    source.complete(&version, fields)
+    return version
+  }
+
   // MARK: - Of a known version
+
+  /// What was told of the version without content: its digests are remembered, whatever else the answer says. The
+  /// ranges are of one version already.
+  private func described(
+    _ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext
+  ) -> Interpretation {
+    guard reply.status == 200, var version = RemoteVersion(facts.session) else {
+      guard let meaning = source.meaning(of: reply, facts, context), case .failed(_, let remedy) = meaning.outcome,
+        remedy != .permanent
+      else { return .untold }
+      return meaning
+    }
+    let told = self.version(size: version.size, reply.fields, isWhole: true, context)
+    guard told.etag == version.etag else { return .untold }
+    version.digests = told.digests
+    return .untold.with(notes: version.notes)
+  }
 
   /// Content, taken by the sink as far as it came: what ``content(status:_:of:_:)`` refused never gets here.
   private func fetched(
@@ -126,7 +152,7 @@ extension GetProtocol {
 
   private func refused(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     guard reply.status == 416 else { return .refused(reply, context) }
-    let now = ContentRange(reply.field("content-range"))?.size
+    let now = source.size(behindTheEnd: reply)
     let text = "the remote file changed: it has no such range" + (now.map { " and has \($0) bytes now" } ?? "")
     return .failed(Failure(.sourceChanged, text), .permanent)
   }

@@ -8,7 +8,7 @@ extension GetProtocol: BodiesInAnswers {
   ) -> AnswerContent {
     guard status == 200 || status == 206 else { return .other }
     if let coding = fields[.contentEncoding], coding.lowercased() != "identity",
-      !kind(of: facts).isStored(in: coding)
+      !source.sendsWhatIsStored, !kind(of: facts).isStored(in: coding)
     {
       let text = "the server sent the file in the coding \(printable(coding)), unasked"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
@@ -31,7 +31,7 @@ extension GetProtocol: BodiesInAnswers {
   }
 
   private func kind(of facts: TransferFacts) -> NamedKind {
-    NamedKind(DownloadURL(place.origin, key: facts.file.key).name)
+    NamedKind(source.fileName(ofKey: facts.file.key))
   }
 
   // MARK: - The first answer
@@ -39,7 +39,7 @@ extension GetProtocol: BodiesInAnswers {
   private func beginning(_ status: Int, _ fields: HTTPFields, _ facts: TransferFacts) -> AnswerContent {
     let range = ContentRange(fields[.contentRange])
     let size = status == 200 ? Self.length(fields) : range?.size
-    if facts.file.expected.isEmpty, kind(of: facts).refusesPage(fields) {
+    if !source.sendsWhatIsStored, facts.file.expected.isEmpty, kind(of: facts).refusesPage(fields) {
       let text =
         "the server sent a web page (\(printable(fields[.contentType] ?? ""))), and the name is not that of one"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))

@@ -1,21 +1,34 @@
 import TransferModel
 
-extension GetProtocol {
-  static let definition = ProtocolDefinition(
-    web: "",
-    rules: WebRules(
-      templateRefusal: .init(cause: "a URL to fetch has no {path} or {name}", remedy: "write the URL of one file")),
-    ProtocolDescription(
-      name: "get", destination: "http(s)://", usage: "http(s)://host/path/file",
-      about: "download: ranges of the file side by side, into a partial file that is moved to its name when whole",
-      parallel: "yes", isResumable: true, probe: "its first bytes", digest: "CRC32C", exactlyOnce: "yes"),
-    options: [.partSize],
-    make: { settings, place throws(TransferError) in
-      GetProtocol(
-        place: place, chunkSize: try settings.partSize.map(GetProtocol.checked), segments: settings.download?.segments)
-    })
+extension ProtocolOption {
+  /// ``BatchSettings/partSize``, of a download.
+  static let rangeSize = Self("part-size", .bytes, "Bytes of a range: 8M (default: chosen).", valueName: "bytes")
+}
 
-  private static func checked(_ size: Int64) throws(TransferError) -> Int64 {
+extension GetProtocol {
+  static let definition = definition("get", prefix: "")
+
+  /// The same for files of WebDAV servers, in the words of uploads to them.
+  static let dav = definition("dav-get", prefix: "dav+")
+
+  private static func definition(_ name: String, prefix: String) -> ProtocolDefinition {
+    ProtocolDefinition(
+      web: prefix,
+      rules: WebRules(
+        templateRefusal: .init(cause: "a URL to fetch has no {path} or {name}", remedy: "write the URL of one file")),
+      ProtocolDescription(
+        name: name, destination: "\(prefix)http(s)://", usage: "\(prefix)http(s)://host/path/file",
+        about: "download: ranges of the file side by side, into a partial file that is moved to its name when whole",
+        parallel: "yes", isResumable: true, probe: "its first bytes", digest: "CRC32C", exactlyOnce: "yes"),
+      options: [.rangeSize],
+      make: { settings, place throws(TransferError) in
+        GetProtocol(
+          source: WebSource(place: place, protocolName: name),
+          chunkSize: try settings.partSize.map(GetProtocol.checked), segments: settings.download?.segments)
+      })
+  }
+
+  static func checked(_ size: Int64) throws(TransferError) -> Int64 {
     guard size >= leastChunk else {
       throw TransferError(
         .usage, "read --part-size", cause: "\(size) bytes are too few for a range",

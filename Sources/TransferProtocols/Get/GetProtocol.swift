@@ -11,18 +11,18 @@ public import TransferModel
 /// Where the server has a strong validator and sends ranges, chunks are fetched side by side and go on where they broke
 /// off; elsewhere the file comes in one body, from its beginning.
 public struct GetProtocol: TransferProtocol, Sendable {
-  let place: WebPlace
+  let source: any GetSource
   /// Bytes; nil chooses.
   let chunkSize: Int64?
   /// Ranges of one file at a time; nil for the usual number.
-  var segments: Int?
+  let segments: Int?
 
-  public var name: String { Self.definition.name }
+  public var name: String { source.protocolName }
   public var abilities: ProtocolAbilities {
     ProtocolAbilities(
       parallelChunks: true, mostParallel: segments ?? Self.usualRanges, resumable: true, needsParts: true)
   }
-  public let sentDigest = DigestAlgorithm.crc32c
+  public var sentDigest: DigestAlgorithm { source.sentDigest }
 
   /// Of one file at a time: many servers allow an address only a few connections.
   private static let usualRanges = 4
@@ -36,21 +36,16 @@ public struct GetProtocol: TransferProtocol, Sendable {
   /// What is planned before the server was asked: one chunk.
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
 
-  /// Keys are encoded when they are recorded (``DownloadURL/key``).
-  public func refusal(ofKey key: NameBytes) -> Failure? {
-    let isEncoded = !key.isEmpty && key.bytes.allSatisfy { (0x21...0x7E).contains($0) }
-    return isEncoded ? nil : Failure(.sourceName, "the path of the URL is not percent-encoded")
-  }
+  public func refusal(ofKey key: NameBytes) -> Failure? { source.refusal(ofKey: key) }
 
-  public func location(ofKey key: NameBytes) -> String { url(key) }
-
-  func url(_ key: NameBytes) -> String {
-    place.origin.description + "/" + String(decoding: key.bytes, as: UTF8.self)
-  }
+  public func location(ofKey key: NameBytes) -> String { source.location(ofKey: key) }
 
   public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let version = RemoteVersion(facts.session) else { return .control(.create) }
     guard facts.isAllStored else { return .chunks }
+    if source.tellsDigestsLate, facts.layout.count > 1, version.lacksDigest, !facts.untold.contains(.probe) {
+      return .control(.probe(marker: nil))
+    }
     let judgement = ContentJudgement(version, facts)
     if let mismatch = judgement.mismatch { return .fail(mismatch) }
     return .place(judgement.proof)

@@ -2,7 +2,7 @@ import TransferModel
 
 /// Redirects (RFC 9110 section 15.4): the file is asked for at the place that they name, without our credentials where
 /// that is another origin, until it refuses or the file is claimed anew.
-extension GetProtocol {
+extension WebSource {
   static let mostRedirects = 10
   private static let longestURL = 8_192
 
@@ -20,7 +20,7 @@ extension GetProtocol {
   }
 
   private func route(behind reply: TransferReply, _ facts: TransferFacts) throws(Failure) -> Route {
-    let original = url(facts.file.key)
+    let original = location(ofKey: facts.file.key)
     let here = facts.route.url ?? original
     guard let location = reply.field("location"), !location.isEmpty else {
       throw Failure(.protoBadReply, "the server answered \(reply.status) without a Location")

@@ -1,43 +1,29 @@
-import HTTPTypes
 public import TransferModel
 
 extension GetProtocol {
   public func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
-    let url = facts.route.url ?? self.url(facts.file.key)
-    var request = TransferRequest(method: .get, url: url, limits: .body)
-    if facts.route.url == nil || WebOrigin(url: url) == place.origin {
-      request.fields[.authorization] = try context.credential.authorization
-    } else {
-      request.addresses = .public(unlessOf: place.origin.description)
-    }
-    // Ranges and lengths of anything else would be those of the coding.
-    request.fields[.acceptEncoding] = "identity"
-    switch step {
-    case .create:
-      request.fields[.wantReprDigest] = "crc32c=10, sha-256=5"
-      if !context.learned.refusesRanges { request.fields[.range] = Self.field(beginning) }
-    case .chunk(let chunk):
-      if chunk.isPart(of: facts) {
-        request.fields[.range] = Self.field(chunk.body)
-        // Without it a server whose file has changed sends a range of another version.
-        guard let validator = RemoteVersion(facts.session)?.validator else {
-          throw Failure(.engineBug, "a range was to be asked for without a validator")
-        }
-        request.fields[.ifRange] = validator
-      }
-    case .probe, .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort, .makeParent:
-      throw Failure(.engineBug, "\(name) has no request for \(step.operation)")
-    }
-    return request
+    try source.request(try part(step, facts, context.learned), facts, context)
   }
 
-  private static func field(_ range: ByteRange) -> String { "bytes=\(range.offset)-\(range.end - 1)" }
-}
+  private func part(
+    _ step: StepRequest, _ facts: TransferFacts, _ learned: LearnedFacts
+  ) throws(Failure) -> GetPart {
+    switch step {
+    case .create: return .beginning(learned.refusesRanges || facts.file.expected.size == 0 ? nil : beginning)
+    case .chunk(let chunk):
+      return chunk.isPart(of: facts) ? .range(chunk.body, validator: try validator(facts)) : .whole
+    case .probe: return .description(validator: try validator(facts))
+    case .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort, .makeParent:
+      throw Failure(.engineBug, "\(name) has no request for \(step.operation)")
+    }
+  }
 
-extension HTTPField.Name {
-  static let wantReprDigest = Self("Want-Repr-Digest")!
+  private func validator(_ facts: TransferFacts) throws(Failure) -> String {
+    if let validator = RemoteVersion(facts.session)?.validator { return validator }
+    throw Failure(.engineBug, "a version was to be asked for without a validator")
+  }
 }
 
 extension ChunkFacts {

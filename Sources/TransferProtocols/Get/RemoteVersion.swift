@@ -20,6 +20,8 @@ struct RemoteVersion: Sendable, Hashable {
   var isEndUncertain = false
   /// Of the whole file, as its server says.
   var digests: [Digest] = []
+  /// The server's own name for it; nil for none.
+  var versionID: String?
 
   init(size: Int64) { self.size = size }
 
@@ -55,6 +57,9 @@ struct RemoteVersion: Sendable, Hashable {
     return isDateStrong ? modified : nil
   }
 
+  /// No digest is known that is computed while the file comes.
+  var lacksDigest: Bool { !digests.contains { $0.algorithm != .md5 } }
+
   var hasRanges: Bool { acceptsRanges && validator != nil && size > 0 }
 
   /// What ``TransferFacts/session`` is called by: never empty.
@@ -64,7 +69,7 @@ struct RemoteVersion: Sendable, Hashable {
 
   private enum Key {
     static let size = "size", etag = "etag", modified = "modified", date = "date", ranges = "ranges"
-    static let digests = "digests", end = "end", fresh = "fresh"
+    static let digests = "digests", end = "end", fresh = "fresh", version = "version"
   }
 
   var notes: [String: String] {
@@ -75,6 +80,7 @@ struct RemoteVersion: Sendable, Hashable {
     if acceptsRanges { notes[Key.ranges] = "bytes" }
     if isFresh { notes[Key.fresh] = "yes" }
     if isEndUncertain { notes[Key.end] = "uncertain" }
+    notes[Key.version] = versionID
     if !digests.isEmpty { notes[Key.digests] = digests.map(\.description).joined(separator: " ") }
     return notes
   }
@@ -91,6 +97,7 @@ struct RemoteVersion: Sendable, Hashable {
     acceptsRanges = session.notes[Key.ranges] != nil
     isFresh = session.notes[Key.fresh] != nil
     isEndUncertain = session.notes[Key.end] != nil
+    versionID = session.notes[Key.version]
     digests = (session.notes[Key.digests] ?? "").split(separator: " ").compactMap { Digest(text: String($0)) }
   }
 

@@ -6,8 +6,8 @@ enum ToldDigests {
   /// One of each algorithm; `isWhole` when the body of the answer is the whole file.
   static func all(_ fields: HTTPFields, isWhole: Bool) -> [Digest] {
     var found = registered(fields, "repr-digest")
-    if isWhole { found += registered(fields, "content-digest") + body(fields) }
-    found += amazon(fields) + google(fields) + instance(fields)
+    if isWhole { found += registered(fields, "content-digest") + body(fields) + amazon(fields) }
+    found += google(fields) + instance(fields)
     var seen: Set<DigestAlgorithm> = []
     return found.filter { seen.insert($0.algorithm).inserted }
   }
@@ -19,7 +19,9 @@ enum ToldDigests {
     }
   }
 
-  /// Of a file that was uploaded in parts, S3 may have a digest of the digests of the parts, which it calls COMPOSITE.
+  /// Of a file that was uploaded in parts, S3 may have a digest of the digests of the parts, which it calls COMPOSITE;
+  /// beside a range that is one of the parts, it has the digest of that. Source: "Checking object integrity", Amazon S3
+  /// User Guide; boto/botocore issue 3346.
   private static func amazon(_ fields: HTTPFields) -> [Digest] {
     guard text(fields, "x-amz-checksum-type") == "FULL_OBJECT" else { return [] }
     return [DigestAlgorithm.crc32c, .crc64nvme, .crc32, .sha256, .sha1].compactMap { algorithm in

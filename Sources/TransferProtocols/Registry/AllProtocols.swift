@@ -16,7 +16,7 @@ public enum AllProtocols {
   ]
 
   /// Those that fetch.
-  static let downloads: [ProtocolDefinition] = [GetProtocol.definition]
+  static let downloads: [ProtocolDefinition] = [GetProtocol.definition, GetProtocol.dav, S3Protocol.download]
 
   /// What ``TransferProtocol/name`` can be.
   public static let names = definitions.map(\.name)
@@ -61,6 +61,11 @@ extension AllProtocols {
     if !known.contains(where: { $0.long == option.long }) { known.append(option) }
   }
 
+  /// The same of those that fetch.
+  public static let downloadOptions: [ProtocolOption] = downloads.flatMap(\.options).reduce(into: []) { known, option in
+    if !known.contains(where: { $0.long == option.long }) { known.append(option) }
+  }
+
   /// Where credentials are references, they are said by this.
   private static let auth = "auth"
 
@@ -76,16 +81,24 @@ extension AllProtocols {
   /// Refuses what would be ignored. Asked when a batch is made, and never again: what is recorded must go on.
   /// - Throws: `.usage`, naming the first such option and the destinations that know it.
   public static func refuseForeignOptions(_ settings: BatchSettings) throws(TransferError) {
-    guard let option = try foreignOptions(settings).first else { return }
+    try refuseForeignOptions(settings, try foreignOptions(settings))
+  }
+
+  /// The same for options that are known to be foreign to a destination.
+  package static func refuseForeignOptions(_ settings: BatchSettings, _ foreign: [String]) throws(TransferError) {
+    guard let option = foreign.first else { return }
     let definition = try Destination(settings).definition
-    let knowing = definitions.filter { known in
+    let known = settings.direction == .upload ? definitions : downloads
+    let knowing = known.filter { known in
       option == auth ? known.credential == .reference : known.options.contains { $0.long == option }
     }
     let isForInputs = option == auth && definition.credential == .inputs
     throw TransferError(
-      .usage, "read --\(option)", cause: "not supported for this destination",
+      .usage, "read --\(option)",
+      cause: "not supported for this \(settings.direction == .upload ? "destination" : "source")",
       remedy: isForInputs
         ? "give the profile its secrets with --input"
-        : "leave it out; it is for \(knowing.map(\.words).joined(separator: ", ")) destinations")
+        : "leave it out; it is for \(knowing.map(\.words).joined(separator: ", ")) \(settings.direction == .upload ? "destinations" : "sources")"
+    )
   }
 }

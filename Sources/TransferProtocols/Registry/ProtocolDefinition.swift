@@ -68,6 +68,9 @@ public struct ProtocolDefinition: Sendable {
     }
   }
 
+  /// What stands before `http` in its URLs; empty for others.
+  var prefix: String { if case .web(let prefix, _) = address { prefix } else { "" } }
+
   /// As people begin such a destination, in messages.
   var words: String {
     switch address {

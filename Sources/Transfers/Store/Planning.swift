@@ -62,8 +62,12 @@ extension TransferStore {
       notice(.planned(path: path, key: entry.url.key, size: size, verdict: standing.rawValue))
       plan.count(standing, bytes: size ?? 0)
     }
-    plan.hosts = spool.origins.map(\.description)
-    plan.variables = try target.variables()
+    for origin in spool.origins {
+      guard let settings = batches[origin]?.settings else { continue }
+      let host = try AllProtocols.origin(settings, credentialsRegion: nil).description
+      if !plan.hosts.contains(host) { plan.hosts.append(host) }
+    }
+    plan.variables = try target.variables(batches.values)
     return plan
   }
 

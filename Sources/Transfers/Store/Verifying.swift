@@ -114,7 +114,8 @@ private struct Repair {
     settings.download?.overwrites = true
     let new = NewBatch(
       settings: settings, protocolName: row.protocolName, destination: settings.destination,
-      place: DownloadTarget.place(settings.destination, download.folder), labels: row.labels,
+      place: DownloadTarget.place(try AllProtocols.make(settings, credentialsRegion: nil), download.folder),
+      labels: row.labels,
       priority: Int(row.priority))
     let mark = try ledger.read { reader in try reader.addedMark() }
     return AdmissionTarget(new, since: mark, wallMs: wallMs)

@@ -3,7 +3,7 @@ import TransferModel
 import Transfers
 
 /// `transfers pull`: record, fetch and summary in one command.
-struct PullCommand: Command {
+struct PullCommand: Command, HasIdleOptions {
   static let configuration = CommandConfiguration(
     commandName: "pull", abstract: "Download files: record, run and summary in one command.",
     discussion: """
@@ -14,6 +14,7 @@ struct PullCommand: Command {
       Examples:
         transfers pull https://files.example/data/a.tar .
         transfers pull --overwrite https://files.example/a.tar https://files.example/b.tar in/
+        transfers pull s3://bucket/2026/a.tar in/
         transfers pull --files-from SHA256SUMS --base-url https://files.example/data/ in/
       """)
 
@@ -25,6 +26,8 @@ struct PullCommand: Command {
   @Flag(name: .customLong("no-run"), help: "Only record the files; \"transfers run\" fetches them.")
   var noRun = false
   @OptionGroup var common: CommonOptions
+
+  var idleOptions: Set<String> { files.idleOptions }
 
   func validate() throws {
     if dryRun, noRun { throw ValidationError("--dry-run and --no-run contradict each other; give one of them") }

@@ -31,7 +31,7 @@ struct BatchOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"), completion: .file())
   var caFile: String?
 
-  @OptionGroup var ofProtocol: ProtocolOptions
+  @OptionGroup var ofProtocol: ProtocolOptions<UploadProtocols>
   @OptionGroup var through: ProfileOptions
 
   @Flag(

@@ -48,8 +48,7 @@ struct DownloadFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"), completion: .file())
   var caFile: String?
 
-  @Option(help: ArgumentHelp("Bytes of a range: 8M (default: chosen).", valueName: "bytes"))
-  var partSize: ByteQuantity?
+  @OptionGroup var ofProtocol: ProtocolOptions<DownloadProtocols>
 
   @Option(help: ArgumentHelp("Ranges of one file at a time, 1 to 64 (default: 4).", valueName: "n"))
   var segments: Int?
@@ -100,8 +99,23 @@ struct DownloadFlags: ParsableArguments {
     options.digest = digest.flatMap { Digest(text: $0.lowercased()) }
     (options.name, options.labels, options.priority) = (name, BatchOptions.table(labels), priority)
     (options.auth, options.caFile) = (auth, caFile)
-    if let partSize { options.options["part-size"] = .number(partSize.bytes) }
+    options.options = ofProtocol.values
     return options
+  }
+
+  /// What none of the servers knows; nothing where a list names them.
+  var idleOptions: Set<String> {
+    guard filesFrom.isEmpty else { return [] }
+    var idle: Set<String>?
+    for url in places.dropLast() {
+      var settings = BatchSettings(
+        destination: url.utf8 ?? "", options: ofProtocol.values, auth: auth,
+        download: DownloadSettings(folder: NameBytes("/"), overwrites: false))
+      if let baseURL, !settings.destination.contains("://") { settings.destination = baseURL }
+      guard let foreign = try? ProtocolCatalog.foreignOptions(settings) else { return [] }
+      idle = idle?.intersection(foreign) ?? Set(foreign)
+    }
+    return idle ?? []
   }
 
   private static let dash = NameBytes("-")

@@ -2,12 +2,19 @@ import ArgumentParser
 import TransferModel
 import Transfers
 
-/// The options of all protocols, as their definitions declare them; the library refuses what the destination does not
-/// know.
+/// Protocols of one direction.
+protocol OptionDeclaring: Sendable { static var options: [ProtocolOption] { get } }
+
+enum UploadProtocols: OptionDeclaring { static let options = ProtocolCatalog.options }
+
+enum DownloadProtocols: OptionDeclaring { static let options = ProtocolCatalog.downloadOptions }
+
+/// The options of all protocols of a direction, as their definitions declare them; the library refuses what the
+/// destination does not know.
 ///
 /// The parser finds the options of a type by reflection. Here the mirror has one for each ``ProtocolOption``, so that
 /// parsing, help, completions and variables of the environment treat them as if they were properties.
-struct ProtocolOptions: ParsableArguments, CustomReflectable {
+struct ProtocolOptions<Protocols: OptionDeclaring>: ParsableArguments, CustomReflectable {
   /// What was said, by the long names.
   private(set) var values: [String: OptionValue] = [:]
 
@@ -15,12 +22,12 @@ struct ProtocolOptions: ParsableArguments, CustomReflectable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
-    for option in ProtocolCatalog.options { values[option.long] = try Self.value(option, in: container) }
+    for option in Protocols.options { values[option.long] = try Self.value(option, in: container) }
   }
 
   var customMirror: Mirror {
     Mirror(
-      self, children: ProtocolCatalog.options.map { (label: $0.long, value: Self.argument($0)) },
+      self, children: Protocols.options.map { (label: $0.long, value: Self.argument($0)) },
       displayStyle: .struct)
   }
 

@@ -4,6 +4,19 @@ import TransferProtocols
 
 /// URLs of files to fetch, as people write them.
 @Suite struct DownloadURLTests {
+  @Test func keysOfBucketsAreTakenAsTheyAre() throws {
+    let url = try DownloadURL("S3://bucket/d%20e/a b?c#d+%.bin")
+    #expect(url.origin == .bucket("bucket", scheme: "s3"))
+    #expect(url.key == NameBytes("d%20e/a b?c#d+%.bin") && url.name == NameBytes("a b?c#d+%.bin"))
+    #expect("\(url)" == "s3://bucket/d%20e/a b?c#d+%.bin")
+    let base = try DownloadURL(base: "s3://bucket/d e")
+    #expect(try base.appending(NameBytes("x y")).key == NameBytes("d e/x y"))
+    #expect(try DownloadURL("s3://bucket/d e/x?y").path(below: base) == NameBytes("x?y"))
+    for wrong in ["s3://bucket", "s3://bucket/", "s3://bucket/a/", "s3://bucket/a/../b", "s3://b/x", "s3:///x"] {
+      #expect(throws: TransferError.self, "\(wrong)") { try DownloadURL(wrong) }
+    }
+  }
+
   @Test(arguments: [
     ("http://h/a/b.txt", "http://h", "a/b.txt", "b.txt"),
     ("HTTPS://Host:443/a", "https://host", "a", "a"),
@@ -43,6 +56,6 @@ import TransferProtocols
 
   @Test func theRemedyNamesWhatCanBeFetched() {
     let error = #expect(throws: TransferError.self) { try DownloadURL("ftp://h/a") }
-    #expect(error?.remedy == "use one of http://, https://")
+    #expect(error?.remedy == "use one of http://, https://, dav+http://, dav+https://, s3://")
   }
 }

@@ -89,7 +89,7 @@ import TransferModel
   }
 
   @Test mutating func longWaysEnd() {
-    for n in 0..<GetProtocol.mostRedirects { #expect(answer(302, "/n\(n)")?.1 == .elsewhere) }
+    for n in 0..<WebSource.mostRedirects { #expect(answer(302, "/n\(n)")?.1 == .elsewhere) }
     let last = answer(302, "/n")
     #expect(last?.0.code == .httpRedirect && last?.1 == .permanent)
   }

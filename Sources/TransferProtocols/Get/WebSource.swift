@@ -1,0 +1,68 @@
+import HTTPTypes
+import TransferModel
+
+/// Files at their own URLs.
+struct WebSource: GetSource {
+  let place: WebPlace
+  let protocolName: String
+  let sentDigest = DigestAlgorithm.crc32c
+  let sendsWhatIsStored = false
+  let tellsDigestsLate = false
+
+  /// Keys are encoded when they are recorded (``DownloadURL/key``).
+  func refusal(ofKey key: NameBytes) -> Failure? {
+    let isEncoded = !key.isEmpty && key.bytes.allSatisfy { (0x21...0x7E).contains($0) }
+    return isEncoded ? nil : Failure(.sourceName, "the path of the URL is not percent-encoded")
+  }
+
+  func location(ofKey key: NameBytes) -> String {
+    place.origin.description + "/" + String(decoding: key.bytes, as: UTF8.self)
+  }
+
+  func fileName(ofKey key: NameBytes) -> NameBytes {
+    DownloadURL(.web(place.origin, prefix: ""), key: key).name
+  }
+
+  func request(
+    _ part: GetPart, _ facts: TransferFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest {
+    let url = facts.route.url ?? location(ofKey: facts.file.key)
+    var request = TransferRequest(method: .get, url: url, limits: .body)
+    if facts.route.url == nil || WebOrigin(url: url) == place.origin {
+      request.fields[.authorization] = try context.credential.authorization
+    } else {
+      request.addresses = .public(unlessOf: place.origin.description)
+    }
+    // Ranges and lengths of anything else would be those of the coding.
+    request.fields[.acceptEncoding] = "identity"
+    switch part {
+    case .beginning(let range):
+      request.fields[.wantReprDigest] = "crc32c=10, sha-256=5"
+      request.fields[.range] = range?.field
+    case .range(let range, let validator):
+      request.fields[.range] = range.field
+      // Without it a server whose file has changed sends a range of another version.
+      request.fields[.ifRange] = validator
+    case .whole: break
+    case .description: throw Failure(.engineBug, "\(protocolName) asks for no descriptions")
+    }
+    return request
+  }
+
+  func complete(_ version: inout RemoteVersion, _ fields: HTTPFields) {}
+
+  func meaning(of reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation? {
+    redirected(reply, facts, context) ?? refusedElsewhere(reply, facts, context)
+  }
+
+  func size(behindTheEnd reply: TransferReply) -> Int64? { ContentRange(reply.fields[.contentRange])?.size }
+}
+
+extension HTTPField.Name {
+  static let wantReprDigest = Self("Want-Repr-Digest")!
+}
+
+extension ByteRange {
+  /// As the value of `Range`.
+  var field: String { "bytes=\(offset)-\(end - 1)" }
+}

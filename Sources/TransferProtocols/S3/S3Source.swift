@@ -1,0 +1,90 @@
+import HTTPTypes
+import TransferModel
+
+/// Objects of a bucket, by GetObject.
+///
+/// Ranges go with `If-Match`: S3 documents no `If-Range`, and there are servers that ignore it (chimera issue 475).
+/// What ignores both sends another ETag, which is compared.
+struct S3Source: GetSource {
+  let s3: S3Protocol
+
+  let protocolName = "s3-get"
+  /// What S3 computes of every object that comes without a checksum.
+  let sentDigest = DigestAlgorithm.crc64nvme
+  let sendsWhatIsStored = true
+  /// S3 names no checksum beside a range.
+  let tellsDigestsLate = true
+
+  func refusal(ofKey key: NameBytes) -> Failure? { s3.refusal(ofKey: key) }
+
+  func location(ofKey key: NameBytes) -> String { s3.location(ofKey: key) }
+
+  func fileName(ofKey key: NameBytes) -> NameBytes { key.lastComponent }
+
+  func request(
+    _ part: GetPart, _ facts: TransferFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest {
+    var draft = S3Draft(method: .get, key: facts.file.key)
+    let checksum = ("x-amz-checksum-mode", "ENABLED")
+    switch part {
+    case .beginning(let range):
+      draft.fields = [checksum] + (range.map { [("range", $0.field)] } ?? [])
+    case .range(let range, let validator):
+      draft.fields = [("if-match", validator), ("range", range.field)]
+    case .whole: break
+    case .description(let validator):
+      draft.method = .head
+      draft.fields = [checksum, ("if-match", validator)]
+    }
+    // Google's gateway changes it on the way.
+    draft.unsignedFields = [("accept-encoding", "identity")]
+    var request = try draft.signed(s3.settings, context)
+    if draft.method == .get { request.limits = .body }
+    return request
+  }
+
+  func complete(_ version: inout RemoteVersion, _ fields: HTTPFields) {
+    // ETags here are made of the content, or anew for each version.
+    version.isFresh = false
+    version.versionID = fields[.init(.versionID)]
+    if let md5 = Self.md5(fields), !version.digests.contains(where: { $0.algorithm == .md5 }) {
+      version.digests.append(md5)
+    }
+  }
+
+  /// The ETag of an object that was stored by one request, unless it is encrypted with a key of the customer or of KMS.
+  /// Source: "Object", S3 API reference.
+  private static func md5(_ fields: HTTPFields) -> Digest? {
+    let encryption = fields[.init(.encryption)] ?? ""
+    guard !encryption.hasPrefix("aws:kms"), fields[.init(.customerEncryption)] == nil,
+      let etag = fields[.eTag], etag.hasPrefix("\""), etag.hasSuffix("\"")
+    else { return nil }
+    return Digest(text: "md5:" + etag.dropFirst().dropLast().lowercased())
+  }
+
+  func meaning(of reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation? {
+    switch reply.status {
+    case 200, 206, 416: return nil
+    case 412:
+      let text = "the object changed: it has not the ETag any more that its first bytes had"
+      return .failed(Failure(.sourceChanged, text), .permanent)
+    // As of a question: nothing of what uploads assume of theirs holds.
+    default: return s3.failed(reply, S3Error(reply), .verify, facts, context)
+    }
+  }
+
+  /// AWS says it in the body only.
+  func size(behindTheEnd reply: TransferReply) -> Int64? {
+    if let size = ContentRange(reply.fields[.contentRange])?.size { return size }
+    return s3.document(reply)?.value("ActualObjectSize").flatMap { Int64($0) }
+  }
+}
+
+extension HTTPField.Name {
+  fileprivate enum Amazon: String {
+    case versionID = "x-amz-version-id", encryption = "x-amz-server-side-encryption"
+    case customerEncryption = "x-amz-server-side-encryption-customer-algorithm"
+  }
+
+  fileprivate init(_ name: Amazon) { self = Self(name.rawValue)! }
+}

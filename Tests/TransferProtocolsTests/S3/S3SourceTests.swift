@@ -1,0 +1,190 @@
+import HTTPTypes
+import Testing
+import TransferModel
+
+@testable import TransferProtocols
+
+/// What is asked of S3 for a download, and what its answers say beside those of other servers.
+@Suite struct S3SourceTests {
+  private let proto: GetProtocol
+  private let size: Int64 = 200 << 10
+
+  init() throws {
+    var settings = BatchSettings(
+      destination: "s3://examplebucket/", download: DownloadSettings(folder: NameBytes("/in")))
+    settings.options["part-size"] = .number(64 << 10)
+    settings.options["endpoint-url"] = .text("http://127.0.0.1:5100")
+    proto = try #require(try AllProtocols.make(settings, credentialsRegion: nil) as? GetProtocol)
+  }
+
+  private func blank(expected: Int64? = nil) -> TransferFacts {
+    var file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes("a b+?"), size: 0, mtimeMs: 0)
+    file.expected.size = expected
+    var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
+    facts.session = SessionFacts(remoteID: nil, intendedAtMs: 0)
+    return facts
+  }
+
+  private func reply(_ status: Int, _ fields: HTTPFields, received: Int64 = 0, body: String = "") -> TransferReply {
+    var reply = TransferReply()
+    (reply.status, reply.fields, reply.bytesReceived) = (status, fields, received)
+    reply.body = Array(body.utf8)
+    return reply
+  }
+
+  private let etag = "\"0123456789abcdef0123456789abcdef\""
+  private func head(_ more: HTTPFields = [:]) -> HTTPFields {
+    var fields: HTTPFields = [.contentRange: "bytes 0-65535/\(size)", .eTag: etag, .acceptRanges: "bytes"]
+    for field in more { fields.append(field) }
+    return fields
+  }
+
+  /// What is known after the first answer.
+  private func begun(_ fields: HTTPFields) -> TransferFacts {
+    var facts = blank()
+    let meaning = proto.interpret(
+      reply(206, fields, received: 64 << 10), to: .create, facts, Scene.context())
+    _ = facts.apply(meaning, to: .create, proto.abilities)
+    return facts
+  }
+
+  private func chunk(_ seq: Int, of facts: TransferFacts) -> ChunkFacts {
+    var chunk = ChunkFacts(seq: seq, range: facts.layout.range(seq))
+    chunk.body = chunk.rest
+    return chunk
+  }
+
+  private func signed(_ request: TransferRequest) -> String {
+    request.fields[.authorization]?.split(separator: " ").first { $0.hasPrefix("SignedHeaders=") }.map(String.init)
+      ?? ""
+  }
+
+  @Test func theFirstRequestAsksForTheBeginningAndItsChecksum() throws {
+    let request = try proto.request(.create, blank(), Scene.context())
+    #expect(request.method == .get)
+    #expect(request.url == "http://127.0.0.1:5100/examplebucket/a%20b%2B%3F")
+    #expect(request.fields[.range] == "bytes=0-65535")
+    #expect(request.fields[HTTPField.Name("x-amz-checksum-mode")!] == "ENABLED")
+    #expect(signed(request) == "SignedHeaders=host;range;x-amz-checksum-mode;x-amz-content-sha256;x-amz-date,")
+    #expect(request.limits == .body)
+    #expect(try proto.request(.create, blank(expected: 0), Scene.context()).fields[.range] == nil)
+  }
+
+  /// Servers that ignore `If-Range` are known, and S3 does not document it.
+  @Test func rangesAreOfOneVersion() throws {
+    let facts = begun(head())
+    #expect(facts.layout.count == 4)
+    let request = try proto.request(.chunk(chunk(2, of: facts)), facts, Scene.context())
+    #expect(request.fields[.range] == "bytes=131072-196607")
+    #expect(request.fields[.ifMatch] == etag)
+    #expect(request.fields[.ifRange] == nil)
+    #expect(signed(request).contains("if-match;range"))
+    let meaning = proto.interpret(reply(412, [:]), to: .chunk(chunk(2, of: facts)), facts, Scene.context())
+    guard case .failed(let failure, .permanent) = meaning.outcome else { return #expect(Bool(false)) }
+    #expect(failure.code == .sourceChanged)
+  }
+
+  /// AWS says in the body only that the object is empty.
+  @Test func anEmptyObjectHasNoBeginning() {
+    let body = "<Error><Code>InvalidRange</Code><ActualObjectSize>0</ActualObjectSize></Error>"
+    let meaning = proto.interpret(reply(416, [:], body: body), to: .create, blank(), Scene.context())
+    guard case .begun(let beginning) = meaning.outcome else { return #expect(Bool(false), "\(meaning.outcome)") }
+    #expect(beginning.layout.size == 0 && beginning.part != nil)
+  }
+
+  @Test func theETagOfASimpleObjectIsItsMD5() {
+    #expect(begun(head()).session?.notes["digests"] == "md5:0123456789abcdef0123456789abcdef")
+    #expect(begun(head([.contentType: "text/html"])).session?.notes["digests"] != nil)
+  }
+
+  @Test(arguments: [
+    ("x-amz-server-side-encryption", "aws:kms"), ("x-amz-server-side-encryption", "aws:kms:dsse"),
+    ("x-amz-server-side-encryption-customer-algorithm", "AES256"),
+  ])
+  func theETagOfAnEncryptedObjectIsNone(_ name: String, _ value: String) {
+    #expect(begun(head([HTTPField.Name(name)!: value])).session?.notes["digests"] == nil)
+  }
+
+  @Test func theETagOfPartsIsNoMD5() {
+    var fields = head()
+    fields[.eTag] = "\"0123456789abcdef0123456789abcdef-4\""
+    #expect(begun(fields).session?.notes["digests"] == nil)
+  }
+
+  @Test func theVersionGoesIntoTheProof() throws {
+    var facts = begun(head([HTTPField.Name("x-amz-version-id")!: "v7", HTTPField.Name("x-amz-checksum-type")!: "x"]))
+    #expect(facts.session?.notes["version"] == "v7")
+    facts.storedChunks = facts.layout.count
+    facts.untold = [.probe]
+    guard case .place(let proof) = proto.nextStep(facts) else { return #expect(Bool(false)) }
+    #expect(proof.versionID == "v7" && proof.etag == etag)
+  }
+
+  /// S3 has no checksum of the whole beside a range: it is asked for when all ranges are there.
+  @Test func theChecksumOfAFileOfRangesIsAskedFor() throws {
+    var facts = begun(head())
+    facts.storedChunks = facts.layout.count
+    #expect(proto.nextStep(facts) == .control(.probe(marker: nil)))
+    let request = try proto.request(.probe(marker: nil), facts, Scene.context())
+    #expect(request.method == .head && request.fields[.ifMatch] == etag)
+    let told: HTTPFields = [
+      .eTag: etag, HTTPField.Name("x-amz-checksum-type")!: "FULL_OBJECT",
+      HTTPField.Name("x-amz-checksum-crc64nvme")!: "AAAAAAAAAAA=",
+    ]
+    let meaning = proto.interpret(reply(200, told), to: .probe(marker: nil), facts, Scene.context())
+    _ = facts.apply(meaning, to: .probe(marker: nil), proto.abilities)
+    #expect(facts.session?.notes["digests"]?.hasPrefix("crc64nvme:0000000000000000") == true)
+    guard case .place(let proof) = proto.nextStep(facts) else { return #expect(Bool(false)) }
+    #expect(proof.confirmation == .digest)
+  }
+
+  /// Whoever may not ask, or asks about a version that is gone, has the ranges of one version all the same.
+  @Test(arguments: [403, 404, 412, 200])
+  func aChecksumThatIsNotToldIsDoneWithout(_ status: Int) {
+    var facts = begun(head())
+    facts.storedChunks = facts.layout.count
+    let fields: HTTPFields = status == 200 ? [.eTag: "\"another\""] : [:]
+    let meaning = proto.interpret(reply(status, fields), to: .probe(marker: nil), facts, Scene.context())
+    let update = facts.apply(meaning, to: .probe(marker: nil), proto.abilities)
+    #expect(update.changes.isEmpty)
+    guard case .place = proto.nextStep(facts) else { return #expect(Bool(false), "\(proto.nextStep(facts))") }
+  }
+
+  /// The digest of a part, beside a range that is one of the parts of the object.
+  @Test func aChecksumBesideARangeIsNotThatOfTheWhole() {
+    let fields = head([
+      HTTPField.Name("x-amz-checksum-type")!: "FULL_OBJECT",
+      HTTPField.Name("x-amz-checksum-crc64nvme")!: "AAAAAAAAAAA=",
+    ])
+    #expect(begun(fields).session?.notes["digests"] == "md5:0123456789abcdef0123456789abcdef")
+  }
+
+  @Test func theRegionOfTheBucketIsLearned() {
+    let body = "<Error><Code>PermanentRedirect</Code></Error>"
+    let moved = reply(301, [HTTPField.Name("x-amz-bucket-region")!: "eu-west-1"], body: body)
+    let meaning = proto.interpret(moved, to: .create, blank(), Scene.context())
+    guard case .failed(_, .repair) = meaning.outcome else { return #expect(Bool(false)) }
+    #expect(meaning.learned?.region == "eu-west-1")
+  }
+
+  @Test(arguments: [
+    (400, "ExpiredToken", Remedy.refreshCredential), (403, "SignatureDoesNotMatch", .permanent),
+    (404, "NoSuchKey", .permanent), (403, "AccessDenied", .permanent), (503, "SlowDown", .retry(isThrottled: true)),
+    (500, "InternalError", .retry(isThrottled: false)),
+  ])
+  func errorsMeanWhatTheyMeanToUploads(_ status: Int, _ code: String, _ remedy: Remedy) {
+    let answer = reply(status, [:], body: "<Error><Code>\(code)</Code></Error>")
+    let meaning = proto.interpret(answer, to: .create, blank(), Scene.context())
+    guard case .failed(_, let found) = meaning.outcome else { return #expect(Bool(false)) }
+    #expect(found == remedy)
+  }
+
+  /// Type and coding of an object are what somebody stored with it.
+  @Test func whatIsStoredIsTakenAsItIs() {
+    let fields = head([.contentEncoding: "gzip", .contentType: "text/html"])
+    guard case .bytes(from: 0, to: 65_536) = proto.content(status: 206, fields, of: .create, blank()) else {
+      return #expect(Bool(false))
+    }
+    #expect(begun(fields).layout.count == 4)
+  }
+}

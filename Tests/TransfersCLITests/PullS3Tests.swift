@@ -1,0 +1,88 @@
+import Glibc
+import Testing
+
+@testable import TransfersCLI
+
+/// `pull s3://…` from the bundled server, which is spoken to as an S3 with the bucket in the path.
+@Suite struct PullS3Tests {
+  let program: BuiltProgram
+  let receiver: RunningReceiver
+
+  init() throws { try self.init(script: "") }
+
+  private init(script: String) throws {
+    program = try BuiltProgram()
+    receiver = try RunningReceiver(in: program.folder, script: script)
+    mkdir(receiver.root + "/bucket", 0o700)
+    mkdir(program.folder.path + "/in", 0o700)
+  }
+
+  private func pull(_ options: [String] = [], _ names: String...) throws -> BuiltProgram.Outcome {
+    let urls = names.map { "s3://bucket/\($0)" }
+    let arguments = ["pull", "--part-size", "64K", "--store", program.folder.path + "/l.db"] + options + urls
+    return try program.run(
+      (arguments + [program.folder.path + "/in"]).map { Array($0.utf8) },
+      environment: [
+        "AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "canary-pull-s3", "AWS_ENDPOINT_URL": receiver.url,
+      ])
+  }
+
+  private func object(_ name: String, _ size: Int) throws -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    let bytes = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    try writeFile(receiver.root + "/bucket/" + name, bytes)
+    return bytes
+  }
+
+  private func came(_ name: String) throws -> [UInt8] { try readBytes(program.folder.path + "/in/" + name) }
+
+  @Test func objectsComeWhole() throws {
+    let objects = try ["a": 0, "b c?d": 10, "e": 300_000].map { ($0.key, try object($0.key, $0.value)) }
+    let outcome = try pull([], "a", "b c?d", "e")
+    #expect(outcome.code == 0, "\(outcome.err)")
+    for (name, bytes) in objects { #expect(try came(name) == bytes, "\(name)") }
+    #expect(try pull([], "e").out.contains("0 new"))
+  }
+
+  /// The object is another one from the third answer on: `If-Match` says so, and nothing of the first is in the file.
+  @Test func anObjectThatChangesIsFetchedAnew() throws {
+    let scene = try Self(script: "match * * nth=3 times=1000 : version=7\n")
+    let first = try scene.object("o", 400_000)
+    let outcome = try scene.pull([], "o")
+    #expect(outcome.code == 0, "\(outcome.err)")
+    let now = try scene.came("o")
+    #expect(now.count == first.count && zip(now, first).allSatisfy { $0 != $1 })
+  }
+
+  @Test func whatIsNotThereFails() throws {
+    let outcome = try pull([], "none")
+    #expect(outcome.code == 4, "\(outcome.err)")
+    #expect(outcome.err.contains("404"), "\(outcome.err)")
+  }
+
+  @Test func withoutKeysEverythingWaits() throws {
+    _ = try object("o", 10)
+    let arguments = ["pull", "--store", program.folder.path + "/l.db", "--endpoint-url", receiver.url, "s3://bucket/o"]
+    let outcome = try program.run((arguments + [program.folder.path + "/in"]).map { Array($0.utf8) })
+    #expect(outcome.code != 0)
+    #expect(outcome.err.contains("AWS_ACCESS_KEY_ID"), "\(outcome.err)")
+    #expect(!outcome.out.contains("failed"), "\(outcome.out)")
+    #expect(try pull([], "o").code == 0)
+  }
+
+  @Test func anOptionMustSaySomethingToOneOfTheServers() throws {
+    let folder = program.folder.path
+    let refused = try program.run("pull", "--store", folder + "/l.db", "--region", "eu", "http://h/a", folder + "/in")
+    #expect(refused.code == 64)
+    #expect(
+      refused.err.hasPrefix("transfers: error[usage]: read --region: not supported for this source"), "\(refused.err)")
+    let planned = try program.run(
+      "pull", "-n", "--store", folder + "/l.db", "--region", "eu", "http://h/a", "s3://bucket/b", folder + "/in")
+    #expect(planned.code == 0, "\(planned.err)")
+    #expect(planned.out.contains("https://bucket.s3.eu.amazonaws.com"), "\(planned.out)")
+    let idle = try program.run(
+      ["pull", "-n", "--store", folder + "/l.db", "http://h/a", folder + "/in"].map { Array($0.utf8) },
+      environment: ["TRANSFERS_REGION": "eu"])
+    #expect(idle.code == 0, "\(idle.err)")
+  }
+}
