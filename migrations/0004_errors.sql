@@ -48,6 +48,7 @@ INSERT INTO error_code (code, blame, hint) VALUES
   ('local.io', 'local', 'a local disk failed; see the system log'),
   ('auth.expired', 'auth', 'renew the credentials'),
   ('auth.missing', 'auth', 'give credentials: environment, file or --auth'),
+  ('auth.needs_url', 'auth', 'check the command of --url-command; the next run asks it again'),
   ('auth.refused', 'auth', 'check the credentials'),
   ('policy.cancelled', 'policy', 'cancelled by a person; retry brings it back'),
   ('policy.circuit', 'policy', 'too many failures in a row at this host; tried again later'),

@@ -18,6 +18,8 @@ public struct DownloadSettings: Sendable, Hashable {
   public var keepsTime = true
   /// Zeros that arrive take no room on the disk.
   public var isSparse = false
+  /// The program, with its arguments, that gives a URL for the key of a file; empty for none. Holds no secret.
+  public var urlCommand: [String] = []
 
   public init(folder: NameBytes, overwrites: Bool = false) {
     (self.folder, self.overwrites) = (folder, overwrites)
@@ -25,7 +27,7 @@ public struct DownloadSettings: Sendable, Hashable {
 }
 
 extension DownloadSettings: Codable {
-  private enum Key: String, CodingKey { case folder, overwrites, segments, keepsTime, isSparse }
+  private enum Key: String, CodingKey { case folder, overwrites, segments, keepsTime, isSparse, urlCommand }
 
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: Key.self)
@@ -34,6 +36,7 @@ extension DownloadSettings: Codable {
     segments = try values.decodeIfPresent(Int.self, forKey: .segments)
     keepsTime = try values.decodeIfPresent(Bool.self, forKey: .keepsTime) ?? true
     isSparse = try values.decodeIfPresent(Bool.self, forKey: .isSparse) ?? false
+    urlCommand = try values.decodeIfPresent([String].self, forKey: .urlCommand) ?? []
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -43,6 +46,7 @@ extension DownloadSettings: Codable {
     try values.encodeIfPresent(segments, forKey: .segments)
     if !keepsTime { try values.encode(keepsTime, forKey: .keepsTime) }
     if isSparse { try values.encode(isSparse, forKey: .isSparse) }
+    if !urlCommand.isEmpty { try values.encode(urlCommand, forKey: .urlCommand) }
   }
 }
 

@@ -60,6 +60,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case authMissing = "auth.missing"
   case authExpired = "auth.expired"
   case authRefused = "auth.refused"
+  case authNeedsURL = "auth.needs_url"
 
   case policyExists = "policy.exists"
   case policyCancelled = "policy.cancelled"

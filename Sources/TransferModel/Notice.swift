@@ -6,6 +6,8 @@ public enum Notice: Sendable {
   case failed(path: NameBytes, Failure)
   case unknown(path: NameBytes, Failure)
   case retrying(path: NameBytes, Failure, inMs: Int64)
+  /// The file waits for the next run.
+  case waiting(path: NameBytes, Failure)
   case sourceChanged(path: NameBytes)
   /// A rule left it out: `--exclude *.tmp`.
   case excluded(path: NameBytes, rule: String)

@@ -23,6 +23,9 @@ public struct RetryPolicy: Sendable, Hashable {
 
   public static let standard = RetryPolicy()
 
+  /// After what only a person may mend a file is tried again by the next run, or in milliseconds by the same.
+  public static let nextRunMs: Int64 = 86_400_000
+
   /// The wait in milliseconds before the attempt that follows failure number `n` (1 is the first).
   /// What the server asked for (`retryAfterMs`) wins when it is longer; up to a tenth is added so that clients spread.
   public func delayMs(

@@ -18,9 +18,13 @@ final class CurlDestinations: DestinationResolver {
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
     let transferProtocol = try AllProtocols.make(settings, credentialsRegion: nil)
     let origin = try AllProtocols.origin(settings, credentialsRegion: nil)
-    return ResolvedDestination(
+    var resolved = ResolvedDestination(
       transferProtocol: transferProtocol, credentials: try credentials(settings),
       transport: try transport(caFile: Self.authorities(settings, origin)), host: origin.description)
+    if let command = settings.download?.urlCommand, !command.isEmpty {
+      resolved.urls = URLCommand(arguments: command, origin: origin)
+    }
+    return resolved
   }
 
   /// The file with the authorities to trust; nil for libcurl's default. A file that cannot be used fails here, once,

@@ -27,6 +27,10 @@ public struct DownloadOptions: Sendable {
   public var keepsTime = true
   /// Zeros that arrive take no room on the disk.
   public var isSparse = false
+  /// A program with its arguments, found in `PATH` and started without a shell, that gives the URL at which a file is
+  /// asked for: the key of the file on its standard input, one URL on its standard output. Asked for each file before
+  /// its first request, and when a URL has expired or is refused. Kept with the batch; holds no secret.
+  public var urlCommand: [String] = []
   public var name: String?
   public var labels: [String: String] = [:]
   public var priority = 0
@@ -40,6 +44,25 @@ public struct DownloadOptions: Sendable {
   public static let segmentCounts = 1...64
 
   public init(_ sources: [Source], to folder: NameBytes) { (self.sources, self.folder) = (sources, folder) }
+
+  /// A command as a person writes it: words with blanks between them, and double quotes around blanks that belong to a
+  /// word. No shell reads it. nil when a quote is not closed, or there is no word.
+  package static func words(_ text: String) -> [String]? {
+    var (words, word, isQuoted): ([String], String?, Bool) = ([], nil, false)
+    for character in text {
+      switch character {
+      case "\"":
+        isQuoted.toggle()
+        word = word ?? ""
+      case " " where !isQuoted, "\t" where !isQuoted:
+        if let whole = word { words.append(whole) }
+        word = nil
+      default: word = (word ?? "") + String(character)
+      }
+    }
+    if let whole = word { words.append(whole) }
+    return isQuoted || words.first?.isEmpty ?? true ? nil : words
+  }
 
   /// Single files.
   public init(urls: [String], folder: NameBytes) { self.init(urls.map { .url($0) }, to: folder) }

@@ -64,10 +64,28 @@ struct DownloadTarget: Sendable {
   private func settings(_ origin: DownloadOrigin) throws(TransferError) -> BatchSettings {
     var asked = asked(origin)
     for option in try AllProtocols.foreignOptions(asked) { asked.options[option] = nil }
+    asked.download?.urlCommand = try command()
     let settings = try asked.rooted()
     if let file = settings.caFile { try TrustFile.check(file, namedBy: "--ca-file") }
     guard try Destination(settings).definition.credential == .aws else { return settings }
+    guard options.urlCommand.isEmpty else {
+      throw TransferError(
+        .usage, "read --url-command", cause: "requests to \(origin) are signed here, with credentials of S3",
+        remedy: "leave it out, or give the paths of the objects and an https URL as --base-url")
+    }
     return try AWSEnvironment(profile: settings.awsProfile).completing(settings)
+  }
+
+  /// With its program from the root, where it is no name to be found in `PATH`.
+  private func command() throws(TransferError) -> [String] {
+    guard let program = options.urlCommand.first else { return [] }
+    guard options.auth == nil else {
+      throw TransferError(
+        .usage, "read --url-command", cause: "a URL that it gives carries what it needs, and --auth is for the others",
+        remedy: "leave one of the two out")
+    }
+    let place = program.contains("/") ? AbsolutePath.of(program) : program
+    return [place] + options.urlCommand.dropFirst()
   }
 
   /// Variables of the environment that the credentials of these batches are read from.

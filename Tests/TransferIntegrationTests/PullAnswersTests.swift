@@ -130,6 +130,10 @@ import Transfers
     try expectSame(scene, ["o9": objects["o0"] ?? []])
     #expect(try ranges(scene, "o0").count == 7)
     #expect(try requests(scene) == 8)
+    let ends = try Connection(path: scene.storePath, access: .readOnly).rowsOnce(
+      "SELECT outcome, error_code FROM attempt WHERE outcome <> 'ok'"
+    ) { [$0.text(0), $0.textOrNil(1)] }
+    #expect(ends == [["interrupted", nil]])
     try expectNothing(of: "0123456789abcdef0123", in: scene)
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "CSysCommand.h"
 #include "CSysFiles.h"
 
 #include "CSysStore.h"

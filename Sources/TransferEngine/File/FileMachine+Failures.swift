@@ -35,6 +35,8 @@ extension FileMachine {
   /// What ``failed(_:_:_:_:)`` will make of the failure, as the outcome of the attempt row.
   static func outcome(_ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> AttemptOutcome {
     if failure.code == .sourceChanged { return .fatal }
+    // Nothing went wrong; the request goes on elsewhere, or never began.
+    if remedy == .elsewhere && failure.code == .httpRedirect || failure.code == .authNeedsURL { return .interrupted }
     switch remedy {
     case .permanent: return .fatal
     case .unknown: return .unknown

@@ -11,11 +11,16 @@ final class LocalFiles {
   private let journal: SendingJournal?
   /// Says when sources are not read any longer.
   private let readStop: ReadStop
+  private let urls: FreshURLs
 
   init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, pool: PreparingPool, readStop: ReadStop) {
     (self.engine, self.mailbox, self.pool, self.readStop) = (engine, mailbox, pool, readStop)
     journal = engine.ledger.sendingJournal()
+    urls = FreshURLs(readStop)
   }
+
+  /// Nobody waits for anything any more. Blocking.
+  func end() { urls.end() }
 
   /// Makes ready what a request needs.
   func prepare(_ job: Job, _ work: FileWork) {
@@ -60,8 +65,17 @@ final class LocalFiles {
       algorithm: job.destination.resolved.transferProtocol.sentDigest,
       content: { status, fields in receiving.content(status: status, fields, of: step, facts) },
       credentials: job.destination.resolved.credentials, stop: readStop)
-    let (id, mailbox) = (job.id, mailbox)
-    pool.wait({ order.perform() }, then: { mailbox.put(.prepared(id, $0)) })
+    let (id, mailbox, pool) = (job.id, mailbox, pool)
+    guard let source = job.destination.resolved.urls, facts.route.needsStart(wallMs: engine.civilMs) else {
+      return pool.wait({ order.perform() }, then: { mailbox.put(.prepared(id, $0)) })
+    }
+    urls.get(job.file, facts.file.key, from: source) { answer in
+      switch answer {
+      case .failure(let failure):
+        mailbox.put(.prepared(id, .failure(PreparationFailure(failure: failure, remedy: .hold))))
+      case .success(let url): pool.wait({ order.perform().at(url) }, then: { mailbox.put(.prepared(id, $0)) })
+      }
+    }
   }
 
   /// Every byte is stored and recorded: the file gets its name, and is done then.
@@ -78,6 +92,17 @@ final class LocalFiles {
     let mailbox = mailbox
     pool.wait(
       { Result { () throws(Failure) in try placing.perform() } }, then: { mailbox.put(.placed(file, proof, $0)) })
+  }
+}
+
+extension Result<Prepared, PreparationFailure> {
+  /// The same for a request to this URL.
+  fileprivate func at(_ url: String) -> Self {
+    map { prepared in
+      var placed = prepared
+      placed.start = url
+      return placed
+    }
   }
 }
 

@@ -55,8 +55,8 @@ struct ReplyReading: Sendable {
     // The id stands in the receipt too.
     if let hidden = withoutNews(reply, meaning) { (reply, meaning) = (hidden, interpreted(hidden)) }
     meaning = masked(meaning, &reply)
-    // A redirect names in full where it points to, which may be signed.
-    if (300..<400).contains(reply.status) { reply.body = [] }
+    // A redirect names in full where it points to, which may be signed; a signed place quotes its signature in pieces.
+    if (300..<400).contains(reply.status) || context.routeWhenSent?.place != nil { reply.body = [] }
     return Result(reply: reply, meaning: meaning, bringsSecrets: bringsSecrets)
   }
 

@@ -150,6 +150,7 @@ final class RequestOutcomes {
       failure, isThrottled: isThrottled, of: job.file, number: failures + 1, drop: drop, budgetMs: budgetMs,
       nowMs: engine.wallMs)
     retry.identityNow = identityNow
+    if failure.code == .authNeedsURL { retry.notBeforeMs = engine.wallMs + RetryPolicy.nextRunMs }
     return retry
   }
 
@@ -169,6 +170,7 @@ final class RequestOutcomes {
   ) {
     guard case .failed(let failure, let remedy) = meaning.outcome else { return }
     if remedy == .refreshCredential { work.destination.resolved.credentials.refresh() }
+    if failure.code == .authNeedsURL { tally.waits(work.machine, failure) }
     guard remedy != .hold, remedy != .elsewhere, outcome == .retry else { return }
     tally.retried(work.machine, failure, failures: job.step.failures + 1, dueMs: retry.notBeforeMs)
   }

@@ -114,6 +114,7 @@ final class RequestSender {
     if case .slice(let slice)? = prepared.body?.content, !work.machine.isWhole { work.source = slice.file }
     job.prepared = prepared
     if let region = prepared.region { notePartial(region.file, work) }
+    if let start = prepared.start { work.machine.facts.route.begin(at: start) }
     work.fileDigests.merge(prepared.fileDigests) { $1 }
     if let found = job.found(work) {
       job.step.isFound = true

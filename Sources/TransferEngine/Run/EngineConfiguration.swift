@@ -70,6 +70,8 @@ public struct ResolvedDestination: Sendable {
   public var transferProtocol: ProtocolInUse
   public var credentials: any CredentialSource
   public var transport: any Transport
+  /// What gives the URLs that its files are asked for at; nil where they have their own.
+  public var urls: (any URLSource)?
   /// Requests with the same host share concurrency, breaker and retry budget.
   public var host: String
 

@@ -30,6 +30,7 @@ final class EngineLoop: @unchecked Sendable {
   private let inquiries: Inquiries
   private let outcomes: RequestOutcomes
   private let replies: ReplyHandler
+  private let local: LocalFiles
   private let sender: RequestSender
   private let refused: RefusedUnits
   // What goes on beside them.
@@ -63,10 +64,10 @@ final class EngineLoop: @unchecked Sendable {
       engine, mailbox, stop: stop, tally: tally, batches: batches, files: files, requests: requests,
       outcomes: outcomes, pool: pool)
     let readStop = ReadStop { [isReadingOver] in isReadingOver.withLock { $0 } }
+    local = LocalFiles(engine, mailbox, pool: pool, readStop: readStop)
     sender = RequestSender(
       engine, mailbox, stop: stop, tally: tally, hosts: hosts, files: files, requests: requests,
-      inquiries: inquiries, outcomes: outcomes,
-      local: LocalFiles(engine, mailbox, pool: pool, readStop: readStop))
+      inquiries: inquiries, outcomes: outcomes, local: local)
     refused = RefusedUnits(
       stop: stop, tally: tally, hosts: hosts, commits: commits, files: files, requests: requests, outcomes: outcomes)
     aborts = SessionAborts(
@@ -98,6 +99,7 @@ final class EngineLoop: @unchecked Sendable {
   func work() throws(TransferError) -> RunResult {
     defer {
       mailbox.close()
+      local.end()
       pool.stop()
     }
     try tally.countAtStart()

@@ -105,6 +105,11 @@ final class RunTally {
       .retrying(path: machine.claimed.path, failure, inMs: max(0, dueMs - engine.wallMs)))
   }
 
+  /// The file waits for the next run.
+  func waits(_ machine: FileMachine, _ failure: Failure) {
+    engine.observer.notice(.waiting(path: machine.claimed.path, failure))
+  }
+
   /// All that is left is for these hosts, which take no connections.
   func unreachable(_ hosts: Set<String>) { result.unreachable = hosts.sorted() }
 

@@ -8,6 +8,8 @@ struct Prepared: Sendable {
   var body: PreparedBody?
   /// Where the body of the answer goes; nil for an upload and for questions.
   var region: TargetRegion?
+  /// Where the file is asked for, when it was found out for this request.
+  var start: String?
   var credential: Credential?
   /// Of the whole file, as asked for.
   var fileDigests: [DigestAlgorithm: Digest] = [:]

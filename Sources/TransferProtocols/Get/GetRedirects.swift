@@ -11,7 +11,9 @@ extension WebSource {
     guard [301, 302, 303, 307, 308].contains(reply.status) else { return nil }
     let failure = Failure(redirect: reply, remedy: "the file is asked for there")
     // Another request of the file has found the way meanwhile.
-    guard (context.routeWhenSent ?? facts.route).url == facts.route.url else { return .failed(failure, .elsewhere) }
+    guard (context.routeWhenSent ?? facts.route).place == facts.route.place else {
+      return .failed(failure, .elsewhere)
+    }
     do throws(Failure) {
       return .failed(failure, .elsewhere).with(route: try route(behind: reply, facts))
     } catch {
@@ -20,7 +22,7 @@ extension WebSource {
   }
 
   private func route(behind reply: TransferReply, _ facts: TransferFacts) throws(Failure) -> Route {
-    let original = location(ofKey: facts.file.key)
+    let original = facts.route.start ?? location(ofKey: facts.file.key)
     let here = facts.route.url ?? original
     guard let location = reply.field("location"), !location.isEmpty else {
       throw Failure(.protoBadReply, "the server answered \(reply.status) without a Location")
@@ -47,19 +49,22 @@ extension WebSource {
     return next
   }
 
-  /// What it means that a place refuses that redirects led to, as signed URLs do when they have expired: the URL of the
-  /// file is asked once more. nil for another answer, and the second time.
+  /// What it means that a place refuses that redirects led to, or that a command named, as signed URLs do when they
+  /// have expired: the way begins anew, once at once; where it refuses us again, after a wait. nil for another answer.
   func refusedElsewhere(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation? {
-    guard let sent = context.routeWhenSent, sent.url != nil, [400, 401, 403, 404, 410].contains(reply.status) else {
+    guard let sent = context.routeWhenSent, sent.place != nil, [400, 401, 403, 404, 410].contains(reply.status) else {
       return nil
     }
     // 401 says nothing about our credentials, which were not sent.
     let code = reply.status == 401 ? ErrorCode.http4xx : nil
-    let failure = Failure(answer: reply, code: code, detail: "behind a redirect", wallMs: context.wallMs)
-    guard sent.url == facts.route.url else { return .failed(failure, .elsewhere) }
-    guard facts.route.returns == 0 else { return .failed(failure, .permanent) }
+    let detail = sent.url == nil ? "to the signed URL" : "behind a redirect"
+    let failure = Failure(answer: reply, code: code, detail: detail, wallMs: context.wallMs)
+    guard sent.place == facts.route.place else { return .failed(failure, .elsewhere) }
     var back = facts.route
     back.goBack()
-    return .failed(failure, .elsewhere).with(route: back)
+    if facts.route.returns == 0 { return .failed(failure, .elsewhere).with(route: back) }
+    // What it leads to may be allowed again; that there is no such file is final.
+    let mayPass = reply.status == 401 || reply.status == 403
+    return .failed(failure, mayPass ? .retry(isThrottled: false) : .permanent).with(route: back)
   }
 }

@@ -26,12 +26,14 @@ struct WebSource: GetSource {
   func request(
     _ part: GetPart, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
-    let url = facts.route.url ?? location(ofKey: facts.file.key)
+    let url = facts.route.place ?? location(ofKey: facts.file.key)
     var request = TransferRequest(method: .get, url: url, limits: .body)
-    if facts.route.url == nil || WebOrigin(url: url) == place.origin {
+    let began = facts.route.start.flatMap(WebOrigin.init(url:)) ?? place.origin
+    if facts.route.url != nil, WebOrigin(url: url) != began {
+      request.addresses = .public(unlessOf: began.description)
+    } else if facts.route.start == nil {
+      // A URL that a command gave carries what it needs.
       request.fields[.authorization] = try context.credential.authorization
-    } else {
-      request.addresses = .public(unlessOf: place.origin.description)
     }
     // Ranges and lengths of anything else would be those of the coding.
     request.fields[.acceptEncoding] = "identity"

@@ -45,6 +45,12 @@ struct DownloadFlags: ParsableArguments {
       valueName: "ref"))
   var auth: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Asks this program for the URL of each file: its key on standard input, one URL on standard output. Words, no shell; double quotes keep blanks.",
+      valueName: "command"))
+  var urlCommand: String?
+
   @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"), completion: .file())
   var caFile: String?
 
@@ -80,6 +86,9 @@ struct DownloadFlags: ParsableArguments {
         throw ValidationError("--digest takes ALGORITHM:HEX, and not \"\(printable(digest))\"; algorithms: \(names)")
       }
     }
+    if let urlCommand, DownloadOptions.words(urlCommand) == nil {
+      throw ValidationError("--url-command takes a program and its arguments, with double quotes in pairs")
+    }
     try BatchOptions.checkLabels(labels)
     try BatchOptions.checkReference(auth)
   }
@@ -96,6 +105,7 @@ struct DownloadFlags: ParsableArguments {
     var options = DownloadOptions(urls + lists, to: places.last ?? NameBytes("."))
     (options.overwrites, options.baseURL) = (overwrite, baseURL)
     (options.segments, options.keepsTime, options.isSparse) = (segments, !noMtime, sparse)
+    options.urlCommand = urlCommand.flatMap(DownloadOptions.words) ?? []
     options.digest = digest.flatMap { Digest(text: $0.lowercased()) }
     (options.name, options.labels, options.priority) = (name, BatchOptions.table(labels), priority)
     (options.auth, options.caFile) = (auth, caFile)

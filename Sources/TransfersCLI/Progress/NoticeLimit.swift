@@ -49,6 +49,7 @@ struct NoticeLimit: Sendable {
     case .failed: "failed"
     case .unknown: "unknown"
     case .skipped: "skipped"
+    case .waiting: "waiting for the next run"
     case .sourceChanged: "changed while they were sent"
     case .retrying: "kinds of retry"
     case .remark, .planned, .excluded, .recovered, .draining, .diskTrouble, .circuitOpened, .circuitClosed: nil

@@ -10,6 +10,7 @@ enum NoticeText {
     case .remark(let text): printable(text)
     case .failed(let path, let failure): "failed \(path): \(cause(failure))"
     case .unknown(let path, let failure): "unknown \(path): \(cause(failure))"
+    case .waiting(let path, let failure): "\(path) waits for the next run: \(cause(failure))"
     case .retrying(let path, let failure, let ms):
       "retrying \(path) in \(Quantity.duration(ms)): \(cause(failure)) (further retries are not shown)"
     case .sourceChanged(let path): "changed meanwhile, its new content follows: \(path)"

@@ -106,7 +106,9 @@ import TransferModel
     #expect(try request().url == "https://h/a")
     #expect(answer(302, "https://cdn/b?X-Amz-Signature=2")?.1 == .elsewhere)
     let end = answer(status)
-    #expect(end?.1 == .permanent && end?.0.code != .authRefused)
+    #expect(end?.1 == ([401, 403].contains(status) ? .retry(isThrottled: false) : .permanent))
+    #expect(end?.0.code != .authRefused)
+    #expect(try request().url == "https://h/a")
   }
 
   @Test mutating func withContentTheWayBeginsAnew() {
@@ -115,6 +117,23 @@ import TransferModel
     _ = answer(302, "https://cdn/c")
     facts.route.arrived()
     #expect(answer(403)?.1 == .elsewhere)
+  }
+
+  /// A URL that a command gave is asked instead of that of the file, without our credentials.
+  @Test mutating func theWayMayBeginElsewhere() throws {
+    #expect(facts.route.needsStart(wallMs: 0))
+    facts.route.begin(at: "https://h/b?sig=1")
+    #expect(!facts.route.needsStart(wallMs: 0))
+    #expect(try request().url == "https://h/b?sig=1")
+    #expect(try request().fields[.authorization] == nil && request().addresses == .any)
+    #expect(answer(302, "https://h/b?sig=1")?.0.message.contains("loop") == true)
+    #expect(answer(302, "https://cdn/c")?.1 == .elsewhere)
+    #expect(try request().addresses == .public(unlessOf: "https://h"))
+    #expect(answer(403)?.1 == .elsewhere)
+    #expect(facts.route.needsStart(wallMs: 0))
+    facts.route.begin(at: "https://h/b?sig=2")
+    #expect(answer(403)?.1 == .retry(isThrottled: false))
+    #expect(Set(facts.capabilities(nil)) == ["https://h/b?sig=1", "https://cdn/c", "https://h/b?sig=2"])
   }
 
   @Test mutating func placesAreSecrets() {

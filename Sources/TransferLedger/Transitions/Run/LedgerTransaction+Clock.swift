@@ -8,6 +8,7 @@ extension LedgerTransaction {
   /// chunks that no engine has; costs as much as it finds. Writes one event if it found any.
   func endFarWaits() throws {
     let latest = wallMs + Self.longestWaitMs
+    try db.run(Self.endWaitsForThisRun, .int(latest))
     let files = try db.run(Self.endFarWaitsOfFiles, .int(latest))
     let chunks = try db.run(Self.endFarWaitsOfChunks, .int(latest))
     guard files + chunks > 0 else { return }
@@ -18,6 +19,10 @@ extension LedgerTransaction {
     )
   }
 
+  /// These wait for the next run, which this is (`RetryPolicy.nextRunMs`).
+  static let endWaitsForThisRun: StaticString = """
+    UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before > ? AND cause = 'auth.needs_url'
+    """
   static let endFarWaitsOfFiles: StaticString =
     "UPDATE file SET not_before = NULL WHERE state = 'pending' AND not_before > ?"
   static let endFarWaitsOfChunks: StaticString =

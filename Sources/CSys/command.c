@@ -1,0 +1,73 @@
+#define _GNU_SOURCE
+#include "CSysCommand.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+// In memory, so that a program that does not read it holds up nobody.
+static int file_of(const void *input, int64_t length) {
+  int fd = memfd_create("input", MFD_CLOEXEC);
+  if (fd < 0) return -1;
+  if (write(fd, input, (size_t)length) == length && lseek(fd, 0, SEEK_SET) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+static int spawn(pid_t *process, char *const *arguments, int in, int out) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_adddup2(&actions, in, 0);
+  posix_spawn_file_actions_adddup2(&actions, out, 1);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  int error = posix_spawnp(process, arguments[0], &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+pid_t csys_command_start(char *const *arguments, const void *input, int64_t length, int *output) {
+  int ends[2], in = file_of(input, length);
+  if (in < 0) return -1;
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    close(in);
+    return -1;
+  }
+  pid_t process = -1;
+  int error = spawn(&process, arguments, in, ends[1]);
+  close(in);
+  close(ends[1]);
+  if (error == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0) {
+    *output = ends[0];
+    return process;
+  }
+  close(ends[0]);
+  errno = error;
+  return -1;
+}
+
+void csys_command_kill(pid_t process) { kill(-process, SIGKILL); }
+
+int csys_command_ended(pid_t process, int *code) {
+  int status = 0;
+  pid_t ended;
+  do ended = waitpid(process, &status, WNOHANG);
+  while (ended < 0 && errno == EINTR);
+  if (ended == 0) return 0;
+  *code = ended == process && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return 1;
+}

@@ -1,0 +1,56 @@
+import TransferModel
+
+/// Asks for the URLs of files, for several at a time, and once for the requests of one file that need it together.
+/// Its results come on threads of its own.
+final class FreshURLs: Sendable {
+  typealias Answer = Result<String, Failure>
+
+  private struct State {
+    var pool: PreparingPool?
+    var isOver = false
+    /// Those who wait for the URL of a file that is being asked for.
+    var waiting: [FileID: [@Sendable (Answer) -> Void]] = [:]
+  }
+
+  /// Commands at a time: most of them wait for a server.
+  private static let atOnce = 8
+
+  private let state = Lock(State())
+  /// Nobody waits for what is being asked: the run ends.
+  private let stop: ReadStop
+
+  init(_ stop: ReadStop) { self.stop = stop }
+
+  /// `then` gets a URL for the file.
+  func get(_ file: FileID, _ key: NameBytes, from source: any URLSource, then: @escaping @Sendable (Answer) -> Void) {
+    let pool: PreparingPool? = state.withLock { state in
+      state.waiting[file, default: []].append(then)
+      guard state.waiting[file]?.count == 1 else { return nil }
+      let pool = state.pool ?? PreparingPool(threadCount: Self.atOnce)
+      state.pool = pool
+      return pool
+    }
+    pool?.wait({ [self] in ask(key, source) }, then: { [self] answer in tell(answer, file) })
+  }
+
+  private func ask(_ key: NameBytes, _ source: any URLSource) -> Answer {
+    let isOver: @Sendable () -> Bool = { [self] in stop.isAsked() || state.withLock { $0.isOver } }
+    return Result { () throws(Failure) in
+      if isOver() { throw Failure(.engineInterrupted, "stopped before the URL was asked for") }
+      return try source.url(for: key, isOver: isOver)
+    }
+  }
+
+  private func tell(_ answer: Answer, _ file: FileID) {
+    for then in state.withLock({ $0.waiting.removeValue(forKey: file) }) ?? [] { then(answer) }
+  }
+
+  /// Ends what is being asked, and the threads. Blocking.
+  func end() {
+    let pool = state.withLock { state in
+      state.isOver = true
+      return state.pool
+    }
+    pool?.stop()
+  }
+}
