@@ -1,5 +1,6 @@
 import Receiver
 import Testing
+import TransferEngine
 import TransferModel
 
 @testable import TransferLedger

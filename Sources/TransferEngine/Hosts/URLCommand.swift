@@ -1,7 +1,6 @@
 import CSys
-import TransferEngine
-import TransferModel
-import TransferProtocols
+public import TransferModel
+public import TransferProtocols
 
 #if canImport(Glibc)
   import Glibc
@@ -11,14 +10,19 @@ import TransferProtocols
 
 /// Gets the URL of a file from a program: the key on its standard input, one URL on its standard output. Nothing that
 /// it writes is kept or shown.
-struct URLCommand: URLSource {
-  let arguments: [String]
-  /// Of the files.
-  let origin: WebOrigin
-  /// How long it may take, in milliseconds.
-  var limitMs: Int64 = 60_000
+public struct URLCommand: URLSource {
+  private let arguments: [String]
+  private let origin: WebOrigin
+  private let limitMs: Int64
 
-  func url(for key: NameBytes, isOver: @Sendable () -> Bool) throws(Failure) -> String {
+  /// - Parameters:
+  ///   - origin: of the files.
+  ///   - limitMs: how long it may take, in milliseconds.
+  public init(arguments: [String], origin: WebOrigin, limitMs: Int64 = 60_000) {
+    (self.arguments, self.origin, self.limitMs) = (arguments, origin, limitMs)
+  }
+
+  public func url(for key: NameBytes, isOver: @Sendable () -> Bool) throws(Failure) -> String {
     let text = try RunningCommand(arguments, input: key.bytes + [0x0A]).output(limitMs: limitMs, isOver: isOver)
     let lines = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard let line = lines.first else { throw Failure(.authNeedsURL, "the command gave no URL") }
