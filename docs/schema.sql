@@ -196,6 +196,9 @@ CREATE TABLE chunk (
   done_attempt INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
   -- How often the server lost it after it had acknowledged it.
   losses INTEGER NOT NULL DEFAULT 0 CHECK (losses >= 0),
+  -- Of a download: its bytes were not fetched. They were in a local file, which still had them, and the server says
+  -- that its version is that of the local file.
+  reused INTEGER CHECK (reused IS NULL OR (reused = 1 AND state = 'done')),
   -- 13 bytes. The chunks of a file, in order; nothing else leads to them.
   UNIQUE (file_id, seq),
   CHECK ((state = 'waiting') = (not_before IS NOT NULL)),
@@ -206,6 +209,8 @@ CREATE TABLE chunk (
 ) STRICT;
 
 CREATE INDEX chunk_pending ON chunk (file_id, seq) WHERE state = 'pending';
+
+CREATE INDEX chunk_reused ON chunk (file_id, length) WHERE reused = 1;
 
 CREATE INDEX chunk_waiting ON chunk (not_before) WHERE state = 'waiting';
 
@@ -239,7 +244,8 @@ WHEN (NEW.state = 'in_flight') <> EXISTS (
   OR (NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (
     SELECT 1 FROM attempt WHERE id = NEW.done_attempt AND outcome = 'ok' AND CASE OLD.state
       WHEN 'in_flight' THEN chunk_id = NEW.id
-      -- Its answer was lost, and asking showed that it is there; or it is empty, and there with its session.
+      -- Its answer was lost, and asking showed that it is there; or it is empty, and there with its session; or it is
+      -- in a local file of the version that the session is for.
       ELSE file_id = NEW.file_id AND (operation = 'verify' OR operation = 'probe' OR operation = 'create') END))
   OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
@@ -262,6 +268,11 @@ BEGIN SELECT RAISE(FAIL, 'a chunk keeps its number'); END;
 
 CREATE TRIGGER chunk_remote BEFORE UPDATE OF remote ON chunk WHEN NEW.remote NOT LIKE '{%}'
 BEGIN SELECT RAISE(FAIL, 'what the server said of a chunk is an object'); END;
+
+CREATE TRIGGER chunk_reuse BEFORE UPDATE OF reused ON chunk
+WHEN NEW.reused IS NOT NULL AND (OLD.state <> 'pending' OR NEW.state <> 'done'
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND is_download = 1))
+BEGIN SELECT RAISE(FAIL, 'a chunk of a download is taken from a local file before it is fetched'); END;
 
 CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -405,6 +416,7 @@ CREATE TABLE file (
   -- Size and digests that the content of a download has to have (JSON), where they were known before it was asked for.
   expected TEXT CHECK (expected IS NULL OR is_download IS NOT NULL),
   -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
+  -- Of a download: of its partial file, and the times of the local file when that had its name.
   size INTEGER CHECK (size >= 0),
   mtime_ns INTEGER,
   ctime_ns INTEGER,
@@ -542,7 +554,7 @@ WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done
 BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
 
 CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, expected,
-  mtime_ns, ctime_ns, mode, created_at ON file
+  mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 
 CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
@@ -571,6 +583,9 @@ BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'
 
 CREATE TRIGGER file_number BEFORE UPDATE ON file WHEN NEW.id <> OLD.id
 BEGIN SELECT RAISE(FAIL, 'a file keeps its number'); END;
+
+CREATE TRIGGER file_placed BEFORE UPDATE OF mtime_ns, ctime_ns ON file WHEN OLD.is_download IS NULL OR OLD.state <> 'finishing'
+BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 
 CREATE TRIGGER file_rest BEFORE UPDATE OF state ON file
 WHEN OLD.state IN ('active', 'finishing') AND NEW.state NOT IN ('active', 'finishing')
@@ -937,7 +952,8 @@ SELECT
   c.digest AS digest,
   c.etag AS etag,
   c.confirmation AS confirmed_by,
-  c.losses AS losses
+  c.losses AS losses,
+  c.reused AS reused
 FROM chunk c;
 
 CREATE VIEW v_cut_off AS
@@ -1001,6 +1017,7 @@ SELECT
   f.priority AS priority,
   f.chunk_count AS chunks,
   (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) AS bytes_acked,
+  (SELECT coalesce(sum(c.length), 0) FROM chunk c WHERE c.file_id = f.id AND c.reused = 1) AS bytes_reused,
   (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_transferred,
   (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id)
     + (SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0) FROM v_cut_off o WHERE o.file_id = f.id) AS bytes_transferred_at_most,

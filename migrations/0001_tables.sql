@@ -180,6 +180,7 @@ CREATE TABLE file (
   -- Size and digests that the content of a download has to have (JSON), where they were known before it was asked for.
   expected TEXT CHECK (expected IS NULL OR is_download IS NOT NULL),
   -- Identity of the source as it was admitted; under which identity the same content was seen since is in `sighting`.
+  -- Of a download: of its partial file, and the times of the local file when that had its name.
   size INTEGER CHECK (size >= 0),
   mtime_ns INTEGER,
   ctime_ns INTEGER,
@@ -340,6 +341,9 @@ CREATE TABLE chunk (
   done_attempt INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
   -- How often the server lost it after it had acknowledged it.
   losses INTEGER NOT NULL DEFAULT 0 CHECK (losses >= 0),
+  -- Of a download: its bytes were not fetched. They were in a local file, which still had them, and the server says
+  -- that its version is that of the local file.
+  reused INTEGER CHECK (reused IS NULL OR (reused = 1 AND state = 'done')),
   -- 13 bytes. The chunks of a file, in order; nothing else leads to them.
   UNIQUE (file_id, seq),
   CHECK ((state = 'waiting') = (not_before IS NOT NULL)),
@@ -350,6 +354,8 @@ CREATE TABLE chunk (
 ) STRICT;
 CREATE INDEX chunk_pending ON chunk (file_id, seq) WHERE state = 'pending';
 CREATE INDEX chunk_waiting ON chunk (not_before) WHERE state = 'waiting';
+-- Of few files only: how much of a file was not fetched.
+CREATE INDEX chunk_reused ON chunk (file_id, length) WHERE reused = 1;
 
 -- One request, recorded before it is sent.
 CREATE TABLE attempt (

@@ -115,13 +115,16 @@ WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
   ELSE 0 END
 BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
 CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, expected,
-  mtime_ns, ctime_ns, mode, created_at ON file
+  mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 -- Of a download the size is learned once, and where its bytes are written while none is stored.
 CREATE TRIGGER file_learned BEFORE UPDATE OF size, inode, device, boot ON file
 WHEN OLD.is_download IS NULL OR OLD.state <> 'active' OR OLD.size IS NOT NULL AND NEW.size IS NOT OLD.size
   OR (NEW.inode IS NOT OLD.inode OR NEW.device IS NOT OLD.device OR NEW.boot IS NOT OLD.boot)
     AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0))
+BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
+-- The times of its local file, when that has its name.
+CREATE TRIGGER file_placed BEFORE UPDATE OF mtime_ns, ctime_ns ON file WHEN OLD.is_download IS NULL OR OLD.state <> 'finishing'
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 -- An UPDATE that names the number of a row "rowid" sets off no trigger of the column: numbers are compared at each
 -- update.
@@ -252,7 +255,8 @@ WHEN (NEW.state = 'in_flight') <> EXISTS (
   OR (NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (
     SELECT 1 FROM attempt WHERE id = NEW.done_attempt AND outcome = 'ok' AND CASE OLD.state
       WHEN 'in_flight' THEN chunk_id = NEW.id
-      -- Its answer was lost, and asking showed that it is there; or it is empty, and there with its session.
+      -- Its answer was lost, and asking showed that it is there; or it is empty, and there with its session; or it is
+      -- in a local file of the version that the session is for.
       ELSE file_id = NEW.file_id AND (operation = 'verify' OR operation = 'probe' OR operation = 'create') END))
   OR (OLD.state = 'done' AND NEW.state <> 'done' AND EXISTS (
     SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('finishing', 'done')))
@@ -260,6 +264,10 @@ BEGIN SELECT RAISE(FAIL, 'a chunk is in flight with its open attempt, and done b
 CREATE TRIGGER chunk_history BEFORE UPDATE OF etag, digest, md5, confirmation, done_attempt ON chunk
 WHEN OLD.state = 'done' AND NEW.state = 'done'
 BEGIN SELECT RAISE(FAIL, 'what confirmed a chunk does not change'); END;
+CREATE TRIGGER chunk_reuse BEFORE UPDATE OF reused ON chunk
+WHEN NEW.reused IS NOT NULL AND (OLD.state <> 'pending' OR NEW.state <> 'done'
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND is_download = 1))
+BEGIN SELECT RAISE(FAIL, 'a chunk of a download is taken from a local file before it is fetched'); END;
 CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TRIGGER attempt_birth BEFORE INSERT ON attempt

@@ -156,6 +156,7 @@ SELECT
   f.priority AS priority,
   f.chunk_count AS chunks,
   (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) AS bytes_acked,
+  (SELECT coalesce(sum(c.length), 0) FROM chunk c WHERE c.file_id = f.id AND c.reused = 1) AS bytes_reused,
   (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_transferred,
   (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id)
     + (SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0) FROM v_cut_off o WHERE o.file_id = f.id) AS bytes_transferred_at_most,
@@ -183,7 +184,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_files', 'destination', 'TEXT', '', 'The place that the key belongs to, without secrets.'),
   ('v_files', 'key', 'BLOB', 'bytes of a name', 'Remote key.'),
   ('v_files', 'size', 'INTEGER', 'bytes', 'Size of the source; NULL when it could not be looked at.'),
-  ('v_files', 'mtime_ns', 'INTEGER', 'ns', 'Last change of the source.'),
+  ('v_files', 'mtime_ns', 'INTEGER', 'ns', 'Last change of the source; of a download, of the local file when it got its name.'),
   ('v_files', 'state', 'TEXT', '', 'settling, pending, active, finishing, done, paused, failed, cancelled, unknown or superseded.'),
   ('v_files', 'cause', 'TEXT', '', 'Error code of the last failure; see v_errors.'),
   ('v_files', 'message', 'TEXT', '', 'The last failure in words; may hold text of a server.'),
@@ -195,6 +196,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_files', 'priority', 'INTEGER', '', 'Higher values are sent first.'),
   ('v_files', 'chunks', 'INTEGER', '', 'Number of its chunks; NULL until it was planned.'),
   ('v_files', 'bytes_acked', 'INTEGER', 'bytes', 'Length of the parts that are stored: acknowledged by the server, or on the disk in a download.'),
+  ('v_files', 'bytes_reused', 'INTEGER', 'bytes', 'Of bytes_acked: what was not fetched, because a local file still had it; 0 for an upload.'),
   ('v_files', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes of all its attempts, sent in an upload and received in a download, at least: of those in v_cut_off only what was found at the server.'),
   ('v_files', 'bytes_transferred_at_most', 'INTEGER', 'bytes', 'The same with all that its attempts in v_cut_off may have transferred.'),
   ('v_files', 'confirmed_by', 'TEXT', '', 'How it was confirmed: digest, etag, size or none.'),
@@ -224,7 +226,8 @@ SELECT
   c.digest AS digest,
   c.etag AS etag,
   c.confirmation AS confirmed_by,
-  c.losses AS losses
+  c.losses AS losses,
+  c.reused AS reused
 FROM chunk c;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
@@ -241,7 +244,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_chunks', 'digest', 'TEXT', 'algorithm:hex', 'Digest of what was sent.'),
   ('v_chunks', 'etag', 'TEXT', '', 'ETag of the part.'),
   ('v_chunks', 'confirmed_by', 'TEXT', '', 'How the server confirmed it: digest, etag, size or none.'),
-  ('v_chunks', 'losses', 'INTEGER', '', 'How often the server lost it after it had acknowledged it.');
+  ('v_chunks', 'losses', 'INTEGER', '', 'How often the server lost it after it had acknowledged it.'),
+  ('v_chunks', 'reused', 'INTEGER', '1 or NULL', '1 when its bytes were not fetched, because a local file still had them.');
 
 CREATE VIEW v_attempts AS
 SELECT

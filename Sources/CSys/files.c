@@ -85,12 +85,16 @@ static int copy_through_memory(int from, int to, int64_t done, int64_t length) {
 
 int csys_copy_file(int from, int to, int64_t length) {
   if (ioctl(to, FICLONE, from) == 0) return 0;
-  off_t read_at = 0, write_at = 0;
-  while (read_at < length) {
-    ssize_t n = copy_file_range(from, &read_at, to, &write_at, (size_t)(length - read_at), 0);
+  return csys_copy_range(from, to, 0, length);
+}
+
+int csys_copy_range(int from, int to, int64_t offset, int64_t length) {
+  off_t read_at = offset, write_at = offset, end = offset + length;
+  while (read_at < end) {
+    ssize_t n = copy_file_range(from, &read_at, to, &write_at, (size_t)(end - read_at), 0);
     if (n < 0 && errno == EINTR) continue;
     // Not between these file systems, or an old kernel: the slow way says what is wrong, if anything is.
-    if (n <= 0) return copy_through_memory(from, to, read_at, length);
+    if (n <= 0) return copy_through_memory(from, to, read_at, end);
   }
   return 0;
 }

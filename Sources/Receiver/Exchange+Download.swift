@@ -11,9 +11,7 @@ extension Exchange {
     if let match = head["if-match"], match != "*", effect.isETagWeak || !lists(match, object.etag) {
       throw .refuse(412, "If-Match failed")
     }
-    if let none = head["if-none-match"], lists(none, object.etag) || lists(none, "W/\(object.etag)") {
-      return Answer(304, fields: fields(object))
-    }
+    if isKnown(object), !effect.ignoresCondition { return Answer(304, fields: fields(object)) }
     let whole = ByteRange(offset: 0, length: object.size)
     switch rangeWanted(object) {
     case .whole: return answer(200, object, whole)
@@ -24,6 +22,16 @@ extension Exchange {
       throw .refuse(
         416, "the range lies behind the end", fields: [Answer.Field("Content-Range", "bytes */\(object.size)")])
     }
+  }
+
+  /// The client has this version: If-None-Match names it, or without that nothing was modified since (RFC 9110 sections
+  /// 13.1.2 and 13.1.3).
+  private func isKnown(_ object: StoredObject) -> Bool {
+    if let none = head["if-none-match"] { return lists(none, object.etag) || lists(none, "W/\(object.etag)") }
+    guard let since = head["if-modified-since"].flatMap({ HTTPDate.parse($0, wallMs: wallMilliseconds()) }) else {
+      return false
+    }
+    return object.modifiedSeconds * 1_000 <= since
   }
 
   private func answer(_ status: Int, _ object: StoredObject, _ range: ByteRange) -> Answer {

@@ -116,6 +116,7 @@ struct FaultEffect: Sendable, Equatable {
   /// The downloads' own faults: another version of the object, and what is wrong with the answer.
   var version: UInt8?
   var ignoresRange = false
+  var ignoresCondition = false
   var contentRange: String?
   var earlier: Int64 = 0
   var field: Answer.Field?

@@ -61,6 +61,7 @@ public import TransferModel
 ///
 ///     version=N             answers with another version of the object, of the same length: N (1…255) decides which
 ///     ignore-range          answers 200 with the whole object, whatever range was asked for
+///     ignore-condition      sends the object whatever If-None-Match and If-Modified-Since say
 ///     content-range=TEXT    sends this as the Content-Range, beside the bytes that were asked for
 ///     earlier=N             begins a range N bytes before the one that was asked for, and says so
 ///     field=NAME:VALUE      answers with this field in place of its own, or beside them

@@ -88,6 +88,7 @@ struct ScriptSetting {
       guard let version = UInt8(value), version > 0 else { throw wrongValue("expected a number from 1 to 255") }
       rule.effect.version = version
     case "ignore-range": rule.effect.ignoresRange = try flag()
+    case "ignore-condition": rule.effect.ignoresCondition = try flag()
     case "content-range": rule.effect.contentRange = try text()
     case "earlier": rule.effect.earlier = try number()
     case "field": rule.effect.field = try field()

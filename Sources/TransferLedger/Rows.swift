@@ -111,6 +111,8 @@ public struct ClaimedFile: Sendable {
   public var staged: String?
   /// The ledger is a copy, and its original may have sent the file since.
   public var isDoubtful = false
+  /// Of a download: the one that wrote the file which stands at its path, from the same URL.
+  public var past: PastDownload?
 
   public init(
     id: FileID, uid: UID, batch: BatchID, generation: Int, path: NameBytes, key: NameBytes, identity: SourceIdentity,

@@ -28,6 +28,8 @@ public struct RunResult: Sendable, Hashable {
   public var bytesAcked: Int64 = 0
   /// Body bytes of all attempts, repeats included.
   public var bytesTransferred: Int64 = 0
+  /// Bytes of downloads that were here already and were not fetched.
+  public var bytesReused: Int64 = 0
   /// Attempts that were repeated.
   public var retries = 0
   public var wallMs: Int64 = 0

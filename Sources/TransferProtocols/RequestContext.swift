@@ -14,6 +14,8 @@ public struct RequestContext: Sendable {
   public var learnedWhenSent: LearnedFacts?
   /// ``TransferFacts/route`` as it was then; nil where nobody noted it.
   public var routeWhenSent: Route?
+  /// A regular file stands where ``TransferFacts/past`` wrote one: whether it is still the same nobody has looked at.
+  public var holdsPast = false
   /// Of the bytes that the answer to a `create` brought; nil when none came, or not all that its header announced.
   public var receivedDigest: Digest?
 
@@ -65,6 +67,8 @@ public struct LearnedFacts: Sendable, Hashable {
   public var refusesExpect = false
   /// Ranges of its files cannot be had, or not relied on: each is asked for whole.
   public var refusesRanges = false
+  /// It answered 304 in a way that says nothing: files are asked for without a condition.
+  public var misusesConditions = false
   /// What a ``StepRequest/discover`` learned, in the protocol's own words; nil until one was answered.
   public var discovered: [String: String]?
 

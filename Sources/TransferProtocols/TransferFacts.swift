@@ -65,6 +65,10 @@ public struct TransferFacts: Sendable {
   public var learned = LearnedFacts()
   /// Where the file is asked for.
   public var route = Route()
+  /// Of a download that may replace what stands at its path: the one that wrote it.
+  public var past: PastDownload?
+  /// What the local file has of the version was taken from it, since the file was claimed (``TransferStep/reuse(_:)``).
+  public var isReused = false
   /// Milliseconds since 1970 UTC, when the next step is asked for; for what expires.
   public var wallMs: Int64 = 0
 
@@ -78,6 +82,15 @@ public struct TransferFacts: Sendable {
 }
 
 extension TransferFacts {
+  /// These chunks were in the local file, and need not be fetched.
+  public mutating func reused(_ found: [PartReceipt]) {
+    isReused = true
+    guard !found.isEmpty else { return }
+    storedChunks += found.count
+    acked += found.reduce(0) { $0 + $1.length }
+    parts = []
+  }
+
   /// URLs under which a server knows this upload, wherever they are kept: whoever has one may write to it or end it, so
   /// they work as secrets. Ids that need our signature or credential (of S3, of Dropbox) are none.
   public func capabilities(_ chunk: ChunkFacts?) -> [String] {

@@ -15,6 +15,9 @@ public enum TransferStep: Sendable, Hashable {
   case dropSession(Failure)
   /// The server has everything and said so.
   case complete(FileProof)
+  /// The server has the version that was fetched before: what the local file still has of it is taken from there. When
+  /// that is all of it, the file stays as it is, and this is what is known of it.
+  case reuse(FileProof)
   /// Every byte of a download is stored: the local file is synced and moved to its name, and then it is complete.
   case place(FileProof)
   case fail(Failure)

@@ -10,6 +10,7 @@ public enum ChunkFigures {
     Column("length", "Length") { .bytes($0.length) },
     Column("state", "State") { .text($0.state) },
     Column("attempts", "Tries") { .integer($0.attempts) },
+    Column("reused") { .flag($0.isReused) },
     Column("digest", "Digest") { Cell($0.digest) },
   ]
 }

@@ -13,12 +13,13 @@ public enum FileFigures {
     Column("message") { Cell($0.message) },
     Column("bytes", "Size") { Cell(bytes: $0.size) },
     Column("bytes_acked", "Acked") { .bytes($0.bytesAcked) },
+    Column("bytes_reused") { .bytes($0.bytesReused) },
     Column("bytes_transferred") { .bytes($0.bytesTransferred) },
-    Column("bytes_unacked") { .bytes(max(0, $0.bytesTransferred - $0.bytesAcked)) },
-    Column("bytes_unacked_at_most") { .bytes(max(0, $0.bytesTransferredAtMost - $0.bytesAcked)) },
+    Column("bytes_unacked") { .bytes(max(0, $0.bytesTransferred - moved($0))) },
+    Column("bytes_unacked_at_most") { .bytes(max(0, $0.bytesTransferredAtMost - moved($0))) },
     Column("attempts", "Tries") { .integer($0.attempts) },
     Column("wall_ms", "Wall") { Cell(ms: wallMs($0)) },
-    Column("bps") { Cell(bytesPerSecond: Quantity.rate(bytes: $0.bytesAcked, ms: wallMs($0))) },
+    Column("bps") { Cell(bytesPerSecond: Quantity.rate(bytes: moved($0), ms: wallMs($0))) },
     Column("confirmed_by", "Proof") { Cell($0.confirmedBy) },
     Column("digest") { Cell($0.digest) },
     Column("started_at") { Cell(time: $0.startedMs) },
@@ -27,6 +28,9 @@ public enum FileFigures {
     Column("destination") { .text($0.destination) },
     Column(name: "key") { $0.key },
   ]
+
+  /// What requests got acknowledged.
+  private static func moved(_ row: FileRow) -> Int64 { max(0, row.bytesAcked - row.bytesReused) }
 
   /// First to last attempt; nil while it runs. Never negative, even when the wall clock was set back.
   static func wallMs(_ row: FileRow) -> Int64? {

@@ -52,6 +52,11 @@ public enum Quantity {
     return "\(lower)at most \(bytes(most)) transferred and not acked"
   }
 
+  /// `3.2 GiB not fetched, because it was here`; nil for nothing.
+  public static func reused(_ count: Int64) -> String? {
+    count > 0 ? "\(bytes(count)) not fetched, because it was here" : nil
+  }
+
   /// `1 file`, `118 files`, `2 batches`.
   public static func count(_ number: Int, _ noun: String) -> String {
     let plural = noun.hasSuffix("ch") || noun.hasSuffix("s") ? "es" : noun.hasSuffix("y") ? nil : "s"

@@ -5,7 +5,7 @@ public struct SummaryFigures: Sendable, Encodable {
   public let batches: Int
   public let files: [String: Int]
   public let filesTotal, filesLeft, filesUnverified: Int
-  public let bytes, bytesAcked, bytesTransferred, bytesUnacked, bytesUnackedAtMost: Int64
+  public let bytes, bytesAcked, bytesReused, bytesTransferred, bytesUnacked, bytesUnackedAtMost: Int64
   public let attempts: Int64
   public let attemptsByOutcome: [String: Int64]
   public let retries: Int
@@ -34,6 +34,7 @@ public struct SummaryFigures: Sendable, Encodable {
     filesLeft = totals.left
     filesUnverified = totals.unverified
     (bytes, bytesAcked, bytesTransferred) = (totals.bytes, totals.bytesAcked, totals.bytesTransferred)
+    bytesReused = totals.bytesReused
     (bytesUnacked, bytesUnackedAtMost) = (totals.bytesUnacked, totals.bytesUnackedAtMost)
     self.attempts = attempts.attempts
     attemptsByOutcome = attempts.byOutcome
@@ -43,8 +44,8 @@ public struct SummaryFigures: Sendable, Encodable {
     let wall = Self.wall(attempts)
     wallMs = Cell(ms: wall)
     activeMs = attempts.attempts > 0 ? .milliseconds(attempts.activeMs) : .none
-    goodputWallBps = Cell(bytesPerSecond: Quantity.rate(bytes: totals.bytesAcked, ms: wall))
-    goodputActiveBps = Cell(bytesPerSecond: Quantity.rate(bytes: totals.bytesAcked, ms: attempts.activeMs))
+    goodputWallBps = Cell(bytesPerSecond: Quantity.rate(bytes: totals.bytesMoved, ms: wall))
+    goodputActiveBps = Cell(bytesPerSecond: Quantity.rate(bytes: totals.bytesMoved, ms: attempts.activeMs))
     partLatency = Latency(
       n: attempts.latency.n, p50Ms: Cell(ms: attempts.latency.p50), p95Ms: Cell(ms: attempts.latency.p95),
       p99Ms: Cell(ms: attempts.latency.p99), maxMs: Cell(ms: attempts.latency.max))

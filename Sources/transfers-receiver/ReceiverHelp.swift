@@ -32,7 +32,8 @@ enum ReceiverHelp {
       lose-answer  truncate-answer  garbage  wrong-digest
       forget-session  wrong-offset=N  forget-offset  offset-past-end  locked=TIMES  no-104  bad-location=URL  html
       token=TEXT  limit=N
-      version=N  ignore-range  content-range=TEXT  earlier=N  field=NAME:VALUE  weak-etag  omit=NAME,...
+      version=N  ignore-range  ignore-condition  content-range=TEXT  earlier=N  field=NAME:VALUE  weak-etag
+      omit=NAME,...
       no-length  chunked
 
       METHOD and PATH may be *; PATH is compared as sent, percent-encoded. N counts body bytes (of the answer for GET);

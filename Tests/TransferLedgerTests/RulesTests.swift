@@ -101,6 +101,8 @@ import Testing
     "UPDATE file SET live = NULL WHERE id = 3",
     "UPDATE file SET size = 5 WHERE id = 3",
     "UPDATE file SET key = x'61' WHERE id = 3",
+    "UPDATE file SET ctime_ns = 5 WHERE id = 3", "UPDATE file SET mtime_ns = 5 WHERE id = 6",
+    "UPDATE chunk SET reused = 1 WHERE file_id = 1", "UPDATE chunk SET reused = 1 WHERE file_id = 2",
     "UPDATE file SET chunk_size = 5, chunk_count = 2 WHERE id = 2",
     "UPDATE file SET chunk_size = 5, chunk_count = 2, first_chunk_size = chunk_size WHERE id = 2",
     "UPDATE file SET first_chunk_size = 1 << 40 WHERE id = 2",

@@ -145,6 +145,33 @@ import TransferModel
     try expectWhole()
     #expect(object.state.withLock { $0.bytesSent } == 3 * Self.partSize + 100)
   }
+
+  /// Killed when the intact chunks of the old file are copied and the others are awaited: the old file stands until the
+  /// new one is whole, and nothing is copied or fetched twice.
+  @Test func aRepairThatIsKilledGoesOn() throws {
+    #expect(try program.run(arguments.map { Array($0.utf8) }).code == 0)
+    var spoilt = Array(try readText(final).utf8)
+    for offset in [Self.partSize + 5, 4 * Self.partSize + 5] { spoilt[offset] = 0x20 }
+    try writeFile(final, spoilt)
+    object.state.withLock { state in
+      state.answersLeft = 1
+      (state.ranges, state.bytesSent) = ([], 0)
+    }
+    let running = try program.start(arguments + ["--overwrite"])
+    try object.waitForSilence()
+    running.signal(SIGKILL)
+    _ = try running.wait()
+    #expect(Array(try readText(final).utf8) == spoilt)
+    object.state.withLock { $0.answersLeft = .max }
+    let outcome = try program.run("run", "--json", "--store", store)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    try expectWhole()
+    let state = object.state.withLock { $0 }
+    #expect(state.bytesSent == 2 * Self.partSize, "\(state.ranges)")
+    #expect(outcome.out.contains("\"bytes_reused\":0"), "\(outcome.out)")
+    let shown = try program.run("show", "f2", "--json", "--store", store)
+    #expect(shown.out.contains("\"bytes_reused\":\(4 * Self.partSize + 100)"), "\(shown.out)")
+  }
 }
 
 extension Ledger {

@@ -82,7 +82,7 @@ import Testing
     let outcome = try run("push --json \(source) \(url)", store: folder + "/l.db")
     #expect(
       outcome.out.contains(
-        #""bytes_acked":1000,"bytes_transferred":1000,"bytes_unacked":0,"bytes_unacked_at_most":0"#),
+        #""bytes_acked":1000,"bytes_reused":0,"bytes_transferred":1000,"bytes_unacked":0,"bytes_unacked_at_most":0"#),
       "\(outcome.out)\(outcome.err)")
   }
 }

@@ -39,6 +39,7 @@ final class ScriptedObject: Sendable {
         return nil
       }
       state.answersLeft -= 1
+      if request.headers["if-none-match"] == state.etag { return .init(status: 304, headers: fields, body: "") }
       let condition = request.headers["if-range"]
       if let condition { state.conditions.insert(condition) }
       guard let range = request.headers["range"].flatMap(Self.range), condition == nil || condition == state.etag

@@ -80,3 +80,8 @@ void csys_will_need(int fd, int64_t offset, int64_t length);
 /// Copies the first `length` bytes of `from` to the beginning of `to`: shared where the file system can (FICLONE), else
 /// in the kernel, else through memory. 0, or -1 with errno; EIO when `from` is shorter.
 int csys_copy_file(int from, int to, int64_t length);
+
+/// Copies `length` bytes at `offset` of `from` to the same place in `to`: shared where the file system can
+/// (copy_file_range(2) clones what is aligned, Linux 5.3), else in the kernel, else through memory. 0, or -1 with
+/// errno; EIO when `from` is shorter.
+int csys_copy_range(int from, int to, int64_t offset, int64_t length);

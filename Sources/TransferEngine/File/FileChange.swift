@@ -40,6 +40,10 @@ enum FileChange: Sendable, Hashable {
   case startFinishing
   /// Of a download: which file takes its bytes until all of them are there.
   case notePartialFile(SourceIdentity)
+  /// Of a download: these chunks were in the local file, and need not be fetched.
+  case reuseChunks([PartReceipt])
+  /// The local file of a download has its name.
+  case notePlaced(SourceIdentity)
   /// Its source has another ctime or device, and the same content.
   case sight(SourceIdentity)
   case resumeSending
@@ -58,7 +62,8 @@ enum FileChange: Sendable, Hashable {
       .resetChunks, .recut,
       .openSession, .askAbout,
       .beginOwnSession, .noteSession,
-      .giveUpSession, .endSession, .startFinishing, .notePartialFile, .resumeSending, .sight:
+      .giveUpSession, .endSession, .startFinishing, .notePartialFile, .reuseChunks, .notePlaced, .resumeSending,
+      .sight:
       false
     }
   }
@@ -88,6 +93,8 @@ enum Begin: Sendable, Hashable {
   case control(StepRequest)
   /// The local file of a download is moved to its name.
   case placing(FileProof)
+  /// What the local file of a download still has of the version is taken from it; when that is all, this is the proof.
+  case reusing(FileProof)
   /// What is asked about a request while its answer is awaited.
   case question(StepRequest, beside: Scheduler.JobID)
 }
@@ -130,6 +137,8 @@ struct Begun: Sendable {
   var control: (step: StepRequest, attempt: AttemptID)?
   /// The local file is moved to its name now, and is complete then.
   var placing: FileProof?
+  /// What the local file still has is taken from it now.
+  var reusing: FileProof?
   /// The request that it asks about.
   var beside: Scheduler.JobID?
   var session: ClaimedSession?

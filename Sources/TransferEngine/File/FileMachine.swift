@@ -59,6 +59,7 @@ struct FileMachine: Sendable {
     facts.hasLosses = claimed.hasLosses
     backoffs = ChunkBackoffs(claimed.waitingUntil)
     facts.isPlanned = claimed.layout != nil
+    facts.past = claimed.past
     failures = claimed.failures
   }
 
@@ -133,6 +134,10 @@ struct FileMachine: Sendable {
     case .complete(let proof):
       unit.changes.append(.complete(receipt(proof)))
       phase = .released
+    case .reuse(let proof):
+      guard openCount == 0 else { return }
+      unit.begin = .reusing(proof)
+      phase = phase.held(.reusing)
     case .place(let proof):
       guard openCount == 0 else { return }
       startFinishing(into: &unit)
@@ -222,30 +227,14 @@ struct FileMachine: Sendable {
     if let doubts = begun.doubts { facts.doubts = doubts }
     if case .held(.disowning, _) = phase { facts.disowned(begun.disownedChunks) }
     // That takes longer than a commit.
-    if case .held(.placing, _) = phase { return }
+    if phase.isAtLocalWork { return }
     phase = phase.unheld
-  }
-
-  /// The local file of a download stands under its name, or cannot. Returns the changes that go with it.
-  mutating func placed(_ result: Result<Void, Failure>, _ proof: FileProof, nowMs: Int64) -> [FileChange] {
-    phase = phase.unheld
-    switch result {
-    case .success:
-      release()
-      return [.complete(receipt(proof))]
-    case .failure(Placing.partialIsGone):
-      lostSession = .gone
-      end(.requeue(notBeforeMs: nowMs, Placing.partialIsGone.code, isFailure: true))
-    case .failure(let failure) where failure.code == .engineInterrupted:
-      end(.requeue(notBeforeMs: nil, nil, isFailure: false))
-    case .failure(let failure) where failure.code == .integrityMismatch: end(.fail(failure, keepsSession: false))
-    // What came is kept for a retry, when the name is free or the disk has room.
-    case .failure(let failure): end(.fail(failure, keepsSession: true))
-    }
-    return []
   }
 
   // MARK: - Ending
+
+  /// The work on the local file of a download has ended.
+  mutating func endLocalWork() { phase = phase.unheld }
 
   /// Nothing new begins from here on. The first reason stands, but for one: a file that only was to be let go and then
   /// failed, turned out to be unknown or changed while its last requests ended, has failed, is unknown or has changed.

@@ -18,6 +18,16 @@ enum FilePhase: Sendable, Hashable {
     case parts
     /// The local file of a download is moved to its name.
     case placing
+    /// What the local file has of the version that is to be fetched is taken from it.
+    case reusing
+  }
+
+  /// What it waits for is no commit.
+  var isAtLocalWork: Bool {
+    switch self {
+    case .held(.placing, _), .held(.reusing, _): true
+    case .working, .held, .ending, .released: false
+    }
   }
 
   /// Why the file is to leave the engine.

@@ -40,6 +40,7 @@ extension FileUnit {
         file, run, step.operation, session: isOutside ? nil : begun.session?.id ?? session, isRepeatable: isRepeatable)
       begun.control = (step, attempt)
     case .placing(let proof): begun.placing = proof
+    case .reusing(let proof): begun.reusing = proof
     case .question(let step, let beside):
       let attempt = try tx.beginAttempt(file, run, step.operation, session: session, isRepeatable: true)
       (begun.control, begun.beside) = ((step, attempt), beside)
@@ -105,6 +106,9 @@ extension FileUnit {
       guard let session = session ?? begun.session?.id else { return }
       try require(tx.endSession(session, state), "end session")
     case .notePartialFile(let identity): try require(tx.notePartialFile(file, run, identity), "note the partial file")
+    case .reuseChunks(let parts):
+      for part in parts { try require(tx.reuseChunk(file, run, part), "reuse chunk") }
+    case .notePlaced(let identity): try require(tx.notePlaced(file, run, identity), "note the placed file")
     case .startFinishing: try require(tx.startFinishing(file, run), "start finishing")
     case .sight(let identity): try require(tx.sight(file, run, as: identity), "record a sighting")
     case .resumeSending: try require(tx.resumeSending(file, run), "resume sending")

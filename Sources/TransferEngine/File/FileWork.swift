@@ -41,6 +41,8 @@ final class FileWork {
         TargetNames(file.path, below: settings.folder, file.uid), known: file.identity, overwrites: settings.overwrites,
         isSparse: settings.isSparse)
     }
+    // What stands there is not looked at where it is not to be replaced.
+    if target?.overwrites != true { machine.facts.past = nil }
     concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
   }
 }

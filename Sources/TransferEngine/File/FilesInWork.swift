@@ -99,10 +99,29 @@ final class FilesInWork {
   }
 
   /// The local file of a download stands under its name, or cannot.
-  func placed(_ file: FileID, _ proof: FileProof, _ result: Result<Void, Failure>) {
+  func placed(_ file: FileID, _ proof: FileProof, _ result: Result<SourceIdentity?, Failure>) {
     guard let work = all[file], work.refusal == nil else { return }
     let changes = work.machine.placed(result, proof, nowMs: engine.wallMs)
     advance(file, changes: changes)
+  }
+
+  /// What the local file of a download had of the version is where it belongs.
+  func reused(_ file: FileID, _ proof: FileProof, _ result: Result<Reused, Failure>) {
+    guard let work = all[file], work.refusal == nil else { return }
+    let before = work.machine.bytesStored
+    let changes = work.machine.reused(result, proof, nowMs: engine.wallMs)
+    tally.reused(bytes: work.machine.bytesStored - before)
+    if let partial = try? result.get().partial { work.recorded = partial }
+    advance(file, changes: changes)
+  }
+
+  /// The ledger knows which file takes the bytes before it hears that any are stored.
+  func notePartial(_ region: TargetRegion?, _ work: FileWork) {
+    guard let file = region?.file, work.recorded.inode == 0 || !file.identity.isSameFile(as: work.recorded) else {
+      return
+    }
+    work.recorded = file.identity
+    advance(work.machine.claimed.id, changes: [.notePartialFile(file.identity)])
   }
 
   // MARK: - Turns
@@ -231,7 +250,7 @@ extension Begin {
     switch self {
     case .chunks(let limit): limit
     case .chunkThatOpensSession, .control, .question: 1
-    case .placing: 0
+    case .placing, .reusing: 0
     }
   }
 }

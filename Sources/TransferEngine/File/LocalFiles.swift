@@ -62,7 +62,7 @@ final class LocalFiles {
     let order = TargetOrder(
       target: target, holdsBytes: facts.acked > 0, size: step.chunk == nil ? nil : facts.layout.size, range: range,
       stored: ByteRange(offset: chunk.offset, length: range.offset - chunk.offset), endsChunk: range.end == chunk.end,
-      algorithm: job.destination.resolved.transferProtocol.sentDigest,
+      hasPast: step == .create && facts.past != nil, algorithm: job.destination.resolved.transferProtocol.sentDigest,
       content: { status, fields in receiving.content(status: status, fields, of: step, facts) },
       credentials: job.destination.resolved.credentials, stop: readStop)
     let (id, mailbox, pool) = (job.id, mailbox, pool)
@@ -76,6 +76,24 @@ final class LocalFiles {
       case .success(let url): pool.wait({ order.perform().at(url) }, then: { mailbox.put(.prepared(id, $0)) })
       }
     }
+  }
+
+  /// The server has the version that was fetched before: what the local file still has of it need not be fetched.
+  func reuse(_ work: FileWork, _ proof: FileProof) {
+    guard let target = work.target, let past = work.machine.facts.past else {
+      preconditionFailure("nothing was fetched before")
+    }
+    let (file, holdsBytes) = (work.machine.claimed.id, work.machine.facts.acked > 0)
+    let (ledger, readStop, mailbox) = (engine.ledger, readStop, mailbox)
+    pool.wait(
+      {
+        Result { () throws(Failure) in
+          // Without a list everything is fetched.
+          let chunks = (try? ledger.read { try $0.reusableChunks(of: file, from: past.id) }) ?? []
+          return try Reusing(target: target, past: past, holdsBytes: holdsBytes, chunks: chunks, stop: readStop)
+            .perform()
+        }
+      }, then: { mailbox.put(.reused(file, proof, $0)) })
   }
 
   /// Every byte is stored and recorded: the file gets its name, and is done then.

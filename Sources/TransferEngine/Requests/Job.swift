@@ -76,6 +76,7 @@ extension Job {
       wallMs: civilMs, credential: prepared?.credential, learned: destination.learned, failures: step.failures,
       fileDigests: work.fileDigests, learnedWhenSent: learnedWhenSent)
     context.routeWhenSent = routeWhenSent
+    context.holdsPast = prepared?.holdsPast ?? false
     return context
   }
 

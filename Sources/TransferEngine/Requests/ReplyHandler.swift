@@ -71,6 +71,7 @@ final class ReplyHandler {
       return outcomes.drop(id)
     }
     var reply = read.reply
+    files.notePartial(job.prepared?.region, work)
     job.destination.learn(from: read.meaning)
     let meaning = weighed(read.meaning, job, reply)
     if read.bringsSecrets { reply.body = [] }

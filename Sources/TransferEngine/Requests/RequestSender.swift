@@ -34,6 +34,7 @@ final class RequestSender {
     if let staged = begun.unstaged { engine.configuration.copies?.remove(staged) }
     guard let work = files.begun(begun, asked: asked) else { return }
     if let proof = begun.placing { local.place(work, proof) }
+    if let proof = begun.reusing { local.reuse(work, proof) }
     for chunk in begun.chunks { begin(chunk, work) }
     if let control = begun.control {
       let step = JobStep(
@@ -113,7 +114,7 @@ final class RequestSender {
   private func isPrepared(_ job: Job, _ prepared: Prepared, _ work: FileWork) {
     if case .slice(let slice)? = prepared.body?.content, !work.machine.isWhole { work.source = slice.file }
     job.prepared = prepared
-    if let region = prepared.region { notePartial(region.file, work) }
+    files.notePartial(prepared.region, work)
     if let start = prepared.start { work.machine.facts.route.begin(at: start) }
     work.fileDigests.merge(prepared.fileDigests) { $1 }
     if let found = job.found(work) {
@@ -123,13 +124,6 @@ final class RequestSender {
     job.phase = .ready
     recordSighting(work)
     if !stop.isStopping { hosts.isReady(job) }
-  }
-
-  /// The ledger knows which file takes the bytes before it hears that any are stored.
-  private func notePartial(_ file: TargetFile, _ work: FileWork) {
-    guard work.recorded.inode == 0 || !file.identity.isSameFile(as: work.recorded) else { return }
-    work.recorded = file.identity
-    files.advance(work.machine.claimed.id, changes: [.notePartialFile(file.identity)])
   }
 
   /// The source has another ctime or device by now, and the content that was sent of it. Recorded when no other body is

@@ -127,6 +127,7 @@ final class EngineLoop: @unchecked Sendable {
     case .read(let job, let result): replies.wasRead(job, result)
     case .heard(let id, let reply): replies.heard(id, reply)
     case .placed(let file, let proof, let result): files.placed(file, proof, result)
+    case .reused(let file, let proof, let result): files.reused(file, proof, result)
     case .knownSessions(let result, let listed): replies.sessionsAreKnown(result, listed)
     case .heartbeat(let result): heartbeat.ended(result)
     case .counted(let result): tally.counted(result)

@@ -25,6 +25,12 @@ final class RunTally {
   /// Bytes that count for this run: what its requests got acknowledged.
   func acknowledged(bytes: Int64) { result.bytesAcked += bytes }
 
+  /// So many bytes of downloads were here already, and were not fetched.
+  func reused(bytes: Int64) {
+    result.bytesReused += bytes
+    stored(bytes: bytes)
+  }
+
   /// The server holds so many bytes more, or fewer.
   func stored(bytes: Int64) { progress.stored(bytes: bytes) }
 
@@ -52,7 +58,7 @@ final class RunTally {
       .prepareChunk, .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks,
       .confirmChunks, .resetChunks,
       .recut, .openSession, .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing,
-      .notePartialFile, .resumeSending, .sight:
+      .notePartialFile, .reuseChunks, .notePlaced, .resumeSending, .sight:
       break
     }
   }
@@ -66,6 +72,7 @@ final class RunTally {
         result.failed -= 1
         if code == .integrityMismatch { result.mismatched -= 1 }
       case .unknown: result.unknown -= 1
+      case .reuseChunks(let parts): result.bytesReused -= parts.reduce(0) { $0 + $1.length }
       default: break
       }
     }

@@ -13,6 +13,8 @@ struct Prepared: Sendable {
   var credential: Credential?
   /// Of the whole file, as asked for.
   var fileDigests: [DigestAlgorithm: Digest] = [:]
+  /// Of a download: a regular file stands under its name.
+  var holdsPast = false
 }
 
 /// The body of a chunk, with the digests that go ahead of it.

@@ -25,17 +25,20 @@ struct Placing: Sendable {
   var compared: [Digest] = []
   var stop = ReadStop.never
 
-  /// The file stands under its name with all of its bytes, durable, when this returns. May be repeated: a file that was
-  /// moved before an engine could record it is known by its inode and its content.
+  /// The file stands under its name with all of its bytes, durable, when this returns: the identity by which it is
+  /// known later, nil when somebody wrote to it meanwhile. May be repeated: a file that was moved before an engine
+  /// could record it is known by its inode and its content.
   /// - Throws: ``partialIsGone``, `integrity.mismatch`, `policy.exists`, `local.disk_full`, `local.io`,
   ///   `engine.interrupted`.
-  func perform() throws(Failure) {
+  @discardableResult
+  func perform() throws(Failure) -> SourceIdentity? {
     guard let folder = try TargetFolder(of: names) else { throw Self.partialIsGone }
     guard let file = try opened(in: folder) else {
-      guard try isPlaced() else { throw Self.partialIsGone }
-      return try folder.sync()
+      guard let placed = try placed() else { throw Self.partialIsGone }
+      try folder.sync()
+      return digest == nil ? nil : placed.identity
     }
-    try finish(file)
+    let finished = try finish(file)
     if !overwrites, folder.holds(names.name) { throw Self.exists }
     // Its name may have been given to another file meanwhile.
     guard try TargetFile(opening: names, in: folder, file.identity) != nil else { throw Self.partialIsGone }
@@ -44,24 +47,36 @@ struct Placing: Sendable {
       throw TargetFile.failure("move the file to its name", errno)
     }
     try folder.sync()
+    return identity(of: file, since: finished)
+  }
+
+  /// Moving it changes its ctime; nobody else may have written to it.
+  private func identity(of file: TargetFile, since finished: SourceIdentity?) -> SourceIdentity? {
+    guard let finished, let now = file.identityNow, now.mtimeNs == finished.mtimeNs, now.size == size else {
+      return nil
+    }
+    return now
   }
 
   private func opened(in folder: borrowing TargetFolder) throws(Failure) -> TargetFile? {
     if let file { return file }
+    // Of an empty file nothing came, and nothing may have been made.
+    if size == 0, known.inode == 0 { return try TargetFile(making: names) }
     return try TargetFile(opening: names, in: folder, known)
   }
 
-  /// The number of a removed file is given to another one: the content tells them apart.
-  private func isPlaced() throws(Failure) -> Bool {
+  /// The number of a removed file is given to another one: the content tells them apart. nil when it is another one.
+  private func placed() throws(Failure) -> SourceFile? {
     guard known.inode != 0, let found = try? SourceFile(path: names.final), found.identity.isSameFile(as: known),
       found.identity.size == size
-    else { return false }
-    guard let digest else { return true }
+    else { return nil }
+    guard let digest else { return found }
     let whole = ByteRange(offset: 0, length: size)
-    return try found.digests(of: whole, [digest.algorithm], .never)[digest.algorithm] == digest
+    return try found.digests(of: whole, [digest.algorithm], .never)[digest.algorithm] == digest ? found : nil
   }
 
-  private func finish(_ file: TargetFile) throws(Failure) {
+  /// - Returns: what it is then.
+  private func finish(_ file: TargetFile) throws(Failure) -> SourceIdentity? {
     var status = csys_file_status()
     guard csys_status_fd(file.descriptor, &status) == 0 else {
       throw TargetFile.failure("examine the partial file", errno)
@@ -75,6 +90,7 @@ struct Placing: Sendable {
     }
     if let modifiedMs { setTime(file, modifiedMs) }
     guard fsync(file.descriptor) == 0 else { throw TargetFile.failure("sync the file", errno) }
+    return file.identityNow
   }
 
   private func compare(_ file: TargetFile) throws(Failure) {

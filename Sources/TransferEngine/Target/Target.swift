@@ -24,6 +24,18 @@ final class Target: Sendable {
     }
   }
 
+  /// The file that stands under the final name; nil when there is none that could be read. Blocking.
+  func standing() -> TargetFile? {
+    guard let folder = try? TargetFolder(of: names) else { return nil }
+    return try? TargetFile(placed: names, in: folder)
+  }
+
+  /// What stands under the final name stays: nothing is left of a partial file when this returns.
+  func removePartial() throws(Failure) {
+    guard let folder = try TargetFolder(of: names), folder.remove(names.partial) == 0 else { return }
+    try folder.syncNames()
+  }
+
   /// Moves it to its final name. `compared` are digests that it must have, read for that.
   func placing(
     size: Int64, digest: Digest?, modifiedMs: Int64?, compared: [Digest] = [], _ stop: ReadStop = .never

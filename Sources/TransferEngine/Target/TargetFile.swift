@@ -31,6 +31,12 @@ final class TargetFile: ReadableFile {
 
   deinit { close(descriptor) }
 
+  /// What the kernel says of it now; nil when it does not.
+  var identityNow: SourceIdentity? {
+    var status = csys_file_status()
+    return csys_status_fd(descriptor, &status) == 0 ? SourceIdentity(status) : nil
+  }
+
   /// Makes the partial file, for this user alone, and the folders that lead to it. One that is there under this name,
   /// which no other file can have, was made by an engine that ended before it could say so; it holds nothing that is
   /// known.

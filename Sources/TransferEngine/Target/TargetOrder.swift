@@ -14,6 +14,9 @@ struct TargetOrder: Sendable {
   var stored: ByteRange
   /// The answer brings all of the chunk that is not stored.
   var endsChunk: Bool
+  /// The file under the final name may be of an earlier fetch of the same URL: its server may answer that it has not
+  /// changed, and nothing is made here unless something comes.
+  var hasPast = false
   var algorithm: DigestAlgorithm
   var content: TargetRegion.Content
   var credentials: any CredentialSource
@@ -34,6 +37,7 @@ extension TargetOrder {
     do throws(Failure) {
       let credential = try credentials.credential()
       if !target.overwrites { try Placing.refuse(existing: target.names) }
+      if hasPast, target.standing() != nil { return conditional(credential) }
       guard let file = try target.file(size: size, holdsBytes: holdsBytes) else { throw Placing.partialIsGone }
       var head: Digest?
       if endsChunk, stored.length > 0 { head = try file.digests(of: stored, [algorithm], stop)[algorithm] }
@@ -42,5 +46,15 @@ extension TargetOrder {
     } catch {
       throw PreparationFailure(failure: error, remedy: error == Placing.partialIsGone ? .sessionGone : .permanent)
     }
+  }
+
+  private func conditional(_ credential: Credential?) -> Prepared {
+    let (target, holdsBytes, size) = (target, holdsBytes, size)
+    let make = { @Sendable () throws(Failure) -> TargetFile in
+      guard let file = try target.file(size: size, holdsBytes: holdsBytes) else { throw Placing.partialIsGone }
+      return file
+    }
+    let region = TargetRegion(nil, make: make, range, algorithm, content: content)
+    return Prepared(region: region, credential: credential, holdsPast: true)
   }
 }

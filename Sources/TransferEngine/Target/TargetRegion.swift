@@ -8,7 +8,9 @@ import TransferProtocols
 final class TargetRegion: BodySink, @unchecked Sendable {
   typealias Content = @Sendable (_ status: Int, _ fields: HTTPFields) -> AnswerContent
 
-  let file: TargetFile
+  /// The partial file; nil until content comes, where none may come.
+  private(set) var file: TargetFile?
+  private let make: @Sendable () throws(Failure) -> TargetFile
   let range: ByteRange
   private let content: Content
   private let algorithm: DigestAlgorithm
@@ -29,11 +31,14 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   /// What an answer means of which nothing was taken.
   private(set) var refusal: Interpretation?
 
+  /// - Parameter file: nil leaves it to the first content to `make` it.
   init(
-    _ file: TargetFile, _ range: ByteRange, stored: ByteRange? = nil, head: Digest? = nil, _ algorithm: DigestAlgorithm,
+    _ file: TargetFile?, make: @escaping @Sendable () throws(Failure) -> TargetFile = { preconditionFailure("a file") },
+    _ range: ByteRange, stored: ByteRange? = nil, head: Digest? = nil, _ algorithm: DigestAlgorithm,
     content: @escaping Content
   ) {
-    (self.file, self.range, self.head, self.algorithm, self.content) = (file, range, head, algorithm, content)
+    (self.file, self.make, self.range, self.head) = (file, make, range, head)
+    (self.algorithm, self.content) = (algorithm, content)
     self.stored = stored ?? ByteRange(offset: range.offset, length: 0)
     running = RunningDigest(algorithm)
   }
@@ -52,9 +57,21 @@ final class TargetRegion: BodySink, @unchecked Sendable {
         return .failure(Failure(.engineBug, "the protocol took what begins at \(from) for content of \(range)"))
       }
       (position, end) = (from, to)
-      do throws(Failure) { if let to, to > range.end { try file.reserve(to) } } catch { return .failure(error) }
+      do throws(Failure) {
+        let file = try opened()
+        if let to, to > range.end { try file.reserve(to) }
+      } catch {
+        return .failure(error)
+      }
       return .success(true)
     }
+  }
+
+  private func opened() throws(Failure) -> TargetFile {
+    if let file { return file }
+    let made = try make()
+    file = made
+    return made
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) -> Failure? {
@@ -74,7 +91,8 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    if end == nil || file.isSparse { try checkRoom() }
+    let file = try opened()
+    if end == nil || file.isSparse { try checkRoom(of: file) }
     if file.isSparse {
       try zeros.write(bytes, at: range.offset + taken, to: file)
     } else {
@@ -90,14 +108,14 @@ final class TargetRegion: BodySink, @unchecked Sendable {
     let again = UnsafeRawBufferPointer(rebasing: bytes[skipped...])
     guard !again.isEmpty else { return }
     let offset = position + Int64(skipped)
-    guard try file.holds(again, at: offset) else {
+    guard try opened().holds(again, at: offset) else {
       throw Failure(.sourceChanged, "the server sent other bytes again from byte \(offset) on than it did before")
     }
   }
 
   /// A body without a length may have no end, and nothing was reserved for a sparse file: neither gets the last of the
   /// disk.
-  private func checkRoom() throws(Failure) {
+  private func checkRoom(of file: TargetFile) throws(Failure) {
     guard taken >= checkedAt else { return }
     checkedAt = taken + Self.roomEvery
     guard (0..<TargetFile.roomLeft).contains(file.freeBytes) else { return }
@@ -109,7 +127,7 @@ final class TargetRegion: BodySink, @unchecked Sendable {
 
   /// What was taken is on the disk when this returns nil. Blocking; after the reply.
   func settle() -> Failure? {
-    guard taken > 0 else { return nil }
+    guard taken > 0, let file else { return nil }
     do throws(Failure) {
       try zeros.flush(to: file)
       // Of a body without a length: no other writer is behind it.

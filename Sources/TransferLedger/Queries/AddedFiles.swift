@@ -61,6 +61,7 @@ extension LedgerReader {
     totals.bytesAckedSince += traffic.acked
     let untold = try db.first(Self.addedUntold, ranges, .integer(mark.attempt)) { $0.int64(0) }
     totals.files.bytesUntold += untold ?? 0
+    totals.files.bytesReused += try db.first(Self.addedReused, ranges) { $0.int64(0) } ?? 0
   }
 
   // Without a size there was no source, and the `add` itself has told.
@@ -89,6 +90,12 @@ extension LedgerReader {
     FROM json_each(?1) r CROSS JOIN file f ON f.id BETWEEN r.value ->> 0 AND r.value ->> 1
       CROSS JOIN attempt a ON a.file_id = f.id
     WHERE a.id > ?2
+    """
+  static let addedReused: StaticString = """
+    SELECT coalesce(sum(c.length), 0)
+    FROM json_each(?1) r CROSS JOIN chunk c INDEXED BY chunk_reused
+      ON c.file_id BETWEEN r.value ->> 0 AND r.value ->> 1 CROSS JOIN file f ON f.id = c.file_id
+    WHERE c.reused = 1 AND f.state <> 'superseded'
     """
   static let addedUntold: StaticString = """
     SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0)

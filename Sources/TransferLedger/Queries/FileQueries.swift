@@ -7,7 +7,7 @@ extension LedgerReader {
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
         f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
-        f.bytes_transferred_at_most
+        f.bytes_transferred_at_most, f.bytes_reused
       FROM v_files f
       WHERE f.id > ?1
         AND {files}
@@ -32,7 +32,7 @@ extension LedgerReader {
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
         f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
-        f.bytes_transferred_at_most
+        f.bytes_transferred_at_most, f.bytes_reused
       FROM v_files f WHERE f.id IN (SELECT id FROM file WHERE state IN ('active', 'finishing'))
         AND {files}
       ORDER BY f.id LIMIT ?1
@@ -50,7 +50,7 @@ extension LedgerReader {
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
         f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
-        f.bytes_transferred_at_most
+        f.bytes_transferred_at_most, f.bytes_reused
       FROM v_files f WHERE f.id IN (
         SELECT f.id FROM file f
         WHERE f.started_at IS NOT NULL AND f.finished_at IS NOT NULL
@@ -66,6 +66,7 @@ extension LedgerReader {
       id: row.id(0), uid: row.text(1), batch: row.id(2), generation: row.int64(3), path: row.name(4),
       destination: row.text(5), key: row.name(6), size: row.int64OrNil(7), state: row.text(8),
       cause: row.textOrNil(9), message: row.textOrNil(10), attempts: row.int64(11), bytesAcked: row.int64(12),
+      bytesReused: row.int64(19),
       bytesTransferred: row.int64(13), bytesTransferredAtMost: row.int64(18), confirmedBy: row.textOrNil(14),
       digest: row.textOrNil(15),
       startedMs: row.int64OrNil(16), finishedMs: row.int64OrNil(17))

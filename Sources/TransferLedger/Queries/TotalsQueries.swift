@@ -7,6 +7,7 @@ extension LedgerReader {
     var totals = try SumScope(filter).map { try fileTotals($0, filter) } ?? fileTotals(filter)
     (totals.bytesTransferred, totals.retries) = (attempts.bytesTransferred, attempts.retries)
     totals.bytesUntold = try untold(filter)
+    totals.bytesReused = try reused(filter)
     return totals
   }
 
@@ -51,6 +52,18 @@ extension LedgerReader {
       """
       SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c JOIN file f ON f.id = c.file_id
       WHERE f.state <> 'superseded'
+        AND {files}
+      """, filter
+    ) { $0.int64(0) } ?? 0
+  }
+
+  /// The chunks are few: they have an index of their own.
+  private func reused(_ filter: RowFilter) throws -> Int64 {
+    try db.first(
+      """
+      SELECT coalesce(sum(c.length), 0)
+      FROM chunk c INDEXED BY chunk_reused CROSS JOIN file f ON f.id = c.file_id
+      WHERE c.reused = 1 AND f.state <> 'superseded'
         AND {files}
       """, filter
     ) { $0.int64(0) } ?? 0

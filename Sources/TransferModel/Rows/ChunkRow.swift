@@ -8,9 +8,13 @@ public struct ChunkRow: Sendable, Hashable {
   public var state: String
   public var attempts: Int64
   public var digest: String?
+  /// Its bytes were here already, and were not fetched.
+  public var isReused: Bool
 
   package init(
-    id: ChunkID, file: FileID, seq: Int64, offset: Int64, length: Int64, state: String, attempts: Int64, digest: String?
+    id: ChunkID, file: FileID, seq: Int64, offset: Int64, length: Int64, state: String, attempts: Int64,
+    digest: String?,
+    isReused: Bool
   ) {
     self.id = id
     self.file = file
@@ -20,5 +24,6 @@ public struct ChunkRow: Sendable, Hashable {
     self.state = state
     self.attempts = attempts
     self.digest = digest
+    self.isReused = isReused
   }
 }

@@ -14,6 +14,8 @@ public struct FileRow: Sendable, Hashable {
   public var message: String?
   public var attempts: Int64
   public var bytesAcked: Int64
+  /// Of these: what was here already, and was not fetched.
+  public var bytesReused: Int64
   public var bytesTransferred: Int64
   /// With all that attempts which were cut off may have sent.
   public var bytesTransferredAtMost: Int64
@@ -25,6 +27,7 @@ public struct FileRow: Sendable, Hashable {
   package init(
     id: FileID, uid: String, batch: BatchID, generation: Int64, path: NameBytes, destination: String, key: NameBytes,
     size: Int64?, state: String, cause: String?, message: String?, attempts: Int64, bytesAcked: Int64,
+    bytesReused: Int64,
     bytesTransferred: Int64, bytesTransferredAtMost: Int64, confirmedBy: String?, digest: String?, startedMs: Int64?,
     finishedMs: Int64?
   ) {
@@ -41,6 +44,7 @@ public struct FileRow: Sendable, Hashable {
     self.message = message
     self.attempts = attempts
     self.bytesAcked = bytesAcked
+    self.bytesReused = bytesReused
     self.bytesTransferred = bytesTransferred
     self.bytesTransferredAtMost = bytesTransferredAtMost
     self.confirmedBy = confirmedBy

@@ -6,6 +6,8 @@ public struct FileTotals: Sendable, Hashable {
   public var bytes: Int64
   /// Sum of what the server acknowledged of chunks.
   public var bytesAcked: Int64
+  /// Of these: what was here already, and was not fetched.
+  public var bytesReused: Int64 = 0
   /// Body bytes handed to the network in all attempts, as far as is known: of those that were cut off only what was
   /// found at the server.
   public var bytesTransferred: Int64
@@ -40,7 +42,9 @@ public struct FileTotals: Sendable, Hashable {
   /// Files that ended without success.
   public var bad: Int { count(.failed) + count(.unknown) }
   /// Body bytes that were transferred and not acknowledged, at least.
-  public var bytesUnacked: Int64 { max(0, bytesTransferred - bytesAcked) }
+  public var bytesUnacked: Int64 { max(0, bytesTransferred - bytesMoved) }
+  /// What requests got acknowledged, and is there.
+  public var bytesMoved: Int64 { max(0, bytesAcked - bytesReused) }
   /// The same with all that may have been transferred.
-  public var bytesUnackedAtMost: Int64 { max(0, bytesTransferred + bytesUntold - bytesAcked) }
+  public var bytesUnackedAtMost: Int64 { max(0, bytesTransferred + bytesUntold - bytesMoved) }
 }

@@ -23,8 +23,9 @@ extension GetProtocol {
     switch reply.status {
     case 200: return begunWhole(reply, facts, context)
     case 206: return begunInPart(reply, facts, context)
+    case 304: return unchanged(reply, facts, context)
     case 416: return begunBehindTheEnd(reply, facts, context)
-    default: return .refused(reply, context)
+    default: return Self.refused(reply, context)
     }
   }
 
@@ -44,7 +45,7 @@ extension GetProtocol {
   private func begunInPart(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation
   {
     guard let content = ContentRange(reply.fields[.contentRange]), let size = content.size, let range = content.range
-    else { return .refused(reply, context) }
+    else { return Self.refused(reply, context) }
     var version = version(size: size, reply.fields, isWhole: range.length == size, context)
     // A coding is of the whole; nobody can tell what parts of it are.
     version.acceptsRanges =
@@ -71,6 +72,22 @@ extension GetProtocol {
     }
     let version = version(size: 0, reply.fields, isWhole: false, context)
     return begun(version, received: 0, facts, context)
+  }
+
+  /// 304: the server has the version that was fetched before. Which of its bytes are still here, the next step finds.
+  private func unchanged(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
+    let learned = context.learnedWhenSent ?? context.learned
+    guard let past = PastVersion(facts), let condition = PastVersion.condition(facts, context, learned) else {
+      return Self.refused(reply, context)
+    }
+    if let doubt = past.doubt(in: reply.fields, condition) {
+      var learned = context.learned
+      learned.misusesConditions = true
+      return .failed(Failure(.protoBadReply, doubt), .repair).with(learned: learned)
+    }
+    let layout = past.download.layout
+    return Interpretation(.begun(FileBeginning(layout: layout, received: 0)))
+      .with(opened: OpenedSession(remoteID: past.version.name, expiresAtMs: nil)).with(notes: past.version.notes)
   }
 
   private func begun(
@@ -151,9 +168,21 @@ extension GetProtocol {
   }
 
   private func refused(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
-    guard reply.status == 416 else { return .refused(reply, context) }
+    guard reply.status == 416 else { return Self.refused(reply, context) }
     let now = source.size(behindTheEnd: reply)
     let text = "the remote file changed: it has no such range" + (now.map { " and has \($0) bytes now" } ?? "")
     return .failed(Failure(.sourceChanged, text), .permanent)
+  }
+
+  /// An answer without content. Redirects that can be followed do not get here.
+  private static func refused(_ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+    guard (300..<400).contains(reply.status) else { return .refused(reply, context) }
+    let text =
+      switch reply.status {
+      case 300: "the server answered 300 and has several files to choose from; name the URL of one of them"
+      case 304: "the server answered 304 (not modified) to a request that had no condition"
+      default: "the server answered \(reply.status), which brings no file"
+      }
+    return .failed(Failure(reply.status == 304 ? .protoBadReply : .httpRedirect, text), .permanent)
   }
 }

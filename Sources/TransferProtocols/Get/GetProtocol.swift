@@ -42,7 +42,10 @@ public struct GetProtocol: TransferProtocol, Sendable {
 
   public func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let version = RemoteVersion(facts.session) else { return .control(.create) }
-    guard facts.isAllStored else { return .chunks }
+    guard facts.isAllStored else {
+      guard !facts.isReused, let past = PastVersion(facts), past.isSame(as: version) else { return .chunks }
+      return .reuse(past.download.proof)
+    }
     if source.tellsDigestsLate, facts.layout.count > 1, version.lacksDigest, !facts.untold.contains(.probe) {
       return .control(.probe(marker: nil))
     }

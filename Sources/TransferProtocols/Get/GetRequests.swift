@@ -1,10 +1,15 @@
+import HTTPTypes
 public import TransferModel
 
 extension GetProtocol {
   public func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
-    try source.request(try part(step, facts, context.learned), facts, context)
+    var request = try source.request(try part(step, facts, context.learned), facts, context)
+    if step == .create, let condition = PastVersion.condition(facts, context, context.learned) {
+      request.fields[condition.name] = condition.value
+    }
+    return request
   }
 
   private func part(

@@ -89,6 +89,7 @@ extension RunResult {
     mismatched += before.mismatched
     bytesAcked += before.bytesAcked
     bytesTransferred += before.bytesTransferred
+    bytesReused += before.bytesReused
     retries += before.retries
     wallMs += before.wallMs
   }

@@ -16,6 +16,8 @@ struct RunNumbers: Sendable, Hashable {
   /// Of those left.
   var paused: Int
   var bytesAcked, bytesTransferred: Int64
+  /// Of downloads: what was here already, and was not fetched.
+  var bytesReused: Int64 = 0
   /// What requests that were cut off may have sent beyond that.
   var bytesUntold: Int64 = 0
   var retries: Int
@@ -28,6 +30,7 @@ struct RunNumbers: Sendable, Hashable {
     (done, failed, unknown) = (run.done, run.failed - run.mismatched, run.unknown)
     (mismatched, left, paused) = (run.mismatched, run.left, run.paused)
     (bytesAcked, bytesTransferred, retries, wallMs) = (run.bytesAcked, run.bytesTransferred, run.retries, run.wallMs)
+    bytesReused = run.bytesReused
     (stoppedBy, unreachable) = (run.stoppedBy, run.unreachable)
   }
 
@@ -49,7 +52,7 @@ struct RunNumbers: Sendable, Hashable {
   init(_ added: AddedTotals, wallMs: Int64, stop: StopCause?, unreachable: [String] = []) {
     self.init(added.files, wallMs: wallMs)
     // What the server lost and took again was acknowledged twice, and is there once.
-    bytesAcked = min(added.bytesAckedSince, added.files.bytesAcked)
+    bytesAcked = min(added.bytesAckedSince, added.files.bytesMoved)
     guard left > 0, left > paused else { return }
     let others: [StopCause?] = [.paused, .deadline]
     stoppedBy = left == paused + added.overdue ? .deadline : others.contains(stop) ? nil : stop
@@ -64,7 +67,8 @@ struct RunNumbers: Sendable, Hashable {
     self.init(RunResult())
     count(totals)
     if left > 0 && left == paused { stoppedBy = .paused }
-    (bytesAcked, bytesTransferred, retries) = (totals.bytesAcked, totals.bytesTransferred, totals.retries)
+    (bytesAcked, bytesTransferred, retries) = (totals.bytesMoved, totals.bytesTransferred, totals.retries)
+    bytesReused = totals.bytesReused
     bytesUntold = totals.bytesUntold
     self.wallMs = wallMs
   }

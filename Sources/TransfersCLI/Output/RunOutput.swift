@@ -8,7 +8,7 @@ struct RunOutput: OutputValue {
   let batch: Cell
   let result: String
   let files: Counts
-  let bytesAcked, bytesTransferred, bytesUnacked, bytesUnackedAtMost, retries, wallMs, bps: Cell
+  let bytesAcked, bytesReused, bytesTransferred, bytesUnacked, bytesUnackedAtMost, retries, wallMs, bps: Cell
   let stoppedBy: Cell
   let unreachableHosts: [String]
   let failures: FigureTable
@@ -25,9 +25,8 @@ struct RunOutput: OutputValue {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case batch, result, files, bytesAcked, bytesTransferred, bytesUnacked, bytesUnackedAtMost, retries, wallMs, bps,
-      stoppedBy,
-      unreachableHosts
+    case batch, result, files, bytesAcked, bytesReused, bytesTransferred, bytesUnacked, bytesUnackedAtMost, retries,
+      wallMs, bps, stoppedBy, unreachableHosts
     case failures, added
   }
 
@@ -43,6 +42,7 @@ struct RunOutput: OutputValue {
       mismatched: run.mismatched, cancelled: run.cancelled, unchanged: add?.counts.unchanged ?? 0, left: run.left,
       earlier: run.badBefore)
     bytesAcked = .bytes(run.bytesAcked)
+    bytesReused = .bytes(run.bytesReused)
     bytesTransferred = .bytes(run.bytesTransferred)
     bytesUnacked = .bytes(run.bytesUnacked)
     bytesUnackedAtMost = .bytes(run.bytesUnackedAtMost)
@@ -87,6 +87,7 @@ struct RunOutput: OutputValue {
     parts.append("\(bytesAcked.text) in \(wallMs.text)")
     if bps != .none, numbers.bytesAcked > 0 { parts.append(bps.text) }
     if numbers.retries > 0 { parts.append(Quantity.count(numbers.retries, "retry")) }
+    if let reused = Quantity.reused(numbers.bytesReused) { parts.append(reused) }
     if let unacked = Quantity.unacked(numbers.bytesUnacked, atMost: numbers.bytesUnackedAtMost) {
       parts.append(unacked)
     }

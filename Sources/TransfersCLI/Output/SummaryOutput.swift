@@ -26,7 +26,8 @@ struct SummaryOutput: OutputValue {
     lines.append(("batches", "\(figures.batches)"))
     lines.append(("files", "\(figures.filesTotal): " + states.joined(separator: ", ")))
     let unacked = Quantity.unacked(figures.bytesUnacked, atMost: figures.bytesUnackedAtMost).map { ", \($0)" } ?? ""
-    let size = "\(Quantity.bytes(figures.bytesAcked)) acked of \(Quantity.bytes(figures.bytes))\(unacked)"
+    let reused = Quantity.reused(figures.bytesReused).map { ", \($0)" } ?? ""
+    let size = "\(Quantity.bytes(figures.bytesAcked)) acked of \(Quantity.bytes(figures.bytes))\(reused)\(unacked)"
     lines.append(("bytes", size))
     lines.append(("attempts", attempts))
     if figures.startedAt != .none {

@@ -96,7 +96,7 @@ final class ProfileDriver {
     case .dropSession:
       dropSession()
       return nil
-    case .complete(let proof), .place(let proof): return .done(proof)
+    case .complete(let proof), .place(let proof), .reuse(let proof): return .done(proof)
     case .fail(let failure): return .failed(failure)
     }
   }

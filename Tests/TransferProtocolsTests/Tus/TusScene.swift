@@ -70,6 +70,7 @@ enum TusScene {
     case .openSession(let id, let notes): "open \(id.prefix(7)) \(notes)"
     case .dropSession(let failure): "drop \(failure.code.rawValue)"
     case .complete(let proof): "complete \(proof.confirmation)"
+    case .reuse(let proof): "reuse \(proof.confirmation)"
     case .place(let proof): "place \(proof.confirmation)"
     case .fail(let failure): "fail \(failure.code.rawValue)"
     }

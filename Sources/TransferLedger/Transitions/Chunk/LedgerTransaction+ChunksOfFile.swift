@@ -27,7 +27,7 @@ extension LedgerTransaction {
     try db.run(
       """
       UPDATE chunk SET state = 'pending', failures = 0, losses = losses + (state = 'done'), etag = NULL, digest = NULL,
-        md5 = NULL, confirmation = NULL, done_attempt = NULL, acked = 0, remote = NULL, uncertain = 0
+        md5 = NULL, confirmation = NULL, done_attempt = NULL, acked = 0, remote = NULL, uncertain = 0, reused = NULL
       WHERE file_id IN (SELECT id FROM temp.chosen) AND (state = 'done' OR acked > 0 OR remote IS NOT NULL OR uncertain)
         AND (?1 OR (EXISTS (SELECT 1 FROM session s WHERE s.file_id = chunk.file_id)
           AND NOT EXISTS (SELECT 1 FROM session s

@@ -62,7 +62,7 @@ extension LedgerTransaction {
     try db.run(
       """
       UPDATE chunk SET losses = losses + (state = 'done' OR acked > max(0, ?2 - offset)), state = 'pending', etag = NULL,
-        digest = NULL, md5 = NULL, confirmation = NULL, done_attempt = NULL, not_before = NULL, uncertain = 0,
+        digest = NULL, md5 = NULL, confirmation = NULL, done_attempt = NULL, not_before = NULL, uncertain = 0, reused = NULL,
         acked = max(0, ?2 - offset)
       WHERE file_id = ?1 AND offset + length > ?2 AND (state <> 'pending' OR acked <> max(0, ?2 - offset) OR uncertain)
       """, .id(file), .int(offset))
@@ -97,7 +97,7 @@ extension LedgerTransaction {
         + db.run(
           """
           UPDATE chunk SET state = 'pending', etag = NULL, digest = NULL, md5 = NULL, confirmation = NULL,
-            done_attempt = NULL, losses = losses + 1, acked = 0, remote = NULL, uncertain = 0
+            done_attempt = NULL, losses = losses + 1, acked = 0, remote = NULL, uncertain = 0, reused = NULL
           WHERE file_id = ? AND seq = ? AND state = 'done'
           """, .id(file), .int(seq))
     }
@@ -110,7 +110,8 @@ extension LedgerTransaction {
     return try db.run(
       """
       UPDATE chunk SET losses = losses + (state = 'done' OR acked > 0), state = 'pending', etag = NULL, digest = NULL,
-        md5 = NULL, confirmation = NULL, done_attempt = NULL, not_before = NULL, acked = 0, remote = NULL, uncertain = 0
+        md5 = NULL, confirmation = NULL, done_attempt = NULL, not_before = NULL, acked = 0, remote = NULL, uncertain = 0,
+        reused = NULL
       WHERE file_id = ? AND (state IN ('done', 'waiting', 'failed')
         OR (state = 'pending' AND (acked > 0 OR remote IS NOT NULL OR uncertain)))
       """, .id(file))

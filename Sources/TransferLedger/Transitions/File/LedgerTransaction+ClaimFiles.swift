@@ -16,6 +16,7 @@ extension LedgerTransaction {
       guard try activate(file.id, run) else { return nil }
       var claimed = isFresh ? file : try withHistory(file)
       claimed.isDoubtful = doubtful.contains(file.id)
+      claimed.past = try pastDownload(of: claimed)
       return claimed
     }
   }

@@ -1,0 +1,53 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// What came of the work on the local file of a download, which no request is part of.
+extension FileMachine {
+  /// It stands under its name, as `Placing` says, or cannot. Returns the changes that go with it.
+  mutating func placed(_ result: Result<SourceIdentity?, Failure>, _ proof: FileProof, nowMs: Int64) -> [FileChange] {
+    endLocalWork()
+    switch result {
+    case .success(let identity):
+      release()
+      return (identity.map { [.notePlaced($0)] } ?? []) + [.complete(receipt(proof))]
+    case .failure(let failure):
+      failedLocally(failure, nowMs: nowMs)
+      return []
+    }
+  }
+
+  /// What it still has of the version that its server has. When that is all of it, it is done, and stays as it is.
+  mutating func reused(_ result: Result<Reused, Failure>, _ proof: FileProof, nowMs: Int64) -> [FileChange] {
+    endLocalWork()
+    switch result {
+    case .success(let found):
+      facts.reused(found.parts)
+      guard let identity = found.whole else { return stored(found) }
+      release()
+      return [.notePartialFile(identity), .reuseChunks(found.parts), .startFinishing, .notePlaced(identity)]
+        + [.complete(receipt(proof))]
+    case .failure(let failure):
+      failedLocally(failure, nowMs: nowMs)
+      return []
+    }
+  }
+
+  private func stored(_ found: Reused) -> [FileChange] {
+    guard let partial = found.partial, !found.parts.isEmpty else { return [] }
+    let isNoted = facts.acked > found.parts.reduce(0) { $0 + $1.length }
+    return (isNoted ? [] : [.notePartialFile(partial)]) + [.reuseChunks(found.parts)]
+  }
+
+  private mutating func failedLocally(_ failure: Failure, nowMs: Int64) {
+    switch failure {
+    case Placing.partialIsGone:
+      lostSession = .gone
+      end(.requeue(notBeforeMs: nowMs, failure.code, isFailure: true))
+    case _ where failure.code == .engineInterrupted: end(.requeue(notBeforeMs: nil, nil, isFailure: false))
+    case _ where failure.code == .integrityMismatch: end(.fail(failure, keepsSession: false))
+    // What came is kept for a retry, when the name is free or the disk has room.
+    default: end(.fail(failure, keepsSession: true))
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import CSys
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Takes from the file that stands under the final name of a download what it still has of the version that is to be
+/// fetched. A value, so that it crosses threads; blocking.
+struct Reusing: Sendable {
+  var target: Target
+  var past: PastDownload
+  /// Something is stored in the partial file.
+  var holdsBytes: Bool
+  /// Those of which nothing is stored.
+  var chunks: [PastChunk]
+  var stop = ReadStop.never
+
+  /// What was found, on the disk when this returns. What is not sure to be of the version is not taken: it is fetched.
+  /// - Throws: `engine.interrupted`, `local.disk_full`, `local.io`; ``Placing/partialIsGone``.
+  func perform() throws(Failure) -> Reused {
+    guard !chunks.isEmpty, let file = target.standing() else { return Reused() }
+    if isWhole(file) { return try whole(file) }
+    let found = try intact(chunks, in: file)
+    return try isProven(file, found) ? whole(file) : copied(found, from: file)
+  }
+
+  private func whole(_ file: TargetFile) throws(Failure) -> Reused {
+    try target.removePartial()
+    return Reused(parts: chunks.map(receipt), whole: file.identity)
+  }
+
+  private func receipt(_ chunk: PastChunk) -> PartReceipt {
+    PartReceipt(
+      seq: chunk.seq, length: chunk.range.length, etag: past.proof.etag, digest: chunk.digest, confirmation: .size)
+  }
+
+  // MARK: - All of it
+
+  private func hasAll(_ found: [PastChunk], _ file: TargetFile) -> Bool {
+    found.count == past.layout.count && file.identity.size == past.layout.size
+  }
+
+  /// Nobody wrote to it since it got its name, as far as its identity tells, and nobody found that it changed.
+  private func isWhole(_ file: TargetFile) -> Bool {
+    guard !past.isSuspect, past.identity.ctimeNs != 0, hasAll(chunks, file) else { return false }
+    return past.identity.relation(to: file.identity) == .same
+  }
+
+  /// All of its chunks are what they were, and all that is known of the whole agrees. Reading it takes a while, in
+  /// which nobody may write to it.
+  private func isProven(_ file: TargetFile, _ found: [PastChunk]) throws(Failure) -> Bool {
+    guard hasAll(found, file) else { return false }
+    let whole = ByteRange(offset: 0, length: past.layout.size)
+    let known = past.digests.filter { $0.algorithm != found.first?.digest.algorithm }
+    let digests = known.isEmpty ? [:] : try file.digests(of: whole, Set(known.map(\.algorithm)), stop)
+    return known.allSatisfy { digests[$0.algorithm] == $0 } && file.identityNow == file.identity
+  }
+
+  // MARK: - Some of it
+
+  private func intact(_ chunks: [PastChunk], in file: TargetFile) throws(Failure) -> [PastChunk] {
+    var found: [PastChunk] = []
+    let size = file.identityNow?.size ?? 0
+    for chunk in chunks where chunk.range.end <= size {
+      do throws(Failure) {
+        let algorithm = chunk.digest.algorithm
+        if try file.digests(of: chunk.range, [algorithm], stop)[algorithm] == chunk.digest { found.append(chunk) }
+      } catch {
+        // A part of the disk that cannot be read is one to be fetched.
+        if error.code == .engineInterrupted { throw error }
+      }
+    }
+    return found
+  }
+
+  /// Those count that have their digests in the partial file, whatever was written to the other one meanwhile.
+  private func copied(_ found: [PastChunk], from file: TargetFile) throws(Failure) -> Reused {
+    guard !found.isEmpty else { return Reused() }
+    guard let partial = try target.file(size: past.layout.size, holdsBytes: holdsBytes) else {
+      throw Placing.partialIsGone
+    }
+    for chunk in found {
+      if stop.isAsked() { throw Failure(.engineInterrupted, "stopped while a local file was copied") }
+      guard csys_copy_range(file.descriptor, partial.descriptor, chunk.range.offset, chunk.range.length) == 0 else {
+        if errno == EIO { continue }
+        throw TargetFile.failure("copy \(chunk.range.length) bytes of the local file", errno)
+      }
+    }
+    let copied = try intact(found, in: partial)
+    try partial.sync()
+    return Reused(parts: copied.map(receipt), partial: partial.identity)
+  }
+}
+
+/// What need not be fetched of a download.
+struct Reused: Sendable {
+  var parts: [PartReceipt] = []
+  /// The local file has all of it, and stays as it is; nil where what it has was copied.
+  var whole: SourceIdentity?
+  /// The partial file that has the copy.
+  var partial: SourceIdentity?
+}

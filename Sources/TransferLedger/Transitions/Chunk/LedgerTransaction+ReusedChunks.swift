@@ -1,0 +1,49 @@
+public import TransferModel
+
+/// What is not fetched because it is here already.
+extension LedgerTransaction {
+  /// pending → done for a chunk of a download of which nothing was fetched: its bytes were in a local file of the same
+  /// version, and are on the disk where they belong. No request brought them; the one that opened the session said
+  /// which version the server has. `.lost` for any other chunk; throws `.leaseLost` when the file is not with this run.
+  public func reuseChunk(_ file: FileID, _ run: RunID, _ part: PartReceipt) throws -> TransitionResult {
+    try requireWork(file, run)
+    let changes = try db.run(
+      """
+      UPDATE chunk SET state = 'done', etag = ?1, digest = ?2, confirmation = ?3, failures = 0, uncertain = 0, reused = 1,
+        done_attempt = (SELECT max(id) FROM attempt WHERE file_id = ?4 AND operation = 'create' AND outcome = 'ok')
+      WHERE file_id = ?4 AND seq = ?5 AND state = 'pending' AND acked = 0
+      """, .text(part.etag), .digest(part.digest), .raw(part.confirmation), .id(file), .int(part.seq))
+    return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
+  }
+
+  /// finishing: the local file of a download has its name, and these times. By them a later fetch of the same URL sees
+  /// that nobody wrote to it since.
+  public func notePlaced(_ file: FileID, _ run: RunID, _ identity: SourceIdentity) throws -> TransitionResult {
+    let changes = try db.run(
+      """
+      UPDATE OR FAIL file SET mtime_ns = ?, ctime_ns = ?
+      WHERE id = ? AND run_id = ? AND state = 'finishing' AND is_download = 1
+      """, .int(identity.mtimeNs), .int(identity.ctimeNs), .id(file), .id(run))
+    return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
+  }
+}
+
+extension LedgerReader {
+  /// Chunks of `file` of which nothing is stored, and which `past` had at the same place; in order.
+  public func reusableChunks(of file: FileID, from past: FileID) throws -> [PastChunk] {
+    let found = try db.rows(
+      """
+      SELECT c.seq, c.offset, c.length, p.digest
+      FROM chunk c CROSS JOIN chunk p ON p.file_id = ?2 AND p.seq = c.seq
+      WHERE c.file_id = ?1 AND c.state = 'pending' AND c.acked = 0
+        AND p.state = 'done' AND p.digest IS NOT NULL AND p.offset = c.offset AND p.length = c.length
+      ORDER BY c.seq
+      """, .id(file), .id(past)
+    ) { row in
+      row.digest(3).map {
+        PastChunk(seq: row.int(0), range: ByteRange(offset: row.int64(1), length: row.int64(2)), digest: $0)
+      }
+    }
+    return found.compactMap(\.self)
+  }
+}
