@@ -82,7 +82,8 @@ WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed
     (NEW.state = 'done' OR NEW.state = 'cancelled' OR NEW.state = 'superseded')
     AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND origin_id IS NOT NULL))
   OR NEW.is_download IS NOT NULL AND NOT EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND direction = 'download')
-  OR NEW.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file WHERE path = NEW.path AND live = 1 AND is_download = 1)
+  OR NEW.live = 1 AND NEW.is_download IS NOT NULL
+    AND EXISTS (SELECT 1 FROM file WHERE path = NEW.path AND live = 1 AND is_download = 1)
   OR NEW.staged IS NOT NULL
   OR EXISTS (SELECT 1 FROM file WHERE id = NEW.id)
   -- One generation lives at a time; that is asked here too, because INSERT OR REPLACE would delete the one that does.

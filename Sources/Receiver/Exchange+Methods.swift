@@ -2,7 +2,7 @@ import TransferModel
 
 /// What each method does.
 extension Exchange {
-  private static let methods = "OPTIONS, GET, HEAD, PUT, POST, DELETE, MKCOL"
+  private static let methods = "OPTIONS, GET, HEAD, PUT, POST, DELETE, MKCOL, PROPFIND"
 
   func carryOut() throws(ExchangeEnd) -> Answer {
     if case .length(let length) = head.framing, let limit = effect.limit, length > limit {
@@ -16,8 +16,10 @@ extension Exchange {
     switch head.method {
     case "PUT": return try put()
     case "POST": return try post()
+    case "GET" where !head.query.isEmpty && Query.isListing(head.query): return try listObjects(try Query(head.query))
     case "GET", "HEAD": return try get(try ObjectPath(requestPath: head.path))
     case "DELETE": return try delete(try ObjectPath(requestPath: head.path))
+    case "PROPFIND": return try properties(try ObjectPath(requestPath: head.path))
     case "MKCOL": return try makeCollection(try ObjectPath(requestPath: head.path))
     case "OPTIONS":
       try drop()

@@ -5,8 +5,18 @@ public struct ExpectedContent: Sendable, Hashable {
   public var size: Int64?
   /// Of the whole file, at most one of each algorithm.
   public var digests: [Digest]
+  /// A listing of the server said it. The file may have another version since, which is as good.
+  public var isListed = false
 
   public init(size: Int64? = nil, digests: [Digest] = []) { (self.size, self.digests) = (size, digests) }
+
+  public init(listed size: Int64?) {
+    self.init(size: size)
+    isListed = size != nil
+  }
+
+  /// Of the next generation, when the remote file has changed.
+  public var ofNextVersion: ExpectedContent { isListed ? ExpectedContent() : self }
 
   public var isEmpty: Bool { size == nil && digests.isEmpty }
 
@@ -19,14 +29,15 @@ public struct ExpectedContent: Sendable, Hashable {
   public subscript(algorithm: DigestAlgorithm) -> Digest? { digests.first { $0.algorithm == algorithm } }
 }
 
-/// As it is stored: `{"digests":["sha256:…"],"size":123}`.
+/// As it is stored: `{"digests":["sha256:…"],"size":123}`; of a listing `{"listed":true,"size":123}`.
 extension ExpectedContent: Codable {
-  private enum Key: String, CodingKey { case size, digests }
+  private enum Key: String, CodingKey { case size, digests, listed }
 
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: Key.self)
     size = try values.decodeIfPresent(Int64.self, forKey: .size)
     let texts = try values.decodeIfPresent([String].self, forKey: .digests) ?? []
+    isListed = try values.decodeIfPresent(Bool.self, forKey: .listed) ?? false
     // Of an algorithm that only a newer version knows nothing can be compared.
     digests = texts.compactMap(Digest.init(text:))
   }
@@ -34,6 +45,7 @@ extension ExpectedContent: Codable {
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: Key.self)
     try values.encodeIfPresent(size, forKey: .size)
+    if isListed { try values.encode(true, forKey: .listed) }
     if !digests.isEmpty { try values.encode(digests.map(\.description), forKey: .digests) }
   }
 }

@@ -12,6 +12,9 @@ public struct NameBytes: Hashable, Sendable, Comparable {
   /// The exact text when the bytes are valid UTF-8, else nil.
   public var utf8: String? { String(validating: bytes, as: UTF8.self) }
 
+  /// A remote key that names no file, but all that lies below it.
+  public var isFolder: Bool { bytes.isEmpty || bytes.last == 0x2F }
+
   /// The bytes after the last slash; all of them when there is none.
   public var lastComponent: NameBytes {
     guard let slash = bytes.lastIndex(of: 0x2F) else { return self }

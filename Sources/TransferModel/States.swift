@@ -19,7 +19,7 @@ public enum FileState: String, Sendable, CaseIterable, Codable {
   case cancelled
   /// A request that must not be repeated lost its answer. Next: pending (retry, by a person), done, cancelled.
   case unknown
-  /// A newer generation of the same source took its place. Terminal.
+  /// A newer generation of the same source took its place; of a listing, the files that it named. Terminal.
   case superseded
 
   /// Ended, until a person asks for more.

@@ -19,6 +19,8 @@ public struct FactsUpdate: Sendable {
     case storeChunk(PartReceipt)
     /// The first bytes of a download came; `plan` where it was not cut before.
     case beginFile(FileBeginning, plan: ChunkLayout?)
+    /// A page of a listing.
+    case list(ListedPage)
     case advanceChunk(acked: Int64)
     case prepareChunk([String: String])
     case probeChunk(acked: Int64)
@@ -104,6 +106,7 @@ extension TransferFacts {
     case .chunkProbed(let acked): hold(acked, of: step, .probeChunk(acked: acked), &update)
     case .offset(let offset): align(offset, &update)
     case .begun(let beginning): begin(beginning, &update)
+    case .listed(let page): update.changes.append(.list(page))
     case .finished(let proof): finished(proof, &update)
     case .absent:
       isAbsent = true

@@ -41,6 +41,8 @@ public struct Interpretation: Sendable {
     case offset(Int64)
     /// `create` of a download: which version of the file there is was said, and its first bytes came.
     case begun(FileBeginning)
+    /// `probe` of a folder: a page of what the server has below it.
+    case listed(ListedPage)
     /// The finish step, or a `verify` after a lost answer, showed that the object is there.
     case finished(FileProof)
     /// `verify`: nothing of ours is there.

@@ -119,7 +119,8 @@ extension Interpretation {
     case .chunkPrepared(let remote): Array(remote.values)
     case .stored(let receipt, _): Array(receipt.remote.values)
     case .orphansListed(let ids, _): ids
-    case .settled, .partsListed, .advanced, .chunkProbed, .offset, .begun, .finished, .absent, .untold, .notYet,
+    case .settled, .partsListed, .advanced, .chunkProbed, .offset, .begun, .listed, .finished, .absent, .untold,
+      .notYet,
       .failed:
       []
     }

@@ -123,8 +123,8 @@ struct DownloadTarget: Sendable {
   private func entry(_ text: String, _ base: DownloadURL?) throws(TransferError) -> DownloadEntry {
     let expected = ExpectedContent(size: nil, digests: options.digest.map { [$0] } ?? [])
     if let base, !text.contains("://") {
-      return try DownloadEntry(try base.appending(NameBytes(text)), base: base, expected: expected)
+      return try DownloadEntry(try base.appending(NameBytes(text), listsFolders: true), base: base, expected: expected)
     }
-    return try DownloadEntry(try DownloadURL(text), base: base, expected: expected)
+    return try DownloadEntry(try DownloadURL(text, listsFolders: true), base: base, expected: expected)
   }
 }

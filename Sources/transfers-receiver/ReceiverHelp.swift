@@ -16,6 +16,8 @@ enum ReceiverHelp {
       curl -r 100-199 "$U/in/a.bin"                      one range; If-Range (ETag or date) is honoured
       curl -I "$U/in/a.bin"                              HEAD
       curl -X MKCOL "$U/new/"                            collection: 201, 405 taken, 409 no parent
+      curl -X PROPFIND -H 'Depth: 1' "$U/in/"            what is in a collection (WebDAV)
+      curl "$U/in?list-type=2"                           all below it, in pages (ListObjectsV2)
       curl -X DELETE "$U/in/a.bin"                       remove object or empty collection: 204
     """
 

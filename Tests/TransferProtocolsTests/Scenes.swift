@@ -125,6 +125,7 @@ func text(_ outcome: Interpretation.Outcome) -> String {
   case .untold: "untold"
   case .settled: "settled"
   case .begun(let beginning): "begun with \(beginning.received) of \(beginning.layout.size)"
+  case .listed(let page): "listed \(page.objects.map(\.key))"
   case .advanced(let acked): "advanced to \(acked)"
   case .chunkPrepared(let remote): "prepared \(remote.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })"
   case .chunkProbed(let acked): "chunk has \(acked)"

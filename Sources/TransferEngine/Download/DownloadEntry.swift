@@ -18,8 +18,12 @@ public struct DownloadEntry: Sendable, Hashable {
     throws(TransferError)
   {
     self.init(url: url, path: base.flatMap(url.path(below:)) ?? url.name, expected: expected)
+    let (path, isFolder) = (self.path, url.isFolder)
+    // Of a folder what lies below it goes there.
+    let checked = isFolder && path.bytes.last == 0x2F ? NameBytes(Array(path.bytes.dropLast())) : path
+    if isFolder, path.isEmpty { return }
     let slash = url.hasEncodedSlash ? "and a file name here cannot contain the encoded slash" : nil
-    if let cause = slash ?? Self.fault(in: path) {
+    if let cause = slash ?? Self.fault(in: checked) {
       throw TransferError(
         .usage, "read URL", NameBytes("\(url)"), cause: "it names \"\(path.embedded)\", \(cause)",
         remedy: "give the name that the file is to have here in a list (--files-from)")

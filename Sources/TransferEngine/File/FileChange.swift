@@ -48,6 +48,10 @@ enum FileChange: Sendable, Hashable {
   case sight(SourceIdentity)
   case resumeSending
   case complete(FileReceipt)
+  /// A page of a listing: its files.
+  case admitListed(ListedFiles)
+  /// The files that it named stand for the listing.
+  case endListing(String)
   case requeue(notBeforeMs: Int64?, ErrorCode?, isFailure: Bool)
   case fail(ErrorCode, String, keepsSession: Bool)
   case unknown(ErrorCode, String)
@@ -56,12 +60,12 @@ enum FileChange: Sendable, Hashable {
   /// After this the engine has nothing more to do with the file.
   var isRelease: Bool {
     switch self {
-    case .complete, .requeue, .fail, .unknown, .supersede: true
+    case .complete, .requeue, .fail, .unknown, .supersede, .endListing: true
     case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
       .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks, .confirmChunks,
       .resetChunks, .recut,
       .openSession, .askAbout,
-      .beginOwnSession, .noteSession,
+      .beginOwnSession, .noteSession, .admitListed,
       .giveUpSession, .endSession, .startFinishing, .notePartialFile, .reuseChunks, .notePlaced, .resumeSending,
       .sight:
       false
@@ -148,6 +152,8 @@ struct Begun: Sendable {
   var disownedChunks = 0
   /// The copy of a file that is done.
   var unstaged: String?
+  /// Files that a listing named, which can be claimed now.
+  var admitted = 0
   /// The generation that took the place of a changed source.
   var successor: FileID?
   /// Bytes that requests of this run had sent, and that a question found at the server.

@@ -41,6 +41,7 @@ extension FileMachine {
     case .doubtChunk(let remote): return job.chunk.map { [.doubtChunk($0, job.attempt, remote: remote)] } ?? []
     case .storeChunk(let part): return stored(job, part)
     case .beginFile(let beginning, let plan): return [.storeBeginning(job.attempt, beginning, plan: plan)]
+    case .list(let page): return listed(job, page)
     case .advanceChunk(let acked): return advanced(job, to: acked, retry)
     case .prepareChunk(let remote): return job.chunk.map { [.prepareChunk($0, job.attempt, remote: remote)] } ?? []
     case .probeChunk(let acked): return job.chunk.map { [.probeChunk($0, job.attempt, acked: acked)] } ?? []
@@ -76,6 +77,16 @@ extension FileMachine {
     repairsInARow = 0
     let isSent = if case .chunk = job.step { !job.isFound } else { false }
     return [isSent ? .storeChunk(chunk, job.attempt, part) : .findChunk(chunk, job.attempt, part)]
+  }
+
+  /// A page is progress, however often the one before it failed.
+  private mutating func listed(_ job: JobStep, _ page: ListedPage) -> [FileChange] {
+    (failures, repairsInARow) = (0, 0)
+    let admit = FileChange.admitListed(ListedFiles(page, below: claimed.path))
+    guard page.isLast else { return [admit] }
+    release()
+    let skipped = page.skipped > 0 ? ", of which \(page.skipped) are no files" : ""
+    return [admit, .endSession(.completed), .endListing("\(page.found) listed\(skipped)")]
   }
 
   /// The file is there, by the body of a request or by the last step.

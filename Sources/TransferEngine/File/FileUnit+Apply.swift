@@ -115,6 +115,8 @@ extension FileUnit {
     case .complete(let receipt):
       try require(tx.completeFile(file, run, receipt), "complete file")
       begun.unstaged = staged
+    case .admitListed(let page): begun.admitted = try tx.admitListed(page, by: file, run)
+    case .endListing(let detail): try require(tx.endListing(file, run, detail: detail), "end listing")
     case .requeue(let notBeforeMs, let code, let isFailure):
       try require(
         tx.requeueFile(file, run, notBeforeMs: notBeforeMs, code: code, isFailure: isFailure), "requeue file")

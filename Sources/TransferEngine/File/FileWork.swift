@@ -43,6 +43,11 @@ final class FileWork {
     }
     // What stands there is not looked at where it is not to be replaced.
     if target?.overwrites != true { machine.facts.past = nil }
+    if let settings = destination.refusals.settings.download, !file.key.isFolder,
+      let fault = TargetNames.fault(in: file.path, below: settings.folder)
+    {
+      machine.end(.fail(Failure(.sourceName, "no file here can have its name, \(fault)"), keepsSession: false))
+    }
     concurrency = Concurrency(first: chunks, highest: chunks, isExplicit: true)
   }
 }

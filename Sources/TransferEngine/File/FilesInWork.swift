@@ -88,6 +88,10 @@ final class FilesInWork {
 
   /// The transaction of a unit is durable, which asked for so many requests. nil when the file is not in work any more.
   func begun(_ begun: Begun, asked: Int) -> FileWork? {
+    if begun.admitted > 0 {
+      claims.wake()
+      tally.needsCount()
+    }
     guard let work = all[begun.file] else { return nil }
     let wasHeld = work.machine.isHeld
     work.machine.begun(begun, asked: begun.control == nil ? asked : 0, nowMs: engine.wallMs)

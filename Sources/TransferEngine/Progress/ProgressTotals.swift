@@ -39,8 +39,9 @@ struct ProgressTotals: Sendable, Hashable {
   func fill(_ snapshot: inout ProgressSnapshot) {
     let left = left ?? WorkSize()
     snapshot.totalIsKnown = self.left != nil
-    snapshot.filesTotal = counted.ended.files + left.files
-    snapshot.bytesTotal = counted.ended.bytes + left.bytes
+    // What a listing named since the last count may have ended before the next.
+    snapshot.filesTotal = max(counted.ended.files + left.files, own.ended.files)
+    snapshot.bytesTotal = max(counted.ended.bytes + left.bytes, own.ended.bytes)
     snapshot.bytesEarlier = max(0, counted.ended.bytesAcked + left.bytesAcked - counted.acked)
     snapshot.bytesAcked = snapshot.bytesEarlier + own.acked
     snapshot.bytesGivenUp = givenUp

@@ -89,7 +89,22 @@ final class ReplyHandler {
       let mailbox = mailbox
       return listed.askWhichAreKnown(engine.ledger) { mailbox.put(.knownSessions($0, listed)) }
     }
+    if let listed = ListedPages(id, meaning, reply, work) {
+      job.phase = .answered
+      let (mailbox, ledger) = (mailbox, engine.ledger)
+      return pool.wait({ listed.examined(ledger) }, then: { mailbox.put(.examined($0, listed)) })
+    }
     outcomes.conclude(id, meaning, reply: reply, identityNow: job.identityNow)
+  }
+
+  /// What of a page of a listing is to be fetched is known.
+  func pageIsExamined(_ result: Result<Interpretation, TransferError>, _ listed: ListedPages) {
+    switch result {
+    case .success(let meaning): outcomes.conclude(listed.request, meaning, reply: listed.reply, identityNow: nil)
+    case .failure(let error):
+      stop.fail(error)
+      outcomes.interrupt(listed.request, listed.reply)
+    }
   }
 
   func sessionsAreKnown(_ result: Result<Set<String>, TransferError>, _ listed: ListedSessions) {

@@ -15,6 +15,7 @@ enum EngineEvent: Sendable {
   case placed(FileID, FileProof, Result<SourceIdentity?, Failure>)
   case reused(FileID, FileProof, Result<Reused, Failure>)
   case knownSessions(Result<Set<String>, TransferError>, ListedSessions)
+  case examined(Result<Interpretation, TransferError>, ListedPages)
   case heartbeat(Result<TransitionResult, TransferError>)
   case counted(Result<WorkSize, TransferError>)
   case markedOverdue(Result<OverduePart, TransferError>)

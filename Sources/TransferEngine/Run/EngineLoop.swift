@@ -129,6 +129,7 @@ final class EngineLoop: @unchecked Sendable {
     case .placed(let file, let proof, let result): files.placed(file, proof, result)
     case .reused(let file, let proof, let result): files.reused(file, proof, result)
     case .knownSessions(let result, let listed): replies.sessionsAreKnown(result, listed)
+    case .examined(let result, let listed): replies.pageIsExamined(result, listed)
     case .heartbeat(let result): heartbeat.ended(result)
     case .counted(let result): tally.counted(result)
     case .markedOverdue(let result): control.markedOverdue(result)

@@ -58,7 +58,7 @@ final class RunTally {
       .prepareChunk, .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks,
       .confirmChunks, .resetChunks,
       .recut, .openSession, .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing,
-      .notePartialFile, .reuseChunks, .notePlaced, .resumeSending, .sight:
+      .notePartialFile, .reuseChunks, .notePlaced, .resumeSending, .sight, .admitListed, .endListing:
       break
     }
   }

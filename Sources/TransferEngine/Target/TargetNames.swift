@@ -26,6 +26,13 @@ struct TargetNames: Sendable, Hashable {
     partial = NameBytes([0x2E] + name.bytes.prefix(Self.longestPart) + Array(".\(uidText).part".utf8))
   }
 
+  /// Why nothing below `root` can have this path; nil when something can.
+  static func fault(in path: NameBytes, below root: NameBytes) -> String? {
+    let below = path.bytes.starts(with: root.bytes) ? path.bytes.dropFirst(root.bytes.count) : path.bytes[...]
+    return DownloadEntry.fault(
+      in: NameBytes(Array(below.first == 0x2F && root.bytes.last != 0x2F ? below.dropFirst() : below)))
+  }
+
   /// Absolute path of the final name.
   var final: NameBytes { root.appending(folder).appending(name) }
 

@@ -15,17 +15,29 @@ extension LedgerReader {
   public func totals(of added: AddedFiles, nowMs: Int64) throws -> AddedTotals {
     var totals = AddedTotals()
     var next: Set<Int64> = []
-    try forEach(added.ranges) { ranges in
+    let all = try SelectedFiles.merged(added.ranges + added.listings.flatMap { try listed($0.key, behind: $0.value) })
+    try forEach(all) { ranges in
       let found = try db.rows(Self.successors, ranges) { $0.int64OrNil(0) }
       next.formUnion(found.compactMap(\.self))
     }
-    let successors = next.filter { id in !added.holds(id) }.sorted().map { $0...$0 }
-    try forEach(added.ranges + successors) { ranges in
+    let successors = next.filter { id in !AddedFiles.holds(id, all) }.sorted().map { $0...$0 }
+    try forEach(all + successors) { ranges in
       try addFiles(ranges, nowMs, to: &totals)
       try addTraffic(ranges, since: added.mark, to: &totals)
     }
     return totals
   }
+
+  /// The files of a batch with higher numbers than a listing, as ranges.
+  private func listed(_ batch: BatchID, behind listing: Int64) throws -> [ClosedRange<Int64>] {
+    try db.rows(Self.listedFiles, .id(batch), .integer(listing)) { $0.int64(0)...$0.int64(1) }
+  }
+
+  static let listedFiles: StaticString = """
+    SELECT min(id), max(id) FROM (
+      SELECT id, id - row_number() OVER (ORDER BY id) AS run FROM file WHERE batch_id = ? AND id > ?)
+    GROUP BY run
+    """
 
   /// Ranges in one statement.
   private static let rangesAtOnce = 1_000

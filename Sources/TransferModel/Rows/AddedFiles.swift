@@ -4,8 +4,15 @@ public struct SelectedFiles: Sendable, Hashable {
   public private(set) var batches: Set<BatchID> = []
   /// Their numbers, neighbours joined: what was admitted together mostly is recorded together.
   private var ranges: [ClosedRange<Int64>] = []
+  /// Listings among them: what they name comes later into their batch.
+  fileprivate var listings: [BatchID: Int64] = [:]
 
   public init() {}
+
+  /// What the listing `file` names belongs to them too.
+  public mutating func follow(_ file: FileID, of batch: BatchID) {
+    listings[batch] = min(listings[batch] ?? .max, file.rawValue)
+  }
 
   public mutating func insert(_ file: FileID, of batch: BatchID) {
     batches.insert(batch)
@@ -15,6 +22,7 @@ public struct SelectedFiles: Sendable, Hashable {
   public mutating func append(_ other: SelectedFiles) {
     batches.formUnion(other.batches)
     for range in other.ranges { append(range) }
+    listings.merge(other.listings) { min($0, $1) }
   }
 
   private mutating func append(_ range: ClosedRange<Int64>) {
@@ -25,7 +33,9 @@ public struct SelectedFiles: Sendable, Hashable {
   }
 
   /// In order, each number once: a source may be named twice, and several pushes may add to one batch.
-  fileprivate var merged: [ClosedRange<Int64>] {
+  fileprivate var merged: [ClosedRange<Int64>] { Self.merged(ranges) }
+
+  package static func merged(_ ranges: [ClosedRange<Int64>]) -> [ClosedRange<Int64>] {
     var sorted = SelectedFiles()
     for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) { sorted.append(range) }
     return sorted.ranges
@@ -46,16 +56,19 @@ public struct AddedFiles: Sendable, Hashable {
 
   package let mark: Mark
   package let ranges: [ClosedRange<Int64>]
+  /// Behind these numbers all files of these batches, which listings name.
+  package let listings: [BatchID: Int64]
   /// Its own batch, and those that hold what was found.
   public let batches: [BatchID]
 
   public init(since mark: Mark, batch: BatchID?, files: SelectedFiles) {
     self.mark = mark
     ranges = files.merged
+    listings = files.listings
     batches = files.batches.union(batch.map { [$0] } ?? []).sorted()
   }
 
-  package func holds(_ file: Int64) -> Bool {
+  package static func holds(_ file: Int64, _ ranges: [ClosedRange<Int64>]) -> Bool {
     var (low, high) = (0, ranges.count)
     while low < high {
       let middle = (low + high) / 2

@@ -6,6 +6,14 @@ public enum DownloadOrigin: Sendable, Hashable {
   case web(WebOrigin, prefix: String)
   case bucket(String, scheme: String)
 
+  /// The server can be asked what lies in a folder.
+  var listsCollections: Bool {
+    switch self {
+    case .web(_, let prefix): prefix == GetProtocol.davPrefix
+    case .bucket: true
+    }
+  }
+
   /// Host and port, or the bucket.
   public var authority: String {
     switch self {

@@ -11,12 +11,13 @@ public struct DownloadURL: Sendable, Hashable {
 
   /// Reads an absolute URL. What a URL cannot hold (spaces, letters beyond ASCII) is percent-encoded, as browsers do.
   /// - Throws: `.usage`, with the remedy. No message quotes what may be a secret.
-  public init(_ text: String) throws(TransferError) {
+  /// - Parameter listsFolders: takes one that names all objects below a prefix, too.
+  public init(_ text: String, listsFolders: Bool = false) throws(TransferError) {
     if let (origin, key) = try Self.object(text) {
-      try self.init(origin, object: key, shown: text)
+      try self.init(origin, object: key, shown: text, listsFolders: listsFolders)
     } else {
       let (origin, target) = try Self.split(text)
-      try self.init(origin, target: target, shown: text)
+      try self.init(origin, target: target, shown: text, listsFolders: listsFolders)
     }
   }
 
@@ -41,13 +42,18 @@ public struct DownloadURL: Sendable, Hashable {
     name = NameBytes(PercentEncoding.decode(path[(path.lastIndex(of: 0x2F).map { $0 + 1 } ?? 0)...]) ?? [])
   }
 
+  /// It names all that lies below it.
+  public var isFolder: Bool { key.isFolder }
+
   /// The file at `path`, not encoded, below this one, which is a folder.
-  public func appending(_ path: NameBytes) throws(TransferError) -> DownloadURL {
+  public func appending(_ path: NameBytes, listsFolders: Bool = false) throws(TransferError) -> DownloadURL {
     guard isEncoded else {
-      return try DownloadURL(origin, object: NameBytes(key.bytes + path.bytes), shown: "\(self)\(path.embedded)")
+      return try DownloadURL(
+        origin, object: NameBytes(key.bytes + path.bytes), shown: "\(self)\(path.embedded)",
+        listsFolders: listsFolders)
     }
     let below = Array(PercentEncoding.path(path.bytes).utf8)
-    return try DownloadURL(origin, target: key.bytes + below, shown: "\(self)")
+    return try DownloadURL(origin, target: key.bytes + below, shown: "\(self)", listsFolders: listsFolders)
   }
 
   /// A URL that others are relative to: without a query, and with a slash at its end if it has none.
@@ -87,19 +93,23 @@ public struct DownloadURL: Sendable, Hashable {
     return (.bucket(try destination.bucket, scheme: scheme), destination.prefix)
   }
 
-  private init(_ origin: DownloadOrigin, object key: NameBytes, shown text: String) throws(TransferError) {
+  private init(
+    _ origin: DownloadOrigin, object key: NameBytes, shown text: String, listsFolders: Bool = false
+  ) throws(TransferError) {
     (self.origin, self.key, name) = (origin, key, key.lastComponent)
     let components = key.bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
     guard !components.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) else {
       throw Self.error(
         text, "servers and proxies resolve \".\" and \"..\" in keys", "copy the object to a key without them")
     }
-    guard !name.isEmpty else {
-      throw Self.error(text, "it names a folder", "name single objects, or give a list of them with --files-from")
+    guard !name.isEmpty || listsFolders else {
+      throw Self.error(text, "it names a folder", "name single objects here, and folders as arguments")
     }
   }
 
-  private init(_ origin: DownloadOrigin, target: [UInt8], shown text: String) throws(TransferError) {
+  private init(
+    _ origin: DownloadOrigin, target: [UInt8], shown text: String, listsFolders: Bool = false
+  ) throws(TransferError) {
     self.origin = origin
     key = NameBytes(Self.encoded(target))
     let path = key.bytes.prefix { $0 != 0x3F }.split(separator: 0x2F, omittingEmptySubsequences: false)
@@ -109,8 +119,10 @@ public struct DownloadURL: Sendable, Hashable {
     guard let name = PercentEncoding.decode(path.last ?? []) else {
       throw Self.error(text, "a \"%\" is not followed by two hexadecimal digits", "write %25 for the character itself")
     }
-    guard !name.isEmpty else {
-      throw Self.error(text, "it names a folder", "name single files, or give a list of them with --files-from")
+    guard !name.isEmpty || (listsFolders && origin.listsCollections && key.isFolder) else {
+      throw Self.error(
+        text, "it names a folder",
+        "name single files, give a list of them with --files-from, or write dav+http:// where the server speaks WebDAV")
     }
     self.name = NameBytes(name)
   }

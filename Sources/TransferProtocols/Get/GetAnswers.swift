@@ -6,6 +6,7 @@ extension GetProtocol {
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let failure = reply.transportFailure { return .failed(failure, Remedy(transport: failure)) }
+    if facts.file.key.isFolder { return source.page(reply, facts, context) }
     if case .probe = step { return described(reply, facts, context) }
     if let meaning = source.meaning(of: reply, facts, context) { return meaning }
     switch step {

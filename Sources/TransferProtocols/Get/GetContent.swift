@@ -45,6 +45,10 @@ extension GetProtocol: BodiesInAnswers {
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
     }
     if let wanted = facts.file.expected.size, let size, size != wanted {
+      if facts.file.expected.isListed {
+        let text = "the remote file changed its size from \(wanted) to \(size) bytes since it was listed"
+        return .refused(.failed(Failure(.sourceChanged, text), .permanent))
+      }
       let text = "the file is to have \(wanted) bytes, and the server has \(size)"
       return .refused(.failed(Failure(.integrityMismatch, text), .permanent))
     }

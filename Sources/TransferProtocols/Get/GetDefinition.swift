@@ -9,7 +9,8 @@ extension GetProtocol {
   static let definition = definition("get", prefix: "")
 
   /// The same for files of WebDAV servers, in the words of uploads to them.
-  static let dav = definition("dav-get", prefix: "dav+")
+  static let dav = definition("dav-get", prefix: davPrefix)
+  static let davPrefix = "dav+"
 
   private static func definition(_ name: String, prefix: String) -> ProtocolDefinition {
     ProtocolDefinition(
@@ -22,8 +23,9 @@ extension GetProtocol {
         parallel: "yes", isResumable: true, probe: "its first bytes", digest: "CRC32C", exactlyOnce: "yes"),
       options: [.rangeSize],
       make: { settings, place throws(TransferError) in
-        GetProtocol(
-          source: WebSource(place: place, protocolName: name),
+        let web = WebSource(place: place, protocolName: name)
+        return GetProtocol(
+          source: prefix.isEmpty ? web : DavSource(web: web),
           chunkSize: try settings.partSize.map(GetProtocol.checked), segments: settings.download?.segments)
       })
   }

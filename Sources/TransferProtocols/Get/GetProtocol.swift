@@ -36,11 +36,15 @@ public struct GetProtocol: TransferProtocol, Sendable {
   /// What is planned before the server was asked: one chunk.
   public func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
 
-  public func refusal(ofKey key: NameBytes) -> Failure? { source.refusal(ofKey: key) }
+  public func refusal(ofKey key: NameBytes) -> Failure? { key.isEmpty ? nil : source.refusal(ofKey: key) }
 
   public func location(ofKey key: NameBytes) -> String { source.location(ofKey: key) }
 
   public func nextStep(_ facts: TransferFacts) -> TransferStep {
+    if facts.file.key.isFolder {
+      guard facts.session != nil else { return .openSession(remoteID: "listing", notes: [:]) }
+      return .control(.probe(marker: nil))
+    }
     guard let version = RemoteVersion(facts.session) else { return .control(.create) }
     guard facts.isAllStored else {
       guard !facts.isReused, let past = PastVersion(facts), past.isSame(as: version) else { return .chunks }

@@ -5,6 +5,7 @@ extension GetProtocol {
   public func request(
     _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
+    if facts.file.key.isFolder { return try source.listing(ListingProgress(facts.session).next, facts, context) }
     var request = try source.request(try part(step, facts, context.learned), facts, context)
     if step == .create, let condition = PastVersion.condition(facts, context, context.learned) {
       request.fields[condition.name] = condition.value

@@ -26,6 +26,14 @@ protocol GetSource: Sendable {
   /// Bytes of the file, as an answer says that has no such range of it; nil when it does not say.
   func size(behindTheEnd reply: TransferReply) -> Int64?
 
+  /// Asks for a page of what lies below the folder that `facts` are of; `next` is where it begins.
+  func listing(
+    _ next: String?, _ facts: TransferFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest
+
+  /// Reads the answer to it.
+  func page(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation
+
   /// The digest of a file of several ranges is asked for when all of them are there.
   var tellsDigestsLate: Bool { get }
 }

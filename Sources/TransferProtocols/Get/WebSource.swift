@@ -26,15 +26,7 @@ struct WebSource: GetSource {
   func request(
     _ part: GetPart, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
-    let url = facts.route.place ?? location(ofKey: facts.file.key)
-    var request = TransferRequest(method: .get, url: url, limits: .body)
-    let began = facts.route.start.flatMap(WebOrigin.init(url:)) ?? place.origin
-    if facts.route.url != nil, WebOrigin(url: url) != began {
-      request.addresses = .public(unlessOf: began.description)
-    } else if facts.route.start == nil {
-      // A URL that a command gave carries what it needs.
-      request.fields[.authorization] = try context.credential.authorization
-    }
+    var request = try self.request(.get, facts, context)
     // Ranges and lengths of anything else would be those of the coding.
     request.fields[.acceptEncoding] = "identity"
     switch part {
@@ -49,6 +41,32 @@ struct WebSource: GetSource {
     case .description: throw Failure(.engineBug, "\(protocolName) asks for no descriptions")
     }
     return request
+  }
+
+  /// To where the file is asked for now.
+  func request(
+    _ method: HTTPRequest.Method, _ facts: TransferFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest {
+    let url = facts.route.place ?? location(ofKey: facts.file.key)
+    var request = TransferRequest(method: method, url: url, limits: .body)
+    let began = facts.route.start.flatMap(WebOrigin.init(url:)) ?? place.origin
+    if facts.route.url != nil, WebOrigin(url: url) != began {
+      request.addresses = .public(unlessOf: began.description)
+    } else if facts.route.start == nil {
+      // A URL that a command gave carries what it needs.
+      request.fields[.authorization] = try context.credential.authorization
+    }
+    return request
+  }
+
+  func listing(
+    _ next: String?, _ facts: TransferFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest {
+    throw Failure(.engineBug, "\(protocolName) lists no folders")
+  }
+
+  func page(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
+    .failed(Failure(.engineBug, "\(protocolName) lists no folders"), .permanent)
   }
 
   func complete(_ version: inout RemoteVersion, _ fields: HTTPFields) {}

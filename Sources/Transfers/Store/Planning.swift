@@ -59,6 +59,9 @@ extension TransferStore {
     let admitter = DownloadAdmitter(spool, to: target.folder, batches)
     plan.counts.repeated = try admitter.examine(ledger, nowMs: SystemClock().wallMs) { _, entry, standing in
       let (path, size) = (target.folder.path(of: entry.path), entry.expected.size)
+      guard !entry.url.isFolder else {
+        return notice(.planned(path: path, key: entry.url.key, size: nil, verdict: "to be listed"))
+      }
       notice(.planned(path: path, key: entry.url.key, size: size, verdict: standing.rawValue))
       plan.count(standing, bytes: size ?? 0)
     }

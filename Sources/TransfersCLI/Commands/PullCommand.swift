@@ -15,6 +15,7 @@ struct PullCommand: Command, HasIdleOptions {
         transfers pull https://files.example/data/a.tar .
         transfers pull --overwrite https://files.example/a.tar https://files.example/b.tar in/
         transfers pull s3://bucket/2026/a.tar in/
+        transfers pull s3://bucket/2026/ in/
         transfers pull --files-from SHA256SUMS --base-url https://files.example/data/ in/
       """)
 

@@ -4,7 +4,9 @@ import Transfers
 
 /// What is fetched, and where it goes.
 struct DownloadFlags: ParsableArguments {
-  @Argument(help: ArgumentHelp("URLs of files, then the folder that they go to."), completion: .directory)
+  @Argument(
+    help: ArgumentHelp("URLs of files, and of folders on S3 and WebDAV, then the folder that they go to."),
+    completion: .directory)
   var places: [NameBytes] = []
 
   @Option(

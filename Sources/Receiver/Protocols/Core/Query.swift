@@ -15,6 +15,11 @@ struct Query {
     self.pairs = pairs
   }
 
+  /// Asks for a list of objects, as clients of S3 do.
+  static func isListing(_ query: ArraySlice<UInt8>) -> Bool {
+    query.split(separator: 0x26).contains { $0.elementsEqual("list-type=2".utf8) }
+  }
+
   /// The bytes of the first value with this name.
   func bytes(_ name: String) -> [UInt8]? { pairs.first { $0.name.elementsEqual(name.utf8) }?.value }
 

@@ -100,78 +100,22 @@ extension LedgerTransaction {
   }
 }
 
-/// The admission of one list of downloads. Lives inside one transaction.
-private struct DownloadAdmission {
-  private let tx: LedgerTransaction
-  private let target: AdmissionTarget
-  private var requeued: Set<FileID> = []
-  private(set) var result = PageAdmission()
-
-  init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) {
-    (self.tx, self.target) = (tx, target)
-    result.batch = batch
-  }
-
-  mutating func admit(_ file: NewDownload) throws {
-    let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db)
-    if let standing, standing.state != .done {
-      try tx.db.requireSame(file, standing.id)
-      result.queued += 1
-      return result.files.insert(standing.id, of: standing.batch)
-    }
-    let past = try file.standing(StandingFile.pastQuery, at: try place(), tx.db)
-    if let past, requeued.contains(past.id) {
-      result.repeated += 1
-      return
-    }
-    if standing == nil, let past, past.isSamePath, past.state == .failed || past.state == .cancelled,
-      try tx.db.expectation(of: past.id) == file.expected, try target.batch.fits(past.batch, tx.db, nowMs: tx.wallMs)
-    {
-      try freePath(file)
-      requeued.insert(past.id)
-      result.requeued += 1
-      return result.files.insert(past.id, of: past.batch)
-    }
-    if let standing { try tx.replace(standing.id, isDone: true) }
-    try add(file, generation: 1 + max(standing?.generation ?? 0, past?.generation ?? 0))
-  }
-
-  private mutating func add(_ file: NewDownload, generation: Int) throws {
-    let batch = try result.batch ?? tx.createBatch(target.batch, uid: target.uid)
-    result.batch = batch
-    let home = try tx.home(of: batch)
-    try tx.supersedeEnded(home.destination, file.key)
-    try freePath(file)
-    let id = try tx.insertDownload(file, home, batch, generation: generation, notBeforeMs: nil)
-    result.added += 1
-    result.bytes += file.expected.size ?? 0
-    result.files.insert(id, of: batch)
-  }
-
-  /// A finished download stands in the way of none.
-  private func freePath(_ file: NewDownload) throws {
-    guard let other = try tx.db.writer(of: file) else { return }
-    try tx.replace(other.id, isDone: true)
-  }
-
-  private func place() throws -> Int64? { try tx.db.destination(at: target.batch.canonicalPlace) }
-
-  mutating func finish() throws {
-    guard !requeued.isEmpty else { return }
-    try tx.choose(requeued.sorted())
-    try tx.retryChosen(startsOver: false)
-  }
-}
-
 extension Connection {
   /// What the content of a download has to be.
   func expectation(of id: FileID) throws -> ExpectedContent? {
     try first("SELECT expected FROM file WHERE id = ?", .id(id)) { storedExpectation($0.textOrNil(0)) }
   }
 
+  /// The download that is to write the same file.
+  func unfinishedWriter(of file: NewDownload) throws -> (id: FileID, key: NameBytes)? {
+    try first(
+      "SELECT id, key FROM file WHERE path = ? AND live = 1 AND is_download = 1 AND state <> 'done'", .name(file.path)
+    ) { (id: $0.id(0, FileID.self), key: $0.name(1)) }
+  }
+
   /// The finished download that stands for the path of the file.
   /// - Throws: `.usage` for one that is not finished: it writes the same file.
-  fileprivate func writer(of file: NewDownload) throws -> (id: FileID, key: NameBytes)? {
+  func writer(of file: NewDownload) throws -> (id: FileID, key: NameBytes)? {
     let other = try first(
       "SELECT id, state = 'done', key FROM file WHERE path = ? AND live = 1 AND is_download = 1", .name(file.path)
     ) { (id: $0.id(0, FileID.self), isDone: $0.flag(1), key: $0.name(2)) }
@@ -184,7 +128,7 @@ extension Connection {
 
   /// What waits or is in work must be what is asked for now.
   /// - Throws: `.usage`.
-  fileprivate func requireSame(_ file: NewDownload, _ id: FileID) throws {
+  func requireSame(_ file: NewDownload, _ id: FileID) throws {
     let path = try first("SELECT path FROM file WHERE id = ?", .id(id)) { $0.name(0) }
     let expected = try expectation(of: id)
     guard path != file.path || (expected != file.expected && !file.expected.isEmpty) else { return }
@@ -215,7 +159,7 @@ extension LedgerReader {
 }
 
 extension NewDownload {
-  fileprivate func standing(_ query: StaticString, at place: Int64?, _ db: Connection) throws -> StandingFile? {
+  func standing(_ query: StaticString, at place: Int64?, _ db: Connection) throws -> StandingFile? {
     guard let place else { return nil }
     return try db.first(query, .integer(place), .name(key), .name(path)) { row throws(SQLiteError) in
       try StandingFile(row)

@@ -35,7 +35,7 @@ extension LedgerTransaction {
     let next =
       try old.isDownload
       ? insertDownload(
-        NewDownload(path: old.file.path, key: old.file.key, expected: old.expected), home, old.batch,
+        NewDownload(path: old.file.path, key: old.file.key, expected: old.expected.ofNextVersion), home, old.batch,
         generation: generation, notBeforeMs: notBeforeMs)
       : insert(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
     try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")

@@ -1,0 +1,96 @@
+import CSys
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A page of a listing, while it is looked at what of it is here already and what can never be. The protocol knows
+/// nothing of that, and the transaction that records the page is to wait for no disk.
+struct ListedPages: Sendable {
+  let request: RequestNumbers.Number
+  let meaning: Interpretation
+  let reply: TransferReply
+  private let page: ListedPage
+  private let listing: FileID
+  /// Where what is listed goes.
+  private let base: NameBytes
+  private let settings: DownloadSettings
+
+  /// nil for an answer that is no page.
+  init?(_ request: RequestNumbers.Number, _ meaning: Interpretation, _ reply: TransferReply, _ work: FileWork) {
+    guard case .listed(let page) = meaning.outcome, let settings = work.destination.refusals.settings.download else {
+      return nil
+    }
+    (self.request, self.meaning, self.reply, self.page, self.settings) = (request, meaning, reply, page, settings)
+    (listing, base) = (work.machine.claimed.id, work.machine.claimed.path)
+  }
+
+  /// The same with a verdict on each object. Blocking.
+  func examined(_ ledger: Ledger) -> Result<Interpretation, TransferError> {
+    Result { () throws(TransferError) in
+      let fetched = try ledger.read { [page, listing] reader in
+        try reader.fetched(page.objects.filter { !$0.key.isFolder }.map(\.key), like: listing)
+      }
+      var judged = page
+      for index in judged.objects.indices {
+        judged.objects[index].verdict = verdict(judged.objects[index], fetched[judged.objects[index].key])
+      }
+      refuseSameNames(&judged.objects)
+      return meaning.with(.listed(judged))
+    }
+  }
+
+  private func verdict(_ object: ListedObject, _ fetched: FetchedObject?) -> ListedObject.Verdict {
+    let path = NameBytes(base.bytes + object.path.bytes)
+    let name = object.key.isFolder ? NameBytes(Array(path.bytes.dropLast())) : path
+    if let fault = TargetNames.fault(in: name, below: settings.folder) {
+      return .refused(Failure(.sourceName, "no file here can have its name, \(fault)"))
+    }
+    guard let fetched, fetched.path == path else { return .wanted }
+    var status = csys_file_status()
+    guard path.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0 else { return .wanted }
+    guard settings.overwrites else { return .unchanged }
+    let isSame = !object.etag.isEmpty && object.etag == fetched.etag && fetched.size == object.size ?? fetched.size
+    return isSame && Int64(status.size) == fetched.size ? .unchanged : .wanted
+  }
+
+  /// Of names that the folder takes for one, only the first is fetched: they may be found in one page only.
+  private func refuseSameNames(_ objects: inout [ListedObject]) {
+    var first: [String: NameBytes] = [:]
+    var ignoresCase: Bool?
+    for index in objects.indices where objects[index].verdict == .wanted {
+      guard let folded = objects[index].path.utf8?.lowercased() else { continue }
+      guard let other = first[folded] else {
+        first[folded] = objects[index].path
+        continue
+      }
+      let isOne = ignoresCase ?? LocalFolder(settings.folder).ignoresCase
+      ignoresCase = isOne
+      guard isOne else { return }
+      let text = "the file system of the target folder takes its name and \"\(other.embedded)\" for one"
+      objects[index].verdict = .refused(Failure(.policyExists, text))
+    }
+  }
+}
+
+extension ListedFiles {
+  /// - Parameter base: the path that a listing has, with a slash at its end.
+  init(_ page: ListedPage, below base: NameBytes) {
+    self.init()
+    for object in page.objects {
+      let file = NewDownload(
+        path: NameBytes(base.bytes + object.path.bytes), key: object.key, expected: ExpectedContent(listed: object.size)
+      )
+      switch object.verdict {
+      case .wanted: files.append(file)
+      case .unchanged: break
+      case .refused(let failure): refused.append(Refused(file, failure))
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import TransferModel
+
+/// The admission of one list of downloads. Lives inside one transaction.
+struct DownloadAdmission {
+  private let tx: LedgerTransaction
+  private let target: AdmissionTarget
+  private var requeued: Set<FileID> = []
+  private(set) var result = PageAdmission()
+
+  init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) {
+    (self.tx, self.target) = (tx, target)
+    result.batch = batch
+  }
+
+  mutating func admit(_ file: NewDownload) throws {
+    let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db)
+    if let standing, standing.state != .done {
+      try tx.db.requireSame(file, standing.id)
+      result.queued += 1
+      return select(standing.id, of: standing.batch, file)
+    }
+    let past = try file.standing(StandingFile.pastQuery, at: try place(), tx.db)
+    if let past, requeued.contains(past.id) {
+      result.repeated += 1
+      return
+    }
+    if standing == nil, let past, past.isSamePath, past.state == .failed || past.state == .cancelled,
+      try tx.db.expectation(of: past.id) == file.expected, try target.batch.fits(past.batch, tx.db, nowMs: tx.wallMs)
+    {
+      try freePath(file)
+      requeued.insert(past.id)
+      result.requeued += 1
+      return select(past.id, of: past.batch, file)
+    }
+    if let standing { try tx.replace(standing.id, isDone: true) }
+    try add(file, generation: 1 + max(standing?.generation ?? 0, past?.generation ?? 0))
+  }
+
+  private mutating func add(_ file: NewDownload, generation: Int) throws {
+    let batch = try result.batch ?? tx.createBatch(target.batch, uid: target.uid)
+    result.batch = batch
+    let home = try tx.home(of: batch)
+    try tx.supersedeEnded(home.destination, file.key)
+    try freePath(file)
+    let id = try tx.insertDownload(file, home, batch, generation: generation, notBeforeMs: nil)
+    result.added += 1
+    result.bytes += file.expected.size ?? 0
+    select(id, of: batch, file)
+  }
+
+  /// What a listing names is chosen with it.
+  private mutating func select(_ id: FileID, of batch: BatchID, _ file: NewDownload) {
+    if file.key.isFolder { result.files.follow(id, of: batch) }
+    result.files.insert(id, of: batch)
+  }
+
+  /// One of a page that a server sent: what stands in its way is no error of the page.
+  mutating func admitListed(_ file: NewDownload) throws {
+    if let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db), standing.state != .done {
+      result.queued += 1
+      return
+    }
+    guard let other = try tx.db.unfinishedWriter(of: file) else { return try admit(file) }
+    let text = "file \(other.id), from \"\(other.key.embedded)\", is fetched to the same path"
+    try refuse(file, Failure(.policyExists, text))
+  }
+
+  /// Records that a listed object cannot be fetched, unless that is the last thing that is known of it.
+  mutating func refuse(_ file: NewDownload, _ failure: Failure) throws {
+    guard let batch = result.batch else { return }
+    let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db)
+    let past = try file.standing(StandingFile.pastQuery, at: try place(), tx.db)
+    if let past, past.state == .failed, past.isSamePath { return }
+    let home = try tx.home(of: batch)
+    try tx.supersedeEnded(home.destination, file.key)
+    try tx.insertRefused(
+      file, home, batch, generation: 1 + max(standing?.generation ?? 0, past?.generation ?? 0), failure)
+    result.added += 1
+  }
+
+  /// A finished download stands in the way of none.
+  private func freePath(_ file: NewDownload) throws {
+    guard let other = try tx.db.writer(of: file) else { return }
+    try tx.replace(other.id, isDone: true)
+  }
+
+  private func place() throws -> Int64? { try tx.db.destination(at: target.batch.canonicalPlace) }
+
+  mutating func finish() throws {
+    guard !requeued.isEmpty else { return }
+    try tx.choose(requeued.sorted())
+    try tx.retryChosen(startsOver: false)
+  }
+}

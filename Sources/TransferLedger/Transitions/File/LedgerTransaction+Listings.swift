@@ -1,0 +1,108 @@
+public import TransferModel
+
+/// What a page of a listing named, as it is to be recorded.
+public struct ListedFiles: Sendable, Hashable {
+  public struct Refused: Sendable, Hashable {
+    public var file: NewDownload
+    public var failure: Failure
+
+    public init(_ file: NewDownload, _ failure: Failure) { (self.file, self.failure) = (file, failure) }
+  }
+
+  public var files: [NewDownload] = []
+  /// Cannot be fetched.
+  public var refused: [Refused] = []
+
+  public init() {}
+}
+
+/// A listing is a row of `file` whose key names a folder. What it names becomes files of its batch, a page at a time,
+/// in the transaction that closes the request for the page.
+extension LedgerTransaction {
+  /// active: a page came. Its files are recorded as an `add` would record them, those that cannot be fetched as failed.
+  /// - Returns: how many rows were recorded or go on.
+  public func admitListed(_ page: ListedFiles, by listing: FileID, _ run: RunID) throws -> Int {
+    try requireWork(listing, run)
+    let target = try target(ofListing: listing)
+    var admission = DownloadAdmission(self, target.target, batch: target.batch)
+    for file in page.files { try admission.admitListed(file) }
+    for refused in page.refused { try admission.refuse(refused.file, refused.failure) }
+    try admission.finish()
+    try db.run("UPDATE file SET failures = 0 WHERE id = ? AND failures > 0", .id(listing))
+    return admission.result.added + admission.result.requeued
+  }
+
+  /// active → superseded: the files that it named stand for it now. No attempt may be open.
+  public func endListing(_ listing: FileID, _ run: RunID, detail: String) throws -> TransitionResult {
+    let wish = try wish(of: listing)
+    let result = try moveFile(
+      listing, run, from: .active, to: .superseded, isIdle: true,
+      """
+      UPDATE file SET {moved}, live = NULL, run_id = NULL, cause = NULL, message = ?1,
+        hidden = iif(wish = 'remove', 1, NULL), wish = NULL, finished_at = max(started_at, ?2)
+      WHERE {guard}
+      """, .text(detail), .int(wallMs))
+    guard result.isApplied else { return result }
+    let batch = try db.first("SELECT batch_id FROM file WHERE id = ?", .id(listing)) { $0.id(0, BatchID.self) }
+    try recordEvent("listed", batch: batch, file: listing, detail: detail)
+    try honourEnd(wish, of: listing)
+    return .applied
+  }
+
+  private func target(ofListing listing: FileID) throws -> (batch: BatchID, target: AdmissionTarget) {
+    let found = try db.first(
+      """
+      SELECT b.id, b.name, b.settings, b.protocol, b.destination, d.place, b.labels, b.priority
+      FROM file f JOIN batch b ON b.id = f.batch_id JOIN destination d ON d.id = b.destination_id WHERE f.id = ?
+      """, .id(listing)
+    ) { row in
+      (
+        batch: row.id(0, BatchID.self), name: row.textOrNil(1), settings: row.text(2), protocolName: row.text(3),
+        destination: row.text(4), place: row.text(5), labels: row.textOrNil(6), priority: row.int(7)
+      )
+    }
+    guard let found, let settings = try LedgerReader(db: db).batchSettings(found.batch) else {
+      throw TransferError(.bug, "write to store", NameBytes(listing.description), cause: "its batch is gone")
+    }
+    let batch = NewBatch(
+      name: found.name, settings: settings, protocolName: found.protocolName, destination: found.destination,
+      place: found.place, labels: values(found.labels), priority: found.priority)
+    return (found.batch, AdmissionTarget(batch, since: .beginning, wallMs: wallMs))
+  }
+
+  func insertRefused(
+    _ file: NewDownload, _ home: Home, _ batch: BatchID, generation: Int, _ failure: Failure
+  ) throws {
+    try db.run(
+      """
+      INSERT INTO file (uid, batch_id, destination_id, generation, path, key, is_download, expected, size, mode, state,
+        cause, message, priority, created_at, finished_at) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, 0, 'failed', ?, ?, ?, ?, ?)
+      """, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation), .name(file.path),
+      .name(file.key), storedExpectation(file.expected), .int(file.expected.size), .raw(failure.code),
+      .text(failure.message), .int(home.priority), .int(wallMs), .int(wallMs))
+  }
+}
+
+/// What the ledger knows of an object that was fetched.
+public struct FetchedObject: Sendable, Hashable {
+  public var path: NameBytes
+  public var size: Int64
+  public var etag: String
+}
+
+extension LedgerReader {
+  /// What stands for these keys, of the same place as those of a listing, and is done.
+  public func fetched(_ keys: [NameBytes], like listing: FileID) throws -> [NameBytes: FetchedObject] {
+    var fetched: [NameBytes: FetchedObject] = [:]
+    for key in keys {
+      fetched[key] = try db.first(
+        """
+        SELECT f.path, f.size, r.etag FROM file f JOIN receipt r ON r.file_id = f.id AND r.n = 1
+        WHERE f.destination_id = (SELECT destination_id FROM file WHERE id = ?) AND f.key = ? AND f.live = 1
+          AND f.state = 'done'
+        """, .id(listing), .name(key)
+      ) { FetchedObject(path: $0.name(0), size: $0.int64(1), etag: $0.text(2)) }
+    }
+    return fetched
+  }
+}

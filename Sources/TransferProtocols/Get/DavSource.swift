@@ -1,0 +1,177 @@
+import HTTPTypes
+import TransferModel
+
+/// Files of WebDAV servers (RFC 4918): fetched as those of other web servers, and listed by PROPFIND, one collection at
+/// a time.
+struct DavSource: GetSource {
+  let web: WebSource
+
+  var protocolName: String { web.protocolName }
+  var sentDigest: DigestAlgorithm { web.sentDigest }
+  var sendsWhatIsStored: Bool { web.sendsWhatIsStored }
+  var tellsDigestsLate: Bool { web.tellsDigestsLate }
+
+  func refusal(ofKey key: NameBytes) -> Failure? { web.refusal(ofKey: key) }
+  func location(ofKey key: NameBytes) -> String { web.location(ofKey: key) }
+  func fileName(ofKey key: NameBytes) -> NameBytes { web.fileName(ofKey: key) }
+  func complete(_ version: inout RemoteVersion, _ fields: HTTPFields) { web.complete(&version, fields) }
+  func size(behindTheEnd reply: TransferReply) -> Int64? { web.size(behindTheEnd: reply) }
+
+  func request(
+    _ part: GetPart, _ facts: TransferFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest { try web.request(part, facts, context) }
+
+  func meaning(of reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation? {
+    web.meaning(of: reply, facts, context)
+  }
+
+  // MARK: - Collections
+
+  private static let question = """
+    <?xml version="1.0" encoding="utf-8"?>\
+    <propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/><getetag/></prop></propfind>
+    """
+
+  func listing(
+    _ next: String?, _ facts: TransferFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest {
+    var request = try web.request(.propfind, facts, context)
+    // Never infinity, which servers refuse or choke on (RFC 4918 section 9.1).
+    request.fields[.depth] = "1"
+    request.fields[.contentType] = "application/xml; charset=utf-8"
+    request.body = .bytes(Array(Self.question.utf8))
+    request.limits = .conclusion
+    request.limits.maxReplyBytes = DavCollection.limits.bytes
+    return request
+  }
+
+  func page(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
+    if let meaning = web.meaning(of: reply, facts, context) { return meaning }
+    guard reply.status == 207 else {
+      if (200..<300).contains(reply.status) {
+        return .failed(
+          Failure(.protoUnsupported, "the server answered \(reply.status) to PROPFIND: it does not list collections"),
+          .permanent)
+      }
+      return .refused(reply, context)
+    }
+    guard !reply.isBodyTruncated, let members = try? DavCollection.members(reply.body) else {
+      let text = "the list of the collection cannot be read, or is longer than \(DavCollection.limits.bytes >> 20) MiB"
+      return .failed(Failure(.protoBadReply, text), .permanent)
+    }
+    do throws(Failure) {
+      let base = facts.route.url ?? location(ofKey: facts.file.key)
+      let objects = try members.map { member throws(Failure) in
+        try Self.object(member, in: base, key: facts.file.key)
+      }.compactMap(\.self)
+      var progress = ListingProgress(facts.session)
+      return progress.page(objects, skipped: 0, next: nil)
+    } catch {
+      return .failed(error, .permanent)
+    }
+  }
+
+  /// nil for the collection itself, and for what is not directly in it.
+  private static func object(
+    _ member: DavCollection.Member, in base: String, key: NameBytes
+  ) throws(Failure) -> ListedObject? {
+    let url = URLReference.resolve(member.href, against: base)
+    guard WebOrigin(url: url) == WebOrigin(url: base), let below = components(url), let above = components(base),
+      below.starts(with: above)
+    else {
+      throw Failure(.protoBadReply, "the server names \"\(printable(member.href))\", which is not in the collection")
+    }
+    guard below.count == above.count + 1, let name = below.last else { return nil }
+    let end: [UInt8] = member.isCollection ? [0x2F] : []
+    var object = ListedObject(
+      key: NameBytes(key.bytes + Array(PercentEncoding.component(name).utf8) + end), path: NameBytes(name + end),
+      size: member.isCollection ? nil : member.size, etag: member.etag)
+    if name.contains(0x2F) {
+      object.verdict = .refused(Failure(.sourceName, "its name holds a slash, which no name here can"))
+    }
+    return object
+  }
+
+  /// The decoded components of the path of a URL, without the empty one behind a slash at its end.
+  private static func components(_ url: String) -> [[UInt8]]? {
+    var parts = URLReference.Parts(url).path.utf8.split(separator: 0x2F, omittingEmptySubsequences: false)
+    if parts.last?.isEmpty ?? false { parts.removeLast() }
+    var components: [[UInt8]] = []
+    for part in parts {
+      guard let decoded = PercentEncoding.decode(part) else { return nil }
+      components.append(decoded)
+    }
+    return components
+  }
+}
+
+extension HTTPRequest.Method {
+  static let propfind = Self("PROPFIND")!
+}
+
+extension HTTPField.Name {
+  static let depth = Self("Depth")!
+}
+
+/// The answer to a PROPFIND (RFC 4918 section 13), read as it stands: a collection may have many members.
+struct DavCollection {
+  struct Member: Hashable {
+    var href = ""
+    var isCollection = false
+    /// Bytes.
+    var size: Int64?
+    var etag = ""
+  }
+
+  static let limits = XMLScanner.Limits(bytes: 32 << 20, depth: 16, elements: 1_000_000)
+
+  private var members: [Member] = []
+  private var member = Member()
+  /// What a `propstat` says, which counts when its status is 200.
+  private var properties = Member()
+  private var isFound = true
+  private var path: [String] = []
+  private var text = ""
+
+  static func members(_ bytes: [UInt8]) throws(XMLFault) -> [Member] {
+    var scanner = try XMLScanner(bytes, limits)
+    var reading = Self()
+    while let event = try scanner.next() {
+      switch event {
+      case .open(let name): reading.open(name)
+      case .text(let text): reading.text += text
+      case .close: reading.close()
+      }
+    }
+    return reading.members
+  }
+
+  private mutating func open(_ name: String) {
+    path.append(name)
+    text = ""
+    switch name {
+    case "response": member = Member()
+    case "propstat": (properties, isFound) = (Member(), true)
+    case "collection" where path.dropLast().last == "resourcetype": properties.isCollection = true
+    default: break
+    }
+  }
+
+  private mutating func close() {
+    let value = text.split { $0 == " " || $0 == "\n" || $0 == "\r" || $0 == "\t" || $0 == "\r\n" }.joined(
+      separator: " ")
+    text = ""
+    switch path.removeLast() {
+    case "href" where path.last == "response": member.href = value
+    case "status" where path.last == "propstat": isFound = value.contains(" 200")
+    case "getcontentlength": properties.size = Int64(value).flatMap { $0 >= 0 ? $0 : nil }
+    case "getetag": properties.etag = value
+    case "propstat" where isFound:
+      member.isCollection = member.isCollection || properties.isCollection
+      member.size = member.size ?? properties.size
+      if member.etag.isEmpty { member.etag = properties.etag }
+    case "response" where path.last == "multistatus": members.append(member)
+    default: break
+    }
+  }
+}

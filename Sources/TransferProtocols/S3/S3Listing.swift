@@ -1,0 +1,90 @@
+import HTTPTypes
+import TransferModel
+
+/// All objects of a bucket whose keys begin with a prefix, page by page (ListObjectsV2).
+extension S3Source {
+  private static let pageSize = "1000"
+  /// How the marker of the next page begins that is the last key of this one: for servers that know only the first
+  /// version of the call, and send no token.
+  private static let keyMark: Character = "k"
+  private static let tokenMark: Character = "t"
+
+  func listing(
+    _ next: String?, _ facts: TransferFacts, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest {
+    var query = [
+      ("encoding-type", "url"), ("list-type", "2"), ("max-keys", Self.pageSize),
+      ("prefix", String(decoding: facts.file.key.bytes, as: UTF8.self)),
+    ]
+    if let next {
+      let value = String(next.dropFirst())
+      query +=
+        next.first == Self.tokenMark ? [("continuation-token", value)] : [("marker", value), ("start-after", value)]
+    }
+    return try S3Draft(method: .get, key: NameBytes(""), query: query).signed(s3.settings, context)
+  }
+
+  func page(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
+    guard reply.status == 200 else {
+      return meaning(of: reply, facts, context)
+        ?? s3.badReply(reply, "an answer to a listing", .retry(isThrottled: false), context)
+    }
+    guard let root = s3.document(reply), root.name == "ListBucketResult" else {
+      return s3.badReply(reply, "the list of objects cannot be read", .retry(isThrottled: false), context)
+    }
+    var progress = ListingProgress(facts.session)
+    do throws(Failure) {
+      let keys = try root.all("Contents").map { item throws(Failure) in (try Self.key(item, root), item) }
+      let next = try Self.next(root, last: keys.last?.0, after: progress.next)
+      let objects = try keys.map { key, item throws(Failure) in
+        try Self.object(key, item, below: facts.file.key)
+      }.compactMap(\.self)
+      if objects.isEmpty, next == nil, progress.found == progress.skipped {
+        return .failed(Failure(.http404, "no object has a key that begins so"), .permanent)
+      }
+      return progress.page(objects, skipped: keys.count - objects.count, next: next)
+    } catch {
+      return .failed(error, .permanent)
+    }
+  }
+
+  private static func key(_ item: XMLElement, _ root: XMLElement) throws(Failure) -> NameBytes {
+    guard let text = item["Key"]?.text, !text.isEmpty else {
+      throw Failure(.protoBadReply, "the list of objects has one without a key")
+    }
+    // A blank comes as a plus there.
+    let bytes = Array(text.utf8).map { $0 == 0x2B ? 0x20 : $0 }
+    guard root.value("EncodingType") == "url" else { return NameBytes(Array(text.utf8)) }
+    guard let key = PercentEncoding.decode(bytes) else {
+      throw Failure(.protoBadReply, "the list of objects has a key that is not encoded as it says")
+    }
+    return NameBytes(key)
+  }
+
+  /// nil for the marker of a folder, which some programs make.
+  private static func object(
+    _ key: NameBytes, _ item: XMLElement, below prefix: NameBytes
+  ) throws(Failure) -> ListedObject? {
+    guard key.bytes.starts(with: prefix.bytes) else {
+      throw Failure(.protoBadReply, "the list of objects has keys that do not begin with the prefix")
+    }
+    guard !key.isFolder else { return nil }
+    let size = item.value("Size").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    let path = NameBytes(Array(key.bytes.dropFirst(prefix.bytes.count)))
+    return ListedObject(key: key, path: path, size: size, etag: item.value("ETag") ?? "")
+  }
+
+  /// The marker of the page behind this one; nil for none.
+  private static func next(
+    _ root: XMLElement, last: NameBytes?, after marker: String?
+  ) throws(Failure) -> String? {
+    guard root.value("IsTruncated") == "true" else { return nil }
+    let next =
+      root.value("NextContinuationToken").map { "\(tokenMark)\($0)" }
+      ?? last.map { "\(keyMark)\(String(decoding: $0.bytes, as: UTF8.self))" }
+    guard let next, next != marker else {
+      throw Failure(.protoBadReply, "the list of objects is cut off, and does not say where it goes on")
+    }
+    return next
+  }
+}

@@ -1,0 +1,92 @@
+import HTTPTypes
+import Testing
+import TransferModel
+
+@testable import TransferProtocols
+
+/// Collections of WebDAV servers.
+@Suite struct DavListingTests {
+  private let proto: GetProtocol
+
+  init() throws {
+    let settings = BatchSettings(
+      destination: "dav+http://h/", download: DownloadSettings(folder: NameBytes("/in")))
+    proto = try #require(try AllProtocols.make(settings, credentialsRegion: nil) as? GetProtocol)
+  }
+
+  private func facts(_ key: String = "a%20b/c/") -> TransferFacts {
+    let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes(key), size: 0, mtimeMs: 0)
+    var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
+    facts.session = SessionFacts(remoteID: "listing", intendedAtMs: 0)
+    return facts
+  }
+
+  private func list(_ responses: String, status: Int = 207) -> Interpretation {
+    var reply = TransferReply()
+    reply.status = status
+    reply.body = Array("<d:multistatus xmlns:d=\"DAV:\">\(responses)</d:multistatus>".utf8)
+    return proto.interpret(reply, to: .probe(marker: nil), facts(), Scene.context())
+  }
+
+  private func response(_ href: String, _ properties: String = "<d:resourcetype/>") -> String {
+    """
+    <d:response><d:href>\(href)</d:href><d:propstat><d:prop>\(properties)</d:prop>\
+    <d:status>HTTP/1.1 200 OK</d:status></d:propstat>\
+    <d:propstat><d:prop><d:getetag>no</d:getetag></d:prop><d:status>HTTP/1.1 404 Not Found</d:status></d:propstat>\
+    </d:response>
+    """
+  }
+
+  private let folder = "<d:resourcetype><d:collection/></d:resourcetype>"
+
+  @Test func oneCollectionIsAskedFor() throws {
+    let request = try proto.request(
+      .probe(marker: nil), facts(), RequestContext(wallMs: 0, credential: nil, learned: LearnedFacts()))
+    #expect(request.method.rawValue == "PROPFIND" && request.url == "http://h/a%20b/c/")
+    #expect(request.fields[.depth] == "1")
+  }
+
+  /// Hrefs are absolute or not, and encoded as each server likes.
+  @Test func whatIsInItIsNamed() {
+    let listed = list(
+      response("/a%20b/c/", folder)
+        + response(
+          "/a%20b/%63/x%C3%BC",
+          "<d:resourcetype/><d:getcontentlength>7</d:getcontentlength><d:getetag>\"e\"</d:getetag>")
+        + response("http://h/a%20b/c/sub", folder) + response("/a%20b/c/deep/er") + response("/a%20b/c/p%2Fq"))
+    guard case .listed(let page) = listed.outcome else { return #expect(Bool(false), "\(listed.outcome)") }
+    #expect(page.objects.count == 3 && page.isLast)
+    #expect(
+      page.objects.first
+        == ListedObject(key: NameBytes("a%20b/c/x%C3%BC"), path: NameBytes("xü"), size: 7, etag: "\"e\""))
+    #expect(page.objects[1] == ListedObject(key: NameBytes("a%20b/c/sub/"), path: NameBytes("sub/")))
+    guard case .refused = page.objects[2].verdict else { return #expect(Bool(false)) }
+  }
+
+  @Test(arguments: ["/a%20b/x", "http://other/a%20b/c/x", "https://h/a%20b/c/x", "/a%20b/c/../x", "/", "/a%20b/c%zz"])
+  func whatIsElsewhereIsRefused(_ href: String) {
+    let meaning = list(response(href))
+    guard case .failed(let failure, .permanent) = meaning.outcome else {
+      return #expect(Bool(false), "\(meaning.outcome)")
+    }
+    #expect(failure.code == .protoBadReply)
+  }
+
+  @Test func otherAnswersAreNoLists() {
+    guard case .failed(let plain, .permanent) = list("", status: 200).outcome else { return #expect(Bool(false)) }
+    #expect(plain.code == .protoUnsupported)
+    guard case .failed(let missing, .permanent) = list("", status: 404).outcome else { return #expect(Bool(false)) }
+    #expect(missing.code == .http404)
+    guard case .listed(let empty) = list(response("/a%20b/c/", folder)).outcome else { return #expect(Bool(false)) }
+    #expect(empty.objects.isEmpty && empty.isLast)
+  }
+
+  @Test func onlyWebDAVListsFolders() throws {
+    #expect(try DownloadURL("dav+https://h/a/", listsFolders: true).isFolder)
+    #expect(try DownloadURL("dav+https://h", listsFolders: true).key.isEmpty)
+    for wrong in ["https://h/a/", "dav+https://h/a/?x"] {
+      #expect(throws: TransferError.self) { try DownloadURL(wrong, listsFolders: true) }
+    }
+    #expect(throws: TransferError.self) { try DownloadURL("dav+https://h/a/") }
+  }
+}

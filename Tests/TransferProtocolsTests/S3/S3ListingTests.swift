@@ -1,0 +1,93 @@
+import HTTPTypes
+import Testing
+import TransferModel
+
+@testable import TransferProtocols
+
+/// Objects below a prefix, as servers list them.
+@Suite struct S3ListingTests {
+  private let proto: GetProtocol
+
+  init() throws {
+    var settings = BatchSettings(
+      destination: "s3://examplebucket/", download: DownloadSettings(folder: NameBytes("/in")))
+    settings.options["endpoint-url"] = .text("http://127.0.0.1:5100")
+    proto = try #require(try AllProtocols.make(settings, credentialsRegion: nil) as? GetProtocol)
+  }
+
+  private func facts(_ prefix: String = "d e/") -> TransferFacts {
+    let file = FileFacts(uid: UID(high: 1, low: 2), key: NameBytes(prefix), size: 0, mtimeMs: 0)
+    var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
+    guard case .openSession(let id, let notes) = proto.nextStep(facts) else { return facts }
+    facts.session = SessionFacts(remoteID: id, intendedAtMs: 0, notes: notes)
+    return facts
+  }
+
+  private func list(_ body: String, _ facts: TransferFacts, status: Int = 200) -> Interpretation {
+    var reply = TransferReply()
+    (reply.status, reply.body) = (status, Array(body.utf8))
+    return proto.interpret(reply, to: .probe(marker: nil), facts, Scene.context())
+  }
+
+  private func page(_ inner: String, _ facts: inout TransferFacts) throws -> ListedPage {
+    let meaning = list("<ListBucketResult>\(inner)</ListBucketResult>", facts)
+    _ = facts.apply(meaning, to: .probe(marker: nil), proto.abilities)
+    guard case .listed(let page) = meaning.outcome else { throw Failure(.engineBug, "\(meaning.outcome)") }
+    return page
+  }
+
+  private func query(_ facts: TransferFacts) throws -> String {
+    #expect(proto.nextStep(facts) == .control(.probe(marker: nil)))
+    let request = try proto.request(.probe(marker: nil), facts, Scene.context())
+    #expect(request.method == .get)
+    #expect(request.url.hasPrefix("http://127.0.0.1:5100/examplebucket?"))
+    return String(request.url.split(separator: "?")[1])
+  }
+
+  @Test func pagesFollowEachOther() throws {
+    var facts = facts()
+    let first = "encoding-type=url&list-type=2&max-keys=1000&prefix=d%20e%2F"
+    #expect(try query(facts) == first)
+    let page1 = try page(
+      """
+      <EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><NextContinuationToken>t+/=</NextContinuationToken>
+      <Contents><Key>d+e/a%2Bb</Key><Size>7</Size><ETag>&quot;x&quot;</ETag></Contents>
+      <Contents><Key>d+e/</Key><Size>0</Size></Contents><Contents><Key>d+e/sub/</Key><Size>0</Size></Contents>
+      """, &facts)
+    #expect(page1.objects == [ListedObject(key: NameBytes("d e/a+b"), path: NameBytes("a+b"), size: 7, etag: "\"x\"")])
+    #expect(!page1.isLast && page1.found == 3 && page1.skipped == 2)
+    #expect(try query(facts) == "continuation-token=t%2B%2F%3D&" + first)
+    let page2 = try page(
+      "<IsTruncated>false</IsTruncated><Contents><Key>d e/sub/x+y</Key><Size>1</Size></Contents>", &facts)
+    #expect(page2.objects.map(\.path) == [NameBytes("sub/x+y")] && page2.isLast && page2.found == 4)
+  }
+
+  /// Servers that know only the first version of the call send no token.
+  @Test func withoutATokenTheLastKeyLeadsOn() throws {
+    var facts = facts("")
+    _ = try page("<IsTruncated>true</IsTruncated><Contents><Key>a b</Key></Contents>", &facts)
+    #expect(try query(facts) == "encoding-type=url&list-type=2&marker=a%20b&max-keys=1000&prefix=&start-after=a%20b")
+    #expect(throws: Failure.self) {
+      _ = try page("<IsTruncated>true</IsTruncated><Contents><Key>a b</Key></Contents>", &facts)
+    }
+  }
+
+  @Test(arguments: [
+    "<Error><Code>x</Code></Error>", "<ListBucketResult>", "<ListBucketResult><Contents/></ListBucketResult>",
+    "<ListBucketResult><Contents><Key>other/x</Key></Contents></ListBucketResult>",
+    "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>d%20e/%zz</Key></Contents></ListBucketResult>",
+    "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+    "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>",
+  ])
+  func whatIsNoListNamesNothing(_ body: String) {
+    guard case .failed = list(body, facts()).outcome else { return #expect(Bool(false)) }
+  }
+
+  @Test func errorsMeanWhatTheyMeanToFiles() {
+    let meaning = list("<Error><Code>SlowDown</Code></Error>", facts(), status: 503)
+    guard case .failed(_, .retry(isThrottled: true)) = meaning.outcome else { return #expect(Bool(false)) }
+    let missing = list("<Error><Code>NoSuchBucket</Code></Error>", facts(), status: 404)
+    guard case .failed(let failure, .permanent) = missing.outcome else { return #expect(Bool(false)) }
+    #expect(failure.code == .protoNoDestination)
+  }
+}
