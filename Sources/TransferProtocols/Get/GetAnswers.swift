@@ -94,6 +94,7 @@ extension GetProtocol {
   private func begun(
     _ version: RemoteVersion, received: Int64, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
+    if let unexpected = Self.unexpected(version, facts.file.expected) { return unexpected }
     let layout = facts.isPlanned ? facts.layout : layout(of: version)
     let first = layout.range(0).length
     var part: PartReceipt?
@@ -105,6 +106,13 @@ extension GetProtocol {
     }
     return Interpretation(.begun(FileBeginning(layout: layout, received: received, part: part)))
       .with(opened: OpenedSession(remoteID: version.name, expiresAtMs: nil)).with(notes: version.notes)
+  }
+
+  /// The length that only the whole answer told is not the one that was known.
+  private static func unexpected(_ version: RemoteVersion, _ expected: ExpectedContent) -> Interpretation? {
+    guard let wanted = expected.size, wanted != version.size else { return nil }
+    let text = "the file is to have \(wanted) bytes, and what came has \(version.size)"
+    return .failed(Failure(expected.isListed ? .sourceChanged : .integrityMismatch, text), .permanent)
   }
 
   private func version(

@@ -92,6 +92,19 @@ import TransferModel
     #expect(beginning.layout.size == 0 && beginning.part != nil)
   }
 
+  /// The ledger knows the size that was listed, and takes no other for this generation.
+  @Test(arguments: [true, false])
+  func aSizeThatIsNotTheExpectedOneIsFoundBehindTheBodyToo(_ isListed: Bool) {
+    var facts = blank(expected: 7)
+    facts.file.expected.isListed = isListed
+    let whole = proto.interpret(reply(200, [.eTag: etag], received: 9), to: .create, facts, Scene.context())
+    let empty = proto.interpret(reply(416, [.contentRange: "bytes */0"]), to: .create, facts, Scene.context())
+    for meaning in [whole, empty] {
+      guard case .failed(let failure, .permanent) = meaning.outcome else { return #expect(Bool(false)) }
+      #expect(failure.code == (isListed ? .sourceChanged : .integrityMismatch))
+    }
+  }
+
   @Test func theETagOfASimpleObjectIsItsMD5() {
     #expect(begun(head()).session?.notes["digests"] == "md5:0123456789abcdef0123456789abcdef")
     #expect(begun(head([.contentType: "text/html"])).session?.notes["digests"] != nil)
