@@ -14,7 +14,7 @@ public struct ProgressSnapshot: Sendable, Hashable {
   public var retrying = 0
   /// Requests at the servers now.
   public var sending = 0
-  /// False before the first count.
+  /// False before the first count, and while a folder is listed, which may name more.
   public var totalIsKnown = true
   public var bytesTotal: Int64 = 0
   /// Of all files of the total, by this run and by earlier ones.

@@ -53,6 +53,9 @@ final class FileWork {
 }
 
 extension FileWork {
+  /// A folder of a server, whose files are recorded as it is listed.
+  var isListing: Bool { target != nil && machine.claimed.key.isFolder }
+
   /// What the answer to a control step brings of the file; nil for nothing.
   func beginning(_ step: StepRequest) -> ByteRange? {
     guard target != nil, step == .create else { return nil }

@@ -14,6 +14,8 @@ final class FilesInWork {
   private let room: HostRoom
   private let commits: Commits
   private(set) var all: [FileID: FileWork] = [:]
+  /// Those of them that are folders to be listed.
+  private(set) var listings = 0
   /// Those of them with chunks that back off.
   private(set) var waiting: Set<FileID> = []
   /// Those that have chunks to send.
@@ -52,6 +54,7 @@ final class FilesInWork {
     let file = work.machine.claimed.id
     work.destination.files += 1
     all[file] = work
+    if work.isListing { listings += 1 }
     if work.machine.needsSession && work.machine.ending == nil {
       sessionSlots.request(file)
     } else {
@@ -245,7 +248,9 @@ final class FilesInWork {
   private func remove(_ file: FileID) -> FileWork? {
     sessionSlots.release(file)
     waiting.remove(file)
-    return all.removeValue(forKey: file)
+    let work = all.removeValue(forKey: file)
+    if work?.isListing ?? false { listings -= 1 }
+    return work
   }
 }
 

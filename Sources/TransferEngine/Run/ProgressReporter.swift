@@ -25,10 +25,11 @@ final class ProgressReporter {
   func report(force: Bool) {
     guard let tell = engine.observer.progress, tally.takesReport(force: force) else { return }
     if tally.takesCount() { countAgain() }
-    tell(
-      tally.snapshot(
-        views(), counters: requests.bytesInFlight(), sending: hosts.scheduler.sendingCount,
-        waiting: files.waitingCount, rateLimit: rateLimit))
+    var snapshot = tally.snapshot(
+      views(), counters: requests.bytesInFlight(), sending: hosts.scheduler.sendingCount,
+      waiting: files.waitingCount, rateLimit: rateLimit)
+    if files.listings > 0 { snapshot.totalIsKnown = false }
+    tell(snapshot)
   }
 
   /// The count goes through the writer, after everything that this run has told it, so that no file is counted twice.
