@@ -54,6 +54,17 @@ import TransferProtocols
     #expect(unit.changes == [.fail(.netRefused, "connection refused", keepsSession: true)])
   }
 
+  /// A download of which nothing came has only an empty partial file, which nobody needs.
+  @Test(arguments: [0, 1]) func theLastAttemptKeepsWhatADownloadHas(_ done: Int) throws {
+    var dialogue = Dialogue(chunks: 3, session: "u", done: done, direction: .download)
+    _ = dialogue.advance()
+    dialogue.begin(chunks: [2])
+    _ = dialogue.failed(2, refused, .retry(isThrottled: false), lastTime)
+    let nextUnit = dialogue.advance()
+    let unit = try #require(nextUnit)
+    #expect(unit.changes == [.fail(.netRefused, "connection refused", keepsSession: done > 0)])
+  }
+
   /// Parts of this length do not arrive: the upload is given up, and the file cut anew when its last request has ended.
   @Test func aFileOfWhichNothingArrivesIsCutAnew() throws {
     let shorter = ChunkLayout(size: 30, chunkSize: 5)
@@ -299,16 +310,17 @@ private struct Dialogue {
 
   init(
     chunks: Int, session: String? = nil, done: Int = 0, lost: AttemptOperation? = nil, repeatable: Bool = true,
-    failures: Int = 0
+    failures: Int = 0, direction: Direction = .upload
   ) {
     let layout = chunks == 1 ? ChunkLayout(whole: 10) : ChunkLayout(size: Int64(chunks) * 10, chunkSize: 10)
     let identity = SourceIdentity(size: layout.size, mtimeNs: 1, ctimeNs: 1, inode: 1, device: 1)
-    let claimed = ClaimedFile(
+    var claimed = ClaimedFile(
       id: FileID(rawValue: 1), uid: UID(high: 1, low: 2), batch: BatchID(rawValue: 1), generation: 1,
       path: NameBytes("/p"), key: NameBytes("k"), identity: identity, failures: failures,
       layout: chunks == 1 ? nil : layout,
       session: session.map { ClaimedSession(id: SessionID(rawValue: 1), SessionFacts(remoteID: $0, intendedAtMs: 0)) },
-      doneChunks: done, lostAnswer: lost)
+      doneChunks: done, doneBytes: Int64(done) * 10, lostAnswer: lost)
+    claimed.direction = direction
     proto = ProtocolInUse(TestProtocol(repeatable: repeatable))
     machine = FileMachine(claimed: claimed, layout: layout, location: "test://k", abilities: proto.abilities)
   }

@@ -58,6 +58,17 @@ import Transfers
     #expect(try ranges(scene, "o0").map(\.offset) == [0, 0, 0])
   }
 
+  /// Nothing is fetched that cannot get its name.
+  @Test func aFolderUnderTheNameIsSeenBeforeTheFetch() throws {
+    let scene = try Scene()
+    _ = try objects(scene, [400_000])
+    mkdir("\(scene.root)/in", 0o700)
+    mkdir("\(scene.root)/in/o0", 0o700)
+    #expect(try pull(scene, ["o0"], overwrites: true).result.failed == 1)
+    #expect(try cause(scene) == ErrorCode.policyExists.rawValue)
+    #expect(try ranges(scene, "o0").isEmpty)
+  }
+
   /// Bytes that come again before the range that was asked for are compared with what is stored.
   @Test func aRangeMayBeginEarlier() throws {
     let scene = try Scene(

@@ -51,7 +51,9 @@ extension FileMachine {
   }
 
   private mutating func retried(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
-    if retry.isExhausted { return failedForGood(job, failure, keepsSession: true) }
+    // Of a download that has nothing there is only an empty partial file.
+    let holdsSomething = claimed.direction == .upload || bytesStored > 0
+    if retry.isExhausted { return failedForGood(job, failure, keepsSession: holdsSomething) }
     if let shorter = retry.shorterLayout {
       shorterLayout = shorter
       end(.requeue(notBeforeMs: retry.notBeforeMs, failure.code, isFailure: false))

@@ -72,7 +72,7 @@ struct Placing: Sendable {
     else { return nil }
     guard let digest else { return found }
     let whole = ByteRange(offset: 0, length: size)
-    return try found.digests(of: whole, [digest.algorithm], .never)[digest.algorithm] == digest ? found : nil
+    return try found.digests(of: whole, [digest.algorithm], stop)[digest.algorithm] == digest ? found : nil
   }
 
   /// - Returns: what it is then.
@@ -114,6 +114,14 @@ struct Placing: Sendable {
   static func refuse(existing names: TargetNames) throws(Failure) {
     guard let folder = try TargetFolder(of: names) else { return }
     if folder.holds(names.name) { throw exists }
+  }
+
+  /// - Throws: `policy.exists` when a folder stands under the final name, which no file replaces.
+  static func refuse(folder names: TargetNames) throws(Failure) {
+    guard let folder = try TargetFolder(of: names) else { return }
+    guard !folder.holdsFolder(names.name) else {
+      throw Failure(.policyExists, "there is a folder under this name, and --overwrite replaces files")
+    }
   }
 
   private static let exists = Failure(

@@ -94,6 +94,12 @@ struct TargetFolder: ~Copyable {
     return name.withCString { csys_status_at(descriptor, $0, 0, &status) } == 0
   }
 
+  /// A folder stands under the name; a symbolic link is none.
+  func holdsFolder(_ name: NameBytes) -> Bool {
+    var status = csys_file_status()
+    return name.withCString { csys_status_at(descriptor, $0, 0, &status) } == 0 && status.mode & S_IFMT == S_IFDIR
+  }
+
   /// Moves the partial file to the final name. 0, or -1 with errno.
   func place(replacing: Bool) -> Int32 {
     names.partial.withCString { from in

@@ -36,7 +36,11 @@ extension TargetOrder {
   private func prepared() throws(PreparationFailure) -> Prepared {
     do throws(Failure) {
       let credential = try credentials.credential()
-      if !target.overwrites { try Placing.refuse(existing: target.names) }
+      if target.overwrites {
+        try Placing.refuse(folder: target.names)
+      } else {
+        try Placing.refuse(existing: target.names)
+      }
       if hasPast, target.standing() != nil { return conditional(credential) }
       guard let file = try target.file(size: size, holdsBytes: holdsBytes) else { throw Placing.partialIsGone }
       var head: Digest?

@@ -12,8 +12,12 @@ final class JSONLines: ManifestLines {
     guard case .object(let members) = value else { throw Self.noObject }
     var texts: [ManifestField: [UInt8]] = [:]
     var size: Int64?
+    var seen: Set<ManifestField> = []
     for member in members {
       guard let field = ManifestField(name: member.name.utf8) else { continue }
+      guard seen.insert(field).inserted else {
+        throw ManifestFault("it has \(ManifestFault.shown(member.name.utf8)) twice", "keep the one that is meant")
+      }
       switch (field, member.value) {
       case (_, .null): break
       case (.size, .int(let number)): size = try Self.size(number)

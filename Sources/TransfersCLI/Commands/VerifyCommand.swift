@@ -11,7 +11,7 @@ struct VerifyCommand: Command {
       Reads each file from its beginning to its end and compares size and digests. What was found is recorded as a receipt of \
       the file. Files that have changed or are missing are listed, and the command ends with 8; with --repair they are \
       also recorded to be fetched again, whole. A file that cannot be read, or whose target folder is not there, is listed \
-      too, and nothing is recorded of it.
+      too, and nothing is recorded of it. Files that clean and rm have hidden are left out, unless --hidden is given.
 
       Examples:
         transfers verify
@@ -59,7 +59,7 @@ struct VerifyCommand: Command {
   /// Prints what is not intact, all with `--verbose`.
   private func verify(_ path: String, _ context: Context) throws(CommandFailure) -> VerifyResult {
     let ledger = try LedgerAccess.open(path, context)
-    let filter = try rows.filter(ledger, context).withHidden
+    let filter = try rows.filter(ledger, context)
     ledger.close()
     var printer = RowPrinter(
       schema: "transfers.verify/1", store: StoreIdentity(path: path), filters: rows.filters, common, context)

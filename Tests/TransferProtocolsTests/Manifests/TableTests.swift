@@ -82,6 +82,8 @@ import TransferModel
       ("{\"path\":\"a\",\"size\":9007199254740993}", "its size is not"),
       ("{\"path\":\"a\",\"size\":true}", "its size is not"), ("{}", "it has neither"),
       ("{\"path\":\"\"}", "it has neither"),
+      ("{\"path\":\"a\",\"path\":\"b\"}", "it has \"path\" twice"),
+      ("{\"path\":\"a\",\"size\":1,\"SIZE\":null}", "it has \"SIZE\" twice"),
       ("{\"path\":\"a\\u0000\"}", "control character"), ("{\"path\":\"a\\nb\"}", "control character"),
       ("{\"path\":\"\\u002e./a\"}", "\"..\" component"), ("{\"path\":\"a\",\"md5\":\"00\"}", "its md5 digest is not"),
       (String(repeating: "[", count: 100_000), "nested too deep"),
