@@ -85,7 +85,7 @@ public enum Program {
   }
 
   private static func report(_ failure: CommandFailure, _ context: Context) {
-    context.err.writeLine(failure.line)
+    if failure.status != .closed { context.err.writeLine(failure.line) }
     guard OutputFormat.isJSON(context.parsed) else { return }
     if let record = try? JSONText.encode(ExitRecord(failure)) { context.err.writeJSON(record + [0x0A]) }
   }

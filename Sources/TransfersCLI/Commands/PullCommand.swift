@@ -17,6 +17,7 @@ struct PullCommand: Command, HasIdleOptions {
         transfers pull s3://bucket/2026/a.tar in/
         transfers pull s3://bucket/2026/ in/
         transfers pull --files-from SHA256SUMS --base-url https://files.example/data/ in/
+        transfers pull https://files.example/a.tar - | tar -x
       """)
 
   @OptionGroup(title: "Files") var files: DownloadFlags
@@ -31,10 +32,26 @@ struct PullCommand: Command, HasIdleOptions {
   var idleOptions: Set<String> { files.idleOptions }
 
   func validate() throws {
+    if let flag = streamConflict {
+      throw ValidationError("\(flag) is not for files that go to standard output or into an archive")
+    }
     if dryRun, noRun { throw ValidationError("--dry-run and --no-run contradict each other; give one of them") }
   }
 
+  /// A flag that says nothing about files that no ledger knows.
+  private var streamConflict: String? {
+    guard files.isStream else { return nil }
+    let given = [
+      (dryRun, "--dry-run"), (noRun, "--no-run"), (engine.workers != nil, "--workers"),
+      (engine.trustCopy, "--trust-copy"),
+    ]
+    return files.streamConflict ?? given.first { $0.0 }?.1
+  }
+
   func execute(_ context: Context) throws(CommandFailure) {
+    if files.isStream {
+      return try PullStream(files: files, rate: engine.bytesPerSecond, common: common, context: context).run()
+    }
     let options = try files.download()
     let path = try common.storePath(context)
     if dryRun {

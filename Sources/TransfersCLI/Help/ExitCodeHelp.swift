@@ -24,7 +24,7 @@ enum ExitCodeHelp {
       An unknown code that is not 0 is a failure. Codes may be added, none changes its meaning.
       130 and 143 are what a shell shows for a process that ended by SIGINT or SIGTERM.
 
-      Each exit with another code than 0 prints one line on standard error:
+      Each exit with another code than 0, and not 141, prints one line on standard error:
         transfers: error[name]: what, where, why. Try: what to do
       With --json, standard output holds at most one document, and the last line of standard error is
         {"type":"exit","code":3,"name":"partial","error":…,"message":…,"remedy":…,"retryable":false}

@@ -5,7 +5,9 @@ import Transfers
 /// What is fetched, and where it goes.
 struct DownloadFlags: ParsableArguments {
   @Argument(
-    help: ArgumentHelp("URLs of files, and of folders on S3 and WebDAV, then the folder that they go to."),
+    help: ArgumentHelp(
+      "URLs of files, and of folders on S3 and WebDAV, then the folder that they go to; - is standard output, for one file."
+    ),
     completion: .directory)
   var places: [NameBytes] = []
 
@@ -58,6 +60,12 @@ struct DownloadFlags: ParsableArguments {
 
   @OptionGroup var ofProtocol: ProtocolOptions<DownloadProtocols>
 
+  @Option(
+    help: ArgumentHelp(
+      "Put all files into this archive (tar) in order, and into no folder; - is standard output.", valueName: "file"),
+    completion: .file())
+  var intoTar: NameBytes?
+
   @Option(help: ArgumentHelp("Ranges of one file at a time, 1 to 64 (default: 4).", valueName: "n"))
   var segments: Int?
 
@@ -72,15 +80,18 @@ struct DownloadFlags: ParsableArguments {
       throw ValidationError(
         "--segments must be \(DownloadOptions.segmentCounts.lowerBound) to \(DownloadOptions.segmentCounts.upperBound)")
     }
-    guard places.count >= (filesFrom.isEmpty ? 2 : 1) else {
+    guard places.count + (intoTar == nil ? 0 : 1) >= (filesFrom.isEmpty ? 2 : 1) else {
       throw ValidationError("name one URL or more (or --files-from), and then a folder")
+    }
+    if isStream, intoTar == nil, places.count != 2 || !filesFrom.isEmpty {
+      throw ValidationError("standard output takes one file, and --into-tar - takes many")
     }
     if filesFrom.filter({ $0 == Self.dash }).count > 1 {
       throw ValidationError("standard input can be read once; give --files-from - once")
     }
     if listFormat != nil, filesFrom.isEmpty { throw ValidationError("--list-format is for --files-from") }
     if let digest {
-      guard places.count == 2, filesFrom.isEmpty else {
+      guard places.count == (intoTar == nil ? 2 : 1), filesFrom.isEmpty else {
         throw ValidationError("--digest is for one URL; a manifest (--files-from) has the digests of many")
       }
       guard Digest(text: digest.lowercased()) != nil else {
@@ -97,14 +108,14 @@ struct DownloadFlags: ParsableArguments {
 
   /// What is to be recorded.
   func download() throws(CommandFailure) -> DownloadOptions {
-    let urls = try places.dropLast().map { url throws(CommandFailure) -> DownloadOptions.Source in
+    let urls = try places.dropLast(intoTar == nil ? 1 : 0).map { url throws(CommandFailure) -> DownloadOptions.Source in
       guard let text = url.utf8 else { throw .usage("the URL \"\(url)\" is not UTF-8") }
       return .url(text)
     }
     let lists = filesFrom.map { path -> DownloadOptions.Source in
       .list(DownloadList(path: path == Self.dash ? nil : path, format: listFormat))
     }
-    var options = DownloadOptions(urls + lists, to: places.last ?? NameBytes("."))
+    var options = DownloadOptions(urls + lists, to: intoTar == nil ? places.last ?? Self.dash : Self.dash)
     (options.overwrites, options.baseURL) = (overwrite, baseURL)
     (options.segments, options.keepsTime, options.isSparse) = (segments, !noMtime, sparse)
     options.urlCommand = urlCommand.flatMap(DownloadOptions.words) ?? []
@@ -119,7 +130,7 @@ struct DownloadFlags: ParsableArguments {
   var idleOptions: Set<String> {
     guard filesFrom.isEmpty else { return [] }
     var idle: Set<String>?
-    for url in places.dropLast() {
+    for url in places.dropLast(intoTar == nil ? 1 : 0) {
       var settings = BatchSettings(
         destination: url.utf8 ?? "", options: ofProtocol.values, auth: auth,
         download: DownloadSettings(folder: NameBytes("/"), overwrites: false))
@@ -130,7 +141,20 @@ struct DownloadFlags: ParsableArguments {
     return idle ?? []
   }
 
-  private static let dash = NameBytes("-")
+  static let dash = NameBytes("-")
+
+  /// The files go to standard output or into an archive.
+  var isStream: Bool { intoTar != nil || places.last == Self.dash }
+
+  /// A flag that was given and says nothing about a stream.
+  var streamConflict: String? {
+    let isFile = intoTar != nil && intoTar != Self.dash
+    let given = [
+      (overwrite && !isFile, "--overwrite"), (name != nil, "--name"), (!labels.isEmpty, "--label"),
+      (priority != 0, "--priority"), (segments != nil, "--segments"), (sparse, "--sparse"), (noMtime, "--no-mtime"),
+    ]
+    return given.first { $0.0 }?.1
+  }
 }
 
 extension ListFormat: ExpressibleByArgument {}

@@ -21,6 +21,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case config = 78
   case timeout = 124
   case interrupted = 130
+  case closed = 141
   case terminated = 143
 
   /// Stable; the last part of `error[…]` where the cause has no name of its own.
@@ -42,6 +43,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .config: "config"
     case .timeout: "timeout"
     case .interrupted: "interrupted"
+    case .closed: "closed"
     case .terminated: "terminated"
     }
   }
@@ -65,6 +67,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .config: "the destination or a setting cannot work: its files wait, the others were sent"
     case .timeout: "wait --timeout or push --wait expired; nothing was stopped"
     case .interrupted: "second Ctrl-C: stopped immediately, the state is saved"
+    case .closed: "pull to standard output: whoever read it has closed it; nothing is printed"
     case .terminated: "second SIGTERM: stopped immediately, the state is saved"
     }
   }

@@ -1,0 +1,38 @@
+public import TransferModel
+public import TransferProtocols
+
+/// A file that gets its name when it is whole. Blocking; one thread at a time.
+public final class ArchiveFile: StreamOutput, @unchecked Sendable {
+  private let names: TargetNames
+  private let target: Target
+  private let file: TargetFile
+  private var size: Int64 = 0
+
+  /// Makes the partial file, for this user alone; its folder has to be there.
+  /// - Throws: `policy.exists` where something has the name, unless it `overwrites`; `local.io`.
+  public init(_ path: NameBytes, overwrites: Bool) throws(Failure) {
+    let path = SourceFound.absolute(path)
+    let slash = path.bytes.lastIndex(of: 0x2F) ?? 0
+    let folder = NameBytes(slash == 0 ? [0x2F] : Array(path.bytes[..<slash]))
+    var dice = SystemRandomNumberGenerator()
+    names = TargetNames(path, below: folder, UID(high: dice.next(), low: dice.next()))
+    let nothing = SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0)
+    target = Target(names, known: nothing, overwrites: overwrites)
+    if overwrites { try Placing.refuse(folder: names) } else { try Placing.refuse(existing: names) }
+    guard let made = try target.file(size: nil, holdsBytes: false) else { throw Placing.partialIsGone }
+    file = made
+  }
+
+  public func begin(_ head: AnswerHead) {}
+
+  public func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    try file.write(bytes, at: size)
+    size += Int64(bytes.count)
+  }
+
+  /// It stands under its name, durable, when this returns.
+  public func place() throws(Failure) { try target.placing(size: size, digest: nil, modifiedMs: nil).perform() }
+
+  /// Nothing is left of it.
+  public func discard() { try? TargetFile.remove(names) }
+}

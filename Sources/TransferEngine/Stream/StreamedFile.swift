@@ -1,0 +1,259 @@
+import HTTPTypes
+public import TransferModel
+import TransferProtocols
+
+/// One file fetched in order, range after range, and given away as it comes: memory for a buffer of the transport and
+/// the beginning of the file. A body that breaks off is continued where the server has a strong validator of the file;
+/// what was given away is never sent again, and nothing of another version follows it.
+///
+/// No ledger knows of it: nobody could go on in another process with what was given away here. Blocking; one thread.
+public final class StreamedFile: @unchecked Sendable {
+  private let resolved: ResolvedDestination
+  private let receiving: any BodiesInAnswers
+  private let output: any StreamOutput
+  private let clock: any TransferClock
+  private let policy: RetryPolicy
+  private var dice = SystemRandomNumberGenerator()
+  private var number: UInt64 = 0
+
+  private var facts: TransferFacts
+  private var receipts: [PartReceipt] = []
+  /// Of the chunk that is coming, and of the whole file, as far as anybody compares them.
+  private var chunkDigest: RunningDigest
+  private var digests: [RunningDigest] = []
+  /// What the answer says whose bytes are given away; the output hears of it with the first of them.
+  private var head: AnswerHead?
+  private var isOpen = false
+  /// Attempts in a row that moved nothing, and those that were repeated at once.
+  private var (failures, repairs, changes) = (0, 0, 0)
+  private var wasRefreshed = false
+  /// Bytes that were given away.
+  public private(set) var written: Int64 = 0
+
+  /// - Parameter resolved: of a download.
+  public init(
+    _ resolved: ResolvedDestination, key: NameBytes, _ expected: ExpectedContent, to output: any StreamOutput,
+    clock: any TransferClock, policy: RetryPolicy = .standard
+  ) {
+    guard let receiving = resolved.transferProtocol.bodiesInAnswers else {
+      preconditionFailure("\(resolved.transferProtocol.name) fetches nothing")
+    }
+    (self.resolved, self.receiving, self.output, self.clock) = (resolved, receiving, output, clock)
+    self.policy = policy
+    chunkDigest = RunningDigest(resolved.transferProtocol.sentDigest)
+    var file = FileFacts(uid: UID.make(wallMs: clock.wallMs), key: key, size: 0, mtimeMs: 0)
+    file.expected = expected
+    facts = Self.facts(file, clock)
+  }
+
+  private static func facts(_ file: FileFacts, _ clock: any TransferClock) -> TransferFacts {
+    var facts = TransferFacts(file: file, layout: ChunkLayout(whole: 0))
+    facts.session = SessionFacts(remoteID: nil, intendedAtMs: clock.wallMs)
+    return facts
+  }
+
+  /// All of the file was given away, and is what its server and the manifest say, when this returns.
+  /// - Throws: why it is not; ``written`` says how much of it was given away.
+  public func fetch() throws(Failure) -> (size: Int64, proof: FileProof) {
+    while true {
+      facts.wallMs = clock.civilMs
+      if facts.isAllStored { facts.parts = receipts }
+      switch resolved.transferProtocol.nextStep(facts) {
+      case .control(.create): try perform(.create, receiving.beginning)
+      // Brings no content.
+      case .control(let step): try perform(step, ByteRange(offset: written, length: 0))
+      case .chunks:
+        let chunk = nextChunk
+        try perform(.chunk(chunk), chunk.body)
+      case .place(let proof):
+        try open()
+        try compare()
+        return (facts.layout.size, proof)
+      case .fail(let failure): throw failure
+      case .chunkThatOpensSession, .openSession, .dropSession, .complete, .reuse:
+        throw Failure(.engineBug, "\(resolved.transferProtocol.name) does not fetch in order")
+      }
+    }
+  }
+
+  private var nextChunk: ChunkFacts {
+    let range = facts.layout.range(facts.storedChunks)
+    var chunk = ChunkFacts(
+      seq: facts.storedChunks, range: range, acked: facts.acked - range.offset, failures: failures)
+    chunk.body = resolved.transferProtocol.bodyRange(of: chunk, facts)
+    return chunk
+  }
+
+  private func compare() throws(Failure) {
+    for wanted in receiving.digestsToCompare(facts) {
+      let computed = digests.first { $0.algorithm == wanted.algorithm }
+      guard let found = (computed ?? (written == 0 ? RunningDigest(wanted.algorithm) : nil))?.finish() else {
+        throw Failure(.engineBug, "nobody computed the \(wanted.algorithm.rawValue) of the file")
+      }
+      guard found == wanted else {
+        throw Failure(.integrityMismatch, "the file is to have \(wanted), and what came has \(found)")
+      }
+    }
+  }
+
+  // MARK: - Requests
+
+  private func perform(_ step: StepRequest, _ range: ByteRange) throws(Failure) {
+    guard range.offset == written else {
+      throw Failure(.netReset, "the server cannot go on where the body broke off")
+    }
+    try findStart()
+    let credential = try resolved.credentials.credential()
+    var context = RequestContext(
+      wallMs: clock.civilMs, credential: credential, learned: facts.learned, failures: failures,
+      learnedWhenSent: facts.learned)
+    context.routeWhenSent = facts.route
+    let sink = sink(step, range)
+    let reply = try reply(to: step, sink, context)
+    let meaning = read(reply, step, sink, context)
+    let update = facts.apply(meaning, to: step, resolved.transferProtocol.abilities)
+    if let held = sink.held, update.gained > 0 { try give(held) }
+    for change in update.changes { try take(change) }
+    if update.gained > 0 { (failures, repairs, wasRefreshed) = (0, 0, false) }
+  }
+
+  /// A URL that a command gives, where the file has none that can be asked.
+  private func findStart() throws(Failure) {
+    guard let urls = resolved.urls, facts.route.needsStart(wallMs: clock.civilMs) else { return }
+    facts.route.begin(at: try urls.url(for: facts.file.key, isOver: { false }))
+  }
+
+  private func sink(_ step: StepRequest, _ range: ByteRange) -> StreamSink {
+    let (facts, receiving, wallMs) = (facts, receiving, clock.civilMs)
+    return StreamSink(
+      range, isBeginning: step == .create,
+      content: { status, fields in receiving.content(status: status, fields, of: step, facts) },
+      begun: { [unowned self] status, fields in
+        if step == .create { begin(AnswerHead(status: status, fields, wallMs: wallMs)) }
+      },
+      take: { [unowned self] bytes in
+        do throws(Failure) { try give(bytes) } catch { return error }
+        return nil
+      })
+  }
+
+  private func reply(
+    to step: StepRequest, _ sink: StreamSink, _ context: RequestContext
+  ) throws(Failure) -> TransferReply {
+    var request = try resolved.transferProtocol.request(step, facts, context)
+    request.sink = sink
+    request.credentialLabel = resolved.credentials.label
+    let box = Mailbox<TransferReply>()
+    number += 1
+    resolved.transport.start(ExchangeID(rawValue: number), request) { box.put($0) }
+    guard let reply = box.take()?.first else { throw Failure(.engineBug, "a request ended without a reply") }
+    let facts = facts
+    return SecretMask(context.credential, [facts.learned], capabilities: facts.capabilities(nil)).applied(to: reply)
+  }
+
+  /// What the answer means, with the digests of what it brought.
+  private func read(
+    _ reply: TransferReply, _ step: StepRequest, _ sink: StreamSink, _ context: RequestContext
+  ) -> Interpretation {
+    if let failure = reply.bodyFailure { return sink.refusal ?? .failed(failure, .permanent) }
+    var (reply, step, context) = (reply, step, context)
+    reply.bytesReceived = sink.taken
+    if sink.isComplete {
+      if case .chunk(var chunk) = step {
+        chunk.digests[chunkDigest.algorithm] = chunkDigest.finish()
+        step = .chunk(chunk)
+      } else if reply.bytesReceived > 0 {
+        context.receivedDigest = sink.held.map { RunningDigest.of($0, chunkDigest.algorithm) } ?? chunkDigest.finish()
+      }
+    }
+    return resolved.transferProtocol.interpret(reply, to: step, facts, context)
+  }
+
+  // MARK: - What comes
+
+  private func begin(_ head: AnswerHead) {
+    guard written == 0 else { return }
+    self.head = head
+    // Those that the protocol prefers to all others, where there are any.
+    let quick = head.digests.filter { [.crc32c, .crc64nvme, .crc32].contains($0.algorithm) }
+    let told = quick.isEmpty ? head.digests : quick
+    digests = Set((told + facts.file.expected.digests).map(\.algorithm)).map { RunningDigest($0) }
+  }
+
+  private func open() throws(Failure) {
+    guard !isOpen else { return }
+    isOpen = true
+    try output.begin(head ?? AnswerHead(size: facts.layout.size))
+  }
+
+  private func give(_ bytes: [UInt8]) throws(Failure) {
+    try bytes.withUnsafeBufferPointer { buffer throws(Failure) in try give(UnsafeRawBufferPointer(buffer)) }
+  }
+
+  private func give(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    try open()
+    try output.write(bytes)
+    written += Int64(bytes.count)
+    chunkDigest.update(bytes)
+    for i in digests.indices { digests[i].update(bytes) }
+  }
+
+  private func take(_ change: FactsUpdate.Change) throws(Failure) {
+    switch change {
+    case .beginFile(let beginning, _): if let part = beginning.part { stored(part) }
+    case .storeChunk(let part): stored(part)
+    case .fail(let failure, let remedy): try decide(failure, remedy)
+    default: break
+    }
+  }
+
+  private func stored(_ part: PartReceipt) {
+    receipts.append(part)
+    chunkDigest = RunningDigest(chunkDigest.algorithm)
+  }
+
+  // MARK: - Failures
+
+  /// Returns when the same is to be tried again.
+  private func decide(_ failure: Failure, _ remedy: Remedy) throws(Failure) {
+    switch remedy {
+    case _ where failure.code == .sourceChanged: try beginAnew(failure)
+    case .elsewhere: break
+    case .repair: try repair(failure)
+    case .refreshCredential: try refresh(failure)
+    case .permanent where failure.code == .authRefused || failure.code == .authExpired: try refresh(failure)
+    case .retry(let isThrottled): try wait(failure, isThrottled)
+    case .probe, .sessionGone: try wait(failure, false)
+    case .permanent, .hold, .unknown, .makeParents: throw failure
+    }
+  }
+
+  /// Another version: nothing of the first one may have been given away.
+  private func beginAnew(_ failure: Failure) throws(Failure) {
+    changes += 1
+    guard written == 0, changes <= Retries.sourceChangeLimit else { throw failure }
+    let learned = facts.learned
+    facts = Self.facts(facts.file, clock)
+    facts.learned = learned
+    (receipts, chunkDigest) = ([], RunningDigest(chunkDigest.algorithm))
+  }
+
+  private func repair(_ failure: Failure) throws(Failure) {
+    repairs += 1
+    guard repairs <= FileMachine.repairLimit else { throw failure }
+  }
+
+  private func refresh(_ failure: Failure) throws(Failure) {
+    guard !wasRefreshed, !resolved.credentials.label.isEmpty else { throw failure }
+    wasRefreshed = true
+    resolved.credentials.refresh()
+  }
+
+  private func wait(_ failure: Failure, _ isThrottled: Bool) throws(Failure) {
+    failures += 1
+    guard failures < policy.maxAttempts else { throw failure }
+    let delay = policy.delayMs(
+      afterFailure: failures, isThrottled: isThrottled, retryAfterMs: failure.retryAfterMs, using: &dice)
+    _ = Mailbox<Bool>().take(timeoutMs: delay)
+  }
+}

@@ -1,0 +1,48 @@
+public import TransferModel
+public import TransferProtocols
+
+/// Files one after the other as an archive (``TarHeader``). Their sizes have to be known before their first byte.
+public final class TarOutput: StreamOutput, @unchecked Sendable {
+  private let output: any StreamOutput
+  private let nowMs: Int64
+  private var file: (name: NameBytes, size: Int64?) = (NameBytes(""), nil)
+  /// Bytes of the file that are still to come.
+  private var missing: Int64 = 0
+  private var size: Int64 = 0
+
+  /// - Parameter nowMs: the time of files whose server says none, in milliseconds since 1970 UTC.
+  public init(_ output: any StreamOutput, nowMs: Int64) { (self.output, self.nowMs) = (output, nowMs) }
+
+  /// The next file has this name; `size` where its server may not say it.
+  public func open(_ name: NameBytes, size: Int64?) { file = (name, size) }
+
+  public func begin(_ head: AnswerHead) throws(Failure) {
+    guard let size = head.size ?? file.size else {
+      throw Failure(
+        .protoUnsupported, "the server does not say how long the file is, which stands before it in an archive")
+    }
+    (self.size, missing) = (size, size)
+    try put(TarHeader.bytes(file.name, size: size, modifiedMs: head.modifiedMs ?? nowMs))
+  }
+
+  public func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    guard Int64(bytes.count) <= missing else {
+      throw Failure(.protoBadReply, "more came than the \(size) bytes that the file was said to have")
+    }
+    missing -= Int64(bytes.count)
+    try output.write(bytes)
+  }
+
+  /// The file is whole.
+  public func close() throws(Failure) {
+    guard missing == 0 else { throw Failure(.protoBadReply, "\(missing) bytes of the file are missing") }
+    try put(TarHeader.padding(size))
+  }
+
+  /// The archive is.
+  public func end() throws(Failure) { try put(TarHeader.end) }
+
+  private func put(_ bytes: [UInt8]) throws(Failure) {
+    try bytes.withUnsafeBufferPointer { buffer throws(Failure) in try output.write(UnsafeRawBufferPointer(buffer)) }
+  }
+}

@@ -1,0 +1,124 @@
+import TransferEngine
+import TransferLedger
+package import TransferModel
+import TransferProtocols
+
+/// What became of files that were given away as they came.
+package struct StreamResult: Sendable {
+  package var files = 0
+  package var bytes: Int64 = 0
+  /// Of the last file.
+  package var proof: FileProof?
+  /// Why there is no more: of this file, of which so many bytes had gone out.
+  package var failure: (path: NameBytes, failure: Failure, written: Int64)?
+}
+
+/// Files fetched in order and given away at once: to standard output, or into an archive. No ledger knows of them.
+package struct Streaming {
+  private let spool: DownloadSpool
+  private let settings: [DownloadOrigin: BatchSettings]
+  private let rate: Int64?
+
+  /// - Parameter rate: bytes a second; nil for no limit.
+  /// - Throws: `.usage`, `.badList`, `.noSource` and `.config`, as an `add` of these.
+  package init(
+    _ options: DownloadOptions, rate: Int64?, notice: @escaping @Sendable (Notice) -> Void
+  ) throws(TransferError) {
+    let target = DownloadTarget(options)
+    spool = try target.spool(ignoresCase: { false }, notice: notice)
+    settings = try target.batches(spool.origins).mapValues(\.settings)
+    self.rate = rate
+    try refuseFolders()
+  }
+
+  /// What is in a folder is only known while it is listed, which takes a ledger.
+  private func refuseFolders() throws(TransferError) {
+    _ = try spool.replay { page throws(TransferError) in
+      guard let folder = page.first(where: { $0.url.isFolder }) else { return }
+      throw TransferError(
+        .usage, "write", NameBytes(folder.url.description), cause: "it is a folder, whose files are not known ahead",
+        remedy: "name its files, or pull it into a folder")
+    }
+  }
+
+  /// The one file that is named, to an open descriptor. Blocking.
+  package func file(to descriptor: Int32) throws(TransferError) -> StreamResult {
+    let output = DescriptorOutput(descriptor)
+    return try each { entry, resolved in
+      StreamedFile(resolved, key: entry.url.key, entry.expected, to: output, clock: SystemClock())
+    }
+  }
+
+  /// All of them as an archive, to an open descriptor. Blocking.
+  package func archive(to descriptor: Int32) throws(TransferError) -> StreamResult {
+    try archive(to: DescriptorOutput(descriptor))
+  }
+
+  /// The same to a file, which gets its name when all of it is there, durable on return. Blocking.
+  package func archive(at path: NameBytes, overwrites: Bool) throws(TransferError) -> StreamResult {
+    var result = StreamResult()
+    let file: ArchiveFile
+    do throws(Failure) { file = try ArchiveFile(path, overwrites: overwrites) } catch {
+      result.failure = (path, error, 0)
+      return result
+    }
+    // Of nothing, once it has its name.
+    defer { file.discard() }
+    result = try archive(to: file)
+    guard result.failure == nil else { return result }
+    do throws(Failure) { try file.place() } catch { result.failure = (path, error, result.bytes) }
+    return result
+  }
+
+  private func archive(to output: any StreamOutput) throws(TransferError) -> StreamResult {
+    let tar = TarOutput(output, nowMs: SystemClock().wallMs)
+    var result = try each { entry, resolved in
+      tar.open(entry.path, size: entry.expected.size)
+      return StreamedFile(resolved, key: entry.url.key, entry.expected, to: tar, clock: SystemClock())
+    } then: { () throws(Failure) in
+      try tar.close()
+    }
+    guard result.failure == nil else { return result }
+    do throws(Failure) { try tar.end() } catch { result.failure = (NameBytes(""), error, result.bytes) }
+    return result
+  }
+
+  private func each(
+    _ make: (DownloadEntry, ResolvedDestination) -> StreamedFile, then: () throws(Failure) -> Void = {}
+  ) throws(TransferError) -> StreamResult {
+    let destinations = CurlDestinations(connections: 1)
+    defer { destinations.stop() }
+    var (result, known): (StreamResult, [DownloadOrigin: ResolvedDestination]) = (StreamResult(), [:])
+    _ = try spool.replay { page throws(TransferError) in
+      for entry in page where result.failure == nil {
+        let origin = entry.url.origin
+        if known[origin] == nil { known[origin] = try destination(origin, destinations) }
+        guard let resolved = known[origin] else { continue }
+        result.take(make(entry, resolved), entry.path, then)
+      }
+    }
+    return result
+  }
+
+  private func destination(
+    _ origin: DownloadOrigin, _ destinations: CurlDestinations
+  ) throws(TransferError) -> ResolvedDestination {
+    guard let batch = settings[origin] else { preconditionFailure("a server without settings") }
+    let resolved = try destinations.resolve(batch)
+    resolved.transport.setRate(bytesPerSecond: rate)
+    return resolved
+  }
+}
+
+extension StreamResult {
+  fileprivate mutating func take(_ file: StreamedFile, _ path: NameBytes, _ then: () throws(Failure) -> Void) {
+    do throws(Failure) {
+      let (size, proof) = try file.fetch()
+      try then()
+      files += 1
+      (bytes, self.proof) = (bytes + size, proof)
+    } catch {
+      failure = (path, error, file.written)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import TransferModel
+import TransferReports
+import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// `transfers pull URL -` and `transfers pull --into-tar FILE URL…`: what comes goes on in order, and no ledger knows
+/// of it. A signal ends the process.
+struct PullStream {
+  let files: DownloadFlags
+  let rate: Int64?
+  let common: CommonOptions
+  let context: Context
+
+  func run() throws(CommandFailure) {
+    let options = try files.download()
+    let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
+    defer { reporter.finish() }
+    let streaming = try failing { () throws(TransferError) in
+      try Streaming(options, rate: rate) { reporter.notice($0) }
+    }
+    guard let archive = files.intoTar, archive != DownloadFlags.dash else { return try toOutput(streaming) }
+    try toFile(streaming, archive)
+  }
+
+  private func toOutput(_ streaming: Streaming) throws(CommandFailure) {
+    guard !context.out.isTerminal else {
+      throw .usage(
+        "standard output is a terminal, and the file may hold anything", remedy: "send it into a file or pipe")
+    }
+    let descriptor = context.out.descriptor
+    try judge(
+      try failing { () throws(TransferError) in
+        files.intoTar == nil ? try streaming.file(to: descriptor) : try streaming.archive(to: descriptor)
+      })
+  }
+
+  private func toFile(_ streaming: Streaming, _ path: NameBytes) throws(CommandFailure) {
+    try judge(
+      try failing { () throws(TransferError) in try streaming.archive(at: path, overwrites: files.overwrite) })
+  }
+
+  private func judge(_ result: StreamResult) throws(CommandFailure) {
+    if let (path, failure, written) = result.failure {
+      if failure.systemError == EPIPE { throw CommandFailure(.closed, "nobody reads standard output any more") }
+      let status: ExitCode =
+        failure.code == .integrityMismatch ? .mismatch : failure.code.blame == .auth ? .auth : .allFailed
+      let partly = written > 0 ? " (\(Quantity.count(Int(written), "byte")) of it had been written)" : ""
+      throw CommandFailure(
+        status, code: failure.code.rawValue, "fetch \"\(path)\": \(printable(failure.message))\(partly)")
+    }
+    context.out.markComplete()
+    guard !common.quiet else { return }
+    let figures = StreamFigures(result)
+    if common.format.isForPeople {
+      context.err.writeLine(figures.line)
+    } else if let record = try? JSONText.encode(figures) {
+      context.err.writeJSON(record + [0x0A])
+    }
+  }
+}
+
+/// What was written, for people and programs: on standard error, because standard output has the files.
+private struct StreamFigures: Encodable, Sendable {
+  let type = "streamed"
+  let files: Int
+  let bytes: Int64
+  /// How the last file was confirmed, and its digest.
+  let confirmation: String
+  let digest: String?
+
+  init(_ result: StreamResult) {
+    (files, bytes) = (result.files, result.bytes)
+    confirmation = result.proof?.confirmation.rawValue ?? "none"
+    digest = result.proof?.digest?.description
+  }
+
+  var line: String {
+    let what = "\(Quantity.count(files, "file")), \(Quantity.bytes(bytes))"
+    guard files == 1 else { return what }
+    return what + ", confirmed by \(confirmation)" + (digest.map { ", \($0)" } ?? "")
+  }
+
+  private enum CodingKeys: String, CodingKey { case type, files, bytes, confirmation, digest }
+}

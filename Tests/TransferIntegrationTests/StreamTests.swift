@@ -1,0 +1,180 @@
+import Receiver
+import Testing
+import TransferModel
+import TransferProtocols
+
+@testable import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Files that go on in order as they come: what arrives behind the descriptor, and what the receiver is asked.
+@Suite struct StreamTests: PullScenes {
+  private func streaming(_ urls: [String], _ change: (inout DownloadOptions) -> Void = { _ in }) throws -> Streaming {
+    var options = DownloadOptions(urls: urls, folder: NameBytes("-"))
+    options.options["part-size"] = .number(64 << 10)
+    change(&options)
+    return try Streaming(options, rate: nil) { _ in }
+  }
+
+  /// What came, in a file.
+  private func stream(
+    _ scene: Scene, _ change: (inout DownloadOptions) -> Void = { _ in }
+  ) throws -> (result: StreamResult, bytes: [UInt8]) {
+    let path = "\(scene.root)/out"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    defer { close(descriptor) }
+    let result = try streaming([scene.url + "/up/o0"], change).file(to: descriptor)
+    return (result, try Scene.read(NameBytes(path)))
+  }
+
+  @Test(arguments: [0, 1, 65_536, 65_537, 500_000], ["", "match * * : ignore-range\n", "match * * : weak-etag\n"])
+  func theFileComesInOrder(_ size: Int, _ script: String) throws {
+    let scene = try Scene(script: script)
+    let objects = try objects(scene, [size])
+    let (result, bytes) = try stream(scene)
+    #expect(result.failure == nil && result.files == 1 && result.bytes == size)
+    #expect(size == 0 || result.proof?.confirmation == .digest)
+    #expect(bytes == objects["o0"])
+    #expect(try scene.mostAtOnce("up") == 1)
+  }
+
+  /// Each byte is sent once, and each of the bodies goes on where one broke off.
+  @Test func brokenBodiesGoOn() throws {
+    let scene = try Scene(
+      script:
+        "match GET * nth=1 : cut-after=10000\nmatch GET * every=2 : cut-after=20000\nmatch GET * nth=5 : status=503\n")
+    let objects = try objects(scene, [300_000])
+    let (result, bytes) = try stream(scene)
+    #expect(result.failure == nil && bytes == objects["o0"])
+    // A connection that is reset may lose what was sent and not read.
+    let ranges = try ranges(scene, "o0")
+    #expect(ranges.count > 7 && zip(ranges, ranges.dropFirst()).allSatisfy { $0.offset <= $1.offset })
+  }
+
+  /// Nothing of another version follows what was written; before anything was, the new one is taken.
+  @Test func versionsAreNotMixed() throws {
+    let scene = try Scene(script: "match GET * nth=4 times=99 : version=7\n")
+    let objects = try objects(scene, [400_000])
+    let (result, bytes) = try stream(scene)
+    #expect(result.failure?.failure.code == .sourceChanged && result.files == 0)
+    #expect(
+      bytes.count == result.failure.map { Int($0.written) } && bytes == Array(objects["o0"]?.prefix(bytes.count) ?? []))
+    #expect(bytes.count == 3 * 65_536)
+  }
+
+  /// Where the server has no validator, what was written cannot be continued.
+  @Test(arguments: ["ignore-range", "ignore-range no-length"]) func aBodyInOnePieceIsNotContinued(_ kind: String) throws
+  {
+    let scene = try Scene(script: "match GET * : \(kind) cut-after=100000\n")
+    let objects = try objects(scene, [300_000])
+    let (result, bytes) = try stream(scene)
+    #expect(result.failure != nil && result.files == 0)
+    #expect(bytes == Array(objects["o0"]?.prefix(bytes.count) ?? []) && bytes.count <= 100_000)
+    #expect(try ranges(scene, "o0").count == 1)
+  }
+
+  @Test(arguments: [DigestAlgorithm.sha256, .md5, .crc32c]) func digestsAreJudgedAtTheEnd(_ algorithm: DigestAlgorithm)
+    throws
+  {
+    let scene = try Scene(script: "match * * : omit=Repr-Digest\n")
+    let objects = try objects(scene, [200_000])
+    let right = RunningDigest.of(objects["o0"] ?? [], algorithm)
+    let (good, _) = try stream(scene) { $0.digest = right }
+    #expect(good.failure == nil && good.proof?.confirmation == .digest)
+    let (bad, bytes) = try stream(scene) { $0.digest = RunningDigest.of([1], algorithm) }
+    #expect(bad.failure?.failure.code == .integrityMismatch && bytes == objects["o0"])
+  }
+
+  @Test func aWrongDigestOfTheServerIsSeen() throws {
+    let scene = try Scene(script: "match * * : wrong-digest\n")
+    _ = try objects(scene, [200_000])
+    #expect(try stream(scene).result.failure?.failure.code == .integrityMismatch)
+  }
+
+  @Test func nothingIsWrittenOfARefusal() throws {
+    for script in ["match * * : status=404\n", "match * * : field=\"Content-Encoding: gzip\"\n"] {
+      let scene = try Scene(script: script)
+      _ = try objects(scene, [200_000])
+      let (result, bytes) = try stream(scene)
+      #expect(result.failure != nil && bytes.isEmpty)
+    }
+  }
+
+  @Test func aReaderThatIsGoneEndsIt() throws {
+    let scene = try Scene()
+    _ = try objects(scene, [2 << 20])
+    signal(SIGPIPE, SIG_IGN)
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    close(ends[0])
+    defer { close(ends[1]) }
+    let result = try streaming([scene.url + "/up/o0"]).file(to: ends[1])
+    #expect(result.failure?.failure.systemError == EPIPE)
+    #expect(try ranges(scene, "o0").count <= 2)
+  }
+
+  // MARK: - Archives
+
+  private func archive(_ scene: Scene, _ list: String, _ change: (inout DownloadOptions) -> Void = { _ in }) throws
+    -> StreamResult
+  {
+    try Scene.write(Array(list.utf8), to: NameBytes("\(scene.root)/list"))
+    var options = DownloadOptions([.list(DownloadList(path: NameBytes("\(scene.root)/list")))], to: NameBytes("-"))
+    options.options["part-size"] = .number(64 << 10)
+    change(&options)
+    return try Streaming(options, rate: nil) { _ in }.archive(at: NameBytes("\(scene.root)/all.tar"), overwrites: false)
+  }
+
+  private func names(_ scene: Scene) throws -> [String] {
+    try Scene.names(in: scene.root, hidden: true).filter { $0.contains("all.tar") }
+  }
+
+  /// As the `tar` of the system reads it; also where first answers are of no use.
+  @Test(arguments: ["", "match * * : weak-etag\n", "match GET * every=2 : reset-after=0\n"])
+  func anArchiveHoldsAllFiles(_ script: String) throws {
+    let scene = try Scene(script: script)
+    let objects = try objects(scene, [0, 1, 512, 100_000])
+    let names = ["a", "d/b b", "d/" + String(repeating: "x", count: 150), "\u{e9}-c"]
+    let list = names.enumerated().map { "\(scene.url)/up/o\($0)\t\($1)\n" }.joined()
+    let result = try archive(scene, list)
+    #expect(result.failure == nil && result.files == 4)
+    #expect(try self.names(scene) == ["all.tar"])
+    mkdir("\(scene.root)/x", 0o700)
+    #expect(try run(["tar", "-xf", "\(scene.root)/all.tar", "-C", "\(scene.root)/x"]) == 0)
+    for (number, name) in names.enumerated() {
+      #expect(try Scene.read(NameBytes("\(scene.root)/x/\(name)")) == objects["o\(number)"], "\(name)")
+    }
+  }
+
+  /// One file that cannot be had is no archive; neither is one whose length nobody says.
+  @Test(arguments: ["match GET /up/o1 : status=404\n", "match GET /up/o1 : ignore-range chunked\n"])
+  func anArchiveIsWholeOrNotThere(_ script: String) throws {
+    let scene = try Scene(script: script)
+    _ = try objects(scene, [1_000, 1_000])
+    let result = try archive(scene, "\(scene.url)/up/o0\n\(scene.url)/up/o1\n")
+    #expect(result.failure?.path == NameBytes("o1"))
+    #expect(try names(scene) == [])
+  }
+
+  @Test func anArchiveReplacesNothing() throws {
+    let scene = try Scene()
+    _ = try objects(scene, [1_000])
+    try Scene.write([7], to: NameBytes("\(scene.root)/all.tar"))
+    let result = try archive(scene, "\(scene.url)/up/o0\n")
+    #expect(result.failure?.failure.code == .policyExists)
+    #expect(try Scene.read(NameBytes("\(scene.root)/all.tar")) == [7])
+    #expect(try names(scene) == ["all.tar"])
+  }
+
+  private func run(_ words: [String]) throws -> Int32 {
+    var pid = pid_t()
+    let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    defer { arguments.forEach { free($0) } }
+    guard posix_spawnp(&pid, words[0], nil, nil, arguments, environ) == 0 else { return -1 }
+    var status: Int32 = 0
+    waitpid(pid, &status, 0)
+    return status
+  }
+}
