@@ -50,7 +50,10 @@ public struct GetProtocol: TransferProtocol, Sendable {
       guard !facts.isReused, let past = PastVersion(facts), past.isSame(as: version) else { return .chunks }
       return .reuse(past.download.proof)
     }
-    if source.tellsDigestsLate, facts.layout.count > 1, version.lacksDigest, !facts.untold.contains(.probe) {
+    // Of what came in more than one range.
+    if source.tellsDigestsLate, facts.layout.size > beginning.length, version.lacksDigest,
+      !facts.untold.contains(.probe)
+    {
       return .control(.probe(marker: nil))
     }
     let judgement = ContentJudgement(version, facts)

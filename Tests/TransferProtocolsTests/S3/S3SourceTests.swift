@@ -133,6 +133,22 @@ import TransferModel
     #expect(proof.versionID == "v7" && proof.etag == etag)
   }
 
+  /// One chunk that came in two ranges: its beginning, and the rest.
+  @Test func theChecksumOfOneChunkIsAskedForToo() throws {
+    let settings = BatchSettings(
+      destination: "s3://examplebucket/", options: ["endpoint-url": .text("http://127.0.0.1:5100")],
+      download: DownloadSettings(folder: NameBytes("/in")))
+    let usual = try AllProtocols.make(settings, credentialsRegion: nil)
+    var fields = head()
+    (fields[.contentRange], fields[.eTag]) = ("bytes 0-1048575/2097152", "\"0123456789abcdef0123456789abcdef-2\"")
+    var facts = blank()
+    let meaning = usual.interpret(reply(206, fields, received: 1 << 20), to: .create, facts, Scene.context())
+    _ = facts.apply(meaning, to: .create, usual.abilities)
+    #expect(facts.layout.count == 1 && !facts.isAllStored)
+    facts.storedChunks = 1
+    #expect(usual.nextStep(facts) == .control(.probe(marker: nil)))
+  }
+
   /// S3 has no checksum of the whole beside a range: it is asked for when all ranges are there.
   @Test func theChecksumOfAFileOfRangesIsAskedFor() throws {
     var facts = begun(head())
