@@ -23,7 +23,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
   public static let standard = RetryPolicy()
 
-  /// After what only a person may mend a file is tried again by the next run, or in milliseconds by the same.
+  /// How long a file waits, in milliseconds, in the run in which only a person can help; the next run tries it at once.
   public static let nextRunMs: Int64 = 86_400_000
 
   /// The wait in milliseconds before the attempt that follows failure number `n` (1 is the first).

@@ -118,6 +118,7 @@ import TransferModel
       (Connection.readyHead, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id>?)"]),
       (Connection.readyOfBatch, ["SEARCH file USING COVERING INDEX file_ready_batch (batch_id=?)"]),
       (LedgerTransaction.endFarWaitsOfFiles, ["SEARCH file USING COVERING INDEX file_waiting (not_before>?)"]),
+      (LedgerTransaction.endWaitsForThisRun, ["SEARCH file USING INDEX file_waiting (not_before>?)"]),
       (LedgerTransaction.endFarWaitsOfChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before>?)"]),
       (LedgerTransaction.promoteDueChunks, ["SEARCH chunk USING INDEX chunk_waiting (not_before<?)"]),
       (LedgerTransaction.pendingChunks, ["SEARCH chunk USING INDEX chunk_pending (file_id=?)"]),

@@ -1,14 +1,15 @@
 import TransferModel
 
 extension LedgerTransaction {
-  /// Nobody waits for longer, in milliseconds: `Retry-After` with its jitter, the breaker and every backoff are below.
+  /// Nobody waits for longer, in milliseconds, but for the next run: `Retry-After` with its jitter, the breaker and
+  /// every backoff are below.
   static let longestWaitMs = 2 * RetryAfter.longestMs
 
   /// What is due further ahead than any wait was set by a clock that has been moved since: it is due now. Of files and
   /// chunks that no engine has; costs as much as it finds. Writes one event if it found any.
   func endFarWaits() throws {
     let latest = wallMs + Self.longestWaitMs
-    try db.run(Self.endWaitsForThisRun, .int(latest))
+    try db.run(Self.endWaitsForThisRun, .int(wallMs))
     let files = try db.run(Self.endFarWaitsOfFiles, .int(latest))
     let chunks = try db.run(Self.endFarWaitsOfChunks, .int(latest))
     guard files + chunks > 0 else { return }
