@@ -22,6 +22,12 @@ struct DownloadTarget: Sendable {
         .usage, "read --auth", cause: "the files come from \(origins.count) servers, and each would get the credential",
         remedy: "pull the files of its server by themselves")
     }
+    if let segments = options.segments, !DownloadOptions.segmentCounts.contains(segments) {
+      let range = DownloadOptions.segmentCounts
+      throw TransferError(
+        .usage, "read the number of ranges", cause: "it is \(segments)",
+        remedy: "give \(range.lowerBound) to \(range.upperBound)")
+    }
     try refuseForeignOptions(origins)
     var batches: [DownloadOrigin: NewBatch] = [:]
     for origin in origins {
