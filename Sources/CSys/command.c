@@ -30,6 +30,11 @@ static int spawn(pid_t *process, char *const *arguments, int in, int out) {
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_adddup2(&actions, in, 0);
   posix_spawn_file_actions_adddup2(&actions, out, 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+  // Libraries may have opened others that are inherited.
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+#endif
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
@@ -48,10 +53,10 @@ pid_t csys_command_start(char *const *arguments, const void *input, int64_t leng
     return -1;
   }
   pid_t process = -1;
-  int error = spawn(&process, arguments, in, ends[1]);
+  int error = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? spawn(&process, arguments, in, ends[1]) : errno;
   close(in);
   close(ends[1]);
-  if (error == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0) {
+  if (error == 0) {
     *output = ends[0];
     return process;
   }

@@ -12,6 +12,8 @@ public enum Program {
   /// Runs the command of this process and ends it.
   public static func main() -> Never {
     signal(SIGPIPE, SIG_IGN)
+    // A parent may have it ignored; the end of a program that is started here could not be seen then.
+    signal(SIGCHLD, SIG_DFL)
     // Also of commands that show no progress: SIGUSR1 asks for a line, and must end nothing.
     let signals = SignalWatch(beforeDeath: OutputFile.abandonUnfinished)
     exit(run(Context.ofProcess().answering(signals)))

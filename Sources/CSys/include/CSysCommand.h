@@ -3,8 +3,8 @@
 #include <sys/types.h>
 
 /// Starts a program, found in PATH, without a shell: in a process group of its own, with the standard signals, and with
-/// `length` bytes of `input` as its standard input. Its standard error is ours. `*output` becomes a descriptor to read
-/// its standard output from, which does not block. The process, or -1 with errno.
+/// `length` bytes of `input` as its standard input. Its standard error goes nowhere. `*output` becomes a descriptor to
+/// read its standard output from, which does not block. The process, or -1 with errno.
 pid_t csys_command_start(char *const _Nullable *_Nonnull arguments, const void *_Nonnull input, int64_t length,
                          int *_Nonnull output);
 

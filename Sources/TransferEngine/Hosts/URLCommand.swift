@@ -37,6 +37,8 @@ private final class RunningCommand {
   private static let mostOutput = 64 << 10
   /// Between two looks whether anybody waits for it, in milliseconds.
   private static let lookMs: Int32 = 100
+  /// For a program that was killed to end, in milliseconds.
+  private static let mostEndMs: Int64 = 2_000
 
   private let process: pid_t
   private let descriptor: Int32
@@ -59,8 +61,10 @@ private final class RunningCommand {
     close(descriptor)
     // Also what it left running.
     csys_command_kill(process)
+    // A program that runs as somebody else, or hangs in the kernel, is left behind: nothing waits for it.
+    let endNs = csys_boottime_ns() + Self.mostEndMs * 1_000_000
     var last: Int32 = 0
-    while code == nil, csys_command_ended(process, &last) == 0 { usleep(1_000) }
+    while code == nil, csys_command_ended(process, &last) == 0, csys_boottime_ns() < endNs { usleep(1_000) }
   }
 
   /// All that it writes, when it ends well.
