@@ -72,6 +72,26 @@ import TransferModel
     #expect(try ranges(scene, "o0").reduce(0) { $0 + $1.length } == 400_000)
   }
 
+  /// What waits for a connection meanwhile never goes to the URL of the file, which nothing signs.
+  @Test func requestsThatWaitForAConnectionAskForAnotherURLToo() throws {
+    let scene = try Scene(script: "match GET /up/o0 nth=3 times=1 : status=403\n")
+    let objects = try objects(scene, [400_000])
+    try add(scene, try command(scene, signed(scene)))
+    let result = try Scene.run(scene.storePath, workers: 1)
+    #expect(result.done == 1 && result.failed == 0, "\(result)")
+    try expectWhole(scene, objects["o0"])
+  }
+
+  /// What signs may have no credentials for a while: nothing fails for that.
+  @Test(arguments: [400, 401, 403, 410]) func aURLThatIsRefusedTwiceIsTriedLater(_ status: Int) throws {
+    let scene = try Scene(script: "match GET /up/o0 nth=3 times=3 : status=\(status)\n")
+    let objects = try objects(scene, [400_000])
+    try add(scene, try command(scene, signed(scene)))
+    let result = try Scene.run(scene.storePath, workers: 1)
+    #expect(result.done == 1 && result.failed == 0, "\(result)")
+    try expectWhole(scene, objects["o0"])
+  }
+
   /// It says when its time is over: nobody has to try.
   @Test func aURLWhoseTimeIsOverIsReplacedUnasked() throws {
     let scene = try Scene()

@@ -149,8 +149,8 @@ final class RequestSender {
     guard let job = requests[id], let work = files[job.file] else {
       preconditionFailure("request \(id) was scheduled and is unknown")
     }
-    if job.credentialGeneration < job.destination.refusals.generation {
-      // It has credentials that were refused, and others were to be read since.
+    // It has credentials that were refused, and others were to be read since; or it waited longer than its URL is good.
+    if job.credentialGeneration < job.destination.refusals.generation || needsURL(job, work) {
       outcomes.connectionIsFree(job, .interrupted)
       return prepare(job, work)
     }
@@ -165,6 +165,16 @@ final class RequestSender {
       outcomes.connectionIsFree(job, .interrupted)
       outcomes.conclude(id, .failed(error, .permanent), reply: nil, identityNow: nil)
     }
+  }
+
+  /// The URL that a command gave was refused since the request was prepared, or is over. One that was given for this
+  /// request is used, whatever it says of its time.
+  private func needsURL(_ job: Job, _ work: FileWork) -> Bool {
+    let route = work.machine.facts.route
+    guard job.destination.resolved.urls != nil, job.range != nil, work.target != nil,
+      route.needsStart(wallMs: engine.civilMs)
+    else { return false }
+    return route.start == nil || job.prepared?.start != route.start
   }
 
   private func request(_ job: Job, _ work: FileWork) throws(Failure) -> TransferRequest {

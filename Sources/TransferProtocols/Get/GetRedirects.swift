@@ -34,7 +34,7 @@ extension WebSource {
     else {
       throw Failure(.httpRedirect, "the Location of the answer \(reply.status) is not an http or https URL")
     }
-    guard origin.isTLS || !here.hasPrefix("https:") else {
+    guard origin.isTLS || WebOrigin(url: here)?.isTLS == false else {
       throw Failure(.httpRedirect, "the server points from https to \(origin), where everybody could read the file")
     }
     let route = facts.route
@@ -63,8 +63,9 @@ extension WebSource {
     var back = facts.route
     back.goBack()
     if facts.route.returns == 0 { return .failed(failure, .elsewhere).with(route: back) }
-    // What it leads to may be allowed again; that there is no such file is final.
-    let mayPass = reply.status == 401 || reply.status == 403
+    // What it leads to may be allowed again, and what signs URLs may have better credentials then (S3 says 400 to
+    // those that have expired); that there is no such file is final.
+    let mayPass = reply.status == 401 || reply.status == 403 || (sent.start != nil && reply.status != 404)
     return .failed(failure, mayPass ? .retry(isThrottled: false) : .permanent).with(route: back)
   }
 }
