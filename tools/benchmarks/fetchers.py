@@ -128,6 +128,7 @@ class Transfers(Fetcher, clients.Transfers):
         return [*words, "--files-from", self.list(work, "{name}\n"), "--base-url", f"{self.url}/{work.name}/", self.folder]
 
 
+LIBRARIES = {"hf_transfer": "hf_transfer==0.1.9", "awscrt": "awscrt==0.38.1"}
 ALL = [Curl, Wget2, Aria2c, Axel, Rclone, HFTransfer, AWSCRT, Transfers]
 
 
@@ -135,7 +136,7 @@ def tools():
     """The paths of what is run, by name; installed when missing. Of what is a library, a Python that has it."""
     built.shell("need curl:curl wget2:wget2 aria2c:aria2 axel:axel rclone:rclone >&2")
     found = {name: shutil.which(name) for name in ("curl", "wget2", "aria2c", "axel", "rclone")}
-    for name in ("hf_transfer", "awscrt"):
-        words = f'private_python "$root/.build/tools/{name}" {name} "$needed_{name}"'
-        found[name] = built.shell(words)
+    for name, requirement in LIBRARIES.items():
+        words = 'private_python "$root/.build/tools/$2" "$2" "$3"'
+        found[name] = built.shell(words, name, requirement)
     return found

