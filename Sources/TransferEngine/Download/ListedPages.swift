@@ -37,7 +37,7 @@ struct ListedPages: Sendable {
         try reader.fetched(page.objects.filter { !$0.key.isFolder }.map(\.key), like: listing)
       }
       var judged = page
-      for index in judged.objects.indices {
+      for index in judged.objects.indices where judged.objects[index].verdict == .wanted {
         judged.objects[index].verdict = verdict(judged.objects[index], fetched[judged.objects[index].key])
       }
       refuseSameNames(&judged.objects)

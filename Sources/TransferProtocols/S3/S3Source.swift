@@ -64,7 +64,7 @@ struct S3Source: GetSource {
 
   func meaning(of reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation? {
     switch reply.status {
-    case 200, 206, 416: return nil
+    case 200, 206, 304, 416: return nil
     case 412:
       let text = "the object changed: it has not the ETag any more that its first bytes had"
       return .failed(Failure(.sourceChanged, text), .permanent)

@@ -84,6 +84,13 @@ import TransferModel
     #expect(failure.code == .sourceChanged)
   }
 
+  /// It is judged as by any server, and says nothing of a region.
+  @Test func notModifiedIsNoWrongRegion() {
+    let meaning = proto.interpret(reply(304, [.eTag: etag]), to: .create, blank(), Scene.context())
+    guard case .failed(let failure, .permanent) = meaning.outcome else { return #expect(Bool(false)) }
+    #expect(failure.code == .protoBadReply, "\(failure)")
+  }
+
   /// AWS says in the body only that the object is empty.
   @Test func anEmptyObjectHasNoBeginning() {
     let body = "<Error><Code>InvalidRange</Code><ActualObjectSize>0</ActualObjectSize></Error>"
