@@ -51,8 +51,8 @@ extension FileMachine {
   }
 
   private mutating func retried(_ job: JobStep, _ failure: Failure, _ retry: RetryDecision) -> [FileChange] {
-    // Of a download that has nothing there is only an empty partial file.
-    let holdsSomething = claimed.direction == .upload || bytesStored > 0
+    // Of a download that has nothing there is only an empty partial file; a listing has its page.
+    let holdsSomething = claimed.direction == .upload || claimed.key.isFolder || bytesStored > 0
     if retry.isExhausted { return failedForGood(job, failure, keepsSession: holdsSomething) }
     if let shorter = retry.shorterLayout {
       shorterLayout = shorter

@@ -24,7 +24,11 @@ struct Reusing: Sendable {
     guard !chunks.isEmpty, let file = target.standing() else { return Reused() }
     if isWhole(file) { return try whole(file) }
     let found = try intact(chunks, in: file)
-    return try isProven(file, found) ? whole(file) : copied(found, from: file)
+    guard try isProven(file, found) else { return try copied(found, from: file) }
+    // Whoever put it there need not have done so.
+    try file.sync()
+    try target.syncNames()
+    return try whole(file)
   }
 
   private func whole(_ file: TargetFile) throws(Failure) -> Reused {

@@ -30,6 +30,12 @@ final class Target: Sendable {
     return try? TargetFile(placed: names, in: folder)
   }
 
+  /// The final name is on the disk when this returns, with the folders that lead to it. Blocking.
+  func syncNames() throws(Failure) {
+    guard let folder = try TargetFolder(of: names) else { throw Placing.partialIsGone }
+    try folder.sync()
+  }
+
   /// What stands under the final name stays: nothing is left of a partial file when this returns.
   func removePartial() throws(Failure) {
     guard let folder = try TargetFolder(of: names), folder.remove(names.partial) == 0 else { return }
