@@ -1,5 +1,8 @@
 /// Notices that a request moves fewer than 1,024 bytes a second for too long. Pure: the caller brings time and counts.
 ///
+/// Time in which the thread that receives was kept busy by us (a reader of standard output that takes its time, a slow
+/// disk) does not count.
+///
 /// Each 1,024 bytes make up for one second, however late they come: a trickle in lumps is a trickle.
 ///
 /// Ours instead of libcurl's, whose limit also fires while a transfer waits for our own rate limit
@@ -22,11 +25,14 @@ struct StallWatch {
   }
 
   /// `moved` counts bytes both ways; a smaller count than before is a rewind, hence progress. `isExcused` says that we
-  /// ourselves kept the request waiting since the last check. `limitMs` is for this moment, when it is another one.
-  /// True when the request has to be ended.
-  mutating func isStalled(moved: Int64, isExcused: Bool, nowNs: Int64, limitMs: Int64? = nil) -> Bool {
+  /// ourselves kept the request waiting since the last check, and `ownNs` for how long we kept the thread that
+  /// receives. `limitMs` is for this moment, when it is another one. True when the request has to be ended.
+  mutating func isStalled(
+    moved: Int64, isExcused: Bool, ownNs: Int64 = 0, nowNs: Int64, limitMs: Int64? = nil
+  ) -> Bool {
     let elapsed = nowNs - checkedNs
     guard elapsed > 0 else { return false }
+    goodNs = min(nowNs, goodNs + ownNs)
     let delta = moved - movedAtCheck
     checkedNs = nowNs
     movedAtCheck = moved

@@ -37,33 +37,3 @@ public struct ListedObject: Sendable, Hashable {
     (self.key, self.path, self.size, self.etag) = (key, path, size, etag)
   }
 }
-
-/// How far a listing is, in the notes of its session.
-struct ListingProgress {
-  private enum Key { static let next = "next", found = "found", skipped = "skipped" }
-
-  /// Where the next page begins, in the words of the protocol; nil before the first and behind the last.
-  var next: String?
-  var found = 0
-  var skipped = 0
-
-  init(_ session: SessionFacts?) {
-    let notes = session?.notes ?? [:]
-    next = notes[Key.next]
-    (found, skipped) = (notes[Key.found].flatMap { Int($0) } ?? 0, notes[Key.skipped].flatMap { Int($0) } ?? 0)
-  }
-
-  var notes: [String: String] {
-    [Key.next: next ?? "", Key.found: String(found), Key.skipped: String(skipped)]
-  }
-
-  /// The page that brought `objects` and left `skipped` out; `next` is where the one after it begins.
-  mutating func page(_ objects: [ListedObject], skipped: Int, next: String?) -> Interpretation {
-    self.next = next
-    found += objects.count + skipped
-    self.skipped += skipped
-    return Interpretation(
-      .listed(ListedPage(objects: objects, isLast: next == nil, found: found, skipped: self.skipped))
-    ).with(notes: notes)
-  }
-}

@@ -48,9 +48,16 @@ public protocol BodiesInAnswers: Sendable {
   /// What the header of an answer to a `create` or a chunk says about its body, before a byte of it is taken.
   func content(status: Int, _ fields: HTTPFields, of step: StepRequest, _ facts: TransferFacts) -> AnswerContent
 
+  /// What the header of an answer that brings content says of the whole file.
+  func head(status: Int, _ fields: HTTPFields, wallMs: Int64) -> AnswerHead
+
   /// Digests of the whole file that nobody has compared when every chunk is stored: the partial file is read for them
   /// before it gets its name.
   func digestsToCompare(_ facts: TransferFacts) -> [Digest]
+
+  /// Whether an ETag that a listing tells shows that the server still has the version which was fetched in the session
+  /// with these notes: not a weak one, and not one that another version could have got since.
+  func isSame(_ etag: String, as notes: [String: String]) -> Bool
 
   /// Milliseconds since 1970 UTC that the local file is given as its time of modification; nil leaves the present time.
   func modificationTimeMs(_ facts: TransferFacts) -> Int64?

@@ -46,7 +46,7 @@ public struct DownloadOptions: Sendable {
   public init(_ sources: [Source], to folder: NameBytes) { (self.sources, self.folder) = (sources, folder) }
 
   /// A command as a person writes it: words with blanks between them, and double quotes around blanks that belong to a
-  /// word. No shell reads it. nil when a quote is not closed, or there is no word.
+  /// word. No shell reads it. nil when a quote is not closed, or the text has no words.
   package static func words(_ text: String) -> [String]? {
     var (words, word, isQuoted): ([String], String?, Bool) = ([], nil, false)
     for character in text {

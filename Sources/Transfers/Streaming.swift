@@ -3,14 +3,33 @@ import TransferLedger
 package import TransferModel
 import TransferProtocols
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// What became of files that were given away as they came.
 package struct StreamResult: Sendable {
   package var files = 0
   package var bytes: Int64 = 0
   /// Of the last file.
   package var proof: FileProof?
-  /// Why there is no more: of this file, of which so many bytes had gone out.
-  package var failure: (path: NameBytes, failure: Failure, written: Int64)?
+  /// Why there is no more.
+  package var failure: StreamFailure?
+}
+
+package struct StreamFailure: Sendable {
+  package enum Operation: String, Sendable { case fetch, write }
+  package var operation: Operation
+  /// The file that was fetched, or what it was written to.
+  package var path: NameBytes
+  package var failure: Failure
+  /// Bytes of the file that had gone out.
+  package var written: Int64 = 0
+
+  /// Whoever reads standard output has closed it. A connection that is closed has the same number of the system.
+  package var isClosedReader: Bool { failure.code == .localIO && failure.systemError == EPIPE }
 }
 
 /// Files fetched in order and given away at once: to standard output, or into an archive. No ledger knows of them.
@@ -44,47 +63,58 @@ package struct Streaming {
   /// The one file that is named, to an open descriptor. Blocking.
   package func file(to descriptor: Int32) throws(TransferError) -> StreamResult {
     let output = DescriptorOutput(descriptor)
-    return try each { entry, resolved in
+    return try each(to: Self.output) { entry, resolved in
       StreamedFile(resolved, key: entry.url.key, entry.expected, to: output, clock: SystemClock())
     }
   }
 
   /// All of them as an archive, to an open descriptor. Blocking.
   package func archive(to descriptor: Int32) throws(TransferError) -> StreamResult {
-    try archive(to: DescriptorOutput(descriptor))
+    try archive(to: DescriptorOutput(descriptor), named: Self.output)
   }
+
+  private static let output = NameBytes("standard output")
 
   /// The same to a file, which gets its name when all of it is there, durable on return. Blocking.
   package func archive(at path: NameBytes, overwrites: Bool) throws(TransferError) -> StreamResult {
     var result = StreamResult()
     let file: ArchiveFile
     do throws(Failure) { file = try ArchiveFile(path, overwrites: overwrites) } catch {
-      result.failure = (path, error, 0)
+      result.failure = StreamFailure(operation: .write, path: path, failure: error)
       return result
     }
     // Of nothing, once it has its name.
     defer { file.discard() }
-    result = try archive(to: file)
+    result = try archive(to: file, named: path)
     guard result.failure == nil else { return result }
-    do throws(Failure) { try file.place() } catch { result.failure = (path, error, result.bytes) }
+    do throws(Failure) { try file.place() } catch {
+      result.failure = StreamFailure(operation: .write, path: path, failure: error)
+    }
     return result
   }
 
-  private func archive(to output: any StreamOutput) throws(TransferError) -> StreamResult {
+  private func archive(to output: any StreamOutput, named name: NameBytes) throws(TransferError) -> StreamResult {
     let tar = TarOutput(output, nowMs: SystemClock().wallMs)
-    var result = try each { entry, resolved in
+    var result = try each(to: name) { entry, resolved in
       tar.open(entry.path, size: entry.expected.size)
       return StreamedFile(resolved, key: entry.url.key, entry.expected, to: tar, clock: SystemClock())
     } then: { () throws(Failure) in
       try tar.close()
     }
-    guard result.failure == nil else { return result }
-    do throws(Failure) { try tar.end() } catch { result.failure = (NameBytes(""), error, result.bytes) }
+    guard result.failure == nil else {
+      // When that fails too, the first failure is the one to tell.
+      try? tar.breakOff()
+      return result
+    }
+    do throws(Failure) { try tar.end() } catch {
+      result.failure = StreamFailure(operation: .write, path: name, failure: error)
+    }
     return result
   }
 
   private func each(
-    _ make: (DownloadEntry, ResolvedDestination) -> StreamedFile, then: () throws(Failure) -> Void = {}
+    to output: NameBytes, _ make: (DownloadEntry, ResolvedDestination) -> StreamedFile,
+    then: () throws(Failure) -> Void = {}
   ) throws(TransferError) -> StreamResult {
     let destinations = CurlDestinations(connections: 1)
     defer { destinations.stop() }
@@ -94,7 +124,7 @@ package struct Streaming {
         let origin = entry.url.origin
         if known[origin] == nil { known[origin] = try destination(origin, destinations) }
         guard let resolved = known[origin] else { continue }
-        result.take(make(entry, resolved), entry.path, then)
+        result.take(make(entry, resolved), entry.path, to: output, then)
       }
     }
     return result
@@ -111,14 +141,19 @@ package struct Streaming {
 }
 
 extension StreamResult {
-  fileprivate mutating func take(_ file: StreamedFile, _ path: NameBytes, _ then: () throws(Failure) -> Void) {
+  fileprivate mutating func take(
+    _ file: StreamedFile, _ path: NameBytes, to output: NameBytes, _ then: () throws(Failure) -> Void
+  ) {
     do throws(Failure) {
       let (size, proof) = try file.fetch()
       try then()
       files += 1
       (bytes, self.proof) = (bytes + size, proof)
     } catch {
-      failure = (path, error, file.written)
+      let isOfOutput = error.code == .localIO || error.code == .localDiskFull
+      failure = StreamFailure(
+        operation: isOfOutput ? .write : .fetch, path: isOfOutput ? output : path, failure: error, written: file.written
+      )
     }
   }
 }

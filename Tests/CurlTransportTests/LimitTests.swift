@@ -49,6 +49,29 @@ import TransferModel
     }
   }
 
+  /// What the sink takes to take a piece says nothing about the server.
+  @Test func aSinkThatTakesItsTimeIsNoStall() async {
+    let (never, isTaken) = (Mailbox<Void>(), Mailbox<Void>())
+    await withServer({ connection in
+      _ = connection.readHead()
+      connection.send(header("200 OK", length: 20))
+      connection.send(Array(PatternSink.period[..<10]))
+      _ = isTaken.take(timeoutMs: 50_000)
+      connection.send(Array(PatternSink.period[10..<20]))
+      connection.waitForClose()
+    }) { server, transport in
+      let sink = PatternSink(onBytes: { sum in
+        if sum <= 10 { _ = never.take(timeoutMs: 900) }
+        isTaken.put(())
+      })
+      var request = get(server.url, into: sink)
+      request.limits = Self.tiny
+      let reply = await transport.perform(request)
+      #expect(!reply.isStalled && reply.bytesReceived == 20, "\(reply)")
+      #expect(reply.longestPauseMs < 300)
+    }
+  }
+
   @Test func waitingForOurOwnLimitIsNoStall() async {
     await withServer(answeringAll(answer("200 OK"))) { server, transport in
       transport.setRate(bytesPerSecond: 1000)

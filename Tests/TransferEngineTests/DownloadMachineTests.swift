@@ -36,6 +36,17 @@ import TransferProtocols
     #expect(proof.digest == Scene.digest)
     #expect(!scene.machine.mayBeginChunks)
   }
+
+  /// Whatever took the partial file away may do so again.
+  @Test func aFileWhosePartialFileIsGoneWaits() throws {
+    var scene = try Scene()
+    _ = scene.advance()
+    try scene.answer(size: 100, received: 100)
+    guard case .placing(let proof)? = scene.advance()?.begin else { return #expect(Bool(false)) }
+    _ = scene.machine.placed(.failure(Placing.partialIsGone), proof, retryMs: 5_000)
+    let changes = scene.advance()?.changes ?? []
+    #expect(changes.contains(.requeue(notBeforeMs: 5_000, .localIO, isFailure: true)), "\(changes)")
+  }
 }
 
 private struct Scene {

@@ -194,4 +194,17 @@ import TransferModel
     #expect((snapshot(totals).bytesTotal, snapshot(totals).bytesAcked, snapshot(totals).bytesGivenUp) == (200, 25, 75))
     #expect(snapshot(totals).bytesLeft == 100)
   }
+
+  /// Nobody knows how much a listing will name that has not begun.
+  @Test func aTotalWithListingsIsNotKnown() {
+    var (totals, snapshot) = (ProgressTotals(), ProgressSnapshot())
+    for hasListings in [true, false] {
+      var size = WorkSize(files: 3)
+      size.hasListings = hasListings
+      totals.askedForCount()
+      totals.counted(size)
+      totals.fill(&snapshot)
+      #expect(snapshot.totalIsKnown == !hasListings && snapshot.filesTotal == 3)
+    }
+  }
 }

@@ -29,8 +29,8 @@ import TransferModel
     return bytes
   }
 
-  private func write(_ bytes: [UInt8], in pieces: Int, to file: TargetFile) throws {
-    var run = ZeroRun()
+  private func write(_ bytes: [UInt8], in pieces: Int, to file: TargetFile, room: Int64? = nil) throws {
+    var run = ZeroRun(room: room)
     for offset in stride(from: 0, to: bytes.count, by: pieces) {
       try bytes[offset..<min(offset + pieces, bytes.count)].withUnsafeBytes {
         try run.write($0, at: Int64(offset), to: file)
@@ -52,6 +52,21 @@ import TransferModel
     let status = status(file)
     #expect(status.st_size == Self.size)
     #expect(status.st_blocks * 512 <= 8 * 4_096, "\(status.st_blocks)")
+  }
+
+  /// Where the file system gives room in 64 KiB, only what holds such a block whole becomes a hole.
+  @Test(arguments: [1 << 20, 50_000, 777]) func aHoleIsOfWholeBlocks(_ pieces: Int) throws {
+    let (file, room) = (try made(), 65_536)
+    var bytes = [UInt8](repeating: 0, count: Self.size)
+    // Islands between runs of zeros that hold no whole block, then one that holds one, and one that holds two.
+    for start in stride(from: 0, to: 8 * room, by: 24_576) { bytes[start] = 1 }
+    bytes[9 * room + 100] = 1
+    for n in (12 * room + 5)..<Self.size { bytes[n] = 2 }
+    try write([UInt8](repeating: 7, count: Self.size), in: 50_000, to: file)
+    try write(bytes, in: pieces, to: file, room: Int64(room))
+    #expect(try bytes.withUnsafeBytes { try file.holds($0, at: 0) })
+    let holes = Self.size - Int(status(file).st_blocks) * 512
+    #expect(holes > 2 * room && holes <= 3 * room, "\(holes)")
   }
 
   /// What a broken body left is not what the next one brings.

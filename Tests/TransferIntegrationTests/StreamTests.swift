@@ -40,6 +40,13 @@ import TransferProtocols
     #expect(try scene.mostAtOnce("up") == 1)
   }
 
+  /// A part that is the whole file has the digests of a whole file.
+  @Test func aDigestBesideAPartThatIsAllIsCompared() throws {
+    let scene = try Scene(script: "match GET * : omit=Repr-Digest field=Content-MD5:AAAAAAAAAAAAAAAAAAAAAA==\n")
+    _ = try objects(scene, [1_000])
+    #expect(try stream(scene).result.failure?.failure.code == .integrityMismatch)
+  }
+
   /// Each byte is sent once, and each of the bodies goes on where one broke off.
   @Test func brokenBodiesGoOn() throws {
     let scene = try Scene(
@@ -71,6 +78,10 @@ import TransferProtocols
     let objects = try objects(scene, [300_000])
     let (result, bytes) = try stream(scene)
     #expect(result.failure != nil && result.files == 0)
+    if kind == "ignore-range" {
+      #expect(result.failure?.failure.code == .netReset)
+      #expect(result.failure?.failure.message.contains("cannot send the rest alone") == true)
+    }
     #expect(bytes == Array(objects["o0"]?.prefix(bytes.count) ?? []) && bytes.count <= 100_000)
     #expect(try ranges(scene, "o0").count == 1)
   }
@@ -111,7 +122,9 @@ import TransferProtocols
     close(ends[0])
     defer { close(ends[1]) }
     let result = try streaming([scene.url + "/up/o0"]).file(to: ends[1])
-    #expect(result.failure?.failure.systemError == EPIPE)
+    #expect(result.failure?.isClosedReader == true && result.failure?.operation == .write)
+    let reset = Failure(.netReset, "the connection was reset", systemError: EPIPE)
+    #expect(!StreamFailure(operation: .fetch, path: NameBytes("a"), failure: reset).isClosedReader)
     #expect(try ranges(scene, "o0").count <= 2)
   }
 
@@ -156,6 +169,39 @@ import TransferProtocols
     let result = try archive(scene, "\(scene.url)/up/o0\n\(scene.url)/up/o1\n")
     #expect(result.failure?.path == NameBytes("o1"))
     #expect(try names(scene) == [])
+  }
+
+  /// Whatever was written before, and wherever it broke off: no reader takes it for an archive.
+  @Test(arguments: [
+    "match GET /up/o0 : status=404\n", "match GET /up/o1 : status=404\n", "match GET /up/o1 : wrong-digest\n",
+    "match GET /up/o1 : ignore-range cut-after=512\n", "match GET /up/o1 : ignore-range cut-after=700\n",
+  ])
+  func anArchiveThatBreaksOffIsNone(_ script: String) throws {
+    let scene = try Scene(script: script)
+    _ = try objects(scene, [1_024, 1_000])
+    let path = "\(scene.root)/piped.tar"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    defer { close(descriptor) }
+    let result = try streaming(["o0", "o1"].map { "\(scene.url)/up/\($0)" }).archive(to: descriptor)
+    #expect(result.failure?.operation == .fetch && result.failure?.path.bytes.isEmpty == false)
+    #expect(try run(["tar", "-tf", path]) == 2 << 8)
+  }
+
+  /// What the first answer said of a file that is another one by now: it has no bytes any more.
+  @Test func theHeadIsThatOfTheVersionThatCame() throws {
+    let scene = try Scene(script: "match GET /up/o0 nth=1 : reset-after=0\nmatch GET /up/o0 nth=2 : hold=second\n")
+    let objects = try objects(scene, [1_000, 1_000])
+    let change = scene.whenHeld("second") { [root = scene.root, server = scene.server] in
+      truncate("\(root)/kept/up/o0", 0)
+      server.release("second")
+    }
+    let result = try archive(scene, "\(scene.url)/up/o0\n\(scene.url)/up/o1\n")
+    change.join()
+    #expect(result.failure == nil && result.files == 2 && result.bytes == 1_000, "\(result)")
+    mkdir("\(scene.root)/x", 0o700)
+    #expect(try run(["tar", "-xf", "\(scene.root)/all.tar", "-C", "\(scene.root)/x"]) == 0)
+    #expect(try Scene.read(NameBytes("\(scene.root)/x/o0")).isEmpty)
+    #expect(try Scene.read(NameBytes("\(scene.root)/x/o1")) == objects["o1"])
   }
 
   @Test func anArchiveReplacesNothing() throws {

@@ -133,6 +133,25 @@ import TransferModel
     try expectWhole(scene, objects["o1"])
   }
 
+  /// A person who pauses or cancels the file, or ends the run, does not wait for the program.
+  @Test(arguments: ["pause", "cancel", "stop"]) func aCommandThatHangsHoldsUpNobody(_ how: String) throws {
+    let scene = try Scene()
+    try add(scene, try command(scene, "sleep 1000"))
+    let stop = Scene.Stop()
+    let engine = try RunningEngine(scene, stop: stop)
+    while access("\(scene.root)/asked", F_OK) != 0 { usleep(1_000) }
+    switch how {
+    case "pause": _ = try engine.control(.pause(now: true))
+    case "cancel": _ = try engine.control(.cancel)
+    default: stop.drain()
+    }
+    let result = try engine.end()
+    #expect(result.wallMs < 30_000 && result.failed == 0, "\(result)")
+    let states = ["pause": "paused", "cancel": "cancelled policy.cancelled", "stop": "pending"]
+    let state = try engine.states().first ?? ""
+    #expect(state.hasPrefix(states[how] ?? "none"), "\(state)")
+  }
+
   /// A program that does not end is ended, with what it started.
   @Test func aCommandThatHangsIsEnded() throws {
     let scene = try Scene()
@@ -142,6 +161,12 @@ import TransferModel
     #expect { try hanging.url(for: NameBytes("a"), isOver: { false }) } throws: {
       ($0 as? Failure)?.code == .authNeedsURL
     }
+    // Nobody waits for it once more, file by file.
+    #expect { try hanging.url(for: NameBytes("b"), isOver: { false }) } throws: {
+      ($0 as? Failure)?.code == .authNeedsURL
+    }
+    #expect(try asked(scene) == ["a"])
+    unlink("\(scene.root)/child")
     let patient = URLCommand(arguments: words, origin: origin)
     let isStarted: @Sendable () -> Bool = { [root = scene.root] in access("\(root)/child", F_OK) == 0 }
     #expect { try patient.url(for: NameBytes("a"), isOver: isStarted) } throws: {

@@ -105,6 +105,49 @@ import TransferModel
     #expect(bucket.state.withLock { $0.gets } == ["p/fine"])
   }
 
+  /// What failed in one pull goes on in the batch of that one, and is the business of the next one too.
+  @Test func whatFailsAgainFailsTheNextPullToo() throws {
+    bucket.state.withLock { $0.gone = ["p/1/k7"] }
+    #expect(try run("pull", "s3://bucket/p/", folder).code == 3)
+    let again = try run("pull", "s3://bucket/p/", folder)
+    #expect(again.code == 4 && again.out.contains("0 done, 1 failed"), "\(again.out) \(again.err)")
+    bucket.state.withLock { $0.gone = [] }
+    let third = try run("pull", "s3://bucket/p/", folder)
+    #expect(third.code == 0 && third.out.contains("1 done"), "\(third.out) \(third.err)")
+    try expectAll()
+  }
+
+  /// The same of names that can never be fetched.
+  @Test func whatIsRefusedAgainFailsTheNextPullToo() throws {
+    bucket.state.withLock { $0.objects["p/../up"] = "hostile" }
+    #expect(try run("pull", "s3://bucket/p/", folder).code == 3)
+    let again = try run("pull", "s3://bucket/p/", folder)
+    #expect(again.code == 4 && again.out.contains("0 done, 1 failed"), "\(again.out) \(again.err)")
+    #expect(try run("store", "check").code == 0)
+  }
+
+  /// A folder in a folder whose listing failed is listed in its first batch, where its files are then, too.
+  @Test func filesOfAFolderThatIsListedElsewhereCount() throws {
+    let isOpen = Lock(false)
+    let dav = try ScriptedServer { request in
+      guard request.method == "PROPFIND" else { return .init(status: 404) }
+      guard request.target == "/c/" || isOpen.withLock({ $0 }) else { return .init(status: 403) }
+      let names = request.target == "/c/" ? ["/c/", "/c/sub/"] : ["/c/sub/", "/c/sub/f"]
+      let members = names.map { name in
+        let type = name.hasSuffix("/") ? "<resourcetype><collection/></resourcetype>" : ""
+        return "<response><href>\(name)</href><propstat><prop>\(type)</prop><status>HTTP/1.1 200 OK</status></propstat>"
+          + "</response>"
+      }
+      return .init(status: 207, body: "<multistatus xmlns=\"DAV:\">\(members.joined())</multistatus>")
+    }
+    let url = dav.url.replacing("http://", with: "dav+http://") + "/c/"
+    #expect(try run("pull", url, folder).code == 4)
+    isOpen.withLock { $0 = true }
+    let again = try run("pull", url, folder)
+    #expect(again.code == 4 && again.out.contains("0 done, 1 failed"), "\(again.out) \(again.err)")
+    #expect(again.err.contains("404"), "\(again.err)")
+  }
+
   /// An object that has another size than the listing said is another version of it, and as good.
   @Test func anObjectThatChangedSinceItWasListedIsFetched() throws {
     bucket.state.withLock { state in

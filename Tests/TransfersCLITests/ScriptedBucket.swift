@@ -8,6 +8,8 @@ final class ScriptedBucket: Sendable {
     /// Sizes that the listing says, where they are others than those of the objects.
     var listedSizes: [String: Int] = [:]
     var pageSize = 3
+    /// Listed, and not there for those who ask for them.
+    var gone: Set<String> = []
     /// The token of each request for a page; empty for the first.
     var pages: [String] = []
     /// Keys that were asked for.
@@ -69,7 +71,7 @@ final class ScriptedBucket: Sendable {
   ) -> ScriptedServer.Reply {
     let key = Self.decoded(path)
     state.gets.append(key)
-    guard let text = state.objects[key] else { return .init(status: 404) }
+    guard let text = state.objects[key], !state.gone.contains(key) else { return .init(status: 404) }
     return .init(headers: [("ETag", Self.etag(text))], body: text)
   }
 

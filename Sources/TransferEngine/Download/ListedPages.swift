@@ -20,13 +20,15 @@ struct ListedPages: Sendable {
   /// Where what is listed goes.
   private let base: NameBytes
   private let settings: DownloadSettings
+  private let receiving: any BodiesInAnswers
 
-  /// nil for an answer that is no page.
+  /// nil when the answer is not a page.
   init?(_ request: RequestNumbers.Number, _ meaning: Interpretation, _ reply: TransferReply, _ work: FileWork) {
-    guard case .listed(let page) = meaning.outcome, let settings = work.destination.refusals.settings.download else {
-      return nil
-    }
+    guard case .listed(let page) = meaning.outcome, let settings = work.destination.refusals.settings.download,
+      let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers
+    else { return nil }
     (self.request, self.meaning, self.reply, self.page, self.settings) = (request, meaning, reply, page, settings)
+    self.receiving = receiving
     (listing, base) = (work.machine.claimed.id, work.machine.claimed.path)
   }
 
@@ -55,7 +57,7 @@ struct ListedPages: Sendable {
     var status = csys_file_status()
     guard path.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0 else { return .wanted }
     guard settings.overwrites else { return .unchanged }
-    let isSame = !object.etag.isEmpty && object.etag == fetched.etag && fetched.size == object.size ?? fetched.size
+    let isSame = fetched.size == object.size ?? fetched.size && receiving.isSame(object.etag, as: fetched.notes)
     return isSame && Int64(status.size) == fetched.size ? .unchanged : .wanted
   }
 

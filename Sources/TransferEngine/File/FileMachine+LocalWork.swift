@@ -5,20 +5,23 @@ import TransferProtocols
 /// What came of the work on the local file of a download, which no request is part of.
 extension FileMachine {
   /// It stands under its name, as `Placing` says, or cannot. Returns the changes that go with it.
-  mutating func placed(_ result: Result<SourceIdentity?, Failure>, _ proof: FileProof, nowMs: Int64) -> [FileChange] {
+  /// - Parameter retryMs: when it may be tried again, in milliseconds since 1970 UTC, if it has to be fetched anew.
+  mutating func placed(
+    _ result: Result<SourceIdentity?, Failure>, _ proof: FileProof, retryMs: Int64
+  ) -> [FileChange] {
     endLocalWork()
     switch result {
     case .success(let identity):
       release()
       return (identity.map { [.notePlaced($0)] } ?? []) + [.complete(receipt(proof))]
     case .failure(let failure):
-      failedLocally(failure, nowMs: nowMs)
+      failedLocally(failure, retryMs: retryMs)
       return []
     }
   }
 
   /// What it still has of the version that its server has. When that is all of it, it is done, and stays as it is.
-  mutating func reused(_ result: Result<Reused, Failure>, _ proof: FileProof, nowMs: Int64) -> [FileChange] {
+  mutating func reused(_ result: Result<Reused, Failure>, _ proof: FileProof, retryMs: Int64) -> [FileChange] {
     endLocalWork()
     switch result {
     case .success(let found):
@@ -28,7 +31,7 @@ extension FileMachine {
       return [.notePartialFile(identity), .reuseChunks(found.parts), .startFinishing, .notePlaced(identity)]
         + [.complete(receipt(proof))]
     case .failure(let failure):
-      failedLocally(failure, nowMs: nowMs)
+      failedLocally(failure, retryMs: retryMs)
       return []
     }
   }
@@ -39,11 +42,12 @@ extension FileMachine {
     return (isNoted ? [] : [.notePartialFile(partial)]) + [.reuseChunks(found.parts)]
   }
 
-  private mutating func failedLocally(_ failure: Failure, nowMs: Int64) {
+  private mutating func failedLocally(_ failure: Failure, retryMs: Int64) {
     switch failure {
+    // Whatever takes it away may do so again: as after any failure, the file waits.
     case Placing.partialIsGone:
       lostSession = .gone
-      end(.requeue(notBeforeMs: nowMs, failure.code, isFailure: true))
+      end(.requeue(notBeforeMs: retryMs, failure.code, isFailure: true))
     case _ where failure.code == .engineInterrupted: end(.requeue(notBeforeMs: nil, nil, isFailure: false))
     case _ where failure.code == .integrityMismatch: end(.fail(failure, keepsSession: false))
     // What came is kept for a retry, when the name is free or the disk has room.

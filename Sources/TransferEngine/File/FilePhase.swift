@@ -22,7 +22,7 @@ enum FilePhase: Sendable, Hashable {
     case reusing
   }
 
-  /// What it waits for is no commit.
+  /// It waits for something other than a commit.
   var isAtLocalWork: Bool {
     switch self {
     case .held(.placing, _), .held(.reusing, _): true

@@ -108,15 +108,24 @@ final class FilesInWork {
   /// The local file of a download stands under its name, or cannot.
   func placed(_ file: FileID, _ proof: FileProof, _ result: Result<SourceIdentity?, Failure>) {
     guard let work = all[file], work.refusal == nil else { return }
-    let changes = work.machine.placed(result, proof, nowMs: engine.wallMs)
+    let changes = work.machine.placed(result, proof, retryMs: retryMs(work))
     advance(file, changes: changes)
+  }
+
+  /// After one more failure in a row, of which no request is at fault.
+  private func retryMs(_ work: FileWork) -> Int64 {
+    var dice = SystemRandomNumberGenerator()
+    let number = work.machine.failures + 1
+    return engine.wallMs
+      + engine.configuration.retry.delayMs(
+        afterFailure: number, isThrottled: false, retryAfterMs: nil, using: &dice)
   }
 
   /// What the local file of a download had of the version is where it belongs.
   func reused(_ file: FileID, _ proof: FileProof, _ result: Result<Reused, Failure>) {
     guard let work = all[file], work.refusal == nil else { return }
     let before = work.machine.bytesStored
-    let changes = work.machine.reused(result, proof, nowMs: engine.wallMs)
+    let changes = work.machine.reused(result, proof, retryMs: retryMs(work))
     tally.reused(bytes: work.machine.bytesStored - before)
     if let partial = try? result.get().partial { work.recorded = partial }
     advance(file, changes: changes)
@@ -208,7 +217,7 @@ final class FilesInWork {
     let machine = work.machine
     remove(machine.claimed.id)
     batches.fileLeft(work.destination)
-    if work.wish != nil { tally.needsCount() }
+    if work.wish != nil || work.isListing { tally.needsCount() }
     let isThrownAway = unit.changes.contains(where: \.throwsAway)
     if isThrownAway {
       // It is to come again, in this generation or the next.

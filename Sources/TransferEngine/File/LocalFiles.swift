@@ -13,10 +13,11 @@ final class LocalFiles {
   private let readStop: ReadStop
   private let urls: FreshURLs
 
-  init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, pool: PreparingPool, readStop: ReadStop) {
-    (self.engine, self.mailbox, self.pool, self.readStop) = (engine, mailbox, pool, readStop)
+  init(
+    _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, pool: PreparingPool, readStop: ReadStop, urls: FreshURLs
+  ) {
+    (self.engine, self.mailbox, self.pool, self.readStop, self.urls) = (engine, mailbox, pool, readStop, urls)
     journal = engine.ledger.sendingJournal()
-    urls = FreshURLs(readStop)
   }
 
   /// Nobody waits for anything any more. Blocking.

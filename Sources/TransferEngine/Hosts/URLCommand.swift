@@ -14,6 +14,11 @@ public struct URLCommand: URLSource {
   private let arguments: [String]
   private let origin: WebOrigin
   private let limitMs: Int64
+  /// Until when it is not asked, in nanoseconds of the boot clock: it did not end for one file, and each of the others
+  /// would wait as long.
+  private let restNs = Lock<Int64>(0)
+  /// So many times its limit it rests.
+  private static let restFactor: Int64 = 10
 
   /// - Parameters:
   ///   - origin: of the files.
@@ -23,12 +28,25 @@ public struct URLCommand: URLSource {
   }
 
   public func url(for key: NameBytes, isOver: @Sendable () -> Bool) throws(Failure) -> String {
-    let text = try RunningCommand(arguments, input: key.bytes + [0x0A]).output(limitMs: limitMs, isOver: isOver)
+    guard csys_boottime_ns() >= restNs.withLock(\.self) else {
+      throw Failure(.authNeedsURL, "the command was not asked: it did not end for another file a short while ago")
+    }
+    let text = try output(for: key, isOver)
     let lines = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard let line = lines.first else { throw Failure(.authNeedsURL, "the command gave no URL") }
     guard lines.count == 1 else { throw Failure(.authNeedsURL, "the command wrote more than one URL") }
     try SignedURL.check(String(line), for: origin)
     return String(line)
+  }
+}
+
+extension URLCommand {
+  private func output(for key: NameBytes, _ isOver: () -> Bool) throws(Failure) -> [UInt8] {
+    let command = try RunningCommand(arguments, input: key.bytes + [0x0A])
+    do throws(Failure) { return try command.output(limitMs: limitMs, isOver: isOver) } catch {
+      if command.isLate { restNs.withLock { $0 = csys_boottime_ns() + Self.restFactor * limitMs * 1_000_000 } }
+      throw error
+    }
   }
 }
 
@@ -43,6 +61,8 @@ private final class RunningCommand {
   private let process: pid_t
   private let descriptor: Int32
   private var code: Int32?
+  /// It did not end in time.
+  private(set) var isLate = false
 
   init(_ arguments: [String], input: [UInt8]) throws(Failure) {
     let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
@@ -74,6 +94,7 @@ private final class RunningCommand {
     while try !read(into: &output) || !hasEnded() {
       if isOver() { throw Failure(.engineInterrupted, "stopped while a URL was asked for") }
       guard csys_boottime_ns() < endNs else {
+        isLate = true
         throw Failure(.authNeedsURL, "the command did not end within \(limitMs / 1_000) s")
       }
     }

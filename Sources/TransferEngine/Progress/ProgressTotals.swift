@@ -38,7 +38,7 @@ struct ProgressTotals: Sendable, Hashable {
 
   func fill(_ snapshot: inout ProgressSnapshot) {
     let left = left ?? WorkSize()
-    snapshot.totalIsKnown = self.left != nil
+    snapshot.totalIsKnown = self.left != nil && !left.hasListings
     // What a listing named since the last count may have ended before the next.
     snapshot.filesTotal = max(counted.ended.files + left.files, own.ended.files)
     snapshot.bytesTotal = max(counted.ended.bytes + left.bytes, own.ended.bytes)

@@ -8,6 +8,8 @@ final class FreshURLs: Sendable {
   private struct State {
     var pool: PreparingPool?
     var isOver = false
+    /// Nobody waits for their URLs any more: a person paused or cancelled them, or their batch is over.
+    var givenUp: Set<FileID> = []
     /// Those who wait for the URL of a file that is being asked for.
     var waiting: [FileID: [@Sendable (Answer) -> Void]] = [:]
   }
@@ -30,11 +32,13 @@ final class FreshURLs: Sendable {
       state.pool = pool
       return pool
     }
-    pool?.wait({ [self] in ask(key, source) }, then: { [self] answer in tell(answer, file) })
+    pool?.wait({ [self] in ask(file, key, source) }, then: { [self] answer in tell(answer, file) })
   }
 
-  private func ask(_ key: NameBytes, _ source: any URLSource) -> Answer {
-    let isOver: @Sendable () -> Bool = { [self] in stop.isAsked() || state.withLock { $0.isOver } }
+  private func ask(_ file: FileID, _ key: NameBytes, _ source: any URLSource) -> Answer {
+    let isOver: @Sendable () -> Bool = { [self] in
+      stop.isAsked() || state.withLock { $0.isOver || $0.givenUp.contains(file) }
+    }
     return Result { () throws(Failure) in
       if isOver() { throw Failure(.engineInterrupted, "stopped before the URL was asked for") }
       return try source.url(for: key, isOver: isOver)
@@ -42,7 +46,18 @@ final class FreshURLs: Sendable {
   }
 
   private func tell(_ answer: Answer, _ file: FileID) {
-    for then in state.withLock({ $0.waiting.removeValue(forKey: file) }) ?? [] { then(answer) }
+    let waiting = state.withLock { state in
+      state.givenUp.remove(file)
+      return state.waiting.removeValue(forKey: file)
+    }
+    for then in waiting ?? [] { then(answer) }
+  }
+
+  /// Nothing is sent for the file any more: what is being asked for it ends soon, as interrupted.
+  func giveUp(_ file: FileID) {
+    state.withLock { state in
+      if state.waiting[file] != nil { state.givenUp.insert(file) }
+    }
   }
 
   /// Ends what is being asked, and the threads. Blocking.

@@ -27,6 +27,12 @@ enum TarHeader {
     return extended + records + padding(Int64(records.count)) + plain
   }
 
+  /// Behind the last whole file of an archive that breaks off. At the border of two files a reader takes the end of its
+  /// input for that of the archive, and GNU tar 1.34 does so also where less than a block follows. Here it is told of
+  /// records, which do not come.
+  static let brokenOff =
+    header(Array("PaxHeader".utf8), size: Int64(2 * block), 0, type: 0x78) + record("comment", Array("incomplete".utf8))
+
   /// Behind the last file.
   static let end = [UInt8](repeating: 0, count: 2 * block)
 

@@ -9,6 +9,8 @@ public final class TarOutput: StreamOutput, @unchecked Sendable {
   /// Bytes of the file that are still to come.
   private var missing: Int64 = 0
   private var size: Int64 = 0
+  /// What fills the last block of the file is not written yet.
+  private var isOpen = false
 
   /// - Parameter nowMs: the time of files whose server says none, in milliseconds since 1970 UTC.
   public init(_ output: any StreamOutput, nowMs: Int64) { (self.output, self.nowMs) = (output, nowMs) }
@@ -21,7 +23,7 @@ public final class TarOutput: StreamOutput, @unchecked Sendable {
       throw Failure(
         .protoUnsupported, "the server does not say how long the file is, which stands before it in an archive")
     }
-    (self.size, missing) = (size, size)
+    (self.size, missing, isOpen) = (size, size, true)
     try put(TarHeader.bytes(file.name, size: size, modifiedMs: head.modifiedMs ?? nowMs))
   }
 
@@ -37,6 +39,15 @@ public final class TarOutput: StreamOutput, @unchecked Sendable {
   public func close() throws(Failure) {
     guard missing == 0 else { throw Failure(.protoBadReply, "\(missing) bytes of the file are missing") }
     try put(TarHeader.padding(size))
+    isOpen = false
+  }
+
+  /// Nothing more comes, and no reader is to take what there is for an archive.
+  public func breakOff() throws(Failure) {
+    // A file that lacks bytes shows it.
+    guard missing == 0 else { return }
+    if isOpen { try put(TarHeader.padding(size)) }
+    try put(TarHeader.brokenOff)
   }
 
   /// The archive is.

@@ -84,6 +84,11 @@ final class TargetFile: ReadableFile {
   func clear(_ range: ByteRange) throws(Failure) {
     guard csys_punch_hole(descriptor, range.offset, range.length) != 0 else { return }
     guard errno == EOPNOTSUPP || errno == ENOSYS else { throw Self.failure("free room", errno) }
+    try writeZeros(range)
+  }
+
+  func writeZeros(_ range: ByteRange) throws(Failure) {
+    guard range.length > 0 else { return }
     let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(min(range.length, 1 << 20)), alignment: 16)
     defer { zeros.deallocate() }
     zeros.initializeMemory(as: UInt8.self, repeating: 0)
@@ -91,6 +96,12 @@ final class TargetFile: ReadableFile {
       let part = min(Int64(zeros.count), range.end - offset)
       try write(UnsafeRawBufferPointer(rebasing: zeros[..<Int(part)]), at: offset)
     }
+  }
+
+  /// What its file system gives room in, in bytes: 4 KiB at least.
+  var blockSize: Int64 {
+    var disk = statvfs()
+    return fstatvfs(descriptor, &disk) == 0 ? max(4_096, Int64(disk.f_frsize)) : 4_096
   }
 
   /// Forgets what an earlier body wrote, of which nothing is known to be of use.

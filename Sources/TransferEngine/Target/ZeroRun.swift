@@ -7,13 +7,20 @@ import TransferModel
 #endif
 
 /// Writes a stream of bytes to one place of a file, and leaves holes for its zeros. A run of zeros is held back until
-/// its end is known, so that it does not matter how the stream is cut.
+/// its end is known, so that it does not matter how the stream is cut. Zeros that fill no block of the file system are
+/// written: a hole of less than that frees nothing, and each costs a call of the system.
 struct ZeroRun {
-  /// Bytes; what file systems give room in.
+  /// Bytes; in pieces of this length the stream is looked at.
   private static let block: Int64 = 4_096
+
+  /// Bytes; what the file system gives room in.
+  private var room: Int64?
 
   /// Zeros that came and are not in the file yet; empty for none.
   private var held = ByteRange(offset: 0, length: 0)
+
+  /// - Parameter room: nil for what the file system of the file says.
+  init(room: Int64? = nil) { self.room = room }
 
   /// - Parameter offset: of the first byte, in the file; behind what was written last.
   mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, to file: TargetFile) throws(Failure) {
@@ -35,7 +42,16 @@ struct ZeroRun {
   /// What is held back is in the file when this returns.
   mutating func flush(to file: TargetFile) throws(Failure) {
     guard held.length > 0 else { return }
-    try file.clear(held)
+    let room = room ?? file.blockSize
+    self.room = room
+    let (start, end) = ((held.offset + room - 1) / room * room, held.end / room * room)
+    if start < end {
+      try file.writeZeros(ByteRange(offset: held.offset, length: start - held.offset))
+      try file.clear(ByteRange(offset: start, length: end - start))
+      try file.writeZeros(ByteRange(offset: end, length: held.end - end))
+    } else {
+      try file.writeZeros(held)
+    }
     held = ByteRange(offset: held.end, length: 0)
   }
 

@@ -90,9 +90,10 @@ struct CopyDetector {
       try CopyMark.doubtUnfinished(connection)
       try CopyMark.rename(connection, wallMs: wallMs, bornNs: born >= 0 ? born : nil)
       let files = try LedgerReader(db: connection).doubtfulFiles()
-      try connection.run(
-        "INSERT INTO event (at, verb, detail) VALUES (?, 'recovered', ?)", .int(wallMs),
-        .text("the ledger \(evidence.words): \(files) files are in doubt"))
+      let transaction = LedgerTransaction(db: connection, wallMs: wallMs)
+      try transaction.recordEvent(
+        "recovered", batch: nil, file: nil, detail: "the ledger \(evidence.words): \(files) files are in doubt")
+      try transaction.appendLog()
       try connection.execute("COMMIT")
       return CopyFinding(evidence: evidence, files: files)
     } catch {

@@ -15,7 +15,7 @@ extension LedgerReader {
   public func totals(of added: AddedFiles, nowMs: Int64) throws -> AddedTotals {
     var totals = AddedTotals()
     var next: Set<Int64> = []
-    let all = try SelectedFiles.merged(added.ranges + added.listings.flatMap { try listed($0.key, behind: $0.value) })
+    let all = try withListed(added)
     try forEach(all) { ranges in
       let found = try db.rows(Self.successors, ranges) { $0.int64OrNil(0) }
       next.formUnion(found.compactMap(\.self))
@@ -28,6 +28,27 @@ extension LedgerReader {
     return totals
   }
 
+  /// With what listings among them named: in their own batches the files with higher numbers, in others those that are
+  /// noted. A folder that another batch lists already brings the files of that one.
+  private func withListed(_ added: AddedFiles) throws -> [ClosedRange<Int64>] {
+    var (all, followed, next) = (added.ranges, added.listings, added.listings)
+    while !next.isEmpty {
+      let new = try next.flatMap { try listed($0.key, behind: $0.value) } + next.values.map { $0...$0 }
+      next = [:]
+      try forEach(SelectedFiles.merged(new)) { ranges in
+        let named = try db.rows(Self.listedElsewhere, ranges) { row in
+          (file: row.int64(0), batch: row.id(1, BatchID.self), isFolder: row.name(2).isFolder)
+        }
+        all += named.map { $0.file...$0.file }
+        for folder in named where folder.isFolder && folder.file < followed[folder.batch] ?? .max {
+          (followed[folder.batch], next[folder.batch]) = (folder.file, folder.file)
+        }
+      }
+      all += new
+    }
+    return SelectedFiles.merged(all)
+  }
+
   /// The files of a batch with higher numbers than a listing, as ranges.
   private func listed(_ batch: BatchID, behind listing: Int64) throws -> [ClosedRange<Int64>] {
     try db.rows(Self.listedFiles, .id(batch), .integer(listing)) { $0.int64(0)...$0.int64(1) }
@@ -37,6 +58,11 @@ extension LedgerReader {
     SELECT min(id), max(id) FROM (
       SELECT id, id - row_number() OVER (ORDER BY id) AS run FROM file WHERE batch_id = ? AND id > ?)
     GROUP BY run
+    """
+
+  static let listedElsewhere: StaticString = """
+    SELECT n.file_id, f.batch_id, f.key FROM json_each(?) r CROSS JOIN listed_file n
+      ON n.listing_id BETWEEN r.value ->> 0 AND r.value ->> 1 CROSS JOIN file f ON f.id = n.file_id
     """
 
   /// Ranges in one statement.

@@ -11,6 +11,8 @@ extension LedgerReader {
       try addAttempts(to: &byID, ids)
       let untold = try db.rows(Self.untoldByBatch, ids) { ($0.id(0, BatchID.self), $0.int64(1)) }
       for (id, bytes) in untold { byID[id]?.totals.bytesUntold = bytes }
+      let reused = try db.rows(Self.reusedByBatch, ids) { ($0.id(0, BatchID.self), $0.int64(1)) }
+      for (id, bytes) in reused { byID[id]?.totals.bytesReused = bytes }
     }
     return rows.compactMap { byID[$0.id] }
   }
@@ -77,6 +79,15 @@ extension LedgerReader {
     WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned'
       UNION ALL SELECT id FROM attempt WHERE outcome = 'open')
       AND +f.batch_id IN (SELECT value FROM json_each(?1))
+    GROUP BY f.batch_id
+    """
+}
+
+extension LedgerReader {
+  /// The chunks are few: they have an index of their own.
+  static let reusedByBatch: StaticString = """
+    SELECT f.batch_id, sum(c.length) FROM chunk c INDEXED BY chunk_reused CROSS JOIN file f ON f.id = c.file_id
+    WHERE c.reused = 1 AND f.state <> 'superseded' AND +f.batch_id IN (SELECT value FROM json_each(?1))
     GROUP BY f.batch_id
     """
 }

@@ -65,11 +65,16 @@ extension LedgerReader {
   }
 
   /// `up.example` and `up.example:8443` of `https://up.example:8443/in/`.
-  private static func hosts(of place: String) -> [String] {
-    let rest = place.firstRange(of: "://").map { place[$0.upperBound...] } ?? place[...]
-    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }.lowercased()
+  static func hosts(of place: String) -> [String] {
+    let authority = authority(of: place)
     let port = authority.last == "]" ? nil : authority.lastIndex(of: ":")
     return [port.map { String(authority[..<$0]) } ?? authority, authority]
+  }
+
+  /// `up.example:8443` of `https://up.example:8443/in/`.
+  static func authority(of place: String) -> String {
+    let rest = place.firstRange(of: "://").map { place[$0.upperBound...] } ?? place[...]
+    return rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }.lowercased()
   }
 
   /// Whether an error code looks like this.

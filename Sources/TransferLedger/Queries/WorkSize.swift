@@ -4,6 +4,8 @@ public struct WorkSize: Sendable, Hashable {
   public var bytes: Int64
   /// Of `bytes`, in chunks that are done.
   public var bytesAcked: Int64
+  /// Listings are among the files: nobody knows yet how many files they will name.
+  public var hasListings = false
 
   public init(files: Int = 0, bytes: Int64 = 0, bytesAcked: Int64 = 0) {
     self.files = files
@@ -20,8 +22,19 @@ public struct WorkSize: Sendable, Hashable {
       (size.files, size.bytes) = (size.files + tally.count, size.bytes + tally.sum)
     }
     for sql in [runningHeld, pendingHeld] { size.bytesAcked += try db.first(sql) { $0.int64(0) } ?? 0 }
+    size.hasListings = try db.first(listings) { $0.flag(0) } ?? false
     return size
   }
+
+  // Nothing has told the size of a listing: the index has it, so that only rows without one are looked at.
+  static let listings: StaticString = """
+    SELECT EXISTS (SELECT 1 FROM file WHERE state = 'pending' AND not_before IS NULL AND size IS NULL AND is_download = 1
+        AND (key = x'' OR substr(key, -1) = x'2F'))
+      OR EXISTS (SELECT 1 FROM file WHERE state = 'pending' AND not_before IS NOT NULL AND size IS NULL
+        AND is_download = 1 AND (key = x'' OR substr(key, -1) = x'2F'))
+      OR EXISTS (SELECT 1 FROM file WHERE state IN ('active', 'finishing') AND is_download = 1
+        AND (key = x'' OR substr(key, -1) = x'2F'))
+    """
 
   static let runningTally: StaticString = "SELECT tally(size) FROM file WHERE state IN ('active', 'finishing')"
   static let runningHeld: StaticString = """

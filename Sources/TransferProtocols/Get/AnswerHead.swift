@@ -10,10 +10,17 @@ public struct AnswerHead: Sendable, Hashable {
   public var modifiedMs: Int64?
 
   public init(size: Int64?) { self.size = size }
+}
 
-  public init(status: Int, _ fields: HTTPFields, wallMs: Int64) {
-    size = status == 206 ? ContentRange(fields[.contentRange])?.size : GetProtocol.length(fields)
-    digests = ToldDigests.all(fields, isWhole: status == 200)
-    modifiedMs = fields[.lastModified].flatMap { HTTPDate.parse($0, wallMs: wallMs) }
+extension GetProtocol {
+  public func head(status: Int, _ fields: HTTPFields, wallMs: Int64) -> AnswerHead {
+    let range = status == 206 ? ContentRange(fields[.contentRange]) : nil
+    var head = AnswerHead(size: status == 206 ? range?.size : Self.length(fields))
+    let isWhole = status == 200 || (range?.size != nil && range?.range?.length == range?.size)
+    var version = RemoteVersion(size: head.size ?? 0, fields, isWhole: isWhole, wallMs: wallMs)
+    source.complete(&version, fields)
+    head.digests = version.digests
+    head.modifiedMs = fields[.lastModified].flatMap { HTTPDate.parse($0, wallMs: wallMs) }
+    return head
   }
 }

@@ -61,6 +61,13 @@ struct DavSource: GetSource {
     }
     do throws(Failure) {
       let base = facts.route.url ?? location(ofKey: facts.file.key)
+      guard let collection = members.first(where: { Self.isSame($0, as: base) }) else {
+        throw Failure(.protoBadReply, "the server lists members, and does not say anything of the collection itself")
+      }
+      if let status = collection.failedStatus { return refusal(of: status, reply, context) }
+      guard collection.isCollection else {
+        throw Failure(.protoBadReply, "the server does not say that it is a collection, whose members could be listed")
+      }
       let objects = try members.map { member throws(Failure) in
         try Self.object(member, in: base, key: facts.file.key)
       }.compactMap(\.self)
@@ -69,6 +76,23 @@ struct DavSource: GetSource {
     } catch {
       return .failed(error, .permanent)
     }
+  }
+
+  /// What the server says of the collection inside of its answer means the same as an answer of that status.
+  private func refusal(of status: Int, _ reply: TransferReply, _ context: RequestContext) -> Interpretation {
+    guard (300...599).contains(status) else {
+      return .failed(
+        Failure(.protoBadReply, "the server says of the collection that its status is \(status)"), .permanent)
+    }
+    var inner = reply
+    (inner.status, inner.body) = (status, [])
+    return .refused(inner, detail: "said of the collection inside of an answer 207", context)
+  }
+
+  private static func isSame(_ member: DavCollection.Member, as base: String) -> Bool {
+    let url = URLReference.resolve(member.href, against: base)
+    guard let found = components(url) else { return false }
+    return WebOrigin(url: url) == WebOrigin(url: base) && found == components(base)
   }
 
   /// nil for the collection itself, and for what is not directly in it.
@@ -86,6 +110,10 @@ struct DavSource: GetSource {
     var object = ListedObject(
       key: NameBytes(key.bytes + Array(PercentEncoding.component(name).utf8) + end), path: NameBytes(name + end),
       size: member.isCollection ? nil : member.size, etag: member.etag)
+    if let status = member.failedStatus {
+      let text = "the server answered \(status) for it when its folder was listed"
+      object.verdict = .refused(Failure(ErrorCode(httpStatus: status), text))
+    }
     if name.contains(0x2F) {
       object.verdict = .refused(Failure(.sourceName, "its name holds a slash, which no name here can"))
     }
@@ -121,6 +149,8 @@ struct DavCollection {
     /// Bytes.
     var size: Int64?
     var etag = ""
+    /// The status that the server gives in place of its properties, when it is not a success.
+    var failedStatus: Int?
   }
 
   static let limits = XMLScanner.Limits(bytes: 32 << 20, depth: 16, elements: 1_000_000)
@@ -163,7 +193,10 @@ struct DavCollection {
     text = ""
     switch path.removeLast() {
     case "href" where path.last == "response": member.href = value
-    case "status" where path.last == "propstat": isFound = value.contains(" 200")
+    case "status" where path.last == "propstat": isFound = Self.status(value) == 200
+    case "status" where path.last == "response":
+      let status = Self.status(value) ?? 0
+      if !(200..<300).contains(status) { member.failedStatus = status }
     case "getcontentlength": properties.size = Int64(value).flatMap { $0 >= 0 ? $0 : nil }
     case "getetag": properties.etag = value
     case "propstat" where isFound:
@@ -173,5 +206,11 @@ struct DavCollection {
     case "response" where path.last == "multistatus": members.append(member)
     default: break
     }
+  }
+
+  /// The number in a status line (RFC 9112 section 4); nil when it has none.
+  private static func status(_ line: String) -> Int? {
+    let words = line.split(separator: " ")
+    return words.count > 1 ? Int(words[1]) : nil
   }
 }

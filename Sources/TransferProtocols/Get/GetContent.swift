@@ -105,6 +105,7 @@ extension GetProtocol: BodiesInAnswers {
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
     }
     if let change = version.change(in: fields, size: content.size) { return .refused(.failed(change, .permanent)) }
+    if let doubt = source.doubt(of: version, in: fields) { return .refused(.failed(doubt, .permanent)) }
     // One that begins earlier is legal (RFC 9110 section 15.3.7): the bytes before are compared.
     guard range.offset <= chunk.body.offset, range.end > chunk.body.offset, range.end <= chunk.body.end else {
       let sent = "the server sent the bytes from \(range.offset) to \(range.end)"

@@ -64,7 +64,7 @@ extension WebSource {
     back.goBack()
     if facts.route.returns == 0 { return .failed(failure, .elsewhere).with(route: back) }
     // What it leads to may be allowed again, and what signs URLs may have better credentials then (S3 says 400 to
-    // those that have expired); that there is no such file is final.
+    // those that have expired). A file that does not exist is final.
     let mayPass = reply.status == 401 || reply.status == 403 || (sent.start != nil && reply.status != 404)
     return .failed(failure, mayPass ? .retry(isThrottled: false) : .permanent).with(route: back)
   }

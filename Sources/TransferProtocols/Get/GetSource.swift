@@ -20,6 +20,9 @@ protocol GetSource: Sendable {
   /// What its answers say of a version beside what all servers do.
   func complete(_ version: inout RemoteVersion, _ fields: HTTPFields)
 
+  /// Why nobody can tell that a range with these fields is of that version; nil where it was asked for so that it is.
+  func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure?
+
   /// What an answer means that is read otherwise than those of other servers; nil for none of these.
   func meaning(of reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation?
 
@@ -36,6 +39,10 @@ protocol GetSource: Sendable {
 
   /// The digest of a file of several ranges is asked for when all of them are there.
   var tellsDigestsLate: Bool { get }
+}
+
+extension GetSource {
+  func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? { nil }
 }
 
 /// What one request asks for.

@@ -52,6 +52,14 @@ struct PastVersion {
   }
 }
 
+extension GetProtocol {
+  public func isSame(_ etag: String, as notes: [String: String]) -> Bool {
+    let session = SessionFacts(remoteID: "past", intendedAtMs: 0, notes: notes)
+    guard let past = RemoteVersion(session), past.etag == etag else { return false }
+    return past.lastingValidator == etag
+  }
+}
+
 extension RemoteVersion {
   /// ``validator`` where no other version can have got it since, whatever digests there are: not that of a file that
   /// had just been changed.

@@ -11,6 +11,8 @@ struct OrphanSearch: Hashable {
   struct Page: Hashable {
     var key: String
     var uploadID: String
+    /// How many pages came before.
+    var number: Int
   }
 
   /// Sessions that are not yet known to be empty.
@@ -22,6 +24,8 @@ struct OrphanSearch: Hashable {
   static let graceMs: Int64 = 5_000
   /// More than this many candidates are not ours.
   static let mostCandidates = 64
+  /// Of one key: a list of more pages leads in a circle, or nobody can look through it.
+  static let mostPages = 100
 
   init() {}
 
@@ -33,16 +37,20 @@ struct OrphanSearch: Hashable {
     candidates = decoded.compactMap { $0.map { String(decoding: $0, as: UTF8.self) } }
     guard !fields[1].isEmpty else { return }
     let parts = fields[1].split(separator: ",", omittingEmptySubsequences: false)
-    guard parts.count == 2, let key = PercentEncoding.decode(parts[0].utf8),
-      let uploadID = PercentEncoding.decode(parts[1].utf8)
+    guard parts.count == 3, let key = PercentEncoding.decode(parts[0].utf8),
+      let uploadID = PercentEncoding.decode(parts[1].utf8), let number = Int(parts[2])
     else { return nil }
-    page = Page(key: String(decoding: key, as: UTF8.self), uploadID: String(decoding: uploadID, as: UTF8.self))
+    page = Page(
+      key: String(decoding: key, as: UTF8.self), uploadID: String(decoding: uploadID, as: UTF8.self), number: number)
   }
 
   /// nil when the search is over.
   var marker: String? {
     if candidates.isEmpty && page == nil { return nil }
-    let page = page.map { "\(PercentEncoding.component($0.key)),\(PercentEncoding.component($0.uploadID))" } ?? ""
+    let page =
+      page.map { page in
+        "\(PercentEncoding.component(page.key)),\(PercentEncoding.component(page.uploadID)),\(page.number)"
+      } ?? ""
     return candidates.map { PercentEncoding.component($0) }.joined(separator: ",") + "&" + page
   }
 

@@ -142,8 +142,10 @@ extension S3Protocol {
     guard root.value("IsTruncated")?.lowercased() == "true", let key = root["NextKeyMarker"]?.text,
       isOurKey(key, root, facts), let uploadID = root.value("NextUploadIdMarker")
     else { return nil }
-    let next = OrphanSearch.Page(key: String(decoding: facts.file.key.bytes, as: UTF8.self), uploadID: uploadID)
-    return next == page ? nil : next
+    let number = (page?.number ?? 0) + 1
+    guard uploadID != page?.uploadID, number < OrphanSearch.mostPages else { return nil }
+    return OrphanSearch.Page(
+      key: String(decoding: facts.file.key.bytes, as: UTF8.self), uploadID: uploadID, number: number)
   }
 
   private func interpretCandidate(

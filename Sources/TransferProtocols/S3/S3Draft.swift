@@ -6,6 +6,8 @@ struct S3Draft {
   var method: HTTPRequest.Method
   var key: NameBytes
   var query: [(String, String)] = []
+  /// The same with values that are names of objects, which may hold any bytes.
+  var bytesInQuery: [(String, NameBytes)] = []
   /// All of them are signed: S3 refuses an `x-amz-` field that is not.
   var fields: [(String, String)] = []
   /// Proxies change these, so they are left out of the signature.
@@ -27,7 +29,7 @@ struct S3Draft {
       wallMs: context.wallMs + context.learned.clockSkewMs)
     let origin = settings.origin(learned: context.learned.region)
     let path = settings.path(key)
-    let query = Self.canonical(query)
+    let query = Self.canonical(query, bytesInQuery)
     var all = fields + [("x-amz-content-sha256", payload), ("x-amz-date", signer.date)]
     if let sessionToken { all.append(("x-amz-security-token", sessionToken)) }
     let authorization = signer.authorization(
@@ -39,8 +41,9 @@ struct S3Draft {
   }
 
   /// Encoded and in the order of the bytes, so that what is sent is what is signed.
-  private static func canonical(_ query: [(String, String)]) -> String {
-    query.map { "\(PercentEncoding.component($0.0))=\(PercentEncoding.component($0.1))" }
+  private static func canonical(_ query: [(String, String)], _ bytes: [(String, NameBytes)]) -> String {
+    (query.map { ($0.0, Array($0.1.utf8)) } + bytes.map { ($0.0, $0.1.bytes) })
+      .map { "\(PercentEncoding.component($0.0))=\(PercentEncoding.component($0.1))" }
       .sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }.joined(separator: "&")
   }
 

@@ -12,22 +12,31 @@ extension S3Source {
   func listing(
     _ next: String?, _ facts: TransferFacts, _ context: RequestContext
   ) throws(Failure) -> TransferRequest {
-    var query = [
-      ("encoding-type", "url"), ("list-type", "2"), ("max-keys", Self.pageSize),
-      ("prefix", String(decoding: facts.file.key.bytes, as: UTF8.self)),
-    ]
-    if let next {
-      let value = String(next.dropFirst())
-      query +=
-        next.first == Self.tokenMark ? [("continuation-token", value)] : [("marker", value), ("start-after", value)]
+    var draft = S3Draft(method: .get, key: NameBytes(""))
+    draft.query = [("encoding-type", "url"), ("list-type", "2"), ("max-keys", Self.pageSize)]
+    draft.bytesInQuery = [("prefix", facts.file.key)]
+    if let next, next.first == Self.tokenMark {
+      draft.query.append(("continuation-token", String(next.dropFirst())))
+    } else if let key = next.flatMap(Self.key(ofMarker:)) {
+      draft.bytesInQuery += [("marker", key), ("start-after", key)]
     }
-    return try S3Draft(method: .get, key: NameBytes(""), query: query).signed(s3.settings, context)
+    return try draft.signed(s3.settings, context)
+  }
+
+  /// nil for a token.
+  private static func key(ofMarker marker: String) -> NameBytes? {
+    guard marker.first == keyMark else { return nil }
+    return PercentEncoding.decode(marker.dropFirst().utf8).map { NameBytes($0) }
   }
 
   func page(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation {
     guard reply.status == 200 else {
       return meaning(of: reply, facts, context)
         ?? s3.badReply(reply, "an answer to a listing", .retry(isThrottled: false), context)
+    }
+    guard NameBytes(reply.body).utf8 != nil else {
+      let text = "the list of objects is not UTF-8, so that its keys and markers cannot be told"
+      return .failed(Failure(.protoBadReply, text), .permanent)
     }
     guard let root = s3.document(reply), root.name == "ListBucketResult" else {
       return s3.badReply(reply, "the list of objects cannot be read", .retry(isThrottled: false), context)
@@ -42,7 +51,7 @@ extension S3Source {
       if objects.isEmpty, next == nil, progress.found == progress.skipped {
         return .failed(Failure(.http404, "no object has a key that begins so"), .permanent)
       }
-      return progress.page(objects, skipped: keys.count - objects.count, next: next)
+      return progress.page(objects, skipped: keys.count - objects.count, next: next, last: keys.last?.0)
     } catch {
       return .failed(error, .permanent)
     }
@@ -81,9 +90,18 @@ extension S3Source {
     guard root.value("IsTruncated") == "true" else { return nil }
     let next =
       root.value("NextContinuationToken").map { "\(tokenMark)\($0)" }
-      ?? last.map { "\(keyMark)\(String(decoding: $0.bytes, as: UTF8.self))" }
-    guard let next, next != marker else {
+      ?? last.map { "\(keyMark)\(PercentEncoding.component($0.bytes))" }
+    guard let next else {
       throw Failure(.protoBadReply, "the list of objects is cut off, and does not say where it goes on")
+    }
+    // Behind a key come those that follow it in the order of their bytes.
+    if let before = marker.flatMap(key(ofMarker:)), let last = key(ofMarker: next),
+      !before.bytes.lexicographicallyPrecedes(last.bytes)
+    {
+      throw Failure(.protoBadReply, "the list of objects does not get on behind the key \"\(before.embedded)\"")
+    }
+    guard next != marker else {
+      throw Failure(.protoBadReply, "the list of objects goes on where it went on before: it would never end")
     }
     return next
   }

@@ -52,6 +52,16 @@ struct S3Source: GetSource {
     }
   }
 
+  /// A server that does not know `If-Match` sends a range of whatever version it has now.
+  func doubt(of version: RemoteVersion, in fields: HTTPFields) -> Failure? {
+    if let known = version.versionID, let now = fields[.init(.versionID)] {
+      guard known != now else { return nil }
+      return Failure(.sourceChanged, "the object changed: its version was \(known) and is \(now)")
+    }
+    guard fields[.eTag] == nil else { return nil }
+    return Failure(.protoBadReply, "the server sent a range without an ETag: nobody can tell of which version it is")
+  }
+
   /// The ETag of an object that was stored by one request, unless it is encrypted with a key of the customer or of KMS.
   /// Source: "Object", S3 API reference.
   private static func md5(_ fields: HTTPFields) -> Digest? {

@@ -70,7 +70,7 @@ struct PullCommand: Command, HasIdleOptions {
     let folder = printable(options.folder.description)
     session.reporter.setTitle((add.batch.map { "\($0)  " } ?? "") + folder)
     if common.format.isForPeople, !common.quiet {
-      context.out.writeLine(AddOutput.line(add, destination: folder, common.style(context)))
+      context.out.writeLine(AddOutput.line(add, destination: folder))
     }
     try session.conclude(
       try fetch(add, session, path, context), add: add, destination: folder, storePath: path, sinceMs: startedMs)

@@ -45,28 +45,45 @@ struct PullStream {
   }
 
   private func judge(_ result: StreamResult) throws(CommandFailure) {
-    if let (path, failure, written) = result.failure {
-      if failure.systemError == EPIPE { throw CommandFailure(.closed, "nobody reads standard output any more") }
-      let status: ExitCode =
-        failure.code == .integrityMismatch ? .mismatch : failure.code.blame == .auth ? .auth : .allFailed
-      let partly = written > 0 ? " (\(Quantity.count(Int(written), "byte")) of it had been written)" : ""
-      throw CommandFailure(
-        status, code: failure.code.rawValue, "fetch \"\(path)\": \(printable(failure.message))\(partly)")
-    }
+    if let failed = result.failure { throw failure(failed) }
     context.out.markComplete()
     guard !common.quiet else { return }
     let figures = StreamFigures(result)
     if common.format.isForPeople {
       context.err.writeLine(figures.line)
-    } else if let record = try? JSONText.encode(figures) {
-      context.err.writeJSON(record + [0x0A])
+    } else {
+      context.err.writeJSON(JSONWriter.bytes(figures.tree) + [0x0A])
+    }
+  }
+
+  private func failure(_ failed: StreamFailure) -> CommandFailure {
+    let failure = failed.failure
+    if failed.isClosedReader { return CommandFailure(.closed, "nobody reads standard output any more") }
+    let status: ExitCode =
+      failure.code == .integrityMismatch ? .mismatch : failure.code.blame == .auth ? .auth : .allFailed
+    let partly = failed.written > 0 ? " (\(Quantity.count(Int(failed.written), "byte")) of it had been written)" : ""
+    return CommandFailure(
+      status, code: failure.code.rawValue,
+      "\(failed.operation.rawValue) \"\(failed.path)\": \(printable(failure.message))\(partly)", remedy: remedy(failed))
+  }
+
+  private func remedy(_ failed: StreamFailure) -> String {
+    let isOut = failed.written > 0 && (files.intoTar == nil || files.intoTar == DownloadFlags.dash)
+    let discard = isOut ? "discard what was written, and " : ""
+    return switch failed.failure.code {
+    case .integrityMismatch: "\(discard)ask the source which content is right"
+    case .policyExists: ""
+    case .localDiskFull: "\(discard)free space and run the same command again"
+    case .localIO: "\(discard)see the system log"
+    case let code where code.blame == .auth: "\(discard)check the credentials (--auth) or the command of --url-command"
+    case .http404, .http410, .httpRedirect, .protoNoDestination: "\(discard)check the URL"
+    default: "\(discard)run the same command again; a pull into a folder goes on where it broke off"
     }
   }
 }
 
 /// What was written, for people and programs: on standard error, because standard output has the files.
-private struct StreamFigures: Encodable, Sendable {
-  let type = "streamed"
+private struct StreamFigures {
   let files: Int
   let bytes: Int64
   /// How the last file was confirmed, and its digest.
@@ -79,11 +96,17 @@ private struct StreamFigures: Encodable, Sendable {
     digest = result.proof?.digest?.description
   }
 
+  var tree: FigureTree {
+    FigureTree(
+      FigureObject([
+        ("type", .text("streamed")), ("files", Cell(files)), ("bytes", .bytes(bytes)),
+        ("confirmation", .text(confirmation)), ("digest", Cell(digest)),
+      ]))
+  }
+
   var line: String {
     let what = "\(Quantity.count(files, "file")), \(Quantity.bytes(bytes))"
     guard files == 1 else { return what }
     return what + ", confirmed by \(confirmation)" + (digest.map { ", \($0)" } ?? "")
   }
-
-  private enum CodingKeys: String, CodingKey { case type, files, bytes, confirmation, digest }
 }

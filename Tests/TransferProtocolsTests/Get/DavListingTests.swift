@@ -81,6 +81,43 @@ import TransferModel
     #expect(empty.objects.isEmpty && empty.isLast)
   }
 
+  /// Whoever does not say that the collection is there, and one, does not say that it is empty.
+  @Test(
+    arguments: [
+      ("", ErrorCode.protoBadReply, false),
+      ("<d:response><d:href>/a%20b/c/</d:href></d:response>", .protoBadReply, false),
+      ("<d:response><d:href>/a%20b/c/x</d:href></d:response>", .protoBadReply, false),
+      (
+        "<d:response><d:href>/a%20b/c/</d:href><d:status>HTTP/1.1 403 Forbidden</d:status></d:response>", .http403,
+        false
+      ),
+      (
+        "<d:response><d:href>/a%20b/c/</d:href><d:status>HTTP/1.1 404 Not Found</d:status></d:response>", .http404,
+        false
+      ),
+      (
+        "<d:response><d:href>/a%20b/c/</d:href><d:status>HTTP/1.1 503 Busy</d:status></d:response>", .http503, true
+      ),
+      ("<d:response><d:href>/a%20b/c/</d:href><d:status>what</d:status></d:response>", .protoBadReply, false),
+    ] as [(String, ErrorCode, Bool)])
+  func whatSaysNothingOfTheCollectionIsNoEmptyOne(_ inner: String, _ code: ErrorCode, _ isRetried: Bool) {
+    let meaning = list(inner)
+    guard case .failed(let failure, let remedy) = meaning.outcome else { return #expect(Bool(false), "\(meaning)") }
+    #expect(failure.code == code, "\(failure)")
+    #expect((remedy != .permanent) == isRetried, "\(remedy)")
+  }
+
+  /// A member that the server says nothing of but a failure fails alone.
+  @Test func aMemberThatFailsIsRefusedAlone() throws {
+    let listed = list(
+      response("/a%20b/c/", folder) + response("/a%20b/c/x")
+        + "<d:response><d:href>/a%20b/c/y</d:href><d:status>HTTP/1.1 403 Forbidden</d:status></d:response>")
+    guard case .listed(let page) = listed.outcome else { return #expect(Bool(false), "\(listed.outcome)") }
+    #expect(page.objects.first?.verdict == .wanted)
+    guard case .refused(let failure) = try #require(page.objects.last).verdict else { return #expect(Bool(false)) }
+    #expect(page.objects.count == 2 && failure.code == .http403)
+  }
+
   @Test func onlyWebDAVListsFolders() throws {
     #expect(try DownloadURL("dav+https://h/a/", listsFolders: true).isFolder)
     #expect(try DownloadURL("dav+https://h", listsFolders: true).key.isEmpty)

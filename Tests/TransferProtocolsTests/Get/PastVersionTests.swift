@@ -144,4 +144,18 @@ import TransferModel
     now.digests = [Self.sha]
     #expect(past.isSame(as: now))
   }
+
+  /// Neither a weak ETag of a listing nor one that another version could have got since says that nothing changed.
+  @Test(
+    arguments: [
+      (["etag": "\"1\""], "\"1\"", true), (["etag": "\"1\""], "\"2\"", false), (["etag": "W/\"1\""], "W/\"1\"", false),
+      (["etag": "\"1\"", "fresh": "yes"], "\"1\"", false), ([:], "", false),
+      (["modified": "x", "date": "strong"], "", false),
+      (["modified": "x", "date": "strong"], "x", false),
+    ] as [([String: String], String, Bool)])
+  func whatAListingTellsIsCompared(_ notes: [String: String], _ etag: String, _ isSame: Bool) throws {
+    let settings = BatchSettings(destination: "dav+http://h/", download: DownloadSettings(folder: NameBytes("/in")))
+    let proto = try #require(try AllProtocols.make(settings, credentialsRegion: nil) as? GetProtocol)
+    #expect(proto.isSame(etag, as: notes.merging(["size": "7"]) { $1 }) == isSame)
+  }
 }

@@ -516,6 +516,22 @@ import TransferModel
     #expect(try interpret(Scene.reply(503), .probe(marker: nil), facts) == "http.503 retry(isThrottled: true)")
   }
 
+  /// A server whose markers lead in a circle is not asked for ever.
+  @Test func aListOfUploadsComesToAnEnd() throws {
+    let facts = Scene.facts(key: "a", size: 40 << 20, parts: 3, session: .some(nil)) { $0.lostAnswer = .create }
+    var (marker, pages): (String?, Int) = (nil, 0)
+    repeat {
+      let reply = Scene.reply(
+        200, [("Date", Scene.date)],
+        "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker>"
+          + "<NextUploadIdMarker>u\(pages % 2)</NextUploadIdMarker></ListMultipartUploadsResult>")
+      let meaning = try Scene.s3().interpret(reply, to: .probe(marker: marker), facts, Scene.context())
+      guard case .orphansListed(_, let next) = meaning.outcome else { return #expect(Bool(false), "\(meaning)") }
+      (marker, pages) = (next, pages + 1)
+    } while marker != nil && pages < 1_000
+    #expect(pages == OrphanSearch.mostPages)
+  }
+
   /// A server may percent-encode on request without saying so, or not at all.
   @Test(arguments: [
     ("a b", "a%20b", "", true), ("a b", "a+b", "", true), ("a b", "a b", "", true), ("a b", "a%20b", "url", true),
@@ -541,7 +557,7 @@ import TransferModel
   @Test func markersComeBackAsTheyWent() {
     var search = OrphanSearch()
     search.candidates = ["a+b/==", "x,y&z"]
-    search.page = .init(key: "ü &,", uploadID: "u=")
+    search.page = .init(key: "ü &,", uploadID: "u=", number: 7)
     #expect(OrphanSearch(marker: search.marker) == search)
     #expect(OrphanSearch(marker: "nonsense") == nil)
   }

@@ -72,6 +72,54 @@ import TransferModel
     }
   }
 
+  /// Keys are bytes, and the one that leads on is sent as it came.
+  @Test func aKeyThatIsNotUTF8LeadsOn() throws {
+    var facts = facts("")
+    _ = try page(
+      "<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><Contents><Key>a%FFb</Key></Contents>", &facts)
+    #expect(try query(facts) == "encoding-type=url&list-type=2&marker=a%FFb&max-keys=1000&prefix=&start-after=a%FFb")
+    var reply = TransferReply()
+    (reply.status, reply.body) = (200, Array("<ListBucketResult><Contents><Key>".utf8) + [0xFF])
+    reply.body += Array("</Key></Contents></ListBucketResult>".utf8)
+    guard
+      case .failed(let failure, .permanent) = proto.interpret(reply, to: .probe(marker: nil), facts, Scene.context())
+        .outcome
+    else { return #expect(Bool(false)) }
+    #expect(failure.message.contains("not UTF-8"))
+  }
+
+  /// Markers lead in a circle, keys come again behind markers that are always new, no key comes at all, or only such as
+  /// are before the marker.
+  @Test(arguments: [1, 2, 3, 7, 100], ["token", "key", "nothing", "order"])
+  func aListThatDoesNotGetOnIsEnded(_ length: Int, _ kind: String) throws {
+    var (facts, pages) = (facts(""), 0)
+    let failure = #expect(throws: Failure.self) {
+      while pages < 5_000 {
+        let place = pages % length
+        let key = kind == "token" ? "k\(pages)" : kind == "order" ? "k\(9_000 - pages)" : "k\(place)"
+        let token = kind == "token" ? "t\(place)" : "t\(pages)"
+        _ = try page(
+          "<IsTruncated>true</IsTruncated>"
+            + (kind == "order" ? "" : "<NextContinuationToken>\(token)</NextContinuationToken>")
+            + (kind == "nothing" ? "" : "<Contents><Key>\(key)</Key></Contents>"), &facts)
+        pages += 1
+      }
+    }
+    #expect(failure != nil)
+    #expect(pages < (kind == "nothing" ? 1_000 : kind == "order" ? 2 : 3 * length + 3), "\(pages)")
+  }
+
+  /// As long as it gets on it may be of any length, with pages that name nothing between.
+  @Test func aLongListComesToItsEnd() throws {
+    var facts = facts("")
+    for n in 0..<3_000 {
+      let object = n % 900 == 0 ? "<Contents><Key>k\(n)</Key></Contents>" : ""
+      let end = n < 2_999 ? "<NextContinuationToken>t\(n)</NextContinuationToken>" : ""
+      #expect(try page("<IsTruncated>\(!end.isEmpty)</IsTruncated>\(end)\(object)", &facts).isLast == end.isEmpty)
+    }
+    #expect((facts.session?.notes ?? [:]).values.map(\.utf8.count).reduce(0, +) < 100)
+  }
+
   @Test(arguments: [
     "<Error><Code>x</Code></Error>", "<ListBucketResult>", "<ListBucketResult><Contents/></ListBucketResult>",
     "<ListBucketResult><Contents><Key>other/x</Key></Contents></ListBucketResult>",

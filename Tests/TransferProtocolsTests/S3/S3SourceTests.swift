@@ -215,6 +215,28 @@ import TransferModel
     #expect(found == remedy)
   }
 
+  /// Whoever ignores `If-Match` has to say of which version a range is.
+  @Test(
+    arguments: [
+      (nil, nil, nil, ErrorCode.protoBadReply), ("E", nil, nil, nil), ("other", nil, nil, .sourceChanged),
+      (nil, "v1", "v1", nil), (nil, "v1", "v2", .sourceChanged), ("E", "v1", "v2", .sourceChanged),
+      (nil, "v1", nil, .protoBadReply), (nil, nil, "v1", .protoBadReply),
+    ] as [(String?, String?, String?, ErrorCode?)])
+  func aRangeSaysOfWhichVersionItIs(_ tag: String?, _ known: String?, _ now: String?, _ code: ErrorCode?) {
+    let version = HTTPField.Name("x-amz-version-id")!
+    let facts = begun(known.map { head([version: $0]) } ?? head())
+    var fields: HTTPFields = [.contentRange: "bytes 131072-196607/\(size)"]
+    fields[.eTag] = tag == "E" ? etag : tag
+    fields[version] = now
+    switch proto.content(status: 206, fields, of: .chunk(chunk(2, of: facts)), facts) {
+    case .bytes: #expect(code == nil)
+    case .refused(let meaning):
+      guard case .failed(let failure, .permanent) = meaning.outcome else { return #expect(Bool(false)) }
+      #expect(failure.code == code)
+    case .other: #expect(Bool(false))
+    }
+  }
+
   /// Type and coding of an object are what somebody stored with it.
   @Test func whatIsStoredIsTakenAsItIs() {
     let fields = head([.contentEncoding: "gzip", .contentType: "text/html"])

@@ -4,11 +4,13 @@ import TransferModel
 struct DownloadAdmission {
   private let tx: LedgerTransaction
   private let target: AdmissionTarget
+  /// The listing that names the files; nil when a person does.
+  private let listing: FileID?
   private var requeued: Set<FileID> = []
   private(set) var result = PageAdmission()
 
-  init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) {
-    (self.tx, self.target) = (tx, target)
+  init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?, listing: FileID? = nil) {
+    (self.tx, self.target, self.listing) = (tx, target, listing)
     result.batch = batch
   }
 
@@ -17,7 +19,7 @@ struct DownloadAdmission {
     if let standing, standing.state != .done {
       try tx.db.requireSame(file, standing.id)
       result.queued += 1
-      return select(standing.id, of: standing.batch, file)
+      return try select(standing.id, of: standing.batch, file)
     }
     let past = try file.standing(StandingFile.pastQuery, at: try place(), tx.db)
     if let past, requeued.contains(past.id) {
@@ -30,7 +32,7 @@ struct DownloadAdmission {
       try freePath(file)
       requeued.insert(past.id)
       result.requeued += 1
-      return select(past.id, of: past.batch, file)
+      return try select(past.id, of: past.batch, file)
     }
     if let standing { try tx.replace(standing.id, isDone: true) }
     try add(file, generation: 1 + max(standing?.generation ?? 0, past?.generation ?? 0))
@@ -45,20 +47,26 @@ struct DownloadAdmission {
     let id = try tx.insertDownload(file, home, batch, generation: generation, notBeforeMs: nil)
     result.added += 1
     result.bytes += file.expected.size ?? 0
-    select(id, of: batch, file)
+    try select(id, of: batch, file)
   }
 
   /// What a listing names is chosen with it.
-  private mutating func select(_ id: FileID, of batch: BatchID, _ file: NewDownload) {
+  private mutating func select(_ id: FileID, of batch: BatchID, _ file: NewDownload) throws {
+    if let listing { return try tx.noteListed(id, of: batch, by: listing, in: result.batch) }
     if file.key.isFolder { result.files.follow(id, of: batch) }
     result.files.insert(id, of: batch)
   }
 
-  /// One of a page that a server sent: what stands in its way is no error of the page.
+  /// One of a page that a server sent: a conflict fails this file, not the page.
   mutating func admitListed(_ file: NewDownload) throws {
     if let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db), standing.state != .done {
+      guard standing.isSamePath else {
+        let path = try tx.db.path(of: standing.id) ?? file.path
+        let text = "file \(standing.id), from the same URL and not finished, is fetched to \(path.embedded)"
+        return try refuse(file, Failure(.policyExists, text))
+      }
       result.queued += 1
-      return
+      return try select(standing.id, of: standing.batch, file)
     }
     guard let other = try tx.db.unfinishedWriter(of: file) else { return try admit(file) }
     let text = "file \(other.id), from \"\(other.key.embedded)\", is fetched to the same path"
@@ -70,7 +78,7 @@ struct DownloadAdmission {
     guard let batch = result.batch else { return }
     let standing = try file.standing(StandingFile.liveQuery, at: try place(), tx.db)
     let past = try file.standing(StandingFile.pastQuery, at: try place(), tx.db)
-    if let past, past.state == .failed, past.isSamePath { return }
+    if let past, past.state == .failed, past.isSamePath { return try select(past.id, of: past.batch, file) }
     let home = try tx.home(of: batch)
     try tx.supersedeEnded(home.destination, file.key)
     try tx.insertRefused(

@@ -106,6 +106,11 @@ extension Connection {
     try first("SELECT expected FROM file WHERE id = ?", .id(id)) { storedExpectation($0.textOrNil(0)) }
   }
 
+  /// Absolute, of the file that a download becomes.
+  func path(of id: FileID) throws -> NameBytes? {
+    try first("SELECT path FROM file WHERE id = ?", .id(id)) { $0.name(0) }
+  }
+
   /// The download that is to write the same file.
   func unfinishedWriter(of file: NewDownload) throws -> (id: FileID, key: NameBytes)? {
     try first(
@@ -129,7 +134,7 @@ extension Connection {
   /// What waits or is in work must be what is asked for now.
   /// - Throws: `.usage`.
   func requireSame(_ file: NewDownload, _ id: FileID) throws {
-    let path = try first("SELECT path FROM file WHERE id = ?", .id(id)) { $0.name(0) }
+    let path = try path(of: id)
     let expected = try expectation(of: id)
     guard path != file.path || (expected != file.expected && !file.expected.isEmpty) else { return }
     let cause =

@@ -41,6 +41,7 @@ extension LedgerTransaction {
       """, .id(file), .integer(complete.size), .int(complete.attempt), .raw(proof.confirmation),
       .digest(proof.digest), .digest(proof.remoteDigest), .text(proof.etag), .text(proof.versionID),
       .text(proof.requestID), .text(proof.serverDate), .text(receipt.location), .int(wallMs))
+    logs(receipt: 1, of: file)
     let moved = try moveFile(
       file, run, to: .done,
       """

@@ -14,6 +14,8 @@ extension LedgerTransaction {
         AND NOT EXISTS (SELECT 1 FROM file g WHERE g.path = f.path AND g.is_download = 1 AND g.state = 'done' AND g.id > f.id)
       """, .id(file), .text(found.verdict.rawValue), .int(found.size), .text(proof.rawValue),
       found.digest.map { .text($0.description) } ?? .null, .int(wallMs))
+    let newest = try db.first("SELECT max(n) FROM receipt WHERE file_id = ?", .id(file)) { $0.int64(0) }
+    if changes == 1, let newest { logs(receipt: newest, of: file) }
     return try result(changes) { try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) } }
   }
 }

@@ -24,7 +24,7 @@ extension LedgerTransaction {
   public func admitListed(_ page: ListedFiles, by listing: FileID, _ run: RunID) throws -> Int {
     try requireWork(listing, run)
     let target = try target(ofListing: listing)
-    var admission = DownloadAdmission(self, target.target, batch: target.batch)
+    var admission = DownloadAdmission(self, target.target, batch: target.batch, listing: listing)
     for file in page.files { try admission.admitListed(file) }
     for refused in page.refused { try admission.refuse(refused.file, refused.failure) }
     try admission.finish()
@@ -47,6 +47,12 @@ extension LedgerTransaction {
     try recordEvent("listed", batch: batch, file: listing, detail: detail)
     try honourEnd(wish, of: listing)
     return .applied
+  }
+
+  /// A listing named a file of another batch, which counts with those that it recorded; once however often it is named.
+  func noteListed(_ file: FileID, of batch: BatchID, by listing: FileID, in home: BatchID?) throws {
+    guard batch != home else { return }
+    try db.run("INSERT OR IGNORE INTO listed_file (listing_id, file_id) VALUES (?, ?)", .id(listing), .id(file))
   }
 
   private func target(ofListing listing: FileID) throws -> (batch: BatchID, target: AdmissionTarget) {
@@ -87,7 +93,8 @@ extension LedgerTransaction {
 public struct FetchedObject: Sendable, Hashable {
   public var path: NameBytes
   public var size: Int64
-  public var etag: String
+  /// Of the session in which it was fetched: what its protocol knows of the version. Empty where there is none.
+  public var notes: [String: String]
 }
 
 extension LedgerReader {
@@ -97,11 +104,12 @@ extension LedgerReader {
     for key in keys {
       fetched[key] = try db.first(
         """
-        SELECT f.path, f.size, r.etag FROM file f JOIN receipt r ON r.file_id = f.id AND r.n = 1
+        SELECT f.path, f.size, s.notes FROM file f
+          LEFT JOIN session s ON s.id = (SELECT max(id) FROM session WHERE file_id = f.id AND state = 'completed')
         WHERE f.destination_id = (SELECT destination_id FROM file WHERE id = ?) AND f.key = ? AND f.live = 1
           AND f.state = 'done'
         """, .id(listing), .name(key)
-      ) { FetchedObject(path: $0.name(0), size: $0.int64(1), etag: $0.text(2)) }
+      ) { FetchedObject(path: $0.name(0), size: $0.int64(1), notes: storedValues($0.textOrNil(2))) }
     }
     return fetched
   }

@@ -1,0 +1,14 @@
+internal import CSys
+
+/// How long our own files and readers kept the thread of a pool, which sends and receives nothing meanwhile. Used by
+/// that thread.
+final class OwnTime {
+  /// In nanoseconds, since the pool began.
+  private(set) var ns: Int64 = 0
+
+  func measured<T>(_ body: () -> T) -> T {
+    let startNs = csys_boottime_ns()
+    defer { ns += csys_boottime_ns() - startNs }
+    return body()
+  }
+}

@@ -1,0 +1,67 @@
+import TransferModel
+
+/// How far a listing is, in the notes of its session.
+///
+/// A server whose markers lead in a circle would be asked for ever. Of all pages only one is remembered, that whose
+/// number was the last power of two: a circle comes back to it after at most three times as many pages as lead into the
+/// circle and around it (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980).
+struct ListingProgress {
+  private enum Key {
+    static let next = "next", found = "found", skipped = "skipped", pages = "pages", empty = "empty"
+    static let earlierNext = "earlier_next", earlierKey = "earlier_key"
+  }
+  /// A server may leave out what was deleted, or what it may not show, so that pages name nothing.
+  private static let mostEmpty = 1_000
+
+  /// Where the next page begins, in the words of the protocol; nil before the first and behind the last.
+  var next: String?
+  var found = 0
+  var skipped = 0
+  private var pages = 0
+  /// Pages in a row, up to the last one, that named nothing.
+  private var empty = 0
+  /// Of the page that is remembered: where the one behind it begins, and its last key, percent-encoded.
+  private var earlier: (next: String, key: String)
+
+  init(_ session: SessionFacts?) {
+    let notes = session?.notes ?? [:]
+    func number(_ key: String) -> Int { notes[key].flatMap { Int($0) } ?? 0 }
+    next = notes[Key.next]
+    (found, skipped, pages, empty) = (number(Key.found), number(Key.skipped), number(Key.pages), number(Key.empty))
+    earlier = (notes[Key.earlierNext] ?? "", notes[Key.earlierKey] ?? "")
+  }
+
+  var notes: [String: String] {
+    [
+      Key.next: next ?? "", Key.found: String(found), Key.skipped: String(skipped), Key.pages: String(pages),
+      Key.empty: String(empty), Key.earlierNext: earlier.next, Key.earlierKey: earlier.key,
+    ]
+  }
+
+  /// The page that brought `objects` and left `skipped` out; `next` is where the one after it begins, and `last` the
+  /// last key that it named. A failure when the list does not get on.
+  mutating func page(
+    _ objects: [ListedObject], skipped: Int, next: String?, last: NameBytes? = nil
+  ) -> Interpretation {
+    self.next = next
+    found += objects.count + skipped
+    self.skipped += skipped
+    if let next, let text = loop(next, last) { return .failed(Failure(.protoBadReply, text), .permanent) }
+    return Interpretation(
+      .listed(ListedPage(objects: objects, isLast: next == nil, found: found, skipped: self.skipped))
+    ).with(notes: notes)
+  }
+
+  /// Why it would never end; nil when nothing shows that.
+  private mutating func loop(_ next: String, _ last: NameBytes?) -> String? {
+    pages += 1
+    empty = last == nil ? empty + 1 : 0
+    let key = last.map { PercentEncoding.component($0.bytes) } ?? ""
+    if pages > 1, next == earlier.next || (!key.isEmpty && key == earlier.key) {
+      return "page \(pages) of the list leads back to an earlier one: it would never end"
+    }
+    if empty >= Self.mostEmpty { return "\(empty) pages of the list in a row name nothing, and it does not end" }
+    if pages & (pages - 1) == 0 { earlier = (next, key) }
+    return nil
+  }
+}
