@@ -64,7 +64,8 @@ let package = Package(
       "TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", httpTypes]),
     room("TransferProtocols", ["CDigest", "CProfiles", "CYAML", "TransferModel", httpTypes]),
     room("CurlTransport", ["CCurl", "CSys", "TransferModel", httpTypes]),
-    room("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferModel"]),
+    room("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferLog", "TransferModel"]),
+    room("TransferLog", ["CDigest", "TransferModel"]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     // Takes types and constants from libcurl's header, and is not linked with it: it loads the library when it is
@@ -96,11 +97,12 @@ let package = Package(
     tests(
       "TransferIntegrationTests",
       ["Receiver", "TransferEngine", "TransferLedger", "TransferModel", "TransferProtocols", "Transfers"]),
-    tests("TransferLedgerTests", ["CMigrations", "CSQLite", "TransferLedger", "TransferModel"]),
+    tests("TransferLedgerTests", ["CMigrations", "CSQLite", "TransferLedger", "TransferLog", "TransferModel"]),
+    tests("TransferLogTests", ["TransferLog", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),
     tests("RepositoryTests", ["TransfersCLI", "Transfers", "TransferModel", argumentParser]),
     tests("TransferProtocolsTests", ["CDigest", "TransferModel", "TransferProtocols", httpTypes]),
-    tests("TransferReportsTests", ["TransferReports", "TransferModel"]),
+    tests("TransferReportsTests", ["CDigest", "TransferReports", "TransferModel"]),
     // They run the built programs, which the dependencies make sure are there.
     tests(
       "TransfersCLITests",

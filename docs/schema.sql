@@ -26,8 +26,11 @@ CREATE TABLE attempt (
   dns_ms INTEGER,
   connect_ms INTEGER,
   tls_ms INTEGER,
+  sent_ms INTEGER,
   first_byte_ms INTEGER,
   total_ms INTEGER,
+  -- NULL when no rate held a body back.
+  held_ms INTEGER CHECK (held_ms > 0),
   remote_ip TEXT,
   http_version TEXT,
   request_id TEXT,
@@ -72,6 +75,7 @@ WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OR NEW.message IS NOT OLD.message OR NEW.http_status IS NOT OLD.http_status OR NEW.curl_code IS NOT OLD.curl_code
   OR NEW.errno IS NOT OLD.errno OR NEW.dns_ms IS NOT OLD.dns_ms OR NEW.connect_ms IS NOT OLD.connect_ms
   OR NEW.tls_ms IS NOT OLD.tls_ms OR NEW.first_byte_ms IS NOT OLD.first_byte_ms OR NEW.total_ms IS NOT OLD.total_ms
+  OR NEW.sent_ms IS NOT OLD.sent_ms OR NEW.held_ms IS NOT OLD.held_ms
   OR NEW.remote_ip IS NOT OLD.remote_ip OR NEW.http_version IS NOT OLD.http_version
   OR NEW.request_id IS NOT OLD.request_id OR NEW.retry_after_ms IS NOT OLD.retry_after_ms
   OR NEW.backoff_ms IS NOT OLD.backoff_ms OR NEW.reply_excerpt IS NOT OLD.reply_excerpt
@@ -314,6 +318,8 @@ CREATE TABLE engine_run (
   -- The same by the boot clock of boot_id, which nobody moves: together they tell how far the wall clock was moved.
   started_boot_ms INTEGER,
   heartbeat_boot_ms INTEGER,
+  -- For how long its process had used processors at the last heartbeat, in milliseconds.
+  processor_ms INTEGER CHECK (processor_ms >= 0),
   ended_at INTEGER,
   how TEXT,
   origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
@@ -367,6 +373,8 @@ CREATE INDEX event_batch ON event (batch_id) WHERE batch_id IS NOT NULL;
 CREATE UNIQUE INDEX event_merged ON event (origin_id, origin_event) WHERE origin_id IS NOT NULL;
 
 CREATE INDEX event_part ON event (part_of) WHERE part_of IS NOT NULL;
+
+CREATE INDEX event_slept ON event (at) WHERE verb = 'slept';
 
 CREATE TRIGGER event_birth BEFORE INSERT ON event
 WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
@@ -644,37 +652,42 @@ CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
 WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
 BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
 
-CREATE TABLE log_checkpoint (
-  size INTEGER PRIMARY KEY CHECK (size >= 1),
-  root BLOB NOT NULL CHECK (length(root) = 32),
-  recorded_at INTEGER NOT NULL
+CREATE TABLE listed_file (
+  listing_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  PRIMARY KEY (listing_id, file_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX listed_file_named ON listed_file (file_id);
+
+CREATE TRIGGER listed_file_birth BEFORE INSERT ON listed_file
+WHEN (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
+    WHERE l.id = NEW.listing_id AND f.id = NEW.file_id) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'a listing in work names files of other batches'); END;
+
+CREATE TRIGGER listed_file_fixed BEFORE UPDATE ON listed_file
+BEGIN SELECT RAISE(FAIL, 'what a listing named does not change'); END;
+
+CREATE TRIGGER listed_file_stays BEFORE DELETE ON listed_file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE log_group (
+  -- Place of its first leaf in the tree, from 0.
+  first_leaf INTEGER PRIMARY KEY CHECK (first_leaf >= 0),
+  leaves INTEGER NOT NULL CHECK (leaves >= 1),
+  -- Of which row each leaf is: a byte for the kind (1 receipt, 2 attempt, 3 event, 4 attempt with credited bytes), then
+  -- its number and, of a receipt, which one of its file, of a credit the bytes transferred and acknowledged before it,
+  -- 7 bits a byte.
+  entries BLOB NOT NULL,
+  hashes BLOB NOT NULL CHECK (length(hashes) = 32 * leaves)
 ) STRICT;
 
-CREATE TRIGGER log_checkpoint_birth BEFORE INSERT ON log_checkpoint
-WHEN EXISTS (SELECT 1 FROM log_checkpoint WHERE size >= NEW.size)
-  OR NOT EXISTS (SELECT 1 FROM log_leaf WHERE id = NEW.size - 1)
-BEGIN SELECT RAISE(FAIL, 'a checkpoint is of leaves that are there, and of more than the one before'); END;
+CREATE TRIGGER log_group_birth BEFORE INSERT ON log_group
+WHEN NEW.first_leaf <> coalesce((SELECT first_leaf + leaves FROM log_group ORDER BY first_leaf DESC LIMIT 1), 0)
+BEGIN SELECT RAISE(FAIL, 'leaves are appended'); END;
 
-CREATE TRIGGER log_checkpoint_fixed BEFORE UPDATE ON log_checkpoint BEGIN SELECT RAISE(FAIL, 'a checkpoint does not change'); END;
+CREATE TRIGGER log_group_fixed BEFORE UPDATE ON log_group BEGIN SELECT RAISE(FAIL, 'a leaf does not change'); END;
 
-CREATE TRIGGER log_checkpoint_stays BEFORE DELETE ON log_checkpoint BEGIN SELECT RAISE(FAIL, 'history stays'); END;
-
-CREATE TABLE log_leaf (
-  -- Its place in the tree, from 0.
-  id INTEGER PRIMARY KEY CHECK (id >= 0),
-  kind TEXT NOT NULL CHECK (kind = 'receipt' OR kind = 'attempt' OR kind = 'event'),
-  row_id INTEGER NOT NULL,
-  -- Of a receipt: which one of its file.
-  n INTEGER CHECK ((n IS NOT NULL) = (kind = 'receipt')),
-  hash BLOB NOT NULL CHECK (length(hash) = 32)
-) STRICT;
-
-CREATE TRIGGER log_leaf_birth BEFORE INSERT ON log_leaf WHEN NEW.id <> coalesce((SELECT max(id) + 1 FROM log_leaf), 0)
-BEGIN SELECT RAISE(FAIL, 'a leaf is appended'); END;
-
-CREATE TRIGGER log_leaf_fixed BEFORE UPDATE ON log_leaf BEGIN SELECT RAISE(FAIL, 'a leaf does not change'); END;
-
-CREATE TRIGGER log_leaf_stays BEFORE DELETE ON log_leaf BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER log_group_stays BEFORE DELETE ON log_group BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 CREATE TABLE origin_store (
   id INTEGER PRIMARY KEY,
@@ -901,8 +914,10 @@ SELECT
   a.dns_ms AS dns_ms,
   a.connect_ms AS connect_ms,
   a.tls_ms AS tls_ms,
+  a.sent_ms AS sent_ms,
   a.first_byte_ms AS first_byte_ms,
   a.total_ms AS total_ms,
+  a.held_ms AS held_ms,
   a.remote_ip AS remote_ip,
   a.http_version AS http_version,
   a.request_id AS request_id,
@@ -1081,6 +1096,7 @@ SELECT
   started_boot_ms,
   heartbeat_at,
   heartbeat_boot_ms,
+  processor_ms,
   ended_at,
   how
 FROM engine_run;

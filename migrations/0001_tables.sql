@@ -25,10 +25,10 @@
 -- chunk (64), and six indexes, beside each of which stands what it is for.
 --
 -- Prune and merge find their rows through the indexes that are here: all rows of a batch through file_batch, and those
--- of a file through chunk's UNIQUE, attempt_file, session_file, event_range_file and the keys of receipt, sighting and
--- sent_body; what was merged before through the uids, and event_merged. References to a chunk or an attempt
--- (attempt.chunk_id, chunk.done_attempt, receipt.attempt_id) have no index of their own, which each file would pay for:
--- a prune deletes whole files with `PRAGMA foreign_keys` off.
+-- of a file through chunk's UNIQUE, attempt_file, session_file, event_range_file, listed_file_named and the keys of
+-- receipt, sighting, listed_file and sent_body; what was merged before through the uids, and event_merged. References
+-- to a chunk or an attempt (attempt.chunk_id, chunk.done_attempt, receipt.attempt_id) have no index of their own, which
+-- each file would pay for: a prune deletes whole files with `PRAGMA foreign_keys` off.
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The ledger itself.
@@ -94,6 +94,8 @@ CREATE TABLE engine_run (
   -- The same by the boot clock of boot_id, which nobody moves: together they tell how far the wall clock was moved.
   started_boot_ms INTEGER,
   heartbeat_boot_ms INTEGER,
+  -- For how long its process had used processors at the last heartbeat, in milliseconds.
+  processor_ms INTEGER CHECK (processor_ms >= 0),
   ended_at INTEGER,
   how TEXT,
   origin_id INTEGER REFERENCES origin_store (id) DEFERRABLE INITIALLY DEFERRED,
@@ -275,6 +277,15 @@ CREATE TABLE sighting (
   seen_at INTEGER NOT NULL
 ) STRICT;
 
+-- Files of other batches that a listing named: they wait or are in work there, go on there, or were refused before.
+-- They count as files of the `pull` that the listing is of. Those of its own batch are found through their numbers.
+CREATE TABLE listed_file (
+  listing_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  PRIMARY KEY (listing_id, file_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX listed_file_named ON listed_file (file_id);
+
 -- In a copy of a ledger: files that were not at rest when it was made. Its original may have sent them since. A row
 -- goes when its doubt was settled or a person trusts the copy.
 CREATE TABLE doubt (
@@ -384,8 +395,11 @@ CREATE TABLE attempt (
   dns_ms INTEGER,
   connect_ms INTEGER,
   tls_ms INTEGER,
+  sent_ms INTEGER,
   first_byte_ms INTEGER,
   total_ms INTEGER,
+  -- NULL when no rate held a body back.
+  held_ms INTEGER CHECK (held_ms > 0),
   remote_ip TEXT,
   http_version TEXT,
   request_id TEXT,
@@ -469,6 +483,7 @@ CREATE TABLE event (
 CREATE UNIQUE INDEX event_merged ON event (origin_id, origin_event) WHERE origin_id IS NOT NULL;
 CREATE INDEX event_batch ON event (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX event_part ON event (part_of) WHERE part_of IS NOT NULL;
+CREATE INDEX event_slept ON event (at) WHERE verb = 'slept';
 
 -- The files of an event, all of its batch: ranges of numbers, in order and apart. Ranges are short, so that those which
 -- hold a file are among the few that begin not far below its number.
@@ -480,22 +495,18 @@ CREATE TABLE event_range (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_range_file ON event_range (first_file, last_file);
 
--- An append-only log of what receipts, ended attempts and events say: a Merkle tree (RFC 6962 section 2) whose leaves
--- are in the order of their numbers, so that nobody can change what was recorded without its root being another.
-CREATE TABLE log_leaf (
-  -- Its place in the tree, from 0.
-  id INTEGER PRIMARY KEY CHECK (id >= 0),
-  kind TEXT NOT NULL CHECK (kind = 'receipt' OR kind = 'attempt' OR kind = 'event'),
-  row_id INTEGER NOT NULL,
-  -- Of a receipt: which one of its file.
-  n INTEGER CHECK ((n IS NOT NULL) = (kind = 'receipt')),
-  hash BLOB NOT NULL CHECK (length(hash) = 32)
-) STRICT;
--- Roots of the tree at some sizes.
-CREATE TABLE log_checkpoint (
-  size INTEGER PRIMARY KEY CHECK (size >= 1),
-  root BLOB NOT NULL CHECK (length(root) = 32),
-  recorded_at INTEGER NOT NULL
+-- An append-only log of what receipts, ended attempts and events say: a Merkle tree (RFC 6962 section 2), so that
+-- nobody can change what was recorded without its head being another. Each transaction that ends such rows appends one
+-- row here with their leaves. docs/receipts.md says which bytes a leaf is the hash of.
+CREATE TABLE log_group (
+  -- Place of its first leaf in the tree, from 0.
+  first_leaf INTEGER PRIMARY KEY CHECK (first_leaf >= 0),
+  leaves INTEGER NOT NULL CHECK (leaves >= 1),
+  -- Of which row each leaf is: a byte for the kind (1 receipt, 2 attempt, 3 event, 4 attempt with credited bytes), then
+  -- its number and, of a receipt, which one of its file, of a credit the bytes transferred and acknowledged before it,
+  -- 7 bits a byte.
+  entries BLOB NOT NULL,
+  hashes BLOB NOT NULL CHECK (length(hashes) = 32 * leaves)
 ) STRICT;
 
 -- ---------------------------------------------------------------------------------------------------------------------

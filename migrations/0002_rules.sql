@@ -182,6 +182,13 @@ BEGIN SELECT RAISE(FAIL, 'a file that is sent or done is sighted, and has one ne
 CREATE TRIGGER sighting_fixed BEFORE UPDATE ON sighting WHEN NEW.file_id <> OLD.file_id
 BEGIN SELECT RAISE(FAIL, 'a sighting keeps its file'); END;
 CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER listed_file_birth BEFORE INSERT ON listed_file
+WHEN (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
+    WHERE l.id = NEW.listing_id AND f.id = NEW.file_id) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'a listing in work names files of other batches'); END;
+CREATE TRIGGER listed_file_fixed BEFORE UPDATE ON listed_file
+BEGIN SELECT RAISE(FAIL, 'what a listing named does not change'); END;
+CREATE TRIGGER listed_file_stays BEFORE DELETE ON listed_file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What is done for a file.
@@ -307,6 +314,7 @@ WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OR NEW.message IS NOT OLD.message OR NEW.http_status IS NOT OLD.http_status OR NEW.curl_code IS NOT OLD.curl_code
   OR NEW.errno IS NOT OLD.errno OR NEW.dns_ms IS NOT OLD.dns_ms OR NEW.connect_ms IS NOT OLD.connect_ms
   OR NEW.tls_ms IS NOT OLD.tls_ms OR NEW.first_byte_ms IS NOT OLD.first_byte_ms OR NEW.total_ms IS NOT OLD.total_ms
+  OR NEW.sent_ms IS NOT OLD.sent_ms OR NEW.held_ms IS NOT OLD.held_ms
   OR NEW.remote_ip IS NOT OLD.remote_ip OR NEW.http_version IS NOT OLD.http_version
   OR NEW.request_id IS NOT OLD.request_id OR NEW.retry_after_ms IS NOT OLD.retry_after_ms
   OR NEW.backoff_ms IS NOT OLD.backoff_ms OR NEW.reply_excerpt IS NOT OLD.reply_excerpt
@@ -366,16 +374,11 @@ CREATE TRIGGER origin_store_fixed BEFORE UPDATE ON origin_store WHEN NEW.id <> O
 BEGIN SELECT RAISE(FAIL, 'another ledger keeps its uid'); END;
 CREATE TRIGGER origin_store_stays BEFORE DELETE ON origin_store BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
-CREATE TRIGGER log_leaf_birth BEFORE INSERT ON log_leaf WHEN NEW.id <> coalesce((SELECT max(id) + 1 FROM log_leaf), 0)
-BEGIN SELECT RAISE(FAIL, 'a leaf is appended'); END;
-CREATE TRIGGER log_leaf_fixed BEFORE UPDATE ON log_leaf BEGIN SELECT RAISE(FAIL, 'a leaf does not change'); END;
-CREATE TRIGGER log_leaf_stays BEFORE DELETE ON log_leaf BEGIN SELECT RAISE(FAIL, 'history stays'); END;
-CREATE TRIGGER log_checkpoint_birth BEFORE INSERT ON log_checkpoint
-WHEN EXISTS (SELECT 1 FROM log_checkpoint WHERE size >= NEW.size)
-  OR NOT EXISTS (SELECT 1 FROM log_leaf WHERE id = NEW.size - 1)
-BEGIN SELECT RAISE(FAIL, 'a checkpoint is of leaves that are there, and of more than the one before'); END;
-CREATE TRIGGER log_checkpoint_fixed BEFORE UPDATE ON log_checkpoint BEGIN SELECT RAISE(FAIL, 'a checkpoint does not change'); END;
-CREATE TRIGGER log_checkpoint_stays BEFORE DELETE ON log_checkpoint BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER log_group_birth BEFORE INSERT ON log_group
+WHEN NEW.first_leaf <> coalesce((SELECT first_leaf + leaves FROM log_group ORDER BY first_leaf DESC LIMIT 1), 0)
+BEGIN SELECT RAISE(FAIL, 'leaves are appended'); END;
+CREATE TRIGGER log_group_fixed BEFORE UPDATE ON log_group BEGIN SELECT RAISE(FAIL, 'a leaf does not change'); END;
+CREATE TRIGGER log_group_stays BEFORE DELETE ON log_group BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Sums. One is not changed; it goes when a row comes to it or changes, and a run writes it anew.

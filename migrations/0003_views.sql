@@ -45,6 +45,7 @@ SELECT
   started_boot_ms,
   heartbeat_at,
   heartbeat_boot_ms,
+  processor_ms,
   ended_at,
   how
 FROM engine_run;
@@ -61,6 +62,7 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_runs', 'started_boot_ms', 'INTEGER', 'ms', 'Start by the boot clock of boot_id. It is never moved: heartbeat_at - started_at less the same of these is how far the wall clock was.'),
   ('v_runs', 'heartbeat_at', 'INTEGER', 'ms', 'Last sign of life.'),
   ('v_runs', 'heartbeat_boot_ms', 'INTEGER', 'ms', 'Last sign of life by the boot clock.'),
+  ('v_runs', 'processor_ms', 'INTEGER', 'ms', 'For how long its process had used processors by then; NULL in runs of older programs.'),
   ('v_runs', 'ended_at', 'INTEGER', 'ms', 'End; NULL while it runs, or when it died and no other run followed.'),
   ('v_runs', 'how', 'TEXT', '', 'How it ended: done, drained, interrupted, recovered, crashed, failed: reason, …');
 
@@ -271,8 +273,10 @@ SELECT
   a.dns_ms AS dns_ms,
   a.connect_ms AS connect_ms,
   a.tls_ms AS tls_ms,
+  a.sent_ms AS sent_ms,
   a.first_byte_ms AS first_byte_ms,
   a.total_ms AS total_ms,
+  a.held_ms AS held_ms,
   a.remote_ip AS remote_ip,
   a.http_version AS http_version,
   a.request_id AS request_id,
@@ -305,8 +309,10 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_attempts', 'dns_ms', 'INTEGER', 'ms', 'From the start to the address; NULL when it did not get there.'),
   ('v_attempts', 'connect_ms', 'INTEGER', 'ms', 'From the start to the connection.'),
   ('v_attempts', 'tls_ms', 'INTEGER', 'ms', 'From the start to the end of the TLS handshake.'),
+  ('v_attempts', 'sent_ms', 'INTEGER', 'ms', 'From the start to the last byte of the body that was handed to the network; NULL without a body, and when it was not sent whole.'),
   ('v_attempts', 'first_byte_ms', 'INTEGER', 'ms', 'From the start to the first byte of the answer.'),
   ('v_attempts', 'total_ms', 'INTEGER', 'ms', 'From the start to the end.'),
+  ('v_attempts', 'held_ms', 'INTEGER', 'ms', 'Of that: how long a rate limit of ours held the body back; NULL when none did.'),
   ('v_attempts', 'remote_ip', 'TEXT', '', 'Address of the server.'),
   ('v_attempts', 'http_version', 'TEXT', '', '1.1, 2, …'),
   ('v_attempts', 'request_id', 'TEXT', '', 'The server''s name for the request.'),
@@ -330,7 +336,7 @@ FROM event;
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_events', 'id', 'INTEGER', '', 'Number of the event in this ledger.'),
   ('v_events', 'at', 'INTEGER', 'ms', 'When.'),
-  ('v_events', 'verb', 'TEXT', '', 'What was done: added, asked, paused, resumed, cancelled, retried, resolved, removed, cleaned, set, recovered, …'),
+  ('v_events', 'verb', 'TEXT', '', 'What was done: added, asked, paused, resumed, cancelled, retried, resolved, removed, cleaned, set, recovered, slept, …'),
   ('v_events', 'batch_id', 'INTEGER', '', 'Its batch, when it is about one.'),
   ('v_events', 'part_of', 'INTEGER', 'id', 'The event that it goes on with, when a verb took several transactions; NULL in the first one.'),
   ('v_events', 'files', 'INTEGER', '', 'How many files it is about, as in v_event_ranges; 0 when it is about a batch or the ledger.'),

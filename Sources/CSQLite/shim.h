@@ -48,3 +48,55 @@ static inline int csqlite_add_tally(sqlite3 *_Nonnull db) {
   int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
   return sqlite3_create_function_v2(db, "tally", 1, flags, NULL, NULL, csqlite_tally_step, csqlite_tally_final, NULL);
 }
+
+// Where bytes are gathered: `length` counts them also when there is no room for them any more.
+typedef struct {
+  unsigned char *_Nonnull bytes;
+  size_t capacity, length;
+} csqlite_buffer;
+
+static inline void csqlite_append(csqlite_buffer *_Nonnull buffer, const void *_Nullable bytes, size_t length) {
+  if (length != 0 && buffer->length + length <= buffer->capacity)
+    __builtin_memcpy(buffer->bytes + buffer->length, bytes, length);
+  buffer->length += length;
+}
+
+// The head of an item of CBOR in its shortest form: RFC 8949 section 4.2.1.
+static inline void csqlite_append_cbor_head(csqlite_buffer *_Nonnull buffer, unsigned major, sqlite3_uint64 value) {
+  unsigned char head[9];
+  unsigned width = value < 24 ? 0 : value <= 0xFF ? 1 : value <= 0xFFFF ? 2 : value <= 0xFFFFFFFF ? 4 : 8;
+  unsigned extra = width == 0 ? (unsigned)value : width == 1 ? 24 : width == 2 ? 25 : width == 4 ? 26 : 27;
+  head[0] = (unsigned char)(major << 5 | extra);
+  for (unsigned i = 0; i < width; i++) head[1 + i] = (unsigned char)(value >> (8 * (width - 1 - i)));
+  csqlite_append(buffer, head, 1 + width);
+}
+
+static inline void csqlite_append_cbor_integer(csqlite_buffer *_Nonnull buffer, sqlite3_int64 value) {
+  if (value < 0) csqlite_append_cbor_head(buffer, 1, (sqlite3_uint64)(-1 - value));
+  else csqlite_append_cbor_head(buffer, 0, (sqlite3_uint64)value);
+}
+
+// The columns of the current row from `first` on as items of CBOR: integers, texts, byte strings and null. What a
+// STRICT table cannot hold, a real number, is one of 64 bits.
+static inline void csqlite_append_cbor_row(csqlite_buffer *_Nonnull buffer, sqlite3_stmt *_Nonnull row, int first, int count) {
+  for (int i = first; i < first + count; i++) {
+    int type = sqlite3_column_type(row, i);
+    if (type == SQLITE_INTEGER) {
+      csqlite_append_cbor_integer(buffer, sqlite3_column_int64(row, i));
+    } else if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
+      const void *bytes = type == SQLITE_TEXT ? (const void *)sqlite3_column_text(row, i) : sqlite3_column_blob(row, i);
+      size_t length = (size_t)sqlite3_column_bytes(row, i);
+      csqlite_append_cbor_head(buffer, type == SQLITE_TEXT ? 3 : 2, length);
+      csqlite_append(buffer, bytes, length);
+    } else if (type == SQLITE_FLOAT) {
+      double real = sqlite3_column_double(row, i);
+      unsigned char item[9] = {0xFB};
+      sqlite3_uint64 bits;
+      __builtin_memcpy(&bits, &real, sizeof bits);
+      for (int n = 0; n < 8; n++) item[1 + n] = (unsigned char)(bits >> (8 * (7 - n)));
+      csqlite_append(buffer, item, sizeof item);
+    } else {
+      csqlite_append(buffer, "\xF6", 1);
+    }
+  }
+}

@@ -48,14 +48,24 @@ final class Exchange {
   /// Since when libcurl waits for our limiter; the moment at which it may go on. nil while it does not wait.
   private(set) var heldUntilNs: Int64?
   private var wasHeld = false
+  /// Since when it waits, and how long it waited before.
+  private var heldSinceNs: Int64?
+  private var heldNs: Int64 = 0
+  /// When the last byte of the body was taken.
+  private(set) var sentNs: Int64?
   private var grant: RateLimiter.Grant?
   private let limiter: RateLimiter
+  /// Of all requests of the thread, and what of it the last look for a stall has seen.
+  private let ownTime: OwnTime
+  private var seenOwnNs: Int64
   let length: Int64
 
-  init(_ order: Order, easy: EasyHandle, limiter: RateLimiter) {
+  init(_ order: Order, easy: EasyHandle, limiter: RateLimiter, ownTime: OwnTime) {
     self.order = order
     self.easy = easy
     self.limiter = limiter
+    self.ownTime = ownTime
+    seenOwnNs = ownTime.ns
     length = order.request.body.length ?? 0
     addresses = AddressGuard(order.request.addresses)
     answer = AnswerCollector(
@@ -75,6 +85,7 @@ final class Exchange {
     switch readBody(UnsafeMutableRawBufferPointer(rebasing: buffer[..<allowed])) {
     case .success(let count):
       offset += Int64(count)
+      if offset == length { sentNs = csys_boottime_ns() }
       grant?.bytes -= count
       publishBytes()
       return count
@@ -101,7 +112,7 @@ final class Exchange {
     guard (0...length).contains(target) else { return false }
     // By now libcurl has forgotten how many of them it sent.
     if bytesInFirstPass == nil, offset > 0 { bytesInFirstPass = offset }
-    offset = target
+    (offset, sentNs) = (target, nil)
     publishBytes()
     return true
   }
@@ -120,7 +131,7 @@ final class Exchange {
   /// Offers the body of the final answer to the sink. False ends the transfer.
   private func askSink() -> Bool {
     guard let sink = order.request.sink else { return true }
-    switch sink.begin(status: answer.status, fields: answer.fields) {
+    switch ownTime.measured({ sink.begin(status: answer.status, fields: answer.fields) }) {
     case .success(let takesBody): isForSink = takesBody
     case .failure(let failure): bodyFailure = failure
     }
@@ -139,7 +150,7 @@ final class Exchange {
         repeated = next
         return nil
       }
-      bodyFailure = sink.write(UnsafeRawBufferPointer(rebasing: piece[next..<next + allowed]))
+      bodyFailure = ownTime.measured { sink.write(UnsafeRawBufferPointer(rebasing: piece[next..<next + allowed])) }
       guard bodyFailure == nil else { return false }
       next += allowed
       grant?.bytes -= allowed
@@ -158,7 +169,7 @@ final class Exchange {
       }
       return .success(buffer.count)
     case .source(let source):
-      let result = source.read(into: buffer, at: offset)
+      let result = ownTime.measured { source.read(into: buffer, at: offset) }
       guard case .success(let count) = result else { return result }
       if count <= 0 { return .failure(Failure(.sourceShortRead, "the body ended at byte \(offset) of \(length)")) }
       if count > buffer.count {
@@ -175,6 +186,7 @@ final class Exchange {
     guard let grant else { return wanted }
     if grant.readyNs <= now { return min(wanted, grant.bytes) }
     heldUntilNs = grant.readyNs
+    heldSinceNs = heldSinceNs ?? now
     wasHeld = true
     return 0
   }
@@ -182,11 +194,15 @@ final class Exchange {
   /// Lets libcurl go on after it had to wait. It delivers what it kept of the answer before this returns; when that is
   /// not taken, the error comes back here, and nothing but the caller ends the transfer (libcurl 7.88.1).
   func release() -> CURLcode {
-    heldUntilNs = nil
+    heldNs = heldNs(until: csys_boottime_ns())
+    (heldUntilNs, heldSinceNs) = (nil, nil)
     let code = ccurl_resume(easy.raw)
     // The transfer has no connection any more, so nothing is paused.
     return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
   }
+
+  /// How long the rates have held it, also while it still waits.
+  func heldNs(until nowNs: Int64) -> Int64 { heldNs + (heldSinceNs.map { nowNs - $0 } ?? 0) }
 
   /// Drops a permission of an older rate, so that the next bytes are booked under the new one.
   func dropGrant(unlessOf generation: Int) {
@@ -210,7 +226,9 @@ final class Exchange {
     wasHeld = heldUntilNs != nil
     if stall == nil { stall = StallWatch(limitMs: order.request.limits.stallMs, nowNs: nowNs) }
     let moved = easy.offset(CURLINFO_SIZE_UPLOAD_T) + answer.receivedBytes + received
-    return stall?.isStalled(moved: moved, isExcused: isExcused, nowNs: nowNs, limitMs: answerMs) ?? false
+    let ownNs = ownTime.ns - seenOwnNs
+    seenOwnNs = ownTime.ns
+    return stall?.isStalled(moved: moved, isExcused: isExcused, ownNs: ownNs, nowNs: nowNs, limitMs: answerMs) ?? false
   }
 
   /// The limit in place of `stallMs` when there is another one for this moment: while the answer is awaited.

@@ -16,6 +16,7 @@ final class PoolLoop {
   private var freeHandles: [EasyHandle] = []
   private var generation: Int
   private var nextStallCheckNs = Int64.max
+  private let ownTime = OwnTime()
 
   init(_ pool: CurlPool, _ multi: MultiHandle, _ configuration: CurlConfiguration, _ limiter: RateLimiter) {
     self.pool = pool
@@ -75,7 +76,7 @@ final class PoolLoop {
     guard let easy = freeHandles.popLast() ?? EasyHandle(share: multi.share) else {
       return deliver(.refused(CURLE_OUT_OF_MEMORY), to: order)
     }
-    let exchange = Exchange(order, easy: easy, limiter: limiter)
+    let exchange = Exchange(order, easy: easy, limiter: limiter, ownTime: ownTime)
     let code = exchange.configure(configuration)
     guard code == CURLE_OK else { return deliver(.refused(code), to: order) }
     guard exchange.guardAddresses() else {

@@ -14,6 +14,7 @@ extension LedgerReader {
       findings += rows.map { Finding(invariant: name, detail: $0) }
     }
     findings += try changedSchema().prefix(100).map { Finding(invariant: Self.schemaRule, detail: $0) }
+    findings += try damagedLog().map { Finding(invariant: Self.logRule, detail: $0) }
     return findings + (try damagedAttemptSums().prefix(100).map { Finding(invariant: Self.attemptSumRule, detail: $0) })
   }
 
@@ -21,8 +22,8 @@ extension LedgerReader {
   /// recovered. They can be run by any SQLite program.
   public static let invariants: [(name: String, sql: String)] = rowRules + attemptRules + sessionRules + historyRules
 
-  /// With the two that are no statements.
-  public static var ruleCount: Int { invariants.count + [attemptSumRule, schemaRule].count }
+  /// With the rules that are checked by code and not by a statement.
+  public static var ruleCount: Int { invariants.count + [attemptSumRule, schemaRule, logRule].count }
 
   private static let rowRules: [(name: String, sql: String)] = [
     ("I01 references exist", #"SELECT "table", rowid, parent FROM pragma_foreign_key_check"#),

@@ -1,4 +1,4 @@
-/// The two clocks of the engine. Tests replace them; nothing else in the product asks the system for the time.
+/// The clocks of the engine. Tests replace them; nothing else in the product asks the system for the time.
 public protocol TransferClock: Sendable {
   /// Milliseconds since 1970 UTC. For rows, display and HTTP dates only; it may jump.
   var wallMs: Int64 { get }
@@ -8,8 +8,14 @@ public protocol TransferClock: Sendable {
   /// What the wall clock says at this moment, where ``wallMs`` keeps to what it said when something began: for the
   /// times of people and servers, deadlines and signatures.
   var civilMs: Int64 { get }
+  /// Like ``bootMs`` without the time in which the machine slept: how far the two move apart is how long it slept.
+  var awakeMs: Int64 { get }
+  /// Milliseconds for which this process has used processors; nil where that is not known.
+  var processorMs: Int64? { get }
 }
 
 extension TransferClock {
   public var civilMs: Int64 { wallMs }
+  public var awakeMs: Int64 { bootMs }
+  public var processorMs: Int64? { nil }
 }

@@ -191,8 +191,12 @@ public struct TransferReply: Sendable {
     public var dnsMs: Int64 = -1
     public var connectMs: Int64 = -1
     public var tlsMs: Int64 = -1
+    /// To the last byte of the body that was handed to the network.
+    public var sentMs: Int64 = -1
     public var firstByteMs: Int64 = -1
     public var totalMs: Int64 = -1
+    /// How long its bodies waited for the rates of ``Transport/setRate(bytesPerSecond:of:)``.
+    public var heldMs: Int64 = 0
     public init() {}
   }
 }

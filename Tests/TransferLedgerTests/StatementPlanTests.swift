@@ -23,9 +23,11 @@ import TransferModel
     "Queries/BatchQueries.swift", "Queries/BatchStates.swift", "Queries/BatchTotalsQueries.swift",
     "Queries/ChunkQueries.swift",
     "Queries/EventQueries.swift", "Queries/FailureQueries.swift", "Queries/FileQueries.swift",
+    "Queries/FlowQueries.swift", "Queries/PeriodQueries.swift", "Queries/RetryQueries.swift",
     "Queries/StateTotals.swift", "Queries/StoreNumbers.swift",
     "Queries/TotalsQueries.swift",
-    "LedgerReader+Check.swift", "LedgerReader+History.swift", "Sums/AttemptSumQueries.swift",
+    "Log/LogCheck.swift", "Log/LogProver.swift", "LedgerReader+Check.swift", "LedgerReader+History.swift",
+    "Sums/AttemptSumQueries.swift",
   ]
 
   /// Statements that write into a copy which nobody works with yet.

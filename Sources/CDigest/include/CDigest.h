@@ -63,3 +63,17 @@ bool cdigest_once(cdigest_kind kind, const void *_Nullable bytes, size_t length,
 /// HMAC with SHA-256 (RFC 2104): 32 bytes into `mac`.
 bool cdigest_hmac_sha256(
     const void *_Nullable key, size_t key_length, const void *_Nullable bytes, size_t length, uint8_t *_Nonnull mac);
+
+/// Lengths of Ed25519 (RFC 8032) in bytes: of a seed and of a public key, and of a signature.
+enum { CDIGEST_ED25519_KEY = 32, CDIGEST_ED25519_SIGNATURE = 64 };
+
+/// Bytes for a secret, of libcrypto's generator; false when the system gives it no entropy.
+bool cdigest_random(uint8_t *_Nonnull bytes, size_t length);
+/// The public key of a seed.
+bool cdigest_ed25519_public(const uint8_t *_Nonnull seed, uint8_t *_Nonnull public_key);
+/// Signs `length` bytes with the key of `seed`.
+bool cdigest_ed25519_sign(
+    const uint8_t *_Nonnull seed, const void *_Nullable bytes, size_t length, uint8_t *_Nonnull signature);
+/// Whether the signature is that of these bytes by this key.
+bool cdigest_ed25519_verify(
+    const uint8_t *_Nonnull public_key, const void *_Nullable bytes, size_t length, const uint8_t *_Nonnull signature);

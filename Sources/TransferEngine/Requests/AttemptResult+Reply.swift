@@ -13,7 +13,7 @@ extension AttemptResult {
     if case .notYet = meaning.outcome { outcome = .retry }
     guard case .failed(let failure, let remedy) = meaning.outcome else { return }
     outcome = FileMachine.outcome(failure, remedy, retry)
-    // A redirect that is followed is no error.
+    // Following a redirect is not an error.
     code = remedy == .elsewhere && failure.code == .httpRedirect ? nil : failure.code
     message = failure.message
     systemError = failure.systemError ?? systemError

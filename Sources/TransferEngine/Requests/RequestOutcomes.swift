@@ -12,14 +12,15 @@ final class RequestOutcomes {
   private let files: FilesInWork
   private let requests: Requests
   private let inquiries: Inquiries
+  private let urls: FreshURLs
   private var retries: Retries
 
   init(
     _ engine: Engine, tally: RunTally, hosts: Hosts, batches: Batches, files: FilesInWork, requests: Requests,
-    inquiries: Inquiries
+    inquiries: Inquiries, urls: FreshURLs
   ) {
     (self.engine, self.tally, self.hosts, self.batches) = (engine, tally, hosts, batches)
-    (self.files, self.requests, self.inquiries) = (files, requests, inquiries)
+    (self.files, self.requests, self.inquiries, self.urls) = (files, requests, inquiries, urls)
     retries = Retries(engine.configuration.retry)
   }
 
@@ -183,6 +184,7 @@ final class RequestOutcomes {
     work.machine.end(.requeue(notBeforeMs: notBeforeMs, code, isFailure: false))
     _ = hosts.takeReady(where: work.jobs.contains)
     for id in work.jobs where requests[id]?.phase == .ready { interrupt(id, nil) }
+    urls.giveUp(file)
     files.advance(file)
   }
 

@@ -59,14 +59,14 @@ public struct Engine: Sendable {
       let learned = loop.hosts.takeLearnedConcurrency()
       _ = try ledger.write { tx in
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
-        return try tx.endRun(run, how: how)
+        return try tx.endRun(run, how: how, processorMs: clock.processorMs)
       }
       // What fails here is only left to the next run: reports add it up themselves until then.
       try? ledger.addUpHistory(until: { stop.isAsked })
       return summary
     } catch {
       let how = "failed: \(error.kind.rawValue)"
-      _ = try? ledger.write { tx in try tx.endRun(run, how: how) }
+      _ = try? ledger.write { tx in try tx.endRun(run, how: how, processorMs: clock.processorMs) }
       throw error
     }
   }

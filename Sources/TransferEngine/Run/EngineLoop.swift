@@ -58,13 +58,15 @@ final class EngineLoop: @unchecked Sendable {
     let numbers = RequestNumbers()
     requests = Requests(numbers, batches: batches, files: files)
     inquiries = Inquiries(engine, mailbox, stop: stop, files: files, requests: requests)
+    let readStop = ReadStop { [isReadingOver] in isReadingOver.withLock { $0 } }
+    let urls = FreshURLs(readStop)
     outcomes = RequestOutcomes(
-      engine, tally: tally, hosts: hosts, batches: batches, files: files, requests: requests, inquiries: inquiries)
+      engine, tally: tally, hosts: hosts, batches: batches, files: files, requests: requests, inquiries: inquiries,
+      urls: urls)
     replies = ReplyHandler(
       engine, mailbox, stop: stop, tally: tally, batches: batches, files: files, requests: requests,
       outcomes: outcomes, pool: pool)
-    let readStop = ReadStop { [isReadingOver] in isReadingOver.withLock { $0 } }
-    local = LocalFiles(engine, mailbox, pool: pool, readStop: readStop)
+    local = LocalFiles(engine, mailbox, pool: pool, readStop: readStop, urls: urls)
     sender = RequestSender(
       engine, mailbox, stop: stop, tally: tally, hosts: hosts, files: files, requests: requests,
       inquiries: inquiries, outcomes: outcomes, local: local)

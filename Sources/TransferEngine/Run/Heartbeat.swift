@@ -10,22 +10,27 @@ final class Heartbeat {
   private let stop: RunStop
   private let hosts: Hosts
   private var nextMs: Int64 = 0
+  private var sleep: SleepWatch
 
   init(_ engine: Engine, _ mailbox: Mailbox<EngineEvent>, stop: RunStop, hosts: Hosts) {
     (self.engine, self.mailbox, self.stop, self.hosts) = (engine, mailbox, stop, hosts)
+    sleep = SleepWatch(engine.clock)
   }
 
   func beatIfDue() {
     guard engine.bootMs >= nextMs else { return }
     nextMs = engine.bootMs + Self.everyMs
     let (run, mailbox) = (engine.run, mailbox)
-    let (civilMs, bootMs) = (engine.civilMs, engine.bootMs)
+    let (civilMs, bootMs, processorMs) = (engine.civilMs, engine.bootMs, engine.clock.processorMs)
+    let slept = sleep.look(engine.clock)
     let learned = hosts.takeLearnedConcurrency()
     engine.ledger.write(
       { tx in
         for (host, count) in learned { try tx.noteHost(host, requestsAtOnce: count, run) }
         _ = try tx.addUpAttempts()
-        return try tx.heartbeat(run, civilMs: civilMs, bootMs: bootMs)
+        let beat = try tx.heartbeat(run, civilMs: civilMs, bootMs: bootMs, processorMs: processorMs)
+        if let slept, beat == .applied { try tx.noteSleep(slept, run) }
+        return beat
       }, then: { mailbox.put(.heartbeat($0)) })
   }
 

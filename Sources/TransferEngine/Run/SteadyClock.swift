@@ -14,4 +14,6 @@ public struct SteadyClock: TransferClock {
   public var wallMs: Int64 { base.bootMs + offsetMs }
   public var bootMs: Int64 { base.bootMs }
   public var civilMs: Int64 { base.wallMs }
+  public var awakeMs: Int64 { base.awakeMs }
+  public var processorMs: Int64? { base.processorMs }
 }

@@ -11,4 +11,6 @@ public struct SystemClock: TransferClock {
     return answer < 0 ? nil : answer == 1
   }
   public var bootMs: Int64 { csys_boottime_ns() / 1_000_000 }
+  public var awakeMs: Int64 { csys_awake_ns() / 1_000_000 }
+  public var processorMs: Int64? { csys_processor_ns() / 1_000_000 }
 }

@@ -192,6 +192,7 @@ final class Writer: @unchecked Sendable {
         // transaction.
         guard connection.isInTransaction else { throw SQLiteError(SQLITE_ABORT, on: nil) }
       }
+      try transaction.appendLog()
     } catch {
       rollback(connection)
       return classify(error)

@@ -25,6 +25,8 @@ public struct LedgerTransaction {
     var credited: Int64 = 0
     /// Events that a verb began in this transaction or in one before; nil where none goes on.
     var begun: [EventKey: Int64]?
+    /// Rows that came to their end, whose leaves the log gets before the commit.
+    var ended: [LogEntry] = []
   }
 
   /// The newest attempt that was begun in this transaction.

@@ -38,6 +38,12 @@ package final class OpenStore: Sendable {
   /// what may have changed belong after it.
   package func changeMark() throws(TransferError) -> StoreMark { StoreMark(mark: try ledger.changeMark()) }
 
+  func prover(withReceipts: Bool) throws(TransferError) -> ReceiptProver {
+    ReceiptProver(prover: try ledger.logProver(withReceipts: withReceipts), ledger: ledger)
+  }
+
+  func compare(seal: String) throws(TransferError) -> SealComparison { try ledger.compare(seal: seal) }
+
   /// Idempotent; so is forgetting the value.
   package func close() { ledger.close() }
 }

@@ -66,6 +66,11 @@ public struct StoreCheck: Sendable, Hashable {
   public let rules: Int
 
   public var isSound: Bool { damage.isEmpty && findings.isEmpty }
+
+  /// With what a seal that was kept elsewhere says: one more rule.
+  package func with(_ seal: SealComparison) -> StoreCheck {
+    StoreCheck(damage: damage, findings: findings + seal.findings, rules: rules + 1)
+  }
 }
 
 extension StoreReader {

@@ -17,6 +17,23 @@ extension StoreReader {
     try reader.attemptSpan(filter, nowMs: nowMs)
   }
 
+  /// Batches that the filter names, or that have a file which it selects, with the figures of the whole batch.
+  package func batchHistories(_ filter: RowFilter) throws -> [BatchHistory] { try reader.batchHistories(filter) }
+
+  /// Hosts that the attempts which the filter selects went to, by name.
+  package func hosts(_ filter: RowFilter) throws -> [HostRow] { try reader.hosts(filter) }
+
+  /// What runs noted of hosts, by name.
+  package func hostLimits() throws -> [HostLimitRow] { try reader.hostLimits() }
+
+  /// Where the attempts that the filter selects were retried.
+  package func retries(_ filter: RowFilter) throws -> RetryFigures { try reader.retries(filter) }
+
+  /// Periods in which a file or a batch that the filter selects ended, or an attempt began, in the order of time.
+  package func periods(_ period: CalendarPeriod, _ filter: RowFilter) throws -> [PeriodRow] {
+    try reader.periods(period, filter)
+  }
+
   /// Hands each attempt that the filter selects to `each`, in the order of their numbers; keeps none.
   package func attemptIntervals(_ filter: RowFilter, each: (AttemptInterval) -> Void) throws {
     try reader.attemptIntervals(filter, each: each)

@@ -15,7 +15,7 @@ import TransferProtocols
 final class ConformanceScene {
   let subject: ConformanceSubject
   let scene: Scene
-  private let clock = MovableClock()
+  let clock = MovableClock()
   /// Open as long as the scene is: each opening reads the whole schema.
   private let reader: Ledger
   private(set) var content: [UInt8]

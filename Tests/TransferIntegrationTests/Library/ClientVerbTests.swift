@@ -58,7 +58,7 @@ import Transfers
     #expect(waited.state.totals.count(.done) == 4 && !waited.isTimeout)
     #expect(try await client.clean(RowFilter()).changed.count == 4)
     #expect(try await other.status().engine.isAlive == false)
-    #expect(try await other.summary().filesTotal == 4, "reports have what is hidden")
+    #expect(try await other.summary().totals.files == 4, "reports have what is hidden")
     #expect(try await other.check().isSound)
     for file in try await other.files() { #expect(try await other.receipt(of: file.id)?.confirmation != nil) }
   }

@@ -9,11 +9,15 @@ extension LedgerTransaction {
     var left = bytes
     guard left > 0 else { return }
     let senders = try db.rows(Self.senders, .id(chunk), .id(asker)) { row in
-      (attempt: row.id(0, AttemptID.self), room: row.int64(1), isCutOff: row.flag(2), isOfRun: row.flag(3))
+      (
+        attempt: row.id(0, AttemptID.self), isCutOff: row.flag(1), isOfRun: row.flag(2),
+        counts: SentCounts(transferred: row.int64(3), acked: row.int64(4))
+      )
     }
     for sender in senders where left > 0 {
-      let found = sender.isCutOff ? left : min(left, sender.room)
+      let found = sender.isCutOff ? left : min(left, sender.counts.transferred - sender.counts.acked)
       try db.run(Self.credit, .int(found), .id(sender.attempt))
+      logs(credited: sender.attempt, before: sender.counts)
       left -= found
       if sender.isOfRun { notes.credited += found }
     }
@@ -58,7 +62,7 @@ extension LedgerTransaction {
 
   /// As many as can have lost their answers between two questions, and some more.
   static let senders: StaticString = """
-    SELECT a.id, a.bytes_transferred - a.bytes_acked, a.outcome = 'crashed', a.run_id = q.run_id
+    SELECT a.id, a.outcome = 'crashed', a.run_id = q.run_id, a.bytes_transferred, a.bytes_acked
     FROM attempt q CROSS JOIN attempt a ON a.file_id = q.file_id AND a.operation = 'part' AND a.chunk_id = ?1
     WHERE q.id = ?2 AND a.id < q.id AND +a.outcome <> 'open' AND +a.outcome <> 'ok'
       AND (a.bytes_transferred > a.bytes_acked OR +a.outcome = 'crashed')

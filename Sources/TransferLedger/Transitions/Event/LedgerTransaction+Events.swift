@@ -55,9 +55,11 @@ extension LedgerTransaction {
   }
 
   private func insertEvent(_ verb: String, _ batch: BatchID?, _ detail: String, partOf: Int64?) throws -> Int64 {
-    try db.insert(
+    let event = try db.insert(
       "INSERT INTO event (at, verb, batch_id, part_of, detail) VALUES (?, ?, ?, ?, ?)", .int(wallMs), .text(verb),
       .id(batch), .int(partOf), .text(detail))
+    logs(event: event)
+    return event
   }
 }
 

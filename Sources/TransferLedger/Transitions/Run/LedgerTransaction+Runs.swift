@@ -17,24 +17,36 @@ extension LedgerTransaction {
         .text(run.bootID), .int(run.pid), .int(wallMs), .int(run.bootMs)))
   }
 
-  /// A sign of life, by the wall clock and the boot clock of this moment; nil takes the time of the transaction, and
-  /// leaves the other. `.lost` when the run was ended, by itself or by another engine.
-  public func heartbeat(_ run: RunID, civilMs: Int64? = nil, bootMs: Int64? = nil) throws -> TransitionResult {
+  /// A sign of life, by the wall clock and the boot clock of this moment, with the processor time of the process; nil
+  /// takes the time of the transaction, and leaves the others. `.lost` when the run was ended, by itself or by another
+  /// engine.
+  public func heartbeat(
+    _ run: RunID, civilMs: Int64? = nil, bootMs: Int64? = nil, processorMs: Int64? = nil
+  ) throws -> TransitionResult {
     try result(
       db.run(
         """
-        UPDATE engine_run SET heartbeat_at = ?, heartbeat_boot_ms = coalesce(?, heartbeat_boot_ms)
+        UPDATE engine_run SET heartbeat_at = ?, heartbeat_boot_ms = coalesce(?, heartbeat_boot_ms),
+          processor_ms = coalesce(?, processor_ms)
         WHERE id = ? AND ended_at IS NULL
-        """, .int(civilMs ?? wallMs), .int(bootMs), .id(run))
+        """, .int(civilMs ?? wallMs), .int(bootMs), .int(processorMs), .id(run))
     ) { try howEnded(run) }
   }
 
+  /// The machine woke up now, within a run. An event tells it, for no file: requests that were open then look long.
+  public func noteSleep(_ sleep: MachineSleep, _ run: RunID) throws {
+    try requireLease(run)
+    try recordEvent(MachineSleep.verb, batch: nil, file: nil, detail: sleep.detail)
+  }
+
   /// Ends a run: `done`, `drained`, `interrupted`, `failed: …`.
-  public func endRun(_ run: RunID, how: String) throws -> TransitionResult {
+  public func endRun(_ run: RunID, how: String, processorMs: Int64? = nil) throws -> TransitionResult {
     try result(
       db.run(
-        "UPDATE engine_run SET ended_at = max(started_at, ?), how = ? WHERE id = ? AND ended_at IS NULL", .int(wallMs),
-        .text(how), .id(run))
+        """
+        UPDATE engine_run SET ended_at = max(started_at, ?), how = ?, processor_ms = coalesce(?, processor_ms)
+        WHERE id = ? AND ended_at IS NULL
+        """, .int(wallMs), .text(how), .int(processorMs), .id(run))
     ) { try howEnded(run) }
   }
 

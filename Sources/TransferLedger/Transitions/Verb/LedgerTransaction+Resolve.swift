@@ -15,6 +15,10 @@ extension LedgerTransaction {
   /// Proof `none`; chunks stay as they are, because nobody acknowledged them. Sessions end here and not at the server:
   /// what a person found there may be what the session became.
   private func completeChosen(reason: String) throws {
+    let files = try db.rows(
+      "SELECT f.id FROM temp.chosen c CROSS JOIN file f ON f.id = c.id WHERE f.state = 'unknown' ORDER BY f.id"
+    ) { $0.id(0, FileID.self) }
+    for file in files { logs(receipt: 1, of: file) }
     try db.run(
       """
       INSERT INTO receipt (file_id, size, confirmation, etag, version_id, request_id, server_date, location, recorded_at, note)

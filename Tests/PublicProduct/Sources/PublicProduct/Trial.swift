@@ -103,8 +103,8 @@ struct Trial {
     for file in listed {
       try expect(try await client.receipt(of: file.id) != nil, "\(file.id) has a receipt")
     }
-    let summary = try await client.summary()
-    try expect(summary.filesTotal == listed.count && summary.bytesAcked == summary.bytes, "the summary counts them")
+    let totals = try await client.summary().totals
+    try expect(totals.files == listed.count && totals.bytesAcked == totals.bytes, "the summary counts them")
     let failures = try await client.failures()
     try expect(failures.contains { $0.code == "auth.refused" || $0.code == "http.401" }, "the stale token: \(failures)")
     try expect(!(try await client.throughput().isEmpty), "something moved")

@@ -1,0 +1,20 @@
+import TransferModel
+
+/// Notices that the machine slept: the boot clock went on, and the clock that stops in sleep did not.
+struct SleepWatch {
+  /// The clocks do not drift against each other, but are read one after the other: a smaller difference is not a sleep.
+  private static let shortestMs: Int64 = 1_000
+
+  private var apartMs: Int64
+
+  init(_ clock: some TransferClock) { apartMs = clock.bootMs - clock.awakeMs }
+
+  /// How long it slept since the last look; nil when it did not.
+  mutating func look(_ clock: some TransferClock) -> MachineSleep? {
+    let now = clock.bootMs - clock.awakeMs
+    let slept = now - apartMs
+    guard slept >= Self.shortestMs else { return nil }
+    apartMs = now
+    return MachineSleep(lengthMs: slept)
+  }
+}

@@ -1,0 +1,135 @@
+import CSQLite
+import TransferLog
+
+/// Makes the bytes of a leaf from the rows that it is of: an array of deterministic CBOR (RFC 8949 section 4.2) with
+/// the number of this encoding, the kind of row and its columns. docs/receipts.md names them in their order. Used by
+/// one thread at a time, within one transaction.
+///
+/// The columns are read by C straight into the buffer that is hashed: each attempt and each file pays for it.
+final class LeafEncoder {
+  private let db: Connection
+  private let hasher = TreeHasher()
+  private var buffer: csqlite_buffer
+  /// What ``hash(_:counts:)`` takes instead of the row's.
+  private var counts: SentCounts?
+  private var receipt, attempt, event, ranges: Statement?
+
+  /// Of the encoding; what other columns or another order would raise.
+  static let version: Int64 = 1
+
+  init(_ db: Connection) {
+    self.db = db
+    buffer = csqlite_buffer(bytes: .allocate(capacity: 8192), capacity: 8192, length: 0)
+  }
+
+  deinit { buffer.bytes.deallocate() }
+
+  /// nil when the row is not there.
+  /// - Parameter counts: of an attempt, those to take instead of what its row says.
+  func hash(_ entry: LogEntry, counts: SentCounts? = nil) throws(SQLiteError) -> TreeHash? {
+    self.counts = counts
+    defer { self.counts = nil }
+    guard try encode(entry) else { return nil }
+    return hasher.leaf(UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.length))
+  }
+
+  /// nil when the row is not there.
+  func bytes(_ entry: LogEntry) throws(SQLiteError) -> [UInt8]? {
+    guard try encode(entry) else { return nil }
+    return Array(UnsafeBufferPointer(start: buffer.bytes, count: buffer.length))
+  }
+
+  private func encode(_ entry: LogEntry) throws(SQLiteError) -> Bool {
+    repeat {
+      if buffer.length > buffer.capacity { grow(to: buffer.length) }
+      buffer.length = 0
+      guard try append(entry) else { return false }
+    } while buffer.length > buffer.capacity
+    return true
+  }
+
+  private func grow(to length: Int) {
+    buffer.bytes.deallocate()
+    buffer.bytes = .allocate(capacity: length)
+    buffer.capacity = length
+  }
+
+  private func append(_ entry: LogEntry) throws(SQLiteError) -> Bool {
+    switch entry {
+    case .receipt(let file, let n):
+      let rows = try kept(&receipt, Self.receipt)
+      rows.bind(1, file)
+      rows.bind(2, n)
+      return try append(rows, Self.receiptColumns, "receipt")
+    case .attempt(let id), .credited(let id, _, _):
+      let rows = try kept(&attempt, Self.attempt)
+      rows.bind(1, id)
+      if let counts { rows.bind(2, counts.transferred) } else { rows.bindNull(2) }
+      if let counts { rows.bind(3, counts.acked) } else { rows.bindNull(3) }
+      return try append(rows, Self.attemptColumns, "attempt")
+    case .event(let id):
+      let rows = try kept(&event, Self.event)
+      rows.bind(1, id)
+      guard try append(rows, Self.eventColumns, "event", more: 1) else { return false }
+      try appendRanges(of: id)
+      return true
+    }
+  }
+
+  private func kept(_ statement: inout Statement?, _ sql: StaticString) throws(SQLiteError) -> Statement {
+    if let statement { return statement }
+    let made = try db.statement(sql)
+    statement = made
+    return made
+  }
+
+  /// - Parameter more: items that follow the columns.
+  private func append(
+    _ rows: Statement, _ columns: Int32, _ kind: StaticString, more: Int32 = 0
+  ) throws(SQLiteError) -> Bool {
+    defer { rows.reset() }
+    guard try rows.step() else { return false }
+    csqlite_append_cbor_head(&buffer, 4, UInt64(2 + columns + more))
+    csqlite_append_cbor_integer(&buffer, Self.version)
+    csqlite_append_cbor_head(&buffer, 3, UInt64(kind.utf8CodeUnitCount))
+    csqlite_append(&buffer, kind.utf8Start, kind.utf8CodeUnitCount)
+    csqlite_append_cbor_row(&buffer, rows.row.statement, 0, columns)
+    return true
+  }
+
+  /// An array of the first and the last file of each range.
+  private func appendRanges(of event: Int64) throws(SQLiteError) {
+    let count = try db.first("SELECT count(*) FROM event_range WHERE event_id = ?", .integer(event)) { $0.int64(0) }
+    csqlite_append_cbor_head(&buffer, 4, UInt64(2 * (count ?? 0)))
+    let rows = try kept(&ranges, Self.ranges)
+    rows.bind(1, event)
+    defer { rows.reset() }
+    while try rows.step() { csqlite_append_cbor_row(&buffer, rows.row.statement, 0, 2) }
+  }
+
+  private static let receiptColumns: Int32 = 22
+  private static let receipt: StaticString = """
+    SELECT r.file_id, r.n, f.uid, f.batch_id, f.generation, f.is_download, f.path, f.key, f.mtime_ns, r.finding, r.size,
+      r.attempt_id, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date,
+      r.location, r.note, r.recorded_at
+    FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id = ?1 AND r.n = ?2
+    """
+  private static let attemptColumns: Int32 = 33
+  private static let attempt: StaticString = """
+    SELECT id, uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
+      error_code, message, http_status, curl_code, errno,
+      coalesce(?2, bytes_transferred), coalesce(?3, bytes_acked), dns_ms, connect_ms, tls_ms, sent_ms,
+      first_byte_ms, total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms, reply_excerpt, may_have_arrived
+    FROM attempt WHERE id = ?1
+    """
+  private static let eventColumns: Int32 = 8
+  private static let event: StaticString =
+    "SELECT id, at, verb, batch_id, part_of, detail, origin_id, origin_event FROM event WHERE id = ?1"
+  private static let ranges: StaticString =
+    "SELECT first_file, last_file FROM event_range WHERE event_id = ?1 ORDER BY first_file"
+}
+
+/// What an attempt sent, in bytes, and what of it the server has acknowledged.
+struct SentCounts {
+  let transferred, acked: Int64
+}

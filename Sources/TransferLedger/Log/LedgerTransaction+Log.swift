@@ -1,0 +1,62 @@
+import TransferLog
+import TransferModel
+
+/// The log grows in the transaction that ends its rows: a crash leaves both or neither.
+extension LedgerTransaction {
+  /// Leaves of one row of `log_group`, so that reading one needs no more memory than a tile of the tree or four.
+  static let leavesOfGroup = 1024
+
+  /// Appends the leaves of what ended in this transaction, as it is now. The last thing before the commit: a row that
+  /// changes afterwards is not what the log says.
+  func appendLog() throws {
+    guard !notes.ended.isEmpty else { return }
+    let encoder = LeafEncoder(db)
+    var next = try db.first(Self.logEnd) { $0.int64(0) } ?? 0
+    for start in stride(from: 0, to: notes.ended.count, by: Self.leavesOfGroup) {
+      let group = notes.ended[start..<min(start + Self.leavesOfGroup, notes.ended.count)]
+      var (entries, hashes): ([UInt8], [UInt8]) = ([], [])
+      entries.reserveCapacity(4 * group.count)
+      hashes.reserveCapacity(TreeHash.length * group.count)
+      for entry in group {
+        guard let hash = try encoder.hash(entry) else { throw absent(entry) }
+        entry.append(to: &entries)
+        hash.append(to: &hashes)
+      }
+      try db.run(
+        "INSERT INTO log_group (first_leaf, leaves, entries, hashes) VALUES (?, ?, ?, ?)", .integer(next),
+        .int(group.count), .blob(entries), .blob(hashes))
+      next += Int64(group.count)
+    }
+    notes.ended = []
+  }
+
+  static let logEnd: StaticString = "SELECT first_leaf + leaves FROM log_group ORDER BY first_leaf DESC LIMIT 1"
+
+  /// The attempt has ended.
+  func logs(_ attempt: AttemptID) { notes.ended.append(.attempt(attempt.rawValue)) }
+
+  /// Bytes were credited to an ended attempt, whose counts were `before`. Where it has a leaf of this transaction, that
+  /// one says so already.
+  func logs(credited attempt: AttemptID, before: SentCounts) {
+    let number = attempt.rawValue
+    let isLogged = notes.ended.contains { entry in
+      switch entry {
+      case .attempt(number), .credited(number, _, _): true
+      default: false
+      }
+    }
+    guard !isLogged else { return }
+    notes.ended.append(.credited(attempt: number, transferred: before.transferred, acked: before.acked))
+  }
+
+  /// The receipt number `n` of the file was recorded.
+  func logs(receipt n: Int64, of file: FileID) { notes.ended.append(.receipt(file: file.rawValue, n: n)) }
+
+  func logs(event: Int64) { notes.ended.append(.event(event)) }
+
+  private func absent(_ entry: LogEntry) -> TransferError {
+    TransferError(
+      .bug, "append to the log", NameBytes(entry.description), cause: "its row is not there",
+      remedy: "run \"transfers store check\"")
+  }
+}

@@ -1,0 +1,116 @@
+import TransferLog
+import TransferModel
+
+/// Compares the log with the rows that it is of.
+extension LedgerReader {
+  static let logRule = "I51 the log says what its rows say, of each of them"
+
+  /// What is wrong, at most 100 findings: a row that was changed, taken away or added by other means than those which
+  /// log it. Reads every row that a leaf is of.
+  func damagedLog() throws -> [String] {
+    let check = LogCheck(self)
+    try forEachLogGroup { check.noteCredits($0) }
+    try forEachLogGroup { try check.take($0) }
+    return try check.findings()
+  }
+}
+
+private final class LogCheck {
+  private static let most = 100
+  private let reader: LedgerReader
+  private let encoder: LeafEncoder
+  private var problems: [String] = []
+  private var next: Int64 = 0
+  private var receipts = NumberSet()
+  private var furtherReceipts: Set<LogEntry> = []
+  private var attempts = NumberSet()
+  private var events = NumberSet()
+  /// A part that did not succeed may get bytes credited later, and then has another leaf, whose entry has the counts
+  /// that were in the leaf before: of each such part the counts of its leaves in their order, but for the last one,
+  /// which is made from the row as it is. What has been compared is taken out.
+  private var countsBefore: [Int64: [SentCounts]] = [:]
+
+  init(_ reader: LedgerReader) {
+    self.reader = reader
+    encoder = LeafEncoder(reader.db)
+  }
+
+  func take(_ group: LogGroup) throws {
+    if group.first != next { report("leaf \(group.first) follows leaf \(next - 1)") }
+    next = group.first &+ group.leaves
+    guard let entries = LogEntry.all(group.entries), let hashes = TreeHash.array(group.hashes),
+      entries.count == group.leaves, hashes.count == group.leaves
+    else { return report("the leaves from \(group.first) on cannot be read") }
+    for (offset, (entry, hash)) in zip(entries, hashes).enumerated() {
+      try compare(entry, hash, at: group.first &+ Int64(offset))
+    }
+  }
+
+  func noteCredits(_ group: LogGroup) {
+    for case .credited(let id, let transferred, let acked) in LogEntry.all(group.entries) ?? [] {
+      countsBefore[id, default: []].append(SentCounts(transferred: transferred, acked: acked))
+    }
+  }
+
+  /// Each row has one leaf, and a further one for each credit.
+  private func isExpected(_ entry: LogEntry) throws -> Bool {
+    switch entry {
+    case .receipt(let file, 1): receipts.insert(file)
+    case .receipt: furtherReceipts.insert(entry).inserted
+    case .attempt(let id): attempts.insert(id)
+    case .event(let id): events.insert(id)
+    case .credited(let id, _, _): try attempts.contains(id) && mayBeCredited(id)
+    }
+  }
+
+  private func mayBeCredited(_ attempt: Int64) throws -> Bool {
+    try reader.db.first(
+      "SELECT 1 FROM attempt WHERE id = ? AND operation = 'part' AND outcome <> 'ok'", .integer(attempt)
+    ) { _ in true } == true
+  }
+
+  private func compare(_ entry: LogEntry, _ hash: TreeHash, at leaf: Int64) throws {
+    guard try isExpected(entry) else {
+      return report("leaf \(leaf): \(entry) is logged twice, or credited and may not be")
+    }
+    guard let found = try encoder.hash(entry, counts: takeCounts(entry)) else {
+      return report("leaf \(leaf): \(entry) is not there")
+    }
+    if found != hash { report("leaf \(leaf): \(entry) is not what was logged") }
+  }
+
+  /// Those that were in the leaf of this entry; nil where it has those of the row.
+  private func takeCounts(_ entry: LogEntry) -> SentCounts? {
+    switch entry {
+    case .attempt(let id), .credited(let id, _, _):
+      guard countsBefore[id]?.isEmpty == false else { return nil }
+      return countsBefore[id]?.removeFirst()
+    case .receipt, .event: return nil
+    }
+  }
+
+  private func report(_ problem: String) { if problems.count < Self.most { problems.append(problem) } }
+
+  /// With the rows that no leaf is of.
+  func findings() throws -> [String] {
+    for (name, logged, sql) in kinds {
+      guard try reader.db.rowsOnce("SELECT count(*) FROM \(sql)", row: { $0.int64(0) }) != [logged.count] else {
+        continue
+      }
+      let rows = try reader.db.rowsOnce("SELECT \(name.column) FROM \(sql)") { $0.int64(0) }
+      for id in rows where !logged.contains(id) { report("\(name.prefix)\(id) is not in the log") }
+    }
+    for row in try reader.db.rows("SELECT file_id, n FROM receipt WHERE n > 1", row: { ($0.int64(0), $0.int64(1)) }) {
+      let entry = LogEntry.receipt(file: row.0, n: row.1)
+      if !furtherReceipts.contains(entry) { report("\(entry) is not in the log") }
+    }
+    return problems
+  }
+
+  private var kinds: [((prefix: String, column: String), NumberSet, String)] {
+    [
+      (("receipt 1 of f", "file_id"), receipts, "receipt WHERE n = 1"),
+      (("a", "id"), attempts, "attempt WHERE outcome <> 'open'"), (("event ", "id"), events, "event"),
+    ]
+  }
+}

@@ -1,0 +1,82 @@
+/// Which row a leaf of the log is of.
+enum LogEntry: Hashable {
+  case receipt(file: Int64, n: Int64)
+  case attempt(Int64)
+  case event(Int64)
+  /// An ended attempt again, after bytes were credited to it. The counts are those before, so that the leaf before can
+  /// still be made from the row.
+  case credited(attempt: Int64, transferred: Int64, acked: Int64)
+
+  /// Appends it as the ledger keeps it: a byte for the kind, then its numbers, 7 bits a byte. A kind is one way to
+  /// encode a row too: a program that encodes rows otherwise gives that a number of its own.
+  func append(to bytes: inout [UInt8]) {
+    switch self {
+    case .receipt(let file, let n):
+      bytes.append(1)
+      Self.append(file, to: &bytes)
+      Self.append(n, to: &bytes)
+    case .attempt(let id):
+      bytes.append(2)
+      Self.append(id, to: &bytes)
+    case .event(let id):
+      bytes.append(3)
+      Self.append(id, to: &bytes)
+    case .credited(let id, let transferred, let acked):
+      bytes.append(4)
+      for number in [id, transferred, acked] { Self.append(number, to: &bytes) }
+    }
+  }
+
+  private static func append(_ number: Int64, to bytes: inout [UInt8]) {
+    var rest = UInt64(bitPattern: number)
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+
+  /// Reads what ``append(to:)`` wrote; nil for damaged bytes.
+  static func all(_ bytes: [UInt8]) -> [LogEntry]? {
+    var (entries, place): ([LogEntry], Int) = ([], 0)
+    while place < bytes.count {
+      let kind = bytes[place]
+      place += 1
+      guard let first = number(bytes, &place) else { return nil }
+      switch kind {
+      case 1:
+        guard let n = number(bytes, &place) else { return nil }
+        entries.append(.receipt(file: first, n: n))
+      case 2: entries.append(.attempt(first))
+      case 3: entries.append(.event(first))
+      case 4:
+        guard let transferred = number(bytes, &place), let acked = number(bytes, &place) else { return nil }
+        entries.append(.credited(attempt: first, transferred: transferred, acked: acked))
+      default: return nil
+      }
+    }
+    return entries
+  }
+
+  private static func number(_ bytes: [UInt8], _ place: inout Int) -> Int64? {
+    var (number, shift) = (UInt64(0), UInt64(0))
+    while place < bytes.count, shift < 64 {
+      let byte = bytes[place]
+      place += 1
+      number |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return Int64(bitPattern: number) }
+      shift += 7
+    }
+    return nil
+  }
+}
+
+extension LogEntry: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .receipt(let file, let n): "receipt \(n) of f\(file)"
+    case .attempt(let id), .credited(let id, _, _): "a\(id)"
+    case .event(let id): "event \(id)"
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import TransferLog
+import TransferModel
+
+/// One row of `log_group`.
+struct LogGroup {
+  let first, leaves: Int64
+  let entries, hashes: [UInt8]
+}
+
+extension LedgerReader {
+  /// Leaves of the log.
+  func logSize() throws -> Int64 { try db.first(LedgerTransaction.logEnd) { $0.int64(0) } ?? 0 }
+
+  /// The name of this ledger's log, and that of the ledger which it is a copy of. Another uid is another log: a copy
+  /// and its original go on differently, and nobody may sign both under one name.
+  func logOrigins() throws -> (own: String, copied: String?) {
+    let uids = try db.first("SELECT uid, origin_uid FROM store_meta") { ($0.uid(0), $0.isNull(1) ? nil : $0.uid(1)) }
+    guard let (own, copied) = uids else { throw damagedLog("store_meta is empty") }
+    return ("transfers/\(own)", copied.map { "transfers/\($0)" })
+  }
+
+  /// Rows of the log from leaf `first` on, at most `limit`.
+  func logGroups(from first: Int64, limit: Int) throws -> [LogGroup] {
+    try db.rows(
+      "SELECT first_leaf, leaves, entries, hashes FROM log_group WHERE first_leaf >= ? ORDER BY first_leaf LIMIT ?",
+      .integer(first), .int(limit)
+    ) { LogGroup(first: $0.int64(0), leaves: $0.int64(1), entries: $0.bytes(2), hashes: $0.bytes(3)) }
+  }
+
+  /// Every row of the log, in order.
+  func forEachLogGroup(_ body: (LogGroup) throws -> Void) throws {
+    var first: Int64 = 0
+    while true {
+      let groups = try logGroups(from: first, limit: 64)
+      for group in groups { try body(group) }
+      guard let last = groups.last, last.first < .max else { return }
+      first = last.first + 1
+    }
+  }
+
+  /// The hashes of the leaves number · 256 and following in the log of the first `size` leaves, at most 256.
+  func logTile(_ number: Int64, of size: Int64) throws -> [TreeHash] {
+    let (start, end) = (number * TileTree.tileLeaves, min((number + 1) * TileTree.tileLeaves, size))
+    let parts = try db.rows(
+      """
+      SELECT first_leaf, hashes FROM log_group
+      WHERE first_leaf >= coalesce((SELECT max(first_leaf) FROM log_group WHERE first_leaf <= ?1), 0) AND first_leaf < ?2
+      ORDER BY first_leaf
+      """, .integer(start), .integer(end)
+    ) { (first: $0.int64(0), hashes: $0.bytes(1)) }
+    var tile: [TreeHash] = []
+    for (first, bytes) in parts {
+      guard first >= 0, let hashes = TreeHash.array(bytes), first <= start + Int64(tile.count) else { break }
+      tile += hashes.dropFirst(Int(start + Int64(tile.count) - first)).prefix(Int(end - start) - tile.count)
+    }
+    guard tile.count == Int(end - start) else { throw damagedLog("leaves from \(start) on are missing") }
+    return tile
+  }
+
+  /// The tree of the log as it is in this snapshot; only valid as long as that.
+  func logTree() throws -> TileTree {
+    let size = try logSize()
+    return try TileTree(size: size) { try logTile($0, of: size) }
+  }
+
+  func damagedLog(_ cause: String) -> TransferError {
+    TransferError(
+      .storeCorrupt, "read the log", cause: cause, remedy: "\"transfers store check\" says what is wrong")
+  }
+}

@@ -1,0 +1,92 @@
+public import TransferModel
+
+extension LedgerReader {
+  /// Batches that the filter names, or that have a file which it selects, by number; their figures are those of the
+  /// whole batch. Reads all of their attempts in the order of the table.
+  public func batchHistories(_ filter: RowFilter) throws -> [BatchHistory] {
+    let rows = try batches(filter, after: 0, limit: .max)
+    var all = RowFilter()
+    if !filter.withHidden.isEverything { all.withinBatches = rows.map(\.id.rawValue) }
+    var flows: [Int64: FlowSums] = [:]
+    try eachFlow(all) { attempt, _ in flows[attempt.batch, default: FlowSums()].add(attempt) }
+    let hosts = try hostsOfBatches()
+    return rows.map { row in
+      BatchHistory(row, host: hosts[row.id.rawValue] ?? "", flows[row.id.rawValue]?.total ?? AttemptFlow())
+    }
+  }
+
+  /// Hosts that the attempts which the filter selects went to, by name. Reads these attempts in the order of the table.
+  public func hosts(_ filter: RowFilter) throws -> [HostRow] {
+    let names = try hostsOfBatches()
+    var sums: [String: HostSums] = [:]
+    try eachFlow(filter) { attempt, row in
+      sums[names[attempt.batch] ?? "", default: HostSums()].add(attempt, row)
+    }
+    return sums.sorted { $0.key < $1.key }.map { $0.value.row($0.key) }
+  }
+
+  /// What runs noted of hosts, by name.
+  public func hostLimits() throws -> [HostLimitRow] {
+    try db.rows("SELECT host, requests_at_once, noted_at FROM host_state ORDER BY host") { row in
+      HostLimitRow(host: row.text(0), requestsAtOnce: row.int(1), notedMs: row.int64(2))
+    }
+  }
+
+  /// By number of the batch: name and port of its server.
+  func hostsOfBatches() throws -> [Int64: String] {
+    let rows = try db.rows("SELECT id, coalesce(settings ->> '$.options.endpoint-url', destination) FROM batch") {
+      ($0.int64(0), $0.text(1))
+    }
+    return Dictionary(uniqueKeysWithValues: rows.map { ($0, Self.hosts(of: $1)[1]) })
+  }
+
+  /// Hands each attempt that the filter selects to `each`; keeps none. The row has, behind the columns of
+  /// ``FlowAttempt``: connect_ms, first_byte_ms, http_status, http_version.
+  func eachFlow(_ filter: RowFilter, _ each: (FlowAttempt, SQLRow) -> Void) throws {
+    let take = { (row: SQLRow) in each(FlowAttempt(row), row) }
+    if filter.isEverything {
+      _ = try db.rows(
+        """
+        SELECT f.batch_id, a.file_id, a.started_at, a.ended_at, a.bytes_transferred, a.bytes_acked,
+          CASE a.outcome WHEN 'ok' THEN 0 WHEN 'retry' THEN 1 WHEN 'open' THEN 2 WHEN 'interrupted' THEN 2 ELSE 3 END,
+          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL),
+          a.connect_ms, a.first_byte_ms, a.http_status, a.http_version
+        FROM attempt a CROSS JOIN file f ON f.id = a.file_id
+        """, row: take)
+    } else {
+      _ = try db.rows(
+        """
+        SELECT f.batch_id, a.file_id, a.started_at, a.ended_at, a.bytes_transferred, a.bytes_acked,
+          CASE a.outcome WHEN 'ok' THEN 0 WHEN 'retry' THEN 1 WHEN 'open' THEN 2 WHEN 'interrupted' THEN 2 ELSE 3 END,
+          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL),
+          a.connect_ms, a.first_byte_ms, a.http_status, a.http_version
+        FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}
+        """, filter, row: take)
+    }
+  }
+}
+
+/// Adds up the attempts at one host.
+private struct HostSums {
+  private var flow = FlowSums()
+  private var files = NumberSet()
+  private var connect: [Int64: Int64] = [:]
+  private var firstByte: [Int64: Int64] = [:]
+  private var statuses: [Int64: Int] = [:]
+  private var versions: [String: Int] = [:]
+
+  mutating func add(_ attempt: FlowAttempt, _ row: SQLRow) {
+    flow.add(attempt)
+    files.insert(attempt.file)
+    if let ms = row.int64OrNil(8) { connect[ms, default: 0] += 1 }
+    if attempt.isOK, let ms = row.int64OrNil(9) { firstByte[ms, default: 0] += 1 }
+    if let status = row.int64OrNil(10) { statuses[status, default: 0] += 1 }
+    if let version = row.textOrNil(11) { versions[version, default: 0] += 1 }
+  }
+
+  func row(_ host: String) -> HostRow {
+    HostRow(
+      host: host, files: Int(files.count), flow: flow.total, connect: LatencyFigures(connect),
+      firstByte: LatencyFigures(firstByte), statuses: statuses, versions: versions)
+  }
+}

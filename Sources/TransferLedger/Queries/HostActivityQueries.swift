@@ -1,0 +1,56 @@
+public import TransferModel
+
+extension LedgerReader {
+  /// What else was asked of the host of the subject between two moments; nil for a run, which may have many hosts, and
+  /// for a batch that is not there. Costs what was attempted at all in that time.
+  public func hostActivity(_ row: WhyRow, _ span: TimeSpan) throws -> HostActivity? {
+    guard let batch = row.batch, let (host, batches) = try batchesAtHost(of: batch) else { return nil }
+    let ids = SQLValue.text(try jsonText(batches))
+    let next = try firstAttempt { $0.startedMs >= span.toMs }
+    let from = try firstAttempt { $0.startedMs >= span.fromMs }
+    let (file, ownBatch): (FileID?, BatchID?) =
+      if case .file(let id) = row.subject { (id, nil) } else { (nil, batch) }
+    var found = HostActivity(host: host)
+    _ = try db.first(
+      """
+      SELECT count(*), coalesce(sum(a.outcome IN ('retry', 'fatal', 'unknown')), 0),
+        coalesce(sum(a.http_status = 429), 0), coalesce(sum(a.http_status = 503), 0)
+      FROM attempt a CROSS JOIN file f ON f.id = a.file_id
+      WHERE a.id BETWEEN ?1 AND ?2 AND a.file_id IS NOT ?3 AND f.batch_id IS NOT ?4
+        AND f.batch_id IN (SELECT value FROM json_each(?5))
+      """, .integer(from), .integer(next - 1), .id(file), .id(ownBatch), ids
+    ) { row in
+      (found.others, found.failed) = (row.int64(0), row.int64(1))
+      (found.tooMany, found.unavailable) = (row.int64(2), row.int64(3))
+    }
+    // Nobody waits for longer than this because a server asked for it.
+    let early = try firstAttempt { $0.startedMs >= span.fromMs - LedgerTransaction.longestWaitMs }
+    for code in [ErrorCode.http429, .http503] {
+      _ = try db.rows(Self.hostWaits, .raw(code), .integer(early), .integer(next - 1), ids) { row in
+        Self.append(TimeSpan(row.int64(0), row.int64(1)), to: &found.waits)
+      }
+    }
+    return found
+  }
+
+  static let hostWaits: StaticString = """
+    SELECT a.ended_at, a.ended_at + a.retry_after_ms FROM attempt a CROSS JOIN file f ON f.id = a.file_id
+    WHERE a.error_code = ?1 AND a.id BETWEEN ?2 AND ?3 AND a.retry_after_ms > 0
+      AND f.batch_id IN (SELECT value FROM json_each(?4)) ORDER BY a.id
+    """
+
+  /// Joins what overlaps the last one, so that a storm of refusals is a few spans.
+  private static func append(_ span: TimeSpan, to spans: inout [TimeSpan]) {
+    guard let last = spans.last, span.fromMs >= last.fromMs, span.fromMs <= last.toMs else { return spans.append(span) }
+    spans[spans.count - 1].toMs = max(last.toMs, span.toMs)
+  }
+
+  /// The host with its port, and the batches that go there. Reads all batches.
+  private func batchesAtHost(of batch: BatchID) throws -> (host: String, batches: [Int64])? {
+    let places = try db.rows("SELECT id, coalesce(settings ->> '$.options.endpoint-url', destination) FROM batch") {
+      ($0.int64(0), Self.authority(of: $0.text(1)))
+    }
+    guard let host = places.first(where: { $0.0 == batch.rawValue })?.1 else { return nil }
+    return (host, places.filter { $0.1 == host }.map(\.0))
+  }
+}

@@ -1,0 +1,62 @@
+public import TransferModel
+
+extension LedgerReader {
+  /// Periods in which a file or a batch that the filter selects ended, or an attempt began, in the order of time. Reads
+  /// the attempts in the order of the table.
+  public func periods(_ period: CalendarPeriod, _ filter: RowFilter) throws -> [PeriodRow] {
+    var rows: [Int64: PeriodRow] = [:]
+    try addFiles(to: &rows, period, filter)
+    try addAttempts(to: &rows, period, filter)
+    return rows.values.sorted { $0.fromMs < $1.fromMs }
+  }
+
+  private func addFiles(to rows: inout [Int64: PeriodRow], _ period: CalendarPeriod, _ filter: RowFilter) throws {
+    // Nothing is kept of a file but the sums of its period.
+    _ = try db.rows(
+      """
+      SELECT f.finished_at, f.state, f.size, EXISTS (SELECT 1 FROM receipt r
+        WHERE f.state = 'done' AND r.file_id = f.id AND r.n = 1 AND r.confirmation <> 'none')
+      FROM file f WHERE f.finished_at IS NOT NULL AND f.state <> 'superseded' AND {files}
+      """, filter
+    ) { row throws(SQLiteError) in
+      let from = period.start(of: row.int64(0))
+      rows[from, default: PeriodRow(fromMs: from)].add(
+        EndedFile(atMs: row.int64(0), state: try row.named(1), size: row.int64(2), isVerified: row.flag(3)))
+    }
+  }
+
+  private func addAttempts(to rows: inout [Int64: PeriodRow], _ period: CalendarPeriod, _ filter: RowFilter) throws {
+    var flows: [Int64: FlowSums] = [:]
+    var batches: [Int64: (firstMs: Int64, lastMs: Int64?)] = [:]
+    try eachFlow(filter) { attempt, _ in
+      flows[period.start(of: attempt.startedMs), default: FlowSums()].add(attempt)
+      let known = batches[attempt.batch] ?? (attempt.startedMs, nil)
+      batches[attempt.batch] = (
+        min(known.firstMs, attempt.startedMs), [known.lastMs, attempt.endedMs].compactMap(\.self).max()
+      )
+    }
+    for (from, flow) in flows { rows[from, default: PeriodRow(fromMs: from)].flow = flow.total }
+    for (firstMs, lastMs) in batches.values {
+      guard let lastMs, lastMs >= firstMs else { continue }
+      let from = period.start(of: lastMs)
+      let longest = rows[from]?.longestBatchMs ?? 0
+      rows[from, default: PeriodRow(fromMs: from)].longestBatchMs = max(longest, lastMs - firstMs)
+    }
+  }
+}
+
+private struct EndedFile {
+  let atMs: Int64
+  let state: FileState
+  let size: Int64
+  let isVerified: Bool
+}
+
+extension PeriodRow {
+  fileprivate mutating func add(_ file: EndedFile) {
+    files[file.state, default: 0] += 1
+    guard file.state == .done else { return }
+    bytes += file.size
+    verified += file.isVerified ? 1 : 0
+  }
+}

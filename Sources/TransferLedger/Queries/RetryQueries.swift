@@ -1,0 +1,54 @@
+public import TransferModel
+
+extension LedgerReader {
+  /// Where the attempts that the filter selects were retried. Reads them once in the order of the table, and once in
+  /// that of the index `attempt_file`.
+  public func retries(_ filter: RowFilter) throws -> RetryFigures {
+    let hosts = try hostsOfBatches()
+    var (grid, backoffMs): ([RetryPlace: Int64], Int64) = ([:], 0)
+    for (batch, hour, count, waited) in try retriesByHour(filter) {
+      grid[RetryPlace(host: hosts[batch] ?? "", hour: hour), default: 0] += count
+      backoffMs += waited
+    }
+    let rows = grid.map { RetryHour(host: $0.key.host, hour: $0.key.hour, retries: $0.value) }
+    return RetryFigures(
+      grid: rows.sorted { ($0.host, $0.hour) < ($1.host, $1.hour) }, parts: try partTries(filter), backoffMs: backoffMs)
+  }
+
+  private func retriesByHour(_ filter: RowFilter) throws -> [(Int64, Int64, Int64, Int64)] {
+    let take = { (row: SQLRow) in (row.int64(0), row.int64(1), row.int64(2), row.int64(3)) }
+    if filter.isEverything {
+      return try db.rows(
+        """
+        SELECT f.batch_id, (a.started_at / 3600000 % 24 + 24) % 24, count(*), coalesce(sum(a.backoff_ms), 0)
+        FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.outcome = 'retry' GROUP BY 1, 2
+        """, row: take)
+    }
+    return try db.rows(
+      """
+      SELECT f.batch_id, (a.started_at / 3600000 % 24 + 24) % 24, count(*), coalesce(sum(a.backoff_ms), 0)
+      FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.outcome = 'retry' AND {attempts} GROUP BY 1, 2
+      """, filter, row: take)
+  }
+
+  private func partTries(_ filter: RowFilter) throws -> [PartTries] {
+    let take = { (row: SQLRow) in PartTries(attempts: row.int64(0), chunks: row.int64(1)) }
+    if filter.isEverything {
+      return try db.rows(
+        """
+        SELECT n, count(*) FROM (SELECT count(*) AS n FROM attempt INDEXED BY attempt_file WHERE operation = 'part'
+          GROUP BY file_id, operation, chunk_id) GROUP BY n ORDER BY n
+        """, row: take)
+    }
+    return try db.rows(
+      """
+      SELECT n, count(*) FROM (SELECT count(*) AS n FROM attempt a CROSS JOIN file f ON f.id = a.file_id
+        WHERE a.operation = 'part' AND {attempts} GROUP BY a.file_id, a.chunk_id) GROUP BY n ORDER BY n
+      """, filter, row: take)
+  }
+}
+
+private struct RetryPlace: Hashable {
+  var host: String
+  var hour: Int64
+}

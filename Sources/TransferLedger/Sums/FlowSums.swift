@@ -1,0 +1,50 @@
+import TransferModel
+
+/// One attempt, as far as histories by batch, host and period are made of it.
+struct FlowAttempt {
+  let batch, file: Int64
+  let startedMs: Int64
+  let endedMs: Int64?
+  let bytesTransferred, bytesAcked: Int64
+  let isError, isRetry, isOK: Bool
+  /// Of a part that succeeded.
+  let latencyMs: Int64?
+
+  /// The columns from 0 on: batch_id, file_id, started_at, ended_at, bytes_transferred, bytes_acked, the number of the
+  /// outcome (0 ok, 1 retry, 2 open or interrupted, 3 another), total_ms of a part that succeeded.
+  init(_ row: SQLRow) {
+    (batch, file, startedMs, endedMs) = (row.int64(0), row.int64(1), row.int64(2), row.int64OrNil(3))
+    (bytesTransferred, bytesAcked) = (row.int64(4), row.int64(5))
+    let outcome = row.int64(6)
+    (isOK, isRetry, isError) = (outcome == 0, outcome == 1, outcome == 1 || outcome == 3)
+    latencyMs = row.int64OrNil(7)
+  }
+}
+
+/// Adds attempts up.
+struct FlowSums {
+  private var flow = AttemptFlow()
+  private var active = ActiveTime()
+  private var latencies: [Int64: Int64] = [:]
+
+  mutating func add(_ attempt: FlowAttempt) {
+    flow.attempts += 1
+    flow.errors += attempt.isError ? 1 : 0
+    flow.retries += attempt.isRetry ? 1 : 0
+    flow.bytesTransferred += attempt.bytesTransferred
+    flow.bytesAcked += attempt.bytesAcked
+    flow.firstMs = min(flow.firstMs ?? attempt.startedMs, attempt.startedMs)
+    if let ended = attempt.endedMs {
+      flow.lastMs = max(flow.lastMs ?? ended, ended)
+      active.add(startMs: attempt.startedMs, endMs: ended)
+    }
+    if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }
+  }
+
+  var total: AttemptFlow {
+    var total = flow
+    total.activeMs = active.totalMs
+    total.latency = LatencyFigures(latencies)
+    return total
+  }
+}

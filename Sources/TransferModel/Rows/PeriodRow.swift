@@ -1,0 +1,54 @@
+/// How long the periods of a calendar are. All begin at midnight UTC.
+public enum CalendarPeriod: Sendable, Hashable, CaseIterable {
+  case day
+  /// From Monday on.
+  case week
+  case month
+
+  /// The beginning of the period that a moment is in; both in milliseconds since 1970 UTC.
+  public func start(of ms: Int64) -> Int64 { firstDay(of: Self.floorDivide(ms, Self.dayMs)) * Self.dayMs }
+
+  private static let dayMs: Int64 = 86_400_000
+
+  /// Days count from 1970-01-01, a Thursday.
+  private func firstDay(of day: Int64) -> Int64 {
+    switch self {
+    case .day: day
+    case .week: day - (day + 3 - Self.floorDivide(day + 3, 7) * 7)
+    case .month: day - (Self.dayOfMonth(day) - 1)
+    }
+  }
+
+  /// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
+  private static func dayOfMonth(_ day: Int64) -> Int64 {
+    let shifted = day + 719_468
+    let dayOfEra = shifted - floorDivide(shifted, 146_097) * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    return dayOfYear - (153 * ((5 * dayOfYear + 2) / 153) + 2) / 5 + 1
+  }
+
+  private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
+}
+
+/// A day, week or month: files count where they ended, attempts where they began, batches where their last one ended.
+public struct PeriodRow: Sendable, Hashable {
+  /// Its beginning, in milliseconds since 1970 UTC.
+  public var fromMs: Int64
+  /// Without generations that were replaced.
+  public var files: [FileState: Int] = [:]
+  /// Size of the files that are done.
+  public var bytes: Int64 = 0
+  /// Done files of which the server showed more than success.
+  public var verified = 0
+  public var flow = AttemptFlow()
+  /// Wall time of the longest batch, in milliseconds.
+  public var longestBatchMs: Int64?
+
+  package init(fromMs: Int64) { self.fromMs = fromMs }
+
+  public var done: Int { files[.done] ?? 0 }
+  public var failed: Int { files[.failed] ?? 0 }
+  /// Of the done files, 0 to 1.
+  public var verifiedShare: Double? { Share.of(Int64(verified), in: Int64(done)) }
+}

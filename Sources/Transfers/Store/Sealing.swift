@@ -1,0 +1,68 @@
+import TransferLedger
+package import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The store's log: what makes its receipts checkable by strangers (docs/receipts.md).
+extension OpenStore {
+  /// Seals the log as it is now, also of a store that is open for reading. The first time it makes the store's key,
+  /// `<path>.key`. Reads the whole log.
+  package func sealing() throws(TransferError) -> LedgerSeal { try prover(withReceipts: false).seal }
+
+  /// The same, with the proof that the log of the seal in `file` is its beginning; nil where it is not, and then the
+  /// comparison says why.
+  /// - Throws: `.usage` for a file that holds no seal of this store.
+  package func sealing(
+    since file: NameBytes
+  ) throws(TransferError) -> (seal: LedgerSeal, comparison: SealComparison, proof: SealConsistency?) {
+    let prover = try prover(withReceipts: false)
+    let (comparison, proof) = try prover.consistency(with: try Self.seal(in: file))
+    return (prover.seal, comparison, proof)
+  }
+
+  /// Compares the log with the seal in `file`, which was kept elsewhere.
+  /// - Throws: `.usage` for a file that holds no seal of this store.
+  package func compare(sealIn file: NameBytes) throws(TransferError) -> SealComparison {
+    try compare(seal: try Self.seal(in: file))
+  }
+
+  /// Reads the whole log once, and then proves receipts of ``StoreReader/provenReceipts(_:after:limit:by:)``.
+  package func receiptProver() throws(TransferError) -> ReceiptProver { try prover(withReceipts: true) }
+
+  private static func seal(in file: NameBytes) throws(TransferError) -> String {
+    let path = String(decoding: file.bytes, as: UTF8.self)
+    guard let bytes = FileText.bytes(path) else {
+      let cause = String(cString: strerror(errno))
+      throw TransferError(
+        .usage, "read seal", file, cause: cause, remedy: "name a file that \"transfers store seal\" made")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// Proves of receipts that they are in the log, as it was when the prover was made. Used by one thread at a time.
+package struct ReceiptProver {
+  let prover: LogProver
+  let ledger: Ledger
+  package var seal: LedgerSeal { prover.seal }
+
+  fileprivate func consistency(
+    with note: String
+  ) throws(TransferError) -> (comparison: SealComparison, proof: SealConsistency?) {
+    try ledger.consistency(from: note, to: prover)
+  }
+}
+
+extension StoreReader {
+  /// The receipts of the next files that are done, at most `limit` files after number `after`, and the number of the
+  /// last of these files; nil at the end. Receipts that were recorded after the prover was made are left out.
+  package func provenReceipts(
+    _ filter: RowFilter, after: Int64, limit: Int, by prover: ReceiptProver
+  ) throws -> (receipts: [ProvenReceipt], last: Int64?) {
+    try reader.provenReceipts(filter, after: after, limit: limit, by: prover.prover)
+  }
+}

@@ -1,0 +1,44 @@
+import TransferLedger
+package import TransferModel
+package import TransferReports
+
+/// Where the time of something went.
+extension StoreReader {
+  /// nil when there is no such row. What goes on is counted until the wall clock of this moment. Passes over the
+  /// attempts once, and keeps none.
+  package func why(_ subject: WhySubject, _ clock: any TransferClock) throws -> WhyFigures? {
+    guard var row = try reader.whyRow(subject) else { return nil }
+    let isAlive = try engine(clock).isAlive
+    if case .run(let id) = subject, row.toMs == nil, !isAlive {
+      // It crashed, and no other run has found that yet.
+      row.toMs = try reader.runLives(TimeSpan(.min, .max), only: id).first?.lastMs
+      row.state = "crashed"
+    }
+    let toMs = row.toMs ?? clock.wallMs
+    let window = TimeSpan(row.fromMs, max(row.fromMs, toMs))
+    let runs = try runs(of: row, window).map { life in
+      var life = life
+      if life.isOpen, isAlive { life.lastMs = max(life.lastMs, toMs) }
+      return life
+    }
+    var frame = WallFrame(window)
+    frame.running = runs.map { TimeSpan($0.startedMs, $0.lastMs) }
+    for life in runs where life.isCrashed || life.isOpen { frame.lastLifeMs[life.id] = life.lastMs }
+    frame.asleep = try reader.sleeps(window)
+    frame.decisions = try reader.decisions(subject)
+    if case .file = subject { frame.isOneFile = true }
+    let host = try reader.hostActivity(row, window)
+    frame.hostWaits = host?.waits ?? []
+    var (sweep, tally) = (WallSweep(frame), WhyTally())
+    try reader.attemptTraces(row) { attempt in
+      sweep.add(attempt)
+      tally.add(attempt, lastMs: frame.lastLifeMs[attempt.run] ?? window.toMs)
+    }
+    return WhyFigures(row, toMs: toMs, sweep.finish(), tally, runs: runs, host: host)
+  }
+
+  private func runs(of row: WhyRow, _ window: TimeSpan) throws -> [RunLife] {
+    if case .run(let id) = row.subject { return try reader.runLives(window, only: id) }
+    return try reader.runLives(window)
+  }
+}
