@@ -20,6 +20,7 @@ public enum Cell: Sendable, Hashable {
   case bytesPerSecond(Int64)
   case texts([String: String])
   case counts([String: Int])
+  case list([String])
 
   public init(_ text: String?) { self = text.map(Cell.text) ?? .none }
   public init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .none }
@@ -28,24 +29,4 @@ public enum Cell: Sendable, Hashable {
   public init(ms: Int64?) { self = ms.map(Cell.milliseconds) ?? .none }
   public init(time: Int64?) { self = time.map(Cell.time) ?? .none }
   public init(bytesPerSecond: Int64?) { self = bytesPerSecond.map(Cell.bytesPerSecond) ?? .none }
-}
-
-extension Cell: Encodable {
-  /// Numbers as numbers, times as RFC 3339 UTC, a name as text with U+FFFD for bytes that are not UTF-8 (its container
-  /// adds the exact bytes, see ``FigureKey/exactBytes(of:)``).
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .none: try container.encodeNil()
-    case .text(let text): try container.encode(text)
-    case .name(let name): try container.encode(String(decoding: name.bytes, as: UTF8.self))
-    case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number):
-      try container.encode(number)
-    case .real(let number): if number.isFinite { try container.encode(number) } else { try container.encodeNil() }
-    case .flag(let flag): try container.encode(flag)
-    case .time(let ms): try container.encode(Timestamp.rfc3339(ms))
-    case .texts(let texts): try container.encode(texts)
-    case .counts(let counts): try container.encode(counts)
-    }
-  }
 }

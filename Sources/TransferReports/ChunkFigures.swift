@@ -3,14 +3,14 @@ import TransferModel
 /// The columns of `list chunks`.
 public enum ChunkFigures {
   public static let columns: [Column<ChunkRow>] = [
-    Column("id", "Id") { .text($0.id.description) },
-    Column("file", "File") { .text($0.file.description) },
-    Column("seq", "No.") { .integer($0.seq) },
-    Column("offset", "Offset") { .integer($0.offset) },
-    Column("length", "Length") { .bytes($0.length) },
-    Column("state", "State") { .text($0.state) },
-    Column("attempts", "Tries") { .integer($0.attempts) },
-    Column("reused") { .flag($0.isReused) },
-    Column("digest", "Digest") { Cell($0.digest) },
+    .text("id", "Id") { $0.id.description },
+    .text("file", "File") { $0.file.description },
+    .integer("seq", "No.") { $0.seq },
+    .integer("offset", "Offset") { $0.offset },
+    .bytes("length", "Length") { $0.length },
+    .text("state", "State") { $0.state },
+    .integer("attempts", "Tries") { $0.attempts },
+    .flag("reused") { $0.isReused },
+    .text("digest", "Digest") { $0.digest },
   ]
 }

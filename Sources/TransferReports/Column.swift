@@ -1,76 +1,157 @@
 public import TransferModel
 
-/// One column of a list or report: its name for programs, its heading for people, and where the figure comes from.
+/// One figure of a row or of a report: its name for programs, its heading for people, its kind, and its source.
 public struct Column<Row>: Sendable {
+  public let heading: FigureHeading
+  public let cell: @Sendable (Row) -> Cell
+  /// How a person reads it where the cell alone does not say it; nil leaves it out.
+  let phrase: (@Sendable (Row) -> String?)?
+  let tone: (@Sendable (Row) -> Tone?)?
+
+  public var key: String { heading.key }
+
+  init(_ heading: FigureHeading, _ cell: @escaping @Sendable (Row) -> Cell) {
+    (self.heading, self.cell, phrase, tone) = (heading, cell, nil, nil)
+  }
+
+  private init(
+    _ column: Column, _ heading: FigureHeading? = nil, phrase: (@Sendable (Row) -> String?)?,
+    tone: (@Sendable (Row) -> Tone?)?
+  ) {
+    self.heading = heading ?? column.heading
+    (cell, self.phrase, self.tone) = (column.cell, phrase, tone)
+  }
+
+  /// The same, told to people in these words, which are escaped already; nothing where they are nil.
+  public func saying(_ phrase: @escaping @Sendable (Row) -> String?) -> Column {
+    Column(self, phrase: phrase, tone: tone)
+  }
+
+  /// The same, marked as good or bad.
+  public func toned(_ tone: @escaping @Sendable (Row) -> Tone?) -> Column { Column(self, phrase: phrase, tone: tone) }
+
+  /// The same, under another title.
+  public func titled(_ title: String?) -> Column {
+    let heading = FigureHeading(heading.key, title, heading.kind, isLabel: heading.isLabel)
+    return Column(self, heading, phrase: phrase, tone: tone)
+  }
+
+  /// The same figure of a row that holds such a row.
+  public func of<Outer>(_ inner: @escaping @Sendable (Outer) -> Row) -> Column<Outer> {
+    var outer = Column<Outer>(heading) { [cell] in cell(inner($0)) }
+    if let phrase { outer = outer.saying { phrase(inner($0)) } }
+    if let tone { outer = outer.toned { tone(inner($0)) } }
+    return outer
+  }
+
+  /// The same, as one whose words are few and tell rows apart.
+  public func label() -> Column {
+    let heading = FigureHeading(heading.key, heading.title, heading.kind, isLabel: true)
+    return Column(self, heading, phrase: phrase, tone: tone)
+  }
+}
+
+extension Array {
+  /// Columns of a table as figures of one row, each with its key for a title: all are told to people.
+  public func labelled<Row>() -> [Column<Row>] where Element == Column<Row> { map { $0.titled($0.key) } }
+}
+
+/// Colour repeats what the words say; it is never the only carrier.
+public enum Tone: Sendable, Hashable { case good, bad, caution }
+
+/// What stands over a column, or before a single figure.
+public struct FigureHeading: Sendable, Hashable {
   /// The key in JSON and the heading in CSV: snake case, with the unit (`_ms`, `_bps`) where the name does not say it;
   /// sizes are bytes. Never renamed within a schema number.
   public let key: String
-  /// The heading in a table; nil for figures that only programs get, so that tables fit a screen.
+  /// For people; nil for figures that only programs get, so that tables fit a screen. A figure with an empty one is
+  /// told in a sentence of its own.
   public let title: String?
-  /// Whether it holds names, which are bytes: forms with fixed columns give those a second one for the exact bytes.
-  public let isName: Bool
-  public let cell: @Sendable (Row) -> Cell
+  public let kind: FigureKind
+  /// Its words are few and tell the rows of a table apart: they are labels of metrics, and values to filter by.
+  public let isLabel: Bool
 
-  public init(_ key: String, _ title: String? = nil, _ cell: @escaping @Sendable (Row) -> Cell) {
-    (self.key, self.title, self.cell) = (key, title, cell)
-    isName = false
+  public init(_ key: String, _ title: String? = nil, _ kind: FigureKind, isLabel: Bool = false) {
+    (self.key, self.title, self.kind, self.isLabel) = (key, title, kind, isLabel)
   }
 
-  /// A column of paths or keys.
-  public init(name key: String, _ title: String? = nil, _ name: @escaping @Sendable (Row) -> NameBytes?) {
-    (self.key, self.title) = (key, title)
-    cell = { row in name(row).map(Cell.name) ?? .none }
-    isName = true
-  }
+  /// Whether it holds names, which are bytes: forms with fixed columns give those a second column for the exact bytes.
+  public var isName: Bool { kind == .name }
 }
 
-/// Rows of figures under headings: what a list or report is before it is rendered.
-public struct FigureTable: Sendable {
-  public struct Heading: Sendable, Hashable {
-    public let key: String
-    public let title: String?
-    public let isName: Bool
+// MARK: - Kinds
 
-    public init(key: String, title: String?, isName: Bool = false) {
-      (self.key, self.title, self.isName) = (key, title, isName)
-    }
+extension Column {
+  public static func text(
+    _ key: String, _ title: String? = nil, _ text: @escaping @Sendable (Row) -> String?
+  ) -> Column {
+    Column(FigureHeading(key, title, .text)) { Cell(text($0)) }
   }
 
-  public let headings: [Heading]
-  public let rows: [[Cell]]
-
-  public init<Row>(_ columns: [Column<Row>], _ rows: [Row]) {
-    headings = columns.map { Heading(key: $0.key, title: $0.title, isName: $0.isName) }
-    self.rows = rows.map { row in columns.map { $0.cell(row) } }
+  /// A path or key.
+  public static func name(
+    _ key: String, _ title: String? = nil, _ name: @escaping @Sendable (Row) -> NameBytes?
+  ) -> Column {
+    Column(FigureHeading(key, title, .name)) { row in name(row).map(Cell.name) ?? .none }
   }
 
-  /// Every row has a cell for each heading.
-  public init(_ headings: [Heading], _ rows: [[Cell]]) {
-    (self.headings, self.rows) = (headings, rows)
+  public static func integer<Number: BinaryInteger & SendableMetatype>(
+    _ key: String, _ title: String? = nil, _ number: @escaping @Sendable (Row) -> Number?
+  ) -> Column {
+    Column(FigureHeading(key, title, .integer)) { Cell(number($0).map { Int64($0) }) }
   }
 
-  /// Only these columns, in this order, all of them shown to people too; nil when one is not there.
-  public func choosing(_ keys: [String]) -> FigureTable? {
-    let indices = keys.compactMap { key in headings.firstIndex { $0.key == key } }
-    guard indices.count == keys.count else { return nil }
-    let chosen = indices.map { index in
-      let heading = headings[index]
-      let title = heading.title.flatMap { $0.isEmpty ? nil : $0 } ?? heading.key
-      return Heading(key: heading.key, title: title, isName: heading.isName)
-    }
-    return FigureTable(chosen, rows.map { row in indices.map { row[$0] } })
+  public static func real(
+    _ key: String, _ title: String? = nil, _ number: @escaping @Sendable (Row) -> Double?
+  ) -> Column {
+    Column(FigureHeading(key, title, .real)) { row in number(row).map(Cell.real) ?? .none }
   }
 
-  /// The row at `index` as an object for JSON.
-  public func object(_ index: Int) -> FigureObject {
-    FigureObject(Array(zip(headings.map(\.key), rows[index])))
+  public static func flag(_ key: String, _ title: String? = nil, _ flag: @escaping @Sendable (Row) -> Bool?) -> Column {
+    Column(FigureHeading(key, title, .flag)) { row in flag(row).map(Cell.flag) ?? .none }
   }
-}
 
-extension FigureTable: Encodable {
-  /// An array with one object a row.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.unkeyedContainer()
-    for index in rows.indices { try container.encode(object(index)) }
+  /// A size in bytes.
+  public static func bytes(
+    _ key: String, _ title: String? = nil, _ count: @escaping @Sendable (Row) -> Int64?
+  ) -> Column {
+    Column(FigureHeading(key, title, .bytes)) { Cell(bytes: count($0)) }
+  }
+
+  /// Milliseconds.
+  public static func duration(
+    _ key: String, _ title: String? = nil, _ ms: @escaping @Sendable (Row) -> Int64?
+  ) -> Column {
+    Column(FigureHeading(key, title, .duration)) { Cell(ms: ms($0)) }
+  }
+
+  /// Milliseconds since 1970 UTC.
+  public static func time(_ key: String, _ title: String? = nil, _ ms: @escaping @Sendable (Row) -> Int64?) -> Column {
+    Column(FigureHeading(key, title, .time)) { Cell(time: ms($0)) }
+  }
+
+  /// Bytes a second.
+  public static func rate(
+    _ key: String, _ title: String? = nil, _ rate: @escaping @Sendable (Row) -> Int64?
+  ) -> Column {
+    Column(FigureHeading(key, title, .rate)) { Cell(bytesPerSecond: rate($0)) }
+  }
+
+  public static func texts(
+    _ key: String, _ title: String? = nil, _ texts: @escaping @Sendable (Row) -> [String: String]
+  ) -> Column {
+    Column(FigureHeading(key, title, .texts)) { .texts(texts($0)) }
+  }
+
+  public static func counts(
+    _ key: String, _ title: String? = nil, _ counts: @escaping @Sendable (Row) -> [String: Int]
+  ) -> Column {
+    Column(FigureHeading(key, title, .counts)) { .counts(counts($0)) }
+  }
+
+  public static func list(
+    _ key: String, _ title: String? = nil, _ texts: @escaping @Sendable (Row) -> [String]
+  ) -> Column {
+    Column(FigureHeading(key, title, .list)) { .list(texts($0)) }
   }
 }

@@ -3,17 +3,17 @@ import TransferModel
 /// The columns of `gc`. The server's name of a session is left out: with it anybody could write to the upload.
 public enum OrphanFigures {
   public static let columns: [Column<OrphanRow>] = [
-    Column("session", "Session") { .text($0.id.description) },
-    Column("file", "File") { .text($0.file.description) },
-    Column("file_state", "State") { .text($0.fileState) },
-    Column("protocol", "Protocol") { .text($0.protocolName) },
-    Column("began_at", "Began") { .time($0.beganMs) },
-    Column("expires_at", "Expires") { $0.expiresMs.map { .time($0) } ?? .none },
-    Column("bytes_acked", "Holds") { .bytes($0.bytesAcked) },
-    Column("ends_at", "Ends") { $0.abortAfterMs.map { .time($0) } ?? .none },
-    Column("tries", "Tries") { .integer($0.tries) },
-    Column("cause", "Cause") { Cell($0.cause) },
-    Column("path", "Path") { .name($0.path) },
-    Column("destination", "Destination") { .text($0.destination) },
+    .text("session", "Session") { $0.id.description },
+    .text("file", "File") { $0.file.description },
+    .text("file_state", "State") { $0.fileState },
+    .text("protocol", "Protocol") { $0.protocolName },
+    .time("began_at", "Began") { $0.beganMs },
+    .time("expires_at", "Expires") { $0.expiresMs },
+    .bytes("bytes_acked", "Holds") { $0.bytesAcked },
+    .time("ends_at", "Ends") { $0.abortAfterMs },
+    .integer("tries", "Tries") { $0.tries },
+    .text("cause", "Cause") { $0.cause },
+    .name("path", "Path") { $0.path },
+    .text("destination", "Destination") { $0.destination },
   ]
 }

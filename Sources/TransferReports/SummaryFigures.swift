@@ -1,60 +1,113 @@
 public import TransferModel
 
 /// `report summary`: how did it go? Figures only; nothing is counted twice and nothing is rounded here.
-public struct SummaryFigures: Sendable, Encodable {
+public struct SummaryFigures: Sendable {
   public let batches: Int
-  public let files: [String: Int]
-  public let filesTotal, filesLeft, filesUnverified: Int
-  public let bytes, bytesAcked, bytesReused, bytesTransferred, bytesUnacked, bytesUnackedAtMost: Int64
-  public let attempts: Int64
-  public let attemptsByOutcome: [String: Int64]
-  public let retries: Int
-  public let startedAt, finishedAt: Cell
-  /// Last end minus first start of an attempt.
-  public let wallMs: Cell
-  /// Union of the intervals of all attempts.
-  public let activeMs: Cell
-  public let goodputWallBps, goodputActiveBps: Cell
-  public let partLatency: Latency
-  public let failures: FigureTable
-  public let slowest: FigureTable
-
-  public struct Latency: Sendable, Encodable {
-    public let n: Int64
-    public let p50Ms, p95Ms, p99Ms, maxMs: Cell
-  }
+  public let totals: FileTotals
+  public let attempts: AttemptTotals
+  /// Most files first.
+  public let failures: [FailureRow]
+  public let slowest: [FileRow]
 
   public init(
     batches: Int, totals: FileTotals, attempts: AttemptTotals, failures: [FailureRow], slowest: [FileRow]
   ) {
-    self.batches = batches
-    files = Dictionary(uniqueKeysWithValues: FileState.allCases.map { ($0.rawValue, totals.count($0)) })
-      .filter { $0.value > 0 }
-    filesTotal = totals.files
-    filesLeft = totals.left
-    filesUnverified = totals.unverified
-    (bytes, bytesAcked, bytesTransferred) = (totals.bytes, totals.bytesAcked, totals.bytesTransferred)
-    bytesReused = totals.bytesReused
-    (bytesUnacked, bytesUnackedAtMost) = (totals.bytesUnacked, totals.bytesUnackedAtMost)
-    self.attempts = attempts.attempts
-    attemptsByOutcome = attempts.byOutcome
-    retries = totals.retries
-    startedAt = Cell(time: attempts.firstMs)
-    finishedAt = Cell(time: attempts.lastMs)
-    let wall = Self.wall(attempts)
-    wallMs = Cell(ms: wall)
-    activeMs = attempts.attempts > 0 ? .milliseconds(attempts.activeMs) : .none
-    goodputWallBps = Cell(bytesPerSecond: Quantity.rate(bytes: totals.bytesMoved, ms: wall))
-    goodputActiveBps = Cell(bytesPerSecond: Quantity.rate(bytes: totals.bytesMoved, ms: attempts.activeMs))
-    partLatency = Latency(
-      n: attempts.latency.n, p50Ms: Cell(ms: attempts.latency.p50), p95Ms: Cell(ms: attempts.latency.p95),
-      p99Ms: Cell(ms: attempts.latency.p99), maxMs: Cell(ms: attempts.latency.max))
-    self.failures = FigureTable(FailureFigures.columns, failures)
-    self.slowest = FigureTable(FileFigures.columns, slowest)
+    (self.batches, self.totals, self.attempts) = (batches, totals, attempts)
+    (self.failures, self.slowest) = (failures, slowest)
   }
 
-  private static func wall(_ attempts: AttemptTotals) -> Int64? {
+  public static let sections: [SectionForm<SummaryFigures>] = [
+    .facts(figures),
+    .record("part_latency", nil, latency) { $0.attempts.latency },
+    .table("failures", "failures", FailureFigures.columns) { $0.failures },
+    .table("slowest", "slowest files", FileFigures.columns) { $0.slowest },
+  ]
+
+  private static let figures: [Column<SummaryFigures>] = [
+    .integer("batches", "batches") { $0.batches }.saying { $0.isEmpty ? nil : "\($0.batches)" },
+    .counts("files", "files") { $0.files }.saying { $0.isEmpty ? nil : $0.fileCounts },
+    .integer("files_total") { $0.totals.files },
+    .integer("files_left") { $0.totals.left },
+    .bytes("bytes", "bytes") { $0.totals.bytes }.saying { $0.isEmpty ? nil : $0.sizes },
+    .bytes("bytes_acked") { $0.totals.bytesAcked },
+    .bytes("bytes_reused") { $0.totals.bytesReused },
+    .bytes("bytes_transferred") { $0.totals.bytesTransferred },
+    .bytes("bytes_unacked") { $0.totals.bytesUnacked },
+    .bytes("bytes_unacked_at_most") { $0.totals.bytesUnackedAtMost },
+    .integer("attempts", "attempts") { $0.attempts.attempts }.saying { $0.isEmpty ? nil : $0.attemptCounts },
+    .counts("attempts_by_outcome") { $0.attempts.byOutcome.mapValues { Int($0) } },
+    .integer("retries") { $0.totals.retries },
+    .time("started_at", "time") { $0.attempts.firstMs }.saying { $0.span },
+    .time("finished_at") { $0.attempts.lastMs },
+    .duration("wall_ms", "wall") { $0.wallMs }.saying { figures in
+      figures.wallMs.map { "\(Quantity.duration($0)), goodput \(Cell(bytesPerSecond: figures.wallRate).text)" }
+    },
+    .duration("active_ms", "active") { $0.activeMs }.saying { figures in
+      figures.activeMs.map { "\(Quantity.duration($0)), goodput \(Cell(bytesPerSecond: figures.activeRate).text)" }
+    },
+    .rate("goodput_wall_bps") { $0.wallRate },
+    .rate("goodput_active_bps") { $0.activeRate },
+    .integer("files_unverified", "unverified") { $0.totals.unverified }.saying { figures in
+      let files = figures.totals.unverified
+      return files > 0 ? "\(Quantity.count(files, "file")) done without a proof by the server" : nil
+    },
+  ]
+
+  /// Below twenty a percentile says nothing that the maximum does not.
+  private static let latency: [Column<LatencyFigures>] = [
+    .integer("n", "part time") { $0.n }.saying { part in
+      guard part.n > 0 else { return nil }
+      let tail = part.n < 20 ? "" : ", p95 \(Cell(ms: part.p95).text), p99 \(Cell(ms: part.p99).text)"
+      return "p50 \(Cell(ms: part.p50).text)\(tail), max \(Cell(ms: part.max).text) (n = \(part.n))"
+    },
+    .duration("p50_ms") { $0.p50 },
+    .duration("p95_ms") { $0.p95 },
+    .duration("p99_ms") { $0.p99 },
+    .duration("max_ms") { $0.max },
+  ]
+
+  // MARK: - Figures
+
+  private var isEmpty: Bool { totals.files == 0 }
+
+  /// Last end minus first start of an attempt.
+  public var wallMs: Int64? {
     guard let first = attempts.firstMs, let last = attempts.lastMs, last >= first else { return nil }
     return last - first
+  }
+
+  /// Union of the intervals of all attempts.
+  public var activeMs: Int64? { attempts.attempts > 0 ? attempts.activeMs : nil }
+  /// Bytes a second of the wall time, and of the active time.
+  public var wallRate: Int64? { Quantity.rate(bytes: totals.bytesMoved, ms: wallMs) }
+  public var activeRate: Int64? { Quantity.rate(bytes: totals.bytesMoved, ms: attempts.activeMs) }
+
+  private var files: [String: Int] {
+    Dictionary(uniqueKeysWithValues: FileState.allCases.map { ($0.rawValue, totals.count($0)) }).filter { $0.value > 0 }
+  }
+
+  // MARK: - Words
+
+  private var fileCounts: String {
+    let states = FileState.allCases.compactMap { state in files[state.rawValue].map { "\($0) \(state.rawValue)" } }
+    return "\(totals.files): " + states.joined(separator: ", ")
+  }
+
+  private var sizes: String {
+    let unacked = Quantity.unacked(totals.bytesUnacked, atMost: totals.bytesUnackedAtMost).map { ", \($0)" } ?? ""
+    let reused = Quantity.reused(totals.bytesReused).map { ", \($0)" } ?? ""
+    return "\(Quantity.bytes(totals.bytesAcked)) acked of \(Quantity.bytes(totals.bytes))\(reused)\(unacked)"
+  }
+
+  private var attemptCounts: String {
+    let outcomes = AttemptOutcome.allCases.compactMap { outcome in
+      attempts.byOutcome[outcome.rawValue].map { "\($0) \(outcome.rawValue)" }
+    }
+    return "\(attempts.attempts)" + (outcomes.isEmpty ? "" : ": " + outcomes.joined(separator: ", "))
+  }
+
+  private var span: String? {
+    guard attempts.firstMs != nil else { return nil }
+    return "\(Cell(time: attempts.firstMs).text) to \(Cell(time: attempts.lastMs).text)"
   }
 }

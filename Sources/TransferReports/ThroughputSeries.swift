@@ -99,13 +99,13 @@ public struct ThroughputSeries: Sendable {
 /// The columns of `report throughput`.
 public enum ThroughputFigures {
   public static let columns: [Column<ThroughputRow>] = [
-    Column("from", "From") { .time($0.fromMs) },
-    Column("length_ms", "Length") { .milliseconds($0.lengthMs) },
-    Column("bytes_acked", "Acked") { .bytes($0.bytesAcked) },
-    Column("bytes_transferred", "Transferred") { .bytes($0.bytesTransferred) },
-    Column("bps", "Goodput") { Cell(bytesPerSecond: $0.bps) },
-    Column("workers", "Workers") { $0.workers.map(Cell.real) ?? .none },
-    Column("attempts", "Attempts") { .integer($0.attempts) },
-    Column("errors", "Errors") { .integer($0.errors) },
+    .time("from", "From") { $0.fromMs },
+    .duration("length_ms", "Length") { $0.lengthMs },
+    .bytes("bytes_acked", "Acked") { $0.bytesAcked },
+    .bytes("bytes_transferred", "Transferred") { $0.bytesTransferred },
+    .rate("bps", "Goodput") { $0.bps },
+    .real("workers", "Workers") { $0.workers },
+    .integer("attempts", "Attempts") { $0.attempts },
+    .integer("errors", "Errors") { $0.errors },
   ]
 }

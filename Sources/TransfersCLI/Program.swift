@@ -1,5 +1,6 @@
 import ArgumentParser
 import TransferModel
+import TransferReports
 
 #if canImport(Glibc)
   import Glibc
@@ -89,7 +90,7 @@ public enum Program {
   private static func report(_ failure: CommandFailure, _ context: Context) {
     if failure.status != .closed { context.err.writeLine(failure.line) }
     guard OutputFormat.isJSON(context.parsed) else { return }
-    if let record = try? JSONText.encode(ExitRecord(failure)) { context.err.writeJSON(record + [0x0A]) }
+    context.err.writeJSON(JSONWriter.bytes(FigureTree(failure.record)) + [0x0A])
   }
 }
 

@@ -11,7 +11,8 @@ import Testing
   init() throws { program = try BuiltProgram() }
 
   @Test(arguments: [
-    ["status"], ["list"], ["list", "attempts"], ["show", "f1"], ["report"], ["report", "failures"], ["retry", "--all"],
+    ["status"], ["list"], ["list", "attempts"], ["show", "f1"], ["why", "f1"], ["report"], ["report", "failures"],
+    ["retry", "--all"],
     ["store", "check"], ["store", "schema"], ["run"],
   ])
   func missing(_ arguments: [String]) throws {

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import TransferReports
 
 @testable import TransfersCLI
 

@@ -48,8 +48,12 @@ import TransferReports
   func theNumbersAreTheSameInEveryForm(_ command: String, _ columns: String) throws {
     let keys = columns.split(separator: ",").map(String.init)
     let all = "\(command) --columns \(columns)"
-    let document = try json(try run(all + " --json").out)
-    guard case .object(let members) = document, case .array(let rows)? = members["data"] else {
+    // Of a report, a part of its document is chosen by its path.
+    let part = command == "report failures" ? "failures." : ""
+    let chosen = keys.map { part + $0 }.joined(separator: ",")
+    let document = try json(try run("\(command) --columns \(chosen) --json").out)
+    let data = Self.member(document, "data")
+    guard case .array(let rows) = part.isEmpty ? data : Self.member(data, "failures") else {
       Issue.record("no document")
       return
     }
@@ -160,7 +164,7 @@ import TransferReports
 
   @Test(arguments: OutputFormat.allCases)
   func aReaderThatWentAwayIsNoError(_ format: OutputFormat) throws {
-    for command in [["list", "files"], ["status"]] {
+    for command in [["list", "files"], ["status"]] where format != .prometheus || command == ["status"] {
       let outcome = try program.runIntoClosedPipe(command + ["--format", format.rawValue, "--store", store])
       #expect(outcome.code == 0)
       #expect(outcome.signal == 0)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Testing
+import TransferReports
 
 @testable import TransfersCLI
 

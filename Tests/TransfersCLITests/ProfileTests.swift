@@ -120,7 +120,8 @@ import Transfers
     let allowed = try push(elsewhere, ["--allow-host", host])
     #expect(allowed.code == 0, "\(allowed.err)")
     #expect(
-      try program.run("profile", "check", folder + "/p.yaml").out.contains("sends to: the destination, \(receiver.url)")
+      try program.run("profile", "check", folder + "/p.yaml").out.contains(
+        "\nsends to                    the destination, \(receiver.url)")
     )
   }
 
@@ -140,7 +141,7 @@ import Transfers
     let checked = try program.run("profile", "check", "graph")
     #expect(
       checked.out.hasSuffix(
-        "sends to: the destination, URLs that the server names (probe, chunk, abort)\nreads from the environment: GRAPH_TOKEN (input token)\n"
+        "\nsends to                    the destination, URLs that the server names (probe, chunk, abort)\nreads from the environment  GRAPH_TOKEN (input token)\n"
       ), "\(checked.out)")
   }
 

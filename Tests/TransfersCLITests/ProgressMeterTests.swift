@@ -55,7 +55,7 @@ import TransferReports
     let block = ProgressBlock(columns: 120).lines(waiting)
     #expect(try #require(block.last).contains("99%  waiting for the server to finish (2:10)  61 done"))
     #expect(block.contains { $0.hasSuffix("waiting for the server to finish (1:02:10)") }, "\(block)")
-    let record = String(decoding: try JSONText.encode(ProgressRecord(waiting, wallMs: 0)), as: UTF8.self)
+    let record = String(decoding: JSONWriter.bytes(ProgressRecord.tree(waiting, wallMs: 0)), as: UTF8.self)
     #expect(record.contains(#""waiting_for_server_ms":130400"#) && record.contains(#""eta_ms":null"#), "\(record)")
     #expect(record.contains(#""state":"waiting_for_server","waiting_ms":3730400"#), "\(record)")
   }

@@ -27,12 +27,12 @@ import TransferModel
     let receiver = try receiver()
     let first = try program.run("push", source, receiver.url + "/in/", "--store", store)
     #expect(first.code == 0, "\(first.err)")
-    #expect(first.out.hasPrefix("b1  3 new, 0 unchanged · 36 B → \(receiver.url)/in/\nb1 ok: 3 done · 36 B in "))
+    #expect(first.out.hasPrefix("b1: 3 new, 0 unchanged, 36 B to \(receiver.url)/in/\nb1 ok: 3 done · 36 B in "))
     #expect(try readText(receiver.root + "/in/b") == "content of b")
     let second = try program.run("push", source, receiver.url + "/in/", "--store", store)
     #expect(second.code == 0)
     #expect(
-      second.out.hasPrefix("0 new, 3 unchanged · 0 B → \(receiver.url)/in/\nok: 0 done, 3 unchanged · "),
+      second.out.hasPrefix("0 new, 3 unchanged, 0 B to \(receiver.url)/in/\nok: 0 done, 3 unchanged · "),
       "\(second.out)")
     #expect(try program.run("list", "batches", "--store", store).out.split(separator: "\n").count == 2)
     #expect(try program.run("list", "attempts", "--store", store).out.split(separator: "\n").count == 4)
@@ -60,7 +60,7 @@ import TransferModel
     let outcome = try program.run("push", source, receiver.url + "/in/", "--store", store)
     #expect(outcome.code == 3)
     #expect(outcome.out.contains("b1 partial: 2 done, 1 failed · "))
-    #expect(outcome.out.contains("  1 × http.413  "))
+    #expect(outcome.out.contains("    1  http.413  the server answered 413"))
     #expect(
       outcome.out.contains("Next: transfers report failures --batch b1     transfers retry --state failed --batch b1\n")
     )
@@ -215,7 +215,7 @@ import TransferModel
     try receiver.waitUntilHeld("put")
     let quick = try program.run("push", source, receiver.url + "/two/", "--store", store, "--no-wait")
     #expect(quick.code == 0 && quick.err.contains("it sends these files\n"), "\(quick)")
-    #expect(quick.out.hasPrefix("b2  3 new, 0 unchanged · "))
+    #expect(quick.out.hasPrefix("b2: 3 new, 0 unchanged, "))
     let json = try program.run("push", source, receiver.url + "/two/", "--store", store, "--no-wait", "--json")
     #expect(json.code == 0 && json.out.contains(#""queued":3"#) && json.out.contains("transfers.add/1"), "\(json)")
     let bounded = try program.run("push", source, receiver.url + "/in/", "--store", store, "--wait", "300ms")

@@ -29,12 +29,15 @@ import Testing
     "list files --error http.*", "list files b2", "list files f1-f2 b2", "list attempts --error http.503",
     "status --last",
     "list batches --state pending", "report summary --batch nightly", "list files --limit 2",
-    "list files --state paused", "report throughput", "list files --state finished --path b*",
+    "list files --state paused", "report throughput", "report batches", "report hosts", "report retries",
+    "report daily",
+    "report weekly --since 2025-11-20", "report monthly", "list files --state finished --path b*",
     "list files --label run=42 --label x=y f3-f5",
     "list files --dest *bucket?q? --since 2025-11-20 --until 2025-11-21T00:00:00Z",
     "list files --host bucket --path *.bin",
     "list chunks c2", "list attempts a3 c2", "list attempts f1 --since 2025-11-20T10:00:01.5Z",
     "list batches --label lane=1", "list files --state backoff",
+    "why f1", "why f2", "why f3", "why f4", "why b1", "why r1",
   ]
 
   @Test(arguments: commands)
@@ -66,6 +69,8 @@ import Testing
     ("list files --all f1", "--all means everything, and an id does not"),
     ("list --all --label a=b", "--label does not"),
     ("list --all --since 1d", "--since does not"), ("status --last --batch nightly", "name different batches"),
+    ("why f99", "no row f99"), ("why b9", "no row b9"), ("why r9", "no row r9"), ("why f1-f2", "is not one row"),
+    ("why a1", #"why is for a file, batch or run, and "a1" is none"#), ("why r0", #""r0" is not an ID"#),
     ("retry f1 --state done", "done cannot be retried"), ("retry", "--all would retry 1 file"),
   ])
   func whatIsNotThereIsWrongUse(_ command: String, _ part: String) throws {
@@ -106,7 +111,7 @@ import Testing
   }
 
   @Test func aHostileNameIsEscaped() throws {
-    for command in ["list files", "show f5", "status"] {
+    for command in ["list files", "show f5", "why f5", "status"] {
       let outcome = try run(command)
       #expect(!outcome.out.contains("\u{1B}"))
     }

@@ -64,7 +64,7 @@ import Testing
     let receiver = try RunningReceiver(in: program.folder, script: "match PUT * : status=413")
     let store = folder + "/l.db"
     #expect(try run("push \(source) \(receiver.url)/in/", store: store).code == 4)
-    let shown = try run("show a1 --json=row.reply", store: store).out
+    let shown = try run("show a1 --json=reply", store: store).out
     let column = try run(
       "store sql --json SELECT(CAST(reply_excerpt/**/AS/**/TEXT))r/**/FROM/**/v_attempts", store: store)
     #expect(column.code == 0, "\(column.err)")

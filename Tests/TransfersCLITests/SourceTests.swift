@@ -32,7 +32,7 @@ import TransferModel
   @Test func severalSourcesKeepTheirPathsBelowWhatTheyShare() throws {
     let outcome = try add("\(folder)/src/a", "\(folder)/src/b/2", "\(folder)/src/a/")
     #expect(outcome.code == 0, "\(outcome.err)")
-    #expect(outcome.out.hasPrefix("b1  2 new, 0 unchanged · 14 B → "))
+    #expect(outcome.out.hasPrefix("b1: 2 new, 0 unchanged, 14 B to "))
     #expect(try keys() == ["in/a/1", "in/b/2"])
   }
 
@@ -41,7 +41,7 @@ import TransferModel
     mkfifo(folder + "/src/fifo", 0o600)
     let outcome = try add("\(folder)/src/loop", "\(folder)/src/a", "\(folder)/src/fifo")
     #expect(outcome.code == 3, "\(outcome)")
-    #expect(outcome.out.hasPrefix("b1  1 new, 0 unchanged, 1 failed, 1 skipped · "), "\(outcome)")
+    #expect(outcome.out.hasPrefix("b1: 1 new, 0 unchanged, 1 failed, 1 skipped, "), "\(outcome)")
     #expect(outcome.err.contains("/src/loop: source.kind: too many symbolic links"), "\(outcome.err)")
     #expect(try keys() == ["in/loop", "in/a/1"])
     #expect(try add("\(folder)/src/loop").code == 66, "alone it is a wrong command")
@@ -50,7 +50,7 @@ import TransferModel
 
   @Test func aQuotedPatternIsExpandedAndAFileInAnotherSourceIsTakenOnce() throws {
     let outcome = try add("\(folder)/src/*", "\(folder)/src/a/1")
-    #expect(outcome.out.hasPrefix("b1  3 new, 0 unchanged, 1 named again · "), "\(outcome.out)\(outcome.err)")
+    #expect(outcome.out.hasPrefix("b1: 3 new, 0 unchanged, 1 named again, "), "\(outcome.out)\(outcome.err)")
     #expect(try keys() == ["in/1", "in/a/1", "in/b/2"])
   }
 
@@ -60,7 +60,7 @@ import TransferModel
     let input = ["a/1", "1", "a/1"].map { $0 + separator }.joined()
     let outcome = try add(argument, "--base", folder + "/src", input: input)
     #expect(outcome.code == 0, "\(outcome.err)")
-    #expect(outcome.out.hasPrefix("b1  2 new, 0 unchanged, 1 named again · "), "\(outcome.out)")
+    #expect(outcome.out.hasPrefix("b1: 2 new, 0 unchanged, 1 named again, "), "\(outcome.out)")
     #expect(try keys() == ["in/a/1", "in/1"])
   }
 
@@ -75,7 +75,7 @@ import TransferModel
     #expect(!isThere(store))
     let skipped = try add("--files-from", folder + "/list", "--base", folder + "/src", "--missing", "skip")
     #expect(skipped.code == 3)
-    #expect(skipped.out.hasPrefix("b1  2 new, 0 unchanged, 1 failed · "))
+    #expect(skipped.out.hasPrefix("b1: 2 new, 0 unchanged, 1 failed, "))
     #expect(try keys() == ["in/1", "in/gone", "in/b/2"])
   }
 
@@ -102,11 +102,11 @@ import TransferModel
     for _ in 0..<2 {
       let again = try add("\(folder)/src", "--name", "nightly")
       #expect(again.code == 0, "\(again.err)")
-      #expect(again.out == "0 new, 0 unchanged, 3 already queued · 0 B → \(Self.destination)\n")
+      #expect(again.out == "0 new, 0 unchanged, 3 already queued, 0 B to \(Self.destination)\n")
     }
     #expect(try program.run("list", "batches", "--store", store).out.split(separator: "\n").count == 2)
     try writeFile(folder + "/src/new", [1])
-    #expect(try add("\(folder)/src", "--name", "nightly").out.hasPrefix("b2  1 new, 0 unchanged, 3 already queued"))
+    #expect(try add("\(folder)/src", "--name", "nightly").out.hasPrefix("b2: 1 new, 0 unchanged, 3 already queued"))
     let json = try add("\(folder)/src", "--name", "nightly", "--json").out
     #expect(json.contains(#""batch":"b2""#), "\(json)")
     let elsewhere = try program.run(
@@ -128,7 +128,7 @@ import TransferModel
     #expect(!first.out.contains("x.tmp"))
     #expect(try add("-n", "-v", "--exclude", "*.tmp", "\(folder)/src").out.contains("excluded: --exclude *.tmp"))
     #expect(
-      try add("--exclude", "*.tmp", "\(folder)/src").out.hasPrefix("b1  3 new, 0 unchanged, 1 skipped, 1 excluded"))
+      try add("--exclude", "*.tmp", "\(folder)/src").out.hasPrefix("b1: 3 new, 0 unchanged, 1 skipped, 1 excluded"))
     #expect(try plan().out.contains("would send 0 files (0 new, 0 changed)"))
     #expect(try plan().out.contains("3 already queued"))
   }

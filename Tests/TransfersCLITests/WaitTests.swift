@@ -48,7 +48,8 @@ import Transfers
   @Test func whatIsAtRestIsNotWaitedFor() throws {
     let (first, pauses) = try wait(.settled, .batch(BatchID(rawValue: 1)))
     #expect(pauses.isEmpty)
-    #expect((first.status, first.files.done, first.files.failed, first.files.unknown) == (.partial, 1, 2, 1))
+    #expect(
+      (first.status, first.totals.count(.done), first.failed, first.totals.count(.unknown)) == (.partial, 1, 2, 1))
     #expect(try wait(.settled, .files([FileID(rawValue: 1)])).0.status == .ok)
     #expect(try wait(.settled, .files([FileID(rawValue: 2)])).0.status == .allFailed)
     #expect(first.text(.plain) == "partial: 1 done, 2 failed, 1 unknown · 10.0 MiB acked · waited 0 ms\n")
@@ -57,20 +58,20 @@ import Transfers
   @Test func aChangeIsSeenAtTheNextLook() throws {
     let (end, pauses) = try wait(.settled, Self.second, [{ _ in }, { _ = try $0.control(.cancel, Self.file) }])
     #expect(pauses == [200, 200])
-    #expect((end.status, end.files.cancelled) == (.allFailed, 1))
+    #expect((end.status, end.totals.count(.cancelled)) == (.allFailed, 1))
   }
 
   @Test func theTimeIsOver() throws {
     let (end, pauses) = try wait(.done, Self.second, timeoutMs: 500)
     #expect(pauses == [200, 200, 100])
-    #expect((end.status, end.timedOut, end.files.left) == (.timeout, true, 1))
+    #expect((end.status, end.timedOut, end.totals.left) == (.timeout, true, 1))
     #expect(try wait(.done, Self.second, timeoutMs: 0).pauses.isEmpty)
   }
 
   @Test func pausedFilesAreSettledAndNotDone() throws {
     let pause: (LedgerTransaction) throws -> Void = { _ = try $0.control(.pause(now: false), Self.file) }
     let settled = try wait(.settled, Self.second, [pause]).0
-    #expect((settled.status, settled.files.paused) == (.workLeft, 1))
+    #expect((settled.status, settled.totals.count(.paused)) == (.workLeft, 1))
     let (done, pauses) = try wait(.done, Self.second, [{ _ in }, { _ = try $0.control(.cancel, Self.file) }])
     #expect(pauses.count == 2)
     #expect(done.status == .allFailed)
@@ -84,10 +85,10 @@ import Transfers
     ledger.close()
     let (end, pauses) = try wait(.settled, Self.second)
     #expect(pauses.reduce(0, +) >= 4_000, "time alone passes a deadline")
-    #expect((end.status, end.files.overdue, end.files.left) == (.workLeft, 1, 1))
+    #expect((end.status, end.overdue, end.totals.left) == (.workLeft, 1, 1))
     #expect(end.reason == "1 past the deadline")
     #expect(try wait(.settled, Self.file).0.status == .workLeft)
-    #expect(try wait(.settled, .batch(BatchID(rawValue: 1))).0.files.overdue == 0)
+    #expect(try wait(.settled, .batch(BatchID(rawValue: 1))).0.overdue == 0)
     #expect(try wait(.done, Self.second, timeoutMs: 500).0.timedOut)
     let program = try BuiltProgram()
     let outcome = try program.run("wait", "f5", "--store", path)
@@ -121,7 +122,7 @@ import Transfers
   @Test func doneEndsWithTheFirstThatCannotBe() throws {
     let (end, pauses) = try wait(.done, RowFilter())
     #expect(pauses.isEmpty)
-    #expect((end.status, end.files.left) == (.partial, 1))
+    #expect((end.status, end.totals.left) == (.partial, 1))
   }
 
   @Test func whatIsFollowedIsToldOnce() throws {

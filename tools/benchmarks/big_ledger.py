@@ -16,7 +16,13 @@ import random
 import sqlite3
 import sys
 
-MIGRATIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "migrations")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "tools", "lib"))
+sys.dont_write_bytecode = True
+
+import log_leaves  # noqa: E402
+
+MIGRATIONS = os.path.join(ROOT, "migrations")
 APPLICATION_ID = 0x54524653
 START = 1_760_000_000_000  # ms
 DONE_MS = 40  # one file after the other starts this much later
@@ -213,6 +219,7 @@ def fill(db, asked):
     db.executemany(
         "INSERT INTO event (at, verb, batch_id, detail) VALUES (?, 'added', 1, 'made up')",
         ((START + i,) for i in range(asked.events)))
+    log_leaves.Log(db).append_all()
     for _, sql in guards:
         db.execute(sql)
     db.execute("COMMIT")

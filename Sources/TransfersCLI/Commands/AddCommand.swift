@@ -49,27 +49,33 @@ struct AddCommand: Command, HasIdleOptions {
 
 /// What `add` did.
 struct AddOutput: OutputValue {
-  static let schema = "transfers.add/1"
-  let batch: Cell
-  let files: FigureObject
-  let bytes: Cell
   private let result: AddResult
   private let destination: String
 
-  private enum CodingKeys: String, CodingKey { case batch, files, bytes }
+  init(result: AddResult, destination: String) { (self.result, self.destination) = (result, destination) }
 
-  init(result: AddResult, destination: String) {
-    batch = Cell(result.batch?.description)
-    let counts = result.counts
-    files = FigureObject([
-      ("added", Cell(counts.added)), ("changed", Cell(counts.changed)), ("unchanged", Cell(counts.unchanged)),
-      ("queued", Cell(counts.queued)), ("requeued", Cell(counts.requeued)), ("repeated", Cell(counts.repeated)),
-      ("unknown", Cell(counts.unknown)), ("failed", Cell(counts.failed)), ("special", Cell(counts.special)),
-      ("excluded", Cell(counts.excluded)),
-    ])
-    bytes = .bytes(counts.bytes)
-    (self.result, self.destination) = (result, destination)
-  }
+  static let form = ReportForm<AddOutput>("transfers.add/1", sections)
+
+  static let sections: [SectionForm<AddOutput>] = [
+    .facts([
+      .text("batch", "") { $0.result.batch?.description }.saying { line($0.result, destination: $0.destination) },
+      .bytes("bytes") { $0.result.counts.bytes },
+    ]),
+    .record("files", nil, counts) { $0.result.counts },
+  ]
+
+  /// The batch is told without a line for people: its engine told them when it began.
+  static let silentSections: [SectionForm<AddOutput>] = [
+    .facts([.text("batch") { $0.result.batch?.description }, .bytes("bytes") { $0.result.counts.bytes }]),
+    .record("files", nil, counts) { $0.result.counts },
+  ]
+
+  private static let counts: [Column<SourceCounts>] = [
+    .integer("added") { $0.added }, .integer("changed") { $0.changed }, .integer("unchanged") { $0.unchanged },
+    .integer("queued") { $0.queued }, .integer("requeued") { $0.requeued }, .integer("repeated") { $0.repeated },
+    .integer("unknown") { $0.unknown }, .integer("failed") { $0.failed }, .integer("special") { $0.special },
+    .integer("excluded") { $0.excluded },
+  ]
 
   /// With every part that such a value can have.
   static var sample: AddOutput {
@@ -77,10 +83,8 @@ struct AddOutput: OutputValue {
     return AddOutput(result: AddResult(batch: nil, files: files), destination: "")
   }
 
-  func text(_ style: TextStyle) -> String { Self.line(result, destination: destination, style) + "\n" }
-
-  /// `b412  118 new, 0 unchanged · 3.2 GiB → s3://bucket/runs/`; without a batch when nothing had to be recorded.
-  static func line(_ result: AddResult, destination: String, _ style: TextStyle) -> String {
+  /// `b412: 118 new, 0 unchanged, 3.2 GiB to s3://bucket/runs/`; without a batch when nothing had to be recorded.
+  static func line(_ result: AddResult, destination: String) -> String {
     let counts = result.counts
     var parts = [new(counts), "\(counts.unchanged) unchanged"]
     if counts.queued > 0 { parts.append("\(counts.queued) already queued") }
@@ -90,9 +94,9 @@ struct AddOutput: OutputValue {
     if counts.failed > 0 { parts.append("\(counts.failed) failed") }
     if counts.special > 0 { parts.append("\(counts.special) skipped") }
     if counts.excluded > 0 { parts.append("\(counts.excluded) excluded") }
-    let batch = result.batch.map { "\($0)  " } ?? ""
+    let batch = result.batch.map { "\($0): " } ?? ""
     let size = Quantity.bytes(counts.bytes)
-    return "\(batch)\(parts.joined(separator: ", "))\(style.dot)\(size) \(style.arrow) \(printable(destination))"
+    return "\(batch)\(parts.joined(separator: ", ")), \(size) to \(printable(destination))"
   }
 
   /// `118 new`, or `118 new (3 of them newer versions)`.

@@ -52,9 +52,10 @@ struct CompletionsCommand: Command {
 }
 
 struct CompletionsOutput: OutputValue {
-  static let schema = "transfers.completions/1"
   let shell: String
   let script: String
 
-  func text(_ style: TextStyle) -> String { script }
+  static let form = ReportForm<CompletionsOutput>(
+    "transfers.completions/1",
+    [.facts([.text("shell") { $0.shell }, .text("script", "") { $0.script }.saying { $0.script }])])
 }

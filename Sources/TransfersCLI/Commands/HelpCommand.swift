@@ -55,20 +55,15 @@ struct HelpCommand: Command {
 
 /// A page of help. As JSON it has the text and the rows of its table: options, codes, variables, commands.
 struct HelpOutput: OutputValue {
-  static let schema = "transfers.help/1"
   /// Empty for the overview.
   let topic: String
-  let text: String
-  let rows: FigureTable?
-  var table: FigureTable? { rows }
+  let page: HelpTopic
 
-  private enum CodingKeys: String, CodingKey { case topic, text, rows }
-
-  init(topic: String, page: HelpTopic) {
-    self.topic = topic
-    text = page.text()
-    rows = page.table?()
-  }
-
-  func text(_ style: TextStyle) -> String { text }
+  static let form = ReportForm<HelpOutput>(
+    "transfers.help/1", rows: "rows",
+    [
+      .facts([.text("topic") { $0.topic }, .text("text", "") { $0.page.text() }.saying { $0.page.text() }]),
+      // The text shows them already.
+      .anyTable("rows", nil, TableLook(isForPrograms: true)) { $0.page.table?() },
+    ])
 }

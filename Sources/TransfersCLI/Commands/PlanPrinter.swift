@@ -4,7 +4,7 @@ import Transfers
 
 /// `--dry-run`: every file with what would be done to it, then the sums. Prints while the sources are still being read.
 final class PlanPrinter: Sendable {
-  private struct Entry: Sendable {
+  struct Entry: Sendable {
     var path: NameBytes
     /// nil for what would get none, and was not looked at.
     var key: NameBytes?
@@ -22,11 +22,11 @@ final class PlanPrinter: Sendable {
     }
   }
 
-  private static let columns: [Column<Entry>] = [
-    Column("verdict", "Verdict") { .text($0.verdict) },
-    Column("bytes", "Size") { Cell(bytes: $0.size) },
-    Column(name: "path", "Path") { $0.path },
-    Column(name: "key", "Key") { $0.key },
+  static let columns: [Column<Entry>] = [
+    .text("verdict", "Verdict") { $0.verdict },
+    .bytes("bytes", "Size") { $0.size },
+    .name("path", "Path") { $0.path },
+    .name("key", "Key") { $0.key },
   ]
 
   private let state: Lock<State>

@@ -25,55 +25,51 @@ struct ProfileCheckCommand: Command {
 
 /// What `profile check` found.
 struct ProfileCheckOutput: OutputValue {
-  static let schema = "transfers.profile.check/1"
-  let ok: Bool
-  let file: Cell
-  let name: String
-  let digest: String
-  let faults: [Fault]
-  /// Besides the destination.
-  let hosts: [String]
-  let serverNamedSteps: [String]
-  /// Names of inputs by their variable.
-  let variables: [String: String]
+  private let file: NameBytes
+  private let found: ProfileLibrary.Report
+  var ok: Bool { found.faults.isEmpty }
 
-  struct Fault: Encodable {
-    let line: Int
-    let column: Int
-    let message: String
-  }
+  init(file: String, _ report: ProfileLibrary.Report) { (self.file, found) = (NameBytes(file), report) }
 
-  init(file: String, _ report: ProfileLibrary.Report) {
-    ok = report.faults.isEmpty
-    self.file = .name(NameBytes(file))
-    name = report.name
-    digest = report.digest
-    hosts = report.hosts
-    serverNamedSteps = report.serverNamedSteps
-    variables = report.variables
-    faults = report.faults.map { Fault(line: $0.line, column: $0.column, message: $0.message) }
-  }
+  static let form = ReportForm<ProfileCheckOutput>(
+    "transfers.profile.check/1",
+    [
+      .facts([
+        .flag("ok", "") { $0.ok }.saying { $0.ok ? "ok: \($0.found.name), sha256 \($0.found.digest)" : nil },
+        .name("file") { $0.file },
+        .text("name") { $0.found.name },
+        .text("digest") { $0.found.digest },
+        .list("hosts", "sends to") { $0.found.hosts }.saying { $0.ok ? $0.places : nil },
+        .list("server_named_steps") { $0.found.serverNamedSteps },
+        .texts("variables", "reads from the environment") { $0.found.variables }.saying { $0.ok ? $0.variables : nil },
+      ]),
+      .words { $0.ok ? nil : $0.faults },
+      .table("faults", nil, columns, TableLook(isForPrograms: true)) { $0.found.faults },
+    ])
 
-  enum CodingKeys: String, CodingKey {
-    case ok, file, name, digest, faults, hosts, variables
-    case serverNamedSteps = "server_named_steps"
-  }
+  private static let columns: [Column<ProfileLibrary.Fault>] = [
+    .integer("line", "Line") { $0.line },
+    .integer("column", "Column") { $0.column },
+    .text("message", "Message") { $0.message },
+  ]
 
   /// One line a fault, in the form that editors understand.
-  func text(_ style: TextStyle) -> String {
-    guard case .name(let path) = file else { return "" }
-    if ok { return "ok: \(name), sha256 \(digest)\n" + reach }
-    return faults.map { "\(path):\($0.line):\($0.column): \(printable($0.message))\n" }.joined()
+  private var faults: String {
+    found.faults.map { "\(file):\($0.line):\($0.column): \(printable($0.message))\n" }.joined()
   }
 
-  /// Where it sends and what it reads.
-  private var reach: String {
-    var places = ["the destination"] + hosts.map(printable)
-    if !serverNamedSteps.isEmpty {
-      places.append("URLs that the server names (\(serverNamedSteps.joined(separator: ", ")))")
+  /// Besides the destination.
+  private var places: String {
+    var places = ["the destination"] + found.hosts.map(printable)
+    if !found.serverNamedSteps.isEmpty {
+      places.append("URLs that the server names (\(found.serverNamedSteps.joined(separator: ", ")))")
     }
-    let read = variables.sorted { $0.key < $1.key }.map { "\($0.key) (input \($0.value))" }
-    return "sends to: \(places.joined(separator: ", "))\n"
-      + "reads from the environment: \(read.isEmpty ? "nothing" : read.joined(separator: ", "))\n"
+    return places.joined(separator: ", ")
+  }
+
+  /// Names of inputs by their variable.
+  private var variables: String {
+    let read = found.variables.sorted { $0.key < $1.key }.map { "\($0.key) (input \($0.value))" }
+    return read.isEmpty ? "nothing" : read.joined(separator: ", ")
   }
 }

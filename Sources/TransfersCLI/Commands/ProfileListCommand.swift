@@ -7,12 +7,12 @@ import Transfers
 struct ProfileListCommand: Command {
   static let configuration = CommandConfiguration(commandName: "list", abstract: "List the built-in profiles.")
 
-  private static let columns: [Column<ProfileLibrary.Summary>] = [
-    Column("name", "Name") { .text($0.name) },
-    Column("chunks", "Sends") { .text($0.chunks) },
-    Column("lost_answers", "Lost answers") { .text($0.lostAnswers) },
-    Column("inputs", "Inputs") { .text($0.inputs.map(\.words).joined(separator: " ")) },
-    Column("about", "For") { .text($0.about) },
+  static let columns: [Column<ProfileLibrary.Summary>] = [
+    .text("name", "Name") { $0.name },
+    .text("chunks", "Sends") { $0.chunks },
+    .text("lost_answers", "Lost answers") { $0.lostAnswers },
+    .text("inputs", "Inputs") { $0.inputs.map(\.words).joined(separator: " ") },
+    .text("about", "For") { $0.about },
   ]
 
   @OptionGroup var common: CommonOptions

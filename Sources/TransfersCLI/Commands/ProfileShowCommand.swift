@@ -15,23 +15,25 @@ struct ProfileShowCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let text = try failing { () throws(TransferError) in try ProfileLibrary.text(profile) }
-    let value = ProfileShowOutput(name: .name(NameBytes(profile)), yaml: String(decoding: text, as: UTF8.self))
+    let value = ProfileShowOutput(name: NameBytes(profile), yaml: String(decoding: text, as: UTF8.self))
     try common.print(value, store: StoreIdentity(path: try? common.storePath(context)), context)
   }
 }
 
 struct ProfileShowOutput: OutputValue {
-  static let schema = "transfers.profile.show/1"
-  let name: Cell
+  let name: NameBytes
   let yaml: String
 
-  /// The text as it is, but for what would drive a terminal.
-  func text(_ style: TextStyle) -> String {
+  static let form = ReportForm<ProfileShowOutput>(
+    "transfers.profile.show/1",
+    [.facts([.name("name") { $0.name }, .text("yaml", "") { $0.yaml }.saying { $0.text }])])
+
+  /// As it is, but for what would drive a terminal.
+  private var text: String {
     let lines = yaml.split(separator: "\n", omittingEmptySubsequences: false)
-    let text = lines.map { line in
+    return lines.map { line in
       line.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
         ? printable(String(line)) : String(line)
     }.joined(separator: "\n")
-    return text.hasSuffix("\n") ? text : text + "\n"
   }
 }

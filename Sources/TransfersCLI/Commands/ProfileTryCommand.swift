@@ -47,24 +47,27 @@ struct ProfileTryCommand: Command {
 
 /// What `profile try` would send.
 struct ProfileTryOutput: OutputValue {
-  static let schema = "transfers.profile.try/1"
-  let requests: [Request]
+  private let requests: [ProfileLibrary.PlannedRequest]
 
-  struct Request: Encodable {
-    let step: String
-    let method: String
-    let url: String
-    let headers: [String]
-    let body: String
-  }
+  init(_ requests: [ProfileLibrary.PlannedRequest]) { self.requests = requests }
 
-  init(_ requests: [ProfileLibrary.PlannedRequest]) {
-    self.requests = requests.map {
-      Request(step: $0.step, method: $0.method, url: $0.url, headers: $0.headers, body: $0.body)
-    }
-  }
+  static let form = ReportForm<ProfileTryOutput>(
+    "transfers.profile.try/1",
+    [
+      .words { $0.text },
+      .table("requests", nil, columns, TableLook(isForPrograms: true)) { $0.requests },
+    ])
 
-  func text(_ style: TextStyle) -> String {
+  private static let columns: [Column<ProfileLibrary.PlannedRequest>] = [
+    .text("step", "Step") { $0.step },
+    .text("method", "Method") { $0.method },
+    .text("url", "URL") { $0.url },
+    .list("headers", "Headers") { $0.headers },
+    .text("body", "Body") { $0.body },
+  ]
+
+  /// As requests are written down.
+  private var text: String {
     requests.map { request in
       let head = "# \(request.step)\n\(request.method) \(request.url)\n"
       let headers = request.headers.map { $0 + "\n" }.joined()

@@ -57,7 +57,7 @@ struct PushCommand: Command, HasIdleOptions {
     let batchName = add.batch.map { "\($0)  " } ?? ""
     session.reporter.setTitle(batchName + printable(destination))
     if common.format.isForPeople, !common.quiet {
-      context.out.writeLine(AddOutput.line(add, destination: destination, common.style(context)))
+      context.out.writeLine(AddOutput.line(add, destination: destination))
     }
     let hasWork = add.counts.added + add.counts.queued + add.counts.requeued > 0
     guard let numbers = hasWork ? try work(session, path, add, context) : RunNumbers.none else {

@@ -6,7 +6,16 @@ import TransferReports
 /// `transfers report`: history, audit, statistics.
 struct ReportCommand: Command, HasIdleOptions {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case summary, files, attempts, failures, throughput
+    case summary, batches, files, attempts, failures, throughput, retries, hosts, daily, weekly, monthly
+
+    var period: CalendarPeriod? {
+      switch self {
+      case .daily: .day
+      case .weekly: .week
+      case .monthly: .month
+      default: nil
+      }
+    }
   }
 
   static let configuration = CommandConfiguration(
@@ -22,6 +31,12 @@ struct ReportCommand: Command, HasIdleOptions {
       throughput spreads the bytes of each attempt evenly over the time that it took. Its stretches of time begin at \
       multiples of --bucket in UTC; an attempt counts where it began, an error where it ended; Workers is the mean number \
       of attempts at a time. --since and --until cut the window.
+
+      batches tells whole batches: those with a selected file. hosts, retries, daily, weekly and monthly count the \
+      attempts that overlap the window. Days begin at midnight UTC, weeks on Monday; there files count where they ended, \
+      attempts where they began, and the longest batch where its last attempt ended. Errors are attempts that ended \
+      with retry, fatal, unknown or crashed; Verified is the share of done files of which the server showed more than \
+      success. Since, for a host, is when a run last noted how many requests at a time were worth while.
       """)
 
   @Argument(help: ArgumentHelp("Which report.", valueName: "kind")) var chosen = KindOrID(Kind.summary)
@@ -41,7 +56,7 @@ struct ReportCommand: Command, HasIdleOptions {
 
   var idleOptions: Set<String> {
     var idle: Set<String> = kind == .throughput ? [] : ["bucket"]
-    if kind == .summary || kind == .throughput { idle.insert("limit") }
+    if [.summary, .throughput, .retries].contains(kind) { idle.insert("limit") }
     return idle
   }
 
@@ -50,43 +65,52 @@ struct ReportCommand: Command, HasIdleOptions {
       throw .usage("--bucket is for throughput", remedy: "transfers report throughput --bucket …")
     }
     if limit != nil, idleOptions.contains("limit") {
-      throw .usage("--limit is for files, attempts and failures", remedy: "leave it out")
+      throw .usage("--limit is not for summary, throughput and retries", remedy: "leave it out")
     }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
     try refuseIdleOptions()
-    let schema = "transfers.report.\(kind.rawValue)/1"
-    let lister = RowLister(schema: schema, selection, limit, common, context, showsHidden: true)
+    let lister = RowLister(
+      schema: "transfers.report.\(kind.rawValue)/1", selection, limit, common, context, showsHidden: true)
     switch kind {
     case .files: try lister.list(.files)
     case .attempts: try lister.list(.attempts)
-    case .failures: try failures(schema, context)
-    case .summary: try summary(context)
-    case .throughput: try ThroughputReport(selection, bucket ?? .auto, common).print(schema, context)
+    case .failures:
+      try print(context) { FailuresReport(rows: Array(try $0.failures($1).prefix(limit ?? .max))) }
+    case .batches:
+      try print(context) { BatchesReport(rows: Array(try $0.batchHistories($1).prefix(limit ?? .max))) }
+    case .hosts:
+      try print(context) { reader, filter in
+        HostsReport(rows: Array(try reader.hosts(filter).prefix(limit ?? .max)), limits: try reader.hostLimits())
+      }
+    case .retries: try print(context) { RetriesReport(figures: try $0.retries($1)) }
+    case .daily, .weekly, .monthly:
+      let period = kind.period ?? .day
+      try print(context) { PeriodsReport(rows: Array(try $0.periods(period, $1).prefix(limit ?? .max))) }
+    case .summary where common.format == .html:
+      try print(context) { reader, filter in
+        try ReportPage(reader, filter, absence: Absence(selection), nowMs: context.clock.wallMs)
+      }
+    case .summary:
+      try print(context) { SummaryOutput(figures: try $0.summary($1), absence: Absence(selection)) }
+    case .throughput:
+      let bucket = bucket ?? .auto
+      try print(context) { reader, filter in
+        ThroughputReport(
+          rows: try reader.throughput(filter, nowMs: context.clock.wallMs) { bucket.ms($0) })
+      }
     }
   }
 
-  private func summary(_ context: Context) throws(CommandFailure) {
+  /// Reads one consistent state of the ledger, and prints what came of it.
+  private func print(
+    _ context: Context, _ read: (StoreReader, RowFilter) throws -> some OutputValue
+  ) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     let filter = try selection.filter(ledger, context).withHidden
-    let figures = try LedgerAccess.read(ledger) { try $0.summary(filter) }
-    try common.print(
-      SummaryOutput(figures: figures, absence: Absence(selection)), store: StoreIdentity(ledger),
-      filters: selection.filters, context)
-  }
-
-  private func failures(_ schema: String, _ context: Context) throws(CommandFailure) {
-    let ledger = try LedgerAccess.open(try common.storePath(context), context)
-    defer { ledger.close() }
-    let filter = try selection.filter(ledger, context).withHidden
-    let rows = try LedgerAccess.read(ledger) { try $0.failures(filter) }.prefix(limit ?? .max)
-    var printer = RowPrinter(
-      schema: schema, store: try StoreIdentity(ledger), filters: selection.filters, common, context)
-    printer.print(FigureTable(FailureFigures.columns, Array(rows)))
-    try printer.finish(empty: "no failures")
-    guard common.format.isForPeople, common.chosenColumns == nil else { return }
-    for row in rows where !row.hint.isEmpty { context.out.writeLine("\(row.code): \(printable(row.hint))") }
+    let value = try LedgerAccess.read(ledger) { try read($0, filter) }
+    try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
   }
 }

@@ -168,7 +168,6 @@ struct WorkerCount: ExpressibleByArgument, Sendable {
 
 /// What `set` did, or with `-n` would do.
 struct SetOutput: OutputValue {
-  static let schema = "transfers.set/1"
   let dryRun: Bool
   let changed, unaffected: Int
   /// Of the changed batches.
@@ -182,18 +181,23 @@ struct SetOutput: OutputValue {
     self.engineRuns = engineRuns
   }
 
-  var table: FigureTable? { FigureTable([Column("id", "Id") { (id: String) in .text(id) }], ids) }
+  static let form = ReportForm<SetOutput>(
+    "transfers.set/1", rows: "ids",
+    [
+      .facts([
+        .flag("dry_run") { $0.dryRun },
+        .integer("changed", "") { $0.changed }.saying { $0.change },
+        .flag("engine_runs") { $0.engineRuns },
+        .list("ids", "") { $0.ids }.saying { $0.dryRun ? $0.ids.map { "  \($0)\n" }.joined() : nil },
+        .integer("unaffected", "") { $0.unaffected }.saying { output in
+          output.unaffected > 0 ? "unchanged: \(Quantity.count(output.unaffected, "batch")) already set" : nil
+        },
+      ])
+    ])
 
-  func text(_ style: TextStyle) -> String {
-    var out = ""
-    if dryRun {
-      out = "would change \(Quantity.count(changed, "batch"))\n" + ids.map { "  \($0)\n" }.joined()
-    } else if changed > 0 {
-      out = "\(Quantity.count(changed, "batch")) changed\(engineRuns ? "; the running engine follows" : "")\n"
-    }
-    if unaffected > 0 {
-      out += "unchanged: \(Quantity.count(unaffected, "batch")) already set\n"
-    }
-    return out
+  private var change: String? {
+    if dryRun { return "would change \(Quantity.count(changed, "batch"))" }
+    guard changed > 0 else { return nil }
+    return "\(Quantity.count(changed, "batch")) changed\(engineRuns ? "; the running engine follows" : "")"
   }
 }

@@ -26,13 +26,7 @@ struct ShowCommand: Command {
     }
     let number = selector.range.lowerBound
     let found = try LedgerAccess.read(ledger) { reader in
-      switch selector.kind {
-      case .batch: try ShowOutput(batch: number, reader)
-      case .file: try ShowOutput(file: number, reader)
-      case .chunk: try ShowOutput(chunk: number, reader)
-      case .attempt: try ShowOutput(attempt: number, reader)
-      case .session: ShowOutput?.none
-      }
+      try ShowOutput.report(of: selector.kind, number, reader)
     }
     guard let found else {
       throw .usage("no row \(selector.text) in this ledger", remedy: "transfers list")

@@ -6,15 +6,26 @@ import TransferReports
 /// `transfers store check`.
 struct StoreCheckCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Check the ledger against every rule it must keep; findings exit 7.")
+    commandName: "check", abstract: "Check the ledger against every rule it must keep; findings exit 7.",
+    discussion: """
+      Also compares every receipt, ended request and event with the log, whose leaves are their hashes. Somebody who may \
+      write the ledger can rewrite rows and log together; only a seal of "transfers store seal" that is kept elsewhere \
+      tells then: --seal FILE checks that the log still begins with what was sealed.
+      """)
 
+  @Option(help: ArgumentHelp("Compare the log with this seal too.", valueName: "file"), completion: .file())
+  var seal: NameBytes?
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let check = try LedgerAccess.read(ledger) { try $0.wholeCheck() }
-    let value = StoreCheckOutput(check)
+    let whole = try LedgerAccess.read(ledger) { try $0.wholeCheck() }
+    let comparison = try seal.map { file throws(CommandFailure) in
+      try failing { () throws(TransferError) in try ledger.compare(sealIn: file) }
+    }
+    let check = comparison.map(whole.with) ?? whole
+    let value = StoreCheckOutput(check, comparison)
     try common.print(value, store: StoreIdentity(ledger), context)
     guard !value.ok else { return }
     let count = check.damage.count + check.findings.count
@@ -27,24 +38,34 @@ struct StoreCheckCommand: Command {
 
 /// What `store check` found.
 struct StoreCheckOutput: OutputValue {
-  static let schema = "transfers.store.check/1"
-  let ok: Bool
-  let invariants: Int
-  /// What SQLite says about the file itself.
-  let integrity: [String]
-  let findings: [[String: String]]
+  private let check: StoreCheck
+  /// What the log was compared with.
+  private let seal: SealComparison?
+  var ok: Bool { check.isSound }
 
-  init(_ check: StoreCheck) {
-    ok = check.isSound
-    invariants = check.rules
-    integrity = check.damage
-    findings = check.findings.map { ["invariant": $0.invariant, "detail": $0.detail] }
-  }
+  init(_ check: StoreCheck, _ comparison: SealComparison? = nil) { (self.check, seal) = (check, comparison) }
 
-  func text(_ style: TextStyle) -> String {
-    if ok { return "ok: the file is intact, \(invariants) invariants hold\n" }
-    let damage = integrity.map { "damaged: \(printable($0))\n" }
-    let broken = findings.map { "\(printable($0["invariant"] ?? "")): \(printable($0["detail"] ?? ""))\n" }
-    return (damage + broken).joined()
+  static let form = ReportForm<StoreCheckOutput>(
+    "transfers.store.check/1",
+    [
+      .facts([
+        .flag("ok", "") { $0.ok }.saying { $0.verdict }.toned { $0.ok ? .good : nil },
+        .integer("invariants") { $0.check.rules },
+      ]),
+      .table("integrity", "damage of the file", [.text("finding", "Finding") { $0 }]) { $0.check.damage },
+      .table(
+        "findings", "broken invariants",
+        [.text("invariant", "Invariant") { $0.invariant }, .text("detail", "Detail") { $0.detail }]
+      ) { $0.check.findings },
+      .record(
+        "seal", nil,
+        [.text("origin") { $0.origin }, .integer("leaves") { $0.leaves }, .text("signature") { $0.signature.rawValue }]
+      ) { $0.seal },
+    ])
+
+  private var verdict: String? {
+    guard ok else { return nil }
+    let sealed = seal.map { ", the log begins with the \($0.leaves) leaves that were sealed" } ?? ""
+    return "ok: the file is intact, \(check.rules) invariants hold\(sealed)"
   }
 }

@@ -8,8 +8,9 @@ struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Look after the ledger itself.",
     subcommands: [
-      StorePathCommand.self, StoreStatusCommand.self, StoreCheckCommand.self, StoreSnapshotCommand.self,
-      StoreBackupCommand.self, StoreSchemaCommand.self, StoreSQLCommand.self,
+      StorePathCommand.self, StoreStatusCommand.self, StoreCheckCommand.self, StoreSealCommand.self,
+      StoreReceiptsCommand.self, StoreSnapshotCommand.self, StoreBackupCommand.self, StoreSchemaCommand.self,
+      StoreSQLCommand.self,
     ])
 }
 
@@ -22,17 +23,15 @@ struct StorePathCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let path = try common.storePath(context)
-    try common.print(StorePathOutput(path: .name(NameBytes(path))), store: StoreIdentity(path: path), context)
+    try common.print(StorePathOutput(path: NameBytes(path)), store: StoreIdentity(path: path), context)
   }
 }
 
 struct StorePathOutput: OutputValue {
-  static let schema = "transfers.store.path/1"
-  let path: Cell
+  let path: NameBytes
 
-  /// Exactly the path, so that a script can use it.
-  func text(_ style: TextStyle) -> String {
-    guard case .name(let name) = path else { return "" }
-    return String(decoding: name.bytes, as: UTF8.self) + "\n"
-  }
+  /// People too get exactly the path, so that a script can use it.
+  static let form = ReportForm<StorePathOutput>(
+    "transfers.store.path/1",
+    [.facts([.name("path", "") { $0.path }.saying { String(decoding: $0.path.bytes, as: UTF8.self) }])])
 }

@@ -55,16 +55,25 @@ struct CopyOptions: ParsableArguments {
       if error.kind == .interrupted { failure.signal = signals.received.signal }
       throw failure
     }
-    let value = StoreCopyOutput(kind: kind.rawValue, file: .name(NameBytes(file)), bytes: .bytes(size))
+    let value = StoreCopyOutput(kind: kind.rawValue, file: NameBytes(file), bytes: size)
     try common.print(value, store: StoreIdentity.read(path, context), context)
   }
 }
 
 /// What `store snapshot` and `store backup` made.
 struct StoreCopyOutput: OutputValue {
-  static let schema = "transfers.store.copy/1"
   let kind: String
-  let file, bytes: Cell
+  let file: NameBytes
+  let bytes: Int64
 
-  func text(_ style: TextStyle) -> String { "\(kind) \(file.text): \(bytes.text)\n" }
+  static let form = ReportForm<StoreCopyOutput>(
+    "transfers.store.copy/1",
+    [
+      .facts(
+        [
+          .text("kind", "kind") { $0.kind },
+          .name("file", "file") { $0.file },
+          .bytes("bytes", "size") { $0.bytes },
+        ], .headline(2))
+    ])
 }

@@ -39,7 +39,7 @@ struct StoreSQLCommand: Command {
 /// Rows with columns that are only known at run time, printed a page at a time.
 private final class SQLPages {
   private var printer: RowPrinter
-  private var headings: [FigureTable.Heading] = []
+  private var headings: [FigureHeading] = []
   private var rows: [[Cell]] = []
   private var printed = 0
   private static let pageSize = 500
@@ -58,7 +58,7 @@ private final class SQLPages {
       let count = seen[column.name, default: 0] + 1
       seen[column.name] = count
       let name = count == 1 ? column.name : "\(column.name)_\(count)"
-      headings.append(FigureTable.Heading(key: name, title: printable(name), isName: column.isBytes))
+      headings.append(FigureHeading(name, printable(name), column.isBytes ? .name : .text))
     }
   }
 

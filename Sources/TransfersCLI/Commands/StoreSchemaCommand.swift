@@ -6,15 +6,15 @@ import TransferReports
 /// `transfers store schema`.
 struct StoreSchemaCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "schema", abstract: "Describe the public SQL views, column by column.")
+    commandName: "schema",
+    abstract: "Describe the public SQL views, column by column, and with --json the documents of all commands.",
+    discussion: """
+      "documents" of the JSON form has the JSON Schema (draft 2020-12) of each document that a command prints with --json, by \
+      the name that the document has under "schema". --columns leaves members out that a schema requires.
 
-  private static let columns: [Column<ViewColumnRow>] = [
-    Column("view", "View") { .text($0.view) },
-    Column("column", "Column") { .text($0.column) },
-    Column("type", "Type") { .text($0.type) },
-    Column("unit", "Unit") { .text($0.unit) },
-    Column("text", "Meaning") { .text($0.text) },
-  ]
+      Example:
+        transfers store schema --json | jq '.data.documents["transfers.status/3"]' > status.schema.json
+      """)
 
   @OptionGroup var common: CommonOptions
 
@@ -22,9 +22,27 @@ struct StoreSchemaCommand: Command {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     let rows = try LedgerAccess.read(ledger) { try $0.viewColumns() }
-    var printer = RowPrinter(
-      schema: "transfers.store.schema/1", rowType: "view_column", store: try StoreIdentity(ledger), common, context)
-    printer.print(FigureTable(Self.columns, rows))
-    try printer.finish(empty: "no views")
+    try common.print(StoreSchemaOutput(views: rows), store: StoreIdentity(ledger), context)
   }
+}
+
+struct StoreSchemaOutput: OutputValue {
+  let views: [ViewColumnRow]
+
+  static let form = ReportForm<StoreSchemaOutput>(
+    "transfers.store.schema/2", rows: "views",
+    [
+      .table("views", nil, columns, TableLook(empty: "no views")) { $0.views },
+      .document("documents") { _ in
+        .object(DocumentCatalog.shapes.map { FigureTree.Member($0.schema, $0.jsonSchema) })
+      },
+    ])
+
+  private static let columns: [Column<ViewColumnRow>] = [
+    .text("view", "View") { $0.view },
+    .text("column", "Column") { $0.column },
+    .text("type", "Type") { $0.type },
+    .text("unit", "Unit") { $0.unit },
+    .text("text", "Meaning") { $0.text },
+  ]
 }

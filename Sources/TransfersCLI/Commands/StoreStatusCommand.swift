@@ -24,51 +24,63 @@ struct StoreStatusCommand: Command {
 
 /// What `store status` shows.
 struct StoreStatusOutput: OutputValue {
-  static let schema = "transfers.store.status/1"
-  let path, bytes, walBytes, freePages, freePageBytes, freeDiskBytes, mode, journalMode: Cell
-  let uid, schemaVersion, viewVersion, createdBy, createdAt, newestAt: Cell
-  let rows: [String: Int64]
-  let engine: EngineStatus
-  /// Whether an engine holds the lock; `null` when it cannot be known.
-  let isLocked: Cell
+  private let numbers: StoreNumbers
+  private let facts: StoreFacts
+  private let condition: StoreCondition
+  private let engine: EngineStatus
 
   init(_ numbers: StoreNumbers, _ facts: StoreFacts, _ condition: StoreCondition, _ engine: EngineStatus) {
-    path = .name(NameBytes(condition.path))
-    bytes = .bytes(numbers.bytes)
-    walBytes = .bytes(condition.walBytes)
-    freePages = .integer(numbers.freePages)
-    freePageBytes = .bytes(numbers.freePages * numbers.pageSize)
-    freeDiskBytes = Cell(bytes: condition.freeBytes)
-    mode = Cell(condition.mode.map(Octal.text))
-    journalMode = .text(numbers.journalMode)
-    uid = .text(facts.uid)
-    (schemaVersion, viewVersion) = (.integer(facts.schemaVersion), .integer(facts.viewVersion))
-    (createdBy, createdAt) = (.text(numbers.createdBy), .time(numbers.createdMs))
-    newestAt = Cell(time: numbers.newestMs)
-    rows = [
-      "batches": numbers.batches, "files": numbers.files, "chunks": numbers.chunks, "attempts": numbers.attempts,
-      "events": numbers.events, "runs": numbers.runs,
-    ]
-    self.engine = engine
-    isLocked =
-      switch condition.lock {
-      case .free: .flag(false)
-      case .held: .flag(true)
-      case .unknown: .none
-      }
+    (self.numbers, self.facts, self.condition, self.engine) = (numbers, facts, condition, engine)
   }
 
-  func text(_ style: TextStyle) -> String {
-    let counts = ["batches", "files", "chunks", "attempts", "events", "runs"].map { "\(rows[$0] ?? 0) \($0)" }
-    let lines = [
-      ("path", path.text), ("size", "\(bytes.text), log \(walBytes.text), unused pages \(freePageBytes.text)"),
-      ("disk", "\(freeDiskBytes.text) free"),
-      ("schema", "\(schemaVersion.text), views \(viewVersion.text), journal \(journalMode.text), mode \(mode.text)"),
-      ("rows", counts.joined(separator: ", ")), ("created", "\(createdAt.text) by \(createdBy.text)"),
-      ("newest", newestAt.text), ("uid", uid.text),
-    ]
-    let table = lines.map { DisplayWidth.pad($0.0, to: 9, alignsRight: false) + $0.1 + "\n" }.joined()
-    return table + engine.line + (isLocked == .flag(true) && !engine.alive ? "; its lock is held\n" : "\n")
+  static let form = ReportForm<StoreStatusOutput>(
+    "transfers.store.status/1",
+    [
+      .facts([
+        .name("path", "path") { NameBytes($0.condition.path) },
+        .bytes("bytes", "size") { $0.numbers.bytes }.saying { $0.sizes },
+        .bytes("wal_bytes") { $0.condition.walBytes },
+        .integer("free_pages") { $0.numbers.freePages },
+        .bytes("free_page_bytes") { $0.unusedBytes },
+        .bytes("free_disk_bytes", "free disk") { $0.condition.freeBytes },
+        .integer("schema_version", "schema") { $0.facts.schemaVersion },
+        .integer("view_version", "views") { $0.facts.viewVersion },
+        .text("journal_mode", "journal") { $0.numbers.journalMode },
+        .text("mode", "mode") { $0.condition.mode.map(Octal.text) },
+        .counts("rows", "rows") { Dictionary(uniqueKeysWithValues: $0.rows) }.saying { output in
+          output.rows.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+        },
+        .time("created_at", "created") { $0.numbers.createdMs },
+        .text("created_by", "by") { $0.numbers.createdBy },
+        .time("newest_at", "newest") { $0.numbers.newestMs },
+        .text("uid", "uid") { $0.facts.uid },
+      ]),
+      .record("engine", nil, EngineStatus.columns) { $0.engine },
+      .facts([
+        .flag("is_locked", "lock") { $0.isLocked }.saying { $0.isLocked == true && !$0.engine.alive ? "held" : nil }
+      ]),
+    ])
+
+  private var unusedBytes: Int64 { numbers.freePages * numbers.pageSize }
+
+  private var sizes: String {
+    "\(Quantity.bytes(numbers.bytes)), log \(Quantity.bytes(condition.walBytes)), unused pages \(Quantity.bytes(unusedBytes))"
+  }
+
+  private var rows: [(String, Int)] {
+    [
+      ("batches", numbers.batches), ("files", numbers.files), ("chunks", numbers.chunks),
+      ("attempts", numbers.attempts), ("events", numbers.events), ("runs", numbers.runs),
+    ].map { ($0.0, Int($0.1)) }
+  }
+
+  /// Whether an engine holds the lock; nil when it cannot be known.
+  private var isLocked: Bool? {
+    switch condition.lock {
+    case .free: false
+    case .held: true
+    case .unknown: nil
+    }
   }
 }
 

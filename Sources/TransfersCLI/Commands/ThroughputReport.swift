@@ -30,38 +30,25 @@ enum ThroughputBucket: Hashable, Sendable, CaseIterable, ExpressibleByArgument {
 }
 
 /// `report throughput`: how fast it was, over time.
-struct ThroughputReport {
-  private let selection: SelectionOptions
-  private let bucket: ThroughputBucket
-  private let common: CommonOptions
+struct ThroughputReport: OutputValue {
+  let rows: [ThroughputRow]
 
-  init(_ selection: SelectionOptions, _ bucket: ThroughputBucket, _ common: CommonOptions) {
-    (self.selection, self.bucket, self.common) = (selection, bucket, common)
-  }
+  static let form = ReportForm<ThroughputReport>(
+    "transfers.report.throughput/2", rows: "buckets",
+    [
+      .table(
+        "buckets", nil, ThroughputFigures.columns, TableLook(chart: .series(x: "from", y: "bps"), empty: "no attempts")
+      ) {
+        $0.rows
+      }
+    ])
+}
 
-  func print(_ schema: String, _ context: Context) throws(CommandFailure) {
-    let ledger = try LedgerAccess.open(try common.storePath(context), context)
-    defer { ledger.close() }
-    let filter = try selection.filter(ledger, context).withHidden
-    let rows = try LedgerAccess.read(ledger) { reader in
-      try reader.throughput(filter, nowMs: context.clock.wallMs) { bucket.ms($0) }
-    }
-    var printer = RowPrinter(
-      schema: schema, rowType: "bucket", store: try StoreIdentity(ledger), filters: selection.filters, common, context)
-    printer.print(FigureTable(ThroughputFigures.columns, rows))
-    try printer.finish(empty: "no attempts")
-    if common.format == .table, common.chosenColumns == nil, rows.count > 1 {
-      context.out.write(line(rows, context))
-    }
-  }
+/// `report failures`: what is broken, and whose fault it is.
+struct FailuresReport: OutputValue {
+  let rows: [FailureRow]
 
-  /// `goodput ▁▂▅█▇  at most 34.9 MiB/s`
-  private func line(_ rows: [ThroughputRow], _ context: Context) -> String {
-    let rates = rows.map { $0.bps ?? 0 }
-    let highest = rates.max() ?? 0
-    guard highest > 0 else { return "" }
-    let isASCII = !Locale.isUTF8(context.environment)
-    let bars = Sparkline.text(rates, columns: min(60, (common.style(context).columns ?? 100) - 40), isASCII: isASCII)
-    return "goodput |\(bars)|  at most \(Quantity.bytesPerSecond(highest))\n"
-  }
+  static let form = ReportForm<FailuresReport>(
+    "transfers.report.failures/2", rows: "failures",
+    [.table("failures", nil, FailureFigures.columns, TableLook(empty: "no failures", note: "hint")) { $0.rows }])
 }

@@ -10,7 +10,7 @@ struct VerifyCommand: Command {
     discussion: """
       Reads each file from its beginning to its end and compares size and digests. What was found is recorded as a receipt of \
       the file. Files that have changed or are missing are listed, and the command ends with 8; with --repair they are \
-      also recorded to be fetched again, whole. A file that cannot be read, or whose target folder is not there, is listed \
+      also recorded to be fetched again. A file that cannot be read, or whose target folder is not there, is listed \
       too, and nothing is recorded of it. Files that clean and rm have hidden are left out, unless --hidden is given.
 
       Examples:
@@ -31,16 +31,16 @@ struct VerifyCommand: Command {
   var repair = false
   @OptionGroup var common: CommonOptions
 
-  private typealias Entry = (file: KeptDownload, finding: Result<LocalFinding, Failure>)
+  typealias Entry = (file: KeptDownload, finding: Result<LocalFinding, Failure>)
 
-  private static let columns: [Column<Entry>] = [
-    Column("file", "File") { .text($0.file.id.description) },
-    Column("finding", "Finding") { .text(Self.word($0.finding)) },
-    Column("bytes", "Size") { Cell(bytes: (try? $0.finding.get())?.size) },
-    Column("expected_bytes", "Expected") { Cell(bytes: $0.file.size) },
-    Column("digest", "Digest") { Cell((try? $0.finding.get())?.digest?.description) },
-    Column("expected_digest", "Expected digest") { Cell($0.file.digests.first?.description) },
-    Column(name: "path", "Path") { $0.file.path },
+  static let columns: [Column<Entry>] = [
+    .text("file", "File") { $0.file.id.description },
+    .text("finding", "Finding") { Self.word($0.finding) },
+    .bytes("bytes", "Size") { (try? $0.finding.get())?.size },
+    .bytes("expected_bytes", "Expected") { $0.file.size },
+    .text("digest", "Digest") { (try? $0.finding.get())?.digest?.description },
+    .text("expected_digest", "Expected digest") { $0.file.digests.first?.description },
+    .name("path", "Path") { $0.file.path },
   ]
 
   func execute(_ context: Context) throws(CommandFailure) {

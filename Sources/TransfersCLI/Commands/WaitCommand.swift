@@ -57,12 +57,10 @@ struct WaitCommand: Command {
   ) throws(CommandFailure) -> String {
     guard value.status == .workLeft else {
       if value.status == .timeout { return "transfers status\(selection.words)" }
-      let files = value.files
-      let isOnlyCancelled = files.cancelled > 0 && files.failed + files.unknown + files.mismatched == 0
-      return isOnlyCancelled
+      return value.isOnlyCancelled
         ? "transfers retry --state cancelled\(selection.words)" : "transfers report failures\(selection.words)"
     }
-    guard value.files.overdue > 0 else { return "transfers resume\(selection.words)" }
+    guard value.overdue > 0 else { return "transfers resume\(selection.words)" }
     let nowMs = context.clock.wallMs
     let batches = try LedgerAccess.read(ledger) { try $0.overdueBatches(filter, nowMs: nowMs) }
     return "transfers set --deadline none" + batches.map { " \($0.id)" }.joined()
@@ -93,47 +91,59 @@ struct LedgerWaiter {
 
 /// How the waiting ended.
 struct WaitOutput: OutputValue {
-  static let schema = "transfers.wait/1"
-  struct Counts: Encodable, Sendable { let done, failed, unknown, mismatched, cancelled, paused, overdue, left: Int }
-
-  let result: String
-  let files: Counts
-  let bytesAcked: Cell
-  let waitedMs: Cell
+  let totals: StateTotals
+  let overdue: Int
+  let waitedMs: Int64
   let timedOut: Bool
   let status: ExitCode
 
-  private enum CodingKeys: String, CodingKey { case result, files, bytesAcked, waitedMs, timedOut }
-
   init(_ end: WaitResult) {
-    let totals = end.state.totals
-    files = Counts(
-      done: totals.count(.done), failed: totals.count(.failed) - totals.mismatched, unknown: totals.count(.unknown),
-      mismatched: totals.mismatched, cancelled: totals.count(.cancelled), paused: totals.count(.paused),
-      overdue: end.state.overdue, left: totals.left)
-    bytesAcked = .bytes(totals.bytesAcked)
-    waitedMs = .milliseconds(end.waitedMs)
+    totals = end.state.totals
+    overdue = end.state.overdue
+    waitedMs = end.waitedMs
     timedOut = end.isTimeout
-    status =
-      end.isTimeout ? .timeout : ExitCode(RunNumbers(FileTotals(totals), wallMs: 0))
-    result = status.name
+    status = end.isTimeout ? .timeout : ExitCode(RunNumbers(FileTotals(totals), wallMs: 0))
+  }
+
+  static let form = ReportForm<WaitOutput>(
+    "transfers.wait/1",
+    [
+      .facts(
+        [
+          .text("result", "result") { $0.status.name }.saying { $0.status.words },
+          .counts("files", "files") { Dictionary(uniqueKeysWithValues: $0.counts) }.saying { $0.countsText },
+          .bytes("bytes_acked", "bytes") { $0.totals.bytesAcked }.saying {
+            "\(Quantity.bytes($0.totals.bytesAcked)) acked"
+          },
+          .duration("waited_ms", "waited") { $0.waitedMs }.saying { "waited \(Quantity.duration($0.waitedMs))" },
+          .flag("timed_out") { $0.timedOut },
+        ], .headline(1))
+    ])
+
+  var failed: Int { totals.count(.failed) - totals.mismatched }
+  /// Nothing else went wrong.
+  var isOnlyCancelled: Bool { totals.count(.cancelled) > 0 && failed + totals.count(.unknown) + totals.mismatched == 0 }
+
+  private var counts: [(String, Int)] {
+    [
+      ("done", totals.count(.done)), ("failed", failed), ("unknown", totals.count(.unknown)),
+      ("mismatched", totals.mismatched), ("cancelled", totals.count(.cancelled)), ("paused", totals.count(.paused)),
+      ("overdue", overdue), ("left", totals.left),
+    ]
   }
 
   /// `116 done, 2 failed`.
-  private var counts: String {
-    let all = [
-      ("done", files.done), ("failed", files.failed), ("unknown", files.unknown), ("mismatched", files.mismatched),
-      ("cancelled", files.cancelled), ("paused", files.paused), ("past the deadline", files.overdue),
-      ("left", files.left - files.paused - files.overdue),
-    ]
-    return all.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+  private var countsText: String {
+    let told = counts.map { name, count in
+      switch name {
+      case "overdue": ("past the deadline", count)
+      case "left": (name, count - totals.count(.paused) - overdue)
+      default: (name, count)
+      }
+    }
+    return told.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
   }
 
   /// For the line on standard error.
-  var reason: String { timedOut ? "timed out: \(counts)" : counts }
-
-  func text(_ style: TextStyle) -> String {
-    let word = style.paint(result.replacing("_", with: " "), status == .ok ? .green : .red)
-    return "\(word): \(counts)\(style.dot)\(bytesAcked.text) acked\(style.dot)waited \(waitedMs.text)\n"
-  }
+  var reason: String { timedOut ? "timed out: \(countsText)" : countsText }
 }

@@ -27,40 +27,20 @@ struct DoctorFinding: Sendable, Hashable {
 
 /// What `doctor` found.
 struct DoctorOutput: OutputValue {
-  static let schema = "transfers.doctor/1"
-  let ok: Bool
-  let checks: FigureTable
   private let findings: [DoctorFinding]
 
-  private enum CodingKeys: String, CodingKey { case ok, checks }
+  init(_ findings: [DoctorFinding]) { self.findings = findings }
 
-  init(_ findings: [DoctorFinding]) {
-    self.findings = findings
-    ok = !findings.contains { $0.verdict == .fail }
-    checks = FigureTable(
-      [
-        Column("check") { .text($0.check) }, Column("verdict") { .text($0.verdict.rawValue) },
-        Column("finding") { .text($0.text) }, Column("remedy") { Cell($0.remedy.isEmpty ? nil : $0.remedy) },
-      ], findings)
-  }
-
-  var table: FigureTable? { checks }
-
-  /// A line a check, and below those that need one what to do.
-  func text(_ style: TextStyle) -> String {
-    let width = findings.map(\.check.count).max() ?? 0
-    return findings.map { finding in
-      let colour: TextStyle.Colour =
-        switch finding.verdict {
-        case .ok: .green
-        case .warn: .yellow
-        case .fail: .red
-        }
-      let verdict = style.paint(DisplayWidth.pad(finding.verdict.rawValue, to: 4, alignsRight: false), colour)
-      let name = DisplayWidth.pad(finding.check, to: width, alignsRight: false)
-      let indent = String(repeating: " ", count: width + 8)
-      return "\(verdict)  \(name)  \(finding.text)\n"
-        + (finding.remedy.isEmpty ? "" : "\(indent)\(style.arrow) \(finding.remedy)\n")
-    }.joined()
-  }
+  static let form = ReportForm<DoctorOutput>(
+    "transfers.doctor/1", rows: "checks",
+    [
+      .facts([.flag("ok") { output in !output.findings.contains { $0.verdict == .fail } }]),
+      .table(
+        "checks", nil,
+        [
+          .text("check", "Check") { $0.check }, .text("verdict", "Verdict") { $0.verdict.rawValue },
+          .text("finding", "Finding") { $0.text }, .text("remedy") { $0.remedy.isEmpty ? nil : $0.remedy },
+        ], TableLook(note: "remedy")
+      ) { $0.findings },
+    ])
 }

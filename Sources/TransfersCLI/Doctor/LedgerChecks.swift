@@ -103,7 +103,7 @@ struct LedgerChecks {
   }
 
   private func engine(_ engine: EngineStatus) -> DoctorFinding {
-    let text = String(engine.line.dropFirst("engine: ".count))
+    let text = engine.line
     switch condition.lock {
     case .held(let pid):
       let holder = pid.map { "process \($0)" } ?? "a process"
@@ -113,7 +113,7 @@ struct LedgerChecks {
           "engine.lock", "\(holder) holds the lock without a sign of life for a minute", "check whether it hangs")
     case .unknown: return .ok("engine.lock", text)
     case .free:
-      return engine.run != .none && engine.endedAt == .none
+      return engine.hasCrashed
         ? .warn("engine.lock", text, "\"transfers run\" recovers what it had in hand") : .ok("engine.lock", text)
     }
   }

@@ -11,12 +11,12 @@ enum EnvironmentHelp {
     let about: String
   }
 
-  private static let columns = [
-    Column<Variable>("variable", "Variable") { .text($0.name) },
-    Column("option", "Option") { .text($0.option) },
-    Column("takes") { .text($0.takes) },
-    Column("commands") { .text($0.commands.joined(separator: ",")) },
-    Column("about", "Meaning") { .text($0.about) },
+  private static let columns: [Column<Variable>] = [
+    .text("variable", "Variable") { $0.name },
+    .text("option", "Option") { $0.option },
+    .text("takes") { $0.takes },
+    .text("commands") { $0.commands.joined(separator: ",") },
+    .text("about", "Meaning") { $0.about },
   ]
 
   static var table: FigureTable { FigureTable(columns, variables) }

@@ -2,11 +2,11 @@ import TransferReports
 
 /// `transfers help exit-codes`: the table of ``ExitCode`` and the rules around it.
 enum ExitCodeHelp {
-  private static let columns = [
-    Column<ExitCode>("code", "Code") { .integer(Int64($0.rawValue)) },
-    Column("name", "Name") { .text($0.name) },
-    Column("retryable") { .flag($0.isRetryable) },
-    Column("meaning", "Meaning") { .text($0.meaning) },
+  private static let columns: [Column<ExitCode>] = [
+    .integer("code", "Code") { Int64($0.rawValue) },
+    .text("name", "Name") { $0.name },
+    .flag("retryable") { $0.isRetryable },
+    .text("meaning", "Meaning") { $0.meaning },
   ]
 
   static var table: FigureTable { FigureTable(columns, ExitCode.allCases) }

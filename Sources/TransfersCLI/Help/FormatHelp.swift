@@ -8,6 +8,9 @@ enum FormatHelp {
       ndjson    one JSON record a line while the rows come, then one of type "summary"
       csv       RFC 4180: a header, lines that end with CRLF, quotes only where they are needed
       tsv       a header, tabs; \\t \\n \\r \\\\ and \\xNN stand for control characters and backslashes
+      markdown  headings, lists and tables as GitHub and GitLab read them
+      html      one page that loads nothing: charts, tables that sort and filter; made for -o FILE
+      prometheus  metrics in the text format 0.0.4, for node_exporter's textfile collector; of reports, not of lists
 
     csv and tsv: numbers are plain, sizes bytes, times RFC 3339 UTC; what is unknown is empty; labels are a JSON object.
     Each column of names has a second one, path_b64, with the exact bytes of a name that is not UTF-8. What is not a list
@@ -26,8 +29,9 @@ enum FormatHelp {
     """
 
   static let json = """
+    "transfers store schema --json" prints the JSON Schema of each document.
     A document is one line (a list has a line for each row inside):
-      {"schema":"transfers.status/1","generated_at":…,"store":{"path":…,"uid":…,"schema_version":…},
+      {"schema":"transfers.status/3","generated_at":…,"store":{"path":…,"uid":…,"schema_version":…},
        "filters":{…},"data":…}
     data is an object, or an array with an object for each row. Keys are sorted.
 

@@ -20,7 +20,7 @@ struct HelpTopic: Sendable {
     HelpTopic("destinations", "where files can go, and the protocols") { DestinationHelp.text },
     HelpTopic("environment", "the variables that are read", table: { EnvironmentHelp.table }) { EnvironmentHelp.text },
     HelpTopic("exit-codes", "what a command ends with", table: { ExitCodeHelp.table }) { ExitCodeHelp.text },
-    HelpTopic("formats", "table, json, ndjson, csv and tsv, and --output") { FormatHelp.formats },
+    HelpTopic("formats", "the forms of results, and --output") { FormatHelp.formats },
     HelpTopic("json", "the documents and records for programs") { FormatHelp.json },
     HelpTopic("profiles", "protocols that are described in YAML") { ProfileHelp.text },
     HelpTopic("protocols", "what each protocol can do", table: { ProtocolHelp.table }) { ProtocolHelp.text },

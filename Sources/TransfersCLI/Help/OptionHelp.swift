@@ -3,15 +3,15 @@ import TransferReports
 
 /// Help as rows, for programs: the options of a command, or all commands and topics.
 enum OptionHelp {
-  private static let columns = [
-    Column<OptionList.Option>("option", "Option") { .text("--\($0.long)") },
-    Column("short", "Short") { Cell($0.shorts.first.map { "-\($0)" }) },
-    Column("value", "Value") { Cell($0.takesValue ? $0.valueName : nil) },
-    Column("repeatable") { .flag($0.isRepeatable) },
-    Column("variable", "Variable") { option in
-      option.mustBeTyped ? .none : .text(EnvironmentOptions.variable(option.long))
+  private static let columns: [Column<OptionList.Option>] = [
+    .text("option", "Option") { "--\($0.long)" },
+    .text("short", "Short") { $0.shorts.first.map { "-\($0)" } },
+    .text("value", "Value") { $0.takesValue ? $0.valueName : nil },
+    .flag("repeatable") { $0.isRepeatable },
+    .text("variable", "Variable") { option in
+      option.mustBeTyped ? nil : EnvironmentOptions.variable(option.long)
     },
-    Column("about", "Meaning") { .text($0.help) },
+    .text("about", "Meaning") { $0.help },
   ]
 
   static func table(_ command: any ParsableCommand.Type) -> FigureTable {
@@ -24,10 +24,10 @@ enum OptionHelp {
     let about: String
   }
 
-  private static let entries = [
-    Column<Entry>("name", "Name") { .text($0.name) },
-    Column("kind", "Kind") { .text($0.kind) },
-    Column("about", "Meaning") { .text($0.about) },
+  private static let entries: [Column<Entry>] = [
+    .text("name", "Name") { $0.name },
+    .text("kind", "Kind") { $0.kind },
+    .text("about", "Meaning") { $0.about },
   ]
 
   static var overview: FigureTable {

@@ -4,14 +4,14 @@ import Transfers
 
 /// `transfers help protocols`: what each protocol says of itself.
 enum ProtocolHelp {
-  private static let columns = [
-    Column<ProtocolDescription>("name", "Name") { .text($0.name) },
-    Column("destination", "Destination") { .text($0.destination) },
-    Column("parallel", "Parallel") { .text($0.parallel) },
-    Column("resumable", "Resumes") { .flag($0.isResumable) },
-    Column("probe", "Asks") { .text($0.probe) },
-    Column("digest", "Digest") { .text($0.digest) },
-    Column("exactly_once", "Exactly once") { .text($0.exactlyOnce) },
+  private static let columns: [Column<ProtocolDescription>] = [
+    .text("name", "Name") { $0.name },
+    .text("destination", "Destination") { $0.destination },
+    .text("parallel", "Parallel") { $0.parallel },
+    .flag("resumable", "Resumes") { $0.isResumable },
+    .text("probe", "Asks") { $0.probe },
+    .text("digest", "Digest") { $0.digest },
+    .text("exactly_once", "Exactly once") { $0.exactlyOnce },
   ]
 
   static var table: FigureTable { FigureTable(columns, ProtocolCatalog.all) }

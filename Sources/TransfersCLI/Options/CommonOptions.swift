@@ -2,8 +2,6 @@ import ArgumentParser
 import TransferModel
 import TransferReports
 
-enum ColourChoice: String, ExpressibleByArgument, CaseIterable, Sendable { case auto, always, never }
-
 /// What every command takes.
 struct CommonOptions: ParsableArguments {
   @Option(
@@ -59,6 +57,9 @@ struct CommonOptions: ParsableArguments {
     if wantsJSON, let chosenFormat, chosenFormat != .json {
       throw ValidationError("--json and --format \(chosenFormat.rawValue) contradict each other; give one of them")
     }
+    if format == .prometheus || format == .html, columns != nil {
+      throw ValidationError("--format \(format.rawValue) has every figure; leave out --columns")
+    }
     if quiet, verbose { throw ValidationError("--quiet and --verbose contradict each other; give one of them") }
     guard let names = chosenColumns else { return }
     if names.isEmpty { throw ValidationError("--columns needs names, a,b") }
@@ -81,12 +82,18 @@ struct CommonOptions: ParsableArguments {
   func print(
     _ value: some OutputValue, store: StoreIdentity, filters: [String: Cell] = [:], _ context: Context
   ) throws(CommandFailure) {
-    try ValuePrinter(common: self, store: store, filters: filters, context: context).print(value)
+    try print(value.report, store: store, filters: filters, context)
+  }
+
+  func print(
+    _ report: Report, store: StoreIdentity, filters: [String: Cell] = [:], _ context: Context
+  ) throws(CommandFailure) {
+    try ValuePrinter(common: self, store: store, filters: filters, context: context).print(report)
   }
 
   /// For commands that do something before they print: wrong columns must not be found out only then.
   func checkColumns(of sample: some OutputValue, _ context: Context) throws(CommandFailure) {
     try ValuePrinter(common: self, store: StoreIdentity(path: nil), filters: [:], context: context)
-      .checkColumns(of: sample)
+      .checkColumns(of: sample.report)
   }
 }

@@ -1,4 +1,5 @@
 import TransferModel
+import TransferReports
 
 /// Why a command ends with something else than 0: one line for people, one record for programs.
 struct CommandFailure: Error, Sendable, Hashable {
@@ -44,24 +45,13 @@ func failing<Result>(_ body: () throws(TransferError) -> Result) throws(CommandF
   do { return try body() } catch { throw CommandFailure(error) }
 }
 
-/// The last line on the standard error of a command with `--json` that does not end with 0.
-struct ExitRecord: Encodable, Sendable {
-  let type = "exit"
-  let code: Int32
-  let name: String
-  let error: String
-  let message: String
-  let remedy: String
-  let retryable: Bool
-
-  init(_ failure: CommandFailure) {
-    code = failure.status.rawValue
-    name = failure.status.name
-    error = failure.code
-    message = failure.text
-    remedy = failure.remedy
-    retryable = failure.status.isRetryable
+extension CommandFailure {
+  /// The last line on the standard error of a command with `--json` that does not end with 0.
+  var record: FigureObject {
+    FigureObject([
+      ("type", .text("exit")), ("code", .integer(Int64(status.rawValue))), ("name", .text(status.name)),
+      ("error", .text(code)), ("message", .text(text)), ("remedy", .text(remedy)),
+      ("retryable", .flag(status.isRetryable)),
+    ])
   }
-
-  private enum CodingKeys: String, CodingKey { case type, code, name, error, message, remedy, retryable }
 }

@@ -20,13 +20,11 @@ struct ControlWords: Sendable {
 
 /// What a control verb did, or with `-n` would do.
 struct ControlOutput: OutputValue {
-  static let schema = "transfers.control/1"
   static let idLimit = 1000
 
   /// Where the engine is that had some of the files.
-  enum Engine: String, Encodable, Sendable { case none, running, recovered }
+  enum Engine: String, Sendable { case none, running, recovered }
 
-  let verb: String
   let dryRun: Bool
   /// Files: at once; by the engine, within a second; left alone.
   let changed, asked, unaffected: Int
@@ -36,13 +34,9 @@ struct ControlOutput: OutputValue {
   /// Of the changed and asked ones; only the first thousand when something was changed.
   let ids: [String]
   let engine: Engine
-  let next: Cell
+  let next: String?
   private let words: ControlWords
   private let recovery: Recovery?
-
-  private enum CodingKeys: String, CodingKey {
-    case verb, dryRun, changed, asked, unaffected, unaffectedByState, mustBePushed, ids, engine, next
-  }
 
   init(
     _ words: ControlWords, _ outcome: ControlOutcome, dryRun: Bool, engineRuns: Bool, recovery: Recovery?
@@ -50,7 +44,6 @@ struct ControlOutput: OutputValue {
     self.words = words
     self.recovery = recovery
     self.dryRun = dryRun
-    verb = words.verb
     (changed, asked) = (outcome.changed.count, outcome.asked.count)
     unaffected = outcome.unaffected.values.reduce(0, +)
     unaffectedByState = Dictionary(uniqueKeysWithValues: outcome.unaffected.map { ($0.key.rawValue, $0.value) })
@@ -59,29 +52,39 @@ struct ControlOutput: OutputValue {
     ids = all.prefix(dryRun ? .max : Self.idLimit).map(\.description)
     engine = recovery != nil ? .recovered : engineRuns ? .running : .none
     let isDone = dryRun || changed + asked == 0 || words.nextNeedsNoEngine && engineRuns
-    next = isDone ? .none : Cell(words.next)
+    next = isDone ? nil : words.next
   }
 
-  var table: FigureTable? {
-    FigureTable([Column("id", "Id") { (id: String) in .text(id) }], ids)
+  static let form = ReportForm<ControlOutput>(
+    "transfers.control/1", rows: "ids",
+    [
+      .facts([
+        .text("verb") { $0.words.verb },
+        .flag("dry_run", "") { $0.dryRun }.saying { $0.plan },
+        .integer("changed", "") { $0.changed }.saying { $0.change },
+        .integer("asked", "") { $0.asked }.saying { $0.dryRun ? nil : $0.asking },
+        .list("ids", "") { $0.ids }.saying { $0.dryRun ? $0.ids.map { "  \($0)\n" }.joined() : nil },
+        .integer("unaffected", "") { $0.unaffected }.saying { $0.unaffected > 0 ? "unchanged: \($0.reasons)" : nil },
+        .counts("unaffected_by_state") { $0.unaffectedByState },
+        .integer("must_be_pushed", "") { $0.mustBePushed }.saying { $0.rest },
+        .text("engine") { $0.engine.rawValue },
+        .text("next", "") { $0.next }.saying { $0.next.map { "Next: \($0)" } },
+      ])
+    ])
+
+  private var plan: String? {
+    dryRun ? "would \(words.phrase ?? words.verb) \(Quantity.count(changed + asked, "file"))" : nil
   }
 
-  func text(_ style: TextStyle) -> String {
-    var lines: [String] = []
-    if dryRun {
-      lines = ["would \(words.phrase ?? words.verb) \(Quantity.count(changed + asked, "file"))"] + ids.map { "  \($0)" }
-    } else {
-      if changed > 0 { lines.append("\(Quantity.count(changed, "file")) \(words.done)") }
-      if let asking { lines.append(asking) }
-      if changed + asked == 0, unaffected > 0 { lines.append("nothing to \(words.phrase ?? words.verb)") }
-    }
-    if unaffected > 0 { lines.append("unchanged: \(reasons)") }
-    if mustBePushed > 0 {
-      lines.append(
-        "\(Quantity.count(mustBePushed, "file")) cannot be retried: push again what was never read or was replaced")
-    }
-    if case .text(let command) = next { lines.append("Next: \(command)") }
-    return lines.map { $0 + "\n" }.joined()
+  private var change: String? {
+    if dryRun { return nil }
+    if changed > 0 { return "\(Quantity.count(changed, "file")) \(words.done)" }
+    return asked == 0 && unaffected > 0 ? "nothing to \(words.phrase ?? words.verb)" : nil
+  }
+
+  private var rest: String? {
+    guard mustBePushed > 0 else { return nil }
+    return "\(Quantity.count(mustBePushed, "file")) cannot be retried: push again what was never read or was replaced"
   }
 
   private var asking: String? {

@@ -24,6 +24,9 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case closed = 141
   case terminated = 143
 
+  /// The name as people read it.
+  var words: String { name.replacing("_", with: " ") }
+
   /// Stable; the last part of `error[…]` where the cause has no name of its own.
   var name: String {
     switch self {

@@ -13,6 +13,13 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// A header line and tabs; control characters and backslashes are escaped, `\t`, `\n`, `\r`, `\\` and `\xNN`.
   case tsv
 
+  /// Tables and lists, as GitHub and GitLab read them.
+  case markdown
+  /// One self-contained page.
+  case html
+  /// Metrics for the textfile collector of node_exporter; of reports, not of lists.
+  case prometheus
+
   /// Only then may remarks stand between results.
   var isForPeople: Bool { self == .table }
   var isJSON: Bool { self == .json || self == .ndjson }

@@ -1,4 +1,5 @@
 import TransferModel
+import TransferReports
 
 #if canImport(Glibc)
   import Glibc
@@ -56,7 +57,7 @@ final class OutputStream: Sendable {
 
   /// JSON text. A terminal takes some characters beyond ASCII for commands (U+009B begins a sequence), or reorders text
   /// by them; there they are escaped, which means the same.
-  func writeJSON(_ bytes: [UInt8]) { write(isTerminal ? JSONText.harmless(bytes) : bytes) }
+  func writeJSON(_ bytes: [UInt8]) { write(isTerminal ? JSONWriter.harmless(bytes) : bytes) }
 
   func write(_ bytes: [UInt8]) {
     health.withLock { health in

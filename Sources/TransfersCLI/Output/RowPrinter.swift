@@ -12,6 +12,8 @@ struct RowPrinter {
   private var table: Table
   private var hasHeader = false
   private var printed = 0
+  /// The rows of a page, which needs to know all of them: no more than it has room for.
+  private var collected = CollectedRows()
   private var failure: CommandFailure?
 
   /// `rowType` is the `type` of a record in ndjson; without it the schema's name in the singular: `file` of
@@ -42,6 +44,13 @@ struct RowPrinter {
     case .ndjson: lines(page)
     case .csv: separated(page, .csv)
     case .tsv: separated(page, .tsv)
+    case .markdown:
+      if !page.rows.isEmpty { context.out.write(MarkdownReport.rows(page, isContinued: printed > 0)) }
+    case .html: collected.append(page)
+    case .prometheus:
+      failure = .usage(
+        "--format prometheus is for totals, not for a list of rows",
+        remedy: "transfers report summary --format prometheus")
     }
   }
 
@@ -49,7 +58,7 @@ struct RowPrinter {
     guard let columns = common.chosenColumns else { return page }
     if let chosen = page.choosing(columns) { return chosen }
     let known = page.headings.map(\.key)
-    failure = UnknownColumn.failure(columns.first { !known.contains($0) } ?? "", known: known)
+    failure = .unknownColumn(columns.first { !known.contains($0) } ?? "", known: known)
     return nil
   }
 
@@ -57,7 +66,7 @@ struct RowPrinter {
     var bytes: [UInt8] = []
     for index in page.rows.indices {
       bytes += Array((printed + index == 0 ? "{\"data\":[\n" : ",\n").utf8)
-      JSONRow.append(page.object(index), to: &bytes)
+      JSONWriter.append(page.object(index), to: &bytes)
     }
     context.out.writeJSON(bytes)
   }
@@ -65,7 +74,7 @@ struct RowPrinter {
   private func lines(_ page: FigureTable) {
     var bytes: [UInt8] = []
     for index in page.rows.indices {
-      JSONRow.append(page.object(index).record(type: rowType), to: &bytes)
+      JSONWriter.append(page.object(index).record(type: rowType), to: &bytes)
       bytes.append(0x0A)
     }
     context.out.writeJSON(bytes)
@@ -85,55 +94,59 @@ struct RowPrinter {
     if let failure { throw failure }
     switch common.format {
     case .table: if printed == 0 { context.out.writeLine(empty) }
-    case .json: try endDocument(summary)
-    case .ndjson: try endLines(summary)
+    case .json: endDocument(summary)
+    case .ndjson: endLines(summary)
     case .csv, .tsv: break
+    case .markdown: if printed == 0 { context.out.writeLine(MarkdownReport.escaped(empty)) }
+    case .html: endPage(empty: empty, summary)
+    case .prometheus: break
     }
     context.out.markComplete()
   }
 
   /// Its keys are sorted like those of every other document: `data` comes first.
-  private func endDocument(_ summary: FigureObject?) throws(CommandFailure) {
+  private func endDocument(_ summary: FigureObject?) {
     let opening = printed == 0 ? "{\"data\":[" : "\n"
-    let tail = try JSONText.encode(tail(summary))
+    let tail = JSONWriter.bytes(.object(tail(summary)))
     context.out.writeJSON(Array(opening.utf8) + Array("],".utf8) + tail.dropFirst() + [0x0A])
   }
 
-  private func endLines(_ summary: FigureObject?) throws(CommandFailure) {
-    var record = tail(summary)
-    (record.type, record.rows) = ("summary", printed)
-    context.out.writeJSON(try JSONText.encode(record) + [0x0A])
+  private func endPage(empty: String, _ summary: FigureObject?) {
+    let header = ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs)
+    context.out.write(HTMLReport.render(collected.report(schema, rowType, empty: empty), header))
   }
 
-  private func tail(_ summary: FigureObject?) -> Tail {
-    Tail(generatedAt: .time(context.clock.wallMs), filters: filters, schema: schema, store: store, summary: summary)
+  private func endLines(_ summary: FigureObject?) {
+    typealias Member = FigureTree.Member
+    let own = [Member("type", .figure(.text("summary"))), Member("rows", .figure(Cell(printed)))]
+    context.out.writeJSON(JSONWriter.bytes(.object(tail(summary) + own)) + [0x0A])
   }
 
   /// What a document says besides its rows.
-  private struct Tail: Encodable {
-    let generatedAt: Cell
-    let filters: [String: Cell]
-    var rows: Int?
-    let schema: String
-    let store: StoreIdentity
-    let summary: FigureObject?
-    var type: String?
+  private func tail(_ summary: FigureObject?) -> [FigureTree.Member] {
+    let header = ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs)
+    return header.members(schema: schema) + (summary.map { [FigureTree.Member("summary", FigureTree($0))] } ?? [])
   }
 }
 
-/// The names of documents and records.
-enum SchemaName {
-  /// `report.summary` of `transfers.report.summary/1`.
-  static func short(_ schema: String) -> String {
-    let name = schema.prefix { $0 != "/" }
-    return String(name.hasPrefix("transfers.") ? name.dropFirst("transfers.".count) : name)
+/// The first rows of a list, and how many there were.
+private struct CollectedRows {
+  static let limit = 20_000
+  private var table: FigureTable?
+  private var count = 0
+
+  mutating func append(_ page: FigureTable) {
+    count += page.rows.count
+    let rows = table?.rows ?? []
+    guard rows.count < Self.limit else { return }
+    table = FigureTable(page.headings, rows + page.rows.prefix(Self.limit - rows.count))
   }
 
-  /// `file` of `transfers.list.files/1`, `batch` of `transfers.list.batches/1`.
-  static func singular(_ schema: String) -> String {
-    let name = String(short(schema).split(separator: ".").last ?? "row")
-    if name.hasSuffix("ches") { return String(name.dropLast(2)) }
-    return name.hasSuffix("s") ? String(name.dropLast()) : name
+  func report(_ schema: String, _ rowType: String, empty: String) -> Report {
+    let words =
+      "\(Quantity.count(count, "row"))" + (count > Self.limit ? ", of which the first \(Self.limit) are here" : "")
+    let content = table.map { ReportSection.Content.table($0, TableLook(empty: empty)) } ?? .words(empty)
+    return Report(schema, [ReportSection(nil, nil, .words(words)), ReportSection(rowType, nil, content)])
   }
 }
 

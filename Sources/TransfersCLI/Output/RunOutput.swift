@@ -4,58 +4,69 @@ import Transfers
 
 /// How a `run` or `push` ended.
 struct RunOutput: OutputValue {
-  static let schema = "transfers.run/1"
-  let batch: Cell
-  let result: String
-  let files: Counts
-  let bytesAcked, bytesReused, bytesTransferred, bytesUnacked, bytesUnackedAtMost, retries, wallMs, bps: Cell
-  let stoppedBy: Cell
-  let unreachableHosts: [String]
-  let failures: FigureTable
-  /// Of a `push`: what was recorded before.
-  let added: AddOutput?
-  private let problems: [FailureRow]
   private let numbers: RunNumbers
+  private let status: ExitCode
+  private let add: AddResult?
+  private let failures: [FailureRow]
+  /// Of a `push`: what was recorded before.
+  private let added: AddOutput?
   private let selector: String
-
-  struct Counts: Encodable, Sendable {
-    let done, failed, unknown, mismatched, cancelled, unchanged, left: Int
-    /// Of the failed, unknown and mismatched: so before a `run` began.
-    let earlier: Int
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case batch, result, files, bytesAcked, bytesReused, bytesTransferred, bytesUnacked, bytesUnackedAtMost, retries,
-      wallMs, bps, stoppedBy, unreachableHosts
-    case failures, added
-  }
 
   /// `status` is the exit code that the numbers deserve; `problems` what went wrong, worst first.
   init(
     _ run: RunNumbers, add: AddResult?, addOutput: AddOutput?, status: ExitCode, problems: [FailureRow]
   ) {
-    batch = Cell(add?.batch?.description)
+    (numbers, self.status, self.add, added, failures) = (run, status, add, addOutput, problems)
     selector = Self.selector(add)
-    result = status.name
-    files = Counts(
-      done: run.done, failed: run.failed + (add?.counts.failed ?? 0), unknown: run.unknown + (add?.counts.unknown ?? 0),
-      mismatched: run.mismatched, cancelled: run.cancelled, unchanged: add?.counts.unchanged ?? 0, left: run.left,
-      earlier: run.badBefore)
-    bytesAcked = .bytes(run.bytesAcked)
-    bytesReused = .bytes(run.bytesReused)
-    bytesTransferred = .bytes(run.bytesTransferred)
-    bytesUnacked = .bytes(run.bytesUnacked)
-    bytesUnackedAtMost = .bytes(run.bytesUnackedAtMost)
-    retries = Cell(run.retries)
-    wallMs = .milliseconds(run.wallMs)
-    bps = Cell(bytesPerSecond: Quantity.rate(bytes: run.bytesAcked, ms: run.wallMs))
-    stoppedBy = Cell(run.stoppedBy?.rawValue)
-    unreachableHosts = run.unreachable
-    failures = FigureTable(FailureFigures.columns, problems)
-    added = addOutput
-    self.problems = problems
-    numbers = run
   }
+
+  static let form = ReportForm<RunOutput>(
+    "transfers.run/1",
+    [
+      .facts(headline, .headline(2)),
+      .record("files", nil, counts) { $0 },
+      .table("failures", nil, FailureFigures.columns, TableLook(isForPrograms: true)) { $0.failures },
+      .forPeople(nil, FailureFigures.inShort) { $0.worst },
+      .facts([
+        .bytes("bytes_transferred") { $0.numbers.bytesTransferred },
+        .bytes("bytes_unacked_at_most") { $0.numbers.bytesUnackedAtMost },
+        .list("unreachable_hosts") { $0.numbers.unreachable },
+        .list("next", "") { $0.next }.saying { $0.next.isEmpty ? nil : "Next: " + $0.next.joined(separator: "     ") },
+      ]),
+      .object("added", nil, AddOutput.silentSections) { $0.added },
+    ])
+
+  /// `b412 partial: 116 done, 2 failed · 3.2 GiB in 1m 34s · 34.9 MiB/s · 7 retries · 12 MiB transferred and not
+  /// acked`.
+  private static let headline: [Column<RunOutput>] = [
+    .text("batch", "batch") { $0.add?.batch?.description },
+    .text("result", "result") { $0.status.name }.saying { $0.status.words },
+    .integer("files_done", "files") { $0.numbers.done }.saying { $0.told },
+    .bytes("bytes_acked", "bytes") { $0.numbers.bytesAcked }.saying { output in
+      "\(Quantity.bytes(output.numbers.bytesAcked)) in \(Quantity.duration(output.numbers.wallMs))"
+    },
+    .duration("wall_ms") { $0.numbers.wallMs },
+    .rate("bps", "goodput") { $0.rate }.saying { output in
+      output.numbers.bytesAcked > 0 ? output.rate.map { Quantity.bytesPerSecond($0) } : nil
+    },
+    .bytes("bytes_reused", "reused") { $0.numbers.bytesReused }.saying { Quantity.reused($0.numbers.bytesReused) },
+    .integer("retries", "retries") { $0.numbers.retries }.saying { output in
+      output.numbers.retries > 0 ? Quantity.count(output.numbers.retries, "retry") : nil
+    },
+    .bytes("bytes_unacked", "unacked") { $0.numbers.bytesUnacked }.saying { output in
+      Quantity.unacked(output.numbers.bytesUnacked, atMost: output.numbers.bytesUnackedAtMost)
+    },
+    .text("stopped_by", "stopped") { $0.numbers.stoppedBy?.rawValue }.saying {
+      $0.numbers.left > 0 ? $0.numbers.stopReason : nil
+    },
+  ]
+
+  private static let counts: [Column<RunOutput>] = [
+    .integer("done") { $0.numbers.done }, .integer("failed") { $0.failed }, .integer("unknown") { $0.unknown },
+    .integer("mismatched") { $0.numbers.mismatched }, .integer("cancelled") { $0.numbers.cancelled },
+    .integer("unchanged") { $0.unchanged }, .integer("left") { $0.numbers.left },
+    .integer("earlier") { $0.numbers.badBefore },
+  ]
 
   /// With every part that such a value can have.
   static func sample(ofPush: Bool) -> RunOutput {
@@ -63,52 +74,37 @@ struct RunOutput: OutputValue {
       .none, add: nil, addOutput: ofPush ? AddOutput.sample : nil, status: .ok, problems: [])
   }
 
-  func text(_ style: TextStyle) -> String {
-    var lines = [headline(style)]
-    for problem in problems.filter({ $0.files > 0 }).prefix(3) {
-      lines.append(FailureFigures.line(problem, times: style.times))
-    }
-    if let next { lines.append(next) }
-    return lines.joined(separator: "\n") + "\n"
-  }
+  private var failed: Int { numbers.failed + (add?.counts.failed ?? 0) }
+  private var unknown: Int { numbers.unknown + (add?.counts.unknown ?? 0) }
+  private var unchanged: Int { add?.counts.unchanged ?? 0 }
+  private var rate: Int64? { Quantity.rate(bytes: numbers.bytesAcked, ms: numbers.wallMs) }
+  private var worst: [FailureRow] { Array(failures.filter { $0.files > 0 }.prefix(3)) }
 
-  /// `b412 partial: 116 done, 2 failed · 3.2 GiB in 1m 34s · 34.9 MiB/s · 7 retries · 12 MiB transferred and not
-  /// acked`.
-  private func headline(_ style: TextStyle) -> String {
-    var counts = ["\(files.done) done"]
-    if files.failed > 0 { counts.append("\(files.failed) failed") }
-    if files.unknown > 0 { counts.append("\(files.unknown) unknown") }
-    if files.mismatched > 0 { counts.append("\(files.mismatched) mismatched") }
+  private var told: String {
+    var counts = ["\(numbers.done) done"]
+    if failed > 0 { counts.append("\(failed) failed") }
+    if unknown > 0 { counts.append("\(unknown) unknown") }
+    if numbers.mismatched > 0 { counts.append("\(numbers.mismatched) mismatched") }
     if !numbers.earlier.isEmpty { counts[counts.count - 1] += numbers.earlier }
-    if files.cancelled > 0 { counts.append("\(files.cancelled) cancelled") }
-    if files.unchanged > 0 { counts.append("\(files.unchanged) unchanged") }
-    if files.left > 0 { counts.append("\(files.left) left") }
-    var parts = [counts.joined(separator: ", ")]
-    parts.append("\(bytesAcked.text) in \(wallMs.text)")
-    if bps != .none, numbers.bytesAcked > 0 { parts.append(bps.text) }
-    if numbers.retries > 0 { parts.append(Quantity.count(numbers.retries, "retry")) }
-    if let reused = Quantity.reused(numbers.bytesReused) { parts.append(reused) }
-    if let unacked = Quantity.unacked(numbers.bytesUnacked, atMost: numbers.bytesUnackedAtMost) {
-      parts.append(unacked)
-    }
-    if let reason = numbers.stopReason, files.left > 0 { parts.append(reason) }
-    let word = style.paint(result.replacing("_", with: " "), result == "ok" ? .green : .red)
-    return (batch == .none ? "" : "\(batch.text) ") + word + ": " + parts.joined(separator: style.dot)
+    if numbers.cancelled > 0 { counts.append("\(numbers.cancelled) cancelled") }
+    if unchanged > 0 { counts.append("\(unchanged) unchanged") }
+    if numbers.left > 0 { counts.append("\(numbers.left) left") }
+    return counts.joined(separator: ", ")
   }
 
   /// For commands about the files of a push; empty after a run, which was about everything.
   static func selector(_ add: AddResult?) -> String { (add?.files.batches ?? []).map { " --batch \($0)" }.joined() }
 
-  private var next: String? {
+  private var next: [String] {
     var commands: [String] = []
-    if files.left > 0 { commands.append(numbers.wayOn(selector)) }
-    if files.failed + files.unknown + files.mismatched > 0 {
+    if numbers.left > 0 { commands.append(numbers.wayOn(selector)) }
+    if failed + unknown + numbers.mismatched > 0 {
       commands.append("transfers report failures\(selector)")
-      if files.failed + files.mismatched > 0 { commands.append("transfers retry --state failed\(selector)") }
-      if files.unknown > 0 { commands.append("transfers help resolve") }
-    } else if files.cancelled > 0 {
+      if failed + numbers.mismatched > 0 { commands.append("transfers retry --state failed\(selector)") }
+      if unknown > 0 { commands.append("transfers help resolve") }
+    } else if numbers.cancelled > 0 {
       commands.append("transfers retry --state cancelled\(selector)")
     }
-    return commands.isEmpty ? nil : "Next: " + commands.joined(separator: "     ")
+    return commands
   }
 }

@@ -1,70 +1,90 @@
 import TransferModel
 import TransferReports
 
-/// Prints one value in the form that was asked for.
+/// Prints one report in the form that was asked for.
 struct ValuePrinter {
   let common: CommonOptions
   let store: StoreIdentity
   let filters: [String: Cell]
   let context: Context
 
-  func print(_ value: some OutputValue) throws(CommandFailure) {
-    let schema = Swift.type(of: value).schema
+  func print(_ report: Report) throws(CommandFailure) {
+    let chosen = common.chosenColumns
     switch common.format {
-    case .table where common.chosenColumns == nil: context.out.write(value.text(common.style(context)))
-    case .json where common.chosenColumns == nil: try document(value, schema, type: nil)
-    case .json: try document(try chosen(value), schema, type: nil)
-    default: if let table = value.table { try rows(table, schema) } else { try figures(value, schema) }
+    case .table where chosen == nil: context.out.write(TextReport.render(report, common.style(context)))
+    case .markdown where chosen == nil: context.out.write(MarkdownReport.render(report))
+    case .html: context.out.write(HTMLReport.render(report, header))
+    case .prometheus: context.out.write(PrometheusReport.render(report, header))
+    case .json: document(try tree(report), report.schema, type: nil)
+    case .table, .markdown, .ndjson, .csv, .tsv:
+      if let table = report.table { try rows(table, of: report) } else { try figures(report) }
     }
     context.out.markComplete()
   }
 
-  /// Refuses columns that such a value does not have, before anything is done for it.
-  func checkColumns(of sample: some OutputValue) throws(CommandFailure) {
+  /// Refuses columns that such a report does not have, before anything is done for it.
+  func checkColumns(of sample: Report) throws(CommandFailure) {
     guard let columns = common.chosenColumns else { return }
     guard common.format != .json, let table = sample.table else {
-      _ = try JSONTree(sample).choosing(columns)
+      _ = try tree(sample)
       return
     }
     let known = table.headings.map(\.key)
-    if let wrong = columns.first(where: { !known.contains($0) }) { throw UnknownColumn.failure(wrong, known: known) }
+    if let wrong = columns.first(where: { !known.contains($0) }) { throw .unknownColumn(wrong, known: known) }
   }
 
-  private func document(_ data: some Encodable, _ schema: String, type: String?) throws(CommandFailure) {
-    let document = Envelope(
-      schema: schema, generatedAt: .time(context.clock.wallMs), store: store, filters: filters, data: data, type: type)
-    context.out.writeJSON(try JSONText.encode(document) + [0x0A])
+  private var header: ReportHeader {
+    ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs)
   }
 
-  private func rows(_ table: FigureTable, _ schema: String) throws(CommandFailure) {
-    var printer = RowPrinter(schema: schema, store: store, filters: filters, common, context)
+  private func document(_ data: FigureTree, _ schema: String, type: String?) {
+    context.out.writeJSON(JSONWriter.document(data, schema: schema, header, type: type))
+  }
+
+  private func rows(_ table: FigureTable, of report: Report) throws(CommandFailure) {
+    var printer = RowPrinter(
+      schema: report.schema, rowType: report.rows.map(SchemaName.singular), store: store, filters: filters, common,
+      context)
     printer.print(table)
     try printer.finish(empty: "no rows")
   }
 
   /// What is not a table: one record, or its figures one below the other.
-  private func figures(_ value: some OutputValue, _ schema: String) throws(CommandFailure) {
-    if common.format == .ndjson { return try document(try chosen(value), schema, type: SchemaName.short(schema)) }
-    let leaves = try chosen(value).leaves()
+  private func figures(_ report: Report) throws(CommandFailure) {
+    let tree = try tree(report)
+    if common.format == .ndjson { return document(tree, report.schema, type: SchemaName.short(report.schema)) }
+    let leaves = tree.leaves()
     var bytes: [UInt8] = []
     switch common.format {
     case .csv, .tsv:
       let writer = SeparatedRow(
         form: common.format == .csv ? .csv : .tsv, isForTerminal: context.out.isTerminal)
       writer.append(["key", "value"], to: &bytes)
-      for leaf in leaves { writer.append([leaf.key, leaf.value], to: &bytes) }
+      for leaf in leaves { writer.append([leaf.key, leaf.cell.plainText], to: &bytes) }
     default:
       let width = leaves.map { DisplayWidth.of($0.key) }.max() ?? 0
       for leaf in leaves {
         let key = DisplayWidth.pad(printable(leaf.key), to: width, alignsRight: false)
-        bytes += Array("\(key)  \(leaf.value.isEmpty ? "-" : printable(leaf.value))\n".utf8)
+        let value = leaf.cell.plainText
+        bytes += Array("\(key)  \(value.isEmpty ? "-" : printable(value))\n".utf8)
       }
     }
     context.out.write(bytes)
   }
 
-  private func chosen(_ value: some OutputValue) throws(CommandFailure) -> JSONTree {
-    let tree = try JSONTree(value)
-    return try common.chosenColumns.map { columns throws(CommandFailure) in try tree.choosing(columns) } ?? tree
+  /// Of the chosen members.
+  private func tree(_ report: Report) throws(CommandFailure) -> FigureTree {
+    let tree = FigureTree(report)
+    guard let columns = common.chosenColumns else { return tree }
+    do { return try tree.choosing(columns) } catch { throw .unknownColumn(error.name, known: error.known) }
+  }
+}
+
+extension CommandFailure {
+  /// `--columns` named something that this result does not have.
+  static func unknownColumn(_ name: String, known: [String]) -> CommandFailure {
+    .usage(
+      "no column \"\(printable(name))\" here",
+      remedy: known.isEmpty ? "leave out --columns" : "some of " + known.joined(separator: ","))
   }
 }

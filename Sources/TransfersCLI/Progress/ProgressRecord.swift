@@ -3,32 +3,26 @@ import TransferReports
 import Transfers
 
 /// What `--progress json` writes to standard error, one record a line: the same figures that the block shows.
-struct ProgressRecord: Encodable, Sendable {
-  let type = "progress"
-  let at, elapsedMs: Cell
-  let filesTotal, filesDone, filesFailed, filesUnknown, filesActive, retrying, sending: Cell
-  let bytesTotal, bytesAcked, bytesInFlight, bps, rateLimitBps, etaMs, waitingForServerMs: Cell
-  let files: [FigureObject]
-
-  init(_ figures: ProgressFigures, wallMs: Int64) {
+enum ProgressRecord {
+  static func tree(_ figures: ProgressFigures, wallMs: Int64) -> FigureTree {
     let now = figures.now
-    at = .time(wallMs)
-    elapsedMs = .milliseconds(now.elapsedMs)
-    filesTotal = Cell(now.totalIsKnown ? now.filesTotal : nil)
-    (filesDone, filesFailed, filesUnknown) = (Cell(now.filesDone), Cell(now.filesFailed), Cell(now.filesUnknown))
-    (filesActive, retrying, sending) = (Cell(now.active), Cell(now.retrying), Cell(now.sending))
-    bytesTotal = Cell(bytes: now.totalIsKnown ? now.bytesTotal : nil)
-    (bytesAcked, bytesInFlight) = (.bytes(now.bytesAcked), .bytes(now.bytesInFlight))
-    bps = Cell(bytesPerSecond: figures.bytesPerSecond)
-    rateLimitBps = Cell(bytesPerSecond: now.rateLimit)
-    etaMs = Cell(ms: figures.etaMs)
-    waitingForServerMs = Cell(ms: now.waitingForServerMs)
-    files = figures.files.map(Self.object)
+    let own: [(String, Cell)] = [
+      ("type", .text("progress")), ("at", .time(wallMs)), ("elapsed_ms", .milliseconds(now.elapsedMs)),
+      ("files_total", Cell(now.totalIsKnown ? now.filesTotal : nil)), ("files_done", Cell(now.filesDone)),
+      ("files_failed", Cell(now.filesFailed)), ("files_unknown", Cell(now.filesUnknown)),
+      ("files_active", Cell(now.active)), ("retrying", Cell(now.retrying)), ("sending", Cell(now.sending)),
+      ("bytes_total", Cell(bytes: now.totalIsKnown ? now.bytesTotal : nil)), ("bytes_acked", .bytes(now.bytesAcked)),
+      ("bytes_in_flight", .bytes(now.bytesInFlight)), ("bps", Cell(bytesPerSecond: figures.bytesPerSecond)),
+      ("rate_limit_bps", Cell(bytesPerSecond: now.rateLimit)), ("eta_ms", Cell(ms: figures.etaMs)),
+      ("waiting_for_server_ms", Cell(ms: now.waitingForServerMs)),
+    ]
+    let files = FigureTree.array(figures.files.map { FigureTree(object($0)) })
+    return .object(own.map { FigureTree.Member($0.0, .figure($0.1)) } + [FigureTree.Member("files", files)])
   }
 
-  private enum CodingKeys: String, CodingKey {
-    case type, at, elapsedMs, filesTotal, filesDone, filesFailed, filesUnknown, filesActive, retrying, sending,
-      bytesTotal, bytesAcked, bytesInFlight, bps, rateLimitBps, etaMs, waitingForServerMs, files
+  /// A line for people among the records: `text` is what it would have been.
+  static func notice(_ text: String, wallMs: Int64) -> FigureTree {
+    FigureTree(FigureObject([("type", .text("notice")), ("at", .time(wallMs)), ("text", .text(text))]))
   }
 
   private static func object(_ file: ProgressFigures.File) -> FigureObject {
@@ -53,18 +47,4 @@ struct ProgressRecord: Encodable, Sendable {
     }
     return FigureObject(fields)
   }
-}
-
-/// A line for people among the records: `text` is what it would have been.
-struct NoticeRecord: Encodable, Sendable {
-  let type = "notice"
-  let at: Cell
-  let text: String
-
-  init(_ text: String, wallMs: Int64) {
-    self.text = text
-    at = .time(wallMs)
-  }
-
-  private enum CodingKeys: String, CodingKey { case type, at, text }
 }

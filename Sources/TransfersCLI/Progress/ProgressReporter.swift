@@ -157,19 +157,18 @@ extension ProgressReporter {
   /// A line for people in the form that the mode has for it.
   private func put(_ line: String, _ state: inout State) {
     if case .records = look.mode {
-      guard let record = try? JSONText.encode(NoticeRecord(line, wallMs: clock.wallMs)) else { return }
-      return write(text(record), &state)
+      return write(text(ProgressRecord.notice(line, wallMs: clock.wallMs)), &state)
     }
     write((look.glyphs == .ascii ? line.replacing("–", with: "-") : line) + "\n", &state)
   }
 
   private func record(_ figures: ProgressFigures) -> String {
-    guard let record = try? JSONText.encode(ProgressRecord(figures, wallMs: clock.wallMs)) else { return "" }
-    return text(record)
+    text(ProgressRecord.tree(figures, wallMs: clock.wallMs))
   }
 
-  private func text(_ record: [UInt8]) -> String {
-    String(decoding: err.isTerminal ? JSONText.harmless(record) : record, as: UTF8.self) + "\n"
+  private func text(_ record: FigureTree) -> String {
+    let record = JSONWriter.bytes(record)
+    return String(decoding: err.isTerminal ? JSONWriter.harmless(record) : record, as: UTF8.self) + "\n"
   }
 
   private func write(_ text: String, _ state: inout State) {

@@ -1,3 +1,5 @@
+import TransferReports
+
 /// What stands at the bottom of a terminal, and the text that changes it: cursor up, erase to the end of the line. The
 /// cursor rests on the line below the block and is never hidden, so that a process that is killed or stopped leaves a
 /// usable terminal. Within a frame, and only there, lines are clipped instead of wrapped: a terminal that just became

@@ -1,0 +1,29 @@
+/// What kind of figure stands under a key: the type and unit that every rendering and the JSON Schemas tell of it.
+/// Any figure may be unknown.
+public enum FigureKind: Sendable, Hashable {
+  case text
+  /// A path or key: bytes.
+  case name
+  case integer, real, flag
+  /// A size in bytes.
+  case bytes
+  /// Milliseconds.
+  case duration
+  /// A moment.
+  case time
+  /// Bytes a second.
+  case rate
+  /// Texts by their names, which are not known beforehand.
+  case texts
+  /// Numbers by their names, which are not known beforehand.
+  case counts
+  /// Several texts.
+  case list
+
+  public var isNumber: Bool {
+    switch self {
+    case .integer, .real, .bytes, .duration, .rate: true
+    case .text, .name, .flag, .time, .texts, .counts, .list: false
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/// Rows of figures under headings: what a list or report is before it is rendered.
+public struct FigureTable: Sendable {
+  public let headings: [FigureHeading]
+  public let rows: [[Cell]]
+
+  public init<Row>(_ columns: [Column<Row>], _ rows: [Row]) {
+    headings = columns.map(\.heading)
+    self.rows = rows.map { row in columns.map { $0.cell(row) } }
+  }
+
+  /// Every row has a cell for each heading.
+  public init(_ headings: [FigureHeading], _ rows: [[Cell]]) {
+    (self.headings, self.rows) = (headings, rows)
+  }
+
+  /// Only these columns, in this order, all of them shown to people too; nil when one is not there.
+  public func choosing(_ keys: [String]) -> FigureTable? {
+    let indices = keys.compactMap { key in headings.firstIndex { $0.key == key } }
+    guard indices.count == keys.count else { return nil }
+    let chosen = indices.map { index in
+      let heading = headings[index]
+      let title = heading.title.flatMap { $0.isEmpty ? nil : $0 } ?? heading.key
+      return FigureHeading(heading.key, title, heading.kind, isLabel: heading.isLabel)
+    }
+    return FigureTable(chosen, rows.map { row in indices.map { row[$0] } })
+  }
+
+  /// The row at `index` as an object for JSON.
+  public func object(_ index: Int) -> FigureObject {
+    FigureObject(Array(zip(headings.map(\.key), rows[index])))
+  }
+}

@@ -1,0 +1,27 @@
+public import TransferModel
+
+/// The receipts of files with their proofs.
+public enum ReceiptFigures {
+  public static let columns: [Column<ProvenReceipt>] = [
+    .text("file", "File") { $0.file.description },
+    .integer("n") { $0.number },
+    .text("finding", "Finding") { $0.finding ?? "stored" },
+    .bytes("bytes", "Size") { $0.receipt.size },
+    .text("confirmed_by", "Confirmed by") { $0.receipt.confirmation },
+    .text("digest", "Digest") { $0.receipt.digest },
+    .text("remote_digest") { $0.receipt.remoteDigest },
+    .text("etag") { $0.receipt.etag },
+    .text("version_id") { $0.receipt.versionID },
+    .text("request_id") { $0.receipt.requestID },
+    .text("server_date") { $0.receipt.serverDate },
+    .text("location") { $0.receipt.location },
+    .text("proof_note") { $0.receipt.note },
+    .time("recorded_at", "Recorded") { $0.receipt.recordedMs },
+    .integer("leaf", "Leaf") { $0.index },
+    .name("path", "Path") { $0.path },
+    .name("key") { $0.key },
+    // Base64 of the bytes that the leaf is the hash of.
+    .text("leaf_bytes") { base64($0.leaf) },
+    .text("proof") { $0.proof },
+  ]
+}

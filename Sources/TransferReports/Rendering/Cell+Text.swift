@@ -1,0 +1,55 @@
+import TransferModel
+
+extension Cell {
+  /// For people: units, local times, hostile bytes escaped.
+  public var text: String {
+    switch self {
+    case .none: "-"
+    case .text(let text): text.isEmpty ? "-" : printable(text)
+    case .name(let name): name.isEmpty ? "-" : name.description
+    case .integer(let number): "\(number)"
+    case .real(let number): number.isFinite ? Cell.plain(number) : "-"
+    case .flag(let flag): flag ? "yes" : "no"
+    case .bytes(let count): Quantity.bytes(count)
+    case .milliseconds(let ms): Quantity.duration(ms)
+    case .time(let ms): Timestamp.local(ms)
+    case .bytesPerSecond(let rate): Quantity.bytesPerSecond(rate)
+    case .counts(let counts): Cell.texts(counts.mapValues(String.init)).text
+    case .list(let texts): texts.isEmpty ? "-" : texts.map(printable).joined(separator: ", ")
+    case .texts(let texts):
+      texts.isEmpty
+        ? "-"
+        : texts.sorted { $0.key < $1.key }.map { "\(printable($0.key))=\(printable($0.value))" }
+          .joined(separator: " ")
+    }
+  }
+
+  /// For programs: numbers are plain, times RFC 3339 UTC, unknown figures empty, labels a JSON object.
+  public var plainText: String {
+    switch self {
+    case .none: ""
+    case .text(let text): text
+    case .name(let name): String(decoding: name.bytes, as: UTF8.self)
+    case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number):
+      String(number)
+    case .real(let number): number.isFinite ? Cell.plain(number) : ""
+    case .flag(let flag): flag ? "true" : "false"
+    case .time(let ms): Timestamp.rfc3339(ms)
+    case .texts, .counts, .list: JSONWriter.text(self)
+    }
+  }
+
+  /// The shortest digits that give the same number again; whole numbers without a point, as JSON encoders write them.
+  public static func plain(_ number: Double) -> String {
+    number == number.rounded() && number.magnitude < 1e15 ? "\(Int64(number))" : "\(number)"
+  }
+
+  public var isNumber: Bool {
+    switch self {
+    case .integer, .real, .bytes, .milliseconds, .bytesPerSecond: true
+    default: false
+    }
+  }
+
+  public var isName: Bool { if case .name = self { true } else { false } }
+}

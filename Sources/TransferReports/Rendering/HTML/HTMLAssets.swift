@@ -1,0 +1,81 @@
+/// Style and script of a page. Both are allowed by their digests alone, so that nothing that a name brings in can run.
+enum HTMLAssets {
+  /// SHA-256 of ``style`` and of ``script`` in base64; a test computes them.
+  static let styleDigest = "DINl9ku25M1djqtQP1nILQA8qKDxdEyJcR1kyqcY/Zg="
+  static let scriptDigest = "jrCb/4ysTfv+8mS9nwxv8vmWr9sAlhu22ozeLUSXXas="
+
+  static let style = """
+    :root{color-scheme:light dark;--bg:#fff;--card:#f6f8fa;--line:#d0d7de;--text:#1a1d21;--muted:#57606a;--accent:#0a58ca;
+    --good:#1a7f37;--bad:#b42318;--caution:#8a5a00;--p0:#0a58ca;--p1:#6f42c1;--p2:#0f766e;--p3:#b45309;--p4:#be185d;--p5:#4b5563}
+    @media(prefers-color-scheme:dark){:root{--bg:#0e1116;--card:#161b22;--line:#30363d;--text:#e6edf3;--muted:#9aa4af;
+    --accent:#6cb0ff;--good:#4ac26b;--bad:#ff8a80;--caution:#e0a93b;--p0:#6cb0ff;--p1:#c4a1ff;--p2:#4fd1c5;--p3:#f0a55a;--p4:#ff8ac0;--p5:#9aa4af}}
+    *{box-sizing:border-box}
+    body{margin:0 auto;padding:1rem;max-width:80rem;background:var(--bg);color:var(--text);font:15px/1.5 system-ui,sans-serif}
+    header{border-bottom:1px solid var(--line);margin-bottom:1rem;padding-bottom:.5rem}
+    h1{font-size:1.5rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1rem 0 .3rem}
+    header p,.rest{color:var(--muted);margin:.2rem 0;overflow-wrap:anywhere}
+    nav a{margin-right:.8rem}a{color:var(--accent)}
+    dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.5rem;margin:.5rem 0}
+    dl div{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:.5rem .7rem;overflow-wrap:anywhere}
+    dt{color:var(--muted);font-size:.85rem}dd{margin:0;font-variant-numeric:tabular-nums}
+    .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:6px;margin:.5rem 0}
+    table{border-collapse:collapse;width:100%;font-size:.9rem}
+    th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line);white-space:nowrap;vertical-align:top}
+    td{max-width:40rem;overflow:hidden;text-overflow:ellipsis}
+    th{background:var(--card);position:sticky;top:0}th button{all:unset;cursor:pointer;font-weight:600}
+    th button:focus-visible,a:focus-visible,input:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+    .n{text-align:right;font-variant-numeric:tabular-nums}.note td{color:var(--muted);white-space:normal}
+    .good{color:var(--good)}.bad{color:var(--bad)}.caution{color:var(--caution)}
+    .facets p{margin:.3rem 0;line-height:1.9}.facets a{display:inline-block;border:1px solid var(--line);border-radius:1rem;padding:0 .6rem;
+    margin-right:.2rem;text-decoration:none}.facets a[aria-current]{background:var(--accent);color:var(--bg)}
+    input{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:6px;padding:.2rem .5rem;width:min(22rem,100%)}
+    .chart{overflow-x:auto}svg{display:block;width:100%;min-width:32rem;max-width:60rem;height:auto;margin:.5rem 0}svg text{font:11px system-ui,sans-serif;fill:var(--muted)}
+    .bar{fill:var(--accent)}.heat{fill:var(--bad)}.axis{stroke:var(--line);fill:none}
+    rect.good{fill:var(--good)}rect.bad{fill:var(--bad)}rect.caution{fill:var(--caution)}
+    rect.p0{fill:var(--p0)}rect.p1{fill:var(--p1)}rect.p2{fill:var(--p2)}rect.p3{fill:var(--p3)}rect.p4{fill:var(--p4)}rect.p5{fill:var(--p5)}
+    .legend{list-style:none;margin:.2rem 0;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.9rem}
+    .legend li::before{content:"";display:inline-block;width:.7em;height:.7em;margin-right:.4em;border-radius:2px;background:currentColor}
+    .legend .p0::before{background:var(--p0)}.legend .p1::before{background:var(--p1)}.legend .p2::before{background:var(--p2)}
+    .legend .p3::before{background:var(--p3)}.legend .p4::before{background:var(--p4)}.legend .p5::before{background:var(--p5)}
+    [hidden]{display:none}
+    @media print{body{max-width:none;font-size:10pt}nav,input,.facets{display:none}.scroll{overflow:visible;border:0}
+    th{position:static}td,th{white-space:normal;overflow-wrap:anywhere}section{break-inside:auto}}
+    """
+
+  /// Sorts by a click on a heading, and filters by facets and words. What is chosen stands in the fragment of the URL:
+  /// `#files.state=failed&files.q=bam&files.sort=-bytes`. Without it the page says the same.
+  static let script = """
+    "use strict";
+    const read=()=>{const m=new Map();for(const p of location.hash.slice(1).split("&")){const i=p.indexOf("=");
+    if(i>0)try{m.set(decodeURIComponent(p.slice(0,i)),decodeURIComponent(p.slice(i+1)))}catch{}}return m};
+    const write=m=>{location.hash=[...m].map(([k,v])=>encodeURIComponent(k)+"="+encodeURIComponent(v)).join("&")};
+    const set=(k,v)=>{const m=read();if(v===""||m.get(k)===v)m.delete(k);else m.set(k,v);write(m)};
+    const value=c=>c.dataset.v!==undefined?Number(c.dataset.v):c.classList.contains("n")?-Infinity:c.textContent;
+    const tables=[...document.querySelectorAll("table[id]")].map(t=>{
+    const heads=[...t.tHead.rows[0].cells],groups=[];
+    for(const r of t.tBodies[0].rows)r.className==="note"?groups.at(-1).push(r):groups.push([r]);
+    const search=document.createElement("input");search.type="search";search.placeholder="Find in these rows";
+    search.setAttribute("aria-label",search.placeholder);
+    search.addEventListener("input",()=>{const m=read();search.value?m.set(t.id+".q",search.value):m.delete(t.id+".q");write(m)});
+    if(groups.length>10)t.parentNode.before(search);
+    for(const h of heads){if(!h.textContent)continue;const b=document.createElement("button");b.textContent=h.textContent;h.replaceChildren(b);
+    b.addEventListener("click",()=>{const k=t.id+".sort",m=read(),up=h.dataset.key,down="-"+up,first=h.className==="n"?down:up,second=h.className==="n"?up:down,now=m.get(k);
+    if(now===first)m.set(k,second);else if(now===second)m.delete(k);else m.set(k,first);write(m)})}
+    return{t,heads,groups,search,keys:heads.map(h=>h.dataset.key)}});
+    const apply=()=>{const m=read();for(const{t,heads,groups,search,keys}of tables){
+    const wanted=[...m].filter(([k])=>k.startsWith(t.id+".")).map(([k,v])=>[k.slice(t.id.length+1),v]);
+    const q=(m.get(t.id+".q")||"").toLowerCase();if(search.value.toLowerCase()!==q)search.value=q;
+    let order=groups;const sort=m.get(t.id+".sort");
+    if(sort){const down=sort[0]==="-",i=keys.indexOf(down?sort.slice(1):sort);
+    if(i>=0)order=[...groups].sort((a,b)=>{const x=value(a[0].cells[i]),y=value(b[0].cells[i]);return(x<y?-1:x>y?1:0)*(down?-1:1)})}
+    heads.forEach((h,i)=>{const k=keys[i];h.setAttribute("aria-sort",sort===k?"ascending":sort==="-"+k?"descending":"none")});
+    for(const g of order){const show=wanted.every(([k,v])=>{if(k==="q"||k==="sort")return true;const i=keys.indexOf(k);
+    return i<0||g[0].cells[i].textContent===v})&&(!q||g.some(r=>r.textContent.toLowerCase().includes(q)));
+    for(const r of g)r.hidden=!show;t.tBodies[0].append(...g)}}
+    for(const a of document.querySelectorAll(".facets a")){const p=a.hash.slice(1),i=p.indexOf("=");
+    a.toggleAttribute("aria-current",m.get(p.slice(0,i))===decodeURIComponent(p.slice(i+1)))}};
+    for(const a of document.querySelectorAll(".facets a"))a.addEventListener("click",e=>{e.preventDefault();
+    const p=a.hash.slice(1),i=p.indexOf("=");set(p.slice(0,i),decodeURIComponent(p.slice(i+1)))});
+    addEventListener("hashchange",apply);apply();
+    """
+}

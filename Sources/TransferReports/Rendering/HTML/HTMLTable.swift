@@ -1,0 +1,91 @@
+import TransferModel
+
+/// A table of figures as HTML, with what a script needs to sort and filter it. End tags that HTML does not need are
+/// left out: a page of 10,000 files is to stay below 1 MB (HTML Living Standard, section 13.1.2.4).
+struct HTMLTable {
+  private let table: FigureTable
+  private let look: TableLook
+  private let id: String
+  private let shown: [Int]
+  private let note: Int?
+
+  init(_ table: FigureTable, _ look: TableLook, id: String) {
+    (self.table, self.look, self.id) = (table, look, id)
+    note = look.note.flatMap(table.index)
+    shown = table.headings.indices.filter { [note] in table.headings[$0].title != nil && $0 != note }
+  }
+
+  /// Rows are left out when they would make more than `budget` bytes; the page says how many.
+  func html(budget: Int) -> String {
+    var (rows, count) = ("", 0)
+    for row in table.rows {
+      let next = self.row(row)
+      guard rows.utf8.count + next.utf8.count <= budget else { break }
+      rows += next
+      count += 1
+    }
+    let left = table.rows.count - count
+    let rest =
+      left > 0 ? "<p class=\"rest\">\(Quantity.count(left, "row")) more: see the same report in another form.</p>" : ""
+    return facets
+      + "<div class=\"scroll\"><table id=\"\(id)\"><thead><tr>\(headings)</thead><tbody>\(rows)</tbody></table></div>"
+      + rest
+  }
+
+  private var headings: String {
+    shown.map { index in
+      let heading = table.headings[index]
+      let number = isNumber(index) ? " class=\"n\"" : ""
+      return
+        "<th scope=\"col\"\(number) data-key=\"\(HTMLText.escaped(heading.key))\">\(HTMLText.escaped(heading.title ?? ""))"
+    }.joined()
+  }
+
+  private func row(_ row: [Cell]) -> String {
+    let cells = shown.map { index -> String in
+      let cell = row[index]
+      if isNumber(index) || cell.isNumber {
+        return "<td class=\"n\"\(cell.number.map { " data-v=\"\(Cell.plain($0))\"" } ?? "")>\(HTMLText.cell(cell))"
+      }
+      let tone = TextStyle.tone(of: table.headings[index].key, cell).map { " class=\"\($0)\"" } ?? ""
+      return "<td\(tone)>\(HTMLText.cell(cell))"
+    }
+    let remark = note.flatMap { row[$0].isUnknown ? nil : row[$0].text }
+    let below = remark.map { "<tr class=\"note\"><td colspan=\"\(shown.count)\">\(HTMLText.escaped($0))" } ?? ""
+    return "<tr>" + cells.joined() + below
+  }
+
+  private func isNumber(_ index: Int) -> Bool { table.headings[index].kind.isNumber }
+
+  // MARK: - Facets
+
+  /// For columns whose words are few: how many rows have each, as links that filter.
+  private var facets: String {
+    let groups = shown.filter { table.headings[$0].isLabel }.compactMap(facet)
+    guard !groups.isEmpty, table.rows.count > 2 else { return "" }
+    return "<div class=\"facets\">" + groups.joined() + "</div>"
+  }
+
+  private func facet(_ index: Int) -> String? {
+    var counts: [String: Int] = [:]
+    for row in table.rows where !row[index].isUnknown { counts[row[index].text, default: 0] += 1 }
+    guard counts.count > 1, counts.count <= 20, counts.count < table.rows.count else { return nil }
+    let heading = table.headings[index]
+    let links = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { word, count in
+      let fragment = "#\(id).\(heading.key)=\(Self.percentEncoded(word))"
+      return "<a href=\"\(fragment)\">\(HTMLText.escaped(word)) <b>\(count)</b></a>"
+    }
+    return "<p>\(HTMLText.escaped(heading.title ?? heading.key)): \(links.joined(separator: " "))</p>"
+  }
+
+  /// Everything but unreserved characters (RFC 3986 section 2.3).
+  private static func percentEncoded(_ text: String) -> String {
+    text.utf8.map { byte in
+      let isPlain =
+        Character(Unicode.Scalar(byte)).isASCII
+        && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
+      return isPlain || [0x2D, 0x2E, 0x5F, 0x7E].contains(byte)
+        ? String(Unicode.Scalar(byte)) : "%" + hexText([byte]).uppercased()
+    }.joined()
+  }
+}

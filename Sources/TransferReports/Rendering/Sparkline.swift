@@ -1,0 +1,20 @@
+/// A row of bars, one character a figure.
+public enum Sparkline {
+  private static let blocks = Array("▁▂▃▄▅▆▇█")
+  private static let ascii = Array("_.:-=+*#")
+
+  /// The highest of each group when there are more figures than `columns`. A figure of 0 is a blank, so that pauses
+  /// show.
+  public static func text(_ values: [Int64], columns: Int, isASCII: Bool) -> String {
+    guard let highest = values.max(), highest > 0, columns > 0 else { return "" }
+    let width = min(columns, values.count)
+    let glyphs = isASCII ? ascii : blocks
+    return String(
+      (0..<width).map { column -> Character in
+        let group = values[(column * values.count / width)..<((column + 1) * values.count / width)]
+        guard let value = group.max(), value > 0 else { return " " }
+        let level = Double(value) / Double(highest) * Double(glyphs.count)
+        return glyphs[min(glyphs.count - 1, max(0, Int(level.rounded(.up)) - 1))]
+      })
+  }
+}

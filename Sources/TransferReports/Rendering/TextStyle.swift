@@ -1,0 +1,58 @@
+/// How text for people is laid out at this moment.
+public struct TextStyle: Sendable, Hashable {
+  /// Columns to fit into; nil for a pipe or file, where nothing is cut.
+  public var columns: Int?
+  public var usesColour: Bool
+  /// The locale has no characters beyond ASCII for our own signs; names stay what they are.
+  public var isASCII: Bool
+
+  /// Between the figures of a line.
+  public var dot: String { isASCII ? " - " : " · " }
+  public var arrow: String { isASCII ? "->" : "→" }
+  public var times: String { isASCII ? "x" : "×" }
+  /// Where a name is cut.
+  public var cut: String { isASCII ? "~" : "…" }
+
+  public init(columns: Int?, usesColour: Bool, isASCII: Bool = false) {
+    (self.columns, self.usesColour, self.isASCII) = (columns, usesColour, isASCII)
+  }
+
+  public static let plain = TextStyle(columns: nil, usesColour: false)
+
+  /// The text as a terminal shows it with this tone.
+  func paint(_ text: String, _ tone: Tone?) -> String {
+    switch tone {
+    case .good: paint(text, .green)
+    case .bad: paint(text, .red)
+    case .caution: paint(text, .yellow)
+    case nil: text
+    }
+  }
+
+  public enum Colour: Sendable { case bold, red, yellow, green }
+
+  public func paint(_ text: String, _ colour: Colour) -> String {
+    guard usesColour, !text.isEmpty else { return text }
+    let code =
+      switch colour {
+      case .bold: "1"
+      case .red: "31"
+      case .yellow: "33"
+      case .green: "32"
+      }
+    return "\u{1B}[\(code)m\(text)\u{1B}[0m"
+  }
+
+  /// That of a state, an outcome, a result or a verdict; nil for what needs no attention.
+  static func tone(of key: String, _ cell: Cell) -> Tone? {
+    guard ["state", "outcome", "result", "verdict", "status"].contains(key), case .text(let word) = cell else {
+      return nil
+    }
+    switch word {
+    case "done", "ok", "passed": return .good
+    case "failed", "fatal", "unknown", "crashed", "mismatch", "partial", "fail": return .bad
+    case "waiting", "retry", "interrupted", "paused", "work_left", "timeout", "warn": return .caution
+    default: return nil
+    }
+  }
+}

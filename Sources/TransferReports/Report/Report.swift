@@ -1,0 +1,136 @@
+/// What a command found out, before it is laid out: every rendering is made from this one value.
+public struct Report: Sendable {
+  /// Name and number of the form for programs: `transfers.status/3`. Fields may be added within a number, never
+  /// renamed.
+  public let schema: String
+  public let sections: [ReportSection]
+  /// The key of the table that forms of fixed columns print; nil where they print a line for each figure.
+  public let rows: String?
+
+  public init(_ schema: String, _ sections: [ReportSection], rows: String? = nil) {
+    (self.schema, self.sections, self.rows) = (schema, sections, rows)
+  }
+
+  /// The table that forms of fixed columns print.
+  public var table: FigureTable? {
+    guard let rows else { return nil }
+    for section in sections {
+      switch section.content {
+      case .table(let table, _) where section.key == rows: return table
+      case .facts(let facts, _) where section.key == nil:
+        if let list = facts.first(where: { $0.heading.key == rows }) { return list.table }
+      default: continue
+      }
+    }
+    return nil
+  }
+}
+
+/// A part of a report.
+public struct ReportSection: Sendable {
+  /// The member of the document that it is; nil for figures that are members themselves.
+  public let key: String?
+  /// For people; nil for one without a heading.
+  public let title: String?
+  public let content: Content
+
+  public enum Content: Sendable {
+    case facts([Fact], FactLayout)
+    case table(FigureTable, TableLook)
+    case object([ReportSection])
+    /// Lines for people alone, escaped already.
+    case words(String)
+    /// For programs alone.
+    case document(FigureTree)
+    /// There is nothing of the kind here: `null`.
+    case absent
+  }
+
+  public init(_ key: String?, _ title: String?, _ content: Content) {
+    (self.key, self.title, self.content) = (key, title, content)
+  }
+}
+
+/// One figure under its name.
+public struct Fact: Sendable, Hashable {
+  public let heading: FigureHeading
+  public let cell: Cell
+  /// What people read instead of the cell, escaped already. Empty where they are told nothing.
+  public let phrase: String?
+  public let tone: Tone?
+
+  public init<Value>(_ column: Column<Value>, _ value: Value) {
+    heading = column.heading
+    cell = column.cell(value)
+    phrase = column.phrase.map { $0(value) ?? "" }
+    tone = column.tone?(value) ?? TextStyle.tone(of: column.heading.key, cell)
+  }
+
+  /// Of a list, a row for each of its texts.
+  var table: FigureTable? {
+    guard case .list(let texts) = cell else { return nil }
+    let key = SchemaName.singular(heading.key)
+    return FigureTable([Column<String>.text(key, key.prefix(1).uppercased() + key.dropFirst()) { $0 }], texts)
+  }
+
+  /// nil when people are told nothing: it has no title, or it is unknown.
+  var words: String? {
+    guard heading.title != nil else { return nil }
+    if let phrase { return phrase.isEmpty ? nil : phrase }
+    return cell.isUnknown ? nil : cell.text
+  }
+}
+
+/// How figures are laid out for people.
+public enum FactLayout: Sendable, Hashable {
+  /// A line each, behind its title.
+  case lines
+  /// All in one line, without titles: those of the head, a colon, and the others.
+  case headline(Int)
+}
+
+/// How a table is shown to people.
+public struct TableLook: Sendable, Hashable {
+  /// Drawn beside it.
+  public var chart: Chart?
+  /// Told in place of a table without rows; nothing when nil.
+  public var empty: String?
+  /// The rows that people see; programs get all.
+  public var limit: Int?
+  /// People are told the same in other words.
+  public var isForPrograms = false
+  /// The key of a column without a title, which people get on a line of its own below each row that has it.
+  public var note: String?
+
+  public init(
+    chart: Chart? = nil, empty: String? = nil, limit: Int? = nil, note: String? = nil, isForPrograms: Bool = false
+  ) {
+    (self.chart, self.empty, self.limit, self.note) = (chart, empty, limit, note)
+    self.isForPrograms = isForPrograms
+  }
+}
+
+/// A drawing of columns of a table: it shows the figures of the table and no others.
+public enum Chart: Sendable, Hashable {
+  /// A figure over time or over rows, by their keys.
+  case series(x: String, y: String)
+  /// The share of each row in the whole.
+  case parts(name: String, value: String)
+  /// How many fall into each class.
+  case histogram(name: String, value: String)
+  /// A grid: one square for each pair of column and row.
+  case heat(column: String, row: String, value: String)
+}
+
+extension Cell {
+  /// Nothing that a person would read.
+  var isUnknown: Bool {
+    switch self {
+    case .none, .text(""): true
+    case .texts(let texts): texts.isEmpty
+    case .counts(let counts): counts.isEmpty
+    case .list(let texts): texts.isEmpty
+    default: false
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import TransferModel
+
+/// What a document says besides its data.
+public struct ReportHeader: Sendable {
+  public let store: StoreIdentity
+  /// The selection, by the names of its options.
+  public let filters: [String: Cell]
+  /// Milliseconds since 1970 UTC.
+  public let generatedMs: Int64
+
+  public init(store: StoreIdentity, filters: [String: Cell] = [:], generatedMs: Int64) {
+    (self.store, self.filters, self.generatedMs) = (store, filters, generatedMs)
+  }
+
+  /// The members of a document beside `data`.
+  public func members(schema: String) -> [FigureTree.Member] {
+    [
+      FigureTree.Member("schema", .figure(.text(schema))),
+      FigureTree.Member("generated_at", .figure(.time(generatedMs))), FigureTree.Member("store", store.tree),
+      FigureTree.Member("filters", .object(filters.map { FigureTree.Member($0.key, .figure($0.value)) })),
+    ]
+  }
+}
+
+/// The ledger that a document speaks of.
+public struct StoreIdentity: Sendable, Hashable {
+  public var path: Cell
+  public var uid: Cell
+  public var schemaVersion: Cell
+
+  /// Of a ledger that could not be opened, or does not exist yet.
+  public init(path: String?) {
+    self.path = path.map { .name(NameBytes($0)) } ?? .none
+    uid = .none
+    schemaVersion = .none
+  }
+
+  var tree: FigureTree {
+    .object([
+      FigureTree.Member("path", .figure(path)), FigureTree.Member("uid", .figure(uid)),
+      FigureTree.Member("schema_version", .figure(schemaVersion)),
+    ])
+  }
+}

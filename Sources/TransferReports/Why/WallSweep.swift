@@ -1,0 +1,155 @@
+public import TransferModel
+
+/// Cuts a wall time into its parts in one pass over attempts in the order in which they began. Keeps only what runs or
+/// waits at a time, so its memory does not grow with the attempts.
+///
+/// The parts sum to the wall time whatever comes in, because each step in time is credited once, to the state that
+/// holds then. What lies before the moment that was reached, as after a clock that was set back, counts from there.
+public struct WallSweep {
+  private let frame: WallFrame
+  private var nowMs: Int64
+  private var changes = ChangeQueue()
+  /// How many of each hold now, by ``Slot``.
+  private var counts = [Int](repeating: 0, count: Slot.count)
+  /// What waits after a failure, and until when.
+  private var waits: [WaitKey: Int64] = [:]
+  private var paused = NumberRanges()
+  private var result = WallResult()
+  /// Time without work since the last request, not yet credited: it may turn out to be time at rest.
+  private var idle = WallParts()
+
+  public init(_ frame: WallFrame) {
+    self.frame = frame
+    nowMs = frame.window.fromMs
+    for span in frame.running { changes.push(span, .engine) }
+    for span in frame.asleep { changes.push(span, .asleep) }
+    for span in frame.hostWaits { changes.push(span, .hostWait) }
+    for index in frame.decisions.indices where frame.decisions[index].atMs <= frame.window.toMs {
+      changes.push(Change(atMs: frame.decisions[index].atMs, rank: 1, what: .decision(index)))
+    }
+  }
+
+  /// The next attempt. Attempts come in the order in which they began.
+  public mutating func add(_ attempt: AttemptTrace) {
+    advance(to: attempt.startedMs)
+    let key = WaitKey(file: attempt.file, chunk: attempt.chunk)
+    waits[key] = nil
+    waits[WaitKey(file: attempt.file, chunk: nil)] = nil
+    let lastMs = min(frame.window.toMs, frame.lastLifeMs[attempt.run] ?? .max)
+    let phases = AttemptPhases(attempt, lastMs: lastMs)
+    for (part, span) in phases.phases { changes.push(span, .part(part)) }
+    guard attempt.outcome == .retry, let backoff = attempt.backoffMs, backoff > 0 else { return }
+    let until = phases.endMs.addingReportingOverflow(backoff)
+    let wait = Change.What.wait(key, until: until.overflow ? .max : until.partialValue)
+    changes.push(Change(atMs: phases.endMs, rank: 0, what: wait))
+  }
+
+  /// Goes to the end of the wall time. Nothing may be added afterwards.
+  public mutating func finish() -> WallResult {
+    advance(to: frame.window.toMs)
+    result.parts.add(idle)
+    idle = WallParts()
+    return result
+  }
+
+  private mutating func advance(to moment: Int64) {
+    while let change = changes.pop(through: moment) {
+      pass(to: change.atMs)
+      apply(change)
+    }
+    pass(to: moment)
+  }
+
+  private mutating func pass(to moment: Int64) {
+    let to = min(moment, frame.window.toMs)
+    guard to > nowMs else { return }
+    let length = to - nowMs
+    nowMs = to
+    let requests = WallPart.onTheWire.reduce(0) { $0 + counts[Slot.part($1).index] }
+    result.peakRequests = max(result.peakRequests, requests)
+    result.requestMs += Int64(requests) * length
+    credit(length)
+  }
+
+  private mutating func credit(_ length: Int64) {
+    if counts[Slot.asleep.index] > 0 {
+      result.parts[.down] += length
+      result.asleepMs += length
+    } else if let part = working {
+      result.parts.add(idle)
+      idle = WallParts()
+      result.parts[part] += length
+    } else if isHostWaiting {
+      idle[.throttled] += length
+    } else {
+      idle[counts[Slot.engine.index] > 0 ? .queued : .down] += length
+    }
+  }
+
+  /// The first state that holds of those which are about the files themselves.
+  private var working: WallPart? {
+    if let part = WallPart.onTheWire.first(where: { counts[Slot.part($0).index] > 0 }) { return part }
+    if !waits.isEmpty { return .backoff }
+    if counts[Slot.part(.throttled).index] > 0 { return .throttled }
+    if paused.isEmpty { return nil }
+    return isHostWaiting ? .throttled : .paused
+  }
+
+  private var isHostWaiting: Bool { counts[Slot.hostWait.index] > 0 }
+
+  private mutating func apply(_ change: Change) {
+    switch change.what {
+    case .begin(let slot): counts[slot.index] += 1
+    case .end(let slot): counts[slot.index] -= 1
+    case .wait(let key, let until):
+      waits[key] = until
+      changes.push(Change(atMs: until, rank: 2, what: .waited(key)))
+    case .waited(let key): if waits[key] == change.atMs { waits[key] = nil }
+    case .decision(let index): decide(frame.decisions[index])
+    }
+  }
+
+  /// Whatever people decide of a file also ends what is left of its backoff.
+  private mutating func decide(_ decision: FileDecision) {
+    let files = NumberRanges(decision.files)
+    if !waits.isEmpty { waits = waits.filter { !files.contains($0.key.file.rawValue) } }
+    for range in decision.files {
+      if decision.kind == .paused { paused.insert(range) } else { paused.remove(range) }
+    }
+    guard frame.isOneFile else { return }
+    switch decision.kind {
+    case .paused, .resumed: return
+    case .cancelled: result.parts.add(idle)
+    case .retried, .resolved:
+      result.parts[.paused] += idle.totalMs
+      result.restedMs += idle.totalMs
+    }
+    idle = WallParts()
+  }
+}
+
+/// Where a wall time went.
+public struct WallResult: Sendable, Hashable {
+  public var parts = WallParts()
+  /// Of `down`: the machine slept while an engine ran.
+  public var asleepMs: Int64 = 0
+  /// Of `paused`: the file was at rest, failed or cancelled, until somebody retried it.
+  public var restedMs: Int64 = 0
+  /// The most requests that ran at a time, and the sum of the time of all of them.
+  public var peakRequests = 0
+  public var requestMs: Int64 = 0
+
+  public init() {}
+}
+
+extension WallPart {
+  /// What a request does while it runs.
+  static let onTheWire: [WallPart] = [.send, .server, .connect, .verify]
+}
+
+/// What waits for the end of a backoff.
+struct WaitKey: Hashable {
+  let file: FileID
+  /// nil: nothing of the file is begun before.
+  let chunk: ChunkID?
+}

@@ -1,0 +1,38 @@
+public import TransferModel
+
+/// `transfers why`: where the wall time of one file, batch or run went.
+public struct WhyFigures: Sendable {
+  public let row: WhyRow
+  /// Until when the wall time is counted; now, while it goes on.
+  public let toMs: Int64
+  /// nil when the clock was set back in between: then nobody knows how long it took.
+  public let wallMs: Int64?
+  public let result: WallResult
+  public let tally: WhyTally
+  public let limits: WhyLimits
+  /// nil for a run.
+  public let host: HostActivity?
+  /// By how much a clock was set back between runs, and moved within one: the farthest of each, in milliseconds.
+  public let clockSetBackMs: Int64
+  public let clockMovedMs: Int64
+
+  public init(
+    _ row: WhyRow, toMs: Int64, _ result: WallResult, _ tally: WhyTally, runs: [RunLife], host: HostActivity?
+  ) {
+    (self.row, self.toMs, self.result, self.tally, self.host) = (row, toMs, result, tally, host)
+    wallMs = toMs >= row.fromMs ? toMs - row.fromMs : nil
+    limits = WhyLimits(tally, result, runs: runs, rate: row.rate)
+    let steps =
+      zip(runs, runs.dropFirst()).map { $0.lastMs - $1.startedMs } + [row.fromMs - (tally.span?.fromMs ?? row.fromMs)]
+    clockSetBackMs = max(0, steps.max() ?? 0)
+    clockMovedMs = runs.map(\.clockMovedMs).max { $0.magnitude < $1.magnitude } ?? 0
+  }
+
+  public var isRunning: Bool { row.toMs == nil }
+
+  /// The part with more than half of the wall time, or `mixed`; nil without any time.
+  public var cause: String? {
+    guard let wallMs, wallMs > 0 else { return nil }
+    return result.parts.cause?.name(isDownload: row.isDownload) ?? "mixed"
+  }
+}

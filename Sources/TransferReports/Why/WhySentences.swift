@@ -1,0 +1,130 @@
+import TransferModel
+
+/// What ``WhyFigures`` say, in words: the verdict first, then what supports it.
+extension WhyFigures {
+  public var sentences: [String] {
+    ([verdict] + standing + clock + waits + [limit, others]).compactMap(\.self)
+  }
+
+  /// One sentence.
+  public var verdict: String {
+    guard let wallMs else {
+      return "The clock was set back by at least \(time(row.fromMs - toMs)) in between: how long it took is not known."
+    }
+    if row.files == 0 { return "The batch has no files." }
+    if wallMs == 0, tally.attempts == 0 {
+      return "It ended when it was recorded\(row.cause.map { ": \($0)" } ?? ""), without a request."
+    }
+    guard let part = result.parts.cause else {
+      let most = WallPart.allCases.max { result.parts[$0] < result.parts[$1] } ?? .queued
+      guard result.parts[most] > 0 else { return "It took less than a millisecond." }
+      return "No part took more than half of the time; the longest is \(most.name(isDownload: row.isDownload)) with "
+        + "\(time(result.parts[most])) of \(time(wallMs))."
+    }
+    return "\(time(result.parts[part])) of \(time(wallMs)) \(Self.verdict(part, isDownload: row.isDownload))."
+  }
+
+  private static func verdict(_ part: WallPart, isDownload: Bool) -> String {
+    switch part {
+    case .send: isDownload ? "it received its bytes" : "it sent its bytes"
+    case .server: "it waited for answers of the server"
+    case .connect: "it was making connections"
+    case .verify: "the server was asked whether the content is right"
+    case .backoff: "it waited after failures before it tried again"
+    case .throttled: "a rate limit held it, or the server had asked for a wait"
+    case .paused: "it waited for a person"
+    case .queued: "it waited while the engine did other things"
+    case .down: "no engine ran"
+    }
+  }
+
+  /// Where it stands, where that is not plain from the parts.
+  private var standing: [String] {
+    var out: [String] = []
+    if isRunning { out.append("It has not ended: the time is counted until now.") }
+    if row.state == "crashed" {
+      out.append("It crashed: its time ends with its last sign of life, which it gives every few seconds.")
+    }
+    if row.state == "unknown" {
+      out.append("Its outcome is unknown: the time is counted to the end of its last request.")
+    }
+    if tally.attempts == 0, wallMs ?? 0 > 0, row.files != 0 { out.append("No request was made for it.") }
+    if result.asleepMs > 0 {
+      out.append("The machine was asleep for \(time(result.asleepMs)) while an engine ran; that counts as down.")
+    }
+    if result.restedMs > 0 {
+      out.append("It was at rest for \(time(result.restedMs)) until somebody retried it; that counts as paused.")
+    }
+    return out
+  }
+
+  private var clock: [String] {
+    var out: [String] = []
+    if clockSetBackMs >= 1_000, wallMs != nil {
+      out.append(
+        "The clock was set back by at least \(time(clockSetBackMs)) in that time: what happened around that moment may "
+          + "be in a wrong part, and the wall time is by the clock.")
+    }
+    if clockMovedMs.magnitude >= 1_000 {
+      out.append("The clock was moved by \(time(clockMovedMs)) during a run; the times of a run follow its first.")
+    }
+    return out
+  }
+
+  /// The three kinds of failures that cost most.
+  private var waits: [String] {
+    tally.failures.prefix(3).map { failure in
+      var text = "Failed requests: \(failure.count) × \(failure.code)"
+      if let address = failure.remoteIP { text += " from \(printable(address))" }
+      if failure.backoffMs > 0 { text += ", with \(time(failure.backoffMs)) of backoff in all" }
+      if failure.asked > 0 {
+        let often = failure.asked == 1 ? "once" : "\(failure.asked) times"
+        text += "; the server asked for a wait \(often), of up to \(time(failure.longestAskedMs))"
+      }
+      return text + "."
+    }
+  }
+
+  private var limit: String? {
+    guard let limit = limits.limit else { return nil }
+    switch limit {
+    case .rate:
+      let rate = limits.rateBps.map { " (now \(Quantity.bytesPerSecond($0)))" } ?? ""
+      return "A rate limit of yours\(rate) limits: it held bodies for \(time(limits.heldMs)) in all."
+    case .processor:
+      let share = Int(((limits.processorShare ?? 0) * 100).rounded())
+      return "This machine may limit: the engine used \(share) % of a processor while it ran."
+    case .roundTrip:
+      return "Short requests limit: \(shape), \(pace)however fast the line is; longer chunks or more connections help."
+    case .server:
+      return "The server limits: \(time(limits.turnaroundMs ?? 0)) of a request went by on average in which no body "
+        + "moved (\(shape))."
+    case .network:
+      let rate = limits.sendBps.map { ": \(Quantity.bytesPerSecond($0)) while bodies were on their way" } ?? ""
+      return "The line limits, or how fast the other side \(row.isDownload ? "gives" : "takes") bytes\(rate)."
+    }
+  }
+
+  /// `64.0 KiB × 10 connections / 50 ms`
+  private var shape: String {
+    let chunk = limits.chunkBytes.map { Quantity.bytes($0) } ?? "-"
+    let trip = limits.turnaroundMs.map { time($0) } ?? "-"
+    return "\(chunk) × \(Quantity.count(limits.connections, "connection")) / \(trip)"
+  }
+
+  private var pace: String { limits.boundBps.map { "at most \(Quantity.bytesPerSecond($0)) " } ?? "" }
+
+  private var others: String? {
+    guard let host, host.others > 0 else { return nil }
+    let kinds = [(host.tooMany, "429"), (host.unavailable, "503")].filter { $0.0 > 0 }.map { "\($0.0) × \($0.1)" }
+    let what = kinds.isEmpty ? "" : " (\(kinds.joined(separator: ", ")))"
+    let blame =
+      host.failed * 2 > host.others
+      ? ": it is the server or the way to it, not \(row.files == nil ? "this file" : "this batch")" : ""
+    return
+      "Others at \(printable(host.host)) in that time: \(count(host.others, "attempt")), \(host.failed) failed\(what)\(blame)."
+  }
+
+  private func count(_ number: Int64, _ noun: String) -> String { Quantity.count(Int(clamping: number), noun) }
+  private func time(_ ms: Int64) -> String { Quantity.duration(ms) }
+}

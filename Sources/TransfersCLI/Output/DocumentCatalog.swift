@@ -1,0 +1,33 @@
+import TransferReports
+
+/// Every document that a command prints with `--json`.
+enum DocumentCatalog {
+  static let shapes: [ReportShape] = (reports + lists).sorted { $0.schema < $1.schema }
+
+  private static let reports: [ReportShape] = [
+    AddOutput.form.shape, BatchesReport.form.shape, CompletionsOutput.form.shape, ControlOutput.form.shape,
+    DoctorOutput.form.shape, FailuresReport.form.shape, HelpOutput.form.shape, HostsReport.form.shape,
+    PeriodsReport.form.shape, ProfileCheckOutput.form.shape, ProfileShowOutput.form.shape,
+    ProfileTryOutput.form.shape, RetriesReport.form.shape, RunOutput.form.shape, SealOutput.form.shape,
+    SetOutput.form.shape, ShownAttempt.form.shape, ShownBatch.form.shape, ShownChunk.form.shape, ShownFile.form.shape,
+    StatusOutput.form.shape, StoreCheckOutput.form.shape, StoreCopyOutput.form.shape, StorePathOutput.form.shape,
+    StoreSchemaOutput.form.shape, StoreStatusOutput.form.shape, SummaryOutput.form.shape, ThroughputReport.form.shape,
+    WaitOutput.form.shape, WhyFigures.form.shape,
+  ]
+
+  private static let lists: [ReportShape] = [
+    ReportShape(list: "transfers.follow/1", FollowFigures.columns),
+    ReportShape(list: "transfers.gc/1", OrphanFigures.columns),
+    ReportShape(list: "transfers.list.attempts/1", AttemptFigures.columns),
+    ReportShape(list: "transfers.list.batches/1", BatchFigures.columns),
+    ReportShape(list: "transfers.list.chunks/1", ChunkFigures.columns),
+    ReportShape(list: "transfers.list.events/1", EventFigures.columns),
+    ReportShape(list: "transfers.list.files/1", FileFigures.columns),
+    ReportShape(list: "transfers.plan/1", PlanPrinter.columns),
+    ReportShape(list: "transfers.profile.list/1", ProfileListCommand.columns),
+    ReportShape(list: "transfers.report.attempts/1", AttemptFigures.columns),
+    ReportShape(list: "transfers.report.files/1", FileFigures.columns),
+    ReportShape(list: "transfers.store.receipts/1", ReceiptFigures.columns),
+    ReportShape(list: "transfers.verify/1", VerifyCommand.columns),
+  ]
+}

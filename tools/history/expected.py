@@ -1,0 +1,74 @@
+"""What "transfers report batches", hosts, retries, daily, weekly and monthly have to say: figures of the oracle under
+the names of the product. A figure that is not here is not compared."""
+
+import oracle_spread
+import oracle_totals
+from rows import Selection
+
+
+def latency(name, found):
+    return {f"{name}_n": found["n"], **{f"{name}_{key}": found[key] for key in ("p50_ms", "p95_ms", "max_ms")}}
+
+
+def picked(row, *keys):
+    return {key: row[key] for key in keys}
+
+
+def active(row):
+    """Unknown where there was no attempt."""
+    return {"active_ms": row["active_ms"] if row["attempts"] else None}
+
+
+MOVED = ("attempts", "errors", "error_rate", "retries", "bytes_transferred", "bytes_acked", "goodput_active_bps")
+
+
+def batches(store, selection):
+    """Whole batches: those that have a selected file."""
+    numbers = {file.batch for file in selection.files()}
+    rows = oracle_totals.batches(store, Selection(store, batches=numbers)) if numbers else []
+    return {"batches": [{
+        **picked(row, "id", "name", "host", "destination", "created_at", "started_at", "finished_at", "files", "bytes", "bytes_acked",
+                 "bytes_transferred", "attempts", "errors", "retries", "wall_ms", "goodput_wall_bps", "goodput_active_bps"),
+        **active(row), "files_done": row["by_state"].get("done", 0), "files_failed": row["by_state"].get("failed", 0),
+        **latency("part", row["part_latency"]),
+    } for row in rows]}  # fmt: skip
+
+
+def hosts(store, selection):
+    return {"hosts": [{
+        **picked(row, "host", "files", *MOVED, "http_429", "http_503", "http_versions"), **active(row),
+        **latency("connect", row["connect"]), **latency("first_byte", row["first_byte"]),
+    } for row in oracle_spread.hosts(store, selection)]}  # fmt: skip
+
+
+def retries(store, selection):
+    found = oracle_spread.retries(store, selection)
+    tries = sorted((int(n), count) for n, count in found["chunks_by_attempts"].items())
+    return {**picked(found, "retries", "backoff_ms", "grid"), "chunks_by_attempts": [{"attempts": n, "chunks": count} for n, count in tries]}
+
+
+def periods(every):
+    def report(store, selection):
+        return {"periods": [{
+            **picked(row, *MOVED, "bytes", "longest_batch_ms", "verified_share"), **active(row), "from": row["from"] + "T00:00:00.000Z",
+            "files_done": row["files"].get("done", 0), "files_failed": row["files"].get("failed", 0), "files_by_state": row["files"],
+            **latency("part", row["part_latency"]),
+        } for row in oracle_spread.calendar(store, selection, every)]}  # fmt: skip
+
+    return report
+
+
+REPORTS = {
+    "batches": batches, "hosts": hosts, "retries": retries, "daily": periods("day"), "weekly": periods("week"), "monthly": periods("month"),
+}  # fmt: skip
+
+
+def only(ours, theirs):
+    """Of what the product said, the figures that the oracle knows."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        # The names of counts are figures, too: one that is not there has to be seen.
+        is_counts = all(isinstance(value, int) for value in theirs.values())
+        return theirs if is_counts else {key: only(ours[key], theirs[key]) for key in ours if key in theirs}
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return [only(row, other) for row, other in zip(ours, theirs)] + theirs[len(ours) :]
+    return theirs

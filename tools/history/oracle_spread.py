@@ -1,0 +1,138 @@
+"""Where time and errors went: by file, host, hour and day; latencies."""
+
+import collections
+import datetime
+
+import figures
+
+HOUR = 3_600_000
+
+
+def slow(store, selection, limit=None):
+    """Files by their time. ux 2.4: the wall time of a file is from when it was admitted to its receipt; here also from
+    when an engine began it, which is what "report files" calls wall."""
+    busy = collections.defaultdict(list)
+    for attempt in store.attempts():
+        if attempt.ended_at is not None:
+            busy[attempt.file].append((attempt.started_at, attempt.ended_at))
+    rows = []
+    for file in selection.files():
+        if file.finished_at is None or file.started_at is None:
+            continue
+        rows.append({
+            "id": f"f{file.id}", "batch": f"b{file.batch}", "host": store.hosts[file.batch], "state": file.state, "bytes": file.size,
+            "wall_ms": file.finished_at - file.created_at, "begun_ms": file.finished_at - file.started_at,
+            "in_flight_ms": figures.union(busy[file.id]), "attempts": len(busy[file.id]), **figures.name("path", file.path)})  # fmt: skip
+    return sorted(rows, key=lambda row: (-row["wall_ms"], int(row["id"][1:])))[:limit]
+
+
+def retries(store, selection):
+    """ux 2.2: where retries cluster: hour of the day (UTC) and host; how many attempts chunks took; time lost to
+    backoff."""
+    grid, tries, backoff = collections.Counter(), collections.Counter(), 0
+    for a in selection.attempts():
+        if a.operation == "part":
+            tries[a.chunk] += 1
+        if a.outcome == "retry":
+            grid[store.hosts[store.files[a.file].batch], a.started_at // HOUR % 24] += 1
+            backoff += a.backoff_ms or 0
+    total = sum(grid.values())
+    return {
+        "retries": total, "backoff_ms": backoff,
+        "grid": [{"host": host, "hour": hour, "retries": n, "share": figures.share(n, total)} for (host, hour), n in sorted(grid.items())],
+        "chunks_by_attempts": {str(n): count for n, count in sorted(collections.Counter(tries.values()).items())},
+    }  # fmt: skip
+
+
+def hosts(store, selection):
+    """ux 2.2 and 2.5. The error rate is per attempts. Connection times of attempts that made one; the first byte of
+    those that succeeded."""
+    flows, files = collections.defaultdict(figures.Flow), collections.defaultdict(set)
+    connect, first_byte, status, versions = (collections.defaultdict(collections.Counter) for _ in range(4))
+    for a in selection.attempts():
+        host = store.hosts[store.files[a.file].batch]
+        flows[host].add(a)
+        files[host].add(a.file)
+        if a.connect_ms is not None:
+            connect[host][a.connect_ms] += 1
+        if a.outcome == "ok" and a.first_byte_ms is not None:
+            first_byte[host][a.first_byte_ms] += 1
+        if a.http_status is not None:
+            status[host][a.http_status] += 1
+        if a.http_version is not None:
+            versions[host][a.http_version] += 1
+    return [{
+        "host": host, "files": len(files[host]), "attempts": flow.attempts, "errors": flow.errors, "retries": flow.retries,
+        "error_rate": figures.share(flow.errors, flow.attempts), "bytes_transferred": flow.transferred, "bytes_acked": flow.acked,
+        "active_ms": flow.active, "goodput_active_bps": figures.rate(flow.acked, flow.active),
+        "connect": figures.nearest_rank(connect[host], (50, 95)), "first_byte": figures.nearest_rank(first_byte[host], (50, 95)),
+        "http_429": status[host][429], "http_503": status[host][503], "http_versions": dict(versions[host]),
+    } for host, flow in sorted(flows.items())]  # fmt: skip
+
+
+def period(ms, every):
+    """The first day of the day, week (from Monday) or month of a moment, in UTC."""
+    day = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc).date()
+    if every == "week":
+        day -= datetime.timedelta(days=day.weekday())
+    return (day.replace(day=1) if every == "month" else day).isoformat()
+
+
+def calendar(store, selection, every="day"):
+    """ux 2.2, `daily`: files and batches count where they ended, attempts where they began."""
+    rows = collections.defaultdict(lambda: {"states": collections.Counter(), "bytes": 0, "verified": 0})
+    flows, latencies = collections.defaultdict(figures.Flow), collections.defaultdict(collections.Counter)
+    batches = collections.defaultdict(figures.Flow)
+    for file in selection.files():
+        if file.finished_at is not None and file.state != "superseded":
+            row = rows[period(file.finished_at, every)]
+            row["states"][file.state] += 1
+            if file.state == "done":
+                row["bytes"] += file.size
+                row["verified"] += store.receipts[file.id].confirmation != "none"
+    for a in selection.attempts():
+        of = period(a.started_at, every)
+        flows[of].add(a)
+        batches[store.files[a.file].batch].add(a)
+        if a.operation == "part" and a.outcome == "ok":
+            latencies[of][a.total_ms] += 1
+    longest = collections.Counter()
+    for flow in batches.values():
+        of = period(flow.last, every)
+        longest[of] = max(longest[of], flow.wall)
+    return [{
+        "from": of, "files": dict(rows[of]["states"]), "bytes": rows[of]["bytes"], "attempts": flows[of].attempts,
+        "errors": flows[of].errors, "error_rate": figures.share(flows[of].errors, flows[of].attempts), "retries": flows[of].retries,
+        "bytes_transferred": flows[of].transferred, "bytes_acked": flows[of].acked, "active_ms": flows[of].active,
+        "goodput_active_bps": figures.rate(flows[of].acked, flows[of].active),
+        "part_latency": figures.nearest_rank(latencies[of], (50, 95)), "longest_batch_ms": longest[of] or None,
+        "verified_share": figures.share(rows[of]["verified"], rows[of]["states"]["done"]),
+    } for of in sorted(rows.keys() | flows.keys())]  # fmt: skip
+
+
+def latency(store, selection):
+    """ux 2.5: the latency of attempts is the network's number; that of chunks, from the first attempt to the one that
+    was acknowledged, is the one with retries. Files from when they were recorded, batches from their first attempt to
+    their last."""
+    attempts, chunks, files, batches = (collections.Counter() for _ in range(4))
+    began, ended, walls = {}, {}, collections.defaultdict(figures.Flow)
+    done = {chunk.id for chunk in store.chunks() if chunk.state == "done"}
+    for a in selection.attempts():
+        walls[store.files[a.file].batch].add(a)
+        if a.operation != "part":
+            continue
+        began.setdefault(a.chunk, a.started_at)
+        if a.outcome == "ok":
+            attempts[a.total_ms] += 1
+            ended[a.chunk] = a.ended_at
+    for chunk, end in ended.items():
+        if chunk in done:
+            chunks[end - began[chunk]] += 1
+    for file in selection.files():
+        if file.state == "done":
+            files[file.finished_at - file.created_at] += 1
+    for flow in walls.values():
+        batches[flow.wall] += 1
+    percents = (50, 90, 95, 99)
+    return {name: figures.nearest_rank(values, percents) for name, values in
+            (("attempt", attempts), ("chunk", chunks), ("file", files), ("batch", batches))}  # fmt: skip
