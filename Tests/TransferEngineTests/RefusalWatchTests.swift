@@ -42,6 +42,17 @@ import TransferModel
     #expect(watch.refused(refusal, file: file(7), generation: nil) == .wait, "its next turn begins anew")
   }
 
+  /// What was still under way got through: the destination takes files, and the two that it refused are at fault.
+  @Test func aLateSuccessEndsTheHold() {
+    var watch = RefusalWatch()
+    #expect(watch.refused(refusal, file: file(1), generation: nil) == .wait)
+    #expect(watch.refused(refusal, file: file(1), generation: nil) == .hold)
+    watch.succeeded()
+    #expect(watch.refused(refusal, file: file(1), generation: nil) == .fileAtFault)
+    #expect(watch.refused(refusal, file: file(2), generation: nil) == .wait)
+    #expect(watch.refused(refusal, file: file(2), generation: nil) == .hold)
+  }
+
   @Test func differentReasonsAreNotOne() {
     var watch = RefusalWatch()
     for n in 1...20 {

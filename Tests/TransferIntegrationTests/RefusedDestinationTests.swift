@@ -1,3 +1,4 @@
+import Receiver
 import Testing
 import TransferEngine
 import TransferLedger
@@ -77,6 +78,23 @@ import TransferProtocols
     let result = try scene.push().result
     #expect(result.failed == 2)
     #expect(result.done == files.count - 2)
+    #expect(result.blocked.isEmpty)
+  }
+
+  /// Both are refused twice before the server has answered for another file: it takes files all the same.
+  @Test func filesThatAreUnderWayCountForTheDestination() throws {
+    let refused = ["f1", "f3"].map {
+      "match PUT /up/\($0) nth=1 : status=401\nmatch PUT /up/\($0) : hold=again status=401\n"
+    }
+    let scene = try Scene(script: refused.joined() + "match PUT * : hold=others\n")
+    let files = try scene.makeTree(seed: 5, count: 4)
+    let release = scene.whenHeld("again") { [server = scene.server] in
+      server.release("again")
+      server.release("others")
+    }
+    let result = try scene.push().result
+    release.join()
+    #expect(result.failed == 2 && result.done == files.count - 2)
     #expect(result.blocked.isEmpty)
   }
 }

@@ -53,6 +53,12 @@ final class Batches {
     return true
   }
 
+  /// What blocked batches with this error is no reason any more: their files are begun again.
+  func unblock(_ error: TransferError) {
+    blocked = blocked.filter { $0.value != error }
+    claims.wake()
+  }
+
   private func make(_ batch: BatchID) throws(TransferError) -> BatchDestination {
     let settings = try settings(of: batch)
     let refused = refusals[settings] ?? DestinationRefusals(settings: settings)

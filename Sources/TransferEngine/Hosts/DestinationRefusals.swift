@@ -15,10 +15,10 @@ final class DestinationRefusals {
   var generation: Int { watch.generation }
 
   /// What a refusal means for the file, in place of what it would mean if the file were at fault. Sets ``error`` when
-  /// the destination takes nothing for now.
+  /// the destination takes nothing for now, and removes it when a request that was under way gets through after all.
   func weighed(_ meaning: Interpretation, of job: Job, status: Int) -> Interpretation {
     guard case .failed(let failure, let remedy) = meaning.outcome else {
-      if (200..<300).contains(status) { watch.succeeded() }
+      if (200..<300).contains(status) { succeeded() }
       return meaning
     }
     guard status >= 400, failure.code.isOfDestination, remedy == .permanent || remedy == .refreshCredential else {
@@ -35,6 +35,11 @@ final class DestinationRefusals {
       return meaning.with(.failed(failure, .hold))
     case .fileAtFault: return meaning.with(.failed(failure, .permanent))
     }
+  }
+
+  private func succeeded() {
+    watch.succeeded()
+    error = nil
   }
 
   private func hold(_ failure: Failure) {

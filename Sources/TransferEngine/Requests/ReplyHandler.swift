@@ -125,15 +125,18 @@ final class ReplyHandler {
   }
 
   /// The meaning for the file, when its destination may refuse all files. The files of all batches for a destination
-  /// that does wait for another run.
+  /// that does wait for another run, unless a request that was under way gets through after all.
   private func weighed(_ meaning: Interpretation, _ job: Job, _ reply: TransferReply) -> Interpretation {
     let refusals = job.destination.refusals
-    let wasHeld = refusals.error != nil
+    let before = refusals.error
     let weighed = refusals.weighed(meaning, of: job, status: reply.status)
-    if !wasHeld, let error = refusals.error {
+    switch (before, refusals.error) {
+    case (nil, let error?):
       for destination in batches.all where destination.refusals === refusals {
         outcomes.block(destination.batch, error)
       }
+    case (let error?, nil): batches.unblock(error)
+    default: break
     }
     return weighed
   }

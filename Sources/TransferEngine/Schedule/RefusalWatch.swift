@@ -6,7 +6,7 @@ import TransferModel
 /// - Credentials are read again once after a success; requests that went out with the old ones are sent again.
 /// - A file that is refused goes back to the ledger, with no failure.
 /// - ``mostInARow`` refusals for the same reason with no success between, or a second one of the same file: all files
-///   of the destination are held back.
+///   of the destination are held back, until one that was still under way gets through after all.
 /// - A file that is refused again although others got through meanwhile is at fault itself.
 struct RefusalWatch: Sendable {
   enum Decision: Sendable, Hashable {
@@ -35,7 +35,7 @@ struct RefusalWatch: Sendable {
 
   mutating func succeeded() {
     successes += 1
-    (inARow, wasRead) = (0, false)
+    (inARow, wasRead, isHeld) = (0, false, false)
   }
 
   /// `generation` is that of the credentials which the request had; nil when it had none, or they are not in question.
