@@ -44,6 +44,27 @@ import TransferModel
     #expect(try f.findings() == [])
   }
 
+  /// Rows that follow each other are found by one search: their leaves are the same in any order, also with rows left
+  /// out, and with another search between them.
+  @Test func aLeafIsTheSameInWhateverOrderItIsRead() throws {
+    let f = try LedgerFixture()
+    try Self.send(f, 12)
+    let entries = try Self.entries(f) + [.attempt(99), .receipt(file: 99, n: 1)]
+    try f.ledger.read { reader in
+      let alone = try entries.map { try LeafEncoder(reader.db).hash($0) }
+      #expect(alone.count { $0 == nil } == 2)
+      var random = Xorshift(seed: 7)
+      for round in 0..<20 {
+        let order = round == 0 ? Array(entries.indices) : entries.indices.shuffled(using: &random)
+        let (encoder, other) = (LeafEncoder(reader.db), LeafEncoder(reader.db))
+        for i in order.dropLast(round) {
+          #expect(try encoder.hash(entries[i]) == alone[i], "\(entries[i]) in round \(round)")
+          if round.isMultiple(of: 3) { _ = try other.hash(entries[(i + round) % entries.count]) }
+        }
+      }
+    }
+  }
+
   @Test func whatIsRolledBackIsNotInTheLog() throws {
     let f = try LedgerFixture()
     try Self.send(f, 1)

@@ -67,7 +67,7 @@ import TransferModel
   private func append(_ entries: ArraySlice<LogEntry>) throws {
     let transaction = LedgerTransaction(db: db, wallMs: 0)
     transaction.notes.ended = Array(entries)
-    try transaction.appendLog()
+    try transaction.appendLog(TreeHasher())
   }
 
   private func setCounts(of attempt: Int64, _ transferred: Int64, _ acked: Int64) throws {
@@ -246,7 +246,7 @@ import TransferModel
 }
 
 /// Numbers that are the same each time.
-private struct Xorshift: RandomNumberGenerator {
+struct Xorshift: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
 

@@ -1,6 +1,7 @@
 import CSQLite
 import CSys
 import Glibc
+import TransferLog
 import TransferModel
 
 /// A ledger was found to be a copy that did not say so: made with `cp`, `rsync`, a backup program. Its original may
@@ -93,7 +94,7 @@ struct CopyDetector {
       let transaction = LedgerTransaction(db: connection, wallMs: wallMs)
       try transaction.recordEvent(
         "recovered", batch: nil, file: nil, detail: "the ledger \(evidence.words): \(files) files are in doubt")
-      try transaction.appendLog()
+      try transaction.appendLog(TreeHasher())
       try connection.execute("COMMIT")
       return CopyFinding(evidence: evidence, files: files)
     } catch {

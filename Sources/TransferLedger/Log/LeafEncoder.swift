@@ -5,20 +5,24 @@ import TransferLog
 /// the number of this encoding, the kind of row and its columns. docs/receipts.md names them in their order. Used by
 /// one thread at a time, within one transaction.
 ///
-/// The columns are read by C straight into the buffer that is hashed: each attempt and each file pays for it.
+/// The columns are read by C straight into the buffer that is hashed, and rows whose numbers follow each other by one
+/// search: each attempt and each file pays for it. Between two calls none of these rows is written.
 final class LeafEncoder {
   private let db: Connection
-  private let hasher = TreeHasher()
+  private let hasher: TreeHasher
   private var buffer: csqlite_buffer
   /// What ``hash(_:counts:)`` takes instead of the row's.
   private var counts: SentCounts?
-  private var receipt, attempt, event, ranges: Statement?
+  private var receipt, counted, event, ranges: Statement?
+  private let receipts, attempts: RowSeries
 
   /// Of the encoding; what other columns or another order would raise.
   static let version: Int64 = 1
 
-  init(_ db: Connection) {
-    self.db = db
+  init(_ db: Connection, _ hasher: TreeHasher = TreeHasher()) {
+    (self.db, self.hasher) = (db, hasher)
+    receipts = RowSeries(db, Self.receipts)
+    attempts = RowSeries(db, Self.attempts)
     buffer = csqlite_buffer(bytes: .allocate(capacity: 8192), capacity: 8192, length: 0)
   }
 
@@ -56,16 +60,18 @@ final class LeafEncoder {
 
   private func append(_ entry: LogEntry) throws(SQLiteError) -> Bool {
     switch entry {
+    case .receipt(let file, 1): return append(try receipts.row(file), Self.receiptColumns, "receipt")
     case .receipt(let file, let n):
       let rows = try kept(&receipt, Self.receipt)
       rows.bind(1, file)
       rows.bind(2, n)
       return try append(rows, Self.receiptColumns, "receipt")
     case .attempt(let id), .credited(let id, _, _):
-      let rows = try kept(&attempt, Self.attempt)
+      guard let counts else { return append(try attempts.row(id), Self.attemptColumns, "attempt") }
+      let rows = try kept(&counted, Self.counted)
       rows.bind(1, id)
-      if let counts { rows.bind(2, counts.transferred) } else { rows.bindNull(2) }
-      if let counts { rows.bind(3, counts.acked) } else { rows.bindNull(3) }
+      rows.bind(2, counts.transferred)
+      rows.bind(3, counts.acked)
       return try append(rows, Self.attemptColumns, "attempt")
     case .event(let id):
       let rows = try kept(&event, Self.event)
@@ -83,17 +89,21 @@ final class LeafEncoder {
     return made
   }
 
-  /// - Parameter more: items that follow the columns.
   private func append(
     _ rows: Statement, _ columns: Int32, _ kind: StaticString, more: Int32 = 0
   ) throws(SQLiteError) -> Bool {
     defer { rows.reset() }
-    guard try rows.step() else { return false }
+    return append(try rows.step() ? rows.row : nil, columns, kind, more: more)
+  }
+
+  /// - Parameter more: items that follow the columns.
+  private func append(_ row: SQLRow?, _ columns: Int32, _ kind: StaticString, more: Int32 = 0) -> Bool {
+    guard let row else { return false }
     csqlite_append_cbor_head(&buffer, 4, UInt64(2 + columns + more))
     csqlite_append_cbor_integer(&buffer, Self.version)
     csqlite_append_cbor_head(&buffer, 3, UInt64(kind.utf8CodeUnitCount))
     csqlite_append(&buffer, kind.utf8Start, kind.utf8CodeUnitCount)
-    csqlite_append_cbor_row(&buffer, rows.row.statement, 0, columns)
+    csqlite_append_cbor_row(&buffer, row.statement, 0, columns)
     return true
   }
 
@@ -114,13 +124,27 @@ final class LeafEncoder {
       r.location, r.note, r.recorded_at
     FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id = ?1 AND r.n = ?2
     """
+  /// The first receipts of the files from a number on.
+  private static let receipts: StaticString = """
+    SELECT r.file_id, r.n, f.uid, f.batch_id, f.generation, f.is_download, f.path, f.key, f.mtime_ns, r.finding, r.size,
+      r.attempt_id, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date,
+      r.location, r.note, r.recorded_at
+    FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id >= ?1 AND r.n = 1 ORDER BY r.file_id
+    """
   private static let attemptColumns: Int32 = 33
-  private static let attempt: StaticString = """
+  private static let counted: StaticString = """
     SELECT id, uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
-      error_code, message, http_status, curl_code, errno,
-      coalesce(?2, bytes_transferred), coalesce(?3, bytes_acked), dns_ms, connect_ms, tls_ms, sent_ms,
-      first_byte_ms, total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms, reply_excerpt, may_have_arrived
+      error_code, message, http_status, curl_code, errno, ?2, ?3, dns_ms, connect_ms, tls_ms, sent_ms, first_byte_ms,
+      total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms, reply_excerpt, may_have_arrived
     FROM attempt WHERE id = ?1
+    """
+  /// The attempts from a number on.
+  private static let attempts: StaticString = """
+    SELECT id, uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
+      error_code, message, http_status, curl_code, errno, bytes_transferred, bytes_acked, dns_ms, connect_ms, tls_ms,
+      sent_ms, first_byte_ms, total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms,
+      reply_excerpt, may_have_arrived
+    FROM attempt WHERE id >= ?1 ORDER BY id
     """
   private static let eventColumns: Int32 = 8
   private static let event: StaticString =

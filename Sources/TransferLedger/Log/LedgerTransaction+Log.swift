@@ -8,9 +8,9 @@ extension LedgerTransaction {
 
   /// Appends the leaves of what ended in this transaction, as it is now. The last thing before the commit: a row that
   /// changes afterwards is not what the log says.
-  func appendLog() throws {
+  func appendLog(_ hasher: TreeHasher) throws {
     guard !notes.ended.isEmpty else { return }
-    let encoder = LeafEncoder(db)
+    let encoder = LeafEncoder(db, hasher)
     var next = try db.first(Self.logEnd) { $0.int64(0) } ?? 0
     for start in stride(from: 0, to: notes.ended.count, by: Self.leavesOfGroup) {
       let group = notes.ended[start..<min(start + Self.leavesOfGroup, notes.ended.count)]

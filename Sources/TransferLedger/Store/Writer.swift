@@ -1,4 +1,5 @@
 import CSQLite
+import TransferLog
 import TransferModel
 
 /// The one writing connection of a process, on its own thread. Jobs that arrive while a commit is running join the next
@@ -24,6 +25,7 @@ final class Writer: @unchecked Sendable {
   private var refusal: TransferError?
   private var uncertainCommits = 0
   private let reserve: SpaceReserve
+  private let hasher = TreeHasher()
 
   init(store: Store, connection: Connection, gate: Gate, clock: any TransferClock) {
     self.store = store
@@ -192,7 +194,7 @@ final class Writer: @unchecked Sendable {
         // transaction.
         guard connection.isInTransaction else { throw SQLiteError(SQLITE_ABORT, on: nil) }
       }
-      try transaction.appendLog()
+      try transaction.appendLog(hasher)
     } catch {
       rollback(connection)
       return classify(error)
