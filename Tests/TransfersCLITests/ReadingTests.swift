@@ -37,6 +37,7 @@ import Testing
     "list files --host bucket --path *.bin",
     "list chunks c2", "list attempts a3 c2", "list attempts f1 --since 2025-11-20T10:00:01.5Z",
     "list batches --label lane=1", "list files --state backoff",
+    "report slow", "report slow --limit 1 --batch nightly",
     "why f1", "why f2", "why f3", "why f4", "why b1", "why r1",
   ]
 

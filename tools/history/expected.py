@@ -1,5 +1,5 @@
-"""What "transfers report batches", hosts, retries, daily, weekly and monthly have to say: figures of the oracle under
-the names of the product. A figure that is not here is not compared."""
+"""What the subreports of "transfers report" have to say beside the lists and totals: figures of the oracle under the
+names of the product. A figure that is not here is not compared."""
 
 import oracle_spread
 import oracle_totals
@@ -58,8 +58,31 @@ def periods(every):
     return report
 
 
+def slow(store, selection):
+    rows = oracle_spread.slow(store, selection, 20)
+    return {"files": [{**picked(row, "id", "batch", "host", "state", "bytes", "wall_ms", "attempts", *(key for key in row if key.startswith("path")))}
+                      for row in rows]}  # fmt: skip
+
+
+PARTS = ("queued", "down", "paused", "backoff", "throttled", "connect", "send", "server", "verify")
+
+
+def sound_slow(found):
+    """What is wrong in itself: the nine parts of a file sum to its wall time, and those of all files are their sums."""
+    for row in found["files"]:
+        if sum(row[f"{part}_ms"] for part in PARTS) != row["wall_ms"]:
+            return f"the parts of {row['id']} do not sum to its wall time"
+    for part in found["parts"]:
+        if part["wall_ms"] != sum(row[f"{part['part']}_ms"] for row in found["files"]):
+            return f"{part['part']} is not the sum of that of the files"
+    return None if bool(found["files"]) == (len(found["parts"]) == len(PARTS)) else "parts are missing"
+
+
+# What has to hold within a report, where the oracle has no figure of its own.
+SOUND = {"slow": sound_slow}
+
 REPORTS = {
-    "batches": batches, "hosts": hosts, "retries": retries, "daily": periods("day"), "weekly": periods("week"), "monthly": periods("month"),
+    "slow": slow, "batches": batches, "hosts": hosts, "retries": retries, "daily": periods("day"), "weekly": periods("week"), "monthly": periods("month"),
 }  # fmt: skip
 
 

@@ -44,6 +44,19 @@ extension LedgerReader {
     try db.rows("SELECT f.id FROM file f WHERE {files} ORDER BY f.id", filter) { $0.id(0) }
   }
 
+  /// Files that were begun and came to rest, the one with the longest wall time first: from when it was recorded. Reads
+  /// the times of all that the filter selects.
+  public func longestFiles(_ filter: RowFilter, limit: Int) throws -> [FileID] {
+    try db.rows(
+      """
+      SELECT f.id FROM file f
+      WHERE f.started_at IS NOT NULL AND f.finished_at IS NOT NULL
+        AND {files}
+      ORDER BY f.finished_at - f.created_at DESC, f.id LIMIT ?1
+      """, filter, .int(limit)
+    ) { $0.id(0) }
+  }
+
   /// Files that came to rest, the longest first, of all that the filter selects.
   func slowestOfAll(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
     try db.rows(

@@ -2,15 +2,29 @@ public import TransferModel
 
 extension LedgerReader {
   /// What else was asked of the host of the subject between two moments; nil for a run, which may have many hosts, and
-  /// for a batch that is not there. Costs what was attempted at all in that time.
-  public func hostActivity(_ row: WhyRow, _ span: TimeSpan) throws -> HostActivity? {
+  /// for a batch that is not there. Costs what was attempted at all in that time, or without `countsOthers` what was
+  /// answered 429 and 503.
+  public func hostActivity(_ row: WhyRow, _ span: TimeSpan, countsOthers: Bool = true) throws -> HostActivity? {
     guard let batch = row.batch, let (host, batches) = try batchesAtHost(of: batch) else { return nil }
     let ids = SQLValue.text(try jsonText(batches))
+    var found = HostActivity(host: host)
+    if countsOthers { try count(others: row, span, ids, in: &found) }
+    let next = try firstAttempt { $0.startedMs >= span.toMs }
+    // Nobody waits for longer than this because a server asked for it.
+    let early = try firstAttempt { $0.startedMs >= span.fromMs - LedgerTransaction.longestWaitMs }
+    for code in [ErrorCode.http429, .http503] {
+      _ = try db.rows(Self.hostWaits, .raw(code), .integer(early), .integer(next - 1), ids) { row in
+        Self.append(TimeSpan(row.int64(0), row.int64(1)), to: &found.waits)
+      }
+    }
+    return found
+  }
+
+  private func count(others row: WhyRow, _ span: TimeSpan, _ ids: SQLValue, in found: inout HostActivity) throws {
     let next = try firstAttempt { $0.startedMs >= span.toMs }
     let from = try firstAttempt { $0.startedMs >= span.fromMs }
     let (file, ownBatch): (FileID?, BatchID?) =
-      if case .file(let id) = row.subject { (id, nil) } else { (nil, batch) }
-    var found = HostActivity(host: host)
+      if case .file(let id) = row.subject { (id, nil) } else { (nil, row.batch) }
     _ = try db.first(
       """
       SELECT count(*), coalesce(sum(a.outcome IN ('retry', 'fatal', 'unknown')), 0),
@@ -23,14 +37,6 @@ extension LedgerReader {
       (found.others, found.failed) = (row.int64(0), row.int64(1))
       (found.tooMany, found.unavailable) = (row.int64(2), row.int64(3))
     }
-    // Nobody waits for longer than this because a server asked for it.
-    let early = try firstAttempt { $0.startedMs >= span.fromMs - LedgerTransaction.longestWaitMs }
-    for code in [ErrorCode.http429, .http503] {
-      _ = try db.rows(Self.hostWaits, .raw(code), .integer(early), .integer(next - 1), ids) { row in
-        Self.append(TimeSpan(row.int64(0), row.int64(1)), to: &found.waits)
-      }
-    }
-    return found
   }
 
   static let hostWaits: StaticString = """

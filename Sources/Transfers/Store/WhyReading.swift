@@ -5,8 +5,10 @@ package import TransferReports
 /// Where the time of something went.
 extension StoreReader {
   /// nil when there is no such row. What goes on is counted until the wall clock of this moment. Passes over the
-  /// attempts once, and keeps none.
-  package func why(_ subject: WhySubject, _ clock: any TransferClock) throws -> WhyFigures? {
+  /// attempts once, and keeps none. What else the host was asked is only there with `countsOthers`.
+  package func why(
+    _ subject: WhySubject, _ clock: any TransferClock, countsOthers: Bool = true
+  ) throws -> WhyFigures? {
     guard var row = try reader.whyRow(subject) else { return nil }
     let isAlive = try engine(clock).isAlive
     if case .run(let id) = subject, row.toMs == nil, !isAlive {
@@ -27,7 +29,7 @@ extension StoreReader {
     frame.asleep = try reader.sleeps(window)
     frame.decisions = try reader.decisions(subject)
     if case .file = subject { frame.isOneFile = true }
-    let host = try reader.hostActivity(row, window)
+    let host = try reader.hostActivity(row, window, countsOthers: countsOthers)
     frame.hostWaits = host?.waits ?? []
     var (sweep, tally) = (WallSweep(frame), WhyTally())
     try reader.attemptTraces(row) { attempt in
@@ -35,6 +37,12 @@ extension StoreReader {
       tally.add(attempt, lastMs: frame.lastLifeMs[attempt.run] ?? window.toMs)
     }
     return WhyFigures(row, toMs: toMs, sweep.finish(), tally, runs: runs, host: host)
+  }
+
+  /// Files that were begun and came to rest, the one with the longest wall time first, each with its parts. Only those
+  /// that are told are looked into.
+  package func slow(_ filter: RowFilter, limit: Int, _ clock: any TransferClock) throws -> [WhyFigures] {
+    try reader.longestFiles(filter, limit: limit).compactMap { try why(.file($0), clock, countsOthers: false) }
   }
 
   private func runs(of row: WhyRow, _ window: TimeSpan) throws -> [RunLife] {

@@ -6,7 +6,7 @@ import TransferReports
 /// `transfers report`: history, audit, statistics.
 struct ReportCommand: Command, HasIdleOptions {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case summary, batches, files, attempts, failures, throughput, retries, hosts, daily, weekly, monthly
+    case summary, batches, files, attempts, failures, throughput, slow, retries, hosts, daily, weekly, monthly
 
     var period: CalendarPeriod? {
       switch self {
@@ -37,6 +37,9 @@ struct ReportCommand: Command, HasIdleOptions {
       attempts where they began, and the longest batch where its last attempt ended. Errors are attempts that ended \
       with retry, fatal, unknown or crashed; Verified is the share of done files of which the server showed more than \
       success. Since, for a host, is when a run last noted how many requests at a time were worth while.
+
+      slow looks into the files with the longest wall time, from when they were recorded until they came to rest: 20, or \
+      --limit. Parts and causes are those of "transfers why".
       """)
 
   @Argument(help: ArgumentHelp("Which report.", valueName: "kind")) var chosen = KindOrID(Kind.summary)
@@ -84,6 +87,8 @@ struct ReportCommand: Command, HasIdleOptions {
       try print(context) { reader, filter in
         HostsReport(rows: Array(try reader.hosts(filter).prefix(limit ?? .max)), limits: try reader.hostLimits())
       }
+    case .slow:
+      try print(context) { SlowReport(rows: try $0.slow($1, limit: limit ?? SlowReport.rows, context.clock)) }
     case .retries: try print(context) { RetriesReport(figures: try $0.retries($1)) }
     case .daily, .weekly, .monthly:
       let period = kind.period ?? .day
