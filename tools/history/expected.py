@@ -64,6 +64,10 @@ def slow(store, selection):
                       for row in rows]}  # fmt: skip
 
 
+def latencies(store, selection):
+    return {"latencies": oracle_spread.latency(store, selection), "classes": oracle_spread.latency_classes(store, selection)}
+
+
 PARTS = ("queued", "down", "paused", "backoff", "throttled", "connect", "send", "server", "verify")
 
 
@@ -82,7 +86,7 @@ def sound_slow(found):
 SOUND = {"slow": sound_slow}
 
 REPORTS = {
-    "slow": slow, "batches": batches, "hosts": hosts, "retries": retries, "daily": periods("day"), "weekly": periods("week"), "monthly": periods("month"),
+    "slow": slow, "latency": latencies, "waste": oracle_totals.waste, "integrity": oracle_totals.integrity, "batches": batches, "hosts": hosts, "retries": retries, "daily": periods("day"), "weekly": periods("week"), "monthly": periods("month"),
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ class Sums:
     def __init__(self, store):
         self.attempts, self.transferred = collections.Counter(), collections.Counter()
         self.acked, self.reused, self.untold = collections.Counter(), collections.Counter(), collections.Counter()
+        self.untold_of_attempt = collections.Counter()
         cut_off, known = [], collections.defaultdict(list)
         for attempt in store.attempts():
             self.attempts[attempt.file] += 1
@@ -33,7 +34,8 @@ class Sums:
             chunk = chunks[attempt.chunk]
             length = max(chunk.length, store.files[attempt.file].first_chunk_size or 0)
             before = 0 if chunk.losses else sum(acked for n, acked in known[attempt.chunk] if n < attempt.n)
-            self.untold[attempt.file] += max(0, length - before - attempt.bytes_transferred)
+            self.untold_of_attempt[attempt.id] = max(0, length - before - attempt.bytes_transferred)
+            self.untold[attempt.file] += self.untold_of_attempt[attempt.id]
 
     def moved(self, file):
         return max(0, self.acked[file] - self.reused[file])

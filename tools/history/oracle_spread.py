@@ -110,29 +110,68 @@ def calendar(store, selection, every="day"):
     } for of in sorted(rows.keys() | flows.keys())]  # fmt: skip
 
 
-def latency(store, selection):
-    """ux 2.5: the latency of attempts is the network's number; that of chunks, from the first attempt to the one that
-    was acknowledged, is the one with retries. Files from when they were recorded, batches from their first attempt to
-    their last."""
-    attempts, chunks, files, batches = (collections.Counter() for _ in range(4))
-    began, ended, walls = {}, {}, collections.defaultdict(figures.Flow)
-    done = {chunk.id for chunk in store.chunks() if chunk.state == "done"}
+GROUPS = {"host": lambda store, batch: store.hosts[batch.id], "batch": lambda _, batch: batch.name or f"b{batch.id}",
+          "direction": lambda _, batch: batch.direction, "job": lambda _, batch: batch.job or ""}  # fmt: skip
+
+
+def latencies(store, selection, by=None):
+    """ux 2.5: how often each time was measured, by group and measure. The latency of attempts is the network's number;
+    that of chunks, from the first attempt to the one that showed it to be stored, is the one with retries: it counts
+    where that attempt does. Files from when they were recorded, whole batches too, if all their files came to rest and
+    the last one in the window."""
+    found = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
+
+    def add(batch, measure, ms):
+        if ms is not None and ms >= 0:
+            found[GROUPS[by](store, store.batches[batch]) if by else "all"][measure][ms] += 1
+
+    stored = {chunk.done_attempt: [] for chunk in store.chunks() if chunk.state == "done" and not chunk.reused}
+    for chunk in store.chunks():
+        if chunk.done_attempt in stored and not chunk.reused:
+            stored[chunk.done_attempt].append(chunk)
+    began = {}
+    for a in store.attempts():
+        if a.operation == "part":
+            began[a.chunk] = min(began.get(a.chunk, a.started_at), a.started_at)
     for a in selection.attempts():
-        walls[store.files[a.file].batch].add(a)
-        if a.operation != "part":
-            continue
-        began.setdefault(a.chunk, a.started_at)
-        if a.outcome == "ok":
-            attempts[a.total_ms] += 1
-            ended[a.chunk] = a.ended_at
-    for chunk, end in ended.items():
-        if chunk in done:
-            chunks[end - began[chunk]] += 1
+        batch = store.files[a.file].batch
+        if a.operation == "part" and a.outcome == "ok":
+            add(batch, "attempt", a.total_ms)
+        for chunk in stored.get(a.id, []):
+            if chunk.id in began:
+                add(batch, "chunk.ack", a.ended_at - began[chunk.id])
+    whole = collections.defaultdict(list)
+    for file in store.files.values():
+        whole[file.batch].append(file.finished_at)
     for file in selection.files():
         if file.state == "done":
-            files[file.finished_at - file.created_at] += 1
-    for flow in walls.values():
-        batches[flow.wall] += 1
-    percents = (50, 90, 95, 99)
-    return {name: figures.nearest_rank(values, percents) for name, values in
-            (("attempt", attempts), ("chunk", chunks), ("file", files), ("batch", batches))}  # fmt: skip
+            add(file.batch, "file.wall", file.finished_at - file.created_at)
+    for number in {file.batch for file in selection.files()}:
+        if None not in whole[number] and selection.in_window(max(whole[number])):
+            add(number, "batch.wall", max(whole[number]) - store.batches[number].created_at)
+    return found
+
+
+MEASURES = ("chunk.ack", "attempt", "file.wall", "batch.wall")
+
+
+def latency(store, selection, by=None):
+    found = latencies(store, selection, by)
+    return [{"group": group, "measure": measure, **figures.nearest_rank(found[group][measure], (50, 90, 95, 99))}
+            for group in sorted(found) for measure in MEASURES if found[group][measure]]  # fmt: skip
+
+
+def latency_classes(store, selection):
+    """How many took up to 1, 2 or 5 times a power of ten milliseconds, from the first class that is not empty to the
+    last."""
+    counts = [found[measure] for found in latencies(store, selection).values() for measure in MEASURES]
+    if not any(counts):
+        return []
+    low, high = min(min(of) for of in counts if of), max(max(of) for of in counts if of)
+    rows, before = [], -1
+    for bound in (step * 10**power for power in range(15) for step in (1, 2, 5)):
+        rows.append((bound, [sum(n for ms, n in of.items() if before < ms <= bound) for of in counts]))
+        before = bound
+        if bound >= high:
+            break
+    return [{"up_to_ms": bound, **dict(zip(("chunks", "attempts", "files", "batches"), of))} for bound, of in rows if bound >= low]

@@ -125,31 +125,40 @@ def batches(store, selection):
     return rows
 
 
-CAUSES = {"retry": "failed attempt", "fatal": "failed attempt", "unknown": "failed attempt", "crashed": "orphaned by crash",
-          "interrupted": "interrupted", "ok": "not acknowledged", "open": "in flight"}  # fmt: skip
+CAUSES = {"retry": "failed", "fatal": "failed", "unknown": "failed", "crashed": "crashed", "interrupted": "interrupted",
+          "ok": "unacknowledged", "open": "in_flight"}  # fmt: skip
 
 
 def waste(store, selection):
-    """ux 2.5: wire bytes are body bytes of all attempts; what is more than what was acknowledged was re-sent. What the
-    generations hold that were replaced was sent for nothing, too."""
-    wire = acked = 0
-    causes = collections.Counter()
+    """ux 2.5: wire bytes are body bytes of all attempts; what is more than what was acknowledged was sent for nothing.
+    What the generations hold that were replaced was sent for nothing, too."""
+    wire = acked = untold = 0
+    causes, attempts, sums = collections.Counter(), collections.Counter(), oracle_lists.Sums(store)
     for a in selection.attempts():
         wire += a.bytes_transferred
-        lost = a.bytes_transferred - a.bytes_acked
+        untold += sums.untold_of_attempt[a.id]
+        lost = a.bytes_transferred
         if store.files[a.file].state == "superseded":
-            causes["source changed"] += a.bytes_transferred
+            cause = ("replaced", None)
         else:
             acked += a.bytes_acked
-            causes[CAUSES[a.outcome]] += lost
-    causes = {cause: size for cause, size in causes.items() if size}
-    return {"bytes_wire": wire, "bytes_acked": acked, "bytes_resent": wire - acked, "efficiency": figures.share(acked, wire), "by_cause": causes}
+            lost -= a.bytes_acked
+            cause = (CAUSES[a.outcome], a.error_code if CAUSES[a.outcome] == "failed" else None)
+        if lost:
+            causes[cause] += lost
+            attempts[cause] += 1
+    rows = [{"cause": cause, "error_code": code, "attempts": attempts[cause, code], "bytes": size, "share": figures.share(size, wire - acked)}
+            for (cause, code), size in causes.items()]  # fmt: skip
+    order = ("failed", "crashed", "interrupted", "unacknowledged", "replaced", "in_flight")
+    return {"bytes_transferred": wire, "bytes_acked": acked, "bytes_wasted": wire - acked, "bytes_uncounted_at_most": untold,
+            "efficiency": figures.share(acked, wire),
+            "causes": sorted(rows, key=lambda row: (-row["bytes"], order.index(row["cause"]), row["error_code"] or ""))}  # fmt: skip
 
 
 def integrity(store, selection):
     """How done files are confirmed. ux 2.2: verified, unverified, mismatch, by method; the age of the newest and
     oldest proof."""
-    files, sizes, recorded = collections.Counter(), collections.Counter(), []
+    files, sizes, recorded, by_method = collections.Counter(), collections.Counter(), [], collections.defaultdict(list)
     selected = selection.files()
     for file in selected:
         if file.state == "done":
@@ -157,10 +166,12 @@ def integrity(store, selection):
             files[receipt.confirmation] += 1
             sizes[receipt.confirmation] += file.size
             recorded.append(receipt.recorded_at)
+            by_method[receipt.confirmation].append(receipt.recorded_at)
     return {
         "files_done": sum(files.values()), "files_unverified": files["none"], "files_verified": sum(files.values()) - files["none"],
         "files_mismatched": sum(file.state == "failed" and file.cause == "integrity.mismatch" for file in selected),
-        "by_method": {method: {"files": files[method], "bytes": sizes[method]} for method in sorted(files)},
+        "methods": [{"method": method, "files": files[method], "bytes": sizes[method], "oldest_at": figures.time(min(times)),
+                     "newest_at": figures.time(max(times))} for method, times in sorted(by_method.items())],
         "oldest_proof_at": figures.time(min(recorded, default=None)), "newest_proof_at": figures.time(max(recorded, default=None)),
     }  # fmt: skip
 

@@ -16,7 +16,7 @@ File = collections.namedtuple(
 Attempt = collections.namedtuple(
     "Attempt", "id uid file chunk run operation n started_at ended_at outcome error_code message http_status curl_code bytes_transferred "
     "bytes_acked connect_ms first_byte_ms total_ms remote_ip http_version request_id backoff_ms")  # fmt: skip
-Chunk = collections.namedtuple("Chunk", "id file seq length state acked losses reused")
+Chunk = collections.namedtuple("Chunk", "id file seq length state acked losses reused done_attempt")
 Receipt = collections.namedtuple("Receipt", "file size confirmation digest recorded_at")
 Event = collections.namedtuple("Event", "id at verb batch detail")
 Run = collections.namedtuple("Run", "id host boot_id started_at heartbeat_at ended_at how")
@@ -49,7 +49,7 @@ class Store:
             "FROM attempt ORDER BY id")  # fmt: skip
 
     def chunks(self):
-        return self.all(Chunk, "SELECT id, file_id, seq, length, state, acked, losses, reused FROM chunk")
+        return self.all(Chunk, "SELECT id, file_id, seq, length, state, acked, losses, reused, done_attempt FROM chunk")
 
     def events(self):
         return self.all(Event, "SELECT id, at, verb, batch_id, detail FROM event ORDER BY id")

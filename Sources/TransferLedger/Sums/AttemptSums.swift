@@ -79,19 +79,3 @@ struct FailureHits {
     lastMs = [lastMs, other.lastMs].compactMap(\.self).max()
   }
 }
-
-extension LatencyFigures {
-  /// Nearest rank: the least value that as many percent do not exceed.
-  init(_ histogram: [Int64: Int64]) {
-    self.init()
-    n = histogram.values.reduce(0, +)
-    var below: Int64 = 0
-    for (ms, count) in histogram.sorted(by: { $0.key < $1.key }) {
-      below += count
-      if p50 == nil, below * 100 >= 50 * n { p50 = ms }
-      if p95 == nil, below * 100 >= 95 * n { p95 = ms }
-      if p99 == nil, below * 100 >= 99 * n { p99 = ms }
-      max = ms
-    }
-  }
-}

@@ -18,11 +18,26 @@ public struct LatencyFigures: Sendable, Hashable {
   /// How many were measured; below 20 a 95th percentile says little.
   public var n: Int64 = 0
   public var p50: Int64?
+  public var p90: Int64?
   public var p95: Int64?
   public var p99: Int64?
   public var max: Int64?
 
   public init() {}
+
+  /// Nearest rank: the least value that as many percent do not exceed. `histogram` has how often each was measured.
+  package init(_ histogram: [Int64: Int64]) {
+    n = histogram.values.reduce(0, +)
+    var below: Int64 = 0
+    for (ms, count) in histogram.sorted(by: { $0.key < $1.key }) {
+      below += count
+      if p50 == nil, below * 100 >= 50 * n { p50 = ms }
+      if p90 == nil, below * 100 >= 90 * n { p90 = ms }
+      if p95 == nil, below * 100 >= 95 * n { p95 = ms }
+      if p99 == nil, below * 100 >= 99 * n { p99 = ms }
+      max = ms
+    }
+  }
 }
 
 /// When an attempt ran and what it moved.

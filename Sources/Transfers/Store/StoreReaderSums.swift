@@ -26,6 +26,17 @@ extension StoreReader {
   /// What runs noted of hosts, by name.
   package func hostLimits() throws -> [HostLimitRow] { try reader.hostLimits() }
 
+  /// How long attempts, chunks, files and batches took that the filter selects, by group.
+  package func latencies(_ filter: RowFilter, by group: LatencyGroup?) throws -> LatencyHistograms {
+    try reader.latencies(filter, by: group)
+  }
+
+  /// Bytes that were transferred and do not count, that the filter selects, by cause.
+  package func waste(_ filter: RowFilter) throws -> WasteFigures { try reader.waste(filter) }
+
+  /// How the done files that the filter selects are confirmed.
+  package func integrity(_ filter: RowFilter) throws -> IntegrityFigures { try reader.integrity(filter) }
+
   /// Where the attempts that the filter selects were retried.
   package func retries(_ filter: RowFilter) throws -> RetryFigures { try reader.retries(filter) }
 

@@ -6,7 +6,9 @@ import TransferReports
 /// `transfers report`: history, audit, statistics.
 struct ReportCommand: Command, HasIdleOptions {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case summary, batches, files, attempts, failures, throughput, slow, retries, hosts, daily, weekly, monthly
+    case summary, batches, files, attempts, failures, throughput, slow, latency, waste, integrity, retries, hosts,
+      daily, weekly,
+      monthly
 
     var period: CalendarPeriod? {
       switch self {
@@ -40,6 +42,19 @@ struct ReportCommand: Command, HasIdleOptions {
 
       slow looks into the files with the longest wall time, from when they were recorded until they came to rest: 20, or \
       --limit. Parts and causes are those of "transfers why".
+
+      latency times four things: chunk.ack, from the start of the first attempt for a chunk until it is known to be stored; \
+      attempt, a request for a part that succeeded; file.wall, a done file from when it was recorded; batch.wall, a batch \
+      whose files all came to rest, from when it was recorded to the last end. --by tells them by host, batch, protocol, \
+      direction or job; of fewer than 20 the 95th percentile is the maximum. --sla 'file.wall<10m' (or <=) adds how many \
+      were so; what failed or is not finished is in no latency.
+
+      waste compares the body bytes of attempts with what servers acknowledged of them. The rest went with attempts that \
+      failed, crashed or were interrupted, with ones that succeeded and of which the server took less, or for files that \
+      were replaced before they were done; in_flight is not decided. Efficiency is acked per transferred.
+
+      integrity tells done files by what confirmed them: digest, etag, size, or none (unverified); files that failed \
+      because the server has other content; and what the newest "transfers verify" found, where there was one.
       """)
 
   @Argument(help: ArgumentHelp("Which report.", valueName: "kind")) var chosen = KindOrID(Kind.summary)
@@ -47,6 +62,10 @@ struct ReportCommand: Command, HasIdleOptions {
   @Option(help: ArgumentHelp("Stop after this many rows.", valueName: "n")) var limit: Int?
   @Option(help: ArgumentHelp("For throughput: 1m, 5m, 1h, 1d or auto, at most 120 rows.", valueName: "time"))
   var bucket: ThroughputBucket?
+  @Option(help: ArgumentHelp("For latency: host, batch, protocol, direction or job.", valueName: "group"))
+  var by: LatencyGroup?
+  @Option(help: ArgumentHelp("For latency: MEASURE<TIME, as 'file.wall<10m'; may be repeated.", valueName: "expr"))
+  var sla: [SLAExpression] = []
   @OptionGroup var common: CommonOptions
 
   private var kind: Kind { chosen.kind ?? .summary }
@@ -59,16 +78,24 @@ struct ReportCommand: Command, HasIdleOptions {
 
   var idleOptions: Set<String> {
     var idle: Set<String> = kind == .throughput ? [] : ["bucket"]
-    if [.summary, .throughput, .retries].contains(kind) { idle.insert("limit") }
+    if Self.unlimited.contains(kind) { idle.insert("limit") }
+    if kind != .latency { idle.formUnion(["by", "sla"]) }
     return idle
   }
+
+  /// These are totals, or cut short would tell less than the whole.
+  private static let unlimited: [Kind] = [.summary, .throughput, .latency, .waste, .integrity, .retries]
 
   private func refuseIdleOptions() throws(CommandFailure) {
     if bucket != nil, idleOptions.contains("bucket") {
       throw .usage("--bucket is for throughput", remedy: "transfers report throughput --bucket …")
     }
     if limit != nil, idleOptions.contains("limit") {
-      throw .usage("--limit is not for summary, throughput and retries", remedy: "leave it out")
+      let others = Self.unlimited.map(\.rawValue).joined(separator: ", ")
+      throw .usage("--limit is not for \(others)", remedy: "leave it out")
+    }
+    if kind != .latency, by != nil || !sla.isEmpty {
+      throw .usage("\(by != nil ? "--by" : "--sla") is for latency", remedy: "transfers report latency …")
     }
   }
 
@@ -89,6 +116,10 @@ struct ReportCommand: Command, HasIdleOptions {
       }
     case .slow:
       try print(context) { SlowReport(rows: try $0.slow($1, limit: limit ?? SlowReport.rows, context.clock)) }
+    case .latency:
+      try print(context) { LatencyReport(try $0.latencies($1, by: by), sla.map(\.objective)) }
+    case .waste: try print(context) { WasteReport(figures: try $0.waste($1)) }
+    case .integrity: try print(context) { IntegrityReport(figures: try $0.integrity($1)) }
     case .retries: try print(context) { RetriesReport(figures: try $0.retries($1)) }
     case .daily, .weekly, .monthly:
       let period = kind.period ?? .day

@@ -1,0 +1,35 @@
+public import TransferModel
+
+extension LedgerReader {
+  /// How the done files that the filter selects are confirmed. Reads the first and the newest receipt of each.
+  public func integrity(_ filter: RowFilter) throws -> IntegrityFigures {
+    var found = IntegrityFigures()
+    found.methods = try db.rows(
+      """
+      SELECT r.confirmation, count(*), coalesce(sum(f.size), 0), min(r.recorded_at), max(r.recorded_at)
+      FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
+      WHERE f.state = 'done' AND {files}
+      GROUP BY r.confirmation ORDER BY r.confirmation
+      """, filter
+    ) { row in
+      IntegrityMethod(
+        method: row.text(0), files: row.int(1), bytes: row.int64(2), oldestMs: row.int64(3), newestMs: row.int64(4))
+    }
+    found.checks = try db.rows(
+      """
+      SELECT r.finding, count(*), min(r.recorded_at), max(r.recorded_at)
+      FROM file f CROSS JOIN receipt r ON r.file_id = f.id
+        AND r.n = (SELECT max(n) FROM receipt WHERE file_id = f.id) AND r.n > 1
+      WHERE f.state = 'done' AND {files}
+      GROUP BY r.finding ORDER BY r.finding
+      """, filter
+    ) { IntegrityCheck(finding: $0.text(0), files: $0.int(1), oldestMs: $0.int64(2), newestMs: $0.int64(3)) }
+    found.mismatched =
+      try db.first(
+        """
+        SELECT count(*) FROM file f WHERE f.state = 'failed' AND f.cause = 'integrity.mismatch' AND {files}
+        """, filter
+      ) { $0.int(0) } ?? 0
+    return found
+  }
+}

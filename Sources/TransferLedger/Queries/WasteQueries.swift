@@ -1,0 +1,71 @@
+public import TransferModel
+
+extension LedgerReader {
+  /// Bytes that were transferred and do not count, of the attempts that the filter selects. Reads them in the order of
+  /// the table.
+  public func waste(_ filter: RowFilter) throws -> WasteFigures {
+    var found = WasteFigures()
+    var causes: [WastePlace: WasteRow] = [:]
+    try eachTransfer(filter) { row in
+      let cause = WasteCause(rawValue: row.int64(0)) ?? .unacknowledged
+      let (transferred, acked) = (row.int64(1), cause == .replaced ? 0 : row.int64(2))
+      found.bytesTransferred += transferred
+      found.bytesAcked += acked
+      guard transferred > acked else { return }
+      let place = WastePlace(cause: cause, code: cause == .failed ? row.textOrNil(3) : nil)
+      causes[place, default: WasteRow(cause, place.code)].add(transferred - acked)
+    }
+    found.causes = causes.values.sorted {
+      ($1.bytes, $0.cause.rawValue, $0.errorCode ?? "") < ($0.bytes, $1.cause.rawValue, $1.errorCode ?? "")
+    }
+    found.bytesUncountedAtMost = try uncounted(filter)
+    return found
+  }
+
+  /// Each attempt that transferred anything: the number of its ``WasteCause``, the bytes, those of them that count, and
+  /// its error where some do not.
+  private func eachTransfer(_ filter: RowFilter, _ each: (SQLRow) -> Void) throws {
+    if filter.isEverything {
+      _ = try db.rows(
+        """
+        SELECT iif(f.state = 'superseded', 5, CASE a.outcome WHEN 'ok' THEN 4 WHEN 'open' THEN 6 WHEN 'interrupted' THEN 3
+            WHEN 'crashed' THEN 2 ELSE 1 END),
+          a.bytes_transferred, a.bytes_acked, iif(a.bytes_acked < a.bytes_transferred, a.error_code, NULL)
+        FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.bytes_transferred > 0
+        """, row: each)
+    } else {
+      _ = try db.rows(
+        """
+        SELECT iif(f.state = 'superseded', 5, CASE a.outcome WHEN 'ok' THEN 4 WHEN 'open' THEN 6 WHEN 'interrupted' THEN 3
+            WHEN 'crashed' THEN 2 ELSE 1 END),
+          a.bytes_transferred, a.bytes_acked, iif(a.bytes_acked < a.bytes_transferred, a.error_code, NULL)
+        FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.bytes_transferred > 0 AND {attempts}
+        """, filter, row: each)
+    }
+  }
+
+  /// The attempts are few: they are found by their error, or because they are open.
+  private func uncounted(_ filter: RowFilter) throws -> Int64 {
+    try db.first(
+      """
+      SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0)
+      FROM v_cut_off o JOIN attempt a ON a.id = o.attempt_id JOIN file f ON f.id = o.file_id
+      WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned'
+        UNION ALL SELECT id FROM attempt WHERE outcome = 'open')
+        AND {attempts}
+      """, filter
+    ) { $0.int64(0) } ?? 0
+  }
+}
+
+private struct WastePlace: Hashable {
+  var cause: WasteCause
+  var code: String?
+}
+
+extension WasteRow {
+  fileprivate mutating func add(_ lost: Int64) {
+    attempts += 1
+    bytes += lost
+  }
+}

@@ -1,0 +1,48 @@
+/// How files that are done are confirmed, and what later checks found.
+public struct IntegrityFigures: Sendable, Hashable {
+  /// By method: digest, etag, size, none.
+  public var methods: [IntegrityMethod] = []
+  /// By what the newest check of a done file found.
+  public var checks: [IntegrityCheck] = []
+  /// Files that failed because the content at the server is another one.
+  public var mismatched: Int = 0
+
+  package init() {}
+
+  public var done: Int { methods.reduce(0) { $0 + $1.files } }
+  public var unverified: Int { methods.first { $0.method == "none" }?.files ?? 0 }
+  public var oldestMs: Int64? { methods.map(\.oldestMs).min() }
+  public var newestMs: Int64? { methods.map(\.newestMs).max() }
+  /// Done files whose newest check did not find what was stored.
+  public var contradicted: Int { checks.filter { $0.isContradiction }.reduce(0) { $0 + $1.files } }
+}
+
+/// Done files that were confirmed in one way. Times are milliseconds since 1970 UTC.
+public struct IntegrityMethod: Sendable, Hashable {
+  public var method: String
+  public var files: Int
+  public var bytes: Int64
+  /// When the first and the last of them were confirmed.
+  public var oldestMs: Int64
+  public var newestMs: Int64
+
+  package init(method: String, files: Int, bytes: Int64, oldestMs: Int64, newestMs: Int64) {
+    (self.method, self.files, self.bytes) = (method, files, bytes)
+    (self.oldestMs, self.newestMs) = (oldestMs, newestMs)
+  }
+}
+
+/// Done files whose newest check found the same.
+public struct IntegrityCheck: Sendable, Hashable {
+  public var finding: String
+  public var files: Int
+  /// When the oldest and the newest of these checks were.
+  public var oldestMs: Int64
+  public var newestMs: Int64
+
+  package init(finding: String, files: Int, oldestMs: Int64, newestMs: Int64) {
+    (self.finding, self.files, self.oldestMs, self.newestMs) = (finding, files, oldestMs, newestMs)
+  }
+
+  public var isContradiction: Bool { finding == "lost" || finding == "changed" || finding == "missing" }
+}

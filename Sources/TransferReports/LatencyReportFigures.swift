@@ -1,0 +1,121 @@
+public import TransferModel
+
+/// One row of `report latency`: how long one kind of work took in one group.
+public struct LatencyRow: Sendable, Hashable {
+  public let group: String
+  public let measure: LatencyMeasure
+  public let histogram: LatencyHistogram
+  public let figures: LatencyFigures
+
+  init(_ group: String, _ measure: LatencyMeasure, _ histogram: LatencyHistogram) {
+    (self.group, self.measure, self.histogram) = (group, measure, histogram)
+    figures = LatencyFigures(histogram.counts)
+  }
+
+  /// By group, then measure; what was never measured is left out.
+  public static func all(_ found: LatencyHistograms) -> [LatencyRow] {
+    found.sorted { $0.key < $1.key }.flatMap { group, measures in
+      LatencyMeasure.allCases.compactMap { measure in
+        measures[measure].flatMap { $0.counts.isEmpty ? nil : LatencyRow(group, measure, $0) }
+      }
+    }
+  }
+}
+
+/// One class of `report latency`: what took longer than the class before, and no longer than this one.
+public struct LatencyClass: Sendable, Hashable {
+  public let upToMs: Int64
+  public var counts: [LatencyMeasure: Int64] = [:]
+
+  /// From the first class with anything in it to the last: 1, 2 and 5 times a power of ten milliseconds.
+  public static func all(_ rows: [LatencyRow]) -> [LatencyClass] {
+    let longest = rows.compactMap(\.figures.max).max() ?? 0
+    let shortest = rows.compactMap { $0.histogram.counts.keys.min() }.min() ?? 0
+    let bounds = bounds(through: longest)
+    var classes = bounds.map { LatencyClass(upToMs: $0) }
+    for row in rows {
+      for (ms, count) in row.histogram.counts {
+        guard let index = bounds.firstIndex(where: { ms <= $0 }) else { continue }
+        classes[index].counts[row.measure, default: 0] += count
+      }
+    }
+    return rows.isEmpty ? [] : classes.filter { $0.upToMs >= shortest }
+  }
+
+  private static func bounds(through ms: Int64) -> [Int64] {
+    var (bounds, power) = ([Int64](), Int64(1))
+    while bounds.last ?? 0 < ms || bounds.isEmpty {
+      bounds += [power, 2 * power, 5 * power]
+      power *= 10
+    }
+    return Array(bounds[...(bounds.firstIndex { $0 >= ms } ?? bounds.count - 1)])
+  }
+}
+
+/// What a latency has to be, and how many were so.
+public struct LatencyObjective: Sendable, Hashable {
+  public let measure: LatencyMeasure
+  public let limitMs: Int64
+  /// Exactly the limit is met, too.
+  public let isInclusive: Bool
+
+  public init(_ measure: LatencyMeasure, _ limitMs: Int64, isInclusive: Bool) {
+    (self.measure, self.limitMs, self.isInclusive) = (measure, limitMs, isInclusive)
+  }
+
+  func met(_ histogram: LatencyHistogram) -> Int64 {
+    isInclusive ? histogram.count(upTo: limitMs) : histogram.count(below: limitMs)
+  }
+}
+
+/// One row of what objectives came to: a group of one objective.
+public struct ObjectiveRow: Sendable, Hashable {
+  public let objective: LatencyObjective
+  public let group: String
+  public let n: Int64
+  public let met: Int64
+  public var missed: Int64 { n - met }
+
+  /// Each objective with each group in which its measure was taken; one without any has a row with nothing in it.
+  public static func all(_ objectives: [LatencyObjective], _ rows: [LatencyRow]) -> [ObjectiveRow] {
+    objectives.flatMap { objective in
+      let measured = rows.filter { $0.measure == objective.measure }.map { row in
+        ObjectiveRow(objective: objective, group: row.group, n: row.figures.n, met: objective.met(row.histogram))
+      }
+      return measured.isEmpty ? [ObjectiveRow(objective: objective, group: "all", n: 0, met: 0)] : measured
+    }
+  }
+}
+
+/// The columns of `report latency`.
+public enum LatencyReportFigures {
+  public static let columns: [Column<LatencyRow>] = [
+    .text("group", "Group") { $0.group }.label(),
+    .text("measure", "Measure") { $0.measure.rawValue }.label(),
+    .integer("n", "n") { $0.figures.n },
+    .duration("p50_ms", "p50") { $0.figures.p50 },
+    .duration("p90_ms", "p90") { $0.figures.p90 },
+    .duration("p95_ms", "p95") { $0.figures.p95 },
+    .duration("p99_ms", "p99") { $0.figures.p99 },
+    .duration("max_ms", "Max") { $0.figures.max },
+  ]
+
+  public static let objectives: [Column<ObjectiveRow>] = [
+    .text("measure", "Objective") { $0.objective.measure.rawValue }.label(),
+    .duration("limit_ms", "Limit") { $0.objective.limitMs },
+    .flag("is_inclusive") { $0.objective.isInclusive },
+    .text("group", "Group") { $0.group }.label(),
+    .integer("n", "n") { $0.n },
+    .integer("met", "Met") { $0.met },
+    .integer("missed", "Missed") { $0.missed },
+    .real("met_share", "Share met") { Share.of($0.met, in: $0.n) },
+  ]
+
+  public static let classes: [Column<LatencyClass>] = [
+    .duration("up_to_ms", "Up to") { $0.upToMs },
+    .integer("chunks", "Chunks") { $0.counts[.chunk] ?? 0 },
+    .integer("attempts", "Attempts") { $0.counts[.attempt] ?? 0 },
+    .integer("files", "Files") { $0.counts[.file] ?? 0 },
+    .integer("batches", "Batches") { $0.counts[.batch] ?? 0 },
+  ]
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Transfers
+import TransferModel
+import TransferReports
+
+/// `report latency`: how long attempts, chunks, files and batches took.
+struct LatencyReport: OutputValue {
+  let rows: [LatencyRow]
+  let objectives: [ObjectiveRow]
+
+  init(_ found: LatencyHistograms, _ objectives: [LatencyObjective] = []) {
+    rows = LatencyRow.all(found)
+    self.objectives = ObjectiveRow.all(objectives, rows)
+  }
+
+  static let form = ReportForm<LatencyReport>(
+    "transfers.report.latency/1", rows: "latencies",
+    [
+      .table("latencies", nil, LatencyReportFigures.columns, TableLook(empty: "nothing was timed")) { $0.rows },
+      .table("objectives", "objectives", LatencyReportFigures.objectives) { $0.objectives },
+      .table(
+        "classes", "how many took how long; the bars are chunks", LatencyReportFigures.classes,
+        TableLook(chart: .histogram(name: "up_to_ms", value: "chunks"))
+      ) { LatencyClass.all($0.rows) },
+    ])
+}
+
+/// `--sla 'file.wall<10m'`.
+struct SLAExpression: ExpressibleByArgument, Sendable {
+  let objective: LatencyObjective
+
+  /// nil for what is not a measure, `<` or `<=`, and a length of time.
+  init?(argument: String) {
+    let parts = argument.split(separator: "<", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let measure = LatencyMeasure(rawValue: Self.trimmed(parts[0])) else { return nil }
+    let isInclusive = parts[1].hasPrefix("=")
+    guard let limit = TimeSpan(text: Self.trimmed(parts[1].dropFirst(isInclusive ? 1 : 0))) else { return nil }
+    objective = LatencyObjective(measure, limit.ms, isInclusive: isInclusive)
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    text.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
+  }
+}
+
+extension LatencyGroup: ExpressibleByArgument {}
