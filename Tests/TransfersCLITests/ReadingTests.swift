@@ -38,7 +38,8 @@ import Testing
     "list chunks c2", "list attempts a3 c2", "list attempts f1 --since 2025-11-20T10:00:01.5Z",
     "list batches --label lane=1", "list files --state backoff",
     "report slow", "report slow --limit 1 --batch nightly",
-    "report latency", "report latency --by host --sla attempt<=1s --sla file.wall<2s", "report waste",
+    "report chunks f1 --map", "report chunks f2", "report latency",
+    "report latency --by host --sla attempt<=1s --sla file.wall<2s", "report waste",
     "report integrity",
     "why f1", "why f2", "why f3", "why f4", "why b1", "why r1",
   ]

@@ -1,6 +1,7 @@
 """What the subreports of "transfers report" have to say beside the lists and totals: figures of the oracle under the
 names of the product. A figure that is not here is not compared."""
 
+import figures
 import oracle_spread
 import oracle_totals
 from rows import Selection
@@ -66,6 +67,29 @@ def slow(store, selection):
 
 def latencies(store, selection):
     return {"latencies": oracle_spread.latency(store, selection), "classes": oracle_spread.latency_classes(store, selection)}
+
+
+MARKS = {"in_flight": ">", "failed": "!", "unknown": "?", "waiting": "~"}
+
+
+def chunks(store, file):
+    """Of one file, with the map."""
+    tries, times = {}, dict(store.db.execute("SELECT id, ended_at FROM attempt WHERE file_id = ?", (file,)))
+    statuses = dict(store.db.execute("SELECT id, http_status FROM attempt WHERE file_id = ?", (file,)))
+    for chunk, started in store.db.execute("SELECT chunk_id, started_at FROM attempt WHERE file_id = ? AND operation = 'part'", (file,)):
+        tries.setdefault(chunk, []).append(started)
+    rows, marks = [], ""
+    for number, seq, offset, length, state, acked, by, digest, etag, losses, reused in store.db.execute(
+            "SELECT id, seq, offset, length, state, acked, done_attempt, digest, etag, losses, reused FROM chunk WHERE file_id = ? ORDER BY seq",
+            (file,)):  # fmt: skip
+        done = state == "done"
+        marks += ("=" if reused else "#") if done else MARKS.get(state, "+" if acked else ".")
+        rows.append({
+            "id": f"c{number}", "index": seq, "offset": offset, "length": length, "state": state, "bytes_acked": length if done else acked,
+            "attempts": len(tries.get(number, [])), "first_start_at": figures.time(min(tries.get(number, []), default=None)),
+            "acked_at": figures.time(times.get(by)), "http_status": statuses.get(by), "digest": digest, "etag": etag, "losses": losses,
+            "reused": bool(reused)})  # fmt: skip
+    return {"file": f"f{file}", "map": marks, "chunks": rows}
 
 
 PARTS = ("queued", "down", "paused", "backoff", "throttled", "connect", "send", "server", "verify")

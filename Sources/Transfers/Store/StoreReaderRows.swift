@@ -48,6 +48,11 @@ extension StoreReader {
   /// The chunks of one file in the order of their bytes.
   package func chunks(of file: FileID, limit: Int) throws -> [ChunkRow] { try reader.chunks(of: file, limit: limit) }
 
+  /// The chunks of one file in the order of their bytes, with what became of them.
+  package func chunkMap(of file: FileID, limit: Int) throws -> [ChunkMapRow] {
+    try reader.chunkMap(of: file, limit: limit)
+  }
+
   package func chunk(_ id: ChunkID) throws -> ChunkRow? { try reader.chunk(id) }
 
   /// What was done, by number, after number `after`, to the files and batches that the filter selects. What took

@@ -6,7 +6,8 @@ import TransferReports
 /// `transfers report`: history, audit, statistics.
 struct ReportCommand: Command, HasIdleOptions {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case summary, batches, files, attempts, failures, throughput, slow, latency, waste, integrity, retries, hosts,
+    case summary, batches, files, chunks, attempts, failures, throughput, slow, latency, waste, integrity, retries,
+      hosts,
       daily, weekly,
       monthly
 
@@ -34,7 +35,7 @@ struct ReportCommand: Command, HasIdleOptions {
       multiples of --bucket in UTC; an attempt counts where it began, an error where it ended; Workers is the mean number \
       of attempts at a time. --since and --until cut the window.
 
-      batches tells whole batches: those with a selected file. hosts, retries, daily, weekly and monthly count the \
+      batches tells whole batches: those with a selected file. summary, hosts, retries, daily, weekly and monthly count the \
       attempts that overlap the window. Days begin at midnight UTC, weeks on Monday; there files count where they ended, \
       attempts where they began, and the longest batch where its last attempt ended. Errors are attempts that ended \
       with retry, fatal, unknown or crashed; Verified is the share of done files of which the server showed more than \
@@ -53,6 +54,9 @@ struct ReportCommand: Command, HasIdleOptions {
       failed, crashed or were interrupted, with ones that succeeded and of which the server took less, or for files that \
       were replaced before they were done; in_flight is not decided. Efficiency is acked per transferred.
 
+      chunks tells the chunks of one file (report chunks f345), at most 10,000 or --limit: when each was first sent, when it \
+      was known to be stored, and the status of that answer. Its state is that of now; --map draws one character for each.
+
       integrity tells done files by what confirmed them: digest, etag, size, or none (unverified); files that failed \
       because the server has other content; and what the newest "transfers verify" found, where there was one.
       """)
@@ -66,6 +70,7 @@ struct ReportCommand: Command, HasIdleOptions {
   var by: LatencyGroup?
   @Option(help: ArgumentHelp("For latency: MEASURE<TIME, as 'file.wall<10m'; may be repeated.", valueName: "expr"))
   var sla: [SLAExpression] = []
+  @Flag(help: "For chunks: one character for each chunk, with a legend.") var map = false
   @OptionGroup var common: CommonOptions
 
   private var kind: Kind { chosen.kind ?? .summary }
@@ -80,6 +85,7 @@ struct ReportCommand: Command, HasIdleOptions {
     var idle: Set<String> = kind == .throughput ? [] : ["bucket"]
     if Self.unlimited.contains(kind) { idle.insert("limit") }
     if kind != .latency { idle.formUnion(["by", "sla"]) }
+    if kind != .chunks { idle.insert("map") }
     return idle
   }
 
@@ -94,6 +100,7 @@ struct ReportCommand: Command, HasIdleOptions {
       let others = Self.unlimited.map(\.rawValue).joined(separator: ", ")
       throw .usage("--limit is not for \(others)", remedy: "leave it out")
     }
+    if kind != .chunks, map { throw .usage("--map is for chunks", remedy: "transfers report chunks f345 --map") }
     if kind != .latency, by != nil || !sla.isEmpty {
       throw .usage("\(by != nil ? "--by" : "--sla") is for latency", remedy: "transfers report latency …")
     }
@@ -118,6 +125,8 @@ struct ReportCommand: Command, HasIdleOptions {
       try print(context) { SlowReport(rows: try $0.slow($1, limit: limit ?? SlowReport.rows, context.clock)) }
     case .latency:
       try print(context) { LatencyReport(try $0.latencies($1, by: by), sla.map(\.objective)) }
+    case .chunks:
+      try print(context) { try ChunksReport($0, $1, limit: limit ?? ChunksReport.rows, hasMap: map) }
     case .waste: try print(context) { WasteReport(figures: try $0.waste($1)) }
     case .integrity: try print(context) { IntegrityReport(figures: try $0.integrity($1)) }
     case .retries: try print(context) { RetriesReport(figures: try $0.retries($1)) }
@@ -126,7 +135,7 @@ struct ReportCommand: Command, HasIdleOptions {
       try print(context) { PeriodsReport(rows: Array(try $0.periods(period, $1).prefix(limit ?? .max))) }
     case .summary where common.format == .html:
       try print(context) { reader, filter in
-        try ReportPage(reader, filter, absence: Absence(selection), nowMs: context.clock.wallMs)
+        try ReportPage(reader, filter, absence: Absence(selection), context.clock)
       }
     case .summary:
       try print(context) { SummaryOutput(figures: try $0.summary($1), absence: Absence(selection)) }

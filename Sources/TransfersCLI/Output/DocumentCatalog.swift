@@ -5,7 +5,8 @@ enum DocumentCatalog {
   static let shapes: [ReportShape] = (reports + lists).sorted { $0.schema < $1.schema }
 
   private static let reports: [ReportShape] = [
-    AddOutput.form.shape, BatchesReport.form.shape, CompletionsOutput.form.shape, ControlOutput.form.shape,
+    AddOutput.form.shape, BatchesReport.form.shape, ChunksReport.form.shape, CompletionsOutput.form.shape,
+    ControlOutput.form.shape,
     DoctorOutput.form.shape, FailuresReport.form.shape, HelpOutput.form.shape, HostsReport.form.shape,
     IntegrityReport.form.shape, LatencyReport.form.shape, PeriodsReport.form.shape, ProfileCheckOutput.form.shape,
     ProfileShowOutput.form.shape,

@@ -6,20 +6,30 @@ import TransferReports
 struct ReportPage: OutputValue {
   /// Files that are listed; a page of them stays below a megabyte.
   static let fileLimit = 10_000
+  /// The slowest files that are told with their parts.
+  static let slowLimit = 10
 
   let summary: SummaryOutput
   let throughput: [ThroughputRow]
   let hosts: [HostRow]
   let retries: RetriesReport
   let days: [PeriodRow]
+  let slow: SlowReport
+  let latency: LatencyReport
+  let waste: WasteReport
+  let integrity: IntegrityReport
   let files: [FileRow]
 
-  init(_ reader: StoreReader, _ filter: RowFilter, absence: Absence, nowMs: Int64) throws {
+  init(_ reader: StoreReader, _ filter: RowFilter, absence: Absence, _ clock: any TransferClock) throws {
     summary = SummaryOutput(figures: try reader.summary(filter), absence: absence)
-    throughput = try reader.throughput(filter, nowMs: nowMs) { ThroughputSeries.automaticStepMs($0) }
+    throughput = try reader.throughput(filter, nowMs: clock.wallMs) { ThroughputSeries.automaticStepMs($0) }
     hosts = try reader.hosts(filter)
     retries = RetriesReport(figures: try reader.retries(filter))
     days = try reader.periods(.day, filter)
+    slow = SlowReport(rows: try reader.slow(filter, limit: Self.slowLimit, clock))
+    latency = LatencyReport(try reader.latencies(filter, by: nil))
+    waste = WasteReport(figures: try reader.waste(filter))
+    integrity = IntegrityReport(figures: try reader.integrity(filter))
     files = try reader.files(filter, after: 0, limit: Self.fileLimit)
   }
 
@@ -31,6 +41,10 @@ struct ReportPage: OutputValue {
         $0.throughput
       },
       .table("hosts", "hosts", HostFigures.columns) { $0.hosts },
+      .object("slow", "where the time of the slowest files went", SlowReport.form.sections) { $0.slow },
+      .object("latency", "latency", LatencyReport.form.sections) { $0.latency },
+      .object("waste", "bytes transferred for nothing", WasteReport.form.sections) { $0.waste },
+      .object("integrity", "how done files are proven", IntegrityReport.form.sections) { $0.integrity },
       .object("retries", "retries", RetriesReport.form.sections) { $0.retries },
       .table("days", "days", PeriodFigures.columns, TableLook(chart: .series(x: "from", y: "bytes"))) { $0.days },
       .words(\.shortage),
