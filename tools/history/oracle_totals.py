@@ -11,10 +11,9 @@ STATES_LEFT = ("settling", "pending", "active", "finishing", "paused")
 STEPS = {"1m": 60_000, "5m": 300_000, "1h": 3_600_000, "1d": 86_400_000}
 
 
-def summary(store, selection, attempts=None):
-    """Of the attempts of the selection, or of others."""
+def summary(store, selection):
     sums, flow, latencies = oracle_lists.Sums(store), figures.Flow(), collections.Counter()
-    for attempt in selection.attempts() if attempts is None else attempts:
+    for attempt in selection.attempts():
         flow.add(attempt)
         if attempt.operation == "part" and attempt.outcome == "ok" and attempt.total_ms is not None:
             latencies[attempt.total_ms] += 1

@@ -92,10 +92,6 @@ class Selection:
                 and (self.since is None or attempt.ended_at is None or attempt.ended_at >= self.since)
                 and (self.until is None or attempt.started_at < self.until))  # fmt: skip
 
-    def attempts_of_files(self):
-        """All attempts of the selected files, whenever they were."""
-        return (attempt for attempt in self.store.attempts() if self.has_file(self.store.files[attempt.file]))
-
     def attempts(self):
         if self.since is None and self.until is None and not self.batches:
             return self.store.attempts()

@@ -1,7 +1,7 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// Figures over the attempts for the files that the filter selects.
+  /// Figures over the attempts that the filter selects.
   public func attemptTotals(_ filter: RowFilter) throws -> AttemptTotals { try attemptSums(filter).totals }
 
   /// How long attempts, chunks, files and batches took that the filter selects: an attempt by its own time, a chunk by

@@ -19,8 +19,8 @@ enum SumScope {
 }
 
 extension LedgerReader {
-  /// Sums over the attempts for the files that the filter selects: of what was added up before, and of the rest one by
-  /// one.
+  /// Sums over the attempts that the filter selects, in a window over those that overlap it: of what was added up
+  /// before, and of the rest one by one.
   func attemptSums(_ filter: RowFilter) throws -> AttemptSums {
     guard let scope = SumScope(filter), let gaps = try gapsWorthReading(scope) else { return try eachAttempt(filter) }
     var sums = AttemptSums()
@@ -115,16 +115,27 @@ extension LedgerReader {
     }
   }
 
+  /// Without a window they are found by their files.
   private func eachAttempt(_ filter: RowFilter) throws -> AttemptSums {
     var sums = AttemptSums()
-    _ = try db.rows(
-      """
-      SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
-        iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
-      FROM attempt a JOIN file f ON f.id = a.file_id
-      WHERE {files}
-      """, filter
-    ) { sums.add(SummedAttempt($0)) }
+    let add = { (row: SQLRow) in sums.add(SummedAttempt(row)) }
+    if filter.sinceMs == nil, filter.untilMs == nil {
+      _ = try db.rows(
+        """
+        SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
+          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
+        FROM attempt a JOIN file f ON f.id = a.file_id
+        WHERE {files}
+        """, filter, row: add)
+    } else {
+      _ = try db.rows(
+        """
+        SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
+          iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
+        FROM attempt a JOIN file f ON f.id = a.file_id
+        WHERE {attempts}
+        """, filter, row: add)
+    }
     return sums
   }
 

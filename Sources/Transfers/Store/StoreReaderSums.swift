@@ -50,7 +50,7 @@ extension StoreReader {
     try reader.attemptIntervals(filter, each: each)
   }
 
-  /// Figures over the attempts for the files that the filter selects.
+  /// Figures over the attempts that the filter selects.
   package func attemptTotals(_ filter: RowFilter) throws -> AttemptTotals { try reader.attemptTotals(filter) }
 
   /// What went wrong with the files that the filter selects, by error code: most files first, then most attempts.
