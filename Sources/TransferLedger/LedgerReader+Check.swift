@@ -14,7 +14,7 @@ extension LedgerReader {
       findings += rows.map { Finding(invariant: name, detail: $0) }
     }
     findings += try changedSchema().prefix(100).map { Finding(invariant: Self.schemaRule, detail: $0) }
-    findings += try damagedLog().map { Finding(invariant: Self.logRule, detail: $0) }
+    findings += try logFindings().map { Finding(invariant: Self.logRule, detail: $0) }
     return findings + (try damagedAttemptSums().prefix(100).map { Finding(invariant: Self.attemptSumRule, detail: $0) })
   }
 

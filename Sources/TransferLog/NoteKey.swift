@@ -18,6 +18,16 @@ public struct VerifyingKey: Sendable, Hashable {
   /// `name+keyid+base64`, the form that Go's package sumdb/note and the tools around it read.
   public var description: String { NoteKey.text(name, keyID, bytes) }
 
+  /// Reads ``description``; nil for anything else, and where the key is not that of its id.
+  public init?(text: String) {
+    let words = text.split(separator: "+", maxSplits: 2)
+    guard words.count == 3, let bytes = bytesFromBase64(String(words[2])), bytes.first == NoteKey.ed25519 else {
+      return nil
+    }
+    self.init(name: String(words[0]), bytes: Array(bytes.dropFirst()))
+    guard words[1] == NoteKey.hex(keyID) else { return nil }
+  }
+
   func isSignature(_ signature: [UInt8], of text: [UInt8]) -> Bool {
     signature.count == Int(CDIGEST_ED25519_SIGNATURE) && cdigest_ed25519_verify(bytes, text, text.count, signature)
   }

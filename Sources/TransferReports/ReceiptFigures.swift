@@ -1,8 +1,18 @@
 public import TransferModel
 
-/// The receipts of files with their proofs.
+/// The receipts of files, alone and with their proofs.
 public enum ReceiptFigures {
-  public static let columns: [Column<ProvenReceipt>] = [
+  public static let columns: [Column<StoredReceipt>] = facts + names
+
+  /// With what makes them checkable.
+  public static let proven: [Column<ProvenReceipt>] =
+    facts.map { $0.of(\.stored) } + [.integer("leaf", "Leaf") { $0.index }] + names.map { $0.of(\.stored) } + [
+      // Base64 of the bytes that the leaf is the hash of.
+      .text("leaf_bytes") { base64($0.leaf) },
+      .text("proof") { $0.proof },
+    ]
+
+  private static let facts: [Column<StoredReceipt>] = [
     .text("file", "File") { $0.file.description },
     .integer("n") { $0.number },
     .text("finding", "Finding") { $0.finding ?? "stored" },
@@ -17,11 +27,9 @@ public enum ReceiptFigures {
     .text("location") { $0.receipt.location },
     .text("proof_note") { $0.receipt.note },
     .time("recorded_at", "Recorded") { $0.receipt.recordedMs },
-    .integer("leaf", "Leaf") { $0.index },
-    .name("path", "Path") { $0.path },
-    .name("key") { $0.key },
-    // Base64 of the bytes that the leaf is the hash of.
-    .text("leaf_bytes") { base64($0.leaf) },
-    .text("proof") { $0.proof },
+  ]
+
+  private static let names: [Column<StoredReceipt>] = [
+    .name("path", "Path") { $0.path }, .name("key") { $0.key },
   ]
 }

@@ -23,7 +23,9 @@ import TransferModel
     try LogTests.send(f, 2)
     let first = try seal(f)
     let uid = try f.texts("SELECT store_uid FROM v_meta")[0]
-    #expect(first.origin == "transfers/\(uid)" && first.leaves == 6 && first.publicKey.hasPrefix("transfers/\(uid)+"))
+    #expect(
+      first.origin == "transfers/\(uid)" && first.leaves == 6 && first.publicKey?.hasPrefix("transfers/\(uid)+") == true
+    )
     #expect(mode(f.path + ".key") == 0o600)
     #expect(try seal(f) == first)
     let same = try f.ledger.compare(seal: first.note)
@@ -64,13 +66,89 @@ import TransferModel
     #expect(error?.kind == .storeUnsuitable)
   }
 
-  @Test func aLineThatWasCutOffIsPassedOver() throws {
+  @Test(arguments: ["PRIVATE+KEY+transf", "nonsense\n"])
+  func aDamagedKeyIsNotReplaced(_ text: String) throws {
     let f = try LedgerFixture()
-    let descriptor = open(f.path + ".key", O_WRONLY | O_CREAT, 0o600)
-    _ = write(descriptor, "PRIVATE+KEY+transf", 18)
-    close(descriptor)
     let first = try seal(f)
+    let genuine = try fileBytes(f.path + ".key")
+    unlink(f.path + ".key")
+    try writeBytes(Array(text.utf8), to: f.path + ".key")
+    let error = #expect(throws: TransferError.self) { _ = try seal(f) }
+    #expect(error?.kind == .storeUnsuitable && error?.remedy.contains("put back a copy") == true)
+    #expect(try fileBytes(f.path + ".key") == Array(text.utf8))
+    unlink(f.path + ".key")
+    try writeBytes(genuine + Array(text.utf8), to: f.path + ".key")
     #expect(try seal(f) == first)
+  }
+
+  @Test func theKeyIsMadeAsAWhole() throws {
+    let f = try LedgerFixture()
+    _ = try seal(f)
+    let text = String(decoding: try fileBytes(f.path + ".key"), as: UTF8.self)
+    #expect(text.hasPrefix("PRIVATE+KEY+transfers/") && text.split(separator: "\n").count == 1)
+    #expect(
+      try names(in: f.folder).filter { $0.contains(".key") } == ["\(f.path.split(separator: "/").last ?? "").key"])
+  }
+
+  private func names(in folder: String) throws -> [String] {
+    let directory = try #require(opendir(folder))
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      names.append(
+        withUnsafePointer(to: &entry.pointee.d_name) {
+          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        })
+    }
+    return names
+  }
+
+  @Test func aLogThatItsRowsContradictIsNotSealed() throws {
+    let f = try LedgerFixture()
+    try LogTests.send(f, 1)
+    try f.shell("DROP TRIGGER event_fixed; UPDATE event SET detail = 'another'")
+    try f.shell("DROP TRIGGER receipt_fixed; UPDATE receipt SET etag = 'another'")
+    let error = #expect(throws: TransferError.self) { _ = try seal(f) }
+    #expect(error?.kind == .storeCorrupt && error?.cause.contains("is not what was logged") == true)
+    #expect(mode(f.path + ".key") == 0)
+  }
+
+  @Test func aSealIsComparedWithAKeyThatWasGiven() throws {
+    let f = try LedgerFixture()
+    try LogTests.send(f, 1)
+    let kept = try seal(f)
+    unlink(f.path + ".key")
+    let own = try f.ledger.compare(seal: kept.note, key: kept.publicKey)
+    #expect(own.signature == .valid && own.findings == [])
+    let other = try f.ledger.compare(seal: kept.note, key: try seal(f).publicKey)
+    #expect(other.signature == .unknown && other.findings.count == 1)
+    let error = #expect(throws: TransferError.self) { _ = try f.ledger.compare(seal: kept.note, key: "nonsense") }
+    #expect(error?.kind == .usage)
+  }
+
+  @Test func receiptsAreProvenByASealThatWasKept() throws {
+    let f = try LedgerFixture()
+    try LogTests.send(f, 3)
+    let kept = try seal(f)
+    try f.ledger.write { try $0.recordEvent("told", batch: nil, file: nil, detail: "more") }
+    unlink(f.path + ".key")
+    let prover = try #require(try f.ledger.logProver(sealedAs: kept.note).prover)
+    #expect(prover.seal.note == kept.note && prover.seal.publicKey == nil && mode(f.path + ".key") == 0)
+    let page = try f.ledger.read { try $0.provenReceipts(RowFilter(), after: 0, limit: 10, by: prover) }
+    #expect(page.receipts.count == 3 && page.receipts.allSatisfy { $0.proof.hasSuffix("\n\n" + kept.note) })
+    let forged = try f.ledger.logProver(sealedAs: kept.note.replacing("\n8\n", with: "\n99\n"))
+    #expect(kept.leaves == 8 && forged.prover == nil && forged.comparison.findings.count == 1)
+  }
+
+  @Test func aRowThatChangedMeanwhileGetsNoProof() throws {
+    let f = try LedgerFixture()
+    try LogTests.send(f, 1)
+    let prover = try f.ledger.logProver(withReceipts: true)
+    try f.shell("DROP TRIGGER receipt_fixed; UPDATE receipt SET etag = 'another'")
+    let error = #expect(throws: TransferError.self) {
+      _ = try f.ledger.read { try $0.provenReceipts(RowFilter(), after: 0, limit: 10, by: prover) }
+    }
+    #expect(error?.kind == .storeCorrupt)
   }
 
   @Test(arguments: ["", "nonsense", "transfers/x\n1\nAAAA\n\n— x AAAAAAAA\n"])
@@ -143,7 +221,7 @@ import TransferModel
       let page = try f.ledger.read { try $0.provenReceipts(RowFilter(), after: after, limit: 70, by: prover) }
       for receipt in page.receipts {
         seen += 1
-        #expect(receipt.path == NameBytes("/src/f\(seen - 1)") && receipt.file.rawValue == Int64(seen))
+        #expect(receipt.stored.path == NameBytes("/src/f\(seen - 1)") && receipt.stored.file.rawValue == Int64(seen))
         let lines = receipt.proof.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines[0] == "c2sp.org/tlog-proof@v1" && lines[1] == "index \(receipt.index)")
         let path = try lines[2...].prefix { !$0.isEmpty }.map { try hash(String($0)) }

@@ -37,7 +37,7 @@ import TransferModel
   /// Without and with the seal.
   private func findings() throws -> (plain: [String], sealed: [Finding]) {
     let reader = LedgerReader(db: db)
-    return (try reader.damagedLog(), try reader.findings(of: seal))
+    return (try reader.logFindings(), try reader.findings(of: seal))
   }
 
   private func undone<T>(_ body: () throws -> T) throws -> T {

@@ -54,6 +54,53 @@ import TransferModel
     }
   }
 
+  @Test func sumsAndBagsNeedNoKey() throws {
+    #expect(try run("receipts", "--sha256sum").code == 0)
+    let bag = program.folder.path + "/bag"
+    let written = try run("receipts", "--bagit", bag, "--json")
+    #expect(written.code == 0 && written.out.contains(#""files":0,"folder":"#), "\(written.err)")
+    #expect(written.out.contains(#""left_out":1"#))
+    #expect(access(store + ".key", F_OK) != 0)
+    let version = try readBytes(bag + "/bagit.txt")
+    #expect(version == Array("BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n".utf8))
+    #expect(String(decoding: try readBytes(bag + "/bag-info.txt"), as: UTF8.self).contains("\nPayload-Oxum: 0.0\n"))
+    #expect(try readBytes(bag + "/manifest-sha256.txt") == [])
+  }
+
+  @Test func receiptsBelongToASealThatWasKept() throws {
+    let kept = program.folder.path + "/kept.seal"
+    #expect(try run("seal", "-o", kept).code == 0)
+    unlink(store + ".key")
+    let proven = try run("receipts", "--seal", kept, "--json")
+    let note = String(decoding: try readBytes(kept), as: UTF8.self).replacing("\n", with: #"\n"#)
+    #expect(
+      proven.code == 0 && proven.out.contains(note) && proven.out.contains(#""public_key":null"#), "\(proven.err)")
+    #expect(access(store + ".key", F_OK) != 0)
+    let forged = program.folder.path + "/forged.seal"
+    try writeFile(
+      forged, Array(note.replacing(#"\n"#, with: "\n").replacing("\n", with: "\n1", maxReplacements: 1).utf8))
+    #expect(try run("receipts", "--seal", forged).code == 7)
+    #expect(try run("receipts", "--seal", kept, "--sha256sum").code == 64)
+  }
+
+  @Test func anAuditorGivesTheKey() throws {
+    let kept = program.folder.path + "/kept.seal"
+    let sealed = try run("seal", "--json").out
+    #expect(try run("seal", "-o", kept).code == 0)
+    let key = String(try #require(sealed.split(separator: #""public_key":""#).dropFirst().first).prefix { $0 != "\"" })
+    unlink(store + ".key")
+    #expect(try run("check", "--seal", kept, "--key", key, "--json").out.contains(#""signature":"valid""#))
+    #expect(try run("check", "--seal", kept, "--json").out.contains(#""signature":"unknown""#))
+    #expect(try run("check", "--seal", kept, "--key", "nonsense").code == 64)
+    #expect(try run("check", "--key", key).code == 64)
+  }
+
+  @Test func aSealInMarkdownKeepsItsLines() throws {
+    let lines = try run("seal", "--format", "markdown").out.split(separator: "\n")
+    #expect(
+      lines.contains { $0.hasPrefix("    transfers/") } && lines.contains { $0.hasPrefix("    \u{2014} transfers/") })
+  }
+
   @Test func receiptsCarryTheirProof() throws {
     let document = try run("receipts", "--json").out
     #expect(document.contains(#""proof":"c2sp.org/tlog-proof@v1\nindex "#) && document.contains(#""leaf_bytes":"m"#))

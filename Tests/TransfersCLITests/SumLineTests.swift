@@ -10,9 +10,8 @@ import TransferModel
       size: 1, attempt: nil, confirmation: "digest", digest: digest, remoteDigest: nil, etag: "", versionID: "",
       requestID: "", serverDate: "", location: "", recordedMs: 0, note: nil)
     return SumLine.of(
-      ProvenReceipt(
-        file: FileID(rawValue: 1), path: NameBytes(path), key: NameBytes("k"), receipt: row, number: 1, finding: nil,
-        index: 0, leaf: [], proof: ""))
+      StoredReceipt(
+        file: FileID(rawValue: 1), path: NameBytes(path), key: NameBytes("k"), receipt: row, number: 1, finding: nil))
   }
 
   @Test(arguments: [

@@ -7,7 +7,7 @@ extension LedgerReader {
 
   /// What is wrong, at most 100 findings: a row that was changed, taken away or added by other means than those which
   /// log it. Reads every row that a leaf is of.
-  func damagedLog() throws -> [String] {
+  func logFindings() throws -> [String] {
     let check = LogCheck(self)
     try forEachLogGroup { check.noteCredits($0) }
     try forEachLogGroup { try check.take($0) }

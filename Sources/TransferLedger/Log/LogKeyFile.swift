@@ -3,26 +3,48 @@ import TransferLog
 import TransferModel
 
 /// The file beside a ledger with the keys that sign its log, a line for each name that the log has had: `<path>.key`.
-/// A secret, and so not in the ledger, whose copies are handed on. Lines are only ever added.
+/// A secret, and so not in the ledger, whose copies are handed on. Lines are only ever added. The file comes to be with
+/// its first key in it, so that a power cut leaves no part of a line there.
 struct LogKeyFile {
   let path: String
 
   init(ofLedger path: String) { self.path = path + ".key" }
 
   /// The key of this name; made, and durable on return, where there is none. Where two processes make one at the same
-  /// time, both get the first.
+  /// time, both get the first. A file with a line that is no key may have been damaged where the key was: then no other
+  /// is made in its place.
   func key(named name: String) throws(TransferError) -> SigningKey {
-    if let key = try keys().first(where: { $0.name == name }) { return key }
+    if let key = try foundKey(named: name) { return key }
     guard let made = SigningKey.make(name: name) else {
       throw TransferError(.storeIO, "make the key of", NameBytes(path), cause: "the system has no entropy")
     }
     try add(made)
-    guard let key = try keys().first(where: { $0.name == name }) else { throw failure("read", EIO) }
+    guard let key = try foundKey(named: name) else { throw failure("read", EIO) }
     return key
   }
 
-  /// All keys of the file. Lines that are not a key are skipped: a power cut can leave an incomplete one.
-  func keys() throws(TransferError) -> [SigningKey] {
+  private func foundKey(named name: String) throws(TransferError) -> SigningKey? {
+    let lines = try lines()
+    let keys = lines.compactMap { SigningKey(secretText: $0) }
+    if let key = keys.first(where: { $0.name == name }) { return key }
+    guard keys.count == lines.count else {
+      throw TransferError(
+        .storeUnsuitable, "read the key", NameBytes(path), cause: "it is damaged: a line of it is no key",
+        remedy: "put back a copy of the file; without one move it away, seal again and publish the new key")
+    }
+    return nil
+  }
+
+  /// All keys of the file; lines that are not a key are passed over.
+  func keys() throws(TransferError) -> [SigningKey] { try lines().compactMap { SigningKey(secretText: $0) } }
+
+  /// The public keys, for a user who may read the ledger and not its keys: then none.
+  func publicKeys() throws(TransferError) -> [VerifyingKey] {
+    if access(path, R_OK) != 0, errno == EACCES { return [] }
+    return try keys().map(\.verifier)
+  }
+
+  private func lines() throws(TransferError) -> [String] {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return [] }
@@ -35,8 +57,7 @@ struct LogKeyFile {
       throw TransferError(
         .storeUnsuitable, "open the key", NameBytes(path), cause: "others may read or write it", remedy: "chmod 600")
     }
-    let text = String(decoding: try bytes(descriptor), as: UTF8.self)
-    return text.split(separator: "\n").compactMap { SigningKey(secretText: String($0)) }
+    return String(decoding: try bytes(descriptor), as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
   private func bytes(_ descriptor: Int32) throws(TransferError) -> [UInt8] {
@@ -49,16 +70,42 @@ struct LogKeyFile {
     }
   }
 
-  /// One write: a line of another process comes before or after it. It begins with a newline, which ends what a power
-  /// cut may have left.
   private func add(_ key: SigningKey) throws(TransferError) {
-    let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let descriptor = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
+    if descriptor >= 0 {
+      defer { close(descriptor) }
+      try write(key, to: descriptor)
+    } else if errno == ENOENT {
+      try make(with: key)
+    } else {
+      throw failure("open", errno)
+    }
+    try syncFolder()
+  }
+
+  /// Under its name when its content is durable. Another process may have been first: then its file stays.
+  private func make(with key: SigningKey) throws(TransferError) {
+    var name = Array("\(path)-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
     guard descriptor >= 0 else { throw failure("make", errno) }
-    defer { close(descriptor) }
-    let line = Array("\n\(key.secretText)\n".utf8)
-    guard write(descriptor, line, line.count) == line.count, fsync(descriptor) == 0 else {
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    defer {
+      close(descriptor)
+      unlink(name)
+    }
+    try write(key, to: descriptor)
+    guard link(name, path) == 0 || errno == EEXIST else { throw failure("make", errno) }
+  }
+
+  /// One write: a line of another process comes before or after it.
+  private func write(_ key: SigningKey, to descriptor: Int32) throws(TransferError) {
+    let line = Array("\(key.secretText)\n".utf8)
+    guard Glibc.write(descriptor, line, line.count) == line.count, fsync(descriptor) == 0 else {
       throw failure("write", errno)
     }
+  }
+
+  private func syncFolder() throws(TransferError) {
     let folder = open(StoreFile.split(path).folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { if folder >= 0 { close(folder) } }
     guard folder >= 0, fsync(folder) == 0 else { throw failure("write", errno) }

@@ -9,10 +9,11 @@ public struct LedgerSeal: Sendable, Hashable {
   public let head: String
   /// The checkpoint as a signed note: https://c2sp.org/tlog-checkpoint
   public let note: String
-  /// The public key in the form of Go's package sumdb/note: `name+keyid+base64`.
-  public let publicKey: String
+  /// The public key in the form of Go's package sumdb/note: `name+keyid+base64`; nil where a seal was kept whose key
+  /// the ledger does not have.
+  public let publicKey: String?
 
-  package init(origin: String, leaves: Int64, head: String, note: String, publicKey: String) {
+  package init(origin: String, leaves: Int64, head: String, note: String, publicKey: String?) {
     (self.origin, self.leaves, self.head, self.note, self.publicKey) = (origin, leaves, head, note, publicKey)
   }
 }
@@ -45,14 +46,33 @@ public struct SealComparison: Sendable, Hashable {
   }
 }
 
-/// A receipt with the proof that it is in the log.
-public struct ProvenReceipt: Sendable, Hashable {
+/// A receipt of a file that is done.
+public struct StoredReceipt: Sendable, Hashable {
   public let file: FileID
   public let path, key: NameBytes
   public let receipt: ReceiptRow
   /// Which one of the file, from 1, and what was found, of a later one.
   public let number: Int64
   public let finding: String?
+
+  /// In hexadecimal; nil where another digest is known or none.
+  public var sha256: String? {
+    let prefix = "sha256:"
+    guard let digest = receipt.digest, digest.hasPrefix(prefix) else { return nil }
+    return String(digest.dropFirst(prefix.count))
+  }
+
+  package init(
+    file: FileID, path: NameBytes, key: NameBytes, receipt: ReceiptRow, number: Int64, finding: String?
+  ) {
+    (self.file, self.path, self.key, self.receipt) = (file, path, key, receipt)
+    (self.number, self.finding) = (number, finding)
+  }
+}
+
+/// The same with the proof that it is in the log.
+public struct ProvenReceipt: Sendable, Hashable {
+  public let stored: StoredReceipt
   /// Its place in the log, from 0.
   public let index: Int64
   /// The bytes that its leaf is the hash of: docs/receipts.md.
@@ -60,11 +80,7 @@ public struct ProvenReceipt: Sendable, Hashable {
   /// https://c2sp.org/tlog-proof
   public let proof: String
 
-  package init(
-    file: FileID, path: NameBytes, key: NameBytes, receipt: ReceiptRow, number: Int64, finding: String?, index: Int64,
-    leaf: [UInt8], proof: String
-  ) {
-    (self.file, self.path, self.key, self.receipt) = (file, path, key, receipt)
-    (self.number, self.finding, self.index, self.leaf, self.proof) = (number, finding, index, leaf, proof)
+  package init(_ stored: StoredReceipt, index: Int64, leaf: [UInt8], proof: String) {
+    (self.stored, self.index, self.leaf, self.proof) = (stored, index, leaf, proof)
   }
 }

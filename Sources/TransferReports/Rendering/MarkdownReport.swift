@@ -30,8 +30,15 @@ public enum MarkdownReport {
 
   private static func line(_ fact: Fact, _ words: String) -> String {
     let title = fact.heading.title ?? ""
+    if title.isEmpty, words.dropLast().contains("\n") { return block(words) }
     let text = escaped(words.hasSuffix("\n") ? String(words.dropLast()) : words)
     return title.isEmpty ? "\(text)\n\n" : "- **\(escaped(sentence(title)))**: \(text)\n"
+  }
+
+  /// Text of several lines as it is: an indented code block, in which no character begins anything.
+  private static func block(_ words: String) -> String {
+    let lines = words.split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.map { $0.isEmpty ? "\n" : "    \($0.replacing("\r", with: " "))\n" }.joined()
   }
 
   /// Header and rows.

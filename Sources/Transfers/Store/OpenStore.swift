@@ -42,7 +42,16 @@ package final class OpenStore: Sendable {
     ReceiptProver(prover: try ledger.logProver(withReceipts: withReceipts), ledger: ledger)
   }
 
-  func compare(seal: String) throws(TransferError) -> SealComparison { try ledger.compare(seal: seal) }
+  func prover(
+    sealedAs note: String
+  ) throws(TransferError) -> (comparison: SealComparison, prover: ReceiptProver?) {
+    let (comparison, prover) = try ledger.logProver(sealedAs: note)
+    return (comparison, prover.map { ReceiptProver(prover: $0, ledger: ledger) })
+  }
+
+  func compare(seal: String, key: String?) throws(TransferError) -> SealComparison {
+    try ledger.compare(seal: seal, key: key)
+  }
 
   /// Idempotent; so is forgetting the value.
   package func close() { ledger.close() }

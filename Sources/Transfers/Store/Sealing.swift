@@ -24,14 +24,23 @@ extension OpenStore {
     return (prover.seal, comparison, proof)
   }
 
-  /// Compares the log with the seal in `file`, which was kept elsewhere.
-  /// - Throws: `.usage` for a file that holds no seal of this store.
-  package func compare(sealIn file: NameBytes) throws(TransferError) -> SealComparison {
-    try compare(seal: try Self.seal(in: file))
+  /// Compares the log with the seal in `file`, which was kept elsewhere; signed with `key`, where that is given.
+  /// - Throws: `.usage` for a file that holds no seal of this store, and for what is no public key.
+  package func compare(sealIn file: NameBytes, key: String?) throws(TransferError) -> SealComparison {
+    try compare(seal: try Self.seal(in: file), key: key)
   }
 
   /// Reads the whole log once, and then proves receipts of ``StoreReader/provenReceipts(_:after:limit:by:)``.
   package func receiptProver() throws(TransferError) -> ReceiptProver { try prover(withReceipts: true) }
+
+  /// The same by the seal in `file`, which was kept: it makes no seal and needs no key. nil where the log does not
+  /// begin with it; then the comparison says why.
+  /// - Throws: `.usage` for a file that holds no seal of this store.
+  package func receiptProver(
+    sealedIn file: NameBytes
+  ) throws(TransferError) -> (comparison: SealComparison, prover: ReceiptProver?) {
+    try prover(sealedAs: try Self.seal(in: file))
+  }
 
   private static func seal(in file: NameBytes) throws(TransferError) -> String {
     let path = String(decoding: file.bytes, as: UTF8.self)
@@ -50,6 +59,11 @@ package struct ReceiptProver {
   let ledger: Ledger
   package var seal: LedgerSeal { prover.seal }
 
+  /// A statement about the store, signed with its key, as a DSSE envelope in JSON.
+  package func envelope(of payload: [UInt8], type: String) throws(TransferError) -> String {
+    try prover.envelope(of: payload, type: type)
+  }
+
   fileprivate func consistency(
     with note: String
   ) throws(TransferError) -> (comparison: SealComparison, proof: SealConsistency?) {
@@ -59,7 +73,14 @@ package struct ReceiptProver {
 
 extension StoreReader {
   /// The receipts of the next files that are done, at most `limit` files after number `after`, and the number of the
-  /// last of these files; nil at the end. Receipts that were recorded after the prover was made are left out.
+  /// last of these files; nil at the end.
+  package func storedReceipts(
+    _ filter: RowFilter, after: Int64, limit: Int
+  ) throws -> (receipts: [StoredReceipt], last: Int64?) {
+    try reader.storedReceipts(filter, after: after, limit: limit)
+  }
+
+  /// The same with their proofs. Receipts that were recorded after the prover's seal are left out.
   package func provenReceipts(
     _ filter: RowFilter, after: Int64, limit: Int, by prover: ReceiptProver
   ) throws -> (receipts: [ProvenReceipt], last: Int64?) {

@@ -10,19 +10,28 @@ struct StoreCheckCommand: Command {
     discussion: """
       Also compares every receipt, ended request and event with the log, whose leaves are their hashes. Somebody who may \
       write the ledger can rewrite rows and log together; only a seal of "transfers store seal" that is kept elsewhere \
-      tells then: --seal FILE checks that the log still begins with what was sealed.
+      tells then: --seal FILE checks that the log still begins with what was sealed. Who signed it is told by the key file \
+      beside the ledger, or by --key, for those who may read the ledger and not its key.
       """)
 
   @Option(help: ArgumentHelp("Compare the log with this seal too.", valueName: "file"), completion: .file())
   var seal: NameBytes?
+  @Option(
+    help: ArgumentHelp(
+      "With --seal: the public key that must have signed it, as its owner published it.", valueName: "public key"))
+  var key: String?
   @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    if key != nil, seal == nil { throw ValidationError("--key is the key of a seal; give --seal FILE too") }
+  }
 
   func execute(_ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     let whole = try LedgerAccess.read(ledger) { try $0.wholeCheck() }
     let comparison = try seal.map { file throws(CommandFailure) in
-      try failing { () throws(TransferError) in try ledger.compare(sealIn: file) }
+      try failing { () throws(TransferError) in try ledger.compare(sealIn: file, key: key) }
     }
     let check = comparison.map(whole.with) ?? whole
     let value = StoreCheckOutput(check, comparison)

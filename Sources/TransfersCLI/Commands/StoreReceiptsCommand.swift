@@ -11,81 +11,114 @@ struct StoreReceiptsCommand: Command {
       One row for each receipt of the files that are done. In JSON, CSV and the other forms for programs each carries the \
       bytes of its leaf in the log, the path from there to the head of the log (https://c2sp.org/tlog-proof) and the \
       checkpoint, signed with the ledger's key: see "transfers store seal". tools/verify-receipt.py checks them without \
-      the ledger. --sha256sum prints lines for "sha256sum -c" instead, of files whose SHA-256 is known.
+      the ledger. With --seal they belong to a seal that was kept, and nothing is signed anew; receipts that are newer than \
+      it are left out. --sha256sum prints lines for "sha256sum -c" instead, of files whose SHA-256 is known. --bagit \
+      writes the tag files of a bag (RFC 8493) into a folder: its payload, data/KEY, is what arrived.
 
       Examples:
         transfers store receipts --batch nightly --json -o receipts.json
+        transfers store receipts --seal 2026-10.seal --json
         transfers store receipts --sha256sum | sha256sum -c
+        transfers store receipts --batch nightly --bagit bag/
       """)
 
   @OptionGroup(title: "Selection") var rows: SelectionOptions
   @Flag(name: .customLong("sha256sum"), help: "Print a digest and a path a line, as sha256sum does.")
   var printsSums = false
+  @Option(
+    help: ArgumentHelp("Write bagit.txt, bag-info.txt and manifest-sha256.txt into this folder.", valueName: "dir"),
+    completion: .directory)
+  var bagit: NameBytes?
+  @Option(
+    help: ArgumentHelp("Prove that they belong to this seal, which was kept.", valueName: "file"), completion: .file())
+  var seal: NameBytes?
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    guard printsSums, common.format != .table || common.columns != nil else { return }
-    throw ValidationError("--sha256sum is a form of its own; leave out --format, --json and --columns")
+    if printsSums, common.format != .table || common.columns != nil {
+      throw ValidationError("--sha256sum is a form of its own; leave out --format, --json and --columns")
+    }
+    if [printsSums, bagit != nil, seal != nil].filter(\.self).count > 1 {
+      throw ValidationError("--sha256sum, --bagit and --seal exclude each other")
+    }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     let filter = try rows.filter(ledger, context).withHidden
-    let prover = try failing { () throws(TransferError) in try ledger.receiptProver() }
-    if printsSums { return try printSums(ledger, filter, prover, context) }
+    if printsSums { return try printSums(ledger, filter, context) }
+    if let bagit { return try writeBag(in: bagit, ledger, filter, context) }
+    let prover = try prover(ledger)
     var printer = RowPrinter(
       schema: "transfers.store.receipts/1", store: try StoreIdentity(ledger), filters: rows.filters, common, context)
-    try forEachPage(ledger, filter, prover) { page in
-      printer.print(FigureTable(ReceiptFigures.columns, page))
-      return !printer.isClosed
+    try Self.forEachPage { after throws(CommandFailure) in
+      let page = try LedgerAccess.read(ledger) { try $0.provenReceipts(filter, after: after, limit: 200, by: prover) }
+      printer.print(FigureTable(ReceiptFigures.proven, page.receipts))
+      return printer.isClosed ? nil : page.last
     }
     try printer.finish(empty: "no receipts", summary: Self.summary(prover.seal))
   }
 
+  private func prover(_ ledger: OpenStore) throws(CommandFailure) -> ReceiptProver {
+    guard let seal else { return try failing { () throws(TransferError) in try ledger.receiptProver() } }
+    let (comparison, prover) = try failing { () throws(TransferError) in try ledger.receiptProver(sealedIn: seal) }
+    if let prover { return prover }
+    throw StoreSealCommand.failure(of: comparison, "receipts of \"\(seal)\"")
+  }
+
   /// Each page is one short look at the ledger, so that a slow reader of the output holds nothing back there.
-  private func forEachPage(
-    _ ledger: OpenStore, _ filter: RowFilter, _ prover: ReceiptProver, _ body: ([ProvenReceipt]) -> Bool
-  ) throws(CommandFailure) {
+  private static func forEachPage(_ body: (Int64) throws(CommandFailure) -> Int64?) throws(CommandFailure) {
     var next: Int64? = 0
-    while let after = next {
-      let page = try LedgerAccess.read(ledger) { try $0.provenReceipts(filter, after: after, limit: 200, by: prover) }
-      guard body(page.receipts) else { return }
-      next = page.last
-    }
+    while let after = next { next = try body(after) }
   }
 
   private static func summary(_ seal: LedgerSeal) -> FigureObject {
     FigureObject([
       ("origin", .text(seal.origin)), ("leaves", .integer(seal.leaves)), ("head", .text(seal.head)),
-      ("public_key", .text(seal.publicKey)),
+      ("public_key", Cell(seal.publicKey)),
     ])
   }
 
-  private func printSums(
-    _ ledger: OpenStore, _ filter: RowFilter, _ prover: ReceiptProver, _ context: Context
-  ) throws(CommandFailure) {
+  private func printSums(_ ledger: OpenStore, _ filter: RowFilter, _ context: Context) throws(CommandFailure) {
     var others = 0
-    try forEachPage(ledger, filter, prover) { page in
-      for receipt in page where receipt.number == 1 {
+    try Self.forEachPage { after throws(CommandFailure) in
+      let page = try LedgerAccess.read(ledger) { try $0.storedReceipts(filter, after: after, limit: 200) }
+      for receipt in page.receipts where receipt.number == 1 {
         if let line = SumLine.of(receipt) { context.out.write(line) } else { others += 1 }
       }
-      return context.out.state == .open
+      return context.out.state == .open ? page.last : nil
     }
     context.out.markComplete()
-    if others > 0, !common.quiet {
-      context.err.writeLine("\(Quantity.count(others, "file")) without a known SHA-256 left out")
+    remark(on: others, context)
+  }
+
+  private func remark(on others: Int, _ context: Context) {
+    guard others > 0, !common.quiet else { return }
+    context.err.writeLine("\(Quantity.count(others, "file")) without a known SHA-256 left out")
+  }
+
+  private func writeBag(
+    in folder: NameBytes, _ ledger: OpenStore, _ filter: RowFilter, _ context: Context
+  ) throws(CommandFailure) {
+    var bag = ReceiptBag()
+    try Self.forEachPage { after throws(CommandFailure) in
+      let page = try LedgerAccess.read(ledger) { try $0.storedReceipts(filter, after: after, limit: 200) }
+      for receipt in page.receipts where receipt.number == 1 { bag.add(receipt) }
+      return page.last
     }
+    let store = try StoreIdentity(ledger)
+    try bag.write(into: folder, store: ledger.path, wallMs: context.clock.wallMs)
+    let value = BagOutput(folder: folder, files: bag.files, bytes: bag.bytes, leftOut: bag.leftOut)
+    try common.print(value, store: store, filters: rows.filters, context)
   }
 }
 
 /// A line as `sha256sum` of GNU coreutils writes and reads it.
 enum SumLine {
   /// nil where the receipt names no SHA-256.
-  static func of(_ receipt: ProvenReceipt) -> [UInt8]? {
-    let prefix = "sha256:"
-    guard let digest = receipt.receipt.digest, digest.hasPrefix(prefix) else { return nil }
-    return line(String(digest.dropFirst(prefix.count)), receipt.path.bytes)
+  static func of(_ receipt: StoredReceipt) -> [UInt8]? {
+    receipt.sha256.map { line($0, receipt.path.bytes) }
   }
 
   /// A name with a backslash or the end of a line is escaped, and a backslash in front says so. Source: GNU coreutils

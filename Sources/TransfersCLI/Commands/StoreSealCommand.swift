@@ -35,12 +35,15 @@ struct StoreSealCommand: Command {
       return try common.print(SealOutput(seal, nil), store: StoreIdentity(ledger), context)
     }
     let (seal, comparison, proof) = try failing { () throws(TransferError) in try ledger.sealing(since: since) }
-    if let finding = comparison.findings.first {
-      throw CommandFailure(
-        .store, code: "store.invariant", "seal since \"\(since)\": \(printable(finding.detail))",
-        remedy: "keep a copy of the file and its -wal, and compare with your backups")
-    }
+    guard comparison.findings.isEmpty else { throw Self.failure(of: comparison, "seal since \"\(since)\"") }
     try common.print(SealOutput(seal, proof), store: StoreIdentity(ledger), context)
+  }
+
+  /// For a log that does not begin with what was sealed.
+  static func failure(of comparison: SealComparison, _ operation: String) -> CommandFailure {
+    CommandFailure(
+      .store, code: "store.invariant", "\(operation): \(printable(comparison.findings.first?.detail ?? ""))",
+      remedy: "keep a copy of the file and its -wal, and compare with your backups")
   }
 }
 

@@ -5,14 +5,12 @@ enum DocumentCatalog {
   static let shapes: [ReportShape] = (reports + lists).sorted { $0.schema < $1.schema }
 
   private static let reports: [ReportShape] = [
-    AddOutput.form.shape, BatchesReport.form.shape, ChunksReport.form.shape, CompletionsOutput.form.shape,
-    ControlOutput.form.shape,
-    DoctorOutput.form.shape, FailuresReport.form.shape, HelpOutput.form.shape, HostsReport.form.shape,
-    IntegrityReport.form.shape, LatencyReport.form.shape, PeriodsReport.form.shape, ProfileCheckOutput.form.shape,
-    ProfileShowOutput.form.shape,
-    ProfileTryOutput.form.shape, RetriesReport.form.shape, RunOutput.form.shape, SealOutput.form.shape,
-    SetOutput.form.shape, SlowReport.form.shape, ShownAttempt.form.shape, ShownBatch.form.shape, ShownChunk.form.shape,
-    ShownFile.form.shape,
+    AddOutput.form.shape, BagOutput.form.shape, BatchesReport.form.shape, ChunksReport.form.shape,
+    CompletionsOutput.form.shape, ControlOutput.form.shape, DoctorOutput.form.shape, FailuresReport.form.shape,
+    HelpOutput.form.shape, HostsReport.form.shape, IntegrityReport.form.shape, LatencyReport.form.shape,
+    PeriodsReport.form.shape, ProfileCheckOutput.form.shape, ProfileShowOutput.form.shape, ProfileTryOutput.form.shape,
+    RetriesReport.form.shape, RunOutput.form.shape, SealOutput.form.shape, SetOutput.form.shape,
+    ShownAttempt.form.shape, ShownBatch.form.shape, ShownChunk.form.shape, ShownFile.form.shape, SlowReport.form.shape,
     StatusOutput.form.shape, StoreCheckOutput.form.shape, StoreCopyOutput.form.shape, StorePathOutput.form.shape,
     StoreSchemaOutput.form.shape, StoreStatusOutput.form.shape, SummaryOutput.form.shape, ThroughputReport.form.shape,
     WaitOutput.form.shape, WasteReport.form.shape, WhyFigures.form.shape,
@@ -30,7 +28,7 @@ enum DocumentCatalog {
     ReportShape(list: "transfers.profile.list/1", ProfileListCommand.columns),
     ReportShape(list: "transfers.report.attempts/1", AttemptFigures.columns),
     ReportShape(list: "transfers.report.files/1", FileFigures.columns),
-    ReportShape(list: "transfers.store.receipts/1", ReceiptFigures.columns),
+    ReportShape(list: "transfers.store.receipts/1", ReceiptFigures.proven),
     ReportShape(list: "transfers.verify/1", VerifyCommand.columns),
   ]
 }

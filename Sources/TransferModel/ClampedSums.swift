@@ -1,0 +1,25 @@
+infix operator +| : AdditionPrecedence
+infix operator -| : AdditionPrecedence
+infix operator *| : MultiplicationPrecedence
+infix operator +|= : AssignmentPrecedence
+
+/// Sums of what a ledger holds. A ledger can have been changed by anybody who may write it, and times and counts near
+/// 2^63 must not end the program: what does not fit becomes the nearest number that does.
+extension FixedWidthInteger where Self: SignedInteger {
+  public static func +| (a: Self, b: Self) -> Self {
+    let (sum, overflows) = a.addingReportingOverflow(b)
+    return overflows ? (b > 0 ? .max : .min) : sum
+  }
+
+  public static func -| (a: Self, b: Self) -> Self {
+    let (difference, overflows) = a.subtractingReportingOverflow(b)
+    return overflows ? (b > 0 ? .min : .max) : difference
+  }
+
+  public static func *| (a: Self, b: Self) -> Self {
+    let (product, overflows) = a.multipliedReportingOverflow(by: b)
+    return overflows ? ((a > 0) == (b > 0) ? .max : .min) : product
+  }
+
+  public static func +|= (a: inout Self, b: Self) { a = a +| b }
+}

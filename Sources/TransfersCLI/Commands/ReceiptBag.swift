@@ -1,0 +1,92 @@
+import Transfers
+import TransferModel
+import TransferReports
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The tag files of a bag whose payload is what arrived: RFC 8493.
+struct ReceiptBag {
+  private struct Payload {
+    var digest: String
+    var bytes: Int64
+  }
+
+  /// By the name in the manifest: what was sent last to a key stands for it.
+  private var payloads: [String: Payload] = [:]
+  /// Files without a known SHA-256 or size, and those whose key can be no name in a bag.
+  private(set) var leftOut = 0
+  var files: Int { payloads.count }
+  var bytes: Int64 { payloads.values.reduce(0) { $0 +| $1.bytes } }
+
+  mutating func add(_ receipt: StoredReceipt) {
+    guard let digest = receipt.sha256, let bytes = receipt.receipt.size, let name = Self.name(receipt.key) else {
+      leftOut += 1
+      return
+    }
+    payloads[name] = Payload(digest: digest, bytes: bytes)
+  }
+
+  /// Below `data/`, with what would end a line escaped: section 2.1.3. nil for a name that is not UTF-8, and for one
+  /// that leads out of the bag.
+  static func name(_ key: NameBytes) -> String? {
+    guard let text = String(validating: key.bytes, as: UTF8.self) else { return nil }
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) else { return nil }
+    let escapes: [Unicode.Scalar: String] = ["%": "%25", "\n": "%0A", "\r": "%0D"]
+    return text.unicodeScalars.reduce(into: "data/") { name, scalar in
+      if let escape = escapes[scalar] { name += escape } else { name.unicodeScalars.append(scalar) }
+    }
+  }
+
+  /// The folder is made where it is not there. Each file is there as a whole or not at all.
+  func write(into folder: NameBytes, store: String, wallMs: Int64) throws(CommandFailure) {
+    let path = folder.bytes.map { CChar(bitPattern: $0) } + [0]
+    guard !folder.isEmpty, mkdir(path, 0o777) == 0 || errno == EEXIST else {
+      let cause = String(cString: strerror(errno))
+      throw CommandFailure(.error, code: "output", "make \"\(folder)\": \(cause)", remedy: "another --bagit")
+    }
+    for (name, text) in tagFiles(wallMs) {
+      let file = try OutputFile(NameBytes(folder.bytes + Array("/\(name)".utf8)), store: store)
+      file.stream.write(Array(text.utf8))
+      try file.keep()
+    }
+  }
+
+  /// The manifest last: a bag without one is not taken for a whole one.
+  private func tagFiles(_ wallMs: Int64) -> [(name: String, text: String)] {
+    let manifest = payloads.sorted { $0.key < $1.key }.map { "\($0.value.digest)  \($0.key)\n" }.joined()
+    let info = """
+      Bag-Software-Agent: transfers \(TransferClient.version)
+      Bagging-Date: \(Timestamp.rfc3339(wallMs).prefix(10))
+      Payload-Oxum: \(bytes).\(files)
+
+      """
+    return [
+      ("bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"), ("bag-info.txt", info),
+      ("manifest-sha256.txt", manifest),
+    ]
+  }
+}
+
+/// What `store receipts --bagit` wrote.
+struct BagOutput: OutputValue {
+  let folder: NameBytes
+  let files: Int
+  let bytes: Int64
+  let leftOut: Int
+
+  static let form = ReportForm<BagOutput>(
+    "transfers.store.bag/1",
+    [
+      .facts([
+        .name("folder", "folder") { $0.folder },
+        .integer("files", "files") { $0.files },
+        .bytes("bytes", "size") { $0.bytes },
+        .integer("left_out", "without a known SHA-256 or a name in a bag") { $0.leftOut },
+      ])
+    ])
+}
