@@ -1,19 +1,15 @@
 #!/usr/bin/env python3
-"""Checks receipts of `transfers` and seals of its log, without the program and without its ledger.
+"""Checks receipts and certificates of `transfers` and seals of its log, without the program and without its ledger.
 
   tools/verify-receipt.py [--key KEY] [--seal FILE] receipts RECEIPTS     of `transfers store receipts --json`
+  tools/verify-receipt.py [--key KEY] [--seal FILE] certificate FILE      of `transfers prove -o FILE`
   tools/verify-receipt.py [--key KEY] seals OLD NEW     OLD of `store seal`, NEW of `store seal --json --since OLD`
 KEY is the public key as its owner published it, `public_key` of `transfers store seal --json`. Without it the key in
-the files is believed, which does not tell who made them. With --seal the receipts must belong to the log of FILE, a
-seal that was kept elsewhere. Ends with 0 when everything holds, 1 when something does not, 2 when an input cannot be
-read. Needs the package `cryptography` (Debian: python3-cryptography); docs/receipts.md says what is checked.
+the files is believed, which does not tell who made them. With --seal they must belong to FILE, a seal that was kept
+elsewhere. Ends with 0 when all holds, 1 when something does not, 2 when an input cannot be read. Needs the package
+`cryptography` (Debian: python3-cryptography); docs/receipts.md says what is checked.
 """
-import argparse
-import base64
-import datetime
-import hashlib
-import json
-import sys
+import argparse, base64, datetime, hashlib, json, sys  # noqa: E401
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -22,8 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 COMPARED = "bytes confirmed_by digest remote_digest etag version_id request_id server_date location proof_note".split()
 RECEIPT = "encoding kind file n uid batch generation is_download path key mtime_ns finding bytes attempt".split()
 RECEIPT += COMPARED[1:] + ["recorded_at"]
-
-
+TYPES = ["application/vnd.in-toto+json", "https://in-toto.io/Statement/v1", "https://transfers.invalid/delivery/v1"]
 # What does not hold ends in one of these: what is required here, and what other bytes than receipts lead to.
 BROKEN = (InvalidSignature, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
@@ -32,20 +27,15 @@ def require(holds, text):
     if not holds:
         raise ValueError(text)
 
-
-def sha256(data):
-    return hashlib.sha256(data).digest()
-
-
 def unbase64(text):
-    data = base64.b64decode(text, validate=True)
-    require(base64.b64encode(data).decode() == text, "not base64 as it is written")
+    require(base64.b64encode(data := base64.b64decode(text, validate=True)).decode() == text, "not base64 as it is")
     return data
 
+def sha256(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
 
-def node(left, right):
-    return sha256(b"\x01" + left + right)
-
+def joined(node, sibling, is_left):
+    return sha256(b"\x01", *((sibling, node) if is_left else (node, sibling)))
 
 def read(path):
     with open(path, encoding="utf-8") as file:
@@ -65,24 +55,16 @@ def climb(place, last, path, join):
     require(last == 0, "the proof is too short")
 
 
-def head_above(leaf, index, size, path):
-    require(0 <= index < size, "the leaf lies outside of the tree")
-    found = [leaf]
-    climb(index, size - 1, path, lambda h, left: found.append(node(h, found[-1]) if left else node(found[-1], h)))
-    return found[-1]
-
-
 def require_consistent(old, old_head, new, new_head, proof):
     require(0 <= old <= new, f"the older seal has {old} leaves, the newer one {new}")
     if old in (0, new):
-        return require(old_head == (new_head if old == new else sha256(b"")) and not proof, "the heads differ")
+        return require(old_head == (new_head if old else sha256()) and not proof, "the heads differ")
     first, *rest = ([old_head] if old & (old - 1) == 0 else []) + proof
     place, last, before, after = old - 1, new - 1, [first], [first]
 
     def join(other, is_left):
-        if is_left:
-            before.append(node(other, before[-1]))
-        after.append(node(other, after[-1]) if is_left else node(after[-1], other))
+        before.append(joined(before[-1], other, True) if is_left else before[-1])
+        after.append(joined(after[-1], other, is_left))
 
     while place & 1:
         place, last = place >> 1, last >> 1
@@ -93,7 +75,7 @@ def require_consistent(old, old_head, new, new_head, proof):
 def parse_key(text):
     name, key_id, data = text.split("+", 2)
     data = unbase64(data)
-    require(sha256(name.encode() + b"\n" + data)[:4].hex() == key_id and data[0] == 1, "not an Ed25519 key of its id")
+    require(sha256(name.encode(), b"\n", data)[:4].hex() == key_id and data[0] == 1, "not an Ed25519 key of its id")
     return name, bytes.fromhex(key_id), Ed25519PublicKey.from_public_bytes(data[1:])
 
 
@@ -113,28 +95,24 @@ def open_checkpoint(note, key):
 
 def decode(data, at=0):
     """The item of CBOR (RFC 8949) at a place, and the place behind it: as much of it as leaves are made of."""
+    if data[at] == 0xF6:
+        return None, at + 1
     major, value, at = data[at] >> 5, data[at] & 31, at + 1
-    if data[at - 1] == 0xF6:
-        return None, at
     require(value < 28 and major < 5, "no leaf")
     if value >= 24:
-        width = 1 << (value - 24)
-        value, at = int.from_bytes(data[at : at + width], "big"), at + width
+        at, value = at + (width := 1 << value - 24), int.from_bytes(data[at : at + width], "big")
     if major < 2:
         return (-1 - value if major else value), at
+    items, part = [], data[at : at + value]
     if major < 4:
-        part = data[at : at + value]
         return (part if major == 2 else part.decode("utf-8", "replace")), at + value
-    items = []
     while len(items) < value:
-        item, at = decode(data, at)
-        items.append(item)
+        items, at = [*items, (found := decode(data, at))[0]], found[1]
     return items, at
 
 
 def check_receipt(row, key, seal):
-    leaf = unbase64(row["leaf_bytes"])
-    items, end = decode(leaf)
+    items, end = decode(leaf := unbase64(row["leaf_bytes"]))
     logged = dict(zip(RECEIPT, items))
     require((end, len(items), items[:2]) == (len(leaf), len(RECEIPT), [1, "receipt"]), "the leaf is no receipt")
     require((f"f{logged['file']}", logged["finding"] or "stored") == (row["file"], row["finding"]), "another leaf")
@@ -148,15 +126,16 @@ def check_receipt(row, key, seal):
     lines, checkpoint = row["proof"].split("\n\n", 1)
     require(lines.split("\n")[:2] == ["c2sp.org/tlog-proof@v1", f"index {row['leaf']}"], "not a proof of this leaf")
     leaves, head = open_checkpoint(checkpoint, key)
-    found = head_above(sha256(b"\x00" + leaf), row["leaf"], leaves, [*map(unbase64, lines.split("\n")[2:])])
-    require(found == head, "the path does not lead to the head")
+    require(0 <= row["leaf"] < leaves, "the leaf lies outside of the tree")
+    found, path = [sha256(b"\x00", leaf)], map(unbase64, lines.split("\n")[2:])
+    climb(row["leaf"], leaves - 1, path, lambda other, is_left: found.append(joined(found[-1], other, is_left)))
+    require(found[-1] == head, "the path does not lead to the head")
     require(seal in (None, (leaves, head)), "its checkpoint is not the seal that was kept")
 
 
 def check_receipts(document, asked):
     key = parse_key(asked.key or document["summary"]["public_key"])
-    seal = open_checkpoint(read(asked.seal)["data"]["checkpoint"], key) if asked.seal else None
-    wrong, seen = 0, set()
+    seal, wrong, seen = asked.seal and open_checkpoint(asked.seal, key), 0, set()
     require(isinstance(document["data"], list) and document["data"], "there is no receipt in it")
     for row in document["data"]:
         try:
@@ -169,7 +148,26 @@ def check_receipts(document, asked):
     return bool(wrong)
 
 
+def check_certificate(envelope, asked):
+    """An in-toto Statement in a DSSE envelope: nothing of the payload is believed before its signature is checked."""
+    payload, kind = unbase64(envelope["payload"]), envelope["payloadType"]
+    said = (statement := json.loads(payload))["predicate"]
+    name, key_id, public = key = parse_key(asked.key or said["public_key"])
+    [signature] = [one["sig"] for one in envelope["signatures"] if one["keyid"] == f"{name}+{key_id.hex()}"]
+    public.verify(unbase64(signature), b"DSSEv1 %d %s %d %s" % (len(kind), kind.encode(), len(payload), payload))
+    require([kind, statement["_type"], statement["predicateType"]] == TYPES, "it is of another kind")
+    seal = open_checkpoint(said["checkpoint"], key)
+    require(not asked.seal or open_checkpoint(asked.seal, key) == seal, "its checkpoint is not the seal that was kept")
+    require(all(len(bytes.fromhex(one["digest"]["sha256"])) == 32 for one in statement["subject"]), "not a SHA-256")
+    files = [one["annotations"] for one in statement["subject"]] + said["without_sha256"]
+    require(len({one["leaf"] for one in files} & set(range(seal[0]))) == len(files), "receipts that are not in the log")
+    counted = len(files), sum(one["bytes"] or 0 for one in files)
+    require((said["files"].get("done", 0), said["bytes"]) == counted, "not as many files or bytes as it says")
+    print(f"ok: {len(files)} files arrived, {len(said['without_sha256'])} of them without a known SHA-256")
+
+
 def check_seals(old, new, asked):
+    old, new = old["data"], new["data"]
     key = parse_key(asked.key or new["public_key"])
     (leaves, head), (later, later_head) = (open_checkpoint(d["checkpoint"], key) for d in (old, new))
     require_consistent(leaves, head, later, later_head, [*map(unbase64, new.get("consistency", {}).get("proof", []))])
@@ -180,16 +178,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--key")
     parser.add_argument("--seal")
-    parser.add_argument("what", choices=("receipts", "seals"))
+    checks = {"receipts": check_receipts, "certificate": check_certificate, "seals": check_seals}
+    parser.add_argument("what", choices=checks)
     parser.add_argument("files", nargs="+")
     asked = parser.parse_args()
-    if len(asked.files) != (1 if asked.what == "receipts" else 2):
-        parser.error("receipts takes one file, seals takes two")
+    if len(asked.files) != (2 if asked.what == "seals" else 1):
+        parser.error("seals takes two files, the others one")
     if not asked.key:
         print("the key is that of the files themselves: it does not tell who made them", file=sys.stderr)
     try:
-        found = [read(path) for path in asked.files]
-        return check_receipts(*found, asked) if asked.what == "receipts" else check_seals(*[d["data"] for d in found], asked)
+        asked.seal = asked.seal and read(asked.seal)["data"]["checkpoint"]
+        return checks[asked.what](*map(read, asked.files), asked)
     except OSError as error:
         parser.error(str(error))
     except BROKEN as error:

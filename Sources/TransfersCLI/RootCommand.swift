@@ -17,7 +17,7 @@ struct RootCommand: ParsableCommand {
       """,
     version: TransferClient.version,
     subcommands: [
-      PushCommand.self, PullCommand.self, VerifyCommand.self,
+      PushCommand.self, PullCommand.self, VerifyCommand.self, ProveCommand.self,
       AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
       WhyCommand.self, FollowCommand.self, PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self,
       ResolveCommand.self,

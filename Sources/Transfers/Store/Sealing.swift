@@ -72,6 +72,9 @@ package struct ReceiptProver {
 }
 
 extension StoreReader {
+  /// Looks at every file that the filter selects with its chunks and receipts, and at the whole log.
+  package func lossProof(_ filter: RowFilter) throws -> LossProof { try reader.lossProof(filter) }
+
   /// The receipts of the next files that are done, at most `limit` files after number `after`, and the number of the
   /// last of these files; nil at the end.
   package func storedReceipts(

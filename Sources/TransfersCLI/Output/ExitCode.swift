@@ -61,7 +61,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .locked: "another engine owns the ledger"
     case .store:
       "the ledger is missing, corrupt, newer, read-only, on a full disk, locked, or breaks an invariant"
-    case .mismatch: "an integrity check failed: content differs from what was sent, expected or recorded"
+    case .mismatch:
+      "an integrity check failed: content differs from what was sent, expected or recorded, or prove found a violation"
     case .empty: "nothing matched, only with --fail-if-empty"
     case .usage: "wrong command, option or argument; nothing was started"
     case .badData: "a list of files is wrong; nothing was started"

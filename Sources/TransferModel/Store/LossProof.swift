@@ -1,0 +1,46 @@
+/// What the ledger says of the files of a selection: that none was lost, or which may have been.
+public struct LossProof: Sendable, Hashable {
+  /// What keeps a file from being proven.
+  public struct Violation: Sendable, Hashable {
+    /// nil for one of the log.
+    public let file: FileID?
+    public let rule: Rule
+    public let detail: String
+    public let path: NameBytes?
+
+    package init(file: FileID?, _ rule: Rule, detail: String, path: NameBytes?) {
+      (self.file, self.rule, self.detail, self.path) = (file, rule, detail, path)
+    }
+  }
+
+  /// What has to hold.
+  public enum Rule: String, Sendable, Hashable, CaseIterable {
+    /// Each file is done, failed, cancelled or superseded.
+    case ended
+    /// The chunks of a file cover it without gap and overlap.
+    case tiled
+    /// Each chunk of a done file is done, and each done chunk names the attempt that succeeded.
+    case won
+    /// Each done file has its receipt, whose digests agree, and no other file has one.
+    case receipt
+    /// Nothing that was seen later says that the content is gone or another.
+    case kept
+    /// The log says what its rows say.
+    case log
+  }
+
+  public let files: [FileState: Int]
+  /// Of the done files.
+  public let bytes: Int64
+  /// At most ``most`` of each rule.
+  public let violations: [Violation]
+  /// Violations of a rule that are listed.
+  public static let most = 1_000
+
+  package init(files: [FileState: Int], bytes: Int64, violations: [Violation]) {
+    (self.files, self.bytes, self.violations) = (files, bytes, violations)
+  }
+
+  public var total: Int { files.values.reduce(0, +) }
+  public var holds: Bool { violations.isEmpty }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import Testing
+
+@testable import TransfersCLI
+
+/// `transfers prove`: the verdict, its exit code and the certificate.
+@Suite struct ProveCommandTests {
+  let program: BuiltProgram
+  private let store: String
+
+  init() throws {
+    program = try BuiltProgram()
+    store = program.folder.path + "/l.db"
+    try writeFile(program.folder.path + "/f", Array("content".utf8))
+    let receiver = try RunningReceiver(in: program.folder)
+    defer { withExtendedLifetime(receiver) {} }
+    let pushed = try program.run("push", program.folder.path + "/f", receiver.url + "/in/", "--store", store)
+    #expect(pushed.code == 0, "\(pushed.err)")
+  }
+
+  private func prove(_ words: String...) throws -> BuiltProgram.Outcome {
+    try program.run((["prove"] + words + ["--store", store]).map { Array($0.utf8) })
+  }
+
+  @Test func whatWasSentIsProven() throws {
+    let proven = try prove()
+    #expect(proven.code == 0 && proven.out == "1 file: 1 done; nothing is lost, and the log agrees\n", "\(proven.err)")
+    #expect(try prove("--json").out.contains(#""bytes":7,"cancelled":0,"done":1,"failed":0,"files":1,"ok":true"#))
+    #expect(access(store + ".key", F_OK) != 0)
+  }
+
+  @Test func aCertificateIsWritten() throws {
+    let path = program.folder.path + "/certificate.json"
+    let proven = try prove("-o", path)
+    #expect(proven.code == 0 && proven.out.isEmpty && proven.err.contains("1 done"), "\(proven.err)")
+    let text = String(decoding: try readBytes(path), as: UTF8.self)
+    #expect(text.contains(#""payloadType":"application/vnd.in-toto+json","signatures":[{"keyid":"transfers/"#))
+    #expect(try prove("-o", path, "--json").code == 64)
+  }
+
+  @Test func aViolationEndsWith8AndLeavesNoCertificate() throws {
+    let added = try program.run("add", program.folder.path + "/f", "http://127.0.0.1:9/other/", "--store", store)
+    #expect(added.code == 0, "\(added.err)")
+    let path = program.folder.path + "/certificate.json"
+    let broken = try prove("-o", path)
+    #expect(broken.code == 8 && broken.err.contains("is pending"), "\(broken.err)")
+    #expect(access(path, F_OK) != 0)
+    #expect(try prove("--state", "done").code == 0)
+  }
+}
