@@ -123,6 +123,43 @@ import TransferModel
     #expect(failures.first?.files == 1)
   }
 
+  /// Sizes, ways, times, attempts and proofs, each against the numbers that the rows say.
+  @Test func figuresOfFilesSelectThem() throws {
+    try f.shell(
+      """
+      DROP TRIGGER file_learned; DROP TRIGGER batch_fixed;
+      UPDATE file SET size = id * 100 WHERE id < 9; UPDATE batch SET direction = 'download' WHERE id = 3;
+      UPDATE file SET started_at = created_at + 10, finished_at = created_at + 10 + id * 1000, live = NULL,
+        state = 'cancelled' WHERE id IN (1, 2, 3);
+      """)
+    #expect(try found { $0.direction = .download } == [7, 8, 9])
+    #expect(try found { $0.direction = .upload } == [1, 2, 3, 4, 5, 6])
+    #expect(try found { ($0.minSize, $0.maxSize) = (300, 500) } == [3, 4, 5])
+    #expect(try found { ($0.minSize, $0.batches) = (500, [2...2]) } == [5, 6])
+    #expect(try found { $0.slowerThanMs = 1999 } == [2, 3])
+    #expect(try found { $0.slowerThanMs = 2000 } == [3])
+    #expect(try batches { $0.maxSize = 400 }.prefix(2) == [1, 2])
+    #expect(try batches { $0.slowerThanMs = 1 } == [1])
+    #expect(try found { $0.attemptCount = 1...9 }.isEmpty)
+    #expect(try found { ($0.attemptCount, $0.files) = (0...0, [4...5]) } == [4, 5])
+  }
+
+  @Test func aWindowIsAboutTheTimeThatWasAskedFor() throws {
+    let first: Int64 = 1_700_000_000_000
+    try f.shell("UPDATE file SET started_at = \(first + 5000) WHERE id = 2")
+    try f.shell(
+      """
+      UPDATE file SET started_at = \(first + 1), finished_at = \(first + 7000), live = NULL, state = 'cancelled' WHERE id = 4
+      """)
+    #expect(try found { ($0.sinceMs, $0.placedBy) = (first + 5000, .started) } == [2])
+    #expect(try found { ($0.untilMs, $0.placedBy) = (first + 5000, .started) } == [4])
+    #expect(try found { ($0.sinceMs, $0.placedBy) = (first, .finished) } == [4])
+    #expect(try found { ($0.untilMs, $0.placedBy) = (first + 1000, .created) } == [1, 2, 3])
+    #expect(try batches { ($0.sinceMs, $0.placedBy) = (first + 5000, .started) } == [1])
+    #expect(try batches { ($0.sinceMs, $0.placedBy) = (first, .finished) } == [2])
+    #expect(try batches { ($0.untilMs, $0.placedBy) = (first + 1000, .created) } == [1])
+  }
+
   @Test func attemptsHaveTheirOwnErrorsTimesAndNumbers() throws {
     let run = try f.startRun()
     try f.ledger.write { tx in

@@ -54,12 +54,22 @@ extension RowFilter {
       OR (?108 AND f.state = 'pending' AND f.not_before IS NOT NULL))
     AND (NOT ?119 OR f.hidden IS NULL)
     AND (?109 IS NULL OR EXISTS (SELECT 1 FROM json_each(CAST(?109 AS TEXT)) p WHERE CAST(f.path AS TEXT) GLOB p.value))
+    AND (?120 IS NULL OR (SELECT x.direction FROM batch x WHERE x.id = f.batch_id) = ?120)
+    AND (?121 IS NULL OR f.size >= ?121) AND (?122 IS NULL OR f.size <= ?122)
+    AND (?123 IS NULL OR f.finished_at - f.started_at > ?123)
+    AND (?124 IS NULL OR (SELECT count(*) FROM attempt x WHERE x.file_id = f.id) BETWEEN ?124 AND ?125)
+    AND (NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
+      WHERE x.file_id = f.id AND x.n = 1 AND x.confirmation <> 'none'))
+    """
+
+  private static let moment = """
+    CASE ?127 WHEN 'started' THEN f.started_at WHEN 'finished' THEN f.finished_at WHEN 'created' THEN f.created_at
+      ELSE coalesce(f.finished_at, f.created_at) END
     """
 
   private static let ofFile = """
     (?110 IS NULL OR EXISTS (SELECT 1 FROM json_each(?110) e WHERE f.cause GLOB e.value))
-    AND (?111 IS NULL OR coalesce(f.finished_at, f.created_at) >= ?111)
-    AND (?112 IS NULL OR coalesce(f.finished_at, f.created_at) < ?112)
+    AND (?111 IS NULL OR \(moment) >= ?111) AND (?112 IS NULL OR \(moment) < ?112)
     """
 
   private static let ofAttempt = """
@@ -76,11 +86,12 @@ extension RowFilter {
       WHERE r.value ->> 0 = 'c' AND c.id BETWEEN r.value ->> 1 AND r.value ->> 2))
     """
 
-  /// A batch that is named as a whole also counts without a file; its time is then that of its beginning.
+  /// A batch that is named as a whole also counts without a file; its time is then that of its beginning, and it has
+  /// neither started nor finished.
   private static let ofBatch = """
     (?106 IS NULL OR b.id IN (SELECT value FROM json_each(?106)))
     AND (NOT ?119 OR b.hidden IS NULL)
-    AND (NOT ?114 AND (?111 IS NULL OR b.created_at >= ?111) AND (?112 IS NULL OR b.created_at < ?112)
+    AND (NOT ?114 AND coalesce(?127, 'created') = 'created' AND (?111 IS NULL OR b.created_at >= ?111) AND (?112 IS NULL OR b.created_at < ?112)
         AND (coalesce(?103, ?104) IS NULL OR EXISTS (SELECT 1 FROM json_each(?104) r
           WHERE r.value ->> 0 = 'b' AND b.id BETWEEN r.value ->> 1 AND r.value ->> 2))
       OR EXISTS (SELECT 1 FROM file f WHERE f.batch_id = b.id AND +f.id BETWEEN ?101 AND ?102 AND {owned} AND \(ofFile)))
@@ -117,7 +128,16 @@ extension RowFilter {
       stateNames, .flag(isBackingOff), pathGlobs, Self.texts(errors), .int(sinceMs), .int(untilMs),
       json(chunks.map { ("c", $0) } + attempts.map { ("a", $0) }), .flag(narrowsFiles),
     ] + Self.bounds(chunks.isEmpty ? attempts : []) + Self.bounds(attempts.isEmpty ? chunks : [])
-      + [.flag(leavesOutHidden)]
+      + [.flag(leavesOutHidden)] + ofFacts
+  }
+
+  /// ?120 and up.
+  private var ofFacts: [SQLValue] {
+    [
+      direction.map { .text($0.rawValue) } ?? .null, .int(minSize), .int(maxSize), .int(slowerThanMs),
+      .int(attemptCount?.lowerBound), .int(attemptCount?.upperBound), .flag(isUnverified),
+      placedBy.map { .text($0.rawValue) } ?? .null,
+    ]
   }
 
   /// A JSON array of pairs; NULL when no session was named.

@@ -26,6 +26,19 @@ public struct RowFilter: Sendable, Hashable {
   /// while it has not, when it was added; attempts are in it when they overlap it.
   public var sinceMs: Int64?
   public var untilMs: Int64?
+  /// Which time of a file the window is about; nil for when it came to rest or, while it has not, was added.
+  public var placedBy: FileMoment?
+  /// Only files that go this way; nil for both.
+  public var direction: Direction?
+  /// The smallest and the largest size, both included. A file whose size is not known is not within them.
+  public var minSize: Int64?
+  public var maxSize: Int64?
+  /// Only files at rest that took longer than this from their first attempt to their end.
+  public var slowerThanMs: Int64?
+  /// How many attempts a file has; nil for any number.
+  public var attemptCount: ClosedRange<Int64>?
+  /// Only done files of which the server showed no more than success.
+  public var isUnverified = false
   /// Without what people tidied away.
   public var leavesOutHidden = false
   /// For failures: only files that ended at this time or later, and unknown ones.
@@ -66,5 +79,18 @@ public struct RowFilter: Sendable, Hashable {
   }
 
   /// Whether anything is said about files that is not said of their batch.
-  package var narrowsFiles: Bool { !states.isEmpty || isBackingOff || !errors.isEmpty || !paths.isEmpty }
+  package var narrowsFiles: Bool {
+    !states.isEmpty || isBackingOff || !errors.isEmpty || !paths.isEmpty || direction != nil || minSize != nil
+      || maxSize != nil || slowerThanMs != nil || attemptCount != nil || isUnverified
+  }
+}
+
+/// A time of a file by which a window places it; raw values are what people type.
+public enum FileMoment: String, Sendable, CaseIterable {
+  /// Its first attempt.
+  case started
+  /// When it came to rest.
+  case finished
+  /// When it was added.
+  case created
 }

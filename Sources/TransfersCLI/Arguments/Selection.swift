@@ -14,6 +14,7 @@ struct Selection: Hashable, Sendable {
   var errors: [String] = []
   var since: String?
   var until: String?
+  var facts = FileTerms()
   var all = false
   var last = false
   var hidden = false
@@ -26,12 +27,14 @@ struct Selection: Hashable, Sendable {
 
   /// The options that say less than everything, by name.
   var narrowing: [String] {
-    let said: [(String, Bool)] = [
-      ("an id", !ids.isEmpty), ("--batch", !batches.isEmpty), ("--dest", !destinations.isEmpty),
-      ("--host", !hosts.isEmpty), ("--label", !labels.isEmpty), ("--path", !paths.isEmpty),
-      ("--state", !states.isEmpty), ("--error", !errors.isEmpty), ("--since", since != nil), ("--until", until != nil),
-      ("--last", last),
-    ]
+    let said: [(String, Bool)] =
+      [
+        ("an id", !ids.isEmpty), ("--batch", !batches.isEmpty), ("--dest", !destinations.isEmpty),
+        ("--host", !hosts.isEmpty), ("--label", !labels.isEmpty), ("--path", !paths.isEmpty),
+        ("--state", !states.isEmpty), ("--error", !errors.isEmpty), ("--since", since != nil),
+        ("--until", until != nil),
+        ("--last", last),
+      ] + facts.options
     return said.filter(\.1).map(\.0)
   }
 
@@ -48,6 +51,7 @@ struct Selection: Hashable, Sendable {
     for (name, values) in lists where !values.isEmpty { filters[name] = .text(values.joined(separator: ",")) }
     if let since { filters["since"] = .text(since) }
     if let until { filters["until"] = .text(until) }
+    filters.merge(facts.filters) { $1 }
     if last { filters["last"] = .flag(true) }
     if hidden { filters["hidden"] = .flag(true) }
     return filters
@@ -64,6 +68,7 @@ struct Selection: Hashable, Sendable {
     try addErrors(to: &filter, ledger)
     try addTimes(to: &filter, ledger, context)
     filter.paths = paths.map(Self.wholePath)
+    facts.add(to: &filter)
     try addIDs(to: &filter, ledger, extra)
     if !hidden, ids.isEmpty { filter.leavesOutHidden = try LedgerAccess.read(ledger) { try $0.hasHiddenRows() } }
     filter.withinBatches = intersection([try named(ledger), try described(ledger), filter.withinBatches])
@@ -199,7 +204,11 @@ extension Selection {
     if !errors.isEmpty { add("--error", [errors.joined(separator: ",")]) }
     add("--since", [since].compactMap(\.self))
     add("--until", [until].compactMap(\.self))
-    for (option, isSaid) in [("--all", all), ("--last", last), ("--hidden", hidden)] where isSaid {
+    for (option, value) in facts.words { add(option, [value].compactMap(\.self)) }
+    for (option, isSaid) in [
+      ("--all", all), ("--last", last), ("--hidden", hidden), ("--unverified", facts.unverified),
+    ]
+    where isSaid {
       words.append(option)
     }
     return words.map { " " + $0 }.joined()

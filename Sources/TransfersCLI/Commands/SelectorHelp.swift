@@ -18,6 +18,11 @@ enum SelectorHelp {
                                 unfinished  settling, pending, active, finishing, paused
                                 finished    done, failed, cancelled, superseded
       --error GLOB            only what failed like this: net.*, http.503, source.changed
+      --direction up|down     only uploads, or only downloads
+      --min-size N  --max-size N  only files of this size or more, or less: 0, 4096, 20M; both ends belong to it
+      --slower-than TIME      only files at rest that took longer, first attempt to end: 90s, 10m
+      --attempts N            only files with so many attempts: 3, '>3', '<=2', 2-5
+      --unverified            only done files of which the server showed no more than success
       --since T  --until T    only what falls into this time; see "transfers help time"
       --last                  only the newest batch
       --all                   everything; required where an empty selection is refused
@@ -48,7 +53,8 @@ enum SelectorHelp {
       last-run                          the start of the newest run of the engine
       boot                              the start of this machine
 
-    A file or batch is placed by when it came to rest and, while it has not, by when it was added. Attempts are in
+    A file or batch is placed by when it came to rest and, while it has not, by when it was added; in reports of files
+    and batches --by started, finished or created asks for another time, which what has none is not in. Attempts are in
     the window when they overlap it, events when they were recorded in it.
     A time span (--timeout, --deadline) is written like the first line: 90s, 30m, 8h. A deadline may also be a time.
 

@@ -91,6 +91,26 @@ struct RowOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Only before this time.", valueName: "time"))
   var until: String?
 
+  @Option(help: ArgumentHelp("Only what goes this way: up or down.", valueName: "way"))
+  var direction: DirectionWord?
+
+  @Option(help: ArgumentHelp("Only files of this size or more: 0, 4096, 20M.", valueName: "size"))
+  var minSize: SizeBound?
+
+  @Option(help: ArgumentHelp("Only files of this size or less.", valueName: "size"))
+  var maxSize: SizeBound?
+
+  @Option(
+    help: ArgumentHelp(
+      "Only files that took longer than this from their first attempt to their end: 90s, 10m.", valueName: "time"))
+  var slowerThan: SpanBound?
+
+  @Option(help: ArgumentHelp("Only files with so many attempts: 3, '>3', '<=2', 2-5.", valueName: "number"))
+  var attempts: CountBound?
+
+  @Flag(help: "Only done files of which the server showed no more than success.")
+  var unverified = false
+
   @Flag(help: "Everything.")
   var all = false
 
@@ -103,14 +123,23 @@ struct RowOptions: ParsableArguments {
   var selection: Selection {
     Selection(
       ids: ids, batches: batches, destinations: destinations, hosts: hosts, labels: [], paths: paths,
-      states: Self.words(states), errors: Self.words(errors), since: since, until: until, all: all, last: last,
-      hidden: hidden)
+      states: Self.words(states), errors: Self.words(errors), since: since, until: until, facts: facts, all: all,
+      last: last, hidden: hidden)
+  }
+
+  private var facts: FileTerms {
+    FileTerms(
+      direction: direction, minSize: minSize, maxSize: maxSize, slowerThan: slowerThan, attempts: attempts,
+      unverified: unverified)
   }
 
   /// Combinations that cannot be meant.
   func validate() throws {
     if all, let other = selection.narrowing.first {
       throw ValidationError("--all means everything, and \(other) does not")
+    }
+    if let minSize, let maxSize, minSize.bytes > maxSize.bytes {
+      throw ValidationError("--min-size \(minSize.text) is more than --max-size \(maxSize.text): nothing can be of it")
     }
     if last, !batches.isEmpty { throw ValidationError("--last and --batch name different batches") }
   }
