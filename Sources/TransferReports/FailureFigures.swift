@@ -25,3 +25,47 @@ public enum FailureFigures {
     .name("example_path", "Example") { $0.examplePath },
   ]
 }
+
+/// The columns of `report failures --by`.
+public enum FailureGroupFigures {
+  /// Those of `kinds` are told to people; programs get all, unknown where they were not asked for.
+  public static func columns(_ kinds: Set<FailureGroup.Kind>) -> [Column<FailureGroup>] {
+    func title(_ kind: FailureGroup.Kind, _ title: String) -> String? { kinds.contains(kind) ? title : nil }
+    return [
+      .text("error_code", title(.code, "Error")) { $0.code }.label(),
+      .text("host", title(.host, "Host")) { $0.host }.label(),
+      .integer("hour", title(.hour, "Hour (UTC)")) { $0.hour }.label(),
+      .name("path_prefix", title(.pathPrefix, "Folder")) { $0.folder }.label(),
+      .integer("files", "Files") { $0.files },
+      .integer("attempts", "Attempts") { $0.attempts },
+      .time("first_at", "First") { $0.firstMs },
+      .time("last_at", "Last") { $0.lastMs },
+      .name("example_path", "Example") { $0.examplePath },
+    ]
+  }
+}
+
+/// One value of a facet, how much has it, and the words that select it.
+public struct FacetRow: Sendable, Hashable {
+  public var facet: String
+  public var value: String?
+  public var files: Int64?
+  public var attempts: Int64?
+  /// nil where there is nothing to select by.
+  public var filter: String?
+
+  public init(facet: String, value: String?, files: Int64?, attempts: Int64?, filter: String?) {
+    (self.facet, self.value, self.files, self.attempts, self.filter) = (facet, value, files, attempts, filter)
+  }
+}
+
+/// The columns of a report with `--facet`.
+public enum FacetFigures {
+  public static let columns: [Column<FacetRow>] = [
+    .text("facet", "Facet") { $0.facet }.label(),
+    .text("value", "Value") { $0.value }.label(),
+    .integer("files", "Files") { $0.files },
+    .integer("attempts", "Attempts") { $0.attempts },
+    .text("filter", "Filter") { $0.filter },
+  ]
+}

@@ -19,10 +19,11 @@ import TransferModel
   /// What only people wait for: reports, lists, `store check`, `status`, `doctor`. They read through connections of
   /// their own and hold up nobody.
   static let forPeople = [
-    "Queries/AttemptIntervals.swift", "Queries/AttemptQueries.swift",
+    "Queries/AttemptIntervals.swift", "Queries/AttemptQueries.swift", "Queries/AttemptSpans.swift",
     "Queries/BatchQueries.swift", "Queries/BatchStates.swift", "Queries/BatchTotalsQueries.swift",
     "Queries/ChunkQueries.swift",
-    "Queries/EventQueries.swift", "Queries/FailureQueries.swift", "Queries/FileQueries.swift",
+    "Queries/EventQueries.swift", "Queries/FailureGroups.swift", "Queries/FailureQueries.swift",
+    "Queries/FileQueries.swift",
     "Queries/FlowQueries.swift", "Queries/PeriodQueries.swift", "Queries/RetryQueries.swift",
     "Queries/StateTotals.swift", "Queries/StoreNumbers.swift",
     "Queries/TotalsQueries.swift",

@@ -41,6 +41,10 @@ import Testing
     "report chunks f1 --map", "report chunks f2", "report latency",
     "report latency --by host --sla attempt<=1s --sla file.wall<2s", "report waste",
     "report integrity",
+    "list files --min-size 4 --max-size 10M --direction up --attempts <9",
+    "report files --since 2025-11-20 --by finished",
+    "report failures --by code,host,hour,path-prefix", "report files --facet host,state,error,batch,direction",
+    "report failures --facet error", "report hosts --fail-on mismatch --sort attempts:desc",
     "why f1", "why f2", "why f3", "why f4", "why b1", "why r1",
   ]
 
@@ -72,7 +76,13 @@ import Testing
     ("list --since 1h --until 2h", "not later than --since"), ("list --label x", "is not key=value"),
     ("list files --all f1", "--all means everything, and an id does not"),
     ("list --all --label a=b", "--label does not"),
-    ("list --all --since 1d", "--since does not"), ("status --last --batch nightly", "name different batches"),
+    ("list --all --since 1d", "--since does not"), ("list --all --unverified", "--unverified does not"),
+    ("list --min-size 2K --max-size 1K", "nothing can be of it"), ("list --min-size 5x", "'5x' is invalid"),
+    ("list --min-size 9999999999P", "is invalid"), ("list --slower-than soon", "'soon' is invalid"),
+    ("list --attempts <0", "'<0' is invalid"), ("list --attempts 5-2", "is invalid"),
+    ("list --attempts 99999999999999999999", "is invalid"), ("list --direction sideways", "is invalid"),
+    ("report files --by started", "there is neither"), ("report hosts --since 1d --by started", "is not for hosts"),
+    ("status --last --batch nightly", "name different batches"),
     ("why f99", "no row f99"), ("why b9", "no row b9"), ("why r9", "no row r9"), ("why f1-f2", "is not one row"),
     ("why a1", #"why is for a file, batch or run, and "a1" is none"#), ("why r0", #""r0" is not an ID"#),
     ("retry f1 --state done", "done cannot be retried"), ("retry", "--all would retry 1 file"),
@@ -81,6 +91,19 @@ import Testing
     let outcome = try run(command)
     #expect(outcome.code == 64)
     #expect(outcome.err.contains(part), "\(outcome.err)")
+  }
+
+  /// Against what the rows of the ledger are: f1 is done with 5 attempts in 3.5 s, f2 and f3 have 5 and 3 bytes.
+  @Test(arguments: [
+    ("--attempts >2", "f1"), ("--attempts 0", "f4 f5"), ("--max-size 5", "f2 f3"), ("--min-size 10M", "f1 f5"),
+    ("--direction down", ""), ("--direction up --max-size 4", "f3"), ("--unverified", ""),
+    ("--path '%'", ""), ("--path \"", ""), ("--path a%", ""), ("--host '", ""), ("--dest %", ""),
+    ("--path ');DROP/**/TABLE/**/file;--", ""), ("--slower-than 0s", "f1 f2"), ("--slower-than 1s", "f1"),
+  ])
+  func figuresAndQuotesAreTakenAsTheyAre(_ words: String, _ ids: String) throws {
+    let outcome = try run("list files --ids \(words)")
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(outcome.out.split(separator: "\n").joined(separator: " ") == ids)
   }
 
   /// All uids of this ledger begin with the same time.

@@ -16,6 +16,17 @@ extension LedgerReader {
       .int(limit), row: Self.attempt)
   }
 
+  /// Attempts by their numbers, in this order; those that are not there are left out.
+  public func attempts(_ ids: [Int64]) throws -> [AttemptRow] {
+    try db.rows(
+      """
+      SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
+      FROM json_each(?1) n CROSS JOIN v_attempts a ON a.id = n.value ORDER BY n.key
+      """, .text(try jsonText(ids)), row: Self.attempt)
+  }
+
   public func attempt(_ id: AttemptID) throws -> AttemptRow? {
     try db.first(
       """

@@ -16,6 +16,17 @@ extension LedgerReader {
       .int(limit), row: Self.file)
   }
 
+  /// Files by their numbers, in this order; those that are not there are left out.
+  public func files(_ ids: [Int64]) throws -> [FileRow] {
+    try db.rows(
+      """
+      SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
+        f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
+        f.bytes_transferred_at_most, f.bytes_reused
+      FROM json_each(?1) n CROSS JOIN v_files f ON f.id = n.value ORDER BY n.key
+      """, .text(try jsonText(ids)), row: Self.file)
+  }
+
   /// How many files the filter selects.
   public func countFiles(_ filter: RowFilter) throws -> Int {
     try db.first(

@@ -2,11 +2,11 @@ public import TransferModel
 
 extension LedgerReader {
   /// Batches that the filter names, or that have a file which it selects, by number; their figures are those of the
-  /// whole batch. Reads all of their attempts in the order of the table.
-  public func batchHistories(_ filter: RowFilter) throws -> [BatchHistory] {
-    let rows = try batches(filter, after: 0, limit: .max)
+  /// whole batch. Reads all of their attempts in the order of the table; of the first `limit` batches only.
+  public func batchHistories(_ filter: RowFilter, limit: Int = .max) throws -> [BatchHistory] {
+    let rows = try batches(filter, after: 0, limit: limit)
     var all = RowFilter()
-    if !filter.withHidden.isEverything { all.withinBatches = rows.map(\.id.rawValue) }
+    if !filter.withHidden.isEverything || rows.count == limit { all.withinBatches = rows.map(\.id.rawValue) }
     var flows: [Int64: FlowSums] = [:]
     try eachFlow(all) { attempt, _ in flows[attempt.batch, default: FlowSums()].add(attempt) }
     let hosts = try hostsOfBatches()

@@ -1,5 +1,5 @@
 /// How long the periods of a calendar are. All begin at midnight UTC.
-public enum CalendarPeriod: Sendable, Hashable, CaseIterable {
+public enum CalendarPeriod: String, Sendable, CaseIterable {
   case day
   /// From Monday on.
   case week

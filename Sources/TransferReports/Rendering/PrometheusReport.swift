@@ -4,18 +4,33 @@
 /// Source: prometheus.io "Exposition formats" and "Metric and label naming".
 public struct PrometheusReport {
   private struct Sample { var labels: [(String, String)], value: String }
+  /// Those that tell one report of a schema from another: they stand on all of its samples.
+  private let common: [(String, String)]
   private var order: [String] = []
   private var samples: [String: [Sample]] = [:]
 
   public static func render(_ report: Report, _ header: ReportHeader) -> String {
     let prefix = "transfers_" + name(SchemaName.short(report.schema))
-    var text = PrometheusReport()
+    var text = PrometheusReport(common: labels(of: report.sections))
     text.append(report.sections, prefix)
+    for check in header.checks {
+      text.add(prefix + "_check_passed", [("condition", check.condition)], check.hasPassed ? "1" : "0")
+    }
     text.add(prefix + "_generated_timestamp_seconds", [], seconds(header.generatedMs))
     return text.order.map { metric in
       "# HELP \(metric) Of transfers \(SchemaName.short(report.schema).replacing(".", with: " ")).\n# TYPE \(metric) gauge\n"
         + (text.samples[metric] ?? []).map { line(metric, $0) }.joined()
     }.joined()
+  }
+
+  private init(common: [(String, String)]) { self.common = common }
+
+  /// Of the figures of the document itself, and of what it is about.
+  private static func labels(of sections: [ReportSection]) -> [(String, String)] {
+    sections.flatMap { section -> [(String, String)] in
+      guard section.key == nil || section.key == "subject", let facts = section.facts else { return [] }
+      return facts.filter { $0.heading.isLabel && !$0.cell.isUnknown }.map { (name($0.heading.key), $0.cell.plainText) }
+    }
   }
 
   private mutating func append(_ sections: [ReportSection], _ prefix: String) {
@@ -55,7 +70,7 @@ public struct PrometheusReport {
 
   private mutating func add(_ metric: String, _ labels: [(String, String)], _ value: String) {
     if samples[metric] == nil { order.append(metric) }
-    samples[metric, default: []].append(Sample(labels: labels, value: value))
+    samples[metric, default: []].append(Sample(labels: common + labels, value: value))
   }
 
   private static func line(_ metric: String, _ sample: Sample) -> String {

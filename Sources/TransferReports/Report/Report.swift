@@ -11,6 +11,18 @@ public struct Report: Sendable {
     (self.schema, self.sections, self.rows) = (schema, sections, rows)
   }
 
+  /// The path of a figure in the document: a column of the main table may be named without the table.
+  public func path(of name: String) -> String {
+    guard let rows, let table, table.headings.contains(where: { $0.key == name }) else { return name }
+    let isMember = sections.contains { section in
+      section.key == name || section.key == nil && section.facts?.contains { $0.heading.key == name } ?? false
+    }
+    let isTable = sections.contains { section in
+      if section.key == rows, case .table = section.content { true } else { false }
+    }
+    return isMember || !isTable ? name : "\(rows).\(name)"
+  }
+
   /// The table that forms of fixed columns print.
   public var table: FigureTable? {
     guard let rows else { return nil }
@@ -48,6 +60,15 @@ public struct ReportSection: Sendable {
 
   public init(_ key: String?, _ title: String?, _ content: Content) {
     (self.key, self.title, self.content) = (key, title, content)
+  }
+
+  /// Its figures, of a section of figures or an object of nothing else.
+  var facts: [Fact]? {
+    switch content {
+    case .facts(let facts, _): facts
+    case .object(let inner) where inner.count == 1: inner[0].facts
+    default: nil
+    }
   }
 }
 

@@ -7,9 +7,13 @@ public struct ReportHeader: Sendable {
   public let filters: [String: Cell]
   /// Milliseconds since 1970 UTC.
   public let generatedMs: Int64
+  /// What the report was asked to judge.
+  public let checks: [ReportCheck]
 
-  public init(store: StoreIdentity, filters: [String: Cell] = [:], generatedMs: Int64) {
-    (self.store, self.filters, self.generatedMs) = (store, filters, generatedMs)
+  public init(
+    store: StoreIdentity, filters: [String: Cell] = [:], generatedMs: Int64, checks: [ReportCheck] = []
+  ) {
+    (self.store, self.filters, self.generatedMs, self.checks) = (store, filters, generatedMs, checks)
   }
 
   /// The members of a document beside `data`.
@@ -18,7 +22,7 @@ public struct ReportHeader: Sendable {
       FigureTree.Member("schema", .figure(.text(schema))),
       FigureTree.Member("generated_at", .figure(.time(generatedMs))), FigureTree.Member("store", store.tree),
       FigureTree.Member("filters", .object(filters.map { FigureTree.Member($0.key, .figure($0.value)) })),
-    ]
+    ] + checks.members
   }
 }
 

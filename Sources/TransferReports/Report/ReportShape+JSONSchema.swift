@@ -17,6 +17,8 @@ extension ReportShape {
     ]
     let required = members.map(\.0)
     members.append(("type", string))
+    members.append(("checks", Self.object([("type", .text("array"))])))
+    members.append(("passed", Self.object([("type", .text("boolean"))])))
     if isRows { members.append(("summary", Self.object([("type", .text("object"))]))) }
     return .object([
       FigureTree.Member("$schema", .figure(.text("https://json-schema.org/draft/2020-12/schema"))),

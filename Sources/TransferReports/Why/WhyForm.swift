@@ -15,7 +15,7 @@ extension WhyFigures {
 
   /// `f345 /data/out/x.bin: 2.1 GiB · wall 14m 02s · mostly backoff`
   private static let subject: [Column<WhyFigures>] = [
-    .text("id", "id") { "\($0.row.subject)" },
+    .text("id", "id") { "\($0.row.subject)" }.label(),
     .name("name", "name") { $0.row.name },
     .bytes("bytes", "size") { $0.row.bytes },
     .integer("files", "files") { $0.row.files }.saying { $0.row.files.map { Quantity.count($0, "file") } },

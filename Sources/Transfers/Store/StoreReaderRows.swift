@@ -71,6 +71,10 @@ extension StoreReader {
     try reader.files(filter, after: after, limit: limit)
   }
 
+  /// Files and attempts by their numbers, in this order.
+  package func files(_ ids: [Int64]) throws -> [FileRow] { try reader.files(ids) }
+  package func attempts(_ ids: [Int64]) throws -> [AttemptRow] { try reader.attempts(ids) }
+
   /// Files in the hands of an engine, by number. The cost grows with them, not with the ledger.
   package func runningFiles(_ filter: RowFilter, limit: Int) throws -> [FileRow] {
     try reader.runningFiles(filter, limit: limit)

@@ -18,7 +18,9 @@ extension StoreReader {
   }
 
   /// Batches that the filter names, or that have a file which it selects, with the figures of the whole batch.
-  package func batchHistories(_ filter: RowFilter) throws -> [BatchHistory] { try reader.batchHistories(filter) }
+  package func batchHistories(_ filter: RowFilter, limit: Int = .max) throws -> [BatchHistory] {
+    try reader.batchHistories(filter, limit: limit)
+  }
 
   /// Hosts that the attempts which the filter selects went to, by name.
   package func hosts(_ filter: RowFilter) throws -> [HostRow] { try reader.hosts(filter) }
@@ -50,8 +52,24 @@ extension StoreReader {
     try reader.attemptIntervals(filter, each: each)
   }
 
+  /// Hands each attempt that the filter selects to `each` as a stretch of time; keeps none.
+  package func attemptSpans(_ filter: RowFilter, each: (AttemptSpan) -> Void) throws {
+    try reader.attemptSpans(filter, each: each)
+  }
+
   /// Figures over the attempts that the filter selects.
   package func attemptTotals(_ filter: RowFilter) throws -> AttemptTotals { try reader.attemptTotals(filter) }
+
+  /// What went wrong with the files that the filter selects, in groups that differ in these: most files first, then
+  /// most attempts.
+  package func failures(_ filter: RowFilter, by kinds: Set<FailureGroup.Kind>) throws -> [FailureGroup] {
+    try reader.failures(filter, by: kinds)
+  }
+
+  /// How many files, attempts, or both of them that failed, the filter selects of each batch, state and error.
+  package func facetTallies(_ filter: RowFilter, _ subject: FacetSubject) throws -> [FacetTally] {
+    try reader.facetTallies(filter, subject)
+  }
 
   /// What went wrong with the files that the filter selects, by error code: most files first, then most attempts.
   package func failures(_ filter: RowFilter) throws -> [FailureRow] { try reader.failures(filter) }

@@ -44,14 +44,16 @@ struct RetriesReport: OutputValue {
 
 /// `report daily`, `weekly` and `monthly`.
 struct PeriodsReport: OutputValue {
+  let period: CalendarPeriod
   let rows: [PeriodRow]
 
   static let form = ReportForm<PeriodsReport>(
     "transfers.report.periods/1", rows: "periods",
     [
+      .facts([.text("period", nil) { $0.period.rawValue }.label()]),
       .table(
         "periods", nil, PeriodFigures.columns,
         TableLook(chart: .series(x: "from", y: "bytes"), empty: "nothing in this time")
-      ) { $0.rows }
+      ) { $0.rows },
     ])
 }

@@ -42,5 +42,3 @@ struct SLAExpression: ExpressibleByArgument, Sendable {
     text.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
   }
 }
-
-extension LatencyGroup: ExpressibleByArgument {}

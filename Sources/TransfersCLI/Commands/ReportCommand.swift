@@ -7,9 +7,7 @@ import TransferReports
 struct ReportCommand: Command, HasIdleOptions {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
     case summary, batches, files, chunks, attempts, failures, throughput, slow, latency, waste, integrity, retries,
-      hosts,
-      daily, weekly,
-      monthly
+      hosts, daily, weekly, monthly, trace
 
     var period: CalendarPeriod? {
       switch self {
@@ -59,6 +57,10 @@ struct ReportCommand: Command, HasIdleOptions {
 
       integrity tells done files by what confirmed them: digest, etag, size, or none (unverified); files that failed \
       because the server has other content; and what the newest "transfers verify" found, where there was one.
+
+      trace writes the attempts to the file of -o, gzipped when its name ends in .gz, for ui.perfetto.dev and \
+      chrome://tracing: a track for each host, each of its connections and each file, and for each batch its critical \
+      path: from the attempt that ended last back to the one that had ended last when that one began.
       """)
 
   @Argument(help: ArgumentHelp("Which report.", valueName: "kind")) var chosen = KindOrID(Kind.summary)
@@ -66,11 +68,10 @@ struct ReportCommand: Command, HasIdleOptions {
   @Option(help: ArgumentHelp("Stop after this many rows.", valueName: "n")) var limit: Int?
   @Option(help: ArgumentHelp("For throughput: 1m, 5m, 1h, 1d or auto, at most 120 rows.", valueName: "time"))
   var bucket: ThroughputBucket?
-  @Option(help: ArgumentHelp("For latency: host, batch, protocol, direction or job.", valueName: "group"))
-  var by: LatencyGroup?
   @Option(help: ArgumentHelp("For latency: MEASURE<TIME, as 'file.wall<10m'; may be repeated.", valueName: "expr"))
   var sla: [SLAExpression] = []
   @Flag(help: "For chunks: one character for each chunk, with a legend.") var map = false
+  @OptionGroup var arrangement: ArrangementOptions
   @OptionGroup var common: CommonOptions
 
   private var kind: Kind { chosen.kind ?? .summary }
@@ -81,50 +82,49 @@ struct ReportCommand: Command, HasIdleOptions {
     try chosen.check(rows)
   }
 
-  var idleOptions: Set<String> {
-    var idle: Set<String> = kind == .throughput ? [] : ["bucket"]
-    if Self.unlimited.contains(kind) { idle.insert("limit") }
-    if kind != .latency { idle.formUnion(["by", "sla"]) }
-    if kind != .chunks { idle.insert("map") }
-    return idle
-  }
-
-  /// These are totals, or cut short would tell less than the whole.
-  private static let unlimited: [Kind] = [.summary, .throughput, .latency, .waste, .integrity, .retries]
+  var idleOptions: Set<String> { kind.idleOptions }
 
   private func refuseIdleOptions() throws(CommandFailure) {
     if bucket != nil, idleOptions.contains("bucket") {
       throw .usage("--bucket is for throughput", remedy: "transfers report throughput --bucket …")
     }
-    if limit != nil, idleOptions.contains("limit") {
-      let others = Self.unlimited.map(\.rawValue).joined(separator: ", ")
+    if limit != nil, idleOptions.contains("limit"), arrangement.facet == nil {
+      let others = Kind.allCases.filter { $0.idleOptions.contains("limit") }.map(\.rawValue).joined(separator: ", ")
       throw .usage("--limit is not for \(others)", remedy: "leave it out")
     }
-    if kind != .chunks, map { throw .usage("--map is for chunks", remedy: "transfers report chunks f345 --map") }
-    if kind != .latency, by != nil || !sla.isEmpty {
-      throw .usage("\(by != nil ? "--by" : "--sla") is for latency", remedy: "transfers report latency …")
+    if map, idleOptions.contains("map") {
+      throw .usage("--map is for chunks", remedy: "transfers report chunks f345 --map")
     }
+    if !sla.isEmpty, idleOptions.contains("sla") {
+      throw .usage("--sla is for latency", remedy: "transfers report latency --sla …")
+    }
+    try arrangement.check(kind, selection)
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
     try refuseIdleOptions()
+    if let facet = arrangement.facet { return try count(facet.facets, context) }
+    if kind == .failures, let kinds = arrangement.by?.kinds {
+      return try printReport(context) { FailureGroupsReport(kinds: kinds, rows: try $0.failures($1, by: kinds)).report }
+    }
     let lister = RowLister(
-      schema: "transfers.report.\(kind.rawValue)/1", selection, limit, common, context, showsHidden: true)
+      schema: "transfers.report.\(kind.rawValue)/1", selection, limit, common, context, showsHidden: true,
+      arrangement: arrangement)
     switch kind {
+    case .trace: try TraceReport(selection: selection, common: common, context: context).write()
     case .files: try lister.list(.files)
     case .attempts: try lister.list(.attempts)
-    case .failures:
-      try print(context) { FailuresReport(rows: Array(try $0.failures($1).prefix(limit ?? .max))) }
+    case .failures: try print(context) { FailuresReport(rows: try $0.failures($1)) }
     case .batches:
-      try print(context) { BatchesReport(rows: Array(try $0.batchHistories($1).prefix(limit ?? .max))) }
+      // An order is one of all rows; without it only those that are printed are read.
+      let limit = arrangement.sort == nil ? limit ?? .max : .max
+      try print(context) { BatchesReport(rows: try $0.batchHistories($1, limit: limit)) }
     case .hosts:
-      try print(context) { reader, filter in
-        HostsReport(rows: Array(try reader.hosts(filter).prefix(limit ?? .max)), limits: try reader.hostLimits())
-      }
+      try print(context) { HostsReport(rows: try $0.hosts($1), limits: try $0.hostLimits()) }
     case .slow:
       try print(context) { SlowReport(rows: try $0.slow($1, limit: limit ?? SlowReport.rows, context.clock)) }
     case .latency:
-      try print(context) { LatencyReport(try $0.latencies($1, by: by), sla.map(\.objective)) }
+      try print(context) { LatencyReport(try $0.latencies($1, by: arrangement.by?.group), sla.map(\.objective)) }
     case .chunks:
       try print(context) { try ChunksReport($0, $1, limit: limit ?? ChunksReport.rows, hasMap: map) }
     case .waste: try print(context) { WasteReport(figures: try $0.waste($1)) }
@@ -132,7 +132,7 @@ struct ReportCommand: Command, HasIdleOptions {
     case .retries: try print(context) { RetriesReport(figures: try $0.retries($1)) }
     case .daily, .weekly, .monthly:
       let period = kind.period ?? .day
-      try print(context) { PeriodsReport(rows: Array(try $0.periods(period, $1).prefix(limit ?? .max))) }
+      try print(context) { PeriodsReport(period: period, rows: try $0.periods(period, $1)) }
     case .summary where common.format == .html:
       try print(context) { reader, filter in
         try ReportPage(reader, filter, absence: Absence(selection), context.clock)
@@ -148,14 +148,97 @@ struct ReportCommand: Command, HasIdleOptions {
     }
   }
 
-  /// Reads one consistent state of the ledger, and prints what came of it.
+  private func count(_ facets: [FacetWords.Facet], _ context: Context) throws(CommandFailure) {
+    let subject: FacetSubject = kind == .attempts ? .attempts : kind == .files ? .files : .failures
+    try print(context) { FacetsReport(facets, try $0.facetTallies($1, subject), of: subject) }
+  }
+
   private func print(
     _ context: Context, _ read: (StoreReader, RowFilter) throws -> some OutputValue
   ) throws(CommandFailure) {
+    try printReport(context) { try read($0, $1).report }
+  }
+
+  /// Reads one consistent state of the ledger, and prints what came of it, in the order that was asked for.
+  private func printReport(
+    _ context: Context, _ read: (StoreReader, RowFilter) throws -> Report
+  ) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let filter = try selection.filter(ledger, context).withHidden
-    let value = try LedgerAccess.read(ledger) { try read($0, filter) }
-    try common.print(value, store: StoreIdentity(ledger), filters: selection.filters, context)
+    var filter = try selection.filter(ledger, context).withHidden
+    filter.placedBy = arrangement.by?.moment
+    let conditions = arrangement.failOn
+    let (found, checks) = try LedgerAccess.read(ledger) { [filter] reader in
+      (try read(reader, filter), try conditions.checks(reader, filter))
+    }
+    let report: Report
+    do { report = try found.arranged(by: arrangement.sort?.order, limit: limit) } catch {
+      throw .unknownOrder(error)
+    }
+    let filters = selection.filters.merging(arrangement.filters) { $1 }
+    try common.print(report, store: StoreIdentity(ledger), filters: filters, checks: checks, context)
+    try conditions.judge(checks)
+  }
+}
+
+extension ReportCommand.Kind {
+  /// Options that mean nothing for it, by their long names.
+  var idleOptions: Set<String> {
+    var idle: Set<String> = self == .throughput ? [] : ["bucket"]
+    // These are totals, or cut short would tell less than the whole.
+    if [.summary, .throughput, .latency, .waste, .integrity, .retries, .trace].contains(self) { idle.insert("limit") }
+    if self != .latency { idle.insert("sla") }
+    if self != .chunks { idle.insert("map") }
+    if [.summary, .trace].contains(self) { idle.insert("sort") }
+    if self == .trace { idle.formUnion(["fail-on", "format", "json", "columns"]) }
+    if ![.summary, .files, .batches, .failures, .latency].contains(self) { idle.insert("by") }
+    if ![.files, .attempts, .failures].contains(self) { idle.insert("facet") }
+    return idle
+  }
+}
+
+extension ArrangementOptions {
+  /// Refuses what means nothing for this report.
+  func check(_ kind: ReportCommand.Kind, _ selection: SelectionOptions) throws(CommandFailure) {
+    let idle = kind.idleOptions
+    if sort != nil, idle.contains("sort") {
+      throw .usage(
+        "--sort is not for summary and trace, which have not one table", remedy: "transfers report files --sort …")
+    }
+    if facet != nil, idle.contains("facet") {
+      throw .usage("--facet is for files, attempts and failures", remedy: "transfers report files --facet host")
+    }
+    if facet != nil, by != nil {
+      throw .usage("--facet and --by both say what is counted; give one of them", remedy: "leave one out")
+    }
+    if !failOn.isEmpty, idle.contains("fail-on") {
+      throw .usage("--fail-on is not for trace", remedy: "transfers report summary --fail-on …")
+    }
+    guard let by else { return }
+    let isMeant =
+      switch kind {
+      case .failures: !by.kinds.isEmpty
+      case .latency: by.group != nil
+      default: by.moment != nil && !idle.contains("by")
+      }
+    guard isMeant else {
+      throw .usage(
+        "--by \(by.text) is not for \(kind.rawValue)",
+        remedy: "started, finished, created for summary, files and batches; code, host, hour, path-prefix for failures; "
+          + "host, batch, protocol, direction, job for latency")
+    }
+    if by.moment != nil, selection.rows.since == nil, selection.rows.until == nil {
+      throw .usage(
+        "--by \(by.text) says what --since and --until are about, and there is neither", remedy: "--since 7d")
+    }
+  }
+}
+
+extension CommandFailure {
+  /// `--sort` named something that has no order here.
+  static func unknownOrder(_ error: UnknownFigure) -> CommandFailure {
+    .usage(
+      "--sort \"\(printable(error.name))\" is no column that can be sorted by",
+      remedy: error.known.isEmpty ? "leave out --sort" : "one of " + error.known.joined(separator: ","))
   }
 }

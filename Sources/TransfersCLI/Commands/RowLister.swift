@@ -14,12 +14,13 @@ struct RowLister {
   private let idEnd: UInt8?
   /// Reports leave nothing out.
   private let showsHidden: Bool
+  private let arrangement: ArrangementOptions?
 
   init(
     schema: String, _ selection: SelectionOptions, _ limit: Int?, _ common: CommonOptions, _ context: Context,
-    bareIDsEndWith idEnd: UInt8? = nil, showsHidden: Bool = false
+    bareIDsEndWith idEnd: UInt8? = nil, showsHidden: Bool = false, arrangement: ArrangementOptions? = nil
   ) {
-    (self.idEnd, self.showsHidden) = (idEnd, showsHidden)
+    (self.idEnd, self.showsHidden, self.arrangement) = (idEnd, showsHidden, arrangement)
     self.schema = schema
     self.selection = selection
     self.limit = limit ?? .max
@@ -30,41 +31,90 @@ struct RowLister {
   func list(_ kind: ListCommand.Kind) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let found = try selection.filter(ledger, context, finds: kind.extra)
+    var found = try selection.filter(ledger, context, finds: kind.extra)
+    found.placedBy = arrangement?.by?.moment
     let filter = showsHidden || kind.isHistory ? found.withHidden : found
+    let conditions = arrangement?.failOn ?? []
+    let checks = try LedgerAccess.read(ledger) { try conditions.checks($0, filter) }
     switch kind {
     case .batches:
-      try pages(ledger, BatchFigures.columns, \.id.rawValue) {
+      try pages(ledger, checks, BatchFigures.columns, \.id.rawValue) {
         try $0.batches(filter, after: $1, limit: $2, withAttempts: common.needsEveryFigure)
       }
     case .files:
-      try pages(ledger, FileFigures.columns, \.id.rawValue) { try $0.files(filter, after: $1, limit: $2) }
+      try pages(ledger, checks, FileFigures.columns, \.id.rawValue, byNumber: { try $0.files($1) }) {
+        try $0.files(filter, after: $1, limit: $2)
+      }
     case .chunks:
-      try pages(ledger, ChunkFigures.columns, \.id.rawValue) { try $0.chunks(filter, after: $1, limit: $2) }
+      try pages(ledger, checks, ChunkFigures.columns, \.id.rawValue) { try $0.chunks(filter, after: $1, limit: $2) }
     case .attempts:
-      try pages(ledger, AttemptFigures.columns, \.id.rawValue) { try $0.attempts(filter, after: $1, limit: $2) }
+      try pages(ledger, checks, AttemptFigures.columns, \.id.rawValue, byNumber: { try $0.attempts($1) }) {
+        try $0.attempts(filter, after: $1, limit: $2)
+      }
     case .events:
-      try pages(ledger, EventFigures.columns, \.id) { try $0.events(filter, after: $1, limit: $2) }
+      try pages(ledger, checks, EventFigures.columns, \.id) { try $0.events(filter, after: $1, limit: $2) }
     }
+    try conditions.judge(checks)
   }
 
   private func pages<Row>(
-    _ ledger: OpenStore, _ columns: [Column<Row>], _ id: (Row) -> Int64,
-    _ page: (StoreReader, Int64, Int) throws -> [Row]
+    _ ledger: OpenStore, _ checks: [ReportCheck], _ columns: [Column<Row>], _ id: (Row) -> Int64,
+    byNumber: ((StoreReader, [Int64]) throws -> [Row])? = nil, _ page: (StoreReader, Int64, Int) throws -> [Row]
   ) throws(CommandFailure) {
     var printer = RowPrinter(
-      schema: schema, store: try StoreIdentity(ledger), filters: selection.filters, common, context)
+      schema: schema, store: try StoreIdentity(ledger),
+      filters: selection.filters.merging(arrangement?.filters ?? [:]) { $1 }, checks: checks, common, context)
+    func show(_ rows: [Row]) {
+      if let idEnd { printIDs(columns, rows, idEnd) } else { printer.print(FigureTable(columns, rows)) }
+    }
+    if let order = arrangement?.sort?.order, let byNumber {
+      let numbers = try sorted(by: order, ledger, columns, id, page)
+      for start in stride(from: 0, to: numbers.count, by: 500) where !printer.isClosed {
+        let wanted = Array(numbers[start..<min(start + 500, numbers.count)])
+        show(try LedgerAccess.read(ledger) { try byNumber($0, wanted) })
+      }
+      if numbers.isEmpty { show([]) }
+    } else {
+      try each(ledger, limit, isClosed: { printer.isClosed }, id, page, show)
+    }
+    if idEnd == nil { try printer.finish(empty: "no rows") } else { context.out.markComplete() }
+  }
+
+  private func each<Row>(
+    _ ledger: OpenStore, _ limit: Int, isClosed: () -> Bool, _ id: (Row) -> Int64,
+    _ page: (StoreReader, Int64, Int) throws -> [Row], _ show: ([Row]) -> Void
+  ) throws(CommandFailure) {
     var last: Int64 = 0
     var wanted = limit
-    while wanted > 0, !printer.isClosed {
+    while wanted > 0, !isClosed() {
       let size = min(500, wanted)
       let rows = try LedgerAccess.read(ledger) { try page($0, last, size) }
-      if let idEnd { printIDs(columns, rows, idEnd) } else { printer.print(FigureTable(columns, rows)) }
+      show(rows)
       guard rows.count == size, let final = rows.last else { break }
       last = id(final)
       wanted -= size
     }
-    if idEnd == nil { try printer.finish(empty: "no rows") } else { context.out.markComplete() }
+  }
+
+  /// The numbers of the rows in this order, as many as are wanted. Keeps one figure a row, and no more rows than twice
+  /// the limit.
+  private func sorted<Row>(
+    by order: RowOrder, _ ledger: OpenStore, _ columns: [Column<Row>], _ id: (Row) -> Int64,
+    _ page: (StoreReader, Int64, Int) throws -> [Row]
+  ) throws(CommandFailure) -> [Int64] {
+    let index: Int
+    do { index = try FigureTable.column(order, of: columns.map(\.heading)) } catch { throw .unknownOrder(error) }
+    var kept: [(cell: Cell, id: Int64)] = []
+    func arrange() {
+      kept.sort { order.puts($0.cell, before: $1.cell) || (!order.puts($1.cell, before: $0.cell) && $0.id < $1.id) }
+      if kept.count > limit { kept.removeSubrange(limit...) }
+    }
+    try each(ledger, .max, isClosed: { false }, id, page) { rows in
+      kept += rows.map { (columns[index].cell($0), id($0)) }
+      if limit < .max / 4, kept.count > 2 * limit + 1000 { arrange() }
+    }
+    arrange()
+    return kept.map(\.id)
   }
 
   /// The first column is the id.

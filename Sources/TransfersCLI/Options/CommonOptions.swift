@@ -86,9 +86,19 @@ struct CommonOptions: ParsableArguments {
   }
 
   func print(
-    _ report: Report, store: StoreIdentity, filters: [String: Cell] = [:], _ context: Context
+    _ report: Report, store: StoreIdentity, filters: [String: Cell] = [:], checks: [ReportCheck] = [],
+    _ context: Context
   ) throws(CommandFailure) {
-    try ValuePrinter(common: self, store: store, filters: filters, context: context).print(report)
+    try ValuePrinter(common: self, store: store, filters: filters, checks: checks, context: context).print(report)
+  }
+
+  /// What was judged, above text for people; other forms tell it in their own places.
+  func heading(of checks: [ReportCheck], _ context: Context) -> String {
+    switch format {
+    case .table: checks.text(style(context))
+    case .markdown: checks.markdown
+    case .json, .ndjson, .csv, .tsv, .html, .prometheus: ""
+    }
   }
 
   /// For commands that do something before they print: wrong columns must not be found out only then.

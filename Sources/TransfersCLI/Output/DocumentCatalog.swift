@@ -1,3 +1,4 @@
+import TransferModel
 import TransferReports
 
 /// Every document that a command prints with `--json`.
@@ -6,14 +7,15 @@ enum DocumentCatalog {
 
   private static let reports: [ReportShape] = [
     AddOutput.form.shape, BagOutput.form.shape, BatchesReport.form.shape, ChunksReport.form.shape,
-    CompletionsOutput.form.shape, ControlOutput.form.shape, DoctorOutput.form.shape, FailuresReport.form.shape,
-    HelpOutput.form.shape, HostsReport.form.shape, IntegrityReport.form.shape, LatencyReport.form.shape,
-    LossProofFigures.form.shape, PeriodsReport.form.shape, ProfileCheckOutput.form.shape, ProfileShowOutput.form.shape,
-    ProfileTryOutput.form.shape, RetriesReport.form.shape, RunOutput.form.shape, SealOutput.form.shape,
-    SetOutput.form.shape, ShownAttempt.form.shape, ShownBatch.form.shape, ShownChunk.form.shape, ShownFile.form.shape,
-    SlowReport.form.shape, StatusOutput.form.shape, StoreCheckOutput.form.shape, StoreCopyOutput.form.shape,
-    StorePathOutput.form.shape, StoreSchemaOutput.form.shape, StoreStatusOutput.form.shape, SummaryOutput.form.shape,
-    ThroughputReport.form.shape, WaitOutput.form.shape, WasteReport.form.shape, WhyFigures.form.shape,
+    CompletionsOutput.form.shape, ControlOutput.form.shape, DoctorOutput.form.shape, FacetsReport.form.shape,
+    FailuresReport.form.shape, HelpOutput.form.shape, HostsReport.form.shape, IntegrityReport.form.shape,
+    LatencyReport.form.shape, LossProofFigures.form.shape, PeriodsReport.form.shape, ProfileCheckOutput.form.shape,
+    ProfileShowOutput.form.shape, ProfileTryOutput.form.shape, RetriesReport.form.shape, RunOutput.form.shape,
+    SealOutput.form.shape, SetOutput.form.shape, ShownAttempt.form.shape, ShownBatch.form.shape, ShownChunk.form.shape,
+    ShownFile.form.shape, SlowReport.form.shape, StatusOutput.form.shape, StoreCheckOutput.form.shape,
+    StoreCopyOutput.form.shape, StorePathOutput.form.shape, StoreSchemaOutput.form.shape, StoreStatusOutput.form.shape,
+    SummaryOutput.form.shape, ThroughputReport.form.shape, WaitOutput.form.shape, WasteReport.form.shape,
+    WhyFigures.form.shape,
   ]
 
   private static let lists: [ReportShape] = [

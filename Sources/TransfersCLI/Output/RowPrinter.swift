@@ -7,6 +7,7 @@ struct RowPrinter {
   private let rowType: String
   private let store: StoreIdentity
   private let filters: [String: Cell]
+  private let checks: [ReportCheck]
   private let common: CommonOptions
   private let context: Context
   private var table: Table
@@ -20,12 +21,13 @@ struct RowPrinter {
   /// `transfers.list.files/1`.
   init(
     schema: String, rowType: String? = nil, store: StoreIdentity, filters: [String: Cell] = [:],
-    _ common: CommonOptions, _ context: Context
+    checks: [ReportCheck] = [], _ common: CommonOptions, _ context: Context
   ) {
     self.schema = schema
     self.rowType = rowType ?? SchemaName.singular(schema)
     self.store = store
     self.filters = filters
+    self.checks = checks
     self.common = common
     self.context = context
     table = Table(common.style(context))
@@ -37,6 +39,7 @@ struct RowPrinter {
   /// The next rows. A column that is not there stops the printing, and ``finish(empty:summary:)`` says so.
   mutating func print(_ page: FigureTable) {
     guard failure == nil, let page = chosen(page) else { return }
+    if printed == 0 { context.out.write(common.heading(of: checks, context)) }
     defer { printed += page.rows.count }
     switch common.format {
     case .table: if !page.rows.isEmpty { context.out.write(table.page(page, isContinued: printed > 0)) }
@@ -112,7 +115,7 @@ struct RowPrinter {
   }
 
   private func endPage(empty: String, _ summary: FigureObject?) {
-    let header = ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs)
+    let header = ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs, checks: checks)
     context.out.write(HTMLReport.render(collected.report(schema, rowType, empty: empty), header))
   }
 
@@ -124,7 +127,7 @@ struct RowPrinter {
 
   /// What a document says besides its rows.
   private func tail(_ summary: FigureObject?) -> [FigureTree.Member] {
-    let header = ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs)
+    let header = ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs, checks: checks)
     return header.members(schema: schema) + (summary.map { [FigureTree.Member("summary", FigureTree($0))] } ?? [])
   }
 }

@@ -6,13 +6,16 @@ struct ValuePrinter {
   let common: CommonOptions
   let store: StoreIdentity
   let filters: [String: Cell]
+  var checks: [ReportCheck] = []
   let context: Context
 
   func print(_ report: Report) throws(CommandFailure) {
     let chosen = common.chosenColumns
     switch common.format {
-    case .table where chosen == nil: context.out.write(TextReport.render(report, common.style(context)))
-    case .markdown where chosen == nil: context.out.write(MarkdownReport.render(report))
+    case .table where chosen == nil:
+      context.out.write(common.heading(of: checks, context) + TextReport.render(report, common.style(context)))
+    case .markdown where chosen == nil:
+      context.out.write(common.heading(of: checks, context) + MarkdownReport.render(report))
     case .html: context.out.write(HTMLReport.render(report, header))
     case .prometheus: context.out.write(PrometheusReport.render(report, header))
     case .json: document(try tree(report), report.schema, type: nil)
@@ -34,7 +37,7 @@ struct ValuePrinter {
   }
 
   private var header: ReportHeader {
-    ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs)
+    ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs, checks: checks)
   }
 
   private func document(_ data: FigureTree, _ schema: String, type: String?) {
@@ -43,8 +46,8 @@ struct ValuePrinter {
 
   private func rows(_ table: FigureTable, of report: Report) throws(CommandFailure) {
     var printer = RowPrinter(
-      schema: report.schema, rowType: report.rows.map(SchemaName.singular), store: store, filters: filters, common,
-      context)
+      schema: report.schema, rowType: report.rows.map(SchemaName.singular), store: store, filters: filters,
+      checks: checks, common, context)
     printer.print(table)
     try printer.finish(empty: "no rows")
   }
@@ -76,7 +79,9 @@ struct ValuePrinter {
   private func tree(_ report: Report) throws(CommandFailure) -> FigureTree {
     let tree = FigureTree(report)
     guard let columns = common.chosenColumns else { return tree }
-    do { return try tree.choosing(columns) } catch { throw .unknownColumn(error.name, known: error.known) }
+    do { return try tree.choosing(columns.map(report.path)) } catch {
+      throw .unknownColumn(error.name, known: error.known)
+    }
   }
 }
 

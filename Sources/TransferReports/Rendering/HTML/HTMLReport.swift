@@ -31,7 +31,7 @@ public struct HTMLReport {
       <title>\(HTMLText.escaped(title))</title><style>\(HTMLAssets.style)</style></head><body>
       <header><h1>\(HTMLText.escaped(title))</h1>
       <p>\(HTMLText.escaped(header.store.path.text)) · \(HTMLText.cell(.time(header.generatedMs)))\
-      \(filters.isEmpty ? "" : " · only " + HTMLText.escaped(filters))</p><nav>\(nav)</nav></header>
+      \(filters.isEmpty ? "" : " · only " + HTMLText.escaped(filters))</p>\(header.checks.html)<nav>\(nav)</nav></header>
       <main>\(out)</main><script>\(HTMLAssets.script)</script></body></html>
 
       """

@@ -1,0 +1,50 @@
+/// Failures that have the same in common: what is nil was not asked for, or is not known of them.
+public struct FailureGroup: Sendable, Hashable {
+  /// What can tell failures apart; raw values are what people type.
+  public enum Kind: String, Sendable, CaseIterable {
+    case code, host, hour
+    case pathPrefix = "path-prefix"
+  }
+
+  public var code: String?
+  public var host: String?
+  /// Of the day in UTC: when a file came to rest, and an attempt began.
+  public var hour: Int64?
+  /// The folder of the source, as far as it tells one branch below the folder of all failures from the others.
+  public var folder: NameBytes?
+  /// Files that ended without success.
+  public var files: Int64 = 0
+  /// Attempts that failed, whatever became of their files.
+  public var attempts: Int64 = 0
+  public var firstMs: Int64?
+  public var lastMs: Int64?
+  /// A file that ended without success, or else one that only met a failure.
+  public var examplePath: NameBytes?
+
+  public init() {}
+}
+
+/// What facets count.
+public enum FacetSubject: Sendable, Hashable {
+  case files, attempts
+  /// Files that ended without success, and attempts that failed.
+  case failures
+}
+
+/// How much there is of one combination of what facets tell apart.
+public struct FacetTally: Sendable, Hashable {
+  public var batch: BatchID
+  public var host: String
+  public var direction: Direction
+  /// Of the file.
+  public var state: String
+  /// The cause of a file, or the error of an attempt.
+  public var errorCode: String?
+  public var files: Int64 = 0
+  public var attempts: Int64 = 0
+
+  public init(batch: BatchID, host: String, direction: Direction, state: String, errorCode: String?) {
+    (self.batch, self.host, self.direction) = (batch, host, direction)
+    (self.state, self.errorCode) = (state, errorCode)
+  }
+}

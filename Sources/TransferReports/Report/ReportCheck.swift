@@ -1,0 +1,52 @@
+/// One condition that a report was asked to judge, and whether it holds.
+public struct ReportCheck: Sendable, Hashable {
+  /// As it was typed: `failed>0`. It passes while this is not so.
+  public let condition: String
+  public let figure: String
+  /// Unknown figures pass: nothing is known against them.
+  public let value: Cell
+  public let hasPassed: Bool
+
+  public init(condition: String, figure: String, value: Cell, hasPassed: Bool) {
+    (self.condition, self.figure, self.value, self.hasPassed) = (condition, figure, value, hasPassed)
+  }
+
+  public var words: String {
+    "\(hasPassed ? "passed" : "failed"): --fail-on \(condition), and \(figure) is \(value.text)"
+  }
+
+  var tree: FigureTree {
+    .object([
+      FigureTree.Member("condition", .figure(.text(condition))), FigureTree.Member("figure", .figure(.text(figure))),
+      FigureTree.Member("value", .figure(value)), FigureTree.Member("passed", .figure(.flag(hasPassed))),
+    ])
+  }
+}
+
+extension [ReportCheck] {
+  /// What people read above a report.
+  public func text(_ style: TextStyle) -> String {
+    map { style.paint($0.words, $0.hasPassed ? .good : .bad) + "\n" }.joined()
+  }
+
+  public var markdown: String {
+    isEmpty ? "" : map { "- \(MarkdownReport.escaped($0.words))\n" }.joined() + "\n"
+  }
+
+  var html: String {
+    isEmpty
+      ? ""
+      : "<ul>" + map { "<li class=\"\($0.hasPassed ? "good" : "bad")\">\(HTMLText.escaped($0.words))</li>" }.joined()
+        + "</ul>"
+  }
+
+  /// Nothing where nothing was asked for.
+  var members: [FigureTree.Member] {
+    isEmpty
+      ? []
+      : [
+        FigureTree.Member("checks", .array(map(\.tree))),
+        FigureTree.Member("passed", .figure(.flag(allSatisfy(\.hasPassed)))),
+      ]
+  }
+}

@@ -1,0 +1,89 @@
+import TransferModel
+
+/// How the rows of a table follow each other: by the raw values of one column. Unknown figures come last either way;
+/// rows that are equal keep their order.
+public struct RowOrder: Sendable, Hashable {
+  public let key: String
+  public let isDescending: Bool
+
+  public init(key: String, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
+
+  /// Whether `a` comes before `b`.
+  public func puts(_ a: Cell, before b: Cell) -> Bool {
+    switch (a.isNone, b.isNone) {
+    case (true, _): false
+    case (false, true): true
+    case (false, false): isDescending ? b.isLess(than: a) : a.isLess(than: b)
+    }
+  }
+}
+
+extension FigureKind {
+  /// Several figures under one name have no order.
+  public var isSortable: Bool {
+    switch self {
+    case .texts, .counts, .list: false
+    case .text, .name, .integer, .real, .flag, .bytes, .duration, .time, .rate: true
+    }
+  }
+}
+
+extension FigureTable {
+  /// The same rows in this order.
+  /// - Throws: for a column that is not there, or has no order.
+  public func sorted(by order: RowOrder) throws(UnknownFigure) -> FigureTable {
+    let index = try Self.column(order, of: headings)
+    let sorted = rows.indices.sorted { a, b in
+      let (left, right) = (rows[a][index], rows[b][index])
+      return order.puts(left, before: right) || (a < b && !order.puts(right, before: left))
+    }
+    return FigureTable(headings, sorted.map { rows[$0] })
+  }
+
+  /// Which of the columns the order is about.
+  public static func column(_ order: RowOrder, of headings: [FigureHeading]) throws(UnknownFigure) -> Int {
+    if let index = headings.firstIndex(where: { $0.key == order.key && $0.kind.isSortable }) { return index }
+    throw UnknownFigure(name: order.key, known: headings.filter(\.kind.isSortable).map(\.key))
+  }
+}
+
+extension Report {
+  /// The same with the rows of its table in this order, and no more of them than `limit`.
+  public func arranged(by order: RowOrder?, limit: Int? = nil) throws(UnknownFigure) -> Report {
+    guard let rows, let index = sections.firstIndex(where: { $0.key == rows }),
+      case .table(let table, let look) = sections[index].content
+    else {
+      if let order { throw UnknownFigure(name: order.key, known: []) }
+      return self
+    }
+    var arranged = table
+    if let order { arranged = try table.sorted(by: order) }
+    if let limit { arranged = FigureTable(arranged.headings, Array(arranged.rows.prefix(limit))) }
+    var sections = sections
+    sections[index] = ReportSection(rows, sections[index].title, .table(arranged, look))
+    return Report(schema, sections, rows: rows)
+  }
+}
+
+extension Cell {
+  var isNone: Bool { self == .none }
+
+  /// By value, and texts and names by their bytes. Figures of different kinds have no order.
+  func isLess(than other: Cell) -> Bool {
+    switch (self, other) {
+    case (.text(let a), .text(let b)): a.utf8.lexicographicallyPrecedes(b.utf8)
+    case (.name(let a), .name(let b)): a.bytes.lexicographicallyPrecedes(b.bytes)
+    case (.flag(let a), .flag(let b)): !a && b
+    case (.time(let a), .time(let b)): a < b
+    case (.real(let a), .real(let b)): a < b
+    default: (wholeNumber ?? 0) < (other.wholeNumber ?? 0)
+    }
+  }
+
+  private var wholeNumber: Int64? {
+    switch self {
+    case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number): number
+    case .none, .text, .name, .real, .flag, .time, .texts, .counts, .list: nil
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// What kept a batch busy to its end: from the attempt that ended last back to the one that had ended last when that
+/// one began, and so on. Times are milliseconds.
+public struct CriticalPath: Sendable {
+  public struct Step: Sendable, Hashable {
+    public let attempt: Int64
+    public let startedMs: Int64
+    public let endedMs: Int64
+
+    public init(attempt: Int64, startedMs: Int64, endedMs: Int64) {
+      (self.attempt, self.startedMs, self.endedMs) = (attempt, startedMs, endedMs)
+    }
+  }
+
+  private var steps: [Step] = []
+
+  public init() {}
+
+  public mutating func add(_ step: Step) { steps.append(step) }
+
+  /// In the order of time: each begins when the one before has ended, or later.
+  public var path: [Step] {
+    let byEnd = steps.sorted { ($0.endedMs, $0.attempt) < ($1.endedMs, $1.attempt) }
+    var path: [Step] = []
+    var index = byEnd.count - 1
+    while index >= 0 {
+      let step = byEnd[index]
+      path.append(step)
+      index = Self.count(byEnd[..<index], endedBy: step.startedMs) - 1
+    }
+    return path.reversed()
+  }
+
+  /// How many of them have ended at this time.
+  private static func count(_ steps: ArraySlice<Step>, endedBy ms: Int64) -> Int {
+    var (low, high) = (0, steps.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if steps[middle].endedMs <= ms { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

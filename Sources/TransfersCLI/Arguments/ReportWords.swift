@@ -1,0 +1,195 @@
+import ArgumentParser
+import Transfers
+import TransferModel
+import TransferReports
+
+/// `--sort`: a column, and `:desc` for the largest first.
+struct SortWord: ExpressibleByArgument, Hashable, Sendable {
+  let text: String
+  let order: RowOrder
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
+    guard let key = parts.first, !key.isEmpty, parts.count <= 2, parts.count == 1 || ["asc", "desc"].contains(parts[1])
+    else { return nil }
+    text = argument
+    order = RowOrder(key: String(key), isDescending: parts.count == 2 && parts[1] == "desc")
+  }
+}
+
+/// `--by`: a time that places files in a window, what groups of failures differ in, or what latencies are told for.
+struct ByWords: ExpressibleByArgument, Hashable, Sendable {
+  let text: String
+  let moment: FileMoment?
+  let kinds: Set<FailureGroup.Kind>
+  let group: LatencyGroup?
+
+  init?(argument: String) {
+    text = argument
+    moment = FileMoment(rawValue: argument)
+    group = LatencyGroup(rawValue: argument)
+    let words = argument.split(separator: ",", omittingEmptySubsequences: false)
+    let named = words.compactMap { FailureGroup.Kind(rawValue: String($0)) }
+    let areKinds = named.count == words.count && Set(named).count == named.count
+    kinds = areKinds ? Set(named) : []
+    guard moment != nil || group != nil || areKinds else { return nil }
+  }
+
+  static var allValueStrings: [String] {
+    let words = FileMoment.allCases.map(\.rawValue) + FailureGroup.Kind.allCases.map(\.rawValue)
+    return words + LatencyGroup.allCases.map(\.rawValue).filter { !words.contains($0) }
+  }
+}
+
+/// `--facet`: what rows are counted by.
+struct FacetWords: ExpressibleByArgument, Hashable, Sendable {
+  enum Facet: String, CaseIterable, Sendable { case host, state, error, batch, direction }
+
+  let text: String
+  let facets: [Facet]
+
+  init?(argument: String) {
+    text = argument
+    let words = argument.split(separator: ",", omittingEmptySubsequences: false)
+    facets = words.compactMap { Facet(rawValue: String($0)) }
+    guard facets.count == words.count, Set(facets).count == facets.count else { return nil }
+  }
+
+  static var allValueStrings: [String] { Facet.allCases.map(\.rawValue) }
+}
+
+/// `--fail-on`: a figure and what it must not be, `failed>0`, or a word for one.
+struct FailCondition: ExpressibleByArgument, Hashable, Sendable {
+  enum Figure: String, CaseIterable, Sendable {
+    case files, done, failed, unknown, cancelled, left, mismatched, unverified, attempts, errors, retries
+    case errorRate = "error_rate"
+    case bytesUnacked = "bytes_unacked"
+    case wallMs = "wall_ms"
+    case p95Ms = "p95_ms"
+  }
+
+  enum Comparison: String, Sendable { case more = ">", least = ">=", less = "<", most = "<=", equal = "=" }
+
+  static let words: [String: (Figure, String)] = [
+    "failures": (.failed, "failures"), "mismatch": (.mismatched, "mismatch"), "unverified": (.unverified, "unverified"),
+  ]
+
+  let text: String
+  let figure: Figure
+  let comparison: Comparison
+  let limit: Double
+  /// `failures`: unknown files count too, because nobody can say that they arrived.
+  let countsUnknown: Bool
+
+  init?(argument: String) {
+    text = argument
+    countsUnknown = argument == "failures"
+    if let word = Self.words[argument] {
+      (figure, comparison, limit) = (word.0, .more, 0)
+      return
+    }
+    let name = argument.prefix { !"<>=".contains($0) }
+    let sign = argument.dropFirst(name.count).prefix { "<>=".contains($0) }
+    guard let figure = Figure(rawValue: String(name)), let comparison = Comparison(rawValue: String(sign)),
+      let limit = figure.number(String(argument.dropFirst(name.count + sign.count)))
+    else { return nil }
+    (self.figure, self.comparison, self.limit) = (figure, comparison, limit)
+  }
+
+  static var allValueStrings: [String] {
+    words.keys.sorted() + Figure.allCases.map { $0.rawValue + ">…" }
+  }
+
+  /// Whether this is so of a known figure.
+  func holds(for value: Double) -> Bool {
+    switch comparison {
+    case .more: value > limit
+    case .least: value >= limit
+    case .less: value < limit
+    case .most: value <= limit
+    case .equal: value == limit
+    }
+  }
+}
+
+extension FailCondition.Figure {
+  /// A limit as people type it for this figure: `1%`, `20M`, `10m`, `3`.
+  func number(_ text: String) -> Double? {
+    let number: Double? =
+      switch self {
+      case .errorRate where text.hasSuffix("%"): Double(text.dropLast()).map { $0 / 100 }
+      case .errorRate: Double(text)
+      case .bytesUnacked: ByteQuantity(text: text).map { Double($0.bytes) }
+      case .wallMs, .p95Ms: TimeSpan(text: text).map { Double($0.ms) } ?? Int64(text).map(Double.init)
+      default: Int64(text).map(Double.init)
+      }
+    return number.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+  }
+
+  func cell(_ summary: SummaryFigures) -> Cell {
+    let (totals, attempts) = (summary.totals, summary.attempts)
+    return switch self {
+    case .files: Cell(totals.files)
+    case .done: Cell(totals.count(.done))
+    case .failed: Cell(totals.count(.failed))
+    case .unknown: Cell(totals.count(.unknown))
+    case .cancelled: Cell(totals.count(.cancelled))
+    case .left: Cell(totals.left)
+    case .mismatched: Cell(totals.mismatched)
+    case .unverified: Cell(totals.unverified)
+    case .attempts: .integer(attempts.attempts)
+    case .errors: .integer(attempts.errors)
+    case .retries: Cell(totals.retries)
+    case .errorRate: attempts.attempts > 0 ? .real(Double(attempts.errors) / Double(attempts.attempts)) : .none
+    case .bytesUnacked: .bytes(totals.bytesUnacked)
+    case .wallMs: Cell(ms: summary.wallMs)
+    case .p95Ms: Cell(ms: attempts.latency.p95)
+    }
+  }
+}
+
+extension AttemptTotals {
+  /// Those that ended with retry, fatal, unknown or crashed.
+  fileprivate var errors: Int64 {
+    ["retry", "fatal", "unknown", "crashed"].reduce(0) { $0 + (byOutcome[$1] ?? 0) }
+  }
+}
+
+extension FailCondition {
+  func check(_ summary: SummaryFigures) -> ReportCheck {
+    let value: Cell = countsUnknown ? Cell(summary.totals.bad) : figure.cell(summary)
+    let name = countsUnknown ? "failed or unknown" : figure.rawValue
+    let isMet = value.amount.map(holds) ?? false
+    return ReportCheck(condition: text, figure: name, value: value, hasPassed: !isMet)
+  }
+}
+
+extension Cell {
+  /// nil where there is no number.
+  fileprivate var amount: Double? {
+    switch self {
+    case .integer(let number), .bytes(let number), .milliseconds(let number): Double(number)
+    case .real(let number): number
+    default: nil
+    }
+  }
+}
+
+extension [FailCondition] {
+  /// Reads nothing when nothing was asked for.
+  func checks(_ reader: StoreReader, _ filter: RowFilter) throws -> [ReportCheck] {
+    guard !isEmpty else { return [] }
+    let summary = try reader.summary(filter)
+    return map { $0.check(summary) }
+  }
+
+  /// The exit code that the conditions which hold ask for, and the first of them; nothing when none does.
+  func judge(_ checks: [ReportCheck]) throws(CommandFailure) {
+    let broken = zip(self, checks).filter { !$1.hasPassed }
+    guard let first = broken.first(where: { $0.0.figure == .mismatched }) ?? broken.first else { return }
+    throw CommandFailure(
+      first.0.figure == .mismatched ? .mismatch : .partial, code: "check_failed",
+      printable("--fail-on \(first.1.condition): \(first.1.figure) is \(first.1.value.text)"),
+      remedy: "transfers report failures")
+  }
+}

@@ -1,0 +1,136 @@
+import Testing
+import TransferModel
+import TransferReports
+
+@testable import TransfersCLI
+
+/// `--sort`, `--by`, `--facet` and `--fail-on`, as words and through the built program.
+@Suite struct ArrangedReportTests {
+  let program: BuiltProgram
+  let store: String
+
+  init() throws {
+    program = try BuiltProgram()
+    store = try ReadingTests.shared.get().store
+  }
+
+  private func run(_ command: String) throws -> BuiltProgram.Outcome {
+    try program.run(
+      (command.split(separator: " ").map { Array($0.utf8) }) + [Array("--store".utf8), Array(store.utf8)])
+  }
+
+  @Test(arguments: [
+    ("report files --sort bytes:desc", "f5 f1 f2 f3 f4"), ("report files --sort bytes", "f3 f2 f1 f5 f4"),
+    ("report files --sort bytes:desc --limit 2", "f5 f1"), ("report files --sort path --state failed", "f2 f4"),
+    ("report attempts f1 --sort total_ms:desc --limit 1", "a"),
+  ])
+  func rowsComeInTheOrderThatWasAskedFor(_ command: String, _ ids: String) throws {
+    let found = try run("\(command) --format tsv --columns id")
+    #expect(found.code == 0, "\(found.err)")
+    let rows = found.out.split(separator: "\n").dropFirst().joined(separator: " ")
+    #expect(ids == "a" ? rows.hasPrefix("a") && !rows.contains(" ") : rows == ids, "\(rows)")
+  }
+
+  /// Each value selects as many files as it says, and the values of a facet are all files.
+  @Test func eachValueOfAFacetSelectsWhatItCounts() throws {
+    for (report, column) in [("files", 2), ("attempts", 3)] {
+      let lines = try run("report \(report) --facet host,state,error,batch,direction --format tsv").out
+        .split(separator: "\n").dropFirst().map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+      #expect(lines.count > 8)
+      for facet in Dictionary(grouping: lines, by: { $0[0] }).values {
+        let all = try run("list \(report) --ids --hidden").out.split(separator: "\n").count
+        #expect(facet.reduce(0) { $0 + (Int($1[column]) ?? 0) } == all)
+      }
+      for line in lines where !line[4].isEmpty {
+        let found = try run("list \(report) --ids --hidden \(line[4])")
+        #expect(found.out.split(separator: "\n").count == Int(line[column]), "\(line)")
+      }
+    }
+  }
+
+  /// Grouped by the code alone it is the report without groups, and finer groups add up to it.
+  @Test func groupsOfFailuresAddUp() throws {
+    func rows(_ words: String, _ columns: String) throws -> [[Substring]] {
+      try run("report failures \(words) --format tsv --columns \(columns)").out.split(separator: "\n").dropFirst()
+        .map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+    }
+    let columns = "error_code,files,attempts,first_at,last_at"
+    let whole = try rows("", columns)
+    #expect(
+      try rows("--by code", columns).map { $0.joined(separator: " ") }.sorted()
+        == whole.map { $0.joined(separator: " ") }.sorted())
+    for words in ["host", "hour", "path-prefix", "code,host,hour,path-prefix"] {
+      let groups = try rows("--by \(words)", "files,attempts")
+      for column in 0...1 {
+        #expect(groups.reduce(0) { $0 + (Int($1[column]) ?? 0) } == whole.reduce(0) { $0 + (Int($1[column + 1]) ?? 0) })
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("report summary --fail-on failures", Int32(3), "failed: --fail-on failures, and failed or unknown is 3"),
+    ("report files --fail-on failed>0 --fail-on mismatch", 3, "passed: --fail-on mismatch, and mismatched is 0"),
+    ("report hosts --fail-on failed>2", 0, "passed: --fail-on failed>2, and failed is 2"),
+    ("report failures --fail-on error_rate>=1%", 3, "failed: --fail-on error_rate>=1%"),
+    ("report failures --fail-on wall_ms<1s --batch b2", 0, "wall_ms is -"),
+  ])
+  func aConditionIsToldAndIsTheExitCode(_ command: String, _ code: Int32, _ line: String) throws {
+    let outcome = try run(command)
+    #expect(outcome.code == code, "\(outcome.err)")
+    #expect(outcome.out.hasPrefix("passed: ") || outcome.out.hasPrefix("failed: "))
+    #expect(outcome.out.contains(line), "\(outcome.out)")
+    #expect(outcome.err.contains("error[check_failed]: --fail-on") == (code != 0))
+    let document = try run(command + " --json")
+    #expect(document.code == code)
+    #expect(document.out.contains("\"passed\":\(code == 0)"))
+  }
+
+  @Test func aMismatchHasItsOwnCode() throws {
+    var summary = SummaryFigures(
+      batches: 1, totals: FileTotals(byState: [.failed: 1], mismatched: 1), attempts: AttemptTotals(), failures: [],
+      slowest: [])
+    let conditions = ["failures", "mismatch"].compactMap(FailCondition.init)
+    func code() -> ExitCode? {
+      do {
+        try conditions.judge(conditions.map { $0.check(summary) })
+        return nil
+      } catch { return error.status }
+    }
+    #expect(code() == .mismatch)
+    summary = SummaryFigures(
+      batches: 1, totals: FileTotals(byState: [.failed: 1]), attempts: AttemptTotals(), failures: [], slowest: [])
+    #expect(code() == .partial)
+    summary = SummaryFigures(
+      batches: 1, totals: FileTotals(byState: [.done: 1]), attempts: AttemptTotals(), failures: [], slowest: [])
+    #expect(code() == nil)
+  }
+
+  @Test(arguments: [
+    ("report files --sort size", "one of id,uid"),
+    ("report hosts --sort http_versions", "no column that can be sorted by"),
+    ("report files --sort bytes:down", "is invalid"), ("report summary --sort bytes", "--sort is not for summary"),
+    ("report files --by code", "--by code is not for files"), ("report failures --by started", "is not for failures"),
+    ("report failures --by code,code", "is invalid"), ("report failures --by colour", "is invalid"),
+    ("report hosts --facet host", "--facet is for"), ("report files --facet colour", "is invalid"),
+    ("report failures --facet host --by code", "give one of them"),
+    ("report files --fail-on failed", "is invalid"), ("report files --fail-on failed>-1", "is invalid"),
+    ("report files --fail-on nothing>1", "is invalid"), ("report files --fail-on error_rate>nan", "is invalid"),
+    ("report hosts --json --columns nothing", "no column \"nothing\" here"),
+    ("report trace", "report trace writes a file"), ("report trace -o -", "report trace writes a file"),
+    ("report trace --sort id", "--sort is not for"), ("report trace --fail-on mismatch", "--fail-on is not for trace"),
+    ("report trace --format csv -o t.json", "has a form of its own"),
+  ])
+  func whatCannotBeMeantIsWrongUse(_ command: String, _ part: String) throws {
+    let outcome = try run(command)
+    #expect(outcome.code == 64)
+    #expect(outcome.err.contains(part), "\(outcome.err)")
+    #expect(outcome.out.isEmpty)
+  }
+
+  @Test func columnsOfTheOneTableNeedNoPath() throws {
+    let short = try run("report failures --json --columns error_code,files").out
+    let long = try run("report failures --json --columns failures.error_code,failures.files").out
+    #expect(short.split(separator: "\"generated_at\"")[0] == long.split(separator: "\"generated_at\"")[0])
+    #expect(short.hasPrefix(#"{"data":{"failures":[{"error_code":"#))
+  }
+}
