@@ -224,8 +224,8 @@ extension ArrangementOptions {
     guard isMeant else {
       throw .usage(
         "--by \(by.text) is not for \(kind.rawValue)",
-        remedy: "started, finished, created for summary, files and batches; code, host, hour, path-prefix for failures; "
-          + "host, batch, protocol, direction, job for latency")
+        remedy: "started, finished, created for summary, files and batches; code, host, hour, path-prefix for "
+          + "failures; host, batch, protocol, direction, job for latency")
     }
     if by.moment != nil, selection.rows.since == nil, selection.rows.until == nil {
       throw .usage(
