@@ -22,6 +22,7 @@ import TransferModel
     ("UPDATE chunk SET length = length - 1 WHERE file_id = 2", .tiled),
     ("UPDATE chunk SET offset = 1 WHERE file_id = 2 AND seq = 0", .tiled),
     ("DELETE FROM chunk WHERE file_id = 2", .tiled),
+    ("DELETE FROM chunk WHERE file_id = 2; UPDATE file SET chunk_count = NULL, chunk_size = NULL WHERE id = 2", .tiled),
     ("UPDATE attempt SET outcome = 'retry' WHERE file_id = 2", .won),
     ("UPDATE chunk SET state = 'pending', done_attempt = NULL WHERE file_id = 2", .won),
     ("UPDATE chunk SET done_attempt = (SELECT min(id) FROM attempt WHERE file_id = 1) WHERE file_id = 2", .won),

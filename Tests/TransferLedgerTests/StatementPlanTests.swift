@@ -24,9 +24,10 @@ import TransferModel
     "Queries/ChunkQueries.swift",
     "Queries/EventQueries.swift", "Queries/FailureGroups.swift", "Queries/FailureQueries.swift",
     "Queries/FileQueries.swift",
-    "Queries/FlowQueries.swift", "Queries/PeriodQueries.swift", "Queries/RetryQueries.swift",
+    "Queries/FlowQueries.swift", "Queries/LatencyQueries.swift",
+    "Queries/PeriodQueries.swift", "Queries/RetryQueries.swift",
     "Queries/StateTotals.swift", "Queries/StoreNumbers.swift",
-    "Queries/TotalsQueries.swift",
+    "Queries/TotalsQueries.swift", "Queries/WasteQueries.swift",
     "Log/LogCheck.swift", "Log/LogProver.swift", "LedgerReader+Check.swift", "LedgerReader+History.swift",
     "Sums/AttemptSumQueries.swift",
   ]

@@ -38,6 +38,15 @@ import Testing
     #expect(try prove("-o", path, "--json").code == 64)
   }
 
+  @Test func aSelectionOfNothingProvesNothing() throws {
+    let path = store + ".none.json"
+    for words in [["--path", "*/mistyped/*"], ["--path", "*/mistyped/*", "-o", path]] {
+      let proven = try program.run((["prove"] + words + ["--store", store]).map { Array($0.utf8) })
+      #expect(proven.code == 9 && proven.out.isEmpty && proven.err.contains("no file is selected"), "\(proven.err)")
+    }
+    #expect(access(path, F_OK) != 0)
+  }
+
   @Test func aViolationEndsWith8AndLeavesNoCertificate() throws {
     let added = try program.run("add", program.folder.path + "/f", "http://127.0.0.1:9/other/", "--store", store)
     #expect(added.code == 0, "\(added.err)")

@@ -16,7 +16,7 @@ import TransferModel
   @Test(arguments: [("a/b c", "data/a/b c"), ("50%\n\r\n", "data/50%25%0A%0D%0A"), ("日本", "data/日本")])
   func aNameIsEscaped(_ key: String, _ name: String) { #expect(ReceiptBag.name(NameBytes(key)) == name) }
 
-  @Test(arguments: ["/etc/passwd", "a/../../b", "..", "./a", "a//b", "a/"])
+  @Test(arguments: ["/etc/passwd", "a/../../b", "..", "./a", "a//b", "a/", "../\u{301}x"])
   func aNameThatLeadsElsewhereIsNone(_ key: String) { #expect(ReceiptBag.name(NameBytes(key)) == nil) }
 
   @Test func aNameThatIsNotUTF8IsNone() { #expect(ReceiptBag.name(NameBytes([0x61, 0xFF])) == nil) }
@@ -29,5 +29,14 @@ import TransferModel
     bag.add(receipt("c", digest: "md5:00"))
     bag.add(receipt("d", bytes: nil))
     #expect(bag.files == 2 && bag.bytes == 16 && bag.leftOut == 2)
+    bag.add(receipt("a", digest: nil))
+    #expect(bag.files == 1 && bag.bytes == 9 && bag.leftOut == 3, "an older digest is that of other content")
+  }
+
+  @Test func namesThatOnlyLookTheSameAreTwo() {
+    var bag = ReceiptBag()
+    bag.add(receipt("caf\u{e9}"))
+    bag.add(receipt("cafe\u{301}"))
+    #expect(bag.files == 2)
   }
 }

@@ -74,7 +74,8 @@ struct LogKeyFile {
     let descriptor = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
     if descriptor >= 0 {
       defer { close(descriptor) }
-      try write(key, to: descriptor)
+      // A file that was restored or edited may end without a line feed.
+      try write("\n\(key.secretText)\n", to: descriptor)
     } else if errno == ENOENT {
       try make(with: key)
     } else {
@@ -93,13 +94,13 @@ struct LogKeyFile {
       close(descriptor)
       unlink(name)
     }
-    try write(key, to: descriptor)
+    try write("\(key.secretText)\n", to: descriptor)
     guard link(name, path) == 0 || errno == EEXIST else { throw failure("make", errno) }
   }
 
   /// One write: a line of another process comes before or after it.
-  private func write(_ key: SigningKey, to descriptor: Int32) throws(TransferError) {
-    let line = Array("\(key.secretText)\n".utf8)
+  private func write(_ text: String, to descriptor: Int32) throws(TransferError) {
+    let line = Array(text.utf8)
     guard Glibc.write(descriptor, line, line.count) == line.count, fsync(descriptor) == 0 else {
       throw failure("write", errno)
     }

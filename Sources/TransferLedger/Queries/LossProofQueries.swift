@@ -34,6 +34,8 @@ extension LedgerReader {
       """
       SELECT f.id, f.path, 'its chunks do not cover it' FROM file f
       WHERE (f.chunk_count IS NOT (SELECT nullif(count(*), 0) FROM chunk c WHERE c.file_id = f.id)
+        OR f.state = 'done' AND f.chunk_count IS NULL
+          AND NOT EXISTS (SELECT 1 FROM receipt r WHERE r.file_id = f.id AND r.n = 1 AND r.note IS NOT NULL)
         OR EXISTS (SELECT 1 FROM chunk c LEFT JOIN chunk n ON n.file_id = c.file_id AND n.seq = c.seq + 1
           WHERE c.file_id = f.id AND (c.offset + c.length <> coalesce(n.offset, f.size)
             OR c.seq = 0 AND c.offset <> 0 OR c.seq >= f.chunk_count)))

@@ -38,6 +38,10 @@ struct ProveCommand: Command {
     defer { ledger.close() }
     let filter = try rows.filter(ledger, context).withHidden
     let proof = try LedgerAccess.read(ledger) { try $0.lossProof(filter) }
+    // A mistyped selection proves nothing.
+    guard proof.total > 0 || !proof.holds else {
+      throw CommandFailure(.empty, "prove: no file is selected", remedy: "transfers list files with the same words")
+    }
     let value = LossProofFigures(proof)
     if writesCertificate {
       if proof.holds { try writeCertificate(proof, ledger, filter, context) }

@@ -15,16 +15,21 @@ struct ReceiptBag {
     var bytes: Int64
   }
 
-  /// By the name in the manifest: what was sent last to a key stands for it.
-  private var payloads: [String: Payload] = [:]
+  /// By the bytes of the name in the manifest: what was sent last to a key stands for it.
+  private var payloads: [[UInt8]: Payload] = [:]
   /// Files without a known SHA-256 or size, and those whose key can be no name in a bag.
   private(set) var leftOut = 0
   var files: Int { payloads.count }
   var bytes: Int64 { payloads.values.reduce(0) { $0 +| $1.bytes } }
 
   mutating func add(_ receipt: StoredReceipt) {
-    guard let digest = receipt.sha256, let bytes = receipt.receipt.size, let name = Self.name(receipt.key) else {
+    guard let name = Self.name(receipt.key).map({ Array($0.utf8) }) else {
       leftOut += 1
+      return
+    }
+    guard let digest = receipt.sha256, let bytes = receipt.receipt.size else {
+      leftOut += 1
+      payloads[name] = nil
       return
     }
     payloads[name] = Payload(digest: digest, bytes: bytes)
@@ -34,8 +39,11 @@ struct ReceiptBag {
   /// that leads out of the bag.
   static func name(_ key: NameBytes) -> String? {
     guard let text = String(validating: key.bytes, as: UTF8.self) else { return nil }
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) else { return nil }
+    // By bytes: a slash and a combining mark behind it are one character.
+    let parts = key.bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    guard !parts.contains(where: { $0.isEmpty || $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) else {
+      return nil
+    }
     let escapes: [Unicode.Scalar: String] = ["%": "%25", "\n": "%0A", "\r": "%0D"]
     return text.unicodeScalars.reduce(into: "data/") { name, scalar in
       if let escape = escapes[scalar] { name += escape } else { name.unicodeScalars.append(scalar) }
@@ -58,7 +66,8 @@ struct ReceiptBag {
 
   /// The manifest last: a bag without one is not taken for a whole one.
   private func tagFiles(_ wallMs: Int64) -> [(name: String, text: String)] {
-    let manifest = payloads.sorted { $0.key < $1.key }.map { "\($0.value.digest)  \($0.key)\n" }.joined()
+    let sorted = payloads.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    let manifest = sorted.map { "\($0.value.digest)  \(String(decoding: $0.key, as: UTF8.self))\n" }.joined()
     let info = """
       Bag-Software-Agent: transfers \(TransferClient.version)
       Bagging-Date: \(Timestamp.rfc3339(wallMs).prefix(10))

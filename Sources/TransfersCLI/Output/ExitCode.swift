@@ -64,7 +64,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
       "the ledger is missing, corrupt, newer, read-only, on a full disk, locked, or breaks an invariant"
     case .mismatch:
       "an integrity check failed: content differs from what was sent, expected or recorded, or prove found a violation"
-    case .empty: "nothing matched, only with --fail-if-empty"
+    case .empty: "nothing matched, only with --fail-if-empty; or nothing to prove"
     case .usage: "wrong command, option or argument; nothing was started"
     case .badData: "a list of files is wrong; nothing was started"
     case .noSource: "no such source, or a list names files that are not there; nothing was started"

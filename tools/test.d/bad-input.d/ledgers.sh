@@ -57,7 +57,7 @@ else
   skip "a read-only ledger, a full disk" "needs root"
 fi
 
-serve holds 'match PUT * : latency=3000'
+serve holds 'match PUT * : latency=6000'
 store two-engines
 "$transfers" push "$work/for-ledgers" "$url/two/" >/dev/null 2>&1 </dev/null &
 engine=$!
