@@ -119,6 +119,7 @@ import TransferReports
     ("report trace", "report trace writes a file"), ("report trace -o -", "report trace writes a file"),
     ("report trace --sort id", "--sort is not for"), ("report trace --fail-on mismatch", "--fail-on is not for trace"),
     ("report trace --format csv -o t.json", "has a form of its own"),
+    ("report chunks f1 --state done", "state does not apply"),
   ])
   func whatCannotBeMeantIsWrongUse(_ command: String, _ part: String) throws {
     let outcome = try run(command)

@@ -40,7 +40,7 @@ struct ReportCommand: Command, HasIdleOptions {
       success. Since, for a host, is when a run last noted how many requests at a time were worth while.
 
       slow looks into the files with the longest wall time, from when they were recorded until they came to rest: 20, or \
-      --limit. Parts and causes are those of "transfers why".
+      --limit; --sort orders those. Parts and causes are those of "transfers why".
 
       latency times four things: chunk.ack, from the start of the first attempt for a chunk until it is known to be stored; \
       attempt, a request for a part that succeeded; file.wall, a done file from when it was recorded; batch.wall, a batch \
@@ -76,6 +76,8 @@ struct ReportCommand: Command, HasIdleOptions {
 
   private var kind: Kind { chosen.kind ?? .summary }
   private var selection: SelectionOptions { rows.adding(chosen.id) }
+  /// An order is one of all rows; without it only those that are printed are read.
+  private var rowsToRead: Int? { arrangement.sort == nil ? limit : nil }
 
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
@@ -98,6 +100,9 @@ struct ReportCommand: Command, HasIdleOptions {
     if !sla.isEmpty, idleOptions.contains("sla") {
       throw .usage("--sla is for latency", remedy: "transfers report latency --sla …")
     }
+    if kind == .chunks, let other = selection.filters.keys.sorted().first(where: { $0 != "ids" }) {
+      throw .usage("report chunks tells one file; \(other) does not apply", remedy: "transfers report chunks f345")
+    }
     try arrangement.check(kind, selection)
   }
 
@@ -116,9 +121,7 @@ struct ReportCommand: Command, HasIdleOptions {
     case .attempts: try lister.list(.attempts)
     case .failures: try print(context) { FailuresReport(rows: try $0.failures($1)) }
     case .batches:
-      // An order is one of all rows; without it only those that are printed are read.
-      let limit = arrangement.sort == nil ? limit ?? .max : .max
-      try print(context) { BatchesReport(rows: try $0.batchHistories($1, limit: limit)) }
+      try print(context) { BatchesReport(rows: try $0.batchHistories($1, limit: rowsToRead ?? .max)) }
     case .hosts:
       try print(context) { HostsReport(rows: try $0.hosts($1), limits: try $0.hostLimits()) }
     case .slow:
@@ -126,7 +129,7 @@ struct ReportCommand: Command, HasIdleOptions {
     case .latency:
       try print(context) { LatencyReport(try $0.latencies($1, by: arrangement.by?.group), sla.map(\.objective)) }
     case .chunks:
-      try print(context) { try ChunksReport($0, $1, limit: limit ?? ChunksReport.rows, hasMap: map) }
+      try print(context) { try ChunksReport($0, $1, limit: rowsToRead ?? ChunksReport.rows, hasMap: map) }
     case .waste: try print(context) { WasteReport(figures: try $0.waste($1)) }
     case .integrity: try print(context) { IntegrityReport(figures: try $0.integrity($1)) }
     case .retries: try print(context) { RetriesReport(figures: try $0.retries($1)) }
