@@ -5,21 +5,14 @@ import Testing
 
 /// `transfers prove`: the verdict, its exit code and the certificate.
 @Suite struct ProveCommandTests {
-  let program: BuiltProgram
-  private let store: String
+  private let sent: SentFile
+  private var program: BuiltProgram { sent.program }
+  private var store: String { sent.store }
 
-  init() throws {
-    program = try BuiltProgram()
-    store = program.folder.path + "/l.db"
-    try writeFile(program.folder.path + "/f", Array("content".utf8))
-    let receiver = try RunningReceiver(in: program.folder)
-    defer { withExtendedLifetime(receiver) {} }
-    let pushed = try program.run("push", program.folder.path + "/f", receiver.url + "/in/", "--store", store)
-    #expect(pushed.code == 0, "\(pushed.err)")
-  }
+  init() throws { sent = try SentFile() }
 
   private func prove(_ words: String...) throws -> BuiltProgram.Outcome {
-    try program.run((["prove"] + words + ["--store", store]).map { Array($0.utf8) })
+    try sent.run(["prove"] + words)
   }
 
   @Test func whatWasSentIsProven() throws {
@@ -41,7 +34,7 @@ import Testing
   @Test func aSelectionOfNothingProvesNothing() throws {
     let path = store + ".none.json"
     for words in [["--path", "*/mistyped/*"], ["--path", "*/mistyped/*", "-o", path]] {
-      let proven = try program.run((["prove"] + words + ["--store", store]).map { Array($0.utf8) })
+      let proven = try sent.run(["prove"] + words)
       #expect(proven.code == 9 && proven.out.isEmpty && proven.err.contains("no file is selected"), "\(proven.err)")
     }
     #expect(access(path, F_OK) != 0)

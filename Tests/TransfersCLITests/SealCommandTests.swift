@@ -6,21 +6,14 @@ import TransferModel
 
 /// `store seal`, `store receipts` and `store check --seal`: what people and programs get, and what bad input is told.
 @Suite struct SealCommandTests {
-  let program: BuiltProgram
-  private let store: String
+  private let sent: SentFile
+  private var program: BuiltProgram { sent.program }
+  private var store: String { sent.store }
 
-  init() throws {
-    program = try BuiltProgram()
-    store = program.folder.path + "/l.db"
-    try writeFile(program.folder.path + "/f", Array("content".utf8))
-    let receiver = try RunningReceiver(in: program.folder)
-    defer { withExtendedLifetime(receiver) {} }
-    let pushed = try program.run("push", program.folder.path + "/f", receiver.url + "/in/", "--store", store)
-    #expect(pushed.code == 0, "\(pushed.err)")
-  }
+  init() throws { sent = try SentFile() }
 
   private func run(_ words: String...) throws -> BuiltProgram.Outcome {
-    try program.run((["store"] + words + ["--store", store]).map { Array($0.utf8) })
+    try sent.run(["store"] + words)
   }
 
   @Test func aSealThatWasKeptIsComparedLater() throws {
