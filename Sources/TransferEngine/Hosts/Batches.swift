@@ -53,7 +53,7 @@ final class Batches {
     return true
   }
 
-  /// What blocked batches with this error is no reason any more: their files are begun again.
+  /// Unblocks the batches that were blocked with this error: their files are claimed again.
   func unblock(_ error: TransferError) {
     blocked = blocked.filter { $0.value != error }
     claims.wake()

@@ -81,7 +81,7 @@ extension Ledger {
     guard let key else { return .of(note, try LogKeyFile(ofLedger: path).publicKeys()) }
     guard let given = VerifyingKey(text: key) else {
       throw TransferError(
-        .usage, "compare with seal", cause: "what was given as its key is no public key",
+        .usage, "compare with seal", cause: "the given key is not a public key",
         remedy: "the public_key of \"transfers store seal --json\"")
     }
     return .of(note, [given])

@@ -11,8 +11,7 @@ struct LogKeyFile {
   init(ofLedger path: String) { self.path = path + ".key" }
 
   /// The key of this name; made, and durable on return, where there is none. Where two processes make one at the same
-  /// time, both get the first. A file with a line that is no key may have been damaged where the key was: then no other
-  /// is made in its place.
+  /// time, both get the first. A line that is not a key may be this key, damaged: then none is made in its place.
   func key(named name: String) throws(TransferError) -> SigningKey {
     if let key = try foundKey(named: name) { return key }
     guard let made = SigningKey.make(name: name) else {
@@ -29,7 +28,7 @@ struct LogKeyFile {
     if let key = keys.first(where: { $0.name == name }) { return key }
     guard keys.count == lines.count else {
       throw TransferError(
-        .storeUnsuitable, "read the key", NameBytes(path), cause: "it is damaged: a line of it is no key",
+        .storeUnsuitable, "read the key", NameBytes(path), cause: "it is damaged: one of its lines is not a key",
         remedy: "put back a copy of the file; without one move it away, seal again and publish the new key")
     }
     return nil

@@ -2,7 +2,7 @@ public import TransferModel
 
 /// Where the time of one file, batch or run went.
 extension LedgerReader {
-  /// nil when there is no such row. The files of a batch are counted one by one; attempts are not read here.
+  /// nil when the row does not exist. Reads each file of a batch, and no attempts.
   public func whyRow(_ subject: WhySubject) throws -> WhyRow? {
     switch subject {
     case .file(let id): try whyFile(id)

@@ -69,7 +69,7 @@ public struct SectionForm<Value>: Sendable {
     }
   }
 
-  /// Rows whose columns are not known beforehand; `null` when there is no such table.
+  /// Rows whose columns are only known at run time; `null` without a table.
   public static func anyTable(
     _ key: String, _ title: String? = nil, _ look: TableLook, _ table: @escaping @Sendable (Value) -> FigureTable?
   ) -> SectionForm {
