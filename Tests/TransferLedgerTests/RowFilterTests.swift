@@ -184,6 +184,21 @@ import TransferModel
     #expect(try attempts { $0.untilMs = f.clock.wallMs }.isEmpty)
     #expect(try attempts { ($0.files, $0.untilMs) = ([1...1], f.clock.wallMs + 1) } == [1, 2])
     #expect(try attempts { $0.withinBatches = [2] }.isEmpty)
+    try f.shell("DROP TRIGGER attempt_closed; UPDATE attempt SET error_code = 'http.503' WHERE id = 2")
+    for change: (inout RowFilter) -> Void in [
+      { $0.errors = ["http.*"] }, { $0.attempts = [2...2] }, { ($0.errors, $0.sinceMs) = (["http.*"], 0) },
+      { ($0.errors, $0.batches) = (["http.*"], [1...1]) }, { ($0.chunks, $0.files) = ([2...2], [1...9]) },
+    ] {
+      var filter = RowFilter()
+      change(&filter)
+      #expect(try f.ledger.read { try $0.attemptTotals(filter) }.attempts == 1, "\(filter)")
+    }
+    #expect(try found { $0.attempts = [2...2] } == [1])
+    #expect(try found { $0.chunks = [90...99] }.isEmpty)
+    let counted: [(ClosedRange<Int64>, [Int64])] = [(0...1, []), (2...2, [1]), (0...2, [1]), (1...9, [1]), (3...9, [])]
+    for (count, files) in counted {
+      #expect(try found { ($0.attemptCount, $0.files) = (count, [1...1]) } == files, "\(count)")
+    }
     let chunks = try f.ledger.read { reader in
       var filter = RowFilter()
       filter.chunks = [2...3]

@@ -48,6 +48,14 @@ import TransferReports
     }
   }
 
+  /// Attempts that are named by number are judged and counted by themselves, not with all others of their files.
+  @Test func attemptsThatAreNamedAreCountedAlone() throws {
+    let errors = try run("report attempts a1-a3 --facet error --format tsv --columns attempts").out
+    #expect(errors.split(separator: "\n").dropFirst().compactMap { Int($0) }.reduce(0, +) == 3)
+    #expect(try run("report attempts a1-a3 --fail-on attempts>2").code == 3)
+    #expect(try run("report attempts a1-a3 --fail-on attempts>3").code == 0)
+  }
+
   /// Grouped by the code alone it is the report without groups, and finer groups add up to it.
   @Test func groupsOfFailuresAddUp() throws {
     func rows(_ words: String, _ columns: String) throws -> [[Substring]] {

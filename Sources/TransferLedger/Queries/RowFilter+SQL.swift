@@ -19,6 +19,7 @@ extension RowFilter {
 
   /// - `{files}`: for a file `f`.
   /// - `{attempts}`: for an attempt `a` of a file `f`, whose error and time are the attempt's own.
+  /// - `{attempts by file}`: the same, found by their files: a batch leads to its attempts.
   /// - `{chunks}`: for a chunk `c` of a file `f`.
   /// - `{batches}`: for a batch `b`, or one that has such a file.
   /// - `{events}`: for an event `e` with all its parts, about files, about a batch or about neither; by its own time.
@@ -30,6 +31,7 @@ extension RowFilter {
       ("event parts", ofEvent(part: "p.id", "p.id = e.id")),
       ("chunks", "{inner} AND {owned} AND \(Self.ofFile) AND \(Self.ofChunk)"),
       ("attempts", "{inner} AND {owned} AND \(Self.ofAttempt)"),
+      ("attempts by file", "{search} AND {owned} AND \(Self.ofAttempt)"),
       ("files", "{search} AND {owned} AND \(Self.ofFile)"),
       ("inner", scope == .batch ? "+f.batch_id = ?105" : search), ("search", search), ("owned", Self.owned),
     ]
@@ -45,6 +47,7 @@ extension RowFilter {
     }
   }
 
+  /// Attempts are counted no further than the number that was asked for: a file may have a million of them.
   private static let owned = """
     (coalesce(?103, ?104) IS NULL OR +f.id IN (SELECT value FROM json_each(?103))
       OR EXISTS (SELECT 1 FROM json_each(?104) r
@@ -57,7 +60,8 @@ extension RowFilter {
     AND (?120 IS NULL OR (SELECT x.direction FROM batch x WHERE x.id = f.batch_id) = ?120)
     AND (?121 IS NULL OR f.size >= ?121) AND (?122 IS NULL OR f.size <= ?122)
     AND (?123 IS NULL OR f.finished_at - f.started_at > ?123)
-    AND (?124 IS NULL OR (SELECT count(*) FROM attempt x WHERE x.file_id = f.id) BETWEEN ?124 AND ?125)
+    AND (?124 IS NULL OR (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?124 - 1))
+      AND NOT EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?125))
     AND (NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
       WHERE x.file_id = f.id AND x.n = 1 AND x.confirmation <> 'none'))
     """
@@ -67,8 +71,13 @@ extension RowFilter {
       ELSE coalesce(f.finished_at, f.created_at) END
     """
 
+  /// A chunk or an attempt that is named stands for its file, where files are counted.
   private static let ofFile = """
-    (?110 IS NULL OR EXISTS (SELECT 1 FROM json_each(?110) e WHERE f.cause GLOB e.value))
+    (?113 IS NULL OR EXISTS (SELECT 1 FROM json_each(?113) r
+      WHERE CASE r.value ->> 0
+        WHEN 'a' THEN EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id AND x.id BETWEEN r.value ->> 1 AND r.value ->> 2)
+        ELSE EXISTS (SELECT 1 FROM chunk x WHERE x.file_id = f.id AND x.id BETWEEN r.value ->> 1 AND r.value ->> 2) END))
+    AND (?110 IS NULL OR EXISTS (SELECT 1 FROM json_each(?110) e WHERE f.cause GLOB e.value))
     AND (?111 IS NULL OR \(moment) >= ?111) AND (?112 IS NULL OR \(moment) < ?112)
     """
 

@@ -17,7 +17,7 @@ extension LedgerReader {
     totals.unverified =
       switch scope {
       case .everything: try unverified(doneSums())
-      case .batches(let batches): try batches.reduce(0) { try $0 + unverified(doneSums(of: $1)) }
+      case .batches(let batches): try batches.reduce(0) { try $0 +| unverified(doneSums(of: $1)) }
       }
     return totals
   }
@@ -74,10 +74,10 @@ extension LedgerReader {
     try db.first(
       """
       SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0)
-      FROM v_cut_off o JOIN file f ON f.id = o.file_id
+      FROM v_cut_off o JOIN attempt a ON a.id = o.attempt_id JOIN file f ON f.id = o.file_id
       WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.orphaned'
         UNION ALL SELECT id FROM attempt WHERE outcome = 'open')
-        AND {files}
+        AND {attempts}
       """, filter
     ) { $0.int64(0) } ?? 0
   }

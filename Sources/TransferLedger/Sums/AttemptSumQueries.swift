@@ -125,7 +125,7 @@ extension LedgerReader {
         SELECT a.id, a.outcome, a.started_at, a.ended_at, a.bytes_transferred,
           iif(a.operation = 'part' AND a.outcome = 'ok', a.total_ms, NULL), a.error_code
         FROM attempt a JOIN file f ON f.id = a.file_id
-        WHERE {files}
+        WHERE {attempts by file}
         """, filter, row: add)
     } else {
       _ = try db.rows(

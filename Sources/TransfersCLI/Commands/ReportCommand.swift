@@ -168,7 +168,8 @@ struct ReportCommand: Command, HasIdleOptions {
   ) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    var filter = try selection.filter(ledger, context).withHidden
+    // Of attempts there are facets, too.
+    var filter = try selection.filter(ledger, context, finds: kind == .attempts ? .attempts : .none).withHidden
     filter.placedBy = arrangement.by?.moment
     let conditions = arrangement.failOn
     let (found, checks) = try LedgerAccess.read(ledger) { [filter] reader in
