@@ -6,14 +6,15 @@ extension LedgerReader {
     var found = IntegrityFigures()
     found.methods = try db.rows(
       """
-      SELECT r.confirmation, count(*), coalesce(sum(f.size), 0), min(r.recorded_at), max(r.recorded_at)
-      FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
+      SELECT coalesce(r.confirmation, 'missing'), count(*), coalesce(sum(f.size), 0), min(r.recorded_at), max(r.recorded_at)
+      FROM file f LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
       WHERE f.state = 'done' AND {files}
-      GROUP BY r.confirmation ORDER BY r.confirmation
+      GROUP BY 1 ORDER BY 1
       """, filter
     ) { row in
       IntegrityMethod(
-        method: row.text(0), files: row.int(1), bytes: row.int64(2), oldestMs: row.int64(3), newestMs: row.int64(4))
+        method: row.text(0), files: row.int(1), bytes: row.int64(2), oldestMs: row.int64OrNil(3),
+        newestMs: row.int64OrNil(4))
     }
     found.checks = try db.rows(
       """

@@ -1,6 +1,6 @@
 /// How files that are done are confirmed, and what later checks found.
 public struct IntegrityFigures: Sendable, Hashable {
-  /// By method: digest, etag, size, none.
+  /// By method: digest, etag, size, none; missing where there is no receipt, which only a changed ledger has.
   public var methods: [IntegrityMethod] = []
   /// By what the newest check of a done file found.
   public var checks: [IntegrityCheck] = []
@@ -10,9 +10,9 @@ public struct IntegrityFigures: Sendable, Hashable {
   package init() {}
 
   public var done: Int { methods.reduce(0) { $0 + $1.files } }
-  public var unverified: Int { methods.first { $0.method == "none" }?.files ?? 0 }
-  public var oldestMs: Int64? { methods.map(\.oldestMs).min() }
-  public var newestMs: Int64? { methods.map(\.newestMs).max() }
+  public var unverified: Int { methods.filter { !$0.isProof }.reduce(0) { $0 + $1.files } }
+  public var oldestMs: Int64? { methods.compactMap(\.oldestMs).min() }
+  public var newestMs: Int64? { methods.compactMap(\.newestMs).max() }
   /// Done files whose newest check did not find what was stored.
   public var contradicted: Int { checks.filter { $0.isContradiction }.reduce(0) { $0 + $1.files } }
 }
@@ -23,13 +23,16 @@ public struct IntegrityMethod: Sendable, Hashable {
   public var files: Int
   public var bytes: Int64
   /// When the first and the last of them were confirmed.
-  public var oldestMs: Int64
-  public var newestMs: Int64
+  public var oldestMs: Int64?
+  public var newestMs: Int64?
 
-  package init(method: String, files: Int, bytes: Int64, oldestMs: Int64, newestMs: Int64) {
+  package init(method: String, files: Int, bytes: Int64, oldestMs: Int64?, newestMs: Int64?) {
     (self.method, self.files, self.bytes) = (method, files, bytes)
     (self.oldestMs, self.newestMs) = (oldestMs, newestMs)
   }
+
+  /// The server showed more than success.
+  public var isProof: Bool { method != "none" && method != "missing" }
 }
 
 /// Done files whose newest check found the same.
