@@ -80,7 +80,7 @@ private struct FailureGroups {
       code: kinds.contains(.code) ? row.textOrNil(0) : nil, host: kinds.contains(.host) ? hosts[row.int64(1)] : nil,
       hour: kinds.contains(.hour) ? fromMs.map { ($0 / 3_600_000 % 24 + 24) % 24 } : nil,
       folder: kinds.contains(.pathPrefix)
-        ? Array(path.prefix(through: path.lastIndex(of: 0x2F) ?? path.startIndex)) : nil)
+        ? Array(path.prefix((path.lastIndex(of: 0x2F) ?? -1) + 1)) : nil)
     var one = FailureGroup()
     (one.files, one.attempts) = isFile ? (1, 0) : (0, 1)
     (one.firstMs, one.lastMs, one.examplePath) = (fromMs, row.int64OrNil(3), NameBytes(path))

@@ -34,8 +34,13 @@ extension LedgerReader {
   /// By number of the batch.
   private func groups(by group: LatencyGroup) throws -> [Int64: String] {
     if group == .host { return try hostsOfBatches() }
-    let rows = try db.rows("SELECT id, coalesce(name, 'b' || id), protocol, direction, coalesce(job, '') FROM batch") {
-      row in
+    // A name that reads as the id of a batch does not stand for that one.
+    let rows = try db.rows(
+      """
+      SELECT id, coalesce(iif(name GLOB 'b[0-9]*', name || ' (b' || id || ')', name), 'b' || id), protocol, direction,
+        coalesce(job, '') FROM batch
+      """
+    ) { row in
       let name =
         switch group {
         case .host: ""
