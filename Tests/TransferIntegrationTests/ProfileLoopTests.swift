@@ -121,7 +121,7 @@ extension ConformanceScene {
       try ledger.read { reader in
         var count = 0
         let sql = "SELECT id FROM attempt WHERE operation = '\(operation)' AND reply_excerpt IS NOT NULL"
-        try reader.query(sql, columns: { _ in }) { _ in
+        try reader.query(sql, within: SQLBudget(timeMs: nil), columns: { _ in }) { _ in
           count += 1
           return true
         }

@@ -144,7 +144,8 @@ final class RefusedScene {
     try withLedger { ledger in
       try ledger.read { reader in
         var sum: Int64 = 0
-        try reader.query("SELECT coalesce(sum(failures), 0) FROM file", columns: { _ in }) { row in
+        let sql = "SELECT coalesce(sum(failures), 0) FROM file"
+        try reader.query(sql, within: SQLBudget(timeMs: nil), columns: { _ in }) { row in
           if case .integer(let number)? = row.first { sum = number }
           return true
         }

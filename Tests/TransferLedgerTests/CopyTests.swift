@@ -68,7 +68,8 @@ import TransferModel
       try ledger.read { reader in
         var found: [[SQLFigure]] = []
         try reader.query(
-          "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name", columns: { _ in },
+          "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name", within: SQLBudget(timeMs: nil),
+          columns: { _ in },
           row: {
             found.append($0)
             return true

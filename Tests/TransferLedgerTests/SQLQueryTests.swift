@@ -19,7 +19,7 @@ import TransferModel
     try f.ledger.read { reader in
       var found: (columns: [SQLColumn], rows: [[SQLFigure]]) = ([], [])
       try reader.query(
-        sql, columns: { found.columns = $0 },
+        sql, within: SQLBudget(timeMs: nil), columns: { found.columns = $0 },
         row: {
           found.rows.append($0)
           return found.rows.count < limit
@@ -36,6 +36,19 @@ import TransferModel
       found.rows == [
         [.integer(1), .real(2.5), .text("a"), .blob([0, 0xFF]), .null, .blob(Array("/src/done".utf8))]
       ])
+  }
+
+  /// An endless statement ends, and so does one whose value grows without end; the ledger can be asked again.
+  @Test func aStatementHasABudget() throws {
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
+    _ = try f.ledger.read { reader in
+      #expect(throws: SQLBudget.Exceeded.self) {
+        try reader.query(
+          "\(endless) count(*) FROM n", within: SQLBudget(timeMs: 1), columns: { _ in }, row: { _ in true })
+      }
+    }
+    #expect(throws: TransferError.self) { try rows("SELECT length(zeroblob(\(SQLBudget.longestValue + 1)))") }
+    #expect(try rows("SELECT 1").rows == [[.integer(1)]])
   }
 
   /// URLs of upload sessions are the engine's alone, by whatever name they are asked for.

@@ -3,24 +3,40 @@ import TransferModel
 
 extension LedgerReader {
   /// Runs one statement that a person wrote and that may only read. `columns` gets names and declared types once, `row`
-  /// each row until it returns false. Nothing is kept in memory but the row.
+  /// each row until it returns false. Nothing is kept in memory but the row: what is sorted goes to temporary files,
+  /// and a value may have at most ``SQLBudget/longestValue`` bytes.
   ///
-  /// Throws `.usage` for what is not one reading statement, with the words of SQLite.
+  /// Throws `.usage` for what is not one reading statement, with the words of SQLite, and ``SQLBudget/Exceeded`` once
+  /// the statement itself has run for longer than `budget`; the time of `row` does not count.
   public func query(
-    _ sql: String, columns: ([SQLColumn]) throws -> Void, row: ([SQLFigure]) throws -> Bool
+    _ sql: String, within budget: SQLBudget, columns: ([SQLColumn]) throws -> Void,
+    row: ([SQLFigure]) throws -> Bool
   ) throws {
+    let usual = sqlite3_limit(db.db, SQLITE_LIMIT_LENGTH, SQLBudget.longestValue)
+    defer { sqlite3_limit(db.db, SQLITE_LIMIT_LENGTH, usual) }
+    // Cannot be changed where a read has made anything temporary before; nothing does before a person's statement.
+    _ = try? db.execute("PRAGMA temp_store=FILE")
     let statement = try prepareReading(sql)
     defer { sqlite3_finalize(statement) }
     let count = sqlite3_column_count(statement)
     guard count > 0 else { throw refusal("it yields no columns") }
     try columns((0..<count).map { SQLColumn(statement, $0) })
-    while true {
-      switch sqlite3_step(statement) {
-      case SQLITE_ROW:
-        guard try row((0..<count).map { SQLRow(statement: statement).figure($0) }) else { return }
-      case SQLITE_DONE: return
-      case let code: throw failure(code)
+    let watch = SQLWatch(budget)
+    try db.whileAsking({ watch.isOver }) {
+      while try step(statement, watch) {
+        let figures = (0..<count).map { SQLRow(statement: statement).figure($0) }
+        guard try watch.pausing({ try row(figures) }) else { return }
       }
+    }
+  }
+
+  /// False at the end.
+  private func step(_ statement: OpaquePointer, _ watch: SQLWatch) throws -> Bool {
+    switch sqlite3_step(statement) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case SQLITE_INTERRUPT where watch.isOver: throw SQLBudget.Exceeded()
+    case let code: throw failure(code)
     }
   }
 
@@ -100,6 +116,26 @@ enum ReadingRules {
       return pragmas.contains(name) || (settings.contains(name) && second == nil) ? SQLITE_OK : SQLITE_DENY
     default: return SQLITE_DENY
     }
+  }
+}
+
+/// How long a statement has run, without what its rows are used for.
+private final class SQLWatch {
+  private let budget: SQLBudget
+  private let clock = ContinuousClock()
+  private var began: ContinuousClock.Instant
+
+  init(_ budget: SQLBudget) {
+    self.budget = budget
+    began = clock.now
+  }
+
+  var isOver: Bool { budget.timeMs.map { began.duration(to: clock.now) > .milliseconds($0) } ?? false }
+
+  func pausing<T>(_ body: () throws -> T) rethrows -> T {
+    let paused = clock.now
+    defer { began += paused.duration(to: clock.now) }
+    return try body()
   }
 }
 

@@ -7,6 +7,20 @@ public enum SQLFigure: Sendable, Hashable {
   case blob([UInt8])
 }
 
+/// What a statement of a person may cost.
+public struct SQLBudget: Sendable, Hashable {
+  /// Milliseconds; nil for any time.
+  public var timeMs: Int64?
+
+  /// Bytes of one value, and of what is made on the way to it.
+  package static let longestValue: Int32 = 64 << 20
+
+  public init(timeMs: Int64?) { self.timeMs = timeMs }
+
+  /// The time is over.
+  public struct Exceeded: Error { package init() {} }
+}
+
 /// A column of such rows.
 public struct SQLColumn: Sendable, Hashable {
   public var name: String

@@ -30,8 +30,10 @@ extension StoreReader {
   /// Runs one statement that a person wrote and that may only read. `columns` gets names and declared types once, `row`
   /// each row until it returns false. Nothing is kept in memory but the row.
   ///
-  /// Throws `.usage` for what is not one reading statement, with the words of SQLite.
-  package func query(_ sql: String, columns: ([SQLColumn]) throws -> Void, row: ([SQLFigure]) throws -> Bool) throws {
-    try reader.query(sql, columns: columns, row: row)
+  /// Throws `.usage` for what is not one reading statement, with the words of SQLite, and ``SQLBudget/Exceeded``.
+  package func query(
+    _ sql: String, within budget: SQLBudget, columns: ([SQLColumn]) throws -> Void, row: ([SQLFigure]) throws -> Bool
+  ) throws {
+    try reader.query(sql, within: budget, columns: columns, row: row)
   }
 }

@@ -12,12 +12,17 @@ struct StoreSQLCommand: Command {
       views, which keep their columns; the tables below them may change. path and key are bytes: names that are not \
       UTF-8 are escaped in text, and JSON has their exact bytes in base64. Ctrl-C ends it at once.
 
+      A statement may run for a minute, or --timeout; then the command exits with 124. What it sorts goes to temporary \
+      files (TMPDIR), and one value may have 64 MiB.
+
       Examples:
         transfers store sql "SELECT state, count(*) FROM v_files GROUP BY state"
         transfers store sql --json "SELECT path, digest FROM v_files WHERE state = 'done'"
       """)
 
   @Argument(help: ArgumentHelp("The statement.", valueName: "select")) var statement: String
+  @Option(help: ArgumentHelp("End the statement after this time: 90s, 8h; 0s for never.", valueName: "time"))
+  var timeout = TimeSpan(ms: 60_000)
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
@@ -29,10 +34,19 @@ struct StoreSQLCommand: Command {
         schema: "transfers.store.sql/1", rowType: "row", store: try StoreIdentity(ledger),
         filters: ["sql": .text(statement)], common,
         context))
-    try LedgerAccess.read(ledger) { reader in
-      try reader.query(statement, columns: { try pages.begin($0) }, row: { pages.take($0) })
+    let budget = SQLBudget(timeMs: timeout.ms > 0 ? timeout.ms : nil)
+    let isInTime = try LedgerAccess.read(ledger) { reader in
+      do {
+        try reader.query(statement, within: budget, columns: { try pages.begin($0) }, row: { pages.take($0) })
+        return true
+      } catch is SQLBudget.Exceeded { return false }
     }
     try pages.finish()
+    guard isInTime else {
+      throw CommandFailure(
+        .timeout, "run SQL: it ran for longer than \(Quantity.duration(timeout.ms)), and the rows are not all",
+        remedy: "ask for less, or give it more time with --timeout")
+    }
   }
 }
 
