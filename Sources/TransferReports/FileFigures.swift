@@ -15,8 +15,8 @@ public enum FileFigures {
     .bytes("bytes_acked", "Acked") { $0.bytesAcked },
     .bytes("bytes_reused") { $0.bytesReused },
     .bytes("bytes_transferred") { $0.bytesTransferred },
-    .bytes("bytes_unacked") { max(0, $0.bytesTransferred - moved($0)) },
-    .bytes("bytes_unacked_at_most") { max(0, $0.bytesTransferredAtMost - moved($0)) },
+    .bytes("bytes_unacked") { max(0, $0.bytesTransferred -| moved($0)) },
+    .bytes("bytes_unacked_at_most") { max(0, $0.bytesTransferredAtMost -| moved($0)) },
     .integer("attempts", "Tries") { $0.attempts },
     .duration("wall_ms", "Wall") { wallMs($0) },
     .rate("bps") { Quantity.rate(bytes: moved($0), ms: wallMs($0)) },
@@ -30,12 +30,12 @@ public enum FileFigures {
   ]
 
   /// What requests got acknowledged.
-  private static func moved(_ row: FileRow) -> Int64 { max(0, row.bytesAcked - row.bytesReused) }
+  private static func moved(_ row: FileRow) -> Int64 { max(0, row.bytesAcked -| row.bytesReused) }
 
   /// First to last attempt; nil while it runs. Never negative, even when the wall clock was set back.
   static func wallMs(_ row: FileRow) -> Int64? {
     guard let start = row.startedMs, let end = row.finishedMs, end >= start else { return nil }
-    return end - start
+    return end -| start
   }
 
   /// One character a file: `=` done, `!` failed or unknown, `-` cancelled or superseded, `~` not finished.

@@ -45,8 +45,8 @@ public struct LatencyClass: Sendable, Hashable {
   private static func bounds(through ms: Int64) -> [Int64] {
     var (bounds, power) = ([Int64](), Int64(1))
     while bounds.last ?? 0 < ms || bounds.isEmpty {
-      bounds += [power, 2 * power, 5 * power]
-      power *= 10
+      bounds += [power, 2 *| power, 5 *| power]
+      power = power *| 10
     }
     return Array(bounds[...(bounds.firstIndex { $0 >= ms } ?? bounds.count - 1)])
   }

@@ -1,3 +1,5 @@
+import TransferModel
+
 /// Sizes, rates and durations as people read them.
 public enum Quantity {
   /// `0 B`, `999 B`, `3.2 GiB`: one decimal below 100, rounded down so that a part never shows as the whole.
@@ -17,7 +19,7 @@ public enum Quantity {
 
   /// `340 ms`, `9.4 s`, `1m 34s`, `2h 05m`, `3d 04h`.
   public static func duration(_ ms: Int64) -> String {
-    if ms < 0 { return "-" + duration(-ms) }
+    if ms < 0 { return "-" + duration(0 -| ms) }
     if ms < 1000 { return "\(ms) ms" }
     let seconds = ms / 1000
     if seconds < 60 { return "\(seconds).\(ms % 1000 / 100) s" }
@@ -28,7 +30,7 @@ public enum Quantity {
 
   /// Time to go, rounded: `0:47`, `12m`, `3h 10m`, `> 1 day`.
   public static func remaining(_ ms: Int64) -> String {
-    let seconds = (max(ms, 0) + 999) / 1000
+    let seconds = (max(ms, 0) +| 999) / 1000
     if seconds < 600 { return "\(seconds / 60):\(two(seconds % 60))" }
     if seconds < 3600 { return "\((seconds + 59) / 60)m" }
     if seconds < 86_400 { return "\(seconds / 3600)h \(two(seconds / 60 % 60))m" }
@@ -68,7 +70,7 @@ public enum Quantity {
   public static func rate(bytes: Int64, ms: Int64?) -> Int64? {
     guard let ms, ms > 0, bytes >= 0 else { return nil }
     let (product, overflows) = bytes.multipliedReportingOverflow(by: 1000)
-    return overflows ? bytes / ms * 1000 : product / ms
+    return overflows ? bytes / ms *| 1000 : product / ms
   }
 
   private static func number(_ count: UInt64, in unit: UInt64) -> String {

@@ -38,10 +38,10 @@ public enum SlowFigures {
   /// Of files whose wall time is known; nothing without any.
   public static func sums(_ files: [WhyFigures]) -> [(part: WallPart, ms: Int64, share: Double?)] {
     let known = files.filter { $0.wallMs != nil }
-    let total = known.reduce(0) { $0 + $1.result.parts.totalMs }
+    let total = known.reduce(0) { $0 +| $1.result.parts.totalMs }
     guard total > 0 else { return [] }
     return WallPart.inOrder.map { part in
-      let ms = known.reduce(0) { $0 + $1.result.parts[part] }
+      let ms = known.reduce(0) { $0 +| $1.result.parts[part] }
       return (part, ms, Share.of(ms, in: total))
     }
   }

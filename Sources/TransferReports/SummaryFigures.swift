@@ -73,7 +73,7 @@ public struct SummaryFigures: Sendable {
   /// Last end minus first start of an attempt.
   public var wallMs: Int64? {
     guard let first = attempts.firstMs, let last = attempts.lastMs, last >= first else { return nil }
-    return last - first
+    return last -| first
   }
 
   /// Union of the intervals of all attempts.

@@ -40,16 +40,16 @@ public struct ThroughputSeries: Sendable {
   /// The window is half-open. Stretches begin at multiples of their length since 1970 UTC, so days are days of UTC. nil
   /// when the window holds more than ``limit`` of them.
   public init?(fromMs: Int64, toMs: Int64, stepMs: Int64) {
-    let toMs = max(toMs, fromMs + 1)
-    let first = Self.floorDivide(fromMs, stepMs)
-    let last = Self.floorDivide(toMs - 1, stepMs)
+    let toMs = max(toMs, fromMs +| 1)
+    let first = fromMs.floored(by: stepMs)
+    let last = (toMs -| 1).floored(by: stepMs)
     guard last - first < Self.limit else { return nil }
-    (self.fromMs, self.toMs, self.stepMs, baseMs) = (fromMs, toMs, stepMs, first * stepMs)
+    (self.fromMs, self.toMs, self.stepMs, baseMs) = (fromMs, toMs, stepMs, first *| stepMs)
     rows = (first...last).map { index in
-      let start = max(index * stepMs, fromMs)
+      let start = max(index *| stepMs, fromMs)
       return ThroughputRow(
-        fromMs: start, lengthMs: min((index + 1) * stepMs, toMs) - start, bytesAcked: 0, bytesTransferred: 0, busyMs: 0,
-        attempts: 0, errors: 0)
+        fromMs: start, lengthMs: min((index + 1) *| stepMs, toMs) -| start, bytesAcked: 0, bytesTransferred: 0,
+        busyMs: 0, attempts: 0, errors: 0)
     }
   }
 
@@ -66,34 +66,33 @@ public struct ThroughputSeries: Sendable {
     if attempt.isError, let index = index(end) { rows[index].errors += 1 }
     guard end > start else {
       guard let index = index(start) else { return }
-      rows[index].bytesAcked += attempt.bytesAcked
-      return rows[index].bytesTransferred += attempt.bytesTransferred
+      rows[index].bytesAcked +|= attempt.bytesAcked
+      return rows[index].bytesTransferred +|= attempt.bytesTransferred
     }
     var from = max(start, fromMs)
     let to = min(end, toMs)
     while from < to {
-      let index = Int((from - baseMs) / stepMs)
-      let next = min(to, baseMs + Int64(index + 1) * stepMs)
-      rows[index].busyMs += next - from
-      rows[index].bytesAcked += Self.share(attempt.bytesAcked, from - start, next - start, of: end - start)
-      rows[index].bytesTransferred += Self.share(attempt.bytesTransferred, from - start, next - start, of: end - start)
+      let index = Int((from -| baseMs) / stepMs)
+      let next = min(to, baseMs +| Int64(index + 1) *| stepMs)
+      rows[index].busyMs +|= next -| from
+      let (after, until, whole) = (from -| start, next -| start, end -| start)
+      rows[index].bytesAcked +|= Self.share(attempt.bytesAcked, after, until, of: whole)
+      rows[index].bytesTransferred +|= Self.share(attempt.bytesTransferred, after, until, of: whole)
       from = next
     }
   }
 
-  private func index(_ ms: Int64) -> Int? { ms >= fromMs && ms < toMs ? Int((ms - baseMs) / stepMs) : nil }
+  private func index(_ ms: Int64) -> Int? { ms >= fromMs && ms < toMs ? Int((ms -| baseMs) / stepMs) : nil }
 
   /// What of `bytes` falls between two moments; a difference of two floors, so that neighbours add up.
   private static func share(_ bytes: Int64, _ from: Int64, _ to: Int64, of length: Int64) -> Int64 {
-    part(bytes, to, length) - part(bytes, from, length)
+    part(bytes, to, length) -| part(bytes, from, length)
   }
 
   private static func part(_ bytes: Int64, _ moment: Int64, _ length: Int64) -> Int64 {
     let product = UInt64(max(0, bytes)).multipliedFullWidth(by: UInt64(moment))
     return Int64(UInt64(length).dividingFullWidth(product).quotient)
   }
-
-  private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
 }
 
 /// The columns of `report throughput`.

@@ -1,3 +1,5 @@
+import TransferModel
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -8,16 +10,16 @@
 public enum Timestamp {
   /// `2026-11-20T10:00:00.123Z` (RFC 3339 section 5.6), for programs.
   public static func rfc3339(_ ms: Int64) -> String {
-    let seconds = floorDivide(ms, 1000)
-    let (year, month, day) = civil(days: floorDivide(seconds, 86_400))
-    let second = seconds - floorDivide(seconds, 86_400) * 86_400
+    let seconds = ms.floored(by: 1000)
+    let (year, month, day) = civil(days: seconds.floored(by: 86_400))
+    let second = seconds - seconds.floored(by: 86_400) * 86_400
     let time = "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60))"
-    return "\(padded(year, 4))-\(two(month))-\(two(day))T\(time).\(padded(ms - seconds * 1000, 3))Z"
+    return "\(padded(year, 4))-\(two(month))-\(two(day))T\(time).\(padded(ms -| seconds *| 1000, 3))Z"
   }
 
   /// `2026-11-20 11:00:00` in the zone of the process (`TZ`), for people.
   public static func local(_ ms: Int64) -> String {
-    var seconds = time_t(floorDivide(ms, 1000))
+    var seconds = time_t(ms.floored(by: 1000))
     var parts = tm()
     guard localtime_r(&seconds, &parts) != nil else { return rfc3339(ms) }
     let date = "\(padded(Int64(parts.tm_year) + 1900, 4))-\(two(Int64(parts.tm_mon) + 1))-\(two(Int64(parts.tm_mday)))"
@@ -28,7 +30,7 @@ public enum Timestamp {
   /// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
   static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = days + 719_468
-    let era = floorDivide(shifted, 146_097)
+    let era = shifted.floored(by: 146_097)
     let dayOfEra = shifted - era * 146_097
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -37,8 +39,6 @@ public enum Timestamp {
     let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
   }
-
-  private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
   private static func two(_ number: Int64) -> String { padded(number, 2) }
 
   private static func padded(_ number: Int64, _ width: Int) -> String {

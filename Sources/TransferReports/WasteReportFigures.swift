@@ -25,7 +25,7 @@ public enum WasteReportFigures {
 
   /// `99.27 %`, rounded down, so that what is not whole never reads as 100 %.
   static func percent(_ share: Double) -> String {
-    let hundredths = Int64((share * 10_000).rounded(.down))
+    let hundredths = Int64(nearest: (share * 10_000).rounded(.down))
     let rest = hundredths % 100
     return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) %"
   }

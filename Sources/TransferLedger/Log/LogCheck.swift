@@ -36,7 +36,7 @@ private final class LogCheck {
   }
 
   func take(_ group: LogGroup) throws {
-    if group.first != next { report("leaf \(group.first) follows leaf \(next - 1)") }
+    if group.first != next { report("leaf \(group.first) follows leaf \(next &- 1)") }
     next = group.first &+ group.leaves
     guard let entries = LogEntry.all(group.entries), let hashes = TreeHash.array(group.hashes),
       entries.count == group.leaves, hashes.count == group.leaves

@@ -72,7 +72,7 @@ extension LedgerReader {
     (trace.errorCode, trace.httpStatus) = (row.textOrNil(7), row.int64OrNil(8))
     (trace.bytesTransferred, trace.bytesAcked) = (row.int64(9), row.int64(10))
     trace.connectMs = [row.int64OrNil(11), row.int64OrNil(12), row.int64OrNil(13)].compactMap(\.self).max()
-    trace.dialMs = row.int64OrNil(12).map { $0 - (row.int64OrNil(11) ?? 0) }.flatMap { $0 > 0 ? $0 : nil }
+    trace.dialMs = row.int64OrNil(12).map { $0 -| (row.int64OrNil(11) ?? 0) }.flatMap { $0 > 0 ? $0 : nil }
     (trace.sentMs, trace.firstByteMs, trace.totalMs) = (row.int64OrNil(14), row.int64OrNil(15), row.int64OrNil(16))
     trace.heldMs = row.int64(17)
     (trace.retryAfterMs, trace.backoffMs) = (row.int64OrNil(18), row.int64OrNil(19))

@@ -17,7 +17,7 @@ extension LedgerReader {
     }
     for sql in [Self.batchPartialAcked, Self.batchRunningAcked] {
       for (batch, bytes) in try db.rows(sql, ids, row: { ($0.id(0, BatchID.self), $0.int64(1)) }) {
-        known[batch]?.bytesAcked += bytes
+        known[batch]?.bytesAcked +|= bytes
       }
     }
     return known

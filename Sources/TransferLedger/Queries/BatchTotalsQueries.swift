@@ -64,7 +64,7 @@ private struct BatchAttempts {
 
   func add(to batches: inout [BatchID: BatchRow]) {
     guard var row = batches[batch] else { return }
-    row.totals.bytesTransferred += bytesTransferred
+    row.totals.bytesTransferred +|= bytesTransferred
     row.totals.retries += retries
     row.startedMs = [row.startedMs, firstMs].compactMap(\.self).min()
     row.finishedMs = [row.finishedMs, lastMs].compactMap(\.self).max()
@@ -95,7 +95,7 @@ extension LedgerReader {
 extension FileTotals {
   mutating func add(state: String, count: Int, bytes: Int64, mismatched: Int, unverified: Int) {
     if let state = FileState(rawValue: state) { byState[state, default: 0] += count }
-    self.bytes += bytes
+    self.bytes +|= bytes
     self.mismatched += mismatched
     self.unverified += unverified
   }

@@ -11,7 +11,7 @@ extension LedgerReader {
     if countsOthers { try count(others: row, span, ids, in: &found) }
     let next = try firstAttempt { $0.startedMs >= span.toMs }
     // Nobody waits for longer than this because a server asked for it.
-    let early = try firstAttempt { $0.startedMs >= span.fromMs - LedgerTransaction.longestWaitMs }
+    let early = try firstAttempt { $0.startedMs >= span.fromMs -| LedgerTransaction.longestWaitMs }
     for code in [ErrorCode.http429, .http503] {
       _ = try db.rows(Self.hostWaits, .raw(code), .integer(early), .integer(next - 1), ids) { row in
         Self.append(TimeSpan(row.int64(0), row.int64(1)), to: &found.waits)

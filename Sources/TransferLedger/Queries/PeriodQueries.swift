@@ -40,7 +40,7 @@ extension LedgerReader {
       guard let lastMs, lastMs >= firstMs else { continue }
       let from = period.start(of: lastMs)
       let longest = rows[from]?.longestBatchMs ?? 0
-      rows[from, default: PeriodRow(fromMs: from)].longestBatchMs = max(longest, lastMs - firstMs)
+      rows[from, default: PeriodRow(fromMs: from)].longestBatchMs = max(longest, lastMs -| firstMs)
     }
   }
 }
@@ -56,7 +56,7 @@ extension PeriodRow {
   fileprivate mutating func add(_ file: EndedFile) {
     files[file.state, default: 0] += 1
     guard file.state == .done else { return }
-    bytes += file.size
+    bytes +|= file.size
     verified += file.isVerified ? 1 : 0
   }
 }

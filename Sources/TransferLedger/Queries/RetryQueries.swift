@@ -8,7 +8,7 @@ extension LedgerReader {
     var (grid, backoffMs): ([RetryPlace: Int64], Int64) = ([:], 0)
     for (batch, hour, count, waited) in try retriesByHour(filter) {
       grid[RetryPlace(host: hosts[batch] ?? "", hour: hour), default: 0] += count
-      backoffMs += waited
+      backoffMs +|= waited
     }
     let rows = grid.map { RetryHour(host: $0.key.host, hour: $0.key.hour, retries: $0.value) }
     return RetryFigures(

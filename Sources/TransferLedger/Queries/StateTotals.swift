@@ -10,8 +10,8 @@ extension StateTotals {
   mutating func add(_ state: FileState, _ tally: (count: Int, sum: Int64)) {
     guard tally.count > 0, state != .superseded else { return }
     byState[state, default: 0] += tally.count
-    bytes += tally.sum
-    if state == .done { bytesAcked += tally.sum }
+    bytes +|= tally.sum
+    if state == .done { bytesAcked +|= tally.sum }
   }
 }
 
@@ -30,9 +30,9 @@ extension LedgerReader {
     guard let batches = filter.wholeBatches else { return StateTotals(try fileTotals(filter)) }
     return try statesByBatch(batches).values.reduce(into: StateTotals()) { sum, batch in
       sum.byState.merge(batch.byState, uniquingKeysWith: +)
-      sum.bytes += batch.bytes
-      sum.bytesAcked += batch.bytesAcked
-      sum.mismatched += batch.mismatched
+      sum.bytes +|= batch.bytes
+      sum.bytesAcked +|= batch.bytesAcked
+      sum.mismatched +|= batch.mismatched
     }
   }
 
@@ -52,7 +52,7 @@ extension LedgerReader {
       }
     }
     for sql in [Self.partialAcked, Self.runningAcked] {
-      totals.bytesAcked += try db.first(sql, .flag(withHidden)) { $0.int64(0) } ?? 0
+      totals.bytesAcked +|= try db.first(sql, .flag(withHidden)) { $0.int64(0) } ?? 0
     }
     return totals
   }

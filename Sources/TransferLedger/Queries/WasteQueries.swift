@@ -9,11 +9,11 @@ extension LedgerReader {
     try eachTransfer(filter) { row in
       let cause = WasteCause(rawValue: row.int64(0)) ?? .unacknowledged
       let (transferred, acked) = (row.int64(1), cause == .replaced ? 0 : row.int64(2))
-      found.bytesTransferred += transferred
-      found.bytesAcked += acked
+      found.bytesTransferred +|= transferred
+      found.bytesAcked +|= acked
       guard transferred > acked else { return }
       let place = WastePlace(cause: cause, code: cause == .failed ? row.textOrNil(3) : nil)
-      causes[place, default: WasteRow(cause, place.code)].add(transferred - acked)
+      causes[place, default: WasteRow(cause, place.code)].add(transferred -| acked)
     }
     found.causes = causes.values.sorted {
       ($1.bytes, $0.cause.rawValue, $0.errorCode ?? "") < ($0.bytes, $1.cause.rawValue, $1.errorCode ?? "")
@@ -66,6 +66,6 @@ private struct WastePlace: Hashable {
 extension WasteRow {
   fileprivate mutating func add(_ lost: Int64) {
     attempts += 1
-    bytes += lost
+    bytes +|= lost
   }
 }

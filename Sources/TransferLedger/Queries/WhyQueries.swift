@@ -104,7 +104,7 @@ extension LedgerReader {
     let rows = try db.rows(
       "SELECT at, detail FROM event WHERE verb = 'slept' AND at > ? ORDER BY at", .integer(span.fromMs)
     ) { ($0.int64(0), MachineSleep(detail: $0.text(1))) }
-    return rows.compactMap { atMs, sleep in sleep.map { TimeSpan(atMs - $0.lengthMs, atMs) } }
+    return rows.compactMap { atMs, sleep in sleep.map { TimeSpan(atMs -| $0.lengthMs, atMs) } }
       .filter { $0.fromMs < span.toMs }
   }
 

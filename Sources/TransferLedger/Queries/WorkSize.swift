@@ -1,3 +1,5 @@
+import TransferModel
+
 /// How much an engine still has to bring to an end.
 public struct WorkSize: Sendable, Hashable {
   public var files: Int
@@ -19,9 +21,9 @@ public struct WorkSize: Sendable, Hashable {
     var size = WorkSize()
     for sql in [LedgerReader.readyTally, LedgerReader.waitingTally, runningTally] {
       let tally = try db.first(sql) { $0.tally(0) } ?? (0, 0)
-      (size.files, size.bytes) = (size.files + tally.count, size.bytes + tally.sum)
+      (size.files, size.bytes) = (size.files +| tally.count, size.bytes +| tally.sum)
     }
-    for sql in [runningHeld, pendingHeld] { size.bytesAcked += try db.first(sql) { $0.int64(0) } ?? 0 }
+    for sql in [runningHeld, pendingHeld] { size.bytesAcked +|= try db.first(sql) { $0.int64(0) } ?? 0 }
     size.hasListings = try db.first(listings) { $0.flag(0) } ?? false
     return size
   }

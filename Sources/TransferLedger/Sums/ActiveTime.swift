@@ -1,3 +1,5 @@
+import TransferModel
+
 /// Times in which anything was in flight: the union of intervals. Memory stays below some 20 MiB however many there
 /// are.
 struct ActiveTime {
@@ -33,7 +35,7 @@ struct ActiveTime {
   /// Milliseconds of the union.
   var totalMs: Int64 {
     let all = settled
-    return all.islands.reduce(all.foldedMs) { $0 + $1.endMs - $1.startMs }
+    return all.islands.reduce(all.foldedMs) { $0 +| ($1.endMs -| $1.startMs) }
   }
 
   private var settled: ActiveTime {
@@ -66,7 +68,7 @@ struct ActiveTime {
   /// clock was set back by as much) counts from there on.
   private mutating func fold() {
     let count = islands.count / 2
-    foldedMs += islands[..<count].reduce(0) { $0 + $1.endMs - $1.startMs }
+    foldedMs +|= islands[..<count].reduce(0) { $0 +| ($1.endMs -| $1.startMs) }
     foldedUntilMs = islands[count - 1].endMs
     islands.removeFirst(count)
   }
@@ -88,7 +90,7 @@ extension ActiveTime {
     return PackedNumbers.pack(
       settled.islands.flatMap { island in
         defer { at = island.endMs }
-        return [island.startMs - at, island.endMs - island.startMs]
+        return [island.startMs -| at, island.endMs -| island.startMs]
       })
   }
 }

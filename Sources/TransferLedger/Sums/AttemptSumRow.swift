@@ -44,7 +44,7 @@ struct AttemptSumRow: Equatable {
     latencies = PackedNumbers.pack(
       sums.latencies.sorted { $0.key < $1.key }.flatMap { ms, count in
         defer { before = ms }
-        return [ms - before, count]
+        return [ms -| before, count]
       })
     active = sums.active.packed(from: firstMs)
   }
@@ -74,13 +74,13 @@ extension AttemptSums {
     for (name, count) in zip(AttemptSumRow.outcomes, row.counts) where count != 0 {
       outcomes[name, default: 0] += count
     }
-    bytesTransferred += row.bytesTransferred
+    bytesTransferred +|= row.bytesTransferred
     firstMs = min(firstMs ?? row.firstMs, row.firstMs)
     lastMs = max(lastMs ?? row.lastMs, row.lastMs)
     var ms: Int64 = 0
     for (distance, count) in PackedNumbers.pairs(row.latencies) {
-      ms += distance
-      latencies[ms, default: 0] += count
+      ms +|= distance
+      latencies[ms, default: 0] +|= count
     }
     active.add(packed: row.active, from: row.firstMs)
   }

@@ -12,12 +12,12 @@ struct AttemptSums {
   var latencies: [Int64: Int64] = [:]
   var errors: [String: FailureHits] = [:]
 
-  var attempts: Int64 { outcomes.values.reduce(0, +) }
+  var attempts: Int64 { outcomes.values.reduce(0, +|) }
   var retries: Int { Int(outcomes["retry"] ?? 0) }
 
   mutating func add(_ attempt: SummedAttempt) {
     outcomes[attempt.outcome, default: 0] += 1
-    bytesTransferred += attempt.bytesTransferred
+    bytesTransferred +|= attempt.bytesTransferred
     firstMs = min(firstMs ?? attempt.startedMs, attempt.startedMs)
     if let ended = attempt.endedMs {
       lastMs = max(lastMs ?? ended, ended)

@@ -39,7 +39,7 @@ struct DoneSums {
     for sum in sums {
       let first = SumBlock.first(sum.block)
       if sum.batch == at.batch, at.file != .max {
-        if at.file + 1 < first { found.append(.files(of: sum.batch, after: at.file, before: first)) }
+        if at.file +| 1 < first { found.append(.files(of: sum.batch, after: at.file, before: first)) }
       } else {
         found += Self.end(of: at, before: sum.batch)
         if first > 0 { found.append(.files(of: sum.batch, after: -1, before: first)) }
@@ -84,8 +84,8 @@ extension LedgerReader {
   func doneTally(_ done: DoneSums, withHidden: Bool = true) throws -> (count: Int, sum: Int64) {
     var tally = (count: 0, sum: Int64(0))
     for sum in done.sums {
-      tally.count += sum.files - (withHidden ? 0 : sum.hiddenFiles)
-      tally.sum += sum.bytes - (withHidden ? 0 : sum.hiddenBytes)
+      tally.count +|= sum.files -| (withHidden ? 0 : sum.hiddenFiles)
+      tally.sum +|= sum.bytes -| (withHidden ? 0 : sum.hiddenBytes)
     }
     for stretch in done.stretches {
       let rest =
@@ -98,7 +98,7 @@ extension LedgerReader {
             row: { $0.tally(0) })
         }
       tally.count += rest?.count ?? 0
-      tally.sum += rest?.sum ?? 0
+      tally.sum +|= rest?.sum ?? 0
     }
     return tally
   }
@@ -113,7 +113,7 @@ extension LedgerReader {
 
   /// Done files for which the server said nothing but success.
   func unverified(_ done: DoneSums) throws -> Int {
-    let known = done.sums.reduce(0) { $0 + $1.unverified }
+    let known = done.sums.reduce(0) { $0 +| $1.unverified }
     return try done.stretches.reduce(known) { sum, stretch in
       switch stretch {
       case .batches(let after, let before):

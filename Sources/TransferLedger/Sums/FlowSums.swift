@@ -31,8 +31,8 @@ struct FlowSums {
     flow.attempts += 1
     flow.errors += attempt.isError ? 1 : 0
     flow.retries += attempt.isRetry ? 1 : 0
-    flow.bytesTransferred += attempt.bytesTransferred
-    flow.bytesAcked += attempt.bytesAcked
+    flow.bytesTransferred +|= attempt.bytesTransferred
+    flow.bytesAcked +|= attempt.bytesAcked
     flow.firstMs = min(flow.firstMs ?? attempt.startedMs, attempt.startedMs)
     if let ended = attempt.endedMs {
       flow.lastMs = max(flow.lastMs ?? ended, ended)

@@ -20,7 +20,7 @@ public struct AttemptFlow: Sendable, Hashable {
   /// Last end minus first start, in milliseconds.
   public var wallMs: Int64? {
     guard let firstMs, let lastMs, lastMs >= firstMs else { return nil }
-    return lastMs - firstMs
+    return lastMs -| firstMs
   }
 
   /// Errors per attempt, 0 to 1, rounded to six decimals; nil without attempts.

@@ -27,14 +27,14 @@ public struct LatencyFigures: Sendable, Hashable {
 
   /// Nearest rank: the least value that as many percent do not exceed. `histogram` has how often each was measured.
   package init(_ histogram: [Int64: Int64]) {
-    n = histogram.values.reduce(0, +)
+    n = histogram.values.reduce(0, +|)
     var below: Int64 = 0
     for (ms, count) in histogram.sorted(by: { $0.key < $1.key }) {
       below += count
-      if p50 == nil, below * 100 >= 50 * n { p50 = ms }
-      if p90 == nil, below * 100 >= 90 * n { p90 = ms }
-      if p95 == nil, below * 100 >= 95 * n { p95 = ms }
-      if p99 == nil, below * 100 >= 99 * n { p99 = ms }
+      if p50 == nil, below *| 100 >= 50 *| n { p50 = ms }
+      if p90 == nil, below *| 100 >= 90 *| n { p90 = ms }
+      if p95 == nil, below *| 100 >= 95 *| n { p95 = ms }
+      if p99 == nil, below *| 100 >= 99 *| n { p99 = ms }
       max = ms
     }
   }

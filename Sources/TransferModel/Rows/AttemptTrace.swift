@@ -45,7 +45,7 @@ public struct AttemptTrace: Sendable, Hashable {
 public struct TimeSpan: Sendable, Hashable {
   public var fromMs, toMs: Int64
   public init(_ fromMs: Int64, _ toMs: Int64) { (self.fromMs, self.toMs) = (fromMs, toMs) }
-  public var lengthMs: Int64 { max(0, toMs - fromMs) }
+  public var lengthMs: Int64 { max(0, toMs -| fromMs) }
 }
 
 /// What a person, or the engine for a person, decided about files that waited.

@@ -36,15 +36,15 @@ public struct FileTotals: Sendable, Hashable {
 
   public func count(_ state: FileState) -> Int { byState[state] ?? 0 }
 
-  public var files: Int { byState.values.reduce(0, +) }
+  public var files: Int { byState.values.reduce(0, +|) }
   /// Files that an engine still has to bring to an end.
   public var left: Int { count(.settling) + count(.pending) + count(.active) + count(.finishing) + count(.paused) }
   /// Files that ended without success.
   public var bad: Int { count(.failed) + count(.unknown) }
   /// Body bytes that were transferred and not acknowledged, at least.
-  public var bytesUnacked: Int64 { max(0, bytesTransferred - bytesMoved) }
+  public var bytesUnacked: Int64 { max(0, bytesTransferred -| bytesMoved) }
   /// What requests got acknowledged, and is there.
-  public var bytesMoved: Int64 { max(0, bytesAcked - bytesReused) }
+  public var bytesMoved: Int64 { max(0, bytesAcked -| bytesReused) }
   /// The same with all that may have been transferred.
-  public var bytesUnackedAtMost: Int64 { max(0, bytesTransferred + bytesUntold - bytesMoved) }
+  public var bytesUnackedAtMost: Int64 { max(0, bytesTransferred +| bytesUntold -| bytesMoved) }
 }

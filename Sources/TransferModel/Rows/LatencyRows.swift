@@ -20,15 +20,15 @@ public struct LatencyHistogram: Sendable, Hashable {
   public init() {}
 
   /// A time below zero was measured with a clock that was set back, and says nothing.
-  public mutating func add(_ ms: Int64, count: Int64 = 1) { if ms >= 0 { counts[ms, default: 0] += count } }
+  public mutating func add(_ ms: Int64, count: Int64 = 1) { if ms >= 0 { counts[ms, default: 0] +|= count } }
 
   public mutating func add(_ other: LatencyHistogram) { counts.merge(other.counts, uniquingKeysWith: +) }
 
-  public var n: Int64 { counts.values.reduce(0, +) }
+  public var n: Int64 { counts.values.reduce(0, +|) }
 
   /// How many took no longer, and how many took less.
-  public func count(upTo ms: Int64) -> Int64 { counts.reduce(0) { $0 + ($1.key <= ms ? $1.value : 0) } }
-  public func count(below ms: Int64) -> Int64 { counts.reduce(0) { $0 + ($1.key < ms ? $1.value : 0) } }
+  public func count(upTo ms: Int64) -> Int64 { counts.reduce(0) { $0 +| ($1.key <= ms ? $1.value : 0) } }
+  public func count(below ms: Int64) -> Int64 { counts.reduce(0) { $0 +| ($1.key < ms ? $1.value : 0) } }
 }
 
 /// All that was timed: by group, then by measure.

@@ -6,7 +6,7 @@ public enum CalendarPeriod: String, Sendable, CaseIterable {
   case month
 
   /// The beginning of the period that a moment is in; both in milliseconds since 1970 UTC.
-  public func start(of ms: Int64) -> Int64 { firstDay(of: Self.floorDivide(ms, Self.dayMs)) * Self.dayMs }
+  public func start(of ms: Int64) -> Int64 { firstDay(of: ms.floored(by: Self.dayMs)) *| Self.dayMs }
 
   private static let dayMs: Int64 = 86_400_000
 
@@ -14,7 +14,7 @@ public enum CalendarPeriod: String, Sendable, CaseIterable {
   private func firstDay(of day: Int64) -> Int64 {
     switch self {
     case .day: day
-    case .week: day - (day + 3 - Self.floorDivide(day + 3, 7) * 7)
+    case .week: day - (day + 3 - (day + 3).floored(by: 7) * 7)
     case .month: day - (Self.dayOfMonth(day) - 1)
     }
   }
@@ -22,13 +22,11 @@ public enum CalendarPeriod: String, Sendable, CaseIterable {
   /// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
   private static func dayOfMonth(_ day: Int64) -> Int64 {
     let shifted = day + 719_468
-    let dayOfEra = shifted - floorDivide(shifted, 146_097) * 146_097
+    let dayOfEra = shifted - shifted.floored(by: 146_097) * 146_097
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
     return dayOfYear - (153 * ((5 * dayOfYear + 2) / 153) + 2) / 5 + 1
   }
-
-  private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
 }
 
 /// A day, week or month: files count where they ended, attempts where they began, batches where their last one ended.

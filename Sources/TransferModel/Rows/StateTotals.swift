@@ -14,13 +14,13 @@ public struct StateTotals: Sendable, Hashable {
   public init() {}
 
   public func count(_ state: FileState) -> Int { byState[state] ?? 0 }
-  public var files: Int { byState.values.reduce(0, +) }
+  public var files: Int { byState.values.reduce(0, +|) }
   /// The same but for those; never below nothing.
   public func without(_ others: StateTotals) -> StateTotals {
     var totals = self
     totals.byState.merge(others.byState.filter { byState[$0.key] != nil }) { max(0, $0 - $1) }
-    totals.bytes = max(0, bytes - others.bytes)
-    totals.bytesAcked = max(0, bytesAcked - others.bytesAcked)
+    totals.bytes = max(0, bytes -| others.bytes)
+    totals.bytesAcked = max(0, bytesAcked -| others.bytesAcked)
     totals.mismatched = max(0, mismatched - others.mismatched)
     return totals
   }

@@ -10,7 +10,7 @@ public struct WasteFigures: Sendable, Hashable {
 
   package init() {}
 
-  public var bytesWasted: Int64 { bytesTransferred - bytesAcked }
+  public var bytesWasted: Int64 { bytesTransferred -| bytesAcked }
 }
 
 /// Why bytes do not count: one cause, and the error where it is a failure.

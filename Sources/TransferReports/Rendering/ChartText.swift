@@ -1,3 +1,5 @@
+import TransferModel
+
 /// Charts in characters.
 enum ChartText {
   /// Lines below a table; none for charts that are drawn beside its rows.
@@ -23,7 +25,7 @@ enum ChartText {
     let whole = sumsUp ? values.reduce(0, +) : values.max() ?? 0
     return values.map { value in
       guard value > 0, whole > 0 else { return "" }
-      let eighths = max(1, Int((value / whole * 160).rounded(.down)))
+      let eighths = max(1, Int(nearest: (value / whole * 160).rounded(.down)))
       if style.isASCII { return String(repeating: "#", count: max(1, eighths / 8)) }
       let rest = eighths % 8 == 0 ? "" : String(Array("▏▎▍▌▋▊▉")[eighths % 8 - 1])
       return String(repeating: "█", count: eighths / 8) + rest
@@ -36,7 +38,7 @@ enum ChartText {
     let values = table.numbers(key)
     guard let highest = values.max(), highest > 0, let row = values.firstIndex(of: highest) else { return [] }
     let bars = Sparkline.text(
-      values.map { Int64($0.rounded()) }, columns: min(60, (style.columns ?? 100) - 40), isASCII: style.isASCII)
+      values.map { Int64(nearest: $0) }, columns: min(60, (style.columns ?? 100) - 40), isASCII: style.isASCII)
     let title = (table.headings[index].title ?? key).lowercased()
     return ["\(title) |\(bars)|  at most \(table.rows[row][index].text)"]
   }

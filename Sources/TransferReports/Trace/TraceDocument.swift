@@ -80,7 +80,7 @@ public struct TraceDocument {
     }
     host.busy.toMs = max(host.busy.toMs, endMs)
     host.busy.attempts += 1
-    host.busy.bytesAcked += span.bytesAcked
+    host.busy.bytesAcked +|= span.bytesAcked
     let connection = host.connections.firstIndex { $0 <= span.startedMs } ?? host.connections.count
     if connection == host.connections.count {
       host.connections.append(endMs)
@@ -98,7 +98,7 @@ public struct TraceDocument {
     if known[file] == nil { event("M", "thread_name", Self.files, Int(file), [("name", .name(span.path))]) }
     (life.fromMs, life.toMs) = (min(life.fromMs, span.startedMs), max(life.toMs, endMs))
     life.attempts += 1
-    life.bytesAcked += span.bytesAcked
+    life.bytesAcked +|= span.bytesAcked
     known[file] = life
   }
 
@@ -130,13 +130,13 @@ public struct TraceDocument {
         ("remote_ip", Cell(row.remoteIP)),
       ])
     guard let totalMs = row.totalMs else { return }
-    let beginMs = max(row.startedMs, endMs - totalMs)
+    let beginMs = max(row.startedMs, endMs -| totalMs)
     var atMs = beginMs
     for (name, ms) in [
       ("connect", row.connectMs), ("send", row.sentMs), ("server", row.firstByteMs), ("answer", row.totalMs),
     ] {
       guard let ms else { continue }
-      let toMs = min(endMs, max(atMs, beginMs + ms))
+      let toMs = min(endMs, max(atMs, beginMs +| ms))
       if toMs > atMs { span(name, host, connection, atMs, toMs, []) }
       atMs = toMs
     }
@@ -147,7 +147,7 @@ public struct TraceDocument {
   private mutating func span(
     _ name: String, _ process: Int, _ thread: Int, _ fromMs: Int64, _ toMs: Int64, _ arguments: [(String, Cell)]
   ) {
-    event("X", name, process, thread, arguments, times: (fromMs, toMs - fromMs))
+    event("X", name, process, thread, arguments, times: (fromMs, toMs -| fromMs))
   }
 
   private mutating func event(
@@ -160,8 +160,8 @@ public struct TraceDocument {
       FigureTree.Member("args", .object(arguments.map { FigureTree.Member($0.0, .figure($0.1)) })),
     ]
     if let times {
-      members.append(FigureTree.Member("ts", .figure(.integer(times.fromMs * 1000))))
-      members.append(FigureTree.Member("dur", .figure(.integer(times.forMs * 1000))))
+      members.append(FigureTree.Member("ts", .figure(.integer(times.fromMs *| 1000))))
+      members.append(FigureTree.Member("dur", .figure(.integer(times.forMs *| 1000))))
     }
     if !isFirst { out += [0x2C, 0x0A] }
     JSONWriter.append(.object(members), to: &out)

@@ -14,10 +14,10 @@ struct AttemptPhases {
   init(_ attempt: AttemptTrace, lastMs: Int64) {
     let seenMs = attempt.outcome == .crashed ? nil : attempt.endedMs
     let end = max(attempt.startedMs, seenMs ?? lastMs)
-    let beganMs = attempt.totalMs.map { max(attempt.startedMs, end - max(0, $0)) } ?? attempt.startedMs
+    let beganMs = attempt.totalMs.map { max(attempt.startedMs, end -| max(0, $0)) } ?? attempt.startedMs
     (endMs, nextMs) = (end, beganMs)
     guard seenMs == nil || Self.hasBegun(attempt) else { return }
-    add(.connect, until: Self.failedToConnect(attempt) ? endMs : beganMs + (attempt.connectMs ?? 0))
+    add(.connect, until: Self.failedToConnect(attempt) ? endMs : beganMs +| (attempt.connectMs ?? 0))
     if attempt.operation == .verify {
       add(.verify, until: endMs)
     } else if attempt.isDownload {
@@ -28,16 +28,16 @@ struct AttemptPhases {
   }
 
   private mutating func send(_ attempt: AttemptTrace, _ beganMs: Int64) {
-    let sentMs = Self.sentMs(attempt).map { beganMs + $0 } ?? endMs
-    add(.send, until: sentMs - attempt.heldMs)
+    let sentMs = Self.sentMs(attempt).map { beganMs +| $0 } ?? endMs
+    add(.send, until: sentMs -| attempt.heldMs)
     add(.throttled, until: sentMs)
     add(.server, until: endMs)
   }
 
   private mutating func receive(_ attempt: AttemptTrace, _ beganMs: Int64) {
     let hasBody = attempt.operation == .part || attempt.bytesTransferred > 0
-    add(.server, until: attempt.firstByteMs.map { hasBody ? beganMs + $0 : endMs } ?? endMs)
-    add(.send, until: endMs - attempt.heldMs)
+    add(.server, until: attempt.firstByteMs.map { hasBody ? beganMs +| $0 : endMs } ?? endMs)
+    add(.send, until: endMs -| attempt.heldMs)
     add(.throttled, until: endMs)
   }
 

@@ -1,3 +1,5 @@
+import TransferModel
+
 /// One of the nine parts of wall time. Several requests may run at a time, so each moment counts once: for the first of
 /// these that is true of any of them.
 public enum WallPart: Int, Sendable, CaseIterable {
@@ -40,12 +42,12 @@ public struct WallParts: Sendable, Hashable {
     set { ms[part.rawValue] = newValue }
   }
 
-  public var totalMs: Int64 { ms.reduce(0, +) }
+  public var totalMs: Int64 { ms.reduce(0, +|) }
 
   /// The part with more than half of the time; nil when none has it, and without any time.
-  public var cause: WallPart? { WallPart.allCases.first { self[$0] > totalMs - self[$0] } }
+  public var cause: WallPart? { WallPart.allCases.first { self[$0] > totalMs -| self[$0] } }
 
   mutating func add(_ other: WallParts) {
-    for part in WallPart.allCases { self[part] += other[part] }
+    for part in WallPart.allCases { self[part] +|= other[part] }
   }
 }

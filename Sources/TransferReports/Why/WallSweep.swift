@@ -63,26 +63,26 @@ public struct WallSweep {
   private mutating func pass(to moment: Int64) {
     let to = min(moment, frame.window.toMs)
     guard to > nowMs else { return }
-    let length = to - nowMs
+    let length = to -| nowMs
     nowMs = to
     let requests = WallPart.onTheWire.reduce(0) { $0 + counts[Slot.part($1).index] }
     result.peakRequests = max(result.peakRequests, requests)
-    result.requestMs += Int64(requests) * length
+    result.requestMs +|= Int64(requests) *| length
     credit(length)
   }
 
   private mutating func credit(_ length: Int64) {
     if counts[Slot.asleep.index] > 0 {
-      result.parts[.down] += length
-      result.asleepMs += length
+      result.parts[.down] +|= length
+      result.asleepMs +|= length
     } else if let part = working {
       result.parts.add(idle)
       idle = WallParts()
-      result.parts[part] += length
+      result.parts[part] +|= length
     } else if isHostWaiting {
-      idle[.throttled] += length
+      idle[.throttled] +|= length
     } else {
-      idle[counts[Slot.engine.index] > 0 ? .queued : .down] += length
+      idle[counts[Slot.engine.index] > 0 ? .queued : .down] +|= length
     }
   }
 
@@ -121,8 +121,8 @@ public struct WallSweep {
     case .paused, .resumed: return
     case .cancelled: result.parts.add(idle)
     case .retried, .resolved:
-      result.parts[.paused] += idle.totalMs
-      result.restedMs += idle.totalMs
+      result.parts[.paused] +|= idle.totalMs
+      result.restedMs +|= idle.totalMs
     }
     idle = WallParts()
   }

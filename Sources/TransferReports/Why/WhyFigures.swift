@@ -20,10 +20,10 @@ public struct WhyFigures: Sendable {
     _ row: WhyRow, toMs: Int64, _ result: WallResult, _ tally: WhyTally, runs: [RunLife], host: HostActivity?
   ) {
     (self.row, self.toMs, self.result, self.tally, self.host) = (row, toMs, result, tally, host)
-    wallMs = toMs >= row.fromMs ? toMs - row.fromMs : nil
+    wallMs = toMs >= row.fromMs ? toMs -| row.fromMs : nil
     limits = WhyLimits(tally, result, runs: runs, rate: row.rate)
     let steps =
-      zip(runs, runs.dropFirst()).map { $0.lastMs - $1.startedMs } + [row.fromMs - (tally.span?.fromMs ?? row.fromMs)]
+      zip(runs, runs.dropFirst()).map { $0.lastMs -| $1.startedMs } + [row.fromMs -| (tally.span?.fromMs ?? row.fromMs)]
     clockSetBackMs = max(0, steps.max() ?? 0)
     clockMovedMs = runs.map(\.clockMovedMs).max { $0.magnitude < $1.magnitude } ?? 0
   }

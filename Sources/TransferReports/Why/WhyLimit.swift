@@ -50,27 +50,27 @@ public struct WhyLimits: Sendable, Hashable {
     sendBps = tally.movedBytes.flatMap { Quantity.rate(bytes: $0, ms: result.parts[.send]) }
     processorShare = Self.share(runs)
     if let chunk = chunkBytes, bodies > 0 {
-      let (bytes, overflows) = chunk.multipliedReportingOverflow(by: Int64(connections) * bodies)
+      let (bytes, overflows) = chunk.multipliedReportingOverflow(by: Int64(connections) *| bodies)
       boundBps = overflows ? nil : Quantity.rate(bytes: bytes, ms: tally.turnaroundMs)
     }
     limit = judged(tally)
   }
 
   private func judged(_ tally: WhyTally) -> WhyLimit? {
-    if tally.heldMs > 0, tally.heldMs >= (tally.heldMs + tally.bodyMs) / Self.heldShare { return .rate }
-    guard tally.bodies > 0, tally.bodyMs + tally.turnaroundMs > 0 else { return nil }
+    if tally.heldMs > 0, tally.heldMs >= (tally.heldMs +| tally.bodyMs) / Self.heldShare { return .rate }
+    guard tally.bodies > 0, tally.bodyMs +| tally.turnaroundMs > 0 else { return nil }
     if let share = processorShare, share >= 0.9 { return .processor }
     guard tally.turnaroundMs > tally.bodyMs else { return .network }
     guard let turnaround = turnaroundMs, let trip = roundTripMs else { return .server }
-    return turnaround <= trip * Self.promptRoundTrips ? .roundTrip : .server
+    return turnaround <= trip *| Self.promptRoundTrips ? .roundTrip : .server
   }
 
   /// Of runs that lasted for a while; nil when none recorded it.
   private static func share(_ runs: [RunLife]) -> Double? {
-    let known = runs.filter { $0.processorMs != nil && $0.lastMs - $0.startedMs >= 1_000 }
-    let lived = known.reduce(0) { $0 + $1.lastMs - $1.startedMs }
+    let known = runs.filter { $0.processorMs != nil && $0.lastMs -| $0.startedMs >= 1_000 }
+    let lived = known.reduce(0) { $0 +| ($1.lastMs -| $1.startedMs) }
     guard lived > 0 else { return nil }
-    let used = known.reduce(0) { $0 + ($1.processorMs ?? 0) }
+    let used = known.reduce(0) { $0 +| ($1.processorMs ?? 0) }
     return (Double(used) / Double(lived) * 100).rounded() / 100
   }
 }

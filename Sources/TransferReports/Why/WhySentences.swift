@@ -9,7 +9,7 @@ extension WhyFigures {
   /// One sentence.
   public var verdict: String {
     guard let wallMs else {
-      return "The clock was set back by at least \(time(row.fromMs - toMs)) in between: how long it took is not known."
+      return "The clock was set back by at least \(time(row.fromMs -| toMs)) in between: how long it took is not known."
     }
     if row.files == 0 { return "The batch has no files." }
     if wallMs == 0, tally.attempts == 0 {
@@ -92,7 +92,7 @@ extension WhyFigures {
       let rate = limits.rateBps.map { " (now \(Quantity.bytesPerSecond($0)))" } ?? ""
       return "A rate limit of yours\(rate) limits: it held bodies for \(time(limits.heldMs)) in all."
     case .processor:
-      let share = Int(((limits.processorShare ?? 0) * 100).rounded())
+      let share = Int(nearest: (limits.processorShare ?? 0) * 100)
       return "This machine may limit: the engine used \(share) % of a processor while it ran."
     case .roundTrip:
       return "Short requests limit: \(shape), \(pace)however fast the line is; longer chunks or more connections help."

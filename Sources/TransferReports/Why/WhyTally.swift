@@ -41,17 +41,17 @@ public struct WhyTally: Sendable {
     let phases = AttemptPhases(attempt, lastMs: lastMs)
     span = TimeSpan(
       min(span?.fromMs ?? .max, attempt.startedMs), max(span?.toMs ?? .min, phases.endMs))
-    heldMs += attempt.heldMs
+    heldMs +|= attempt.heldMs
     let isUncounted = attempt.outcome == .open || attempt.outcome == .crashed
-    movedBytes = isUncounted ? nil : movedBytes.map { $0 + attempt.bytesTransferred }
+    movedBytes = isUncounted ? nil : movedBytes.map { $0 +| attempt.bytesTransferred }
     if let dial = attempt.dialMs { dialMs = min(dialMs ?? dial, dial) }
     if attempt.outcome != .ok, attempt.outcome != .open, let code = attempt.errorCode { count(attempt, code) }
     guard attempt.outcome == .ok, attempt.bytesTransferred > 0, attempt.totalMs != nil else { return }
     bodies += 1
-    bodyBytes += attempt.bytesTransferred
+    bodyBytes +|= attempt.bytesTransferred
     for (part, span) in phases.phases {
-      if part == .send { bodyMs += span.lengthMs }
-      if part == .server || part == .connect { turnaroundMs += span.lengthMs }
+      if part == .send { bodyMs +|= span.lengthMs }
+      if part == .server || part == .connect { turnaroundMs +|= span.lengthMs }
     }
   }
 
@@ -62,7 +62,7 @@ public struct WhyTally: Sendable {
       known.asked += 1
       known.longestAskedMs = max(known.longestAskedMs, asked)
     }
-    known.backoffMs += attempt.backoffMs ?? 0
+    known.backoffMs +|= attempt.backoffMs ?? 0
     known.remoteIP = attempt.remoteIP ?? known.remoteIP
     byCode[code] = known
   }

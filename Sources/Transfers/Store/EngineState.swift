@@ -21,8 +21,8 @@ public struct EngineState: Sendable, Hashable {
 
   private static func wasHeard(_ run: RunRow, _ clock: any TransferClock, _ bootID: String) -> Bool {
     let silenceMs =
-      if run.bootID == bootID, let heardMs = run.heartbeatBootMs { clock.bootMs - heardMs } else {
-        clock.wallMs - run.heartbeatMs
+      if run.bootID == bootID, let heardMs = run.heartbeatBootMs { clock.bootMs -| heardMs } else {
+        clock.wallMs -| run.heartbeatMs
       }
     return silenceMs < 60_000
   }

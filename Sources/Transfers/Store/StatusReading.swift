@@ -46,7 +46,7 @@ extension StoreReader {
     let from = max(span.fromMs, filter.sinceMs ?? .min)
     let to = min(max(span.toMs, span.fromMs + 1), filter.untilMs ?? .max)
     guard from < to else { return [] }
-    guard var series = ThroughputSeries(fromMs: from, toMs: to, stepMs: stepMs(to - from)) else {
+    guard var series = ThroughputSeries(fromMs: from, toMs: to, stepMs: stepMs(to -| from)) else {
       throw TransferError(
         .usage, "report throughput", cause: "that is more than \(ThroughputSeries.limit) rows",
         remedy: "a longer --bucket, or --since and --until")

@@ -1,3 +1,5 @@
+import TransferModel
+
 /// Text inside of HTML.
 enum HTMLText {
   /// For content and for attributes in double quotes. Characters that drive or reorder text are shown as U+FFFD.
@@ -30,7 +32,7 @@ enum HTMLText {
 
   /// At most two decimals, for coordinates.
   static func number(_ value: Double) -> String {
-    let hundredths = Int((value * 100).rounded())
+    let hundredths = Int(nearest: value * 100)
     let whole = hundredths / 100
     let rest = abs(hundredths % 100)
     let sign = hundredths < 0 && whole == 0 ? "-" : ""
