@@ -98,8 +98,9 @@ BEGIN SELECT RAISE(FAIL, 'an attempt has a number of its own'); END;
 
 CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
-CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_transferred ON attempt
-WHEN OLD.outcome <> 'open' AND NEW.bytes_transferred <> OLD.bytes_transferred
+CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_transferred, bytes_acked ON attempt
+WHEN OLD.outcome <> 'open'
+  AND (NEW.bytes_transferred <> OLD.bytes_transferred OR NEW.bytes_acked <> OLD.bytes_acked)
 BEGIN DELETE FROM attempt_sum WHERE block = OLD.id >> 12; END;
 
 CREATE TABLE attempt_sum (
@@ -121,6 +122,13 @@ CREATE TABLE attempt_sum (
   -- a byte.
   latencies BLOB NOT NULL,
   active BLOB NOT NULL,
+  -- Milliseconds in which requests made connections and waited for answers, and in which bodies went that do not count;
+  -- bytes of those. By error code: how many attempts were repeated, and how long was waited before.
+  connect_ms INTEGER NOT NULL,
+  server_ms INTEGER NOT NULL,
+  resent_ms INTEGER NOT NULL,
+  bytes_unacked INTEGER NOT NULL,
+  backoff TEXT NOT NULL CHECK (backoff LIKE '{%}'),
   UNIQUE (batch_id, block)
 ) STRICT;
 
@@ -369,6 +377,9 @@ CREATE TABLE event (
 ) STRICT;
 
 CREATE INDEX event_batch ON event (batch_id) WHERE batch_id IS NOT NULL;
+
+CREATE INDEX event_decided ON event (id)
+  WHERE verb IN ('paused', 'resumed', 'cancelled', 'retried', 'resolved');
 
 CREATE UNIQUE INDEX event_merged ON event (origin_id, origin_event) WHERE origin_id IS NOT NULL;
 

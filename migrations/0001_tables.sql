@@ -484,6 +484,8 @@ CREATE UNIQUE INDEX event_merged ON event (origin_id, origin_event) WHERE origin
 CREATE INDEX event_batch ON event (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX event_part ON event (part_of) WHERE part_of IS NOT NULL;
 CREATE INDEX event_slept ON event (at) WHERE verb = 'slept';
+CREATE INDEX event_decided ON event (id)
+  WHERE verb IN ('paused', 'resumed', 'cancelled', 'retried', 'resolved');
 
 -- The files of an event, all of its batch: ranges of numbers, in order and apart. Ranges are short, so that those which
 -- hold a file are among the few that begin not far below its number.
@@ -535,6 +537,13 @@ CREATE TABLE attempt_sum (
   -- a byte.
   latencies BLOB NOT NULL,
   active BLOB NOT NULL,
+  -- Milliseconds in which requests made connections and waited for answers, and in which bodies went that do not count;
+  -- bytes of those. By error code: how many attempts were repeated, and how long was waited before.
+  connect_ms INTEGER NOT NULL,
+  server_ms INTEGER NOT NULL,
+  resent_ms INTEGER NOT NULL,
+  bytes_unacked INTEGER NOT NULL,
+  backoff TEXT NOT NULL CHECK (backoff LIKE '{%}'),
   UNIQUE (batch_id, block)
 ) STRICT;
 CREATE INDEX attempt_sum_block ON attempt_sum (block);

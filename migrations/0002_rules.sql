@@ -321,8 +321,9 @@ WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OR NEW.may_have_arrived <> OLD.may_have_arrived)
 BEGIN SELECT RAISE(FAIL, 'a closed attempt is history'); END;
 CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
-CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_transferred ON attempt
-WHEN OLD.outcome <> 'open' AND NEW.bytes_transferred <> OLD.bytes_transferred
+CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_transferred, bytes_acked ON attempt
+WHEN OLD.outcome <> 'open'
+  AND (NEW.bytes_transferred <> OLD.bytes_transferred OR NEW.bytes_acked <> OLD.bytes_acked)
 BEGIN DELETE FROM attempt_sum WHERE block = OLD.id >> 12; END;
 
 CREATE TRIGGER sent_body_birth BEFORE INSERT ON sent_body

@@ -8,15 +8,20 @@ public struct SummaryFigures: Sendable {
   /// Most files first.
   public let failures: [FailureRow]
   public let slowest: [FileRow]
+  /// The most time first.
+  public let costs: [CostRow]
 
   public init(
-    batches: Int, totals: FileTotals, attempts: AttemptTotals, failures: [FailureRow], slowest: [FileRow]
+    batches: Int, totals: FileTotals, attempts: AttemptTotals, failures: [FailureRow], slowest: [FileRow],
+    costs: [CostRow] = []
   ) {
     (self.batches, self.totals, self.attempts) = (batches, totals, attempts)
-    (self.failures, self.slowest) = (failures, slowest)
+    (self.failures, self.slowest, self.costs) = (failures, slowest, costs)
   }
 
   public static let sections: [SectionForm<SummaryFigures>] = [
+    .words { $0.costs.isEmpty && !$0.isEmpty ? "nothing cost any time" : nil },
+    .table("costs", "what cost most", CostFigures.columns, TableLook(limit: 3)) { $0.costs },
     .facts(figures),
     .record("part_latency", nil, latency) { $0.attempts.latency },
     .table("failures", "failures", FailureFigures.columns) { $0.failures },

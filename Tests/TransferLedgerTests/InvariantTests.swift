@@ -79,7 +79,8 @@ import TransferModel
       "I38",
       """
       INSERT INTO attempt_sum (batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at,
-        last_at, errors, latencies, active) VALUES (1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, '{}', x'', x'')
+        last_at, errors, latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff)
+      VALUES (1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, '{}', x'', x'', 0, 0, 0, 0, '{}')
       """
     ),
     ("I39", "UPDATE batch SET destination = 'put:elsewhere'"),

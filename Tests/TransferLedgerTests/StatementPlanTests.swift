@@ -21,7 +21,7 @@ import TransferModel
   static let forPeople = [
     "Queries/AttemptIntervals.swift", "Queries/AttemptQueries.swift", "Queries/AttemptSpans.swift",
     "Queries/BatchQueries.swift", "Queries/BatchStates.swift", "Queries/BatchTotalsQueries.swift",
-    "Queries/ChunkQueries.swift",
+    "Queries/ChunkQueries.swift", "Queries/CostQueries.swift",
     "Queries/EventQueries.swift", "Queries/FailureGroups.swift", "Queries/FailureQueries.swift",
     "Queries/FileQueries.swift",
     "Queries/FlowQueries.swift", "Queries/LatencyQueries.swift",

@@ -51,10 +51,11 @@ import TransferModel
     """
   private static let attempts = """
     INSERT INTO attempt (uid, file_id, chunk_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
-      error_code, bytes_transferred, bytes_acked, total_ms)
+      error_code, bytes_transferred, bytes_acked, total_ms, connect_ms, sent_ms, backoff_ms)
     SELECT randomblob(16), f.id, f.id, 1 + (f.state = 'active'), 'part', t.n, 1, f.started_at + t.n * 40 - f.id * 7 % 300, o,
       iif(o = 'open', NULL, f.started_at + t.n * 40 + f.id * 31 % 977), CASE o WHEN 'retry' THEN 'http.503' WHEN 'fatal' THEN 'http.413' END,
-      iif(o = 'open', 0, f.size), iif(o = 'ok', f.size, 0), iif(o = 'open', NULL, f.id * 31 % 977)
+      iif(o = 'open', 0, f.size), iif(o = 'ok', f.size, 0), iif(o = 'open', NULL, f.id * 31 % 977),
+      iif(f.id % 5, NULL, 3), iif(o = 'open', NULL, f.id % 400), iif(o = 'retry', f.id % 60, NULL)
     FROM (SELECT * FROM file WHERE id BETWEEN {first} AND {last}) f JOIN (SELECT 1 n UNION ALL SELECT 2) t
     JOIN (SELECT 'retry' o UNION ALL SELECT 'fatal' UNION ALL SELECT 'ok' UNION ALL SELECT 'open') k
       ON k.o = CASE WHEN t.n = 1 THEN 'retry' WHEN f.state = 'done' THEN 'ok' WHEN f.state = 'active' THEN 'open' ELSE 'fatal' END
@@ -92,6 +93,9 @@ import TransferModel
       let failures = try f.ledger.read { (try $0.failures(filter), try $0.failures(plain)) }
       #expect(failures.0 == failures.1, comment)
       #expect(failures.0.count == 2)
+      let costs = try f.ledger.read { (try $0.costs(filter), try $0.costs(plain)) }
+      #expect(costs.0 == costs.1, comment)
+      #expect(costs.0.hosts.values.contains { $0.bytesUnacked > 0 && $0.serverMs > 0 } && !costs.0.backoff.isEmpty)
       let slowest = try f.ledger.read { (try $0.slowestFiles(filter, limit: 3), try $0.slowestFiles(plain, limit: 3)) }
       #expect(slowest.0.map(\.id) == slowest.1.map(\.id), comment)
     }

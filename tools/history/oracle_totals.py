@@ -5,6 +5,7 @@ import collections
 import math
 
 import figures
+import oracle_costs
 import oracle_lists
 
 STATES_LEFT = ("settling", "pending", "active", "finishing", "paused")
@@ -29,7 +30,7 @@ def summary(store, selection):
     rested = [file for file in selected if file.started_at is not None and file.finished_at is not None]
     slowest = sorted(rested, key=lambda file: (file.started_at - file.finished_at, file.id))[:3]
     return {
-        "batches": batches_of(store, selection, selected), "files": dict(states), "files_total": len(current),
+        "costs": oracle_costs.costs(store, selection), "batches": batches_of(store, selection, selected), "files": dict(states), "files_total": len(current),
         "files_left": sum(states[state] for state in STATES_LEFT),
         "files_unverified": sum(file.state == "done" and store.receipts[file.id].confirmation == "none" for file in current),
         "bytes": sum(file.size or 0 for file in current), "bytes_acked": acked, "bytes_reused": reused,

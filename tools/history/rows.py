@@ -15,11 +15,11 @@ File = collections.namedtuple(
     "File", "id uid batch generation path key size state cause message hidden created_at started_at finished_at first_chunk_size destination")  # fmt: skip
 Attempt = collections.namedtuple(
     "Attempt", "id uid file chunk run operation n started_at ended_at outcome error_code message http_status curl_code bytes_transferred "
-    "bytes_acked connect_ms first_byte_ms total_ms remote_ip http_version request_id backoff_ms")  # fmt: skip
+    "bytes_acked connect_ms first_byte_ms total_ms remote_ip http_version request_id backoff_ms dns_ms tls_ms sent_ms held_ms")  # fmt: skip
 Chunk = collections.namedtuple("Chunk", "id file seq length state acked losses reused done_attempt")
 Receipt = collections.namedtuple("Receipt", "file size confirmation digest recorded_at")
 Event = collections.namedtuple("Event", "id at verb batch detail")
-Run = collections.namedtuple("Run", "id host boot_id started_at heartbeat_at ended_at how")
+Run = collections.namedtuple("Run", "id host boot_id started_at heartbeat_at ended_at how version boot_ms")
 
 
 class Store:
@@ -45,7 +45,8 @@ class Store:
         """In the order of their numbers."""
         return self.all(
             Attempt, "SELECT id, uid, file_id, chunk_id, run_id, operation, n, started_at, ended_at, outcome, error_code, message, http_status, "
-            "curl_code, bytes_transferred, bytes_acked, connect_ms, first_byte_ms, total_ms, remote_ip, http_version, request_id, backoff_ms "
+            "curl_code, bytes_transferred, bytes_acked, connect_ms, first_byte_ms, total_ms, remote_ip, http_version, request_id, backoff_ms, "
+            "dns_ms, tls_ms, sent_ms, held_ms "
             "FROM attempt ORDER BY id")  # fmt: skip
 
     def chunks(self):
@@ -55,7 +56,12 @@ class Store:
         return self.all(Event, "SELECT id, at, verb, batch_id, detail FROM event ORDER BY id")
 
     def runs(self):
-        return self.all(Run, "SELECT id, host, boot_id, started_at, heartbeat_at, ended_at, how FROM engine_run ORDER BY id")
+        return self.all(Run, "SELECT id, host, boot_id, started_at, heartbeat_at, ended_at, how, version, heartbeat_boot_ms - started_boot_ms "
+                             "FROM engine_run ORDER BY id")  # fmt: skip
+
+    def file_ranges(self):
+        """Of each event, in order: its number, and the first and the last file of a range."""
+        return self.db.execute("SELECT event_id, first_file, last_file FROM event_range ORDER BY event_id, first_file")
 
     def error_codes(self):
         return {code: (blame, hint) for code, blame, hint in self.db.execute("SELECT code, blame, hint FROM error_code")}

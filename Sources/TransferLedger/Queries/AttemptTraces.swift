@@ -65,7 +65,8 @@ extension LedgerReader {
     WHERE a.id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR f.batch_id = ?3) ORDER BY a.id
     """
 
-  private static func trace(_ row: SQLRow) throws(SQLiteError) -> AttemptTrace {
+  /// The columns of the statements above.
+  static func trace(_ row: SQLRow) throws(SQLiteError) -> AttemptTrace {
     var trace = AttemptTrace(
       file: row.id(0), chunk: row.idOrNil(1), run: row.id(2), operation: try row.named(3), outcome: try row.named(4),
       startedMs: row.int64(5), endedMs: row.int64OrNil(6))

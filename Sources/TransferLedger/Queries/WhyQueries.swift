@@ -117,7 +117,12 @@ extension LedgerReader {
     case .batch(let id): rows = try db.rows(Self.decisionsOfBatch, .id(id), row: Self.decision)
     case .run: return []
     }
-    return rows.reduce(into: (all: [FileDecision](), last: Int64(0))) { found, row in
+    return Self.joined(rows)
+  }
+
+  /// One for each event, with all of its files.
+  static func joined(_ rows: [(Int64, FileDecision)]) -> [FileDecision] {
+    rows.reduce(into: (all: [FileDecision](), last: Int64(0))) { found, row in
       if row.0 == found.last, !found.all.isEmpty {
         found.all[found.all.count - 1].files += row.1.files
       } else {
@@ -138,7 +143,7 @@ extension LedgerReader {
     ORDER BY e.id, r.first_file
     """
 
-  private static func decision(_ row: SQLRow) throws(SQLiteError) -> (Int64, FileDecision) {
+  static func decision(_ row: SQLRow) throws(SQLiteError) -> (Int64, FileDecision) {
     (row.int64(0), FileDecision(try row.named(1), atMs: row.int64(2), files: [row.int64(3)...row.int64(4)]))
   }
 }

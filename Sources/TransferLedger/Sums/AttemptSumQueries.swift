@@ -71,7 +71,7 @@ extension LedgerReader {
       _ = try db.rows(
         """
         SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at, last_at, errors,
-          latencies, active FROM attempt_sum
+          latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff FROM attempt_sum
         """, row: add)
       errors = try db.rows(
         """
@@ -83,7 +83,7 @@ extension LedgerReader {
       _ = try db.rows(
         """
         SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at, last_at, errors,
-          latencies, active FROM attempt_sum WHERE batch_id IN (SELECT value FROM json_each(?1))
+          latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff FROM attempt_sum WHERE batch_id IN (SELECT value FROM json_each(?1))
         """, ids, row: add)
       errors = try db.rows(
         """

@@ -31,10 +31,13 @@ struct AttemptSumRow: Equatable {
   var firstMs, lastMs: Int64
   var errors: String
   var latencies, active: [UInt8]
+  var costs: AttemptCosts
+  /// JSON.
+  var backoff: String
 
   static let outcomes = ["ok", "retry", "fatal", "unknown", "interrupted", "crashed"]
 
-  init(batch: Int64, block: Int64, _ sums: AttemptSums) throws {
+  init(batch: Int64, block: Int64, _ sums: AttemptSums, _ costs: AttemptCostSums) throws {
     (self.batch, self.block) = (batch, block)
     counts = Self.outcomes.map { sums.outcomes[$0] ?? 0 }
     bytesTransferred = sums.bytesTransferred
@@ -47,6 +50,7 @@ struct AttemptSumRow: Equatable {
         return [ms -| before, count]
       })
     active = sums.active.packed(from: firstMs)
+    (self.costs, backoff) = (costs.costs, try costs.backoffText())
   }
 
   /// The columns in the order of the table, but for `id`.
@@ -55,16 +59,22 @@ struct AttemptSumRow: Equatable {
     counts = (2..<8).map { row.int64($0) }
     (bytesTransferred, firstMs, lastMs) = (row.int64(8), row.int64(9), row.int64(10))
     (errors, latencies, active) = (row.text(11), row.bytes(12), row.bytes(13))
+    costs = AttemptCosts(
+      connectMs: row.int64(14), serverMs: row.int64(15), resentMs: row.int64(16), bytesUnacked: row.int64(17))
+    backoff = row.text(18)
   }
 
   func insert(into db: Connection) throws {
     try db.run(
       """
       INSERT INTO attempt_sum (batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at,
-        last_at, errors, latencies, active) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        last_at, errors, latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .integer(batch), .integer(block), .integer(counts[0]), .integer(counts[1]), .integer(counts[2]),
       .integer(counts[3]), .integer(counts[4]), .integer(counts[5]), .integer(bytesTransferred), .integer(firstMs),
-      .integer(lastMs), .text(errors), .blob(latencies), .blob(active))
+      .integer(lastMs), .text(errors), .blob(latencies), .blob(active),
+      .integer(costs.connectMs), .integer(costs.serverMs), .integer(costs.resentMs), .integer(costs.bytesUnacked),
+      .text(backoff))
   }
 }
 

@@ -84,7 +84,10 @@ extension LedgerReader {
       FROM attempt a CROSS JOIN file f ON f.id = a.file_id WHERE a.id BETWEEN ?1 AND ?2
       """, .integer(SumBlock.first(block)), .integer(SumBlock.last(block))
     ) { sums[$0.int64(0), default: AttemptSums()].add(SummedAttempt($0, from: 1)) }
-    return try sums.sorted { $0.key < $1.key }.map { try AttemptSumRow(batch: $0.key, block: block, $0.value) }
+    let costs = try attemptCosts(SumBlock.first(block)...SumBlock.last(block), of: nil)
+    return try sums.sorted { $0.key < $1.key }.map { batch, sums in
+      try AttemptSumRow(batch: batch, block: block, sums, costs[batch] ?? AttemptCostSums())
+    }
   }
 
   /// Batches and blocks with so many done files that a sum of them is worth its row, and without one.

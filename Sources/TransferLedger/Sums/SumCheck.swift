@@ -8,7 +8,7 @@ extension LedgerReader {
       let written = try db.rows(
         """
         SELECT batch_id, block, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, first_at, last_at, errors,
-          latencies, active FROM attempt_sum WHERE block = ? ORDER BY batch_id
+          latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff FROM attempt_sum WHERE block = ? ORDER BY batch_id
         """, .integer(block), row: AttemptSumRow.init)
       return try written != attemptSumRows(of: block)
     }.map { "attempts \(SumBlock.first($0)) to \(SumBlock.last($0))" }

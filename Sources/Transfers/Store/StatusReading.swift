@@ -34,7 +34,7 @@ extension StoreReader {
   package func summary(_ filter: RowFilter) throws -> SummaryFigures {
     try SummaryFigures(
       batches: countBatches(filter), totals: totals(filter), attempts: attemptTotals(filter),
-      failures: failures(filter), slowest: slowestFiles(filter, limit: 3))
+      failures: failures(filter), slowest: slowestFiles(filter, limit: 3), costs: costs(filter))
   }
 
   /// Empty without attempts. `stepMs` is asked for the length of the stretches of a span; both in milliseconds.

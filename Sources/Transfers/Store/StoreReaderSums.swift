@@ -1,5 +1,6 @@
 import TransferLedger
 package import TransferModel
+package import TransferReports
 
 /// Totals, and what reports are made of.
 extension StoreReader {
@@ -35,6 +36,15 @@ extension StoreReader {
 
   /// Bytes that were transferred and do not count, that the filter selects, by cause.
   package func waste(_ filter: RowFilter) throws -> WasteFigures { try reader.waste(filter) }
+
+  /// What cost time of what the filter selects, the most first: sums over attempts by host, and wall time in which
+  /// nothing was done. What goes on is counted until the newest sign of life of an engine.
+  package func costs(_ filter: RowFilter) throws -> [CostRow] {
+    let runs = try reader.runLives(TimeSpan(.min, .max)).map { TimeSpan($0.startedMs, $0.lastMs) }
+    let asleep = try reader.sleeps(TimeSpan(.min, .max))
+    let window = TimeSpan(filter.sinceMs ?? .min, filter.untilMs ?? .max)
+    return CostRow.all(try reader.costs(filter), running: runs, asleep: asleep, window: window)
+  }
 
   /// How the done files that the filter selects are confirmed.
   package func integrity(_ filter: RowFilter) throws -> IntegrityFigures { try reader.integrity(filter) }

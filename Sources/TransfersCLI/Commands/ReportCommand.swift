@@ -29,6 +29,12 @@ struct ReportCommand: Command, HasIdleOptions {
       which anything was in flight (active). Percentiles are nearest rank over successful part attempts. \
       A report that could be printed exits 0.
 
+      summary begins with the three things that cost most; programs get all of them. Counted as requests: the sum over \
+      requests of the time in which they made connections, waited for answers or moved bytes that do not count, and \
+      over repeated attempts of the wait before; what went on at a time counts each. Counted as wall: moments in which \
+      files were paused, or in which a batch had work or was between its attempts and no engine ran (or the machine \
+      slept), each once, until the newest sign of life of an engine.
+
       throughput spreads the bytes of each attempt evenly over the time that it took. Its stretches of time begin at \
       multiples of --bucket in UTC; an attempt counts where it began, an error where it ended; Workers is the mean number \
       of attempts at a time. --since and --until cut the window.

@@ -1,17 +1,15 @@
-import TransferModel
-
 /// One attempt as stretches of time with what it did in them; one after the other, none before the attempt began. The
 /// time before its request was begun is in none: it waited for a connection then, or for its source to be read.
-struct AttemptPhases {
+package struct AttemptPhases {
   /// At most five: connect, send, throttled, server, in an order that depends on the direction.
-  private(set) var phases: [(part: WallPart, span: TimeSpan)] = []
+  package private(set) var phases: [(part: WallPart, span: TimeSpan)] = []
   /// When it was over, as far as anybody saw.
-  let endMs: Int64
+  package let endMs: Int64
   private var nextMs: Int64
 
   /// The ledger has the length of the request and the time at which its end was recorded, so it is laid before that.
   /// - Parameter lastMs: the end of one whose own was not seen, because its engine died or it still runs.
-  init(_ attempt: AttemptTrace, lastMs: Int64) {
+  package init(_ attempt: AttemptTrace, lastMs: Int64) {
     let seenMs = attempt.outcome == .crashed ? nil : attempt.endedMs
     let end = max(attempt.startedMs, seenMs ?? lastMs)
     let beganMs = attempt.totalMs.map { max(attempt.startedMs, end -| max(0, $0)) } ?? attempt.startedMs
@@ -26,6 +24,9 @@ struct AttemptPhases {
       send(attempt, beganMs)
     }
   }
+
+  /// How long it did this, in milliseconds.
+  package func ms(_ part: WallPart) -> Int64 { phases.reduce(0) { $0 +| ($1.part == part ? $1.span.lengthMs : 0) } }
 
   private mutating func send(_ attempt: AttemptTrace, _ beganMs: Int64) {
     let sentMs = Self.sentMs(attempt).map { beganMs +| $0 } ?? endMs

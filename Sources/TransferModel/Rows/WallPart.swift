@@ -1,5 +1,3 @@
-import TransferModel
-
 /// One of the nine parts of wall time. Several requests may run at a time, so each moment counts once: for the first of
 /// these that is true of any of them.
 public enum WallPart: Int, Sendable, CaseIterable {
@@ -47,7 +45,7 @@ public struct WallParts: Sendable, Hashable {
   /// The part with more than half of the time; nil when none has it, and without any time.
   public var cause: WallPart? { WallPart.allCases.first { self[$0] > totalMs -| self[$0] } }
 
-  mutating func add(_ other: WallParts) {
+  package mutating func add(_ other: WallParts) {
     for part in WallPart.allCases { self[part] +|= other[part] }
   }
 }

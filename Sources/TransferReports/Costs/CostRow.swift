@@ -1,0 +1,91 @@
+public import TransferModel
+
+/// One thing that cost time, and what would change it.
+public struct CostRow: Sendable, Hashable {
+  public enum Cause: String, Sendable, CaseIterable {
+    /// No engine ran, or the machine slept, while files waited for one; a person had paused some.
+    case down, paused
+    /// Waiting after failures, for answers, for connections; bodies that do not count.
+    case backoff, server, connect, resent
+
+    /// Moments count once; else the time of each request and wait, also of those that went on at a time.
+    public var isWall: Bool { self == .down || self == .paused }
+  }
+
+  public let cause: Cause
+  /// nil for what happened here.
+  public var host: String?
+  public var errorCode: String?
+  public var ms: Int64
+  /// Repeated attempts, and bytes that do not count.
+  public var attempts: Int64?
+  public var bytes: Int64?
+  /// Of the error.
+  public var advice: String?
+
+  public init(_ cause: Cause, host: String? = nil, ms: Int64) { (self.cause, self.host, self.ms) = (cause, host, ms) }
+
+  /// Everything that cost time, the most first.
+  public static func all(
+    _ sums: CostSums, running: [TimeSpan], asleep: [TimeSpan], window: TimeSpan = TimeSpan(.min, .max)
+  ) -> [CostRow] {
+    let lost = LostTime(sums, running: running, asleep: asleep, window)
+    var rows = [CostRow(.down, ms: lost.downMs), CostRow(.paused, ms: lost.pausedMs)]
+    for (host, costs) in sums.hosts {
+      rows += [CostRow(.server, host: host, ms: costs.serverMs), CostRow(.connect, host: host, ms: costs.connectMs)]
+      var resent = CostRow(.resent, host: host, ms: costs.resentMs)
+      resent.bytes = costs.bytesUnacked
+      rows.append(resent)
+    }
+    for (place, backoff) in sums.backoff {
+      var row = CostRow(.backoff, host: place.host, ms: backoff.ms)
+      (row.attempts, row.advice) = (backoff.attempts, sums.hints[place.code])
+      row.errorCode = place.code.isEmpty ? nil : place.code
+      rows.append(row)
+    }
+    return rows.filter { $0.ms > 0 }.sorted { $0.order < $1.order }
+  }
+
+  private var order: (Int64, Int, String, String) {
+    (-ms, Cause.allCases.firstIndex(of: cause) ?? 0, host ?? "", errorCode ?? "")
+  }
+}
+
+/// The columns of what cost most.
+public enum CostFigures {
+  public static let columns: [Column<CostRow>] = [
+    .duration("cost_ms", "Cost") { $0.ms },
+    .text("counted", "Counted as") { $0.cause.isWall ? "wall" : "requests" }.label(),
+    .text("cause") { $0.cause.rawValue }.label(),
+    .text("error_code") { $0.errorCode }.label(),
+    .integer("attempts") { $0.attempts },
+    .bytes("bytes") { $0.bytes },
+    .text("what", "What") { $0.what },
+    .text("host", "Where") { $0.cause.isWall ? nil : $0.host }.label(),
+    .text("hint", "What would change it") { $0.hint },
+  ]
+}
+
+extension CostRow {
+  var what: String {
+    switch cause {
+    case .down: "no engine ran while files waited"
+    case .paused: "files were paused"
+    case .backoff: "waiting after " + (errorCode ?? "failures") + (attempts.map { ", \($0) times" } ?? "")
+    case .server: "waiting for the server's answer"
+    case .connect: "making connections"
+    case .resent: "\(Quantity.bytes(bytes ?? 0)) transferred that do not count"
+    }
+  }
+
+  var hint: String {
+    switch cause {
+    case .down: "let the engine run more often: transfers run, from cron or a service"
+    case .paused: "transfers resume"
+    case .backoff: advice.flatMap { $0.isEmpty ? nil : $0 } ?? "transfers report failures"
+    case .server: "more requests at a time (--workers), longer chunks, or a faster server: transfers report hosts"
+    case .connect: "fewer, longer requests (--part-size), and a server that keeps connections open"
+    case .resent: "shorter chunks, or a protocol that resumes: transfers report waste"
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import TransferModel
+
+/// Stretches of time, in order and apart.
+struct SpanSet: Sendable, Hashable {
+  private(set) var spans: [TimeSpan] = []
+
+  /// Of any stretches; the empty ones are left out, and what overlaps is joined.
+  init(_ any: [TimeSpan]) {
+    for span in any.filter({ $0.lengthMs > 0 }).sorted(by: { ($0.fromMs, $0.toMs) < ($1.fromMs, $1.toMs) }) {
+      if let last = spans.last, span.fromMs <= last.toMs {
+        spans[spans.count - 1].toMs = max(last.toMs, span.toMs)
+      } else {
+        spans.append(span)
+      }
+    }
+  }
+
+  var lengthMs: Int64 { spans.reduce(0) { $0 +| $1.lengthMs } }
+
+  func clipped(to window: TimeSpan) -> SpanSet {
+    SpanSet(spans.map { TimeSpan(max($0.fromMs, window.fromMs), min($0.toMs, window.toMs)) })
+  }
+
+  func joined(_ other: SpanSet) -> SpanSet { SpanSet(spans + other.spans) }
+
+  /// What of these no other covers.
+  func without(_ other: SpanSet) -> SpanSet {
+    var (left, next) = ([TimeSpan](), 0)
+    for span in spans {
+      var fromMs = span.fromMs
+      while next < other.spans.count, other.spans[next].toMs <= fromMs { next += 1 }
+      var index = next
+      while index < other.spans.count, other.spans[index].fromMs < span.toMs {
+        left.append(TimeSpan(fromMs, other.spans[index].fromMs))
+        fromMs = max(fromMs, other.spans[index].toMs)
+        index += 1
+      }
+      left.append(TimeSpan(fromMs, span.toMs))
+    }
+    return SpanSet(left)
+  }
+}
