@@ -81,6 +81,8 @@ import TransferReports
     ("report hosts --fail-on failed>2", 0, "passed: --fail-on failed>2, and failed is 2"),
     ("report failures --fail-on error_rate>=1%", 3, "failed: --fail-on error_rate>=1%"),
     ("report failures --fail-on wall_ms<1s --batch b2", 0, "wall_ms is -"),
+    ("report compare b1 b2 --fail-on failures", 0, "failed or unknown is 0"),
+    ("report compare b2 nightly --fail-on failures", 3, "failed or unknown is 3"),
   ])
   func aConditionIsToldAndIsTheExitCode(_ command: String, _ code: Int32, _ line: String) throws {
     let outcome = try run(command)
@@ -128,6 +130,12 @@ import TransferReports
     ("report trace --sort id", "--sort is not for"), ("report trace --fail-on mismatch", "--fail-on is not for trace"),
     ("report trace --format csv -o t.json", "has a form of its own"),
     ("report chunks f1 --state done", "state does not apply"),
+    ("report compare b1", "needs two batches"), ("report compare b1 b2 b2", "needs two batches"),
+    ("report compare b1 soon", #""soon" is no batch of this ledger and no window"#),
+    ("report compare b1 ..", "no window"), ("report compare b1 b99", "no batch of this ledger"),
+    ("report compare today.. ..yesterday --last", "--last does not apply"),
+    ("report compare b1 2026-11-08..2026-11-01", "it ends before it begins"),
+    ("report compare b1 soon..", "is not a time"), ("report compare b1 b2 --sort a", "--sort is not for"),
   ])
   func whatCannotBeMeantIsWrongUse(_ command: String, _ part: String) throws {
     let outcome = try run(command)

@@ -57,6 +57,19 @@ import TransferModel
     #expect(Moment(text: "2026-03-29")?.wallMs(clock, lastRunMs: nil).map(Self.local) == "2026-03-29 00:00:00")
   }
 
+  @Test func calendarUnitsBeginWhereTheyShould() throws {
+    let now = try #require(
+      Moment(text: "2026-11-24 15:30:00")?.wallMs(FixedClock(wallMs: 0, bootMs: 0), lastRunMs: nil))
+    func begin(_ period: CalendarPeriod, _ offset: Int32) -> String {
+      Self.local(Moment.begin(of: period, now, offset: offset))
+    }
+    #expect(begin(.day, 0) == "2026-11-24 00:00:00" && begin(.day, 1) == "2026-11-25 00:00:00")
+    #expect(begin(.week, 0) == "2026-11-23 00:00:00" && begin(.week, -1) == "2026-11-16 00:00:00")
+    #expect(begin(.month, 0) == "2026-11-01 00:00:00" && begin(.month, -11) == "2025-12-01 00:00:00")
+    let sunday = try #require(Moment(text: "2026-11-22")?.wallMs(FixedClock(wallMs: 0, bootMs: 0), lastRunMs: nil))
+    #expect(Self.local(Moment.begin(of: .week, sunday, offset: 0)) == "2026-11-16 00:00:00")
+  }
+
   private static func local(_ ms: Int64) -> String {
     var seconds = time_t(ms / 1000)
     var parts = tm()

@@ -40,7 +40,7 @@ import Testing
     "report slow", "report slow --limit 1 --batch nightly",
     "report chunks f1 --map", "report chunks f2", "report latency",
     "report latency --by host --sla attempt<=1s --sla file.wall<2s", "report waste",
-    "report integrity",
+    "report integrity", "report compare b1 b2", "report compare 2025-11-19 2025-11-20.. --host bucket",
     "list files --min-size 4 --max-size 10M --direction up --attempts <9",
     "report files --since 2025-11-20 --by finished",
     "report failures --by code,host,hour,path-prefix", "report files --facet host,state,error,batch,direction",

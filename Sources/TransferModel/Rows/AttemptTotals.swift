@@ -11,6 +11,9 @@ public struct AttemptTotals: Sendable, Hashable {
   public var latency = LatencyFigures()
 
   public init() {}
+
+  /// Those that ended with retry, fatal, unknown or crashed.
+  public var errors: Int64 { ["retry", "fatal", "unknown", "crashed"].reduce(0) { $0 +| (byOutcome[$1] ?? 0) } }
 }
 
 /// Nearest-rank percentiles of the time of successful part attempts, in milliseconds.

@@ -58,6 +58,21 @@ enum Moment: Hashable, Sendable {
     return Int64(mktime(&parts)) * 1000
   }
 
+  /// When the day, week (from Monday) or month begins that is `offset` of them after the one that `now` is in, by the
+  /// calendar of the process's zone.
+  static func begin(of period: CalendarPeriod, _ now: Int64, offset: Int32) -> Int64 {
+    var seconds = time_t(now / 1000)
+    var parts = tm()
+    localtime_r(&seconds, &parts)
+    (parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_isdst) = (0, 0, 0, -1)
+    switch period {
+    case .day: parts.tm_mday += offset
+    case .week: parts.tm_mday += 7 * offset - (parts.tm_wday + 6) % 7
+    case .month: (parts.tm_mday, parts.tm_mon) = (1, parts.tm_mon + offset)
+    }
+    return Int64(mktime(&parts)) * 1000
+  }
+
   /// By the calendar, because a day need not have 24 hours.
   private static func midnight(before now: Int64, _ days: Int32) -> Int64 {
     var seconds = time_t(now / 1000)

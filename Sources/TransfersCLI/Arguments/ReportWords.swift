@@ -148,13 +148,6 @@ extension FailCondition.Figure {
   }
 }
 
-extension AttemptTotals {
-  /// Those that ended with retry, fatal, unknown or crashed.
-  fileprivate var errors: Int64 {
-    ["retry", "fatal", "unknown", "crashed"].reduce(0) { $0 + (byOutcome[$1] ?? 0) }
-  }
-}
-
 extension FailCondition {
   func check(_ summary: SummaryFigures) -> ReportCheck {
     let value: Cell = countsUnknown ? Cell(summary.totals.bad) : figure.cell(summary)

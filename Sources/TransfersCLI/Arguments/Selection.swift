@@ -108,7 +108,8 @@ struct Selection: Hashable, Sendable {
     }
   }
 
-  private func time(
+  /// A moment as it was typed for an option, in milliseconds since 1970 UTC.
+  func time(
     _ text: String, _ option: String, _ ledger: OpenStore, _ context: Context
   ) throws(CommandFailure) -> Int64 {
     guard let moment = Moment(text: text) else {

@@ -7,7 +7,7 @@ import TransferReports
 struct ReportCommand: Command, HasIdleOptions {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
     case summary, batches, files, chunks, attempts, failures, throughput, slow, latency, waste, integrity, retries,
-      hosts, daily, weekly, monthly, trace
+      hosts, daily, weekly, monthly, compare, trace
 
     var period: CalendarPeriod? {
       switch self {
@@ -64,6 +64,11 @@ struct ReportCommand: Command, HasIdleOptions {
       integrity tells done files by what confirmed them: digest, etag, size, or none (unverified); files that failed \
       because the server has other content; and what the newest "transfers verify" found, where there was one.
 
+      compare A B tells two batches or windows of time side by side, with what changed from A to B and that in percent \
+      of A. A and B are b12, the name of a batch, 2026-11-01..2026-11-08 (half-open; either end may be missing, and be \
+      anything of "transfers help time"), a day (today, 2026-11-01), this-week, last-week, this-month, last-month, or \
+      7d until now. Other options narrow both; --fail-on judges B.
+
       trace writes the attempts to the file of -o, gzipped when its name ends in .gz, for ui.perfetto.dev and \
       chrome://tracing: a track for each host, each of its connections and each file, and for each batch its critical \
       path: from the attempt that ended last back to the one that had ended last when that one began.
@@ -114,6 +119,7 @@ struct ReportCommand: Command, HasIdleOptions {
 
   func execute(_ context: Context) throws(CommandFailure) {
     try refuseIdleOptions()
+    if kind == .compare { return try compare(context) }
     if let facet = arrangement.facet { return try count(facet.facets, context) }
     if kind == .failures, let kinds = arrangement.by?.kinds {
       return try printReport(context) { FailureGroupsReport(kinds: kinds, rows: try $0.failures($1, by: kinds)).report }
@@ -122,6 +128,7 @@ struct ReportCommand: Command, HasIdleOptions {
       schema: "transfers.report.\(kind.rawValue)/1", selection, limit, common, context, showsHidden: true,
       arrangement: arrangement)
     switch kind {
+    case .compare: break
     case .trace: try TraceReport(selection: selection, common: common, context: context).write()
     case .files: try lister.list(.files)
     case .attempts: try lister.list(.attempts)
@@ -168,6 +175,19 @@ struct ReportCommand: Command, HasIdleOptions {
     try printReport(context) { try read($0, $1).report }
   }
 
+  private func compare(_ context: Context) throws(CommandFailure) {
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    let (sides, filter) = try rows.sides(ledger, context)
+    let conditions = arrangement.failOn
+    let (found, checks) = try LedgerAccess.read(ledger) { reader in
+      (try CompareReport(sides, filter, reader), try conditions.checks(reader, sides[1].filter(filter)))
+    }
+    try common.print(
+      found.report, store: StoreIdentity(ledger), filters: rows.filters, checks: checks, context)
+    try conditions.judge(checks)
+  }
+
   /// Reads one consistent state of the ledger, and prints what came of it, in the order that was asked for.
   private func printReport(
     _ context: Context, _ read: (StoreReader, RowFilter) throws -> Report
@@ -196,10 +216,12 @@ extension ReportCommand.Kind {
   var idleOptions: Set<String> {
     var idle: Set<String> = self == .throughput ? [] : ["bucket"]
     // These are totals, or cut short would tell less than the whole.
-    if [.summary, .throughput, .latency, .waste, .integrity, .retries, .trace].contains(self) { idle.insert("limit") }
+    if [.summary, .throughput, .latency, .waste, .integrity, .retries, .compare, .trace].contains(self) {
+      idle.insert("limit")
+    }
     if self != .latency { idle.insert("sla") }
     if self != .chunks { idle.insert("map") }
-    if [.summary, .trace].contains(self) { idle.insert("sort") }
+    if [.summary, .compare, .trace].contains(self) { idle.insert("sort") }
     if self == .trace { idle.formUnion(["fail-on", "format", "json", "columns"]) }
     if ![.summary, .files, .batches, .failures, .latency].contains(self) { idle.insert("by") }
     if ![.files, .attempts, .failures].contains(self) { idle.insert("facet") }
@@ -213,7 +235,8 @@ extension ArrangementOptions {
     let idle = kind.idleOptions
     if sort != nil, idle.contains("sort") {
       throw .usage(
-        "--sort is not for summary and trace, which have not one table", remedy: "transfers report files --sort …")
+        "--sort is not for summary, compare and trace, which have an order of their own",
+        remedy: "transfers report files --sort …")
     }
     if facet != nil, idle.contains("facet") {
       throw .usage("--facet is for files, attempts and failures", remedy: "transfers report files --facet host")

@@ -7,9 +7,10 @@ enum DocumentCatalog {
 
   private static let reports: [ReportShape] = [
     AddOutput.form.shape, BagOutput.form.shape, BatchesReport.form.shape, ChunksReport.form.shape,
-    CompletionsOutput.form.shape, ControlOutput.form.shape, DoctorOutput.form.shape, FacetsReport.form.shape,
-    FailuresReport.form.shape, HelpOutput.form.shape, HostsReport.form.shape, IntegrityReport.form.shape,
-    LatencyReport.form.shape, LossProofFigures.form.shape, PeriodsReport.form.shape, ProfileCheckOutput.form.shape,
+    CompareReport.form.shape, CompletionsOutput.form.shape, ControlOutput.form.shape, DoctorOutput.form.shape,
+    FacetsReport.form.shape, FailuresReport.form.shape, HelpOutput.form.shape, HostsReport.form.shape,
+    IntegrityReport.form.shape, LatencyReport.form.shape, LossProofFigures.form.shape, PeriodsReport.form.shape,
+    ProfileCheckOutput.form.shape,
     ProfileShowOutput.form.shape, ProfileTryOutput.form.shape, RetriesReport.form.shape, RunOutput.form.shape,
     SealOutput.form.shape, SetOutput.form.shape, ShownAttempt.form.shape, ShownBatch.form.shape, ShownChunk.form.shape,
     ShownFile.form.shape, SlowReport.form.shape, StatusOutput.form.shape, StoreCheckOutput.form.shape,

@@ -1,0 +1,81 @@
+import Transfers
+import TransferModel
+
+/// A side of `report compare` as people type it: a batch (`b12` or its name), a window `FROM..TO` of which one end may
+/// be missing, a day (`today`, `2026-11-01`), `this-week`, `last-week`, `this-month`, `last-month`, or the time until
+/// now (`7d`).
+struct CompareTerm {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+
+  /// What it means in a ledger.
+  struct Side: Sendable {
+    let words: String
+    var batch: BatchID?
+    var sinceMs: Int64?
+    var untilMs: Int64?
+
+    /// The rows of a filter that are on this side.
+    func filter(_ filter: RowFilter) -> RowFilter {
+      var filter = filter
+      (filter.sinceMs, filter.untilMs) = (sinceMs, untilMs)
+      guard let number = batch?.rawValue else { return filter }
+      filter.withinBatches = filter.withinBatches.map { $0.filter { $0 == number } } ?? [number]
+      return filter
+    }
+  }
+
+  /// A batch of that name comes before a window.
+  func side(_ ledger: OpenStore, _ context: Context) throws(CommandFailure) -> Side {
+    if let batch = try LedgerAccess.read(ledger, { [text] in try $0.batch(named: text) }) {
+      return Side(words: text, batch: batch)
+    }
+    var side = Side(words: text)
+    if let border = text.firstRange(of: "..") {
+      side.sinceMs = try moment(text[..<border.lowerBound], ledger, context)
+      side.untilMs = try moment(text[border.upperBound...], ledger, context)
+      guard side.sinceMs != nil || side.untilMs != nil else { throw unknown }
+    } else if let window = Self.window(text, context.clock) {
+      (side.sinceMs, side.untilMs) = (window.lowerBound, window.upperBound)
+    } else {
+      throw unknown
+    }
+    if let since = side.sinceMs, let until = side.untilMs, until <= since {
+      throw .usage("nothing lies in \"\(printable(text))\": it ends before it begins", remedy: "2026-11-01..2026-11-08")
+    }
+    return side
+  }
+
+  private func moment(
+    _ part: Substring, _ ledger: OpenStore, _ context: Context
+  ) throws(CommandFailure) -> Int64? {
+    part.isEmpty ? nil : try Selection().time(String(part), "\"\(printable(text))\":", ledger, context)
+  }
+
+  private var unknown: CommandFailure {
+    .usage(
+      "\"\(printable(text))\" is no batch of this ledger and no window of time",
+      remedy: "b12, a name, 2026-11-01..2026-11-08, 7d.., today, last-week; transfers help time")
+  }
+
+  private static let units: [String: (CalendarPeriod, Int32)] = [
+    "today": (.day, 0), "yesterday": (.day, -1), "this-week": (.week, 0), "last-week": (.week, -1),
+    "this-month": (.month, 0), "last-month": (.month, -1),
+  ]
+
+  /// Of what is no pair of times; nil for anything else.
+  private static func window(_ text: String, _ clock: any TransferClock) -> Range<Int64>? {
+    if let (unit, offset) = units[text] {
+      let from = Moment.begin(of: unit, clock.wallMs, offset: offset)
+      return from..<max(from, Moment.begin(of: unit, clock.wallMs, offset: offset + 1))
+    }
+    switch Moment(text: text) {
+    case .ago(let ms): return clock.wallMs - ms..<clock.wallMs
+    case .local where !text.contains(":"):
+      guard let from = Moment(text: text)?.wallMs(clock, lastRunMs: nil) else { return nil }
+      return from..<max(from, Moment.begin(of: .day, from, offset: 1))
+    default: return nil
+    }
+  }
+}
