@@ -26,6 +26,7 @@ import TransferModel
     "Queries/FileQueries.swift",
     "Queries/FlowQueries.swift", "Queries/LatencyQueries.swift",
     "Queries/PeriodQueries.swift", "Queries/RetryQueries.swift",
+    "Queries/RunQueries.swift",
     "Queries/StateTotals.swift", "Queries/StoreNumbers.swift",
     "Queries/TotalsQueries.swift", "Queries/WasteQueries.swift",
     "Log/LogCheck.swift", "Log/LogProver.swift", "LedgerReader+Check.swift", "LedgerReader+History.swift",

@@ -1,7 +1,10 @@
 """What the subreports of "transfers report" have to say beside the lists and totals: figures of the oracle under the
 names of the product. A figure that is not here is not compared."""
 
+import collections
+
 import figures
+import oracle_costs
 import oracle_spread
 import oracle_totals
 from rows import Selection
@@ -106,11 +109,30 @@ def sound_slow(found):
     return None if bool(found["files"]) == (len(found["parts"]) == len(PARTS)) else "parts are missing"
 
 
+def runs(store, selection):
+    """Runs that were there in the window, with the selected attempts; of a batch only those that have one."""
+    did = collections.defaultdict(collections.Counter)
+    for a in selection.attempts():
+        did[a.run].update(attempts=1, recovered=a.outcome == "crashed", size=a.bytes_transferred)
+    rows, spans = [], []
+    for run, (start, stop) in zip(store.runs(), oracle_costs.runs(store)):
+        is_there = (selection.since is None or stop >= selection.since) and (selection.until is None or start < selection.until)
+        if is_there and (run.id in did or not selection.batches):
+            spans.append((start, stop))
+            rows.append({"id": f"r{run.id}", "started_at": figures.time(start), "ended_at": figures.time(run.ended_at), "up_ms": stop - start,
+                         "how": run.how, "host": run.host, "version": run.version, "attempts": did[run.id]["attempts"],
+                         "attempts_recovered": did[run.id]["recovered"], "bytes_transferred": did[run.id]["size"]})  # fmt: skip
+    up = figures.union(spans)
+    span = max(stop for _, stop in spans) - min(start for start, _ in spans) if spans else None
+    ends = collections.Counter((row["how"] or "running").split(":")[0] for row in rows)
+    return {"runs": len(rows), "runs_by_end": dict(ends), "up_ms": up, "down_ms": None if span is None else span - up, "runs_listed": rows}
+
+
 # What has to hold within a report, where the oracle has no figure of its own.
 SOUND = {"slow": sound_slow}
 
 REPORTS = {
-    "slow": slow, "latency": latencies, "waste": oracle_totals.waste, "integrity": oracle_totals.integrity, "batches": batches, "hosts": hosts, "retries": retries, "daily": periods("day"), "weekly": periods("week"), "monthly": periods("month"),
+    "slow": slow, "latency": latencies, "waste": oracle_totals.waste, "integrity": oracle_totals.integrity, "batches": batches, "hosts": hosts, "retries": retries, "daily": periods("day"), "weekly": periods("week"), "monthly": periods("month"), "runs": runs,
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ FOREVER = 1 << 62
 
 
 def spent(a, is_download):
-    """Milliseconds of one attempt by what it did: its request is laid before the moment at which its end was recorded."""
+    """Milliseconds of one attempt by what it did: its request is laid before the moment its end was recorded."""
     measured = (a.total_ms, a.connect_ms or a.dns_ms or a.tls_ms, a.first_byte_ms, a.sent_ms)
     if a.outcome in ("open", "crashed") or (a.outcome == "interrupted" and all(ms is None for ms in measured) and not a.bytes_transferred):
         return collections.Counter()
@@ -88,8 +88,8 @@ def paused(store, selection, until):
 
 
 def wall(store, selection, last_of_batch):
-    """Of the time from when a batch was recorded to its last attempt, or to the last sign of an engine while it has work
-    left: when something was paused, and else when there was no engine or the machine slept."""
+    """Of the time from when a batch was recorded to its last attempt, or to the last sign of an engine while it has
+    work left: when something was paused, and else when there was no engine or the machine slept."""
     lives = runs(store)
     if not lives:
         return {}

@@ -190,6 +190,6 @@ def compare(store, one, other):
     for key in (*COMPARED, "errors", "error_rate", "part_p50_ms", "part_p95_ms", "part_p99_ms"):
         before, after = sides[0][key], sides[1][key]
         is_known = before is not None and after is not None
-        rows[key] = {"a": before, "b": after, "change": after - before if is_known else None,
+        rows[key] = {"a": before, "b": after, "change": round(after - before, 6) if is_known else None,
                      "percent": round((after - before) / before * 100, 3) if is_known and before else None}  # fmt: skip
     return rows

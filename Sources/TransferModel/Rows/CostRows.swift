@@ -6,7 +6,7 @@ public struct AttemptCosts: Sendable, Hashable {
   public var serverMs: Int64 = 0
   /// The part of the time in which bodies went that goes to bytes which do not count.
   public var resentMs: Int64 = 0
-  /// Those bytes: transferred and not acknowledged, or of files that were replaced. Of open attempts nothing is decided.
+  /// Those bytes: transferred and not acknowledged, or of files that were replaced. Of open attempts nothing is known.
   public var bytesUnacked: Int64 = 0
 
   package init(connectMs: Int64 = 0, serverMs: Int64 = 0, resentMs: Int64 = 0, bytesUnacked: Int64 = 0) {

@@ -17,6 +17,12 @@ struct SpanSet: Sendable, Hashable {
 
   var lengthMs: Int64 { spans.reduce(0) { $0 +| $1.lengthMs } }
 
+  /// Between the first and the last of them.
+  var gapsMs: Int64 {
+    guard let first = spans.first, let last = spans.last else { return 0 }
+    return last.toMs -| first.fromMs -| lengthMs
+  }
+
   func clipped(to window: TimeSpan) -> SpanSet {
     SpanSet(spans.map { TimeSpan(max($0.fromMs, window.fromMs), min($0.toMs, window.toMs)) })
   }

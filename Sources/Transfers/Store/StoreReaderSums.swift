@@ -49,6 +49,10 @@ extension StoreReader {
   /// How the done files that the filter selects are confirmed.
   package func integrity(_ filter: RowFilter) throws -> IntegrityFigures { try reader.integrity(filter) }
 
+  /// Runs that were there in the window of the filter, with the attempts that it selects. When it says more than a
+  /// window, only those that have such an attempt.
+  package func runs(_ filter: RowFilter) throws -> RunFigures { try reader.runs(filter) }
+
   /// Where the attempts that the filter selects were retried.
   package func retries(_ filter: RowFilter) throws -> RetryFigures { try reader.retries(filter) }
 

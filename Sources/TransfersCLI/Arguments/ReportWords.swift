@@ -61,7 +61,7 @@ struct FacetWords: ExpressibleByArgument, Hashable, Sendable {
 /// `--fail-on`: a figure and what it must not be, `failed>0`, or a word for one.
 struct FailCondition: ExpressibleByArgument, Hashable, Sendable {
   enum Figure: String, CaseIterable, Sendable {
-    case files, done, failed, unknown, cancelled, left, mismatched, unverified, attempts, errors, retries
+    case files, done, failed, unknown, cancelled, left, mismatched, unverified, attempts, errors, retries, missed
     case errorRate = "error_rate"
     case bytesUnacked = "bytes_unacked"
     case wallMs = "wall_ms"
@@ -72,6 +72,7 @@ struct FailCondition: ExpressibleByArgument, Hashable, Sendable {
 
   static let words: [String: (Figure, String)] = [
     "failures": (.failed, "failures"), "mismatch": (.mismatched, "mismatch"), "unverified": (.unverified, "unverified"),
+    "sla": (.missed, "sla"),
   ]
 
   let text: String
@@ -126,7 +127,8 @@ extension FailCondition.Figure {
     return number.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
   }
 
-  func cell(_ summary: SummaryFigures) -> Cell {
+  /// `missed` is how many missed an objective of `--sla`; nil where nothing was timed.
+  func cell(_ summary: SummaryFigures, missed: Int64?) -> Cell {
     let (totals, attempts) = (summary.totals, summary.attempts)
     return switch self {
     case .files: Cell(totals.files)
@@ -144,13 +146,14 @@ extension FailCondition.Figure {
     case .bytesUnacked: .bytes(totals.bytesUnacked)
     case .wallMs: Cell(ms: summary.wallMs)
     case .p95Ms: Cell(ms: attempts.latency.p95)
+    case .missed: Cell(missed)
     }
   }
 }
 
 extension FailCondition {
-  func check(_ summary: SummaryFigures) -> ReportCheck {
-    let value: Cell = countsUnknown ? Cell(summary.totals.bad) : figure.cell(summary)
+  func check(_ summary: SummaryFigures, missed: Int64? = nil) -> ReportCheck {
+    let value: Cell = countsUnknown ? Cell(summary.totals.bad) : figure.cell(summary, missed: missed)
     let name = countsUnknown ? "failed or unknown" : figure.rawValue
     let isMet = value.amount.map(holds) ?? false
     return ReportCheck(condition: text, figure: name, value: value, hasPassed: !isMet)
@@ -170,10 +173,10 @@ extension Cell {
 
 extension [FailCondition] {
   /// Reads nothing when nothing was asked for.
-  func checks(_ reader: StoreReader, _ filter: RowFilter) throws -> [ReportCheck] {
+  func checks(_ reader: StoreReader, _ filter: RowFilter, missed: Int64? = nil) throws -> [ReportCheck] {
     guard !isEmpty else { return [] }
     let summary = try reader.summary(filter)
-    return map { $0.check(summary) }
+    return map { $0.check(summary, missed: missed) }
   }
 
   /// The exit code that the conditions which hold ask for, and the first of them; nothing when none does.
@@ -183,6 +186,6 @@ extension [FailCondition] {
     throw CommandFailure(
       first.0.figure == .mismatched ? .mismatch : .partial, code: "check_failed",
       printable("--fail-on \(first.1.condition): \(first.1.figure) is \(first.1.value.text)"),
-      remedy: "transfers report failures")
+      remedy: first.0.figure == .missed ? "transfers report latency" : "transfers report failures")
   }
 }

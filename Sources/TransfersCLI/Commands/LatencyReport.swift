@@ -13,6 +13,12 @@ struct LatencyReport: OutputValue {
     self.objectives = ObjectiveRow.all(objectives, rows)
   }
 
+  /// How many missed an objective; nil where nothing was timed that one is about.
+  var missed: Int64? {
+    let timed = objectives.filter { $0.n > 0 }
+    return timed.isEmpty ? nil : timed.reduce(0) { $0 +| $1.missed }
+  }
+
   static let form = ReportForm<LatencyReport>(
     "transfers.report.latency/1", rows: "latencies",
     [

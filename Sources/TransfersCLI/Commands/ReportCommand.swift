@@ -7,7 +7,7 @@ import TransferReports
 struct ReportCommand: Command, HasIdleOptions {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
     case summary, batches, files, chunks, attempts, failures, throughput, slow, latency, waste, integrity, retries,
-      hosts, daily, weekly, monthly, compare, trace
+      hosts, daily, weekly, monthly, compare, receipts, events, runs, trace
 
     var period: CalendarPeriod? {
       switch self {
@@ -69,6 +69,10 @@ struct ReportCommand: Command, HasIdleOptions {
       anything of "transfers help time"), a day (today, 2026-11-01), this-week, last-week, this-month, last-month, or \
       7d until now. Other options narrow both; --fail-on judges B.
 
+      receipts has what confirmed each done file, and what later checks of it found; "transfers store receipts" adds \
+      proofs. events is what people and engines did; its window is about the time of the event. runs tells when an \
+      engine was there, how it ended, and the selected attempts that it began; Recovered were open when it died.
+
       trace writes the attempts to the file of -o, gzipped when its name ends in .gz, for ui.perfetto.dev and \
       chrome://tracing: a track for each host, each of its connections and each file, and for each batch its critical \
       path: from the attempt that ended last back to the one that had ended last when that one began.
@@ -111,6 +115,11 @@ struct ReportCommand: Command, HasIdleOptions {
     if !sla.isEmpty, idleOptions.contains("sla") {
       throw .usage("--sla is for latency", remedy: "transfers report latency --sla …")
     }
+    if arrangement.failOn.contains(where: { $0.figure == .missed }), kind != .latency || sla.isEmpty {
+      throw .usage(
+        "--fail-on sla judges the objectives of --sla, and there is none",
+        remedy: "transfers report latency --sla 'file.wall<10m' --fail-on sla")
+    }
     if kind == .chunks, let other = selection.filters.keys.sorted().first(where: { $0 != "ids" }) {
       throw .usage("report chunks tells one file; \(other) does not apply", remedy: "transfers report chunks f345")
     }
@@ -122,7 +131,9 @@ struct ReportCommand: Command, HasIdleOptions {
     if kind == .compare { return try compare(context) }
     if let facet = arrangement.facet { return try count(facet.facets, context) }
     if kind == .failures, let kinds = arrangement.by?.kinds {
-      return try printReport(context) { FailureGroupsReport(kinds: kinds, rows: try $0.failures($1, by: kinds)).report }
+      return try printReport(context) { reader, filter in
+        (FailureGroupsReport(kinds: kinds, rows: try reader.failures(filter, by: kinds)).report, nil)
+      }
     }
     let lister = RowLister(
       schema: "transfers.report.\(kind.rawValue)/1", selection, limit, common, context, showsHidden: true,
@@ -132,6 +143,9 @@ struct ReportCommand: Command, HasIdleOptions {
     case .trace: try TraceReport(selection: selection, common: common, context: context).write()
     case .files: try lister.list(.files)
     case .attempts: try lister.list(.attempts)
+    case .receipts: try lister.listReceipts()
+    case .events: try lister.list(.events)
+    case .runs: try print(context) { RunsReport(figures: try $0.runs($1)) }
     case .failures: try print(context) { FailuresReport(rows: try $0.failures($1)) }
     case .batches:
       try print(context) { BatchesReport(rows: try $0.batchHistories($1, limit: rowsToRead ?? .max)) }
@@ -140,7 +154,10 @@ struct ReportCommand: Command, HasIdleOptions {
     case .slow:
       try print(context) { SlowReport(rows: try $0.slow($1, limit: limit ?? SlowReport.rows, context.clock)) }
     case .latency:
-      try print(context) { LatencyReport(try $0.latencies($1, by: arrangement.by?.group), sla.map(\.objective)) }
+      try printReport(context) { reader, filter in
+        let report = LatencyReport(try reader.latencies(filter, by: arrangement.by?.group), sla.map(\.objective))
+        return (report.report, report.missed)
+      }
     case .chunks:
       try print(context) { try ChunksReport($0, $1, limit: rowsToRead ?? ChunksReport.rows, hasMap: map) }
     case .waste: try print(context) { WasteReport(figures: try $0.waste($1)) }
@@ -172,7 +189,7 @@ struct ReportCommand: Command, HasIdleOptions {
   private func print(
     _ context: Context, _ read: (StoreReader, RowFilter) throws -> some OutputValue
   ) throws(CommandFailure) {
-    try printReport(context) { try read($0, $1).report }
+    try printReport(context) { (try read($0, $1).report, nil) }
   }
 
   private func compare(_ context: Context) throws(CommandFailure) {
@@ -188,9 +205,10 @@ struct ReportCommand: Command, HasIdleOptions {
     try conditions.judge(checks)
   }
 
-  /// Reads one consistent state of the ledger, and prints what came of it, in the order that was asked for.
+  /// Reads one consistent state of the ledger, and prints what came of it, in the order that was asked for. Beside the
+  /// report it reads how many missed an objective, nil for nothing.
   private func printReport(
-    _ context: Context, _ read: (StoreReader, RowFilter) throws -> Report
+    _ context: Context, _ read: (StoreReader, RowFilter) throws -> (Report, missed: Int64?)
   ) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
@@ -199,7 +217,8 @@ struct ReportCommand: Command, HasIdleOptions {
     filter.placedBy = arrangement.by?.moment
     let conditions = arrangement.failOn
     let (found, checks) = try LedgerAccess.read(ledger) { [filter] reader in
-      (try read(reader, filter), try conditions.checks(reader, filter))
+      let (report, missed) = try read(reader, filter)
+      return (report, try conditions.checks(reader, filter, missed: missed))
     }
     let report: Report
     do { report = try found.arranged(by: arrangement.sort?.order, limit: limit) } catch {
@@ -221,7 +240,7 @@ extension ReportCommand.Kind {
     }
     if self != .latency { idle.insert("sla") }
     if self != .chunks { idle.insert("map") }
-    if [.summary, .compare, .trace].contains(self) { idle.insert("sort") }
+    if [.summary, .compare, .receipts, .events, .trace].contains(self) { idle.insert("sort") }
     if self == .trace { idle.formUnion(["fail-on", "format", "json", "columns"]) }
     if ![.summary, .files, .batches, .failures, .latency].contains(self) { idle.insert("by") }
     if ![.files, .attempts, .failures].contains(self) { idle.insert("facet") }
@@ -235,7 +254,7 @@ extension ArrangementOptions {
     let idle = kind.idleOptions
     if sort != nil, idle.contains("sort") {
       throw .usage(
-        "--sort is not for summary, compare and trace, which have an order of their own",
+        "--sort is not for summary, compare, receipts, events and trace, which have an order of their own",
         remedy: "transfers report files --sort …")
     }
     if facet != nil, idle.contains("facet") {

@@ -57,13 +57,37 @@ struct RowLister {
     try conditions.judge(checks)
   }
 
+  /// The receipts of done files, in the order of the files.
+  func listReceipts() throws(CommandFailure) {
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    let filter = try selection.filter(ledger, context).withHidden
+    let conditions = arrangement?.failOn ?? []
+    let checks = try LedgerAccess.read(ledger) { try conditions.checks($0, filter) }
+    var printer = try printer(ledger, checks)
+    var (after, wanted) = (Int64?(0), limit)
+    while let last = after, wanted > 0, !printer.isClosed {
+      let files = min(200, wanted)
+      let page = try LedgerAccess.read(ledger) { try $0.storedReceipts(filter, after: last, limit: files) }
+      let rows = Array(page.receipts.prefix(wanted))
+      printer.print(FigureTable(ReceiptFigures.columns, rows))
+      (after, wanted) = (page.last, wanted - rows.count)
+    }
+    try printer.finish(empty: "no receipts")
+    try conditions.judge(checks)
+  }
+
+  private func printer(_ ledger: OpenStore, _ checks: [ReportCheck]) throws(CommandFailure) -> RowPrinter {
+    RowPrinter(
+      schema: schema, store: try StoreIdentity(ledger),
+      filters: selection.filters.merging(arrangement?.filters ?? [:]) { $1 }, checks: checks, common, context)
+  }
+
   private func pages<Row>(
     _ ledger: OpenStore, _ checks: [ReportCheck], _ columns: [Column<Row>], _ id: (Row) -> Int64,
     byNumber: ((StoreReader, [Int64]) throws -> [Row])? = nil, _ page: (StoreReader, Int64, Int) throws -> [Row]
   ) throws(CommandFailure) {
-    var printer = RowPrinter(
-      schema: schema, store: try StoreIdentity(ledger),
-      filters: selection.filters.merging(arrangement?.filters ?? [:]) { $1 }, checks: checks, common, context)
+    var printer = try printer(ledger, checks)
     func show(_ rows: [Row]) {
       if let idEnd { printIDs(columns, rows, idEnd) } else { printer.print(FigureTable(columns, rows)) }
     }

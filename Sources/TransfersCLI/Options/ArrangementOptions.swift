@@ -24,7 +24,7 @@ struct ArrangementOptions: ParsableArguments {
   @Option(
     name: .customLong("fail-on"),
     help: ArgumentHelp(
-      "Exit 3, or 8 for mismatch, when this is so: failures, mismatch, unverified, 'failed>0', 'error_rate>1%' …; "
+      "Exit 3, or 8 for mismatch, when this is so: failures, mismatch, unverified, sla, 'failed>0', 'error_rate>1%' …; "
         + "repeatable.", valueName: "condition"))
   var failOn: [FailCondition] = []
 

@@ -12,6 +12,7 @@ enum DocumentCatalog {
     IntegrityReport.form.shape, LatencyReport.form.shape, LossProofFigures.form.shape, PeriodsReport.form.shape,
     ProfileCheckOutput.form.shape,
     ProfileShowOutput.form.shape, ProfileTryOutput.form.shape, RetriesReport.form.shape, RunOutput.form.shape,
+    RunsReport.form.shape,
     SealOutput.form.shape, SetOutput.form.shape, ShownAttempt.form.shape, ShownBatch.form.shape, ShownChunk.form.shape,
     ShownFile.form.shape, SlowReport.form.shape, StatusOutput.form.shape, StoreCheckOutput.form.shape,
     StoreCopyOutput.form.shape, StorePathOutput.form.shape, StoreSchemaOutput.form.shape, StoreStatusOutput.form.shape,
@@ -30,7 +31,9 @@ enum DocumentCatalog {
     ReportShape(list: "transfers.plan/1", PlanPrinter.columns),
     ReportShape(list: "transfers.profile.list/1", ProfileListCommand.columns),
     ReportShape(list: "transfers.report.attempts/1", AttemptFigures.columns),
+    ReportShape(list: "transfers.report.events/1", EventFigures.columns),
     ReportShape(list: "transfers.report.files/1", FileFigures.columns),
+    ReportShape(list: "transfers.report.receipts/1", ReceiptFigures.columns),
     ReportShape(list: "transfers.store.receipts/1", ReceiptFigures.proven),
     ReportShape(list: "transfers.verify/1", VerifyCommand.columns),
   ]

@@ -6,6 +6,8 @@ import TransferReports
 struct ReportPage: OutputValue {
   /// Files that are listed; a page of them stays below a megabyte.
   static let fileLimit = 10_000
+  /// So many runs, events and receipts are listed; of more the page says where they are.
+  static let historyLimit = 500
   /// The slowest files that are told with their parts.
   static let slowLimit = 10
 
@@ -19,6 +21,9 @@ struct ReportPage: OutputValue {
   let waste: WasteReport
   let integrity: IntegrityReport
   let files: [FileRow]
+  let runs: RunFigures
+  let events: [EventRow]
+  let receipts: [StoredReceipt]
 
   init(_ reader: StoreReader, _ filter: RowFilter, absence: Absence, _ clock: any TransferClock) throws {
     summary = SummaryOutput(figures: try reader.summary(filter), absence: absence)
@@ -31,6 +36,9 @@ struct ReportPage: OutputValue {
     waste = WasteReport(figures: try reader.waste(filter))
     integrity = IntegrityReport(figures: try reader.integrity(filter))
     files = try reader.files(filter, after: 0, limit: Self.fileLimit)
+    runs = try reader.runs(filter)
+    events = try reader.events(filter, after: 0, limit: Self.historyLimit + 1)
+    receipts = try reader.storedReceipts(filter, after: 0, limit: Self.historyLimit + 1).receipts
   }
 
   static let form = ReportForm<ReportPage>(
@@ -47,9 +55,24 @@ struct ReportPage: OutputValue {
       .object("integrity", "how done files are proven", IntegrityReport.form.sections) { $0.integrity },
       .object("retries", "retries", RetriesReport.form.sections) { $0.retries },
       .table("days", "days", PeriodFigures.columns, TableLook(chart: .series(x: "from", y: "bytes"))) { $0.days },
+      .forPeople("runs of the engine", RunHistoryFigures.columns) { Self.short($0.runs.rows) },
+      .forPeople("what people and engines did", EventFigures.columns) { Self.short($0.events) },
+      .forPeople("receipts", ReceiptFigures.columns) { Self.short($0.receipts) },
+      .words(\.omission),
       .words(\.shortage),
       .table("files_listed", "files", FileFigures.columns) { $0.files },
     ])
+
+  /// Nothing of a list that is too long for a page.
+  private static func short<Row>(_ rows: [Row]) -> [Row] { rows.count > historyLimit ? [] : rows }
+
+  private var omission: String? {
+    let long = [("runs", runs.rows.count), ("events", events.count), ("receipts", receipts.count)]
+    let names = long.filter { $0.1 > Self.historyLimit }.map(\.0)
+    guard !names.isEmpty else { return nil }
+    return "More than \(Self.historyLimit) \(names.joined(separator: ", ")) are not listed here: "
+      + names.map { "transfers report \($0)" }.joined(separator: ", ")
+  }
 
   private var shortage: String? {
     let all = summary.figures.totals.files
