@@ -52,7 +52,7 @@ let package = Package(
     // The targets, top to bottom. An arrow points only downwards; RepositoryTests compares this list with the imports.
     .executableTarget(
       name: "transfers", dependencies: ["TransfersCLI"], swiftSettings: strict("transfers"), linkerSettings: shipped),
-    room("TransfersCLI", ["Transfers", "TransferReports", "TransferModel", argumentParser]),
+    room("TransfersCLI", ["Transfers", "TransferReports", "HTTPServer", "TransferModel", argumentParser]),
     // Its surface shows the model, the reports and what it declares itself: every other import is internal.
     .target(
       name: "Transfers",
@@ -60,6 +60,7 @@ let package = Package(
         "TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel",
       ], swiftSettings: strict("Transfers") + [.enableUpcomingFeature("InternalImportsByDefault")]),
     room("TransferReports", ["TransferModel"]),
+    room("HTTPServer", ["TransferModel"]),
     room(
       "TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", httpTypes]),
     room("TransferProtocols", ["CDigest", "CProfiles", "CYAML", "TransferModel", httpTypes]),
@@ -91,6 +92,7 @@ let package = Package(
 
     tests("CDigestTests", ["CDigest"]),
     tests("CurlTransportTests", ["CCurl", "CurlTransport", "TransferModel", httpTypes]),
+    tests("HTTPServerTests", ["HTTPServer", "TransferModel"]),
     tests("ReceiverTests", ["Receiver", "TransferModel"]),
     tests(
       "TransferEngineTests", ["TransferEngine", "TransferLedger", "TransferModel", "TransferProtocols", httpTypes]),
@@ -108,7 +110,7 @@ let package = Package(
       "TransfersCLITests",
       [
         "transfers", "transfers-receiver", "TransfersCLI", "Transfers", "TransferReports", "TransferLedger",
-        "TransferModel",
+        "HTTPServer", "TransferModel",
       ]),
   ]
 )

@@ -7,12 +7,13 @@ import Testing
   /// `ArgumentParser` and `HTTPTypes` are the third-party modules.
   static let arrows: [(target: String, may: [String])] = [
     ("transfers", ["TransfersCLI"]),
-    ("TransfersCLI", ["Transfers", "TransferReports", "TransferModel", "ArgumentParser"]),
+    ("TransfersCLI", ["Transfers", "TransferReports", "HTTPServer", "TransferModel", "ArgumentParser"]),
     (
       "Transfers",
       ["TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel"]
     ),
     ("TransferReports", ["TransferModel"]),
+    ("HTTPServer", ["TransferModel"]),
     ("TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", "HTTPTypes"]),
     ("TransferProtocols", ["CDigest", "CProfiles", "CYAML", "TransferModel", "HTTPTypes"]),
     ("CurlTransport", ["CCurl", "CSys", "TransferModel", "HTTPTypes"]),

@@ -1,0 +1,151 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What a client may send, and how long it may take.
+public struct HTTPLimits: Sendable, Hashable {
+  public var headBytes = 16 << 10
+  public var bodyBytes = 64 << 10
+  public var connections = 64
+  /// From its first byte until a request is complete, however slowly its bytes come.
+  public var requestMs: Int64 = 10_000
+  /// Without a request.
+  public var idleMs: Int64 = 60_000
+  /// For an answer that the client does not read.
+  public var sendMs: Int64 = 30_000
+
+  public init() {}
+}
+
+/// The life of one connection: one request after the other, on a thread of its own.
+struct Connection {
+  private let socket: Int32
+  private let limits: HTTPLimits
+  private let handler: @Sendable (HTTPRequest) -> HTTPResponse
+  private var buffer: [UInt8] = []
+
+  init(_ socket: Int32, _ limits: HTTPLimits, _ handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse) {
+    (self.socket, self.limits, self.handler) = (socket, limits, handler)
+    #if canImport(Glibc)
+      var on: Int32 = 1
+      setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    #endif
+    var limit = timeval(tv_sec: Int(limits.sendMs / 1000), tv_usec: .init(limits.sendMs % 1000 * 1000))
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  mutating func serve() {
+    while true {
+      do throws(HTTPRefusal) {
+        guard let head = try nextHead() else { return }
+        var request = head.request
+        request.body = try body(head)
+        let response = handler(request)
+        guard send(response, withBody: request.method != "HEAD", closing: head.wantsClose), !head.wantsClose else {
+          return linger()
+        }
+      } catch {
+        _ = send(error.response, withBody: true, closing: true)
+        return linger()
+      }
+    }
+  }
+
+  /// nil when the client closed, or said nothing for too long.
+  private mutating func nextHead() throws(HTTPRefusal) -> RequestHead? {
+    if buffer.isEmpty, !fill(untilMs: Self.nowMs + limits.idleMs) { return nil }
+    let deadline = Self.nowMs + limits.requestMs
+    while true {
+      if let end = headEnd {
+        let head = try RequestHead(buffer[..<end], limits: limits)
+        buffer.removeFirst(end)
+        return head
+      }
+      guard buffer.count < limits.headBytes else {
+        throw HTTPRefusal(431, "the request head is longer than \(limits.headBytes) bytes")
+      }
+      guard fill(untilMs: deadline) else {
+        if Self.nowMs < deadline { return nil }
+        throw HTTPRefusal(408, "the request did not come within \(limits.requestMs) ms")
+      }
+    }
+  }
+
+  private var headEnd: Int? {
+    guard let found = buffer.prefix(limits.headBytes).firstRange(of: [0x0D, 0x0A, 0x0D, 0x0A]) else { return nil }
+    return found.upperBound
+  }
+
+  private mutating func body(_ head: RequestHead) throws(HTTPRefusal) -> [UInt8] {
+    guard head.length > 0 else { return [] }
+    if head.expectsContinue, !push(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) { return [] }
+    let deadline = Self.nowMs + limits.requestMs
+    while buffer.count < head.length {
+      guard fill(untilMs: deadline) else { throw HTTPRefusal(408, "the body did not come to its end") }
+    }
+    defer { buffer.removeFirst(head.length) }
+    return Array(buffer.prefix(head.length))
+  }
+
+  /// Waits for the next bytes; false at the end of the connection or of the time.
+  private mutating func fill(untilMs deadline: Int64) -> Bool {
+    while true {
+      let restMs = deadline - Self.nowMs
+      guard restMs > 0 else { return false }
+      var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&entry, 1, Int32(clamping: restMs))
+      if ready < 0, errno == EINTR { continue }
+      guard ready > 0 else { return false }
+      var bytes = [UInt8](repeating: 0, count: 16 << 10)
+      let count = recv(socket, &bytes, bytes.count, 0)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      buffer += bytes[..<count]
+      return true
+    }
+  }
+
+  private func send(_ response: HTTPResponse, withBody: Bool, closing: Bool) -> Bool {
+    let head = response.head(nowSeconds: Int(time(nil)), closing: closing)
+    let hasBody = withBody && response.status != 304 && response.status != 204
+    return push(hasBody ? head + response.body : head)
+  }
+
+  private func push(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let piece = UnsafeRawBufferPointer(rebasing: rest)
+        #if canImport(Glibc)
+          let count = Glibc.send(socket, piece.baseAddress!, piece.count, Int32(MSG_NOSIGNAL))
+        #else
+          let count = Darwin.send(socket, piece.baseAddress!, piece.count, 0)
+        #endif
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        rest = rest.dropFirst(count)
+      }
+      return true
+    }
+  }
+
+  /// A close with unread bytes becomes a reset, which could destroy the answer on its way: what still comes is read for
+  /// a moment.
+  private mutating func linger() {
+    shutdown(socket, Int32(SHUT_WR))
+    let deadline = Self.nowMs + 500
+    var rest = 1 << 20
+    while rest > 0, fill(untilMs: deadline) {
+      rest -= buffer.count
+      buffer = []
+    }
+  }
+
+  private static var nowMs: Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+  }
+}
