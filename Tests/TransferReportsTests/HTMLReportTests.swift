@@ -61,6 +61,58 @@ import TransferModel
     #expect(page(rows).contains("sha256-\(digest)") && page(rows).contains(">\(text)<"))
   }
 
+  @Test(arguments: [
+    (LiveAssets.style, LiveAssets.styleDigest), (LiveAssets.script, LiveAssets.scriptDigest),
+    (LiveAssets.entry, LiveAssets.entryDigest),
+  ])
+  func thePolicyOfLivePagesAllowsExactlyThis(_ text: String, _ digest: String) {
+    var out = [UInt8](repeating: 0, count: 32)
+    let bytes = Array(text.utf8)
+    #expect(cdigest_once(.sha256, bytes, bytes.count, &out))
+    #expect(base64(out) == digest)
+    #expect(HTMLLive.policy.contains("'sha256-\(digest)'") && !HTMLLive.policy.contains("unsafe"))
+    #expect((livePage(rows) + HTMLLive.entry("")).contains(">\(text)<"))
+  }
+
+  private func livePage(_ rows: [Row]) -> String {
+    let header = ReportHeader(store: StoreIdentity(path: "/l.db"), filters: ["--path": .text("<b>")], generatedMs: 0)
+    let live = HTMLLive(links: [.init("<Files>", "/\"files")], path: "/", mayControl: true, tag: "\"t\"")
+    return HTMLReport.render(Self.form.report(rows), header, live: live)
+  }
+
+  /// What is seen live is what is exported, but for the refreshing and the buttons.
+  @Test func aLivePageHasTheContentOfTheFile() throws {
+    func main(_ html: String) throws -> Substring {
+      let start = try #require(html.firstRange(of: "<main>"))
+      let end = try #require(html.firstRange(of: "</main>"))
+      return html[start.lowerBound..<end.upperBound]
+    }
+    let live = livePage(rows)
+    #expect(try main(live) == main(page(rows)))
+    #expect(live.contains("data-live=\"control\" data-tag=\"&quot;t&quot;\""))
+    #expect(live.contains("<a href=\"/&quot;files\">&lt;Files&gt;</a>"))
+    #expect(!page(rows).contains("data-live"))
+  }
+
+  @Test func neighboursOfOneStateAreOnePieceOfAStrip() {
+    let states = Array(repeating: "done", count: 6000) + ["in_flight", "failed", "failed"]
+    let columns: [Column<String>] = [.text("state", "State") { $0 }, .bytes("length", "Length") { _ in 10 }]
+    let table = FigureTable(columns, states)
+    let svg = HTMLChart.svg(table, .strip(state: "state", length: "length"))
+    #expect(svg.components(of: "<rect") == 3)
+    #expect(svg.contains("<title>6000 chunks done</title>") && svg.contains("<title>2 chunks failed</title>"))
+    #expect(svg.contains("class=\"moving\""))
+    #expect(HTMLChart.svg(FigureTable(columns, ["done"]), .strip(state: "state", length: "length")).isEmpty)
+  }
+
+  @Test func anUnfinishedFileShowsHowMuchIsThere() {
+    let columns: [Column<Int64>] = [
+      .bytes("bytes", "Size") { _ in 100 }, .bytes("bytes_acked", "Acked") { $0 },
+    ]
+    let html = HTMLTable(FigureTable(columns, [30, 100]), TableLook(), id: "t").html(budget: 10_000)
+    #expect(html.components(of: "<progress") == 1 && html.contains("max=\"100\" value=\"30\""))
+  }
+
   @Test func aChartDrawsTheFiguresOfItsTable() throws {
     let html = page(rows)
     let bars = html.split(separator: "<rect class=\"bar\"").dropFirst().map(String.init)

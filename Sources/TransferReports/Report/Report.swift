@@ -141,6 +141,8 @@ public enum Chart: Sendable, Hashable {
   case histogram(name: String, value: String)
   /// A grid: one square for each pair of column and row.
   case heat(column: String, row: String, value: String)
+  /// One strip of all rows, each as long as its value, in the colour of its state.
+  case strip(state: String, length: String)
 }
 
 extension Cell {

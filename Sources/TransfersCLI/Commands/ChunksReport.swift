@@ -27,6 +27,9 @@ struct ChunksReport: OutputValue {
     [
       .facts([.text("file") { "\($0.file)" }, .text("map") { $0.map }]),
       .words { $0.map.flatMap { $0.isEmpty ? nil : ChunkMapFigures.words($0) } },
-      .table("chunks", nil, ChunkMapFigures.columns, TableLook(empty: "no chunks were laid out")) { $0.rows },
+      .table(
+        "chunks", nil, ChunkMapFigures.columns,
+        TableLook(chart: .strip(state: "state", length: "length"), empty: "no chunks were laid out")
+      ) { $0.rows },
     ])
 }

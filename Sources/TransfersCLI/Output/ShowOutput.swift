@@ -72,7 +72,9 @@ struct ShownFile: OutputValue {
       .record("row", nil, FileFigures.columns.labelled()) { $0.row },
       .record("receipt", "receipt", ProofFigures.columns) { $0.receipt },
       .record("verified", "verified", verifiedColumns) { $0.verified },
-      .table("chunks", "chunks", ChunkFigures.columns) { $0.chunks },
+      .table(
+        "chunks", "chunks", ChunkFigures.columns, TableLook(chart: .strip(state: "state", length: "length"))
+      ) { $0.chunks },
       .table("attempts", "attempts", AttemptFigures.columns) { $0.attempts },
     ])
 

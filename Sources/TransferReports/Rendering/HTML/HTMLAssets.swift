@@ -1,8 +1,8 @@
 /// Style and script of a page. Both are allowed by their digests alone, so that nothing that a name brings in can run.
 enum HTMLAssets {
   /// SHA-256 of ``style`` and of ``script`` in base64; a test computes them.
-  static let styleDigest = "DINl9ku25M1djqtQP1nILQA8qKDxdEyJcR1kyqcY/Zg="
-  static let scriptDigest = "jrCb/4ysTfv+8mS9nwxv8vmWr9sAlhu22ozeLUSXXas="
+  static let styleDigest = "ZstlefGZ48Z6BkxK/xk4WecCPiZvG6+k3kW4Y92Zwvw="
+  static let scriptDigest = "14OHvQlwUquNkwS+rzPbiMgPlcGgGr6g/Nm8byhoiDM="
 
   static let style = """
     :root{color-scheme:light dark;--bg:#fff;--card:#f6f8fa;--line:#d0d7de;--text:#1a1d21;--muted:#57606a;--accent:#0a58ca;
@@ -14,7 +14,7 @@ enum HTMLAssets {
     header{border-bottom:1px solid var(--line);margin-bottom:1rem;padding-bottom:.5rem}
     h1{font-size:1.5rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1rem 0 .3rem}
     header p,.rest{color:var(--muted);margin:.2rem 0;overflow-wrap:anywhere}
-    nav a{margin-right:.8rem}a{color:var(--accent)}
+    nav a{margin-right:.8rem;display:inline-block}a{color:var(--accent)}
     dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.5rem;margin:.5rem 0}
     dl div{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:.5rem .7rem;overflow-wrap:anywhere}
     dt{color:var(--muted);font-size:.85rem}dd{margin:0;font-variant-numeric:tabular-nums}
@@ -30,13 +30,15 @@ enum HTMLAssets {
     margin-right:.2rem;text-decoration:none}.facets a[aria-current]{background:var(--accent);color:var(--bg)}
     input{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:6px;padding:.2rem .5rem;width:min(22rem,100%)}
     .chart{overflow-x:auto}svg{display:block;width:100%;min-width:32rem;max-width:60rem;height:auto;margin:.5rem 0}svg text{font:11px system-ui,sans-serif;fill:var(--muted)}
-    .bar{fill:var(--accent)}.heat{fill:var(--bad)}.axis{stroke:var(--line);fill:none}
+    .bar,rect.moving{fill:var(--accent)}rect.rest{fill:var(--line)}.heat{fill:var(--bad)}.axis{stroke:var(--line);fill:none}
     rect.good{fill:var(--good)}rect.bad{fill:var(--bad)}rect.caution{fill:var(--caution)}
     rect.p0{fill:var(--p0)}rect.p1{fill:var(--p1)}rect.p2{fill:var(--p2)}rect.p3{fill:var(--p3)}rect.p4{fill:var(--p4)}rect.p5{fill:var(--p5)}
     .legend{list-style:none;margin:.2rem 0;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.9rem}
     .legend li::before{content:"";display:inline-block;width:.7em;height:.7em;margin-right:.4em;border-radius:2px;background:currentColor}
     .legend .p0::before{background:var(--p0)}.legend .p1::before{background:var(--p1)}.legend .p2::before{background:var(--p2)}
     .legend .p3::before{background:var(--p3)}.legend .p4::before{background:var(--p4)}.legend .p5::before{background:var(--p5)}
+    .moving::before{background:var(--accent)!important}.legend .rest{color:inherit;margin:0}.legend .rest::before{background:var(--line)}
+    progress{display:inline-block;width:5rem;height:.5rem;margin-left:.5rem;accent-color:var(--accent)}
     [hidden]{display:none}
     @media print{body{max-width:none;font-size:10pt}nav,input,.facets{display:none}.scroll{overflow:visible;border:0}
     th{position:static}td,th{white-space:normal;overflow-wrap:anywhere}section{break-inside:auto}}
@@ -51,17 +53,19 @@ enum HTMLAssets {
     const write=m=>{location.hash=[...m].map(([k,v])=>encodeURIComponent(k)+"="+encodeURIComponent(v)).join("&")};
     const set=(k,v)=>{const m=read();if(v===""||m.get(k)===v)m.delete(k);else m.set(k,v);write(m)};
     const value=c=>c.dataset.v!==undefined?Number(c.dataset.v):c.classList.contains("n")?-Infinity:c.textContent;
-    const tables=[...document.querySelectorAll("table[id]")].map(t=>{
+    let tables=[];
+    const table=t=>{
     const heads=[...t.tHead.rows[0].cells],groups=[];
     for(const r of t.tBodies[0].rows)r.className==="note"?groups.at(-1).push(r):groups.push([r]);
     const search=document.createElement("input");search.type="search";search.placeholder="Find in these rows";
     search.setAttribute("aria-label",search.placeholder);
     search.addEventListener("input",()=>{const m=read();search.value?m.set(t.id+".q",search.value):m.delete(t.id+".q");write(m)});
+    const old=t.parentNode.previousElementSibling;if(old&&old.type==="search")old.remove();
     if(groups.length>10)t.parentNode.before(search);
-    for(const h of heads){if(!h.textContent)continue;const b=document.createElement("button");b.textContent=h.textContent;h.replaceChildren(b);
+    for(const h of heads){if(!h.dataset.key||!h.textContent)continue;const b=document.createElement("button");b.textContent=h.textContent;h.replaceChildren(b);
     b.addEventListener("click",()=>{const k=t.id+".sort",m=read(),up=h.dataset.key,down="-"+up,first=h.className==="n"?down:up,second=h.className==="n"?up:down,now=m.get(k);
     if(now===first)m.set(k,second);else if(now===second)m.delete(k);else m.set(k,first);write(m)})}
-    return{t,heads,groups,search,keys:heads.map(h=>h.dataset.key)}});
+    return{t,heads,groups,search,keys:heads.map(h=>h.dataset.key)}};
     const apply=()=>{const m=read();for(const{t,heads,groups,search,keys}of tables){
     const wanted=[...m].filter(([k])=>k.startsWith(t.id+".")).map(([k,v])=>[k.slice(t.id.length+1),v]);
     const q=(m.get(t.id+".q")||"").toLowerCase();if(search.value.toLowerCase()!==q)search.value=q;
@@ -74,8 +78,9 @@ enum HTMLAssets {
     for(const r of g)r.hidden=!show;t.tBodies[0].append(...g)}}
     for(const a of document.querySelectorAll(".facets a")){const p=a.hash.slice(1),i=p.indexOf("=");
     a.toggleAttribute("aria-current",m.get(p.slice(0,i))===decodeURIComponent(p.slice(i+1)))}};
+    const prepare=()=>{tables=[...document.querySelectorAll("table[id]")].map(table);
     for(const a of document.querySelectorAll(".facets a"))a.addEventListener("click",e=>{e.preventDefault();
-    const p=a.hash.slice(1),i=p.indexOf("=");set(p.slice(0,i),decodeURIComponent(p.slice(i+1)))});
-    addEventListener("hashchange",apply);apply();
+    const p=a.hash.slice(1),i=p.indexOf("=");set(p.slice(0,i),decodeURIComponent(p.slice(i+1)))});apply()};
+    addEventListener("hashchange",apply);addEventListener("refreshed",prepare);prepare();
     """
 }

@@ -6,13 +6,14 @@ enum HTMLChart {
     case .heat(let column, let row, let value): heat(table, column, row, value)
     case .histogram(let name, let value): bars(table, name, value)
     case .parts(let name, let value): parts(table, name, value)
+    case .strip(let state, let length): HTMLStrip.svg(table, state: state, length: length)
     case nil: ""
     }
   }
 
-  private static let (width, height) = (720.0, 160.0)
+  static let (width, height) = (720.0, 160.0)
 
-  private static func open(_ label: String, _ width: Double, _ height: Double) -> String {
+  static func open(_ label: String, _ width: Double, _ height: Double) -> String {
     let size = "\(HTMLText.number(width)) \(HTMLText.number(height))"
     return "<div class=\"chart\"><svg role=\"img\" viewBox=\"0 0 \(size)\" aria-label=\"\(HTMLText.escaped(label))\">"
   }
@@ -85,12 +86,21 @@ enum HTMLChart {
   }
 
   /// States have a colour of their own, and others one by their place.
-  private static func tint(_ name: String, _ index: Int) -> String {
+  static func tint(_ name: String, _ index: Int) -> String {
     switch TextStyle.tone(of: "state", .text(name)) {
     case .good: "good"
     case .bad: "bad"
     case .caution: "caution"
-    case nil: "p\(index % 6)"
+    case nil: stateTint(name) ?? "p\(index % 6)"
+    }
+  }
+
+  /// What is on its way, and what has not begun.
+  private static func stateTint(_ name: String) -> String? {
+    switch name {
+    case "active", "finishing", "in_flight": "moving"
+    case "pending", "settling": "rest"
+    default: nil
     }
   }
 
@@ -116,7 +126,7 @@ enum HTMLChart {
 
   // MARK: - Shapes
 
-  private static func rectangle(
+  static func rectangle(
     _ x: Double, _ y: Double, _ width: Double, _ height: Double, _ style: String, _ words: String,
     opacity: Double? = nil
   ) -> String {
@@ -126,7 +136,7 @@ enum HTMLChart {
     return "<rect class=\"\(style)\" \(place) \(size)\(shade)><title>\(HTMLText.escaped(words))</title></rect>"
   }
 
-  private static func text(_ x: Double, _ y: Double, _ anchor: String, _ words: String) -> String {
+  static func text(_ x: Double, _ y: Double, _ anchor: String, _ words: String) -> String {
     let place = "x=\"\(HTMLText.number(x))\" y=\"\(HTMLText.number(y))\""
     return "<text \(place) text-anchor=\"\(anchor)\">\(HTMLText.escaped(words))</text>"
   }

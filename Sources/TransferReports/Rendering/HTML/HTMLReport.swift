@@ -9,33 +9,46 @@ public struct HTMLReport {
   private var left: Int
   private var sectionCount = 0
 
-  public static func render(_ report: Report, _ header: ReportHeader, rowBudget: Int = rowBudget) -> String {
+  /// With `live` the same page as `transfers serve` shows it.
+  public static func render(
+    _ report: Report, _ header: ReportHeader, live: HTMLLive? = nil, rowBudget: Int = rowBudget
+  ) -> String {
     var page = HTMLReport(left: rowBudget)
     page.append(report.sections, level: 2, path: [])
-    return page.document(report, header)
+    return page.document(report, header, live)
   }
 
   private init(left: Int) { self.left = left }
 
-  private func document(_ report: Report, _ header: ReportHeader) -> String {
+  private func document(_ report: Report, _ header: ReportHeader, _ live: HTMLLive?) -> String {
     let title = "Transfers: \(SchemaName.short(report.schema).replacing(".", with: " "))"
-    let policy =
-      "default-src 'none'; style-src 'sha256-\(HTMLAssets.styleDigest)'; script-src 'sha256-\(HTMLAssets.scriptDigest)'; "
-      + "base-uri 'none'; form-action 'none'"
     let filters = header.filters.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.text)" }.joined(separator: ", ")
     let nav = links.map { "<a href=\"#\($0.id)\">\(HTMLText.escaped($0.title))</a>" }.joined()
+    let (style, script) =
+      live == nil
+      ? ("", "")
+      : (
+        "<style>\(LiveAssets.style)</style>", "<p id=\"said\" role=\"status\"></p><script>\(LiveAssets.script)</script>"
+      )
     return """
       <!doctype html>
-      <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-      <meta http-equiv="Content-Security-Policy" content="\(policy)"><meta name="referrer" content="no-referrer">
-      <title>\(HTMLText.escaped(title))</title><style>\(HTMLAssets.style)</style></head><body>
-      <header><h1>\(HTMLText.escaped(title))</h1>
+      <html lang="en"\(live?.attributes ?? "")><head><meta charset="utf-8">\
+      <meta name="viewport" content="width=device-width,initial-scale=1">
+      \(live == nil ? Self.policy : "")
+      <title>\(HTMLText.escaped(title))</title><style>\(HTMLAssets.style)</style>\(style)</head><body>
+      <header>\(live?.navigation ?? "")<h1>\(HTMLText.escaped(title))</h1>
       <p>\(HTMLText.escaped(header.store.path.text)) · \(HTMLText.cell(.time(header.generatedMs)))\
-      \(filters.isEmpty ? "" : " · only " + HTMLText.escaped(filters))</p>\(header.checks.html)<nav>\(nav)</nav></header>
-      <main>\(out)</main><script>\(HTMLAssets.script)</script></body></html>
+      \(filters.isEmpty ? "" : " · only " + HTMLText.escaped(filters))</p>\(header.checks.html)<nav class="parts">\(nav)</nav></header>
+      <main>\(out)</main><script>\(HTMLAssets.script)</script>\(script)</body></html>
 
       """
   }
+
+  /// Of a page that is a file; a live one has its policy in the answer's header.
+  private static let policy = """
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-\(HTMLAssets.styleDigest)'; \
+    script-src 'sha256-\(HTMLAssets.scriptDigest)'; base-uri 'none'; form-action 'none'"><meta name="referrer" content="no-referrer">
+    """
 
   private mutating func append(_ sections: [ReportSection], level: Int, path: [String]) {
     for section in Self.joined(sections) {

@@ -45,7 +45,8 @@ struct HTMLTable {
     let cells = shown.map { index -> String in
       let cell = row[index]
       if isNumber(index) || cell.isNumber {
-        return "<td class=\"n\"\(cell.number.map { " data-v=\"\(Cell.plain($0))\"" } ?? "")>\(HTMLText.cell(cell))"
+        let figure = "\(HTMLText.cell(cell))\(index == acked ? progress(row) : "")"
+        return "<td class=\"n\"\(cell.number.map { " data-v=\"\(Cell.plain($0))\"" } ?? "")>\(figure)"
       }
       let tone = TextStyle.tone(of: table.headings[index].key, cell).map { " class=\"\($0)\"" } ?? ""
       return "<td\(tone)>\(HTMLText.cell(cell))"
@@ -54,6 +55,17 @@ struct HTMLTable {
     let below = remark.map { "<tr class=\"note\"><td colspan=\"\(shown.count)\">\(HTMLText.escaped($0))" } ?? ""
     return "<tr>" + cells.joined() + below
   }
+
+  /// How much of an unfinished file is there.
+  private func progress(_ row: [Cell]) -> String {
+    guard let size = table.index("bytes"), let acked, let whole = row[size].number, let part = row[acked].number,
+      whole > 0, part < whole
+    else { return "" }
+    let figures = "max=\"\(Cell.plain(whole))\" value=\"\(Cell.plain(max(0, part)))\""
+    return "<progress aria-label=\"acknowledged\" \(figures)></progress>"
+  }
+
+  private var acked: Int? { table.index("bytes_acked") }
 
   private func isNumber(_ index: Int) -> Bool { table.headings[index].kind.isNumber }
 

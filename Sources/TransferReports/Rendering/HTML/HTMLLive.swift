@@ -1,0 +1,57 @@
+/// How `transfers serve` shows the pages of reports: with links between them, refreshed, and with buttons where control
+/// is allowed.
+public struct HTMLLive: Sendable, Hashable {
+  public struct Link: Sendable, Hashable {
+    public let title, path: String
+
+    public init(_ title: String, _ path: String) { (self.title, self.path) = (title, path) }
+  }
+
+  public let links: [Link]
+  /// The path of the page that is shown.
+  public let path: String
+  public let mayControl: Bool
+  /// What the page is known by, so that a browser can ask whether it has changed.
+  public let tag: String
+
+  public init(links: [Link], path: String, mayControl: Bool, tag: String) {
+    (self.links, self.path, self.mayControl, self.tag) = (links, path, mayControl, tag)
+  }
+
+  /// What every answer with a page allows: the styles and scripts of these pages, questions to the same server, and
+  /// nothing in frames.
+  public static let policy = """
+    default-src 'none'; style-src 'sha256-\(HTMLAssets.styleDigest)' 'sha256-\(LiveAssets.styleDigest)'; \
+    script-src 'sha256-\(HTMLAssets.scriptDigest)' 'sha256-\(LiveAssets.scriptDigest)' \
+    'sha256-\(LiveAssets.entryDigest)'; connect-src 'self'; form-action 'self'; base-uri 'none'; \
+    frame-ancestors 'none'
+    """
+
+  var attributes: String {
+    " data-live=\"\(mayControl ? "control" : "read")\" data-tag=\"\(HTMLText.escaped(tag))\""
+  }
+
+  var navigation: String {
+    let links = links.map { link in
+      let current = link.path == path ? " aria-current=\"page\"" : ""
+      return "<a href=\"\(HTMLText.escaped(link.path))\"\(current)>\(HTMLText.escaped(link.title))</a>"
+    }
+    let words = mayControl ? "not refreshed without scripts" : "read-only; not refreshed without scripts"
+    return
+      "<nav class=\"site\">\(links.joined())<span id=\"live\" class=\"still\" role=\"status\">\(words)</span></nav>"
+  }
+
+  /// Asks for the token; says why it does.
+  public static func entry(_ why: String) -> String {
+    """
+    <!doctype html>
+    <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+    <title>Transfers: token</title>
+    <style>\(HTMLAssets.style)</style><style>\(LiveAssets.style)</style></head><body>
+    <main><form class="enter" method="post" action="/session"><h1>transfers serve</h1><p>\(HTMLText.escaped(why))</p>
+    <label>Token <input type="password" name="token" autocomplete="off" required></label><button>Enter</button></form></main>
+    <script>\(LiveAssets.entry)</script></body></html>
+
+    """
+  }
+}
