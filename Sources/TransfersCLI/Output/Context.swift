@@ -1,4 +1,5 @@
 import TransferModel
+import TransferReports
 
 #if canImport(Glibc)
   import Glibc
@@ -17,6 +18,8 @@ struct Context: Sendable {
   let out: OutputStream
   let err: OutputStream
   let clock: any TransferClock
+  /// How `serve` shows pages; nil for pages that are files.
+  private(set) var live: HTMLLive?
   /// Of the process; nil in tests that are one themselves.
   private(set) var signals: SignalWatch?
 
@@ -39,6 +42,13 @@ struct Context: Sendable {
   func answering(_ signals: SignalWatch) -> Context {
     var context = self
     context.signals = signals
+    return context
+  }
+
+  /// The same, for pages that `serve` shows.
+  func showing(_ live: HTMLLive?) -> Context {
+    var context = self
+    context.live = live
     return context
   }
 

@@ -22,7 +22,16 @@ final class OutputStream: Sendable {
   private let health = Lock(Health.open)
   private let completeness = Lock(false)
 
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  /// What was written, when it goes nowhere else.
+  private let kept: Lock<[UInt8]>?
+
+  init(descriptor: Int32) { (self.descriptor, kept, keptLimit) = (descriptor, nil, 0) }
+
+  /// Keeps what is written, up to this many bytes; more is a failure.
+  init(keeping limit: Int) { (descriptor, kept, keptLimit) = (-1, Lock([]), limit) }
+
+  private let keptLimit: Int
+  var bytes: [UInt8] { kept?.withLock(\.self) ?? [] }
 
   var isTerminal: Bool { isatty(descriptor) == 1 }
   var state: Health { health.withLock { $0 } }
@@ -62,6 +71,7 @@ final class OutputStream: Sendable {
   func write(_ bytes: [UInt8]) {
     health.withLock { health in
       guard health == .open else { return }
+      if let kept { return keep(bytes, in: kept, &health) }
       var rest = bytes[...]
       while true {
         switch Self.push(&rest, to: descriptor) {
@@ -71,6 +81,15 @@ final class OutputStream: Sendable {
         }
       }
     }
+  }
+
+  private func keep(_ bytes: [UInt8], in kept: Lock<[UInt8]>, _ health: inout Health) {
+    let fits = kept.withLock { text in
+      guard text.count + bytes.count <= keptLimit else { return false }
+      text += bytes
+      return true
+    }
+    if !fits { health = .failed(EFBIG) }
   }
 
   enum Push {

@@ -25,7 +25,10 @@ struct ReportPage: OutputValue {
   let events: [EventRow]
   let receipts: [StoredReceipt]
 
-  init(_ reader: StoreReader, _ filter: RowFilter, absence: Absence, _ clock: any TransferClock) throws {
+  init(
+    _ reader: StoreReader, _ filter: RowFilter, absence: Absence, _ clock: any TransferClock,
+    fileLimit: Int = Self.fileLimit
+  ) throws {
     summary = SummaryOutput(figures: try reader.summary(filter), absence: absence)
     throughput = try reader.throughput(filter, nowMs: clock.wallMs) { ThroughputSeries.automaticStepMs($0) }
     hosts = try reader.hosts(filter)
@@ -35,7 +38,7 @@ struct ReportPage: OutputValue {
     latency = LatencyReport(try reader.latencies(filter, by: nil))
     waste = WasteReport(figures: try reader.waste(filter))
     integrity = IntegrityReport(figures: try reader.integrity(filter))
-    files = try reader.files(filter, after: 0, limit: Self.fileLimit)
+    files = try reader.files(filter, after: 0, limit: fileLimit)
     runs = try reader.runs(filter)
     events = try reader.events(filter, after: 0, limit: Self.historyLimit + 1)
     receipts = try reader.storedReceipts(filter, after: 0, limit: Self.historyLimit + 1).receipts

@@ -116,7 +116,8 @@ struct RowPrinter {
 
   private func endPage(empty: String, _ summary: FigureObject?) {
     let header = ReportHeader(store: store, filters: filters, generatedMs: context.clock.wallMs, checks: checks)
-    context.out.write(HTMLReport.render(collected.report(schema, rowType, empty: empty), header))
+    let report = collected.report(schema, rowType, empty: empty)
+    context.out.write(HTMLReport.render(report, header, live: context.live))
   }
 
   private func endLines(_ summary: FigureObject?) {

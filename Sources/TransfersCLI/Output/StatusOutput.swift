@@ -18,6 +18,10 @@ struct StatusOutput: OutputValue {
 
   static let form = ReportForm<StatusOutput>(
     "transfers.status/3",
+    overview + [.table("active", "active", FileFigures.columns) { $0.now.active }] + causes)
+
+  /// Everything but rows of files.
+  static let overview: [SectionForm<StatusOutput>] =
     [
       .record("engine", nil, EngineStatus.columns) { $0.engine },
       .record("log", nil, LogStatus.columns) { $0.log },
@@ -32,10 +36,14 @@ struct StatusOutput: OutputValue {
       ]),
       .words { $0.isEmpty ? $0.absence.line : nil },
       .table("overdue", "past their deadline", overdue) { $0.now.overdue },
-      .table("active", "active", FileFigures.columns) { $0.now.active },
+    ]
+
+  /// Why files ended without success.
+  static let causes: [SectionForm<StatusOutput>] =
+    [
       .table("failures", nil, FailureFigures.ofFiles, TableLook(isForPrograms: true)) { $0.now.failures },
       .forPeople("failures", FailureFigures.inShort, TableLook(limit: 5)) { $0.now.failures },
-    ])
+    ]
 
   /// Batches that wait for a person because their deadline has passed.
   private static let overdue: [Column<OverdueBatch>] = [

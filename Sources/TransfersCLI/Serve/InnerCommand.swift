@@ -1,0 +1,36 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+
+/// A command of this program, run inside of it: what is served is what the same words print in a shell.
+struct InnerCommand {
+  let context: Context
+  let store: String
+  /// An answer is in memory as a whole.
+  private static let limit = 32 << 20
+
+  /// What it prints. `type` is for commands that are not among those of the program.
+  func run(
+    _ words: [String], as type: (any ParsableCommand.Type)? = nil, live: HTMLLive? = nil
+  ) throws(CommandFailure) -> [UInt8] {
+    let words = words + ["--store", store]
+    guard let command = try parse(words, type ?? RootCommand.self) as? any Command else {
+      throw .usage("\"\(printable(words[0]))\" is no command")
+    }
+    let (out, err) = (OutputStream(keeping: Self.limit), OutputStream(keeping: Self.limit))
+    try command.execute(
+      Context(arguments: words, environment: context.environment, out: out, err: err, clock: context.clock)
+        .showing(live))
+    guard out.state == .open else {
+      throw CommandFailure(.error, "the answer is longer than \(Self.limit) bytes", remedy: "limit=1000")
+    }
+    return out.bytes
+  }
+
+  private func parse(_ words: [String], _ type: any ParsableCommand.Type) throws(CommandFailure) -> any ParsableCommand
+  {
+    do { return try type.parseAsRoot(words) } catch {
+      throw .usage(printable(type.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")))
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import HTTPServer
+
+/// Who may ask for what: the decision before anything is read or changed. It knows requests and no sockets.
+struct ServeGuard: Sendable {
+  /// Hosts that a browser may name besides numeric addresses and `localhost`.
+  let hostNames: Set<String>
+  /// Only programs of this machine reach the server.
+  let isLocal: Bool
+  let mayControl: Bool
+  let sessions: ServeSessions
+
+  /// Why a request is not carried out, by the status that says so.
+  struct Refusal: Error, Hashable {
+    let status: Int
+    let code: String
+    let text: String
+  }
+
+  /// Checks in this order: who is meant, who sends it, what is done, who is allowed to.
+  func check(_ request: HTTPRequest, _ route: ServeRoute) throws(Refusal) {
+    try checkHost(request)
+    try checkOrigin(request, route)
+    guard route.methods.contains(request.method) else {
+      throw Refusal(status: 405, code: "method", text: "only \(route.methods.joined(separator: " and ")) here")
+    }
+    if route == .health || route == .session { return }
+    guard sessions.knows(request) else {
+      throw Refusal(status: 401, code: "token", text: "this needs the token that transfers serve printed")
+    }
+    guard case .verb = route else { return }
+    guard mayControl else {
+      throw Refusal(status: 403, code: "read_only", text: "read-only: start transfers serve with --control")
+    }
+    // A form of another page cannot send this without asking first (Fetch Standard, CORS-safelisted request headers).
+    guard request["content-type"]?.lowercased().hasPrefix("application/json") == true else {
+      throw Refusal(status: 415, code: "content_type", text: "the body must be application/json")
+    }
+  }
+
+  /// A name that somebody else can let point here (DNS rebinding) is refused; nobody can do that with an address.
+  private func checkHost(_ request: HTTPRequest) throws(Refusal) {
+    let host = Self.name(request["host"] ?? "")
+    let isAddress = isLocal ? ListenAddress.isLoopback(host) : ListenAddress.isNumeric(host)
+    guard isAddress || host == "localhost" || hostNames.contains(host) else {
+      throw Refusal(status: 421, code: "host", text: "this host is not served here; --host-name allows a name")
+    }
+  }
+
+  /// Pages of others may neither ask nor change anything. Browsers say who asks (Fetch Standard, section 3.1; Fetch
+  /// Metadata Request Headers); programs say nothing.
+  private func checkOrigin(_ request: HTTPRequest, _ route: ServeRoute) throws(Refusal) {
+    let host = request["host"] ?? ""
+    if request.has("origin") {
+      guard let origin = request["origin"], ["http://\(host)", "https://\(host)"].contains(origin) else {
+        throw Refusal(status: 403, code: "origin", text: "another page asks for this")
+      }
+    }
+    guard let site = request["sec-fetch-site"], site != "same-origin", site != "none" else { return }
+    let isNavigation = request["sec-fetch-mode"] == "navigate" && request["sec-fetch-dest"] == "document"
+    guard route.isPage, isNavigation, request.method == "GET" else {
+      throw Refusal(status: 403, code: "origin", text: "another page asks for this")
+    }
+  }
+
+  /// `127.0.0.1` of `127.0.0.1:8787`, `::1` of `[::1]:8787`, in lower case.
+  static func name(_ host: String) -> String {
+    let host = host.lowercased()
+    if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
+    return String(host.prefix { $0 != ":" })
+  }
+}

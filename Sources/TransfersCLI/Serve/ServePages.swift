@@ -1,0 +1,82 @@
+import HTTPServer
+import TransferModel
+import TransferReports
+import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Answers that were made already. An idle ledger costs nothing: what has not changed is not made again, however many
+/// windows look; and what takes long to make is shown again for twenty times as long.
+final class ServePages: Sendable {
+  struct Page: Sendable {
+    let tag: String
+    let body: [UInt8]
+    fileprivate let mark: StoreMark
+    fileprivate let untilMs, notBeforeMs: Int64
+  }
+
+  private struct State {
+    var pages: [String: Page] = [:]
+    var number: Int64 = 0
+    /// How often all was forgotten.
+    var age = 0
+  }
+
+  /// Deadlines pass, and engines die, without a change of the ledger.
+  private static let longestMs: Int64 = 10_000
+  /// Made once a second, this is a twentieth of a core.
+  private static let cheapMs: Int64 = 50
+  private static let limit = 32
+  private let state = Lock(State())
+  /// Of this process: tags of an earlier one mean other pages.
+  private let prefix = String(ServeSessions.newToken().prefix(8))
+  private let clock: any TransferClock
+
+  init(_ clock: any TransferClock) { self.clock = clock }
+
+  /// The page that is kept under this name, or a new one; `make` gets its tag.
+  func page(
+    _ name: String, _ mark: StoreMark, _ make: (_ tag: String) throws(CommandFailure) -> [UInt8]
+  ) throws(CommandFailure) -> Page {
+    let nowMs = clock.bootMs
+    let (kept, number, age) = state.withLock { state -> (Page?, Int64, Int) in
+      state.number += 1
+      return (state.pages[name], state.number, state.age)
+    }
+    if let kept, nowMs < kept.notBeforeMs || kept.mark == mark && nowMs < kept.untilMs { return kept }
+    let tag = "\"\(prefix)-\(number)\""
+    let beganMs = Self.threadMs
+    let body = try make(tag)
+    let tookMs = Self.threadMs - beganMs
+    let page = Page(
+      tag: tag, body: body, mark: mark, untilMs: nowMs + max(Self.longestMs, 20 * tookMs),
+      notBeforeMs: nowMs + (tookMs > Self.cheapMs ? 20 * tookMs : 0))
+    state.withLock { state in
+      // Begun before a change: it may not show that.
+      guard state.age == age else { return }
+      if state.pages.count >= Self.limit { state.pages = state.pages.filter { $0.value.untilMs > nowMs } }
+      if state.pages.count >= Self.limit { state.pages = [:] }
+      state.pages[name] = page
+    }
+    return page
+  }
+
+  /// Processor time of this thread: what else the machine does is not the price of a page.
+  private static var threadMs: Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)
+    return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+  }
+
+  /// After a change that somebody made here, everything is looked at anew.
+  func forget() {
+    state.withLock { state in
+      state.pages = [:]
+      state.age += 1
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import HTTPServer
+import TransferModel
+
+/// What a request says of rows, as options of the command that answers it. Only names of this list become options;
+/// values are never options themselves.
+struct ServeTerms {
+  private(set) var ids: [String] = []
+  private var options: [(name: String, value: String?)] = []
+
+  /// Options that select rows.
+  private static let selecting: Set<String> = [
+    "batch", "dest", "host", "label", "path", "state", "error", "since", "until", "direction", "min-size", "max-size",
+    "slower-than", "attempts",
+  ]
+  private static let selectingFlags: Set<String> = ["unverified", "last", "hidden", "all"]
+  /// Options of reports and lists.
+  private static let arranging: Set<String> = ["limit", "sort", "by", "bucket", "sla", "facet", "columns", "format"]
+  private static let verbFlags: Set<String> = ["now", "dry-run", "failed", "reset", "map"]
+
+  init() {}
+
+  /// Throws `.usage` for a name that no request may say, and for an id that is none.
+  init(_ terms: [HTTPRequest.Term]) throws(CommandFailure) {
+    for term in terms { try add(term.name, term.value) }
+  }
+
+  private mutating func add(_ name: String, _ value: NameBytes) throws(CommandFailure) {
+    let text = EscapedArgument.encode(value.bytes)
+    if name == "id" {
+      for id in text.split(separator: ",") {
+        guard ServeRoute.isID(String(id)) else { throw .usage("\"\(printable(String(id)))\" is not an id") }
+        ids.append(String(id))
+      }
+    } else if Self.selectingFlags.contains(name) || Self.verbFlags.contains(name) {
+      guard ["", "true"].contains(text) else { throw .usage("\(printable(name)) is true, or left out") }
+      options.append((name, nil))
+    } else if Self.selecting.contains(name) || Self.arranging.contains(name) {
+      guard !text.isEmpty else { throw .usage("\(printable(name)) has no value") }
+      options.append((name, text))
+    } else {
+      throw .usage("no term \"\(printable(name))\" here", remedy: "the selection of transfers help selectors")
+    }
+  }
+
+  /// The selection that the server was started with, as far as this says nothing of the same kind. `all` is all of it.
+  func within(_ base: ServeTerms) -> ServeTerms {
+    var terms = self
+    let said = Set(options.map(\.name))
+    if ids.isEmpty { terms.ids = base.ids }
+    terms.options += base.options.filter { !said.contains($0.name) }
+    if !terms.ids.isEmpty || terms.options.contains(where: { Self.selecting.contains($0.name) || $0.name == "last" }) {
+      terms.options.removeAll { $0.name == "all" }
+    }
+    return terms
+  }
+
+  func has(_ name: String) -> Bool { options.contains { $0.name == name } }
+
+  subscript(name: String) -> String? { options.last { $0.name == name }?.value }
+
+  mutating func add(_ name: String, _ value: String) { options.append((name, value)) }
+
+  /// In front of options that the server adds.
+  var words: [String] {
+    ids + options.map { option in option.value.map { "--\(option.name)=\($0)" } ?? "--\(option.name)" }
+  }
+}
+
+extension Selection {
+  /// The same as terms of a request.
+  var terms: [HTTPRequest.Term] {
+    func each(_ name: String, _ values: [String]) -> [HTTPRequest.Term] {
+      values.map { HTTPRequest.Term(name, NameBytes(EscapedArgument.decode($0))) }
+    }
+    var terms = each("id", ids) + each("batch", batches) + each("dest", destinations) + each("host", hosts)
+    terms += each("label", labels) + paths.map { HTTPRequest.Term("path", $0) } + each("state", states)
+    terms +=
+      each("error", errors) + each("since", [since].compactMap(\.self)) + each("until", [until].compactMap(\.self))
+    for (option, value) in facts.words { terms += each(String(option.dropFirst(2)), [value].compactMap(\.self)) }
+    for (name, isSaid) in [("last", last), ("hidden", hidden), ("all", all), ("unverified", facts.unverified)]
+    where isSaid {
+      terms += each(name, ["true"])
+    }
+    return terms
+  }
+}
