@@ -59,7 +59,7 @@ struct HTMLTable {
   /// How much of an unfinished file is there.
   private func progress(_ row: [Cell]) -> String {
     guard let size = table.index("bytes"), let acked, let whole = row[size].number, let part = row[acked].number,
-      whole > 0, part < whole
+      part > 0, part < whole
     else { return "" }
     let figures = "max=\"\(Cell.plain(whole))\" value=\"\(Cell.plain(max(0, part)))\""
     return "<progress aria-label=\"acknowledged\" \(figures)></progress>"
