@@ -16,7 +16,10 @@ public enum Program {
     // A parent may have it ignored; the end of a program that is started here could not be seen then.
     signal(SIGCHLD, SIG_DFL)
     // Also of commands that show no progress: SIGUSR1 asks for a line, and must end nothing.
-    let signals = SignalWatch(beforeDeath: OutputFile.abandonUnfinished)
+    let signals = SignalWatch {
+      TerminalModes.restore()
+      OutputFile.abandonUnfinished()
+    }
     exit(run(Context.ofProcess().answering(signals)))
   }
 

@@ -19,7 +19,8 @@ struct RootCommand: ParsableCommand {
     subcommands: [
       PushCommand.self, PullCommand.self, VerifyCommand.self, ProveCommand.self,
       AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
-      WhyCommand.self, FollowCommand.self, ServeCommand.self, PauseCommand.self, ResumeCommand.self, CancelCommand.self,
+      WhyCommand.self, FollowCommand.self, ServeCommand.self, TopCommand.self, PauseCommand.self, ResumeCommand.self,
+      CancelCommand.self,
       RetryCommand.self,
       ResolveCommand.self,
       RemoveCommand.self, CleanCommand.self, GcCommand.self, SetCommand.self, WaitCommand.self, ReportCommand.self,

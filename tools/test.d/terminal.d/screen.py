@@ -19,6 +19,8 @@ class Screen:
         self.columns, self.rows = columns, rows
         self.lines, self.row, self.column = [[]], 0, 0
         self.wraps = True
+        # What stands on the first screen while the second is shown; None otherwise.
+        self.first, self.has_cursor = None, True
         self.strange, self.clipped, self.colours, self.frames = [], 0, set(), 0
         self.pending = b""
         self.raw = b""
@@ -58,10 +60,26 @@ class Screen:
             del self.lines[self.row + 1 :]
         elif (private, letter) == ("", "m"):
             self.colours.add(numbers)
+        elif (private, numbers, letter) == ("", "", "H"):
+            self.row, self.column = 0, 0
+            self.frames += 1
+        elif (private, numbers, letter) == ("", "2", "J") and self.first is not None:
+            self.lines, self.row, self.column = [[]], 0, 0
+        elif (private, numbers) == ("?", "1049") and letter in "hl":
+            self.second(letter == "h")
+        elif (private, numbers) == ("?", "25") and letter in "hl":
+            self.has_cursor = letter == "h"
         elif (private, numbers) == ("?", "7") and letter in "hl":
             self.wraps = letter == "h"
         else:
             self.strange.append(f"ESC[{private}{numbers}{letter}")
+
+    def second(self, shown):
+        if shown and self.first is None:
+            self.first = (self.lines, self.row, self.column)
+            self.lines, self.row, self.column = [[]], 0, 0
+        elif not shown and self.first is not None:
+            (self.lines, self.row, self.column), self.first = self.first, None
 
     def line(self):
         while len(self.lines) <= self.row:

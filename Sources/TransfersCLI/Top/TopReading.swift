@@ -1,0 +1,56 @@
+import TransferModel
+import TransferReports
+import Transfers
+
+/// What `top` shows of a ledger at one moment.
+struct TopReading: Sendable {
+  var engine: EngineStatus
+  var totals: StateTotals
+  /// Acknowledged bytes a second, over the last ten minutes.
+  var rates: [Int64]
+  /// Files that are not finished, running ones first.
+  var rows: [Row]
+  var hosts: [HostRow]
+  /// Requests that failed, the newest first.
+  var faults: [FollowedAttempt]
+
+  struct Row: Sendable {
+    var file: FileRow
+    /// Of a running file.
+    var chunks: [ChunkMapRow]
+  }
+
+  static let windowMs: Int64 = 600_000
+  /// Chunk maps are read of so many files, and of so many chunks each.
+  private static let maps = 20
+  private static let chunks = 2_000
+  /// Of the newest requests, those that failed are shown.
+  private static let newest: Int64 = 400
+
+  init(_ reader: StoreReader, _ filter: RowFilter, _ clock: any TransferClock) throws {
+    (engine, totals) = (EngineStatus(try reader.engine(clock)), try reader.stateTotals(filter))
+    var recent = filter.withHidden
+    recent.sinceMs = max(filter.sinceMs ?? .min, clock.wallMs - Self.windowMs)
+    // Rows of a clock that was set back lie in the future.
+    recent.untilMs = min(filter.untilMs ?? .max, clock.wallMs + 1)
+    rates = try reader.throughput(recent, nowMs: clock.wallMs) { _ in 10_000 }.map { $0.bps ?? 0 }
+    hosts = try reader.hosts(recent)
+    let first = try reader.newestNumbers().attempt - Self.newest
+    faults = try reader.endedAttempts(filter.withHidden, after: max(0, first), limit: Int(Self.newest))
+      .filter { $0.attempt.errorCode != nil }.reversed()
+    rows = []
+    for file in try LiveNow.uploads(reader, filter) {
+      let isRunning = ["active", "finishing"].contains(file.state) && rows.count < Self.maps
+      rows.append(Row(file: file, chunks: isRunning ? try reader.chunkMap(of: file.id, limit: Self.chunks) : []))
+    }
+  }
+
+  init(
+    engine: EngineStatus, totals: StateTotals, rates: [Int64] = [], rows: [Row] = [], hosts: [HostRow] = [],
+    faults: [FollowedAttempt] = []
+  ) {
+    (self.engine, self.totals, self.rates, self.rows, self.hosts, self.faults) = (
+      engine, totals, rates, rows, hosts, faults
+    )
+  }
+}

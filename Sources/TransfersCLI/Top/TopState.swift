@@ -1,0 +1,140 @@
+import TransferModel
+
+/// What a person has chosen in `top`; changed by keys, and by nothing else.
+struct TopState: Sendable, Hashable {
+  enum Order: String, CaseIterable, Sendable { case state, size, left, path }
+
+  enum Mode: Sendable, Hashable {
+    case rows
+    case help
+    /// Words for a filter are being typed.
+    case typing
+  }
+
+  /// What a key asks for beside a change of what is shown.
+  enum Wish: Sendable, Hashable {
+    case quit
+    /// To be continued by the shell.
+    case rest
+    case act(ServeVerb, FileID)
+  }
+
+  var mode = Mode.rows
+  var order = Order.state
+  /// Part of a path, in any case.
+  var words = ""
+  /// The chosen file; it stays chosen when rows move.
+  var chosen: FileID?
+  /// What the last verb said.
+  var said = ""
+
+  /// The rows that are shown, in their order.
+  func rows(_ reading: TopReading) -> [TopReading.Row] {
+    let wanted = words.lowercased()
+    let rows = reading.rows.filter { wanted.isEmpty || "\($0.file.path)".lowercased().contains(wanted) }
+    switch order {
+    case .state: return rows
+    case .size: return rows.sorted { ($0.file.size ?? 0) > ($1.file.size ?? 0) }
+    case .left: return rows.sorted { Self.left($0.file) > Self.left($1.file) }
+    case .path: return rows.sorted { $0.file.path.bytes.lexicographicallyPrecedes($1.file.path.bytes) }
+    }
+  }
+
+  private static func left(_ file: FileRow) -> Int64 { max(0, max(0, file.size ?? 0) - max(0, file.bytesAcked)) }
+
+  /// The place of the chosen file among `rows`; the first where it is not there any more.
+  func place(_ rows: [TopReading.Row]) -> Int { rows.firstIndex { $0.file.id == chosen } ?? 0 }
+
+  mutating func press(_ key: TopKey, _ reading: TopReading) -> Wish? {
+    switch mode {
+    case .typing: return typed(key)
+    case .help:
+      mode = .rows
+      return key == .character("q") ? .quit : nil
+    case .rows: return command(key, reading)
+    }
+  }
+
+  private mutating func typed(_ key: TopKey) -> Wish? {
+    switch key {
+    case .enter: mode = .rows
+    case .escape: (mode, words) = (.rows, "")
+    case .erase: words = String(words.dropLast())
+    case .character(let character): if words.count < 200 { words.append(character) }
+    case .up, .down: break
+    case .rest: return .rest
+    }
+    return nil
+  }
+
+  private mutating func command(_ key: TopKey, _ reading: TopReading) -> Wish? {
+    switch key {
+    case .up, .character("k"): move(-1, reading)
+    case .down, .character("j"): move(1, reading)
+    case .escape: (words, said) = ("", "")
+    case .rest: return .rest
+    case .character("q"): return .quit
+    case .character("?"), .character("h"): mode = .help
+    case .character("/"): (mode, words) = (.typing, "")
+    case .character("s"):
+      let all = Order.allCases
+      order = all[((all.firstIndex(of: order) ?? 0) + 1) % all.count]
+    case .character("p"): return act(.pause, reading)
+    case .character("r"): return act(.resume, reading)
+    case .character("c"): return act(.cancel, reading)
+    case .character("t"): return act(.retry, reading)
+    case .character, .enter, .erase: break
+    }
+    return nil
+  }
+
+  private func act(_ verb: ServeVerb, _ reading: TopReading) -> Wish? {
+    let rows = rows(reading)
+    return rows.isEmpty ? nil : .act(verb, rows[place(rows)].file.id)
+  }
+
+  private mutating func move(_ step: Int, _ reading: TopReading) {
+    let rows = rows(reading)
+    guard !rows.isEmpty else { return }
+    chosen = rows[min(max(place(rows) + step, 0), rows.count - 1)].file.id
+  }
+}
+
+/// A key of a terminal.
+enum TopKey: Sendable, Hashable {
+  case character(Character)
+  case up, down, enter, escape, erase
+  /// Ctrl-Z.
+  case rest
+
+  /// The keys that were pressed; an escape sequence that means none of them is left out.
+  static func parse(_ bytes: [UInt8]) -> [TopKey] {
+    var (keys, rest) = ([TopKey](), bytes[...])
+    while let byte = rest.popFirst() {
+      switch byte {
+      case 0x1B where rest.first == 0x5B || rest.first == 0x4F:
+        rest = rest.dropFirst()
+        let end = rest.firstIndex { (0x40...0x7E).contains($0) } ?? rest.endIndex
+        if end < rest.endIndex, end == rest.startIndex {
+          if rest[end] == 0x41 { keys.append(.up) }
+          if rest[end] == 0x42 { keys.append(.down) }
+        }
+        rest = rest[min(end + 1, rest.endIndex)...]
+      case 0x1B: keys.append(.escape)
+      case 0x0A, 0x0D: keys.append(.enter)
+      case 0x7F, 0x08: keys.append(.erase)
+      case 0x1A: keys.append(.rest)
+      case 0x20...0x7E: keys.append(.character(Character(Unicode.Scalar(byte))))
+      case 0xC2...0xF4: if let key = wide(byte, &rest) { keys.append(key) }
+      default: break
+      }
+    }
+    return keys
+  }
+
+  private static func wide(_ first: UInt8, _ rest: inout ArraySlice<UInt8>) -> TopKey? {
+    let tail = rest.prefix { (0x80...0xBF).contains($0) }
+    rest = rest.dropFirst(tail.count)
+    return String(validating: [first] + tail, as: UTF8.self)?.first.map(TopKey.character)
+  }
+}
