@@ -11,6 +11,8 @@ struct ShowCommand: Command {
   @Argument(
     help: ArgumentHelp("b12, f345, c9, a77 or the beginning of a uid.", valueName: "id"),
     completion: LedgerCompletion.ids) var id: String
+  @Flag(help: "Of an attempt: its request as a command line of curl, with references in place of secrets.")
+  var curl = false
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
@@ -25,8 +27,12 @@ struct ShowCommand: Command {
       throw .usage("show knows no sessions, and \"\(selector.text)\" is one", remedy: "transfers gc \(selector.text)")
     }
     let number = selector.range.lowerBound
+    if curl, selector.kind != .attempt {
+      throw .usage(
+        "--curl is for an attempt, and \(selector.text) is none", remedy: "transfers list attempts \(selector.text)")
+    }
     let found = try LedgerAccess.read(ledger) { reader in
-      try ShowOutput.report(of: selector.kind, number, reader)
+      try curl ? ShownRequest(number, reader)?.report : ShowOutput.report(of: selector.kind, number, reader)
     }
     guard let found else {
       throw .usage("no row \(selector.text) in this ledger", remedy: "transfers list")

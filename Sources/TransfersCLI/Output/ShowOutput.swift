@@ -105,6 +105,28 @@ struct ShownChunk: OutputValue {
     ])
 }
 
+/// `show a77 --curl`.
+struct ShownRequest: OutputValue {
+  let id: AttemptID
+  let request: CurlCommand
+
+  init?(_ number: Int64, _ reader: StoreReader) throws {
+    id = AttemptID(rawValue: number)
+    guard let found = try reader.curlCommand(of: id) else { return nil }
+    request = found
+  }
+
+  static let form = ReportForm<ShownRequest>(
+    "transfers.show.request/1",
+    [
+      .words { $0.request.script },
+      .facts([
+        .text("id") { $0.id.description }, .list("remarks") { $0.request.remarks },
+        .text("command") { $0.request.command },
+      ]),
+    ])
+}
+
 struct ShownAttempt: OutputValue {
   let row: AttemptRow
   /// What the server said, as far as it was kept.

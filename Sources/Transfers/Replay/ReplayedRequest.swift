@@ -1,0 +1,99 @@
+import TransferModel
+import TransferProtocols
+
+/// The request of an attempt, built again from what the ledger has of it.
+struct ReplayedRequest {
+  let text: RequestText
+  let secrets: ReplaySecrets
+
+  /// - Throws: why it cannot be built any more.
+  init(_ row: RequestRow, variant: Int) throws {
+    var secrets = try ReplaySecrets(row.settings, variant: variant)
+    let proto = try AllProtocols.make(row.settings, credentialsRegion: nil)
+    let origin = try AllProtocols.origin(row.settings, credentialsRegion: nil)
+    // Of the others ids are names, and stand in queries.
+    let isURL = ["tus", "resumable"].contains(proto.name)
+    let facts = Self.facts(row, isURL ? "\(origin)/" : "", &secrets)
+    var row = row
+    if var chunk = row.chunk, row.settings.direction == .upload {
+      chunk.remote = Self.hidden(chunk.remote, "the ledger has it (chunk \(chunk.seq))", &secrets)
+      row.chunk = chunk
+    }
+    var step = Self.step(row, facts)
+    if case .chunk(var chunk) = step {
+      // Of a signature that is made anew; nothing of it is printed.
+      if secrets.isSigned { chunk.digests[.sha256] = Digest(.sha256, [UInt8](repeating: 0, count: 32)) }
+      step = .chunk(chunk)
+    }
+    let context = RequestContext(wallMs: row.mtimeMs, credential: secrets.credential, learned: LearnedFacts())
+    text = RequestText(try proto.request(step, facts, context))
+    self.secrets = secrets
+  }
+
+  private static func facts(_ row: RequestRow, _ origin: String, _ secrets: inout ReplaySecrets) -> TransferFacts {
+    let file = FileFacts(uid: row.uid, key: row.key, size: row.size, mtimeMs: row.mtimeMs)
+    var facts = TransferFacts(file: file, layout: layout(row))
+    if let session = row.session {
+      let meaning = session.remoteID == nil ? "is not known any more" : "the ledger has it (session s\(session.id))"
+      var remoteID = session.remoteID
+      if remoteID.map(isCapability) ?? true {
+        remoteID = secrets.variable("UPLOAD_URL", meaning) { "\(origin)\($0)" }
+      }
+      let notes = row.settings.direction == .download ? session.notes : hidden(session.notes, meaning, &secrets)
+      facts.session = SessionFacts(remoteID: remoteID, intendedAtMs: 0, notes: notes)
+    }
+    facts.parts = row.parts.map { part in
+      var part = part
+      part.remote = hidden(part.remote, "the ledger has it (chunk \(part.seq))", &secrets)
+      return part
+    }
+    facts.storedChunks = row.operation == .part ? 0 : row.parts.count
+    (facts.isPlanned, facts.isProbed) = (true, true)
+    return facts
+  }
+
+  private static func layout(_ row: RequestRow) -> ChunkLayout {
+    guard let size = row.chunkSize, size > 0, let count = row.chunkCount, count > 1 else {
+      return ChunkLayout(whole: row.size)
+    }
+    return ChunkLayout(size: row.size, chunkSize: size)
+  }
+
+  static func isCapability(_ text: String) -> Bool { text.contains("://") }
+
+  /// Notes are tokens at some servers. Numbers are none.
+  private static func hidden(
+    _ notes: [String: String], _ meaning: String, _ secrets: inout ReplaySecrets
+  ) -> [String: String] {
+    var hidden: [String: String] = [:]
+    for (name, value) in notes.sorted(by: { $0.key < $1.key }) {
+      let isQuoted = value.count > 1 && value.hasPrefix("\"") && value.hasSuffix("\"")
+      if value.allSatisfy({ $0.isNumber || $0 == "\"" }) {
+        hidden[name] = value
+      } else {
+        let mark = secrets.variable("UPLOAD_\(name)", meaning)
+        hidden[name] = isQuoted ? "\"\(mark)\"" : mark
+      }
+    }
+    return hidden
+  }
+
+  private static func step(_ row: RequestRow, _ facts: TransferFacts) -> StepRequest {
+    let chunk = row.chunk.map { found in
+      var chunk = ChunkFacts(seq: found.seq, range: found.range, remote: found.remote)
+      if let body = row.body { chunk.body = body }
+      return chunk
+    }
+    return switch (row.operation, chunk) {
+    case (.create, _): .create
+    case (.probe, let chunk?): .probeChunk(chunk)
+    case (.probe, nil): .probe(marker: nil)
+    case (.prepare, let chunk?): .prepareChunk(chunk)
+    case (.part, let chunk?): .chunk(chunk)
+    case (.save, _): .save
+    case (.verify, _): .verify
+    case (.abort, _): .abort(remoteID: facts.session?.remoteID ?? "")
+    default: .finish
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import TransferModel
+
+/// Words and bytes for a POSIX shell. What stands for a secret is put in as a reference; it is never in the text.
+struct ShellText {
+  /// What stands for a secret in a request, and what a shell reads in its place: `$TOKEN`, `$(cat 'file')`.
+  var references: [Reference] = []
+
+  struct Reference {
+    let mark: String
+    let shell: String
+  }
+
+  /// A stretch of text, or a reference.
+  enum Piece: Hashable {
+    case text(String)
+    case reference(String)
+  }
+
+  func pieces(_ text: String) -> [Piece] {
+    for reference in references {
+      guard let range = text.firstRange(of: reference.mark) else { continue }
+      return pieces(String(text[..<range.lowerBound])) + [.reference(reference.shell)]
+        + pieces(String(text[range.upperBound...]))
+    }
+    return text.isEmpty ? [] : [.text(text)]
+  }
+
+  /// One word.
+  func word(_ text: String) -> String {
+    let found = pieces(text)
+    guard !found.isEmpty else { return "''" }
+    return found.map { piece in
+      switch piece {
+      case .text(let text): Self.quoted(text)
+      case .reference(let shell): "\"\(shell)\""
+      }
+    }.joined()
+  }
+
+  /// In single quotes, unless no shell sees anything in it.
+  static func quoted(_ text: String) -> String {
+    let isPlain = !text.isEmpty && text.utf8.allSatisfy { plain.contains($0) }
+    return isPlain ? text : "'" + text.replacing("'", with: #"'\''"#) + "'"
+  }
+
+  private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-".utf8)
+
+  /// Whether a terminal shows the bytes as they are, and they are text.
+  static func isShown(_ bytes: [UInt8]) -> Bool {
+    guard let text = NameBytes(bytes).utf8 else { return false }
+    return printable(text) == text && !text.contains("\n")
+  }
+
+  /// `printf` that writes these bytes, with the references among them as its arguments.
+  func printing(_ bytes: [UInt8]) -> String {
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard Array(text.utf8) == bytes else { return "printf '\(Self.octal(bytes))'" }
+    var (format, arguments) = ("", "")
+    for piece in pieces(text) {
+      switch piece {
+      case .text(let text): format += Self.octal(Array(text.utf8))
+      case .reference(let shell):
+        format += "%s"
+        arguments += " \"\(shell)\""
+      }
+    }
+    return "printf '\(format)'\(arguments)"
+  }
+
+  /// Within single quotes, as a format of `printf`. A dash in front would be an option.
+  static func octal(_ bytes: [UInt8]) -> String {
+    bytes.enumerated().map { place, byte in
+      switch byte {
+      case 0x2D where place == 0: #"\055"#
+      case 0x25: "%%"
+      case 0x5C: #"\\"#
+      case 0x27, 0..<0x20, 0x7F...: "\\" + String(Int(byte) + 0o1000, radix: 8).dropFirst()
+      default: String(UnicodeScalar(byte))
+      }
+    }.joined()
+  }
+}
