@@ -54,6 +54,25 @@ extension LedgerReader {
       """, filter, .integer(max(after, (ids?.min()?.rawValue ?? 1) - 1)), .int(limit), list, row: Self.followed)
   }
 
+  /// Attempts that have ended, by number, after number `after`, with what identifies them anywhere.
+  public func spans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [SpanRow] {
+    let hosts = try hostsOfBatches()
+    return try db.rows(
+      """
+      SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
+        a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, f.batch_id, f.path, f.state,
+        f.uid, f.is_download IS NOT NULL, a.http_version, r.host, r.version
+      FROM v_attempts a JOIN file f ON f.id = a.file_id JOIN engine_run r ON r.id = a.run_id
+      WHERE a.id > ?1 AND a.outcome <> 'open' AND {attempts} ORDER BY a.id LIMIT ?2
+      """, filter, .integer(after), .int(limit)
+    ) { row in
+      SpanRow(
+        Self.followed(row), file: row.uid(25), isDownload: row.flag(26), host: hosts[row.int64(22)] ?? "",
+        httpVersion: row.textOrNil(27), machine: row.text(28), version: row.text(29))
+    }
+  }
+
   private static func followed(_ row: SQLRow) -> FollowedAttempt {
     FollowedAttempt(attempt: attempt(row), batch: row.id(22), path: row.name(23), fileState: row.text(24))
   }

@@ -14,6 +14,11 @@ extension StoreReader {
     -> [FollowedAttempt]
   { try reader.endedAttempts(filter, after: after, among: ids, limit: limit) }
 
+  /// Attempts that have ended, by number, after number `after`, for programs that collect spans.
+  package func spans(_ filter: RowFilter, after: Int64, limit: Int) throws -> [SpanRow] {
+    try reader.spans(filter, after: after, limit: limit)
+  }
+
   /// The numbers of the newest event and attempt; 0 where there is none.
   package func newestNumbers() throws -> (event: Int64, attempt: Int64) { try reader.newestNumbers() }
 

@@ -7,7 +7,7 @@ import TransferReports
 struct ReportCommand: Command, HasIdleOptions {
   enum Kind: String, ExpressibleByArgument, CaseIterable, Sendable {
     case summary, batches, files, chunks, attempts, failures, throughput, slow, latency, waste, integrity, retries,
-      hosts, daily, weekly, monthly, compare, receipts, events, runs, trace
+      hosts, daily, weekly, monthly, compare, receipts, events, runs, trace, otlp
 
     var period: CalendarPeriod? {
       switch self {
@@ -76,6 +76,10 @@ struct ReportCommand: Command, HasIdleOptions {
       trace writes the attempts to the file of -o, gzipped when its name ends in .gz, for ui.perfetto.dev and \
       chrome://tracing: a track for each host, each of its connections and each file, and for each batch its critical \
       path: from the attempt that ended last back to the one that had ended last when that one began.
+
+      otlp sends the attempts that have ended to a collector of OpenTelemetry (--endpoint, OTLP over HTTP with JSON), as \
+      spans: those of a file are one trace. Requests that are answered 429, 502, 503 and 504 are repeated, after what \
+      Retry-After says. The method of a request is not recorded, and told as _OTHER. Rejected spans exit 3.
       """)
 
   @Argument(help: ArgumentHelp("Which report.", valueName: "kind")) var chosen = KindOrID(Kind.summary)
@@ -86,6 +90,13 @@ struct ReportCommand: Command, HasIdleOptions {
   @Option(help: ArgumentHelp("For latency: MEASURE<TIME, as 'file.wall<10m'; may be repeated.", valueName: "expr"))
   var sla: [SLAExpression] = []
   @Flag(help: "For chunks: one character for each chunk, with a legend.") var map = false
+  @Option(help: ArgumentHelp("For otlp: the collector, as http://127.0.0.1:4318.", valueName: "url"))
+  var endpoint: String?
+  @Option(
+    name: .customLong("header"),
+    help: ArgumentHelp(
+      "For otlp: a header whose value is a secret, by reference; repeatable.", valueName: "name=env:VAR|file:PATH"))
+  var headers: [String] = []
   @OptionGroup var arrangement: ArrangementOptions
   @OptionGroup var common: CommonOptions
 
@@ -108,6 +119,9 @@ struct ReportCommand: Command, HasIdleOptions {
     if limit != nil, idleOptions.contains("limit"), arrangement.facet == nil {
       let others = Kind.allCases.filter { $0.idleOptions.contains("limit") }.map(\.rawValue).joined(separator: ", ")
       throw .usage("--limit is not for \(others)", remedy: "leave it out")
+    }
+    if endpoint != nil || !headers.isEmpty, idleOptions.contains("endpoint") {
+      throw .usage("--endpoint and --header are for otlp", remedy: "transfers report otlp --endpoint …")
     }
     if map, idleOptions.contains("map") {
       throw .usage("--map is for chunks", remedy: "transfers report chunks f345 --map")
@@ -140,6 +154,7 @@ struct ReportCommand: Command, HasIdleOptions {
       arrangement: arrangement)
     switch kind {
     case .compare: break
+    case .otlp: try SpansReport.run(selection, to: endpoint, headers, common, context)
     case .trace: try TraceReport(selection: selection, common: common, context: context).write()
     case .files: try lister.list(.files)
     case .attempts: try lister.list(.attempts)
@@ -235,12 +250,14 @@ extension ReportCommand.Kind {
   var idleOptions: Set<String> {
     var idle: Set<String> = self == .throughput ? [] : ["bucket"]
     // These are totals, or cut short would tell less than the whole.
-    if [.summary, .throughput, .latency, .waste, .integrity, .retries, .compare, .trace].contains(self) {
+    if [.summary, .throughput, .latency, .waste, .integrity, .retries, .compare, .trace, .otlp].contains(self) {
       idle.insert("limit")
     }
     if self != .latency { idle.insert("sla") }
     if self != .chunks { idle.insert("map") }
-    if [.summary, .compare, .receipts, .events, .trace].contains(self) { idle.insert("sort") }
+    if self != .otlp { idle.formUnion(["endpoint", "header"]) }
+    if [.summary, .compare, .receipts, .events, .trace, .otlp].contains(self) { idle.insert("sort") }
+    if self == .otlp { idle.insert("fail-on") }
     if self == .trace { idle.formUnion(["fail-on", "format", "json", "columns"]) }
     if ![.summary, .files, .batches, .failures, .latency].contains(self) { idle.insert("by") }
     if ![.files, .attempts, .failures].contains(self) { idle.insert("facet") }
@@ -254,7 +271,7 @@ extension ArrangementOptions {
     let idle = kind.idleOptions
     if sort != nil, idle.contains("sort") {
       throw .usage(
-        "--sort is not for summary, compare, receipts, events and trace, which have an order of their own",
+        "--sort is not for summary, compare, receipts, events, trace and otlp, which have an order of their own",
         remedy: "transfers report files --sort …")
     }
     if facet != nil, idle.contains("facet") {
@@ -264,7 +281,7 @@ extension ArrangementOptions {
       throw .usage("--facet and --by both say what is counted; give one of them", remedy: "leave one out")
     }
     if !failOn.isEmpty, idle.contains("fail-on") {
-      throw .usage("--fail-on is not for trace", remedy: "transfers report summary --fail-on …")
+      throw .usage("--fail-on is not for trace and otlp", remedy: "transfers report summary --fail-on …")
     }
     guard let by else { return }
     let isMeant =

@@ -1,0 +1,20 @@
+/// An attempt that has ended, as programs that collect spans want it.
+public struct SpanRow: Sendable, Hashable {
+  public var attempt: FollowedAttempt
+  public var fileUID: UID
+  public var isDownload: Bool
+  /// Name and port of the server.
+  public var host: String
+  public var httpVersion: String?
+  /// Machine and version of the program that made it.
+  public var machine: String
+  public var version: String
+
+  package init(
+    _ attempt: FollowedAttempt, file: UID, isDownload: Bool, host: String, httpVersion: String?,
+    machine: String, version: String
+  ) {
+    (self.attempt, fileUID, self.isDownload) = (attempt, file, isDownload)
+    (self.host, self.httpVersion, self.machine, self.version) = (host, httpVersion, machine, version)
+  }
+}

@@ -1,0 +1,155 @@
+import CurlTransport
+import FoundationEssentials
+package import TransferModel
+import TransferReports
+
+/// What came of sending spans to a collector.
+package struct SpanExportResult: Sendable, Hashable {
+  package var endpoint: String
+  package var spansSent: Int64 = 0
+  /// Of these: what the collector says that it did not take.
+  package var spansRejected: Int64 = 0
+  package var requests: Int64 = 0
+  package var retries: Int64 = 0
+  /// Its words about them.
+  package var message: String?
+}
+
+/// Sends attempts to a collector of OpenTelemetry over HTTP, page by page: what is in memory does not grow with them.
+package final class SpanExport {
+  /// Spans in a request: some 700 KB.
+  static let pageSize = 500
+  /// Requests for one page.
+  static let triesAtMost = 6
+
+  private let url: String
+  private let fields: [(name: String, value: String)]
+  private let transport: CurlTransport
+  private let clock: any TransferClock
+  private var number: UInt64 = 0
+  private(set) var result: SpanExportResult
+
+  /// Of headers each value is `env:NAME` or `file:PATH`.
+  /// - Throws: `.usage` for what is no URL or no reference; `.auth` for a secret that is not there.
+  package init(endpoint: String, headers: [String], clock: any TransferClock) throws(TransferError) {
+    url = try Self.traces(endpoint)
+    fields = try Self.fields(headers)
+    self.clock = clock
+    result = SpanExportResult(endpoint: url)
+    transport = try CurlTransport(
+      CurlConfiguration(
+        userAgent: "transfers/\(TransferClient.version)", caFile: CurlDestinations.trustedFile))
+  }
+
+  deinit { transport.stop() }
+
+  /// Sends all attempts that the filter selects and that have ended. Blocking.
+  package func send(_ filter: RowFilter, of store: OpenStore) throws(TransferError) -> SpanExportResult {
+    var after: Int64 = 0
+    while true {
+      let page = try store.read { [after] in try $0.spans(filter, after: after, limit: Self.pageSize) }
+      guard let last = page.last else { return result }
+      try post(SpanDocument.bytes(page), spans: Int64(page.count))
+      after = last.attempt.attempt.id.rawValue
+    }
+  }
+
+  private func post(_ document: [UInt8], spans: Int64) throws(TransferError) {
+    for tries in 1...Self.triesAtMost {
+      let reply = try exchange(document)
+      result.requests += 1
+      if reply.curlCode == 0, (200..<300).contains(reply.status) {
+        result.spansSent += spans
+        return note(reply.body)
+      }
+      guard tries < Self.triesAtMost, Self.isTransient(reply) else { throw refusal(reply) }
+      result.retries += 1
+      let waitMs = reply.retryAfterMs(wallMs: clock.wallMs) ?? 500 << Int64(tries)
+      _ = Mailbox<Bool>().take(timeoutMs: min(waitMs, 60_000))
+    }
+  }
+
+  private func exchange(_ document: [UInt8]) throws(TransferError) -> TransferReply {
+    guard let request = TransferRequest.post(url, json: document, fields: fields) else {
+      throw TransferError(.usage, "read --header", cause: "it is no name of a field", remedy: "Name=env:VARIABLE")
+    }
+    number += 1
+    let replies = Mailbox<TransferReply>()
+    transport.start(ExchangeID(rawValue: number), request) { replies.put($0) }
+    guard let reply = replies.take()?.first else {
+      throw TransferError(.bug, "send spans", cause: "no reply came")
+    }
+    return reply
+  }
+
+  /// What the protocol names as worth another try (OTLP 1.x, OTLP/HTTP response), and what never got an answer.
+  private static func isTransient(_ reply: TransferReply) -> Bool {
+    reply.curlCode != 0 || [429, 502, 503, 504].contains(reply.status)
+  }
+
+  private func refusal(_ reply: TransferReply) -> TransferError {
+    let cause =
+      reply.curlCode != 0
+      ? reply.curlMessage
+      : "the collector answered \(reply.status): \(String(decoding: reply.body.prefix(200), as: UTF8.self))"
+    let sent = "\(result.spansSent) spans were sent before"
+    return TransferError(
+      reply.status == 401 || reply.status == 403 ? .auth : .config, "send spans to", NameBytes(url),
+      cause: "\(cause) (\(sent))", remedy: "look at the collector, and send them again: it knows spans by their ids")
+  }
+
+  /// A collector may take some only, and says so (`partialSuccess`).
+  private func note(_ body: [UInt8]) {
+    struct Answer: Decodable {
+      struct Partial: Decodable {
+        var rejectedSpans: Count?
+        var errorMessage: String?
+      }
+      var partialSuccess: Partial?
+    }
+    guard let partial = (try? JSONDecoder().decode(Answer.self, from: Data(body)))?.partialSuccess else { return }
+    result.spansRejected +|= partial.rejectedSpans?.value ?? 0
+    if let message = partial.errorMessage, !message.isEmpty { result.message = message }
+  }
+
+  /// A number of 64 bits, which this form writes as text.
+  private struct Count: Decodable {
+    let value: Int64
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      if let number = try? container.decode(Int64.self) {
+        value = max(0, number)
+      } else {
+        value = max(0, Int64(try container.decode(String.self)) ?? 0)
+      }
+    }
+  }
+
+  /// Where spans go below an endpoint that names no path.
+  private static func traces(_ endpoint: String) throws(TransferError) -> String {
+    let rest = ["http://", "https://"].compactMap { endpoint.hasPrefix($0) ? endpoint.dropFirst($0.count) : nil }.first
+    guard let rest, let first = rest.first, first != "/", !rest.contains("@") else {
+      throw TransferError(
+        .usage, "read --endpoint", cause: "it is no http or https URL without a password",
+        remedy: "--endpoint http://127.0.0.1:4318, and --header Authorization=env:TOKEN for a secret")
+    }
+    guard let slash = rest.firstIndex(of: "/") else { return endpoint + "/v1/traces" }
+    return rest[slash...] == "/" ? endpoint + "v1/traces" : endpoint
+  }
+
+  private static func fields(_ headers: [String]) throws(TransferError) -> [(name: String, value: String)] {
+    var fields: [(name: String, value: String)] = []
+    for header in headers {
+      let halves = header.split(separator: "=", maxSplits: 1).map(String.init)
+      guard halves.count == 2, let place = SecretReference(halves[1]) else {
+        throw TransferError(
+          .usage, "read --header", cause: "its value is no reference, and command lines are seen by everybody",
+          remedy: "--header Authorization=env:NAME or --header Authorization=file:PATH")
+      }
+      do throws(Failure) { fields.append((halves[0], try place.read())) } catch {
+        throw TransferError(.auth, "read --header", NameBytes(halves[0]), cause: error.message)
+      }
+    }
+    return fields
+  }
+}
