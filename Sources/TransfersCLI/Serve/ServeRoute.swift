@@ -56,8 +56,8 @@ enum ServeRoute: Hashable, Sendable {
     }
   }
 
-  /// All but `trace`, which writes a file.
-  private static let reports = Set(ReportCommand.Kind.allCases.map(\.rawValue)).subtracting(["trace"])
+  /// All but `trace`, which writes a file, and `otlp`, which sends what it reads to another server.
+  private static let reports = Set(ReportCommand.Kind.allCases.map(\.rawValue)).subtracting(["trace", "otlp"])
 
   /// `f12`; it becomes an argument, and can be no option and no `-`.
   static func isID(_ text: String) -> Bool {
