@@ -79,6 +79,8 @@ import Transfers
     var state = TopState()
     #expect(state.press(.character("p"), now) == .act(.pause, FileID(rawValue: 1)))
     #expect(state.press(.down, now) == nil && state.chosen == FileID(rawValue: 2))
+    #expect(state.press(.character("c"), now) == nil && state.said == "c again cancels f2 for good")
+    #expect(state.press(.character("s"), now) == nil && state.press(.character("c"), now) == nil)
     #expect(state.press(.character("c"), now) == .act(.cancel, FileID(rawValue: 2)))
     for _ in 0..<9 { _ = state.press(.character("j"), now) }
     #expect(state.press(.character("t"), now) == .act(.retry, FileID(rawValue: 3)))

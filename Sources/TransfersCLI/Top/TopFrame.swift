@@ -103,7 +103,7 @@ struct TopFrame {
   private var help: [String] {
     [
       "transfers top: what is happening in a ledger, from any terminal", "",
-      "  up, down, k, j   choose a file", "  p  pause it, until r", "  r  resume it", "  c  cancel it, for good",
+      "  up, down, k, j   choose a file", "  p  pause it, until r", "  r  resume it", "  c c  cancel it, for good",
       "  t  retry it, when it failed or was cancelled",
       "  /  show only paths with these words; Enter keeps, Esc drops them",
       "  s  sort by state, size, bytes left or path", "  q  quit; Ctrl-Z rests", "",

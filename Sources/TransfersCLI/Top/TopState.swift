@@ -27,6 +27,8 @@ struct TopState: Sendable, Hashable {
   var chosen: FileID?
   /// What the last verb said.
   var said = ""
+  /// To be cancelled when the key is pressed again: nobody takes that back.
+  private(set) var doomed: FileID?
 
   /// The rows that are shown, in their order.
   func rows(_ reading: TopReading) -> [TopReading.Row] {
@@ -68,6 +70,7 @@ struct TopState: Sendable, Hashable {
   }
 
   private mutating func command(_ key: TopKey, _ reading: TopReading) -> Wish? {
+    if key != .character("c") { doomed = nil }
     switch key {
     case .up, .character("k"): move(-1, reading)
     case .down, .character("j"): move(1, reading)
@@ -81,7 +84,7 @@ struct TopState: Sendable, Hashable {
       order = all[((all.firstIndex(of: order) ?? 0) + 1) % all.count]
     case .character("p"): return act(.pause, reading)
     case .character("r"): return act(.resume, reading)
-    case .character("c"): return act(.cancel, reading)
+    case .character("c"): return cancel(reading)
     case .character("t"): return act(.retry, reading)
     case .character, .enter, .erase: break
     }
@@ -91,6 +94,17 @@ struct TopState: Sendable, Hashable {
   private func act(_ verb: ServeVerb, _ reading: TopReading) -> Wish? {
     let rows = rows(reading)
     return rows.isEmpty ? nil : .act(verb, rows[place(rows)].file.id)
+  }
+
+  /// The file stays chosen, so that a row that moves up meanwhile is not taken for it.
+  private mutating func cancel(_ reading: TopReading) -> Wish? {
+    guard case .act(_, let file)? = act(.cancel, reading) else { return nil }
+    guard doomed == file else {
+      (doomed, chosen, said) = (file, file, "c again cancels \(file) for good")
+      return nil
+    }
+    doomed = nil
+    return .act(.cancel, file)
   }
 
   private mutating func move(_ step: Int, _ reading: TopReading) {
