@@ -13,13 +13,21 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
   case file(String)
 
   init?(_ text: some StringProtocol) {
-    if text.hasPrefix("env:"), text.utf8.count > 4 {
+    if text.hasPrefix("env:"), Self.isVariable(text.dropFirst(4)) {
       self = .environment(String(text.dropFirst(4)))
     } else if text.hasPrefix("file:"), text.utf8.count > 5 {
       self = .file(String(text.dropFirst(5)))
     } else {
       return nil
     }
+  }
+
+  /// A name that every shell can read: what is printed for one must not be anything else to it.
+  /// Source: POSIX.1-2017, XBD 3.235 "Name".
+  private static func isVariable(_ name: some StringProtocol) -> Bool {
+    func isLetter(_ byte: UInt8) -> Bool { byte == 0x5F || (0x41...0x5A).contains(byte & 0xDF) }
+    return name.utf8.first.map(isLetter) ?? false
+      && name.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) }
   }
 
   /// As it is stored.

@@ -86,6 +86,16 @@ import Transfers
     #expect(String(decoding: got.body, as: UTF8.self).contains("\r\n\r\ncontent\r\n--"))
   }
 
+  /// Of a ledger that somebody else wrote: its references may be made for a shell.
+  @Test(arguments: ["bearer=env:X}$(id>&2)", "basic=env:X}`id`", "bearer=env:A-B", "bearer=env:1X"])
+  func referencesToWhatIsNoVariableAreNotPrinted(_ auth: String) throws {
+    var row = Self.row("http://host/in/", NameBytes("/d/f"), size: 9, auth: auth)
+    row.chunk = RequestRow.Chunk(seq: 0, range: ByteRange(offset: 0, length: 9), remote: [:])
+    let found = CurlCommand(row)
+    #expect(found.command == nil && !found.remarks.isEmpty, "\(found.script)")
+    #expect(!found.script.split(separator: "\n").contains { !$0.hasPrefix("#") }, "\(found.script)")
+  }
+
   /// A URL of an upload works as a secret.
   @Test func urlsOfUploadsAreVariables() throws {
     var row = Self.row("tus+http://host/up/", NameBytes("/d/f"), size: 9, auth: nil)
