@@ -11,7 +11,9 @@ public struct HTTPLimits: Sendable, Hashable {
   public var connections = 64
   /// From its first byte until a request is complete, however slowly its bytes come.
   public var requestMs: Int64 = 10_000
-  /// Without a request.
+  /// Until the first byte of the first request: who says nothing holds no place for long.
+  public var firstMs: Int64 = 5_000
+  /// Without a further request.
   public var idleMs: Int64 = 60_000
   /// For an answer that the client does not read.
   public var sendMs: Int64 = 30_000
@@ -25,6 +27,7 @@ struct Connection {
   private let limits: HTTPLimits
   private let handler: @Sendable (HTTPRequest) -> HTTPResponse
   private var buffer: [UInt8] = []
+  private var served = false
 
   init(_ socket: Int32, _ limits: HTTPLimits, _ handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse) {
     (self.socket, self.limits, self.handler) = (socket, limits, handler)
@@ -55,7 +58,8 @@ struct Connection {
 
   /// nil when the client closed, or said nothing for too long.
   private mutating func nextHead() throws(HTTPRefusal) -> RequestHead? {
-    if buffer.isEmpty, !fill(untilMs: Self.nowMs + limits.idleMs) { return nil }
+    if buffer.isEmpty, !fill(untilMs: Self.nowMs + (served ? limits.idleMs : limits.firstMs)) { return nil }
+    served = true
     let deadline = Self.nowMs + limits.requestMs
     while true {
       if let end = headEnd {

@@ -12,11 +12,13 @@ final class ServerSocket: Sendable {
   /// The port that was bound; 0 for a socket file.
   let port: UInt16
   private let path: NameBytes?
+  /// The socket file that is ours: another server may have taken the name since.
+  private let file: FileIdentity?
 
   init(_ address: ListenAddress) throws(TransferError) {
     switch address {
     case .tcp(let host, let port):
-      (descriptor, path) = (try Self.open(host.contains(":") ? AF_INET6 : AF_INET, host), nil)
+      (descriptor, path, file) = (try Self.open(host.contains(":") ? AF_INET6 : AF_INET, host), nil, nil)
       do throws(TransferError) {
         try Self.bind(descriptor, host, port)
         self.port = try Self.boundPort(descriptor, host)
@@ -28,6 +30,7 @@ final class ServerSocket: Sendable {
       (descriptor, self.path, port) = (try Self.open(AF_UNIX, "unix"), path, 0)
       do throws(TransferError) {
         try Self.bind(descriptor, path)
+        file = Self.identity(path)
       } catch {
         _ = close(descriptor)
         throw error
@@ -38,7 +41,7 @@ final class ServerSocket: Sendable {
 
   deinit {
     _ = close(descriptor)
-    if let path { _ = path.withCString { unlink($0) } }
+    if let path, let file, file == Self.identity(path) { _ = path.withCString { unlink($0) } }
   }
 
   /// Waits for a connection; nil when the socket was shut down.
@@ -132,6 +135,16 @@ final class ServerSocket: Sendable {
     guard found == 0 else { throw failure(NameBytes(host)) }
     // The port is at the same place in both families.
     return withUnsafeBytes(of: &storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
+  }
+
+  private struct FileIdentity: Hashable {
+    let device: UInt64, inode: UInt64
+  }
+
+  private static func identity(_ path: NameBytes) -> FileIdentity? {
+    var status = stat()
+    guard path.withCString({ lstat($0, &status) }) == 0 else { return nil }
+    return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
   private static func failure(_ subject: NameBytes, _ number: Int32 = errno) -> TransferError {

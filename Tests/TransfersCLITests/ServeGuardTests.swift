@@ -113,9 +113,9 @@ import TransferModel
 
   @Test(arguments: [
     ["nothing"], ["files", "b1"], ["files", "-"], ["files", "--store=x"], ["files", "f1", "x"], ["report", "trace"],
-    ["report", "otlp"], ["report", "--help"], ["api"], ["api", "v1"], ["api", "v2", "files"], ["api", "v1", "show", "-"],
-    ["api", "v1", "show", "F1"], ["api", "v1", "run"], ["api", "v1", "store", "sql"], ["api", "v1", "set"],
-    ["etc", "passwd"],
+    ["report", "otlp"], ["report", "--help"], ["api"], ["api", "v1"], ["api", "v2", "files"],
+    ["api", "v1", "show", "-"], ["api", "v1", "show", "F1"], ["api", "v1", "run"], ["api", "v1", "store", "sql"],
+    ["api", "v1", "set"], ["etc", "passwd"],
   ])
   func otherPathsAreNothing(_ path: [String]) { #expect(ServeRoute(path) == nil) }
 

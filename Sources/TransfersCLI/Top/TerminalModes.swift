@@ -28,6 +28,8 @@ enum TerminalModes {
       codes[Int(VTIME)] = 0
       // Ctrl-Z comes as a key: the screen is put back first.
       codes[Int(VSUSP)] = 0
+      // Ctrl-\ would end the process at once.
+      codes[Int(VQUIT)] = 0
     }
     return changed.withLock { changed in
       guard tcsetattr(descriptor, TCSADRAIN, &modes) == 0 else { return false }
