@@ -11,6 +11,8 @@ public enum Cell: Sendable, Hashable {
   case integer(Int64)
   /// Not a number and the infinities are unknown figures, `null`.
   case real(Double)
+  /// A part of a whole, 0 to 1: per cent for people, the number itself for programs.
+  case share(Double)
   case flag(Bool)
   /// A size in bytes.
   case bytes(Int64)

@@ -107,6 +107,13 @@ extension Column {
     Column(FigureHeading(key, title, .real)) { row in number(row).map(Cell.real) ?? .none }
   }
 
+  /// A part of a whole, 0 to 1.
+  public static func share(
+    _ key: String, _ title: String? = nil, _ share: @escaping @Sendable (Row) -> Double?
+  ) -> Column {
+    Column(FigureHeading(key, title, .real)) { row in share(row).map(Cell.share) ?? .none }
+  }
+
   public static func flag(_ key: String, _ title: String? = nil, _ flag: @escaping @Sendable (Row) -> Bool?) -> Column {
     Column(FigureHeading(key, title, .flag)) { row in flag(row).map(Cell.flag) ?? .none }
   }

@@ -44,7 +44,7 @@ public struct ComparedFigure: Sendable {
     case (.bytes(let a), .bytes(let b)): .bytes(b -| a)
     case (.milliseconds(let a), .milliseconds(let b)): .milliseconds(b -| a)
     case (.bytesPerSecond(let a), .bytesPerSecond(let b)): .bytesPerSecond(b -| a)
-    case (.real(let a), .real(let b)): .real(((b - a) * 1_000_000).rounded() / 1_000_000)
+    case (.share(let a), .share(let b)): .share(((b - a) * 1_000_000).rounded() / 1_000_000)
     default: .none
     }
   }
@@ -59,7 +59,7 @@ public struct ComparedFigure: Sendable {
     switch cell {
     case .integer(let number), .bytes(let number), .milliseconds(let number), .bytesPerSecond(let number):
       Double(number)
-    case .real(let number): number
+    case .real(let number), .share(let number): number
     default: nil
     }
   }
@@ -82,7 +82,7 @@ public struct ComparedFigure: Sendable {
   private static let faults: [Figure] = [
     ("attempts", "attempts", { .integer($0.attempts.attempts) }),
     ("errors", "errors", { .integer($0.attempts.errors) }),
-    ("error_rate", "error rate", { Share.of($0.attempts.errors, in: $0.attempts.attempts).map(Cell.real) ?? .none }),
+    ("error_rate", "error rate", { Share.of($0.attempts.errors, in: $0.attempts.attempts).map(Cell.share) ?? .none }),
     ("retries", "retries", { Cell($0.totals.retries) }),
     ("backoff_ms", "backoff", { .milliseconds($0.backoffMs) }),
   ]
@@ -119,6 +119,6 @@ extension FileTotals {
 
 extension Cell {
   fileprivate static func share(_ part: Int, in whole: Int) -> Cell {
-    Share.of(Int64(part), in: Int64(whole)).map(Cell.real) ?? .none
+    Share.of(Int64(part), in: Int64(whole)).map(Cell.share) ?? .none
   }
 }

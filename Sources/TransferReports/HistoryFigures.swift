@@ -6,7 +6,7 @@ enum FlowFigures {
     [
       .integer("attempts", "Attempts") { flow($0).attempts },
       .integer("errors", "Errors") { flow($0).errors },
-      .real("error_rate") { flow($0).errorRate },
+      .share("error_rate") { flow($0).errorRate },
       .integer("retries", "Retries") { flow($0).retries },
       .bytes("bytes_transferred", "Transferred") { flow($0).bytesTransferred },
       .bytes("bytes_acked") { flow($0).bytesAcked },
@@ -87,7 +87,7 @@ public enum RetryReportFigures {
     .text("host", "Host") { $0.hour.host }.label(),
     .integer("hour", "Hour (UTC)") { $0.hour.hour }.label(),
     .integer("retries", "Retries") { $0.hour.retries },
-    .real("share", "Share") { $0.share },
+    .share("share", "Share") { $0.share },
   ]
   public static let parts: [Column<PartTries>] = [
     .integer("attempts", "Attempts") { $0.attempts }.label(),
@@ -109,6 +109,6 @@ public enum PeriodFigures {
     ] + FlowFigures.columns { $0.flow }
     + FlowFigures.latency("part", "p95") { $0.flow.latency } + [
       .duration("longest_batch_ms", "Longest batch") { $0.longestBatchMs },
-      .real("verified_share", "Verified") { $0.verifiedShare },
+      .share("verified_share", "Verified") { $0.verifiedShare },
     ]
 }

@@ -108,7 +108,7 @@ public enum LatencyReportFigures {
     .integer("n", "n") { $0.n },
     .integer("met", "Met") { $0.met },
     .integer("missed", "Missed") { $0.missed },
-    .real("met_share", "Share met") { Share.of($0.met, in: $0.n) },
+    .share("met_share", "Share met") { Share.of($0.met, in: $0.n) },
   ]
 
   public static let classes: [Column<LatencyClass>] = [

@@ -60,6 +60,14 @@ public enum Quantity {
   }
 
   /// `1 file`, `118 files`, `2 batches`.
+  /// `99.27 %` of 0.9927, rounded towards zero, so that what is not whole never reads as 100 %; `100 %` and `0 %`.
+  public static func percent(_ share: Double) -> String {
+    let hundredths = Int64(nearest: (share.magnitude * 10_000 + 1e-7).rounded(.down))
+    let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
+    let fraction = rest == 0 ? "" : rest < 10 ? ".0\(rest)" : ".\(rest)"
+    return "\(share < 0 && hundredths > 0 ? "-" : "")\(whole)\(fraction) %"
+  }
+
   public static func count(_ number: Int, _ noun: String) -> String {
     let plural = noun.hasSuffix("ch") || noun.hasSuffix("s") ? "es" : noun.hasSuffix("y") ? nil : "s"
     if number == 1 { return "1 \(noun)" }

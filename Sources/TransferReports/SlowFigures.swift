@@ -32,7 +32,7 @@ public enum SlowFigures {
   public static let sums: [Column<(part: WallPart, ms: Int64, share: Double?)>] = [
     .text("part", "Part") { "\($0.part)" }.label(),
     .duration("wall_ms", "Time") { $0.ms },
-    .real("share", "Share") { $0.share },
+    .share("share", "Share") { $0.share },
   ]
 
   /// Of files whose wall time is known; nothing without any.

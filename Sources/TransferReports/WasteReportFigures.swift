@@ -10,9 +10,7 @@ public enum WasteReportFigures {
       let most = waste.bytesUncountedAtMost
       return most > 0 ? "at most \(Quantity.bytes(most)), when engines were killed" : nil
     },
-    .real("efficiency", "efficiency") { Share.of($0.bytesAcked, in: $0.bytesTransferred) }.saying { waste in
-      Share.of(waste.bytesAcked, in: waste.bytesTransferred).map { percent($0) }
-    },
+    .share("efficiency", "efficiency") { Share.of($0.bytesAcked, in: $0.bytesTransferred) },
   ]
 
   public static let causes: [Column<(row: WasteRow, share: Double?)>] = [
@@ -20,15 +18,8 @@ public enum WasteReportFigures {
     .text("error_code", "Error") { $0.row.errorCode }.label(),
     .integer("attempts", "Attempts") { $0.row.attempts },
     .bytes("bytes", "Bytes") { $0.row.bytes },
-    .real("share", "Share") { $0.share },
+    .share("share", "Share") { $0.share },
   ]
-
-  /// `99.27 %`, rounded down, so that what is not whole never reads as 100 %.
-  static func percent(_ share: Double) -> String {
-    let hundredths = Int64(nearest: (share * 10_000).rounded(.down))
-    let rest = hundredths % 100
-    return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) %"
-  }
 }
 
 /// The columns of `report integrity`.

@@ -14,7 +14,7 @@ import TransferModel
     #expect(Self.figure(.bytes(4096), .bytes(1024)).percent == -75)
     #expect(Self.figure(.milliseconds(300), .milliseconds(400)).change == .milliseconds(100))
     #expect(Self.figure(.milliseconds(300), .milliseconds(400)).percent == 33.333)
-    #expect(Self.figure(.real(0.1), .real(0.3)).change == .real(0.2))
+    #expect(Self.figure(.share(0.1), .share(0.3)).change == .share(0.2))
   }
 
   @Test func nobodyKnowsThePercentOfNothing() {

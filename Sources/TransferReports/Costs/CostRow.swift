@@ -71,7 +71,8 @@ extension CostRow {
     switch cause {
     case .down: "no engine ran while files waited"
     case .paused: "files were paused"
-    case .backoff: "waiting after " + (errorCode ?? "failures") + (attempts.map { ", \($0) times" } ?? "")
+    case .backoff:
+      "waiting after " + (errorCode ?? "failures") + (attempts.map { ", " + Quantity.count(Int($0), "time") } ?? "")
     case .server: "waiting for the server's answer"
     case .connect: "making connections"
     case .resent: "\(Quantity.bytes(bytes ?? 0)) transferred that do not count"
@@ -84,7 +85,7 @@ extension CostRow {
     case .paused: "transfers resume"
     case .backoff: advice.flatMap { $0.isEmpty ? nil : $0 } ?? "transfers report failures"
     case .server: "more requests at a time (--workers), longer chunks, or a faster server: transfers report hosts"
-    case .connect: "fewer, longer requests (--part-size), and a server that keeps connections open"
+    case .connect: "where they fail, the network to it (transfers report failures); else longer requests (--part-size)"
     case .resent: "shorter chunks, or a protocol that resumes: transfers report waste"
     }
   }

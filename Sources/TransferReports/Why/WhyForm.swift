@@ -48,7 +48,7 @@ extension WhyFigures {
     static let columns: [Column<PartRow>] = [
       .text("part", "Part") { $0.name }.label(),
       .duration("wall_ms", "Time") { $0.ms },
-      .real("share", "Share") { $0.share },
+      .share("share", "Share") { $0.share },
     ]
   }
 
@@ -82,7 +82,7 @@ extension WhyFigures {
     .rate("send_bps", "while moving") { $0.sendBps },
     .rate("rate_bps", "rate limit") { $0.rateBps },
     .duration("held_ms", "held by it") { $0.heldMs }.saying { $0.heldMs > 0 ? Quantity.duration($0.heldMs) : nil },
-    .real("processor_share", "processor") { $0.processorShare },
+    .share("processor_share", "processor") { $0.processorShare },
   ]
 
   private static let hostColumns: [Column<HostActivity>] = [

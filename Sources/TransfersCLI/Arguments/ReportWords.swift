@@ -142,7 +142,7 @@ extension FailCondition.Figure {
     case .attempts: .integer(attempts.attempts)
     case .errors: .integer(attempts.errors)
     case .retries: Cell(totals.retries)
-    case .errorRate: attempts.attempts > 0 ? .real(Double(attempts.errors) / Double(attempts.attempts)) : .none
+    case .errorRate: attempts.attempts > 0 ? .share(Double(attempts.errors) / Double(attempts.attempts)) : .none
     case .bytesUnacked: .bytes(totals.bytesUnacked)
     case .wallMs: Cell(ms: summary.wallMs)
     case .p95Ms: Cell(ms: attempts.latency.p95)
@@ -165,7 +165,7 @@ extension Cell {
   fileprivate var amount: Double? {
     switch self {
     case .integer(let number), .bytes(let number), .milliseconds(let number): Double(number)
-    case .real(let number): number
+    case .real(let number), .share(let number): number
     default: nil
     }
   }
