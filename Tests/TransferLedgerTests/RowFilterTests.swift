@@ -192,6 +192,8 @@ import TransferModel
       var filter = RowFilter()
       change(&filter)
       #expect(try f.ledger.read { try $0.attemptTotals(filter) }.attempts == 1, "\(filter)")
+      let repeated = try f.ledger.read { try $0.costs(filter) }.backoff.values.map(\.attempts)
+      #expect(repeated == [1], "\(filter)")
     }
     #expect(try found { $0.attempts = [2...2] } == [1])
     #expect(try found { $0.chunks = [90...99] }.isEmpty)

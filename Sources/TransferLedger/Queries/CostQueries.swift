@@ -157,7 +157,7 @@ extension LedgerReader {
     SELECT a.file_id, a.chunk_id, a.run_id, a.operation, a.outcome, a.started_at, a.ended_at, a.error_code, a.http_status,
       a.bytes_transferred, a.bytes_acked, a.dns_ms, a.connect_ms, a.tls_ms, a.sent_ms, a.first_byte_ms, a.total_ms,
       a.held_ms, a.retry_after_ms, a.backoff_ms, NULL, f.is_download IS NOT NULL, f.batch_id, f.state = 'superseded'
-    FROM attempt a JOIN file f ON f.id = a.file_id WHERE {files}
+    FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts by file}
     """
   static let tracesOfAttempts: StaticString = """
     SELECT a.file_id, a.chunk_id, a.run_id, a.operation, a.outcome, a.started_at, a.ended_at, a.error_code, a.http_status,
