@@ -143,6 +143,22 @@ import TransferModel
     #expect(try words("id=f1", base: "id=b2") == ["f1"])
   }
 
+  @Test func verbsStayWithinTheSelectionOfTheServer() throws {
+    func words(_ query: String, _ base: String) throws -> [String] {
+      let terms = try ServeTerms(#require(HTTPRequest.terms(query.utf8)))
+      return try terms.confined(to: try ServeTerms(#require(HTTPRequest.terms(base.utf8)))).words
+    }
+    #expect(try words("id=f1", "state=paused") == ["f1", "--state=paused"])
+    #expect(try words("id=f1", "id=b2") == ["f1", "--batch=b2"])
+    #expect(try words("id=b2", "id=b2,b3") == ["b2"])
+    #expect(try words("state=paused", "state=paused") == ["--state=paused"])
+    #expect(try words("all", "batch=nightly") == ["--batch=nightly"])
+    #expect(try words("state=failed", "") == ["--state=failed"])
+    for (query, base) in [("state=failed", "state=paused"), ("batch=b1", "batch=b2"), ("id=f1", "id=f2")] {
+      #expect(throws: CommandFailure.self, "\(query)") { try words(query, base) }
+    }
+  }
+
   @Test func aBodyHasTheSameTerms() throws {
     let terms = try ServeBody.terms(Array(#"{"id": ["f1", "f2"], "now": true, "batch": "x", "hidden": false}"#.utf8))
     #expect(try ServeTerms(terms).words == ["f1", "f2", "--batch=x", "--now"])

@@ -11,8 +11,8 @@ struct ServeCommand: Command, ChangesRows {
     discussion: """
       Prints a URL with a token that is new at each start: whoever has it may look. The first page is "status" and the page \
       of "report --format html"; others are the lists and reports, and what became of each file and where its time went. \
-      It refreshes by itself, and costs next to nothing while nothing changes. A selection is what the pages begin with, \
-      and no limit: a URL or a verb may have another (/files?state=failed).
+      It refreshes by itself, and costs next to nothing while nothing changes. A selection is what the pages begin with; \
+      a URL may show another (/files?state=failed), and verbs stay within it.
 
       With --control it has buttons for pause, resume, retry, cancel, rm and clean, on each row and for all; without it \
       nothing can be changed. Programs send the token as "Authorization: Bearer":

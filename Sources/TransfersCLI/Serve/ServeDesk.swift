@@ -37,7 +37,10 @@ final class ServeDesk: Sendable {
       return failed(404, "not_found", "there is nothing here; transfers help serve", isPage: false)
     }
     do throws(ServeGuard.Refusal) { try guards.check(request, route) } catch {
-      return refused(error, isPage: route.isPage && request.method == "GET")
+      var response = refused(error, isPage: route.isPage && request.method == "GET")
+      // Source: RFC 9110 section 15.5.6.
+      if error.status == 405 { response.fields.append(.init("Allow", route.methods.joined(separator: ", "))) }
+      return response
     }
     do throws(CommandFailure) { return try done(route, request) } catch {
       return failed(error, isPage: route.isPage)
@@ -148,7 +151,7 @@ final class ServeDesk: Sendable {
 
   /// The command of the same name, with a selection from the body.
   private func changed(_ verb: ServeVerb, _ request: HTTPRequest) throws(CommandFailure) -> HTTPResponse {
-    let terms = try ServeTerms(try ServeBody.terms(request.body)).within(base)
+    let terms = try ServeTerms(try ServeBody.terms(request.body)).confined(to: base)
     defer { pages.forget() }
     let body = try InnerCommand(context: context, store: path).run([verb.rawValue] + terms.words + ["--json"])
     return HTTPResponse(200, fields: [.init("Content-Type", "application/json")], body: body)

@@ -55,7 +55,9 @@ struct ServeGuard: Sendable {
         throw Refusal(status: 403, code: "origin", text: "another page asks for this")
       }
     }
-    guard let site = request["sec-fetch-site"], site != "same-origin", site != "none" else { return }
+    guard request.has("sec-fetch-site") else { return }
+    let site = request["sec-fetch-site"]
+    if site == "same-origin" || site == "none" { return }
     let isNavigation = request["sec-fetch-mode"] == "navigate" && request["sec-fetch-dest"] == "document"
     guard route.isPage, isNavigation, request.method == "GET" else {
       throw Refusal(status: 403, code: "origin", text: "another page asks for this")

@@ -54,6 +54,24 @@ struct ServeTerms {
     return terms
   }
 
+  /// The same for a verb, which changes nothing outside of that selection: terms of the same kind must be equal, and
+  /// files that are named must be in the batches that are. Throws `.usage` for others.
+  func confined(to base: ServeTerms) throws(CommandFailure) -> ServeTerms {
+    for (name, value) in options where Self.selecting.contains(name) {
+      let allowed = base.options.filter { $0.name == name }.map(\.value)
+      guard allowed.isEmpty || allowed.contains(value) else {
+        throw .usage("serve was started with another --\(name), and verbs stay within it")
+      }
+    }
+    var terms = within(base)
+    guard !ids.isEmpty, !base.ids.isEmpty, !Set(ids).isSubset(of: base.ids) else { return terms }
+    guard base.ids.allSatisfy({ $0.hasPrefix("b") }) else {
+      throw .usage("serve was started for other ids, and verbs stay within them")
+    }
+    if !terms.has("batch") { terms.options += base.ids.map { ("batch", $0) } }
+    return terms
+  }
+
   func has(_ name: String) -> Bool { options.contains { $0.name == name } }
 
   subscript(name: String) -> String? { options.last { $0.name == name }?.value }
