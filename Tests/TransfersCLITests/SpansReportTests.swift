@@ -103,6 +103,13 @@ import TransferModel
     #expect(outcome.err.contains("answered 401"), "\(outcome.err)")
   }
 
+  @Test func aPageThatIsNotACollectorIsAnError() throws {
+    let server = try ScriptedServer { _ in ScriptedServer.Reply(body: "<html>welcome</html>") }
+    let outcome = try run(["report", "otlp", "--endpoint", server.url])
+    #expect(outcome.code == 78 && outcome.out.isEmpty, "\(outcome.out)")
+    #expect(outcome.err.contains("not that of a collector (0 spans were sent before)"), "\(outcome.err)")
+  }
+
   @Test func selectionsHoldForSpansToo() throws {
     let collected = Collected()
     let server = try ScriptedServer { request in

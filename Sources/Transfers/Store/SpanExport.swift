@@ -30,7 +30,7 @@ package final class SpanExport {
   private(set) var result: SpanExportResult
 
   /// Of headers each value is `env:NAME` or `file:PATH`.
-  /// - Throws: `.usage` for what is no URL or no reference; `.auth` for a secret that is not there.
+  /// - Throws: `.usage` for an invalid URL, header name or reference; `.auth` for a missing secret.
   package init(endpoint: String, headers: [String], clock: any TransferClock) throws(TransferError) {
     url = try Self.traces(endpoint)
     fields = try Self.fields(headers)
@@ -59,8 +59,9 @@ package final class SpanExport {
       let reply = try exchange(document)
       result.requests += 1
       if reply.curlCode == 0, (200..<300).contains(reply.status) {
+        try note(reply.body)
         result.spansSent += spans
-        return note(reply.body)
+        return
       }
       guard tries < Self.triesAtMost, Self.isTransient(reply) else { throw refusal(reply) }
       result.retries += 1
@@ -71,7 +72,7 @@ package final class SpanExport {
 
   private func exchange(_ document: [UInt8]) throws(TransferError) -> TransferReply {
     guard let request = TransferRequest.post(url, json: document, fields: fields) else {
-      throw TransferError(.usage, "read --header", cause: "it is no name of a field", remedy: "Name=env:VARIABLE")
+      throw TransferError(.usage, "read --header", cause: "not a valid header name", remedy: "Name=env:VARIABLE")
     }
     number += 1
     let replies = Mailbox<TransferReply>()
@@ -98,8 +99,9 @@ package final class SpanExport {
       cause: "\(cause) (\(sent))", remedy: "look at the collector, and send them again: it knows spans by their ids")
   }
 
-  /// A collector may take some only, and says so (`partialSuccess`).
-  private func note(_ body: [UInt8]) {
+  /// A collector may accept only some spans, and says so (`partialSuccess`). An answer that is not an object of JSON
+  /// comes from something else than a collector. Source: OTLP 1.x, "OTLP/HTTP Response".
+  private func note(_ body: [UInt8]) throws(TransferError) {
     struct Answer: Decodable {
       struct Partial: Decodable {
         var rejectedSpans: Count?
@@ -107,7 +109,14 @@ package final class SpanExport {
       }
       var partialSuccess: Partial?
     }
-    guard let partial = (try? JSONDecoder().decode(Answer.self, from: Data(body)))?.partialSuccess else { return }
+    if body.isEmpty { return }
+    guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(body)) else {
+      throw TransferError(
+        .config, "send spans to", NameBytes(url),
+        cause: "the answer is not that of a collector (\(result.spansSent) spans were sent before)",
+        remedy: "check the endpoint: OTLP over HTTP, usually port 4318")
+    }
+    guard let partial = answer.partialSuccess else { return }
     result.spansRejected +|= partial.rejectedSpans?.value ?? 0
     if let message = partial.errorMessage, !message.isEmpty { result.message = message }
   }
@@ -128,9 +137,9 @@ package final class SpanExport {
   /// Where spans go below an endpoint that names no path.
   private static func traces(_ endpoint: String) throws(TransferError) -> String {
     let rest = ["http://", "https://"].compactMap { endpoint.hasPrefix($0) ? endpoint.dropFirst($0.count) : nil }.first
-    guard let rest, let first = rest.first, first != "/", !rest.contains("@") else {
+    guard let rest, let first = rest.first, first != "/", !rest.contains(where: { "@?#".contains($0) }) else {
       throw TransferError(
-        .usage, "read --endpoint", cause: "it is no http or https URL without a password",
+        .usage, "read --endpoint", cause: "not an http or https URL, or one with credentials or a query",
         remedy: "--endpoint http://127.0.0.1:4318, and --header Authorization=env:TOKEN for a secret")
     }
     guard let slash = rest.firstIndex(of: "/") else { return endpoint + "/v1/traces" }
@@ -143,7 +152,7 @@ package final class SpanExport {
       let halves = header.split(separator: "=", maxSplits: 1).map(String.init)
       guard halves.count == 2, let place = SecretReference(halves[1]) else {
         throw TransferError(
-          .usage, "read --header", cause: "its value is no reference, and command lines are seen by everybody",
+          .usage, "read --header", cause: "the value is not a reference; command lines are visible to all users",
           remedy: "--header Authorization=env:NAME or --header Authorization=file:PATH")
       }
       do throws(Failure) { fields.append((halves[0], try place.read())) } catch {
