@@ -96,6 +96,27 @@ import TransferModel
     #expect(continued.hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"))
   }
 
+  @Test func aConnectionThatNeverSpeaksGivesItsPlaceBack() throws {
+    var limits = HTTPLimits()
+    limits.firstMs = 50
+    let server = try started(limits)
+    defer { server.stop() }
+    let client = try RawClient(port: server.port)
+    #expect(client.hear().isEmpty)
+  }
+
+  @Test func aServerRemovesOnlyItsOwnSocketFile() throws {
+    let path = "/tmp/http-server-test-\(getpid()).sock"
+    defer { unlink(path) }
+    func listening() throws -> HTTPServer { try HTTPServer(.unix(path: NameBytes(path))) { _ in HTTPResponse(200) } }
+    var first: HTTPServer? = try listening()
+    unlink(path)
+    let second = try listening()
+    first = nil
+    #expect(first == nil && access(path, F_OK) == 0, "the file of the second server is gone")
+    withExtendedLifetime(second) {}
+  }
+
   @Test func tooManyConnectionsAreTurnedAway() throws {
     var limits = HTTPLimits()
     limits.connections = 1
