@@ -23,13 +23,13 @@ extension FixedWidthInteger where Self: SignedInteger {
 
   public static func +|= (a: inout Self, b: Self) { a = a +| b }
 
-  /// The largest whole number that is not above `self / divisor`, for divisors above zero.
+  /// `self / divisor` rounded down; `divisor` must be positive.
   public func floored(by divisor: Self) -> Self {
     let (quotient, rest) = quotientAndRemainder(dividingBy: divisor)
     return rest < 0 ? quotient - 1 : quotient
   }
 
-  /// The nearest number that there is; 0 for what is no number.
+  /// The nearest representable integer; 0 for NaN.
   public init(nearest value: Double) {
     let whole = value.rounded()
     self = whole.isNaN ? 0 : Self(exactly: whole) ?? (whole < 0 ? .min : .max)

@@ -14,7 +14,7 @@ extension TransferError {
       case SQLITE_BUSY, SQLITE_LOCKED: (.storeBusy, "another process holds it; try again")
       case SQLITE_IOERR: (.storeIO, "check its disk and the system log")
       case SQLITE_CANTOPEN: (.storeIO, "check the permissions of the file and of its folder")
-      // Of an aggregate of ours over numbers that nobody stored through us, and of JSON that is none.
+      // An aggregate that overflows, or invalid JSON: values that this program never stores.
       case SQLITE_ERROR where ["integer overflow", "malformed JSON"].contains(error.message):
         (.storeCorrupt, "keep the file, and see \"transfers store check\"")
       case SQLITE_NOMEM: (.storeIO, "not enough memory")

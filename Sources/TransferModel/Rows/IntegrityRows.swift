@@ -1,6 +1,7 @@
 /// How files that are done are confirmed, and what later checks found.
 public struct IntegrityFigures: Sendable, Hashable {
-  /// By method: digest, etag, size, none; missing where there is no receipt, which only a changed ledger has.
+  /// By method: digest, etag, size, none; missing if a file has no receipt, which only happens
+  /// in a ledger that was tampered with.
   public var methods: [IntegrityMethod] = []
   /// By what the newest check of a done file found.
   public var checks: [IntegrityCheck] = []

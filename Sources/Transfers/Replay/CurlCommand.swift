@@ -2,7 +2,7 @@ import TransferLedger
 package import TransferModel
 import TransferProtocols
 
-/// The request of an attempt as a command line of curl, for a POSIX shell. Secrets are references.
+/// The request of an attempt as a curl command line for a POSIX shell. Secrets are references.
 package struct CurlCommand: Sendable, Hashable {
   /// What has to be known of it; each a line.
   package private(set) var remarks: [String] = []
@@ -146,7 +146,7 @@ package struct CurlCommand: Sendable, Hashable {
 }
 
 extension StoreReader {
-  /// The request of an attempt as a command line of curl; nil when there is no such attempt.
+  /// The request of an attempt as a curl command line; nil if the attempt does not exist.
   package func curlCommand(of id: AttemptID) throws -> CurlCommand? {
     try reader.request(of: id).map { CurlCommand($0) }
   }

@@ -11,7 +11,7 @@ struct ShowCommand: Command {
   @Argument(
     help: ArgumentHelp("b12, f345, c9, a77 or the beginning of a uid.", valueName: "id"),
     completion: LedgerCompletion.ids) var id: String
-  @Flag(help: "Of an attempt: its request as a command line of curl, with references in place of secrets.")
+  @Flag(help: "For an attempt: its request as a curl command line, with references in place of secrets.")
   var curl = false
   @OptionGroup var common: CommonOptions
 
@@ -29,7 +29,7 @@ struct ShowCommand: Command {
     let number = selector.range.lowerBound
     if curl, selector.kind != .attempt {
       throw .usage(
-        "--curl is for an attempt, and \(selector.text) is none", remedy: "transfers list attempts \(selector.text)")
+        "--curl is for an attempt, and \(selector.text) is not one", remedy: "transfers list attempts \(selector.text)")
     }
     let found = try LedgerAccess.read(ledger) { reader in
       try curl ? ShownRequest(number, reader)?.report : ShowOutput.report(of: selector.kind, number, reader)
