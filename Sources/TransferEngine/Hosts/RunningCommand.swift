@@ -1,0 +1,98 @@
+import CSys
+public import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A program that was started without a shell, and is ended with all that it started when nobody needs it any more.
+/// What it writes to its standard error is not read: it could be a secret.
+public final class RunningCommand {
+  private static let mostOutput = 64 << 10
+  /// Between two looks whether anybody waits for it, in milliseconds.
+  private static let lookMs: Int32 = 100
+  /// For a program that was killed to end, in milliseconds.
+  private static let mostEndMs: Int64 = 2_000
+
+  /// What its failures are called.
+  private let errorCode: ErrorCode
+  private let process: pid_t
+  private let descriptor: Int32
+  private var code: Int32?
+  /// It did not end in time.
+  public private(set) var isLate = false
+
+  /// Starts it, with `input` on its standard input.
+  /// - Throws: an error of `code` when it cannot be started.
+  public init(_ arguments: [String], input: [UInt8] = [], code: ErrorCode) throws(Failure) {
+    errorCode = code
+    let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    defer { words.forEach { free($0) } }
+    var output: Int32 = -1
+    process = csys_command_start(words, input, Int64(input.count), &output)
+    descriptor = output
+    guard process > 0 else {
+      throw Failure(
+        code, "the command cannot be started: \(String(cString: strerror(errno)))", systemError: errno)
+    }
+  }
+
+  deinit {
+    guard process > 0 else { return }
+    close(descriptor)
+    // Also what it left running.
+    csys_command_kill(process)
+    // A program that runs as somebody else, or hangs in the kernel, is left behind: nothing waits for it.
+    let endNs = csys_boottime_ns() + Self.mostEndMs * 1_000_000
+    var last: Int32 = 0
+    while code == nil, csys_command_ended(process, &last) == 0, csys_boottime_ns() < endNs { usleep(1_000) }
+  }
+
+  /// All that it writes, when it ends well: at most 64 KiB. Blocking.
+  /// - Parameters:
+  ///   - limitMs: how long it may take, in milliseconds.
+  ///   - isOver: asked ten times a second whether anybody still waits for it.
+  /// - Throws: an error of its code; `engine.interrupted` when it is over.
+  public func output(limitMs: Int64, isOver: () -> Bool) throws(Failure) -> [UInt8] {
+    let endNs = csys_boottime_ns() + limitMs * 1_000_000
+    var output: [UInt8] = []
+    while try !read(into: &output) || !hasEnded() {
+      if isOver() { throw Failure(.engineInterrupted, "stopped while a command was waited for") }
+      guard csys_boottime_ns() < endNs else {
+        isLate = true
+        throw Failure(errorCode, "the command did not end within \(limitMs / 1_000) s")
+      }
+    }
+    guard code == 0 else {
+      let how = code.map { $0 < 0 ? "was ended by a signal" : "ended with exit code \($0)" } ?? ""
+      throw Failure(errorCode, "the command \(how)")
+    }
+    return output
+  }
+
+  /// True at the end of its output.
+  private func read(into output: inout [UInt8]) throws(Failure) -> Bool {
+    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard Glibc.poll(&poll, 1, Self.lookMs) > 0 else { return false }
+    var block = [UInt8](repeating: 0, count: 4_096)
+    let count = Glibc.read(descriptor, &block, block.count)
+    if count < 0 { return false }
+    output += block[..<count]
+    guard output.count <= Self.mostOutput else {
+      throw Failure(errorCode, "the command wrote more than \(Self.mostOutput >> 10) KiB")
+    }
+    return count == 0
+  }
+
+  private func hasEnded() -> Bool {
+    var last: Int32 = 0
+    guard csys_command_ended(process, &last) != 0 else {
+      usleep(1_000)
+      return false
+    }
+    code = last
+    return true
+  }
+}
