@@ -5,6 +5,8 @@ public struct CurlConfiguration: Sendable, Hashable {
   public var userAgent: String
   /// A PEM file of certificate authorities instead of the system's.
   public var caFile: String?
+  /// Leaves proxies of the environment out: for addresses of this machine, which no proxy has.
+  public var ignoresProxies = false
   /// libcurl's buffer for bodies from ``bulkThreshold`` on, in bytes, 16 KiB … 2 MiB. 256 KiB was fastest:
   /// 64 KiB 3.2, 256 KiB 3.4, 512 KiB 3.2, 2 MiB 2.4 GiB/s.
   public var bulkUploadBuffer = 256 << 10

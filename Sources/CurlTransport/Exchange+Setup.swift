@@ -19,6 +19,7 @@ extension Exchange {
     easy.set(CURLOPT_QUICK_EXIT, true)
     easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
     easy.set(CURLOPT_FOLLOWLOCATION, false)
+    if configuration.ignoresProxies { easy.set(CURLOPT_PROXY, "") }
     easy.set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
     easy.set(CURLOPT_SSL_VERIFYPEER, true)
     easy.set(CURLOPT_SSL_VERIFYHOST, 2)

@@ -49,7 +49,7 @@ public struct MachineFacts: Sendable, Hashable {
   private mutating func lookForAWS() {
     do throws(TransferError) {
       let environment = try AWSEnvironment(profile: nil)
-      if environment.credential != nil { awsCredentials = environment.origin }
+      awsCredentials = environment.origin
       awsProblem = environment.problem
     } catch {
       awsProblem = "\(error.operation) \"\(error.subject)\": \(error.cause)"

@@ -1,25 +1,5 @@
 public import TransferModel
 
-/// What a profile of the AWS files says.
-public struct AWSProfile: Sendable, Hashable, CustomStringConvertible {
-  public var accessKey: String?
-  public var secretKey: String?
-  public var sessionToken: String?
-  public var region: String?
-  public var endpointURL: String?
-
-  public init() {}
-
-  /// Without secrets.
-  public var description: String { "aws profile (region \(region ?? "none"), credentials hidden)" }
-
-  /// nil when a key is missing.
-  public var credential: Credential? {
-    guard let accessKey, let secretKey else { return nil }
-    return .aws(accessKey: accessKey, secretKey: secretKey, sessionToken: sessionToken)
-  }
-}
-
 /// The shared files of AWS tools, `~/.aws/credentials` and `~/.aws/config`: text in, profiles out. Reads no file.
 ///
 /// Lines are `[section]`, `key = value`, or comments that begin with `#` or `;`. Indented lines are settings of the key
@@ -36,30 +16,33 @@ public struct CredentialFiles: Sendable {
     self.config = try Self.sections(config ?? "", file: "config")
   }
 
-  /// The profile of that name: keys from the credentials file first, then from the config file.
-  ///
-  /// nil when neither file knows it. A profile without keys that gets its credential in a way that is not supported
-  /// throws instead, so that nobody is told that his credential is missing.
-  /// - Throws: `.config`
+  /// The profile of that name: keys from the credentials file first, then from the config file. nil when neither file
+  /// knows it.
+  /// - Throws: `.config` when it names a way to its credential that cannot be gone.
   public func profile(_ name: String) throws(TransferError) -> AWSProfile? {
-    let first = credentials[name] ?? credentials["profile \(name)"]
-    // `[profile default]` wins over `[default]`.
-    let second = config["profile \(name)"] ?? (name == "default" ? config["default"] : nil)
-    guard first != nil || second != nil else { return nil }
-    func value(_ key: String) -> String? { [first?[key], second?[key]].compactMap { $0 }.first { !$0.isEmpty } }
+    guard let value = settings(name) else { return nil }
     var profile = AWSProfile()
     profile.accessKey = value("aws_access_key_id")
     profile.secretKey = value("aws_secret_access_key")
     profile.sessionToken = value("aws_session_token") ?? value("aws_security_token")
     profile.region = value("region")
     profile.endpointURL = value("endpoint_url")
-    if profile.credential == nil, let way = Self.unsupported.first(where: { value($0) != nil }) {
-      throw Self.fault(
-        NameBytes(name), "the profile gets its credential by \"\(way)\", which transfers cannot do",
-        "put keys into the environment, for example: eval \"$(aws configure export-credentials --profile NAME --format env)\""
-      )
-    }
+    profile.source = try ProfileSource(
+      profile: settings,
+      session: { name in
+        guard let section = config["sso-session \(name)"] else { return nil }
+        return { key in section[key].flatMap { $0.isEmpty ? nil : $0 } }
+      }
+    ).source(of: name)
     return profile
+  }
+
+  private func settings(_ name: String) -> ProfileSource.Settings? {
+    let first = credentials[name] ?? credentials["profile \(name)"]
+    // `[profile default]` wins over `[default]`.
+    let second = config["profile \(name)"] ?? (name == "default" ? config["default"] : nil)
+    guard first != nil || second != nil else { return nil }
+    return { key in [first?[key], second?[key]].compactMap { $0 }.first { !$0.isEmpty } }
   }
 
   /// Names of all profiles, sorted.
@@ -70,11 +53,6 @@ public struct CredentialFiles: Sendable {
     }
     return Set(plain + configured).sorted()
   }
-
-  private static let unsupported = [
-    "role_arn", "web_identity_token_file", "sso_session", "sso_start_url", "sso_account_id", "credential_process",
-    "credential_source", "source_profile", "login_session",
-  ]
 
   // MARK: - Reading
 
@@ -107,10 +85,12 @@ public struct CredentialFiles: Sendable {
     }
     // `[profile  "a b"]`: any blanks, optional quotes.
     let words = trimmed(line[line.index(after: line.startIndex)..<end])
-    guard words.hasPrefix("profile ") || words.hasPrefix("profile\t") else { return words }
-    let name = trimmed(words.dropFirst(8))
-    let isQuoted = name.count >= 2 && (name.first == "\"" || name.first == "'") && name.last == name.first
-    return "profile " + (isQuoted ? String(name.dropFirst().dropLast()) : name)
+    for kind in ["profile", "sso-session"] where words.hasPrefix(kind + " ") || words.hasPrefix(kind + "\t") {
+      let name = trimmed(words.dropFirst(kind.count + 1))
+      let isQuoted = name.count >= 2 && (name.first == "\"" || name.first == "'") && name.last == name.first
+      return "\(kind) " + (isQuoted ? String(name.dropFirst().dropLast()) : name)
+    }
+    return words
   }
 
   /// A comment may follow a value after a blank.

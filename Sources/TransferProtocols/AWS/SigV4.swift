@@ -1,24 +1,27 @@
 import TransferModel
 
-/// Signs requests to S3 by AWS Signature Version 4, in the header form.
+/// Signs requests by AWS Signature Version 4, in the header form.
 ///
-/// Signed by us and not by libcurl, whose 7.88.1 neither sends `x-amz-content-sha256` nor leaves `Expect` out
-/// (lib/http_aws_sigv4.c). Source: "Authenticating Requests: Using the Authorization Header", S3 API reference.
+/// Those to S3 are signed by us and not by libcurl, whose 7.88.1 neither sends `x-amz-content-sha256` nor leaves
+/// `Expect` out (lib/http_aws_sigv4.c). Source: "Authenticating Requests: Using the Authorization Header", S3 API
+/// reference.
 struct SigV4: Sendable {
   let accessKey: String
   let secretKey: String
   let region: String
+  let service: String
   /// What `x-amz-date` carries.
   let date: String
   private let scope: String
 
   /// `wallMs` is milliseconds since 1970 UTC, by the server's clock.
-  init(accessKey: String, secretKey: String, region: String, wallMs: Int64) {
+  init(accessKey: String, secretKey: String, region: String, service: String = "s3", wallMs: Int64) {
     self.accessKey = accessKey
     self.secretKey = secretKey
     self.region = region
+    self.service = service
     date = CivilTime(wallMs: wallMs).basicText
-    scope = "\(date.prefix(8))/\(region)/s3/aws4_request"
+    scope = "\(date.prefix(8))/\(region)/\(service)/aws4_request"
   }
 
   /// SHA-256 of nothing.
@@ -57,7 +60,7 @@ struct SigV4: Sendable {
 
   private func derivedKey() -> [UInt8] {
     var key = Array("AWS4\(secretKey)".utf8)
-    for part in [String(date.prefix(8)), region, "s3", "aws4_request"] {
+    for part in [String(date.prefix(8)), region, service, "aws4_request"] {
       key = RunningDigest.hmacSHA256(key: key, Array(part.utf8))
     }
     return key

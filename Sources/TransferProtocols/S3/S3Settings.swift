@@ -55,11 +55,10 @@ struct S3Settings: Sendable, Hashable {
 
   /// Source: AWS General Reference, "Amazon S3 endpoints and quotas"; China is a partition of its own.
   private static func awsOrigin(_ region: String) -> WebOrigin {
-    let suffix = region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
-    return WebOrigin(isTLS: true, host: "s3.\(region).\(suffix)")
+    WebOrigin(isTLS: true, host: "s3.\(region).\(TokenServiceEndpoint.suffix(region))")
   }
 
-  private static func endpoint(_ text: String) throws(TransferError) -> WebOrigin {
+  static func endpoint(_ text: String) throws(TransferError) -> WebOrigin {
     func fault(_ cause: String, _ remedy: String) -> TransferError {
       let shown = text.utf8.contains(0x40) ? "…" : text
       return TransferError(.usage, "read endpoint", NameBytes(shown), cause: cause, remedy: remedy)
@@ -77,7 +76,7 @@ struct S3Settings: Sendable, Hashable {
     do throws(OriginFault) {
       return try WebOrigin(isTLS: isTLS, authority: authority)
     } catch .userInfo {
-      throw fault(OriginFault.userInfo.cause, "S3 credentials come from AWS_ACCESS_KEY_ID or a profile")
+      throw fault(OriginFault.userInfo.cause, "credentials come from AWS_ACCESS_KEY_ID or a profile")
     } catch {
       throw fault(error.cause, error.remedy)
     }

@@ -2,9 +2,10 @@ import TransferEngine
 import TransferModel
 import TransferProtocols
 
-/// What the environment and the shared files of AWS tools say, in the order of botocore: the keys of an explicitly
-/// named profile and of no other place; else those of the environment, then those of the profile of `AWS_PROFILE` or
-/// `default`.
+/// What the environment and the shared files of AWS tools say, in the order of botocore: the keys of the environment,
+/// unless a profile is named explicitly; the profile, else that of `AWS_PROFILE` or `default`; a web identity of the
+/// environment; the endpoint of a container; the metadata of an instance.
+/// Source: botocore 1.44.5, `create_credential_resolver`.
 struct AWSEnvironment: Sendable {
   private let environment: AWSProfile
   private let profile: AWSProfile?
@@ -25,25 +26,64 @@ struct AWSEnvironment: Sendable {
     }
   }
 
-  /// The keys to sign with; nil when there are none anywhere.
-  var credential: Credential? {
-    isProfileNamed ? profile?.credential : environment.credential ?? profile?.credential
+  /// Where the credential comes from; nil when nothing says so.
+  var source: AWSCredentialSource? {
+    if !isProfileNamed, environment.credential != nil { return .environment }
+    if case .role? = profile?.source { return profile?.source }
+    if !isProfileNamed, let webIdentity = Self.webIdentity { return webIdentity }
+    if let source = profile?.source { return source }
+    if Self.hasContainer { return .container }
+    return Self.hasInstance ? .instance : nil
   }
 
-  /// Names of the variables that ``credential`` comes from.
+  /// The keys of the environment; nil when one is missing.
+  var keys: Credential? { environment.credential }
+
+  /// Where AWS STS is.
+  /// - Throws: `.usage` or `.config` for an endpoint or a region that is none.
+  func tokenService() throws(TransferError) -> TokenServiceEndpoint {
+    try TokenServiceEndpoint(
+      named: Environment.value("AWS_ENDPOINT_URL_STS") ?? Environment.value("AWS_ENDPOINT_URL")
+        ?? profile?.endpointURL, region: environment.region ?? profile?.region)
+  }
+
+  private static var webIdentity: AWSCredentialSource? {
+    guard let file = Environment.value("AWS_WEB_IDENTITY_TOKEN_FILE"), let arn = Environment.value("AWS_ROLE_ARN")
+    else { return nil }
+    return .webIdentity(
+      AWSRole(arn: arn, sessionName: Environment.value("AWS_ROLE_SESSION_NAME")), tokenFile: file)
+  }
+
+  private static var hasContainer: Bool {
+    Environment.value("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != nil
+      || Environment.value("AWS_CONTAINER_CREDENTIALS_FULL_URI") != nil
+  }
+
+  /// Asked for only where there is one: elsewhere nothing answers, or somebody who should not be asked.
+  private static var hasInstance: Bool {
+    guard !InstanceMetadata.isDisabled else { return false }
+    return Environment.value(InstanceMetadata.endpointVariable) != nil || InstanceMetadata.isOnInstance
+  }
+
+  /// Names of the variables that ``source`` is in.
   var variables: [String] {
-    guard !isProfileNamed, let credential = environment.credential else { return [] }
-    guard case .aws(_, _, let token) = credential, token != nil else { return Self.keyVariables }
+    guard source == .environment else { return [] }
+    guard case .aws(_, _, let token)? = environment.credential, token != nil else { return Self.keyVariables }
     return Self.keyVariables + Self.tokenVariables.filter { Environment.value($0) != nil }.prefix(1)
   }
 
   private static let keyVariables = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
   private static let tokenVariables = ["AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN"]
 
-  /// Where the keys are found, by name.
-  var origin: String {
-    !isProfileNamed && environment.credential != nil
-      ? "the environment (AWS_ACCESS_KEY_ID)" : "the profile \"\(profileName)\""
+  /// Where the credential is found, by name; nil when there is none.
+  var origin: String? {
+    switch source {
+    case nil: nil
+    case .environment: "the environment (AWS_ACCESS_KEY_ID)"
+    case .keys: "the profile \"\(profileName)\""
+    case .some(let source) where source == profile?.source: "the profile \"\(profileName)\" (\(source.label))"
+    case .some(let source): source.label
+    }
   }
 
   /// A key without its other half; nil when both or none are there.
@@ -67,6 +107,7 @@ struct AWSEnvironment: Sendable {
   var searched: String {
     (isProfileNamed ? "" : "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and ") + "the profile \"\(profileName)\" of "
       + "\(Self.path("AWS_SHARED_CREDENTIALS_FILE", "credentials")) and \(Self.path("AWS_CONFIG_FILE", "config"))"
+      + "; there is no container or instance that gives one"
   }
 
   private static func variables() -> AWSProfile {
@@ -97,30 +138,4 @@ struct AWSEnvironment: Sendable {
   private static func path(_ variable: String, _ file: String) -> String {
     Environment.value(variable) ?? "\(Environment.value("HOME") ?? "")/.aws/\(file)"
   }
-}
-
-/// The keys of the AWS chain, read when first needed and again after the server refused them as expired.
-final class AWSCredentials: CredentialSource {
-  private let profile: String?
-  private let cache = Lock<Credential?>(nil)
-
-  init(profile: String?) { self.profile = profile }
-
-  var label: String { "aws:\(profile ?? "default chain")" }
-
-  func credential() throws(Failure) -> Credential? {
-    if let known = cache.withLock({ $0 }) { return known }
-    do throws(TransferError) {
-      let environment = try AWSEnvironment(profile: profile)
-      guard let fresh = environment.credential else {
-        throw TransferError(.auth, "read the credentials", cause: "none found in \(environment.searched)")
-      }
-      cache.withLock { $0 = fresh }
-      return fresh
-    } catch {
-      throw Failure(.authMissing, error.cause)
-    }
-  }
-
-  func refresh() { cache.withLock { $0 = nil } }
 }

@@ -27,13 +27,6 @@ import TransferModel
     [profile "two words"]
     aws_access_key_id=AK2\r
     aws_secret_access_key=s2\r
-    [profile sso]
-    sso_session = corp
-    [profile role]
-    role_arn = arn:aws:iam::1:role/x
-    source_profile = default
-    [profile process]
-    credential_process = /bin/x
     """
 
   private func files() throws -> CredentialFiles { try CredentialFiles(credentials: credentials, config: config) }
@@ -47,17 +40,107 @@ import TransferModel
     #expect(work.endpointURL == "http://127.0.0.1:9000")
     #expect(try files().profile("two words")?.credential == .aws(accessKey: "AK2", secretKey: "s2", sessionToken: nil))
     #expect(try files().profile("nobody") == nil)
-    #expect(try files().names == ["default", "process", "role", "sso", "two words", "work"])
+    #expect(try files().names == ["default", "two words", "work"])
   }
 
-  @Test(arguments: [("sso", "sso_session"), ("role", "role_arn"), ("process", "credential_process")])
-  func unsupportedWaysAreNamed(_ name: String, _ way: String) throws {
+  private static let ways = """
+    [default]
+    aws_access_key_id = AK
+    aws_secret_access_key = SK
+    [profile role]
+    role_arn = arn:role
+    source_profile = default
+    external_id = x
+    duration_seconds = 900
+    [profile chain]
+    role_arn = arn:chain
+    source_profile = role
+    role_session_name = night
+    [profile itself]
+    role_arn = arn:itself
+    source_profile = itself
+    aws_access_key_id = AK3
+    aws_secret_access_key = SK3
+    [profile instance]
+    role_arn = arn:i
+    credential_source = Ec2InstanceMetadata
+    [profile web]
+    role_arn = arn:web
+    web_identity_token_file = /token
+    source_profile = nowhere
+    [profile process]
+    credential_process = "/opt/a b/x" --flag 'y z'
+    [sso-session  "corp"]
+    sso_region = eu-west-1
+    sso_start_url = https://corp.example/start
+    [profile sso]
+    sso_session = corp
+    sso_account_id = 123
+    sso_role_name = Writer
+    [profile legacy]
+    sso_region = eu-west-1
+    sso_start_url = https://old.example/start
+    sso_account_id = 123
+    sso_role_name = Reader
+    [profile region]
+    region = eu-west-1
+    """
+
+  private static let key = AWSCredentialSource.keys(.aws(accessKey: "AK", secretKey: "SK", sessionToken: nil))
+  private static let role = AWSCredentialSource.role(
+    AWSRole(arn: "arn:role", externalID: "x", durationSeconds: 900), key)
+
+  @Test(
+    arguments: [
+      ("default", key), ("role", role), ("chain", .role(AWSRole(arn: "arn:chain", sessionName: "night"), role)),
+      (
+        "itself",
+        .role(
+          AWSRole(arn: "arn:itself"), .keys(.aws(accessKey: "AK3", secretKey: "SK3", sessionToken: nil)))
+      ),
+      ("instance", .role(AWSRole(arn: "arn:i"), .instance)),
+      ("web", .webIdentity(AWSRole(arn: "arn:web"), tokenFile: "/token")),
+      ("process", .process(["/opt/a b/x", "--flag", "y z"])),
+      (
+        "sso",
+        .singleSignOn(
+          AWSSingleSignOn(
+            account: "123", role: "Writer", region: "eu-west-1", startURL: "https://corp.example/start", session: "corp"
+          ))
+      ),
+      (
+        "legacy",
+        .singleSignOn(
+          AWSSingleSignOn(
+            account: "123", role: "Reader", region: "eu-west-1", startURL: "https://old.example/start"))
+      ), ("region", nil),
+    ] as [(String, AWSCredentialSource?)])
+  func profilesSayWhereTheirCredentialComesFrom(_ name: String, _ source: AWSCredentialSource?) throws {
+    let profile = try #require(try CredentialFiles(credentials: nil, config: Self.ways).profile(name))
+    #expect(profile.source == source)
+    #expect(!(source?.label.contains("SK") ?? false))
+  }
+
+  @Test(arguments: [
+    ("role_arn = a\nsource_profile = b\n[profile b]\nrole_arn = c\nsource_profile = x", "circle"),
+    ("role_arn = a\nsource_profile = x", "no credential"), ("role_arn = a\nsource_profile = y", "does not exist"),
+    ("role_arn = a", "role_arn alone"), ("role_arn = a\nsource_profile = b\ncredential_source = c", "keep one"),
+    ("role_arn = a\ncredential_source = Elsewhere", "not known"),
+    ("role_arn = a\nsource_profile = x\nmfa_serial = m", "mfa_serial"),
+    ("web_identity_token_file = /t", "no role_arn"), ("credential_process = a 'b", "not closed"),
+    ("sso_session = nobody\nsso_account_id = 1\nsso_role_name = r", "does not exist"),
+    ("sso_account_id = 1", "lacks sso_role_name"), ("login_session = l", "login_session"),
+    (
+      "sso_session = s\nsso_account_id = 1\nsso_role_name = r\nsso_region = a\n[sso-session s]\nsso_region = b",
+      "differs"
+    ),
+  ])
+  func waysThatCannotBeGoneAreNamed(_ text: String, _ reason: String) throws {
     do throws(TransferError) {
-      _ = try CredentialFiles(credentials: credentials, config: config).profile(name)
-      Issue.record("no error")
+      let profile = try CredentialFiles(credentials: nil, config: "[profile x]\n" + text).profile("x")
+      Issue.record("\(String(describing: profile?.source))")
     } catch {
-      #expect(error.kind == .config)
-      #expect(error.description.contains(way))
+      #expect(error.kind == .config && error.description.contains(reason), "\(error)")
     }
   }
 

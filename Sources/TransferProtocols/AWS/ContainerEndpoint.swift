@@ -1,0 +1,34 @@
+/// Where a container asks for its credential, by the variables that ECS and EKS set.
+/// Source: AWS SDKs and Tools Reference Guide, "Container credential provider".
+public enum ContainerEndpoint {
+  /// The URL; nil when neither variable is set.
+  ///
+  /// A credential is not sent over plain HTTP but to this machine and to the addresses of ECS and EKS.
+  /// - Throws: for a URL that leads elsewhere, or is none.
+  public static func url(relative: String?, full: String?) throws(CredentialFault) -> String? {
+    if let relative {
+      guard relative.hasPrefix("/") else { throw fault("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI has no slash in front") }
+      return "http://169.254.170.2\(relative)"
+    }
+    guard let full else { return nil }
+    let isTLS = full.hasPrefix("https://")
+    guard isTLS || full.hasPrefix("http://") else { throw fault("AWS_CONTAINER_CREDENTIALS_FULL_URI is not a URL") }
+    let authority = full.dropFirst(isTLS ? 8 : 7).prefix { $0 != "/" && $0 != "?" }
+    guard let origin = try? WebOrigin(isTLS: isTLS, authority: authority) else {
+      throw fault("AWS_CONTAINER_CREDENTIALS_FULL_URI is not a URL")
+    }
+    guard isTLS || hosts.contains(origin.host) || isLoopback(origin.host) else {
+      throw fault("AWS_CONTAINER_CREDENTIALS_FULL_URI leads over plain HTTP to a host that is not of this machine")
+    }
+    return full
+  }
+
+  private static let hosts: Set = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]", "localhost", "[::1]"]
+
+  private static func isLoopback(_ host: String) -> Bool {
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+
+  private static func fault(_ cause: String) -> CredentialFault { CredentialFault(cause) }
+}

@@ -1,0 +1,34 @@
+/// Splits a command into words as a POSIX shell does, without anything that it would expand.
+/// Source: POSIX.1-2017, Shell Command Language, section 2.2 "Quoting"; Python's `shlex.split`, which AWS tools use.
+package enum ShellWords {
+  /// nil when a quote is not closed, or the text ends in a backslash.
+  package static func split(_ text: String) -> [String]? {
+    var (words, word): ([String], String?) = ([], nil)
+    var quote: Character?
+    var isEscaped = false
+    for character in text {
+      if isEscaped {
+        // Between double quotes a backslash is one, unless it hides a quote or another backslash.
+        let isPlain = quote == "\"" && character != "\"" && character != "\\"
+        word = (word ?? "") + (isPlain ? "\\" : "") + String(character)
+        isEscaped = false
+      } else if character == "\\", quote != "'" {
+        isEscaped = true
+        word = word ?? ""
+      } else if let open = quote {
+        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+      } else if character == "'" || character == "\"" {
+        quote = character
+        word = word ?? ""
+      } else if character.isWhitespace {
+        if let whole = word { words.append(whole) }
+        word = nil
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    guard quote == nil, !isEscaped else { return nil }
+    if let whole = word { words.append(whole) }
+    return words
+  }
+}

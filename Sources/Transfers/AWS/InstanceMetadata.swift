@@ -1,0 +1,28 @@
+import TransferProtocols
+
+/// The metadata service of an EC2 instance.
+enum InstanceMetadata {
+  static let endpointVariable = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
+
+  static var isDisabled: Bool { Environment.value("AWS_EC2_METADATA_DISABLED")?.lowercased() == "true" }
+
+  /// Where it is, without a slash at the end.
+  static var base: String {
+    var text = Environment.value(endpointVariable) ?? "http://169.254.169.254"
+    while text.hasSuffix("/") { text.removeLast() }
+    return text
+  }
+
+  /// Whether this machine is an instance of EC2, as its firmware says: the address of the service is link-local, and
+  /// anybody could answer there elsewhere.
+  /// Source: EC2 user guide, "Identify EC2 instances".
+  static var isOnInstance: Bool {
+    let places = [
+      ("/sys/devices/virtual/dmi/id/sys_vendor", "amazon ec2"), ("/sys/devices/virtual/dmi/id/board_asset_tag", "i-"),
+      ("/sys/hypervisor/uuid", "ec2"),
+    ]
+    return places.contains { path, beginning in
+      FileText.bytes(path).map { String(decoding: $0, as: UTF8.self).lowercased().hasPrefix(beginning) } ?? false
+    }
+  }
+}
