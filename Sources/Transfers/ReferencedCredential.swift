@@ -1,9 +1,9 @@
 import TransferEngine
-import TransferModel
+package import TransferModel
 import TransferProtocols
 
-/// Where a secret is, without being one: `basic=env:NAME`, `basic=file:PATH`, `bearer=env:NAME`, `bearer=file:PATH`.
-/// The value of a basic secret is `user:password`.
+/// A scheme, and where its secret is: `bearer=env:NAME`, `basic=file:PATH` and so on (``SecretReference``). The value
+/// of a basic secret is `user:password`.
 struct CredentialReference: Sendable, Hashable {
   enum Scheme: String, Sendable { case basic, bearer }
   let scheme: Scheme
@@ -29,10 +29,23 @@ struct CredentialReference: Sendable, Hashable {
   private static var malformed: TransferError {
     TransferError(
       .usage, "read --auth", cause: "it is not a reference to a secret",
-      remedy: "use basic=env:NAME, basic=file:PATH, bearer=env:NAME or bearer=file:PATH")
+      remedy:
+        "use bearer= or basic= and \(SecretPlaces.list)")
   }
 
   var description: String { "\(scheme.rawValue) from \(place)" }
+}
+
+/// The places of secrets, for help and errors.
+package enum SecretPlaces {
+  package static let list = "env:NAME, file:PATH, credential:NAME (systemd) or command:PROGRAM ARGUMENTS"
+}
+
+extension BatchSettings {
+  /// Whether this can be the ``auth`` of a batch.
+  package static func isCredentialReference(_ text: String) -> Bool {
+    (try? CredentialReference(parsing: text)) != nil
+  }
 }
 
 /// Reads a referenced secret when it is first needed, and again after the server refused it as expired.

@@ -1,5 +1,6 @@
 import TransferEngine
 import TransferModel
+import TransferProtocols
 
 #if canImport(Glibc)
   import Glibc
@@ -7,19 +8,44 @@ import TransferModel
   import Darwin
 #endif
 
-/// Where a secret is, without being one: `env:NAME` or `file:PATH`.
+/// Where a secret is, without being one: `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, or `credential:NAME`
+/// for what systemd hands to a service (`LoadCredential=`).
 enum SecretReference: Sendable, Hashable, CustomStringConvertible {
   case environment(String)
   case file(String)
+  /// As it was written; see ``ShellWords``.
+  case command(String)
+  case credential(String)
 
   init?(_ text: some StringProtocol) {
     if text.hasPrefix("env:"), Self.isVariable(text.dropFirst(4)) {
       self = .environment(String(text.dropFirst(4)))
     } else if text.hasPrefix("file:"), text.utf8.count > 5 {
       self = .file(String(text.dropFirst(5)))
+    } else if text.hasPrefix("command:"), Self.isCommand(text.dropFirst(8)) {
+      self = .command(String(text.dropFirst(8)))
+    } else if text.hasPrefix("credential:"), Self.isCredentialName(text.dropFirst(11)) {
+      self = .credential(String(text.dropFirst(11)))
     } else {
       return nil
     }
+  }
+
+  /// A later run may be started in another folder: a program is found in `PATH` or named from the root.
+  private static func isCommand(_ text: some StringProtocol) -> Bool {
+    guard let program = ShellWords.split(String(text))?.first else { return false }
+    return !program.isEmpty && (program.hasPrefix("/") || !program.utf8.contains(0x2F))
+  }
+
+  /// One component of a path. Source: systemd.exec(5), "LoadCredential=".
+  private static func isCredentialName(_ name: some StringProtocol) -> Bool {
+    (1...255).contains(name.utf8.count) && !name.hasPrefix(".")
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+        default: false
+        }
+      }
   }
 
   /// A name that every shell can read: what is printed for one must not be anything else to it.
@@ -35,6 +61,8 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .environment(let name): "env:\(name)"
     case .file(let path): "file:\(path)"
+    case .command(let command): "command:\(command)"
+    case .credential(let name): "credential:\(name)"
     }
   }
 
@@ -42,13 +70,15 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .environment(let name): "the environment variable \(name)"
     case .file(let path): "the file \(path)"
+    case .command(let command): "the command \(ShellWords.split(command)?.first ?? "")"
+    case .credential(let name): "the credential \(name) of the service"
     }
   }
 
   /// The same with its file from the root, so that a run in another folder finds it.
   var rooted: SecretReference {
     switch self {
-    case .environment: self
+    case .environment, .command, .credential: self
     case .file(let path): .file(AbsolutePath.of(path))
     }
   }
@@ -69,15 +99,33 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     case .environment(let name):
       guard let text = Environment.value(name) else { throw Failure(.authMissing, "\(self) is not set, or empty") }
       return text
-    case .file(let path):
-      guard let bytes = FileText.bytes(path) else {
-        throw Failure(.authMissing, "\(self) cannot be read: \(String(cString: strerror(errno)))")
+    case .file(let path): return try text(ofFile: path)
+    case .command(let command):
+      let words = ShellWords.split(command) ?? []
+      return try text(RunningCommand(words, code: .authMissing).output(limitMs: Self.commandLimitMs) { false })
+    case .credential(let name):
+      guard let folder = Environment.value("CREDENTIALS_DIRECTORY") else {
+        throw Failure(.authMissing, "\(self) is not there: CREDENTIALS_DIRECTORY is not set, which systemd does")
       }
-      guard let text = String(validating: bytes, as: UTF8.self) else {
-        throw Failure(.authMissing, "\(self) is not UTF-8 text")
-      }
-      return text
+      return try text(ofFile: "\(folder)/\(name)")
     }
+  }
+
+  /// For a command to give a secret, in milliseconds.
+  private static let commandLimitMs: Int64 = 60_000
+
+  private func text(ofFile path: String) throws(Failure) -> String {
+    guard let bytes = FileText.bytes(path) else {
+      throw Failure(.authMissing, "\(self) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    return try text(bytes)
+  }
+
+  private func text(_ bytes: [UInt8]) throws(Failure) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw Failure(.authMissing, "\(self) is not UTF-8 text")
+    }
+    return text
   }
 }
 

@@ -64,12 +64,13 @@ struct ReplaySecrets {
     return mark
   }
 
-  /// How a shell reads what `env:NAME` and `file:PATH` name.
+  /// How a shell reads what a reference names. Commands are not repeated: who wrote this ledger may be somebody else.
   private static func shell(_ place: String) -> String {
     switch SecretReference(place) {
     case .environment(let name): "${\(name)}"
     case .file(let path): "$(cat \(ShellText.quoted(path)))"
-    case nil: "$SECRET"
+    case .credential(let name): "$(cat \"$CREDENTIALS_DIRECTORY\"/\(name))"
+    case .command, nil: "$SECRET"
     }
   }
 }

@@ -41,7 +41,9 @@ enum EnvironmentHelp {
                                   has colour unless TERM=dumb
           TZ, LC_ALL, LC_CTYPE, LANG, TERM, COLUMNS
                                   the zone of times in tables; what the terminal can show
-          AWS_*                   credentials, profile, region and endpoint for S3, as the tools of AWS read them
+          AWS_*                   credentials, profile, region and endpoint for S3, as the tools of AWS read them: keys,
+                                  roles, web identity, containers, instances; AWS_EC2_METADATA_DISABLED=true asks none
+          CREDENTIALS_DIRECTORY   where systemd puts what --auth bearer=credential:NAME names
           http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY
                                   as libcurl reads them: in small or capital letters, but http_proxy only in small ones
 

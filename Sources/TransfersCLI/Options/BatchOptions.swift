@@ -24,7 +24,7 @@ struct BatchOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Credential for http destinations, by reference: basic=env:NAME, basic=file:PATH, bearer=env:NAME, bearer=file:PATH.",
+      "Credential for http destinations, by reference: bearer= or basic= (user:password) and \(SecretPlaces.list).",
       valueName: "ref"))
   var auth: String?
 
@@ -52,9 +52,9 @@ struct BatchOptions: ParsableArguments {
   }
 
   static func checkReference(_ auth: String?) throws {
-    guard let auth, !isReference(auth) else { return }
+    guard let auth, !BatchSettings.isCredentialReference(auth) else { return }
     throw ValidationError(
-      "--auth takes a reference, never a secret: basic=env:NAME, basic=file:PATH, bearer=env:NAME or bearer=file:PATH")
+      "--auth takes a reference, never a secret: bearer= or basic= and \(SecretPlaces.list)")
   }
 
   private var sources: [NameBytes] { Array(places.dropLast()) }
@@ -101,11 +101,5 @@ struct BatchOptions: ParsableArguments {
       table[String(parts[0])] = String(parts[1])
     }
     return table
-  }
-
-  private static func isReference(_ text: String) -> Bool {
-    ["basic=env:", "basic=file:", "bearer=env:", "bearer=file:"].contains {
-      text.hasPrefix($0) && text.count > $0.count
-    }
   }
 }

@@ -45,7 +45,7 @@ struct DownloadFlags: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Credential, by reference: basic=env:NAME, basic=file:PATH, bearer=env:NAME, bearer=file:PATH. Only for files of one server.",
+      "Credential, by reference: bearer= or basic= (user:password) and \(SecretPlaces.list). Only for files of one server.",
       valueName: "ref"))
   var auth: String?
 
