@@ -24,7 +24,7 @@ struct RootCommand: ParsableCommand {
       RetryCommand.self,
       ResolveCommand.self,
       RemoveCommand.self, CleanCommand.self, GcCommand.self, SetCommand.self, WaitCommand.self, ReportCommand.self,
-      ProfileCommand.self, StoreCommand.self,
+      ManifestCommand.self, ProfileCommand.self, StoreCommand.self,
       DoctorCommand.self, CompletionsCommand.self, HelpCommand.self,
     ])
 

@@ -29,19 +29,22 @@ public struct ListedDownloads {
 
   /// - Throws: `.noSource` when it cannot be read; `.badList` with the line that is wrong; what `body` throws.
   public func read(_ body: (DownloadEntry) throws(TransferError) -> Void) throws(TransferError) {
+    try readManifest { found throws(TransferError) in try body(entry(found)) }
+  }
+
+  /// The same as the list has it, before it is known what paths are below.
+  public func readManifest(_ body: (ManifestEntry) throws(TransferError) -> Void) throws(TransferError) {
     let file = try OpenBlocks(path, name)
     if file.isFolder { return try readBag(body) }
     var block = try file.next()
     let reader = ManifestReader(format ?? ManifestFormat(name: name, front: block), name: name)
     while !block.isEmpty {
       try block.withUnsafeBufferPointer { block throws(TransferError) in
-        try reader.read(UnsafeRawBufferPointer(block), isLast: false) { found throws(TransferError) in
-          try body(entry(found))
-        }
+        try reader.read(UnsafeRawBufferPointer(block), isLast: false, body)
       }
       block = try file.next()
     }
-    try reader.read([]) { found throws(TransferError) in try body(entry(found)) }
+    try reader.read([], body)
     if reader.isSigned { notice(.remark("the signature of \(name.embedded) was not checked")) }
   }
 
@@ -65,13 +68,13 @@ public struct ListedDownloads {
 
   // MARK: - Bags
 
-  private func readBag(_ body: (DownloadEntry) throws(TransferError) -> Void) throws(TransferError) {
+  private func readBag(_ body: (ManifestEntry) throws(TransferError) -> Void) throws(TransferError) {
     let fetch = try bagText("fetch.txt")
     let names = DigestAlgorithm.allCases.map { "manifest-\($0.rawValue).txt" }.filter { file in
       name.appending(NameBytes(file)).withCString { access($0, F_OK) } == 0
     }
     let manifests = try names.map { file throws(TransferError) in try bagText(file) }
-    try BagIt.read(fetch: fetch, manifests: manifests) { found throws(TransferError) in try body(entry(found)) }
+    try BagIt.read(fetch: fetch, manifests: manifests, body)
   }
 
   private func bagText(_ file: String) throws(TransferError) -> BagIt.Text {

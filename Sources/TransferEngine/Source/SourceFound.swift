@@ -163,6 +163,9 @@ struct SourcePattern {
 
 /// Paths in settings.
 public enum AbsolutePath {
+  /// As the ledger stores it.
+  public static func of(_ path: NameBytes) -> NameBytes { SourceFound.absolute(path) }
+
   /// The same file, whatever the working directory is later. Where that is not UTF-8 now, the path stays as it was
   /// typed.
   public static func of(_ path: String) -> String { SourceFound.absolute(NameBytes(path)).utf8 ?? path }

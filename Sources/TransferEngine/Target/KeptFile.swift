@@ -7,7 +7,7 @@ public import TransferModel
   import Darwin
 #endif
 
-/// The local file of a download that is done.
+/// A local file of which is known what it has to hold: of a download that is done, or of a manifest.
 public struct KeptFile: Sendable {
   private let names: TargetNames
 
@@ -21,15 +21,22 @@ public struct KeptFile: Sendable {
   /// Reads it, from the disk as far as the kernel allows that, and compares it. Blocking.
   /// - Throws: when the target folder is not there, or the file cannot be read: nothing can be said of it then.
   public func compare(with download: KeptDownload) throws(Failure) -> LocalFinding {
+    try compare(size: download.size, digests: download.digests)
+  }
+
+  /// The same with a size (in bytes; nil when it is not known) and digests of the whole file; without digests nothing
+  /// is read.
+  public func compare(size expected: Int64?, digests: [Digest]) throws(Failure) -> LocalFinding {
     guard let folder = try TargetFolder(of: names) else { return LocalFinding(.missing) }
     guard let file = try TargetFile(placed: names, in: folder) else { return LocalFinding(.missing) }
     let size = file.identity.size
-    guard size == download.size else { return LocalFinding(.changed, size: size) }
+    guard expected.map({ $0 == size }) ?? true else { return LocalFinding(.changed, size: size) }
+    guard !digests.isEmpty else { return LocalFinding(.intact, size: size) }
     posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_DONTNEED)
     let whole = ByteRange(offset: 0, length: size)
-    let found = try file.digests(of: whole, Set(download.digests.map(\.algorithm)), .never)
-    let differs = download.digests.contains { found[$0.algorithm] != $0 }
-    let digest = download.digests.first.flatMap { found[$0.algorithm] }
+    let found = try file.digests(of: whole, Set(digests.map(\.algorithm)), .never)
+    let differs = digests.contains { found[$0.algorithm] != $0 }
+    let digest = digests.first.flatMap { found[$0.algorithm] }
     return LocalFinding(differs ? .changed : .intact, size: size, digest: digest)
   }
 }

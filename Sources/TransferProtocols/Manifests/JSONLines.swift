@@ -1,15 +1,17 @@
 import TransferModel
 
 /// One JSON object a line, with the members that tables have as columns: `url`, `path`, `size`, `digest`, and any that
-/// is called after a digest; others are passed over. `null` says nothing.
+/// is called after a digest; others are passed over. `null` says nothing. A ``ManifestFrame`` may stand around them.
 final class JSONLines: ManifestLines {
   private var places = ManifestPlaces()
+  private var frame = ManifestFrame()
 
   func entry(_ line: UnsafeRawBufferPointer, _ number: Int) throws(ManifestFault) -> ManifestEntry? {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
     let value: JSONValue
     do throws(JSONFault) { value = try JSONReader.read(Array(line)) } catch { throw Self.fault(error) }
     guard case .object(let members) = value else { throw Self.noObject }
+    if try frame.takes(value) { return nil }
     var texts: [ManifestField: [UInt8]] = [:]
     var size: Int64?
     var seen: Set<ManifestField> = []
@@ -31,15 +33,28 @@ final class JSONLines: ManifestLines {
     return try entry(texts, size, number)
   }
 
-  func last() throws(ManifestFault) -> ManifestEntry? { nil }
+  func last() throws(ManifestFault) -> ManifestEntry? {
+    try frame.end()
+    return nil
+  }
 
   private func entry(
     _ texts: [ManifestField: [UInt8]], _ size: Int64?, _ number: Int
   ) throws(ManifestFault) -> ManifestEntry {
+    frame.count(size)
+    var texts = texts
+    if let text = texts.removeValue(forKey: .pathBytes) {
+      guard let bytes = bytesFromBase64(String(decoding: text, as: UTF8.self)) else {
+        throw ManifestFault("its path_b64 is not base64", "correct it, or leave it out")
+      }
+      texts[.path] = bytes
+    }
     var digests: [Digest] = []
     for (field, text) in texts { try Self.addDigest(field, text, to: &digests) }
     let (location, path) = try Self.withBytes(texts[.url]) { url throws(ManifestFault) in
-      try Self.withBytes(texts[.path]) { path throws(ManifestFault) in try places.read(url: url, path: path) }
+      try Self.withBytes(texts[.path]) { path throws(ManifestFault) in
+        try places.read(url: url, path: path, hasEscapedLineEnds: true)
+      }
     }
     return ManifestEntry(location: location, path: path, size: size, digests: digests, line: number)
   }
@@ -54,7 +69,7 @@ final class JSONLines: ManifestLines {
       case .digestOf(let algorithm):
         guard let digest = ManifestDigest.value(algorithm, bytes) else { throw ManifestDigest.wrongValue(algorithm) }
         try ManifestDigest.add(digest, to: &digests)
-      case .url, .path, .size: break
+      case .url, .path, .pathBytes, .size: break
       }
     }
   }

@@ -1,7 +1,11 @@
-import TransferModel
+public import TransferModel
 
 /// Digests as manifests write them.
-enum ManifestDigest {
+public enum ManifestDigest {
+  public static func isStronger(_ one: DigestAlgorithm, _ other: DigestAlgorithm) -> Bool {
+    strength(one) > strength(other)
+  }
+
   /// The algorithm by any of its usual names: `SHA256`, `sha-256`, `SHA2-256` (OpenSSL 3), `sha` (SHA-1 in RFC 9530).
   static func algorithm(named name: some Sequence<UInt8>) -> DigestAlgorithm? {
     let plain = name.prefix(24).lazy.filter { $0 != 0x2D && $0 != 0x5F }.map { byte in

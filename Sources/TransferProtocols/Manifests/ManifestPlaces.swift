@@ -5,18 +5,23 @@ struct ManifestPlaces {
   private var urls = ManifestURLReader()
 
   /// `url` is absolute or relative to the base, `path` the target; one of them may be missing.
+  /// - Parameter hasEscapedLineEnds: the format escapes line ends in paths.
   mutating func read(
-    url: UnsafeRawBufferPointer?, path: UnsafeRawBufferPointer?
+    url: UnsafeRawBufferPointer?, path: UnsafeRawBufferPointer?, hasEscapedLineEnds: Bool = false
   ) throws(ManifestFault) -> (ManifestEntry.Location, NameBytes) {
     guard let url, !url.isEmpty else {
       guard let path, !path.isEmpty else {
         throw ManifestFault("it has neither a URL nor a path", "give each file one of them")
       }
-      let name = try ManifestPath.read(path)
+      let name = try ManifestPath.read(path, hasEscapedLineEnds: hasEscapedLineEnds)
       return (.relative(name), name)
     }
     let target: NameBytes? =
-      if let path, !path.isEmpty { try ManifestPath.read(path) } else { nil }
+      if let path, !path.isEmpty {
+        try ManifestPath.read(path, hasEscapedLineEnds: hasEscapedLineEnds)
+      } else {
+        nil
+      }
     guard ManifestURLReader.isAbsolute(url) else {
       let source = try ManifestPath.read(url)
       return (.relative(source), target ?? source)

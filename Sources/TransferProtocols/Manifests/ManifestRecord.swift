@@ -3,6 +3,8 @@ import TransferModel
 /// What a column of a table or a member of a JSON object says.
 enum ManifestField: Hashable {
   case url, path, size
+  /// A path in base64, for names that are not UTF-8; it wins over ``path``.
+  case pathBytes
   /// With its algorithm in the value.
   case digest
   case digestOf(DigestAlgorithm)
@@ -13,6 +15,7 @@ enum ManifestField: Hashable {
     switch String(decoding: lowered, as: UTF8.self) {
     case "url": self = .url
     case "path": self = .path
+    case "path_b64": self = .pathBytes
     case "size": self = .size
     case "digest": self = .digest
     default:

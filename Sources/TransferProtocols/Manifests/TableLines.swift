@@ -63,6 +63,7 @@ final class TableLines: ManifestLines {
       switch column {
       case .url: url = field
       case .path: path = field
+      case .pathBytes: throw ManifestFault("a table has no column path_b64", "write the bytes as they are: path")
       case .size: size = try ManifestPlaces.size(field)
       case .digest: try NamedDigests.read(field, into: &digests)
       case .digestOf(let algorithm):

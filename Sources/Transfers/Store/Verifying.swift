@@ -123,7 +123,7 @@ private struct Repair {
 }
 
 extension VerifyResult {
-  fileprivate mutating func count(_ finding: Result<LocalFinding, Failure>) {
+  mutating func count(_ finding: Result<LocalFinding, Failure>) {
     guard case .success(let found) = finding else {
       unreadable += 1
       return

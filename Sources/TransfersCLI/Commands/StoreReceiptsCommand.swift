@@ -118,14 +118,6 @@ struct StoreReceiptsCommand: Command {
 enum SumLine {
   /// nil where the receipt names no SHA-256.
   static func of(_ receipt: StoredReceipt) -> [UInt8]? {
-    receipt.sha256.map { line($0, receipt.path.bytes) }
-  }
-
-  /// A name with a backslash or the end of a line is escaped, and a backslash in front says so. Source: GNU coreutils
-  /// manual, "md5sum invocation".
-  static func line(_ digest: String, _ name: [UInt8]) -> [UInt8] {
-    let escapes: [UInt8: String] = [0x5C: #"\\"#, 0x0A: #"\n"#, 0x0D: #"\r"#]
-    let escaped = name.flatMap { escapes[$0].map { Array($0.utf8) } ?? [$0] }
-    return (escaped == name ? [] : [0x5C]) + Array("\(digest)  ".utf8) + escaped + [0x0A]
+    receipt.sha256.map { ManifestTool.sumLine($0, receipt.path.bytes) }
   }
 }

@@ -45,6 +45,11 @@ struct VerifyCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let result = try verify(try common.storePath(context), context)
+    try Self.judge(result, remedy: result.requeued > 0 ? "transfers run" : "transfers verify --repair")
+  }
+
+  /// - Parameter remedy: for what has changed or is missing.
+  static func judge(_ result: VerifyResult, remedy: String) throws(CommandFailure) {
     var bad: [String] = []
     if result.changed > 0 { bad.append("\(result.changed) changed") }
     if result.missing > 0 { bad.append("\(result.missing) missing") }
@@ -53,7 +58,7 @@ struct VerifyCommand: Command {
     let isMismatch = result.changed + result.missing > 0
     throw CommandFailure(
       isMismatch ? .mismatch : .partial, "\(bad.joined(separator: ", ")) of \(Quantity.count(result.files, "file"))",
-      remedy: isMismatch ? (result.requeued > 0 ? "transfers run" : "transfers verify --repair") : "")
+      remedy: isMismatch ? remedy : "")
   }
 
   /// Prints what is not intact, all with `--verbose`.
@@ -74,14 +79,14 @@ struct VerifyCommand: Command {
     return result
   }
 
-  private static func word(_ finding: Result<LocalFinding, Failure>) -> String {
+  static func word(_ finding: Result<LocalFinding, Failure>) -> String {
     switch finding {
     case .success(let found): found.verdict.rawValue
     case .failure(let failure): "unreadable: \(failure.message)"
     }
   }
 
-  private static func summary(_ result: VerifyResult) -> FigureObject {
+  static func summary(_ result: VerifyResult) -> FigureObject {
     FigureObject([
       ("files", Cell(result.files)), ("bytes", .bytes(result.bytes)), ("intact", Cell(result.intact)),
       ("changed", Cell(result.changed)), ("missing", Cell(result.missing)), ("unreadable", Cell(result.unreadable)),
@@ -90,7 +95,7 @@ struct VerifyCommand: Command {
   }
 
   /// `118 files, 3.2 GiB: 116 intact, 1 changed, 1 missing`.
-  private static func line(_ result: VerifyResult) -> String {
+  static func line(_ result: VerifyResult) -> String {
     var parts = ["\(result.intact) intact"]
     if result.changed > 0 { parts.append("\(result.changed) changed") }
     if result.missing > 0 { parts.append("\(result.missing) missing") }

@@ -84,7 +84,7 @@ import TransferModel
       ("{\"path\":\"\"}", "it has neither"),
       ("{\"path\":\"a\",\"path\":\"b\"}", "it has \"path\" twice"),
       ("{\"path\":\"a\",\"size\":1,\"SIZE\":null}", "it has \"SIZE\" twice"),
-      ("{\"path\":\"a\\u0000\"}", "control character"), ("{\"path\":\"a\\nb\"}", "control character"),
+      ("{\"path\":\"a\\u0000\"}", "control character"), ("{\"path\":\"a\\u001bb\"}", "control character"),
       ("{\"path\":\"\\u002e./a\"}", "\"..\" component"), ("{\"path\":\"a\",\"md5\":\"00\"}", "its md5 digest is not"),
       (String(repeating: "[", count: 100_000), "nested too deep"),
       ("{\"url\":\"https://h/a?token=x\"}", "carries a credential"),

@@ -1,0 +1,85 @@
+public import TransferModel
+public import TransferProtocols
+
+/// Makes the entries of a manifest from files of this machine: their paths below the base of the sources, their sizes,
+/// and digests of their content.
+public struct ManifestScan {
+  private let digests: Set<DigestAlgorithm>
+  private let notice: @Sendable (Notice) -> Void
+
+  /// How often a file is read again that is written to meanwhile.
+  private static let patience = 3
+
+  /// - Parameter digests: what is computed of each file; none reads no content.
+  public init(digests: Set<DigestAlgorithm>, notice: @escaping @Sendable (Notice) -> Void) {
+    (self.digests, self.notice) = (digests, notice)
+  }
+
+  /// Gives each regular file with its mtime, in nanoseconds since 1970 UTC, in the order of the scan. Blocking; memory
+  /// as for a scan.
+  /// - Parameter body: throws `.badList` for a file that has no place in the manifest: it counts as failed.
+  /// - Throws: what `body` throws; `.noSource` and `.badList` as a scan.
+  public func read(
+    _ sources: ResolvedSources, _ body: @escaping (ManifestEntry, Int64) throws(TransferError) -> Void
+  ) throws(TransferError) -> SourceCounts {
+    let counts = Lock(SourceCounts())
+    try sources.scan { finding throws(TransferError) in
+      switch finding {
+      case .file(let path, let relative, let identity, mode: _):
+        let (path, relative) = (NameBytes(Array(path)), NameBytes(Array(relative)))
+        guard try take(path, relative, identity, body) else { return counts.withLock { $0.failed += 1 } }
+        counts.withLock { counts in
+          counts.added += 1
+          counts.bytes += identity.size
+        }
+      case .excluded(let path, let rule):
+        notice(.excluded(path: path, rule: rule))
+        counts.withLock { $0.excluded += 1 }
+      case .special(let path, let kind):
+        notice(.skipped(path: path, reason: kind))
+        counts.withLock { $0.special += 1 }
+      case .unreadable(let path, relative: _, let failure):
+        notice(.failed(path: path, failure))
+        counts.withLock { $0.failed += 1 }
+      case .remark(let text): notice(.remark(text))
+      }
+    }
+    return counts.withLock { $0 }
+  }
+
+  /// False when it failed, which was told.
+  private func take(
+    _ path: NameBytes, _ relative: NameBytes, _ identity: SourceIdentity,
+    _ body: (ManifestEntry, Int64) throws(TransferError) -> Void
+  ) throws(TransferError) -> Bool {
+    var (size, mtimeNs, found): (Int64, Int64, [Digest]) = (identity.size, identity.mtimeNs, [])
+    if !digests.isEmpty {
+      do throws(Failure) { (size, mtimeNs, found) = try content(path) } catch {
+        notice(.failed(path: path, error))
+        return false
+      }
+    }
+    do throws(TransferError) {
+      try body(
+        ManifestEntry(location: .relative(relative), path: relative, size: size, digests: found, line: 0), mtimeNs)
+      return true
+    } catch {
+      guard error.kind == .badList else { throw error }
+      notice(.failed(path: path, Failure(.sourceKind, error.cause)))
+      return false
+    }
+  }
+
+  /// Size, mtime and digests of one version of the file.
+  private func content(_ path: NameBytes) throws(Failure) -> (Int64, Int64, [Digest]) {
+    for _ in 0..<Self.patience {
+      let file = try SourceFile(path: path)
+      let whole = ByteRange(offset: 0, length: file.identity.size)
+      let found = try file.digests(of: whole, digests, .never)
+      guard file.identity.relation(to: try file.currentIdentity()) == .same else { continue }
+      let sorted = found.values.sorted { ManifestDigest.isStronger($0.algorithm, $1.algorithm) }
+      return (file.identity.size, file.identity.mtimeNs, sorted)
+    }
+    throw Failure(.sourceChanged, "it keeps changing while it is read")
+  }
+}

@@ -1,0 +1,48 @@
+import TransferModel
+
+/// The first and the last line of a manifest of ours in JSON lines: a manifest that was cut off is told from a whole
+/// one. Other manifests have neither.
+///
+///     {"manifest":"transfers.manifest/1"}
+///     {"path":"a/b.bam","size":123,"sha256":"…"}
+///     {"end":"transfers.manifest/1","files":1,"bytes":123}
+struct ManifestFrame {
+  static let schema = "transfers.manifest/1"
+
+  private var isOpen = false
+  private var isClosed = false
+  private var files: Int64 = 0
+  private var bytes: Int64 = 0
+  private var isFirst = true
+
+  /// Whether the line was one of the frame, and no entry.
+  mutating func takes(_ line: JSONValue) throws(ManifestFault) -> Bool {
+    defer { isFirst = false }
+    if isClosed { throw ManifestFault("something stands behind the end of the manifest", "remove it") }
+    if isFirst, case .string(let name)? = line["manifest"] {
+      guard name == Self.schema else {
+        throw ManifestFault("it is a manifest of the form \(ManifestFault.shown(name.utf8))", "use a newer transfers")
+      }
+      isOpen = true
+      return true
+    }
+    guard isOpen, line["end"] == .string(Self.schema) else { return false }
+    guard line["files"] == .int(files), line["bytes"] == .int(bytes) else {
+      throw ManifestFault(
+        "its end counts other files or bytes than are listed (\(files) files, \(bytes) bytes)",
+        "make the manifest again: lines are missing, or there are too many")
+    }
+    isClosed = true
+    return true
+  }
+
+  mutating func count(_ size: Int64?) {
+    files += 1
+    bytes += size ?? 0
+  }
+
+  func end() throws(ManifestFault) {
+    guard isOpen, !isClosed else { return }
+    throw ManifestFault("the manifest is cut off: its last line is missing", "copy it again")
+  }
+}

@@ -1,0 +1,153 @@
+public import TransferModel
+
+/// Writes a manifest, line by line. What it writes ``ManifestReader`` reads.
+public struct ManifestWriter: Sendable {
+  public enum Form: String, Sendable, CaseIterable {
+    /// JSON lines with a first and a last line, so that a manifest that was cut off is noticed.
+    case jsonl
+    /// A table with a header (RFC 4180).
+    case csv
+    /// As `sha256sum` and its kin write.
+    case sums
+    /// A path a line.
+    case list
+    /// A path and a NUL, as `find -print0` writes.
+    case list0
+  }
+
+  public let form: Form
+  public private(set) var files: Int64 = 0
+  /// Of the files whose size is known.
+  public private(set) var bytes: Int64 = 0
+
+  public init(_ form: Form) { self.form = form }
+
+  /// What stands before the first line.
+  public var beginning: [UInt8] {
+    switch form {
+    case .jsonl: Array("{\"manifest\":\"\(ManifestFrame.schema)\"}\n".utf8)
+    case .csv: Array("path,size,mtime,url,digest\r\n".utf8)
+    case .sums, .list, .list0: []
+    }
+  }
+
+  /// What stands behind the last line.
+  public var end: [UInt8] {
+    guard form == .jsonl else { return [] }
+    return Array("{\"end\":\"\(ManifestFrame.schema)\",\"files\":\(files),\"bytes\":\(bytes)}\n".utf8)
+  }
+
+  /// One line.
+  /// - Parameter mtimeNs: nanoseconds since 1970 UTC; nil when it is not known.
+  /// - Throws: `.badList` for what the form cannot say.
+  public mutating func line(_ entry: ManifestEntry, mtimeNs: Int64? = nil) throws(TransferError) -> [UInt8] {
+    let line = try text(entry, mtimeNs)
+    files += 1
+    bytes += entry.size ?? 0
+    return line
+  }
+
+  private func text(_ entry: ManifestEntry, _ mtimeNs: Int64?) throws(TransferError) -> [UInt8] {
+    if form == .list0 { return entry.path.bytes + [0] }
+    try checkName(entry)
+    switch form {
+    case .jsonl: return try json(entry, mtimeNs)
+    case .csv: return try table(entry, mtimeNs)
+    case .sums: return try sums(entry)
+    case .list, .list0: return try list(entry)
+    }
+  }
+
+  /// What nobody would read again is not written.
+  private func checkName(_ entry: ManifestEntry) throws(TransferError) {
+    do throws(ManifestFault) {
+      _ = try entry.path.bytes.withUnsafeBufferPointer { bytes throws(ManifestFault) in
+        try ManifestPath.read(UnsafeRawBufferPointer(bytes), hasEscapedLineEnds: form != .csv)
+      }
+    } catch {
+      throw TransferError(
+        .badList, "write manifest", entry.path, cause: error.cause, remedy: "\(error.remedy), or use --to list0")
+    }
+  }
+
+  // MARK: - Forms
+
+  private func json(_ entry: ManifestEntry, _ mtimeNs: Int64?) throws(TransferError) -> [UInt8] {
+    var members: [JSONValue.Member] = []
+    func add(_ name: String, _ value: JSONValue) { members.append(JSONValue.Member(name: name, value: value)) }
+    add("path", .string(String(decoding: entry.path.bytes, as: UTF8.self)))
+    if entry.path.utf8 == nil { add("path_b64", .string(base64(entry.path.bytes))) }
+    if let url = try url(entry) { add("url", .string(url)) }
+    if let size = entry.size { add("size", .int(size)) }
+    if let mtimeNs { add("mtime", .string(Self.time(mtimeNs))) }
+    for digest in entry.digests { add(digest.algorithm.rawValue, .string(hexText(digest.bytes))) }
+    return Array((JSONText.of(.object(members)) + "\n").utf8)
+  }
+
+  private func table(_ entry: ManifestEntry, _ mtimeNs: Int64?) throws(TransferError) -> [UInt8] {
+    let digests = entry.digests.map { "\($0.algorithm.rawValue):\(hexText($0.bytes))" }.joined(separator: ",")
+    let fields: [[UInt8]] = [
+      entry.path.bytes, Array((entry.size.map(String.init) ?? "").utf8),
+      Array((mtimeNs.map(Self.time) ?? "").utf8), Array((try url(entry) ?? "").utf8), Array(digests.utf8),
+    ]
+    return Array(fields.map(Self.quoted).joined(separator: [0x2C])) + [0x0D, 0x0A]
+  }
+
+  /// RFC 4180 section 2.
+  private static func quoted(_ field: [UInt8]) -> [UInt8] {
+    guard field.contains(where: { [0x22, 0x2C, 0x0A, 0x0D, 0x09].contains($0) }) || field.first == 0x20 else {
+      return field
+    }
+    return [0x22] + field.flatMap { $0 == 0x22 ? [0x22, 0x22] : [$0] } + [0x22]
+  }
+
+  private func sums(_ entry: ManifestEntry) throws(TransferError) -> [UInt8] {
+    let plain: Set<DigestAlgorithm> = [.sha512, .sha256, .sha1, .md5]
+    guard let digest = entry.digests.first(where: { plain.contains($0.algorithm) }) else {
+      throw Self.fault(entry, "has no digest that a checksum file can hold", "make the manifest with --digest sha256")
+    }
+    return Self.sum(hexText(digest.bytes), entry.path.bytes)
+  }
+
+  /// A line as `sha256sum` of GNU coreutils writes and reads it: a name with a backslash or the end of a line is
+  /// escaped, and a backslash in front says so. Source: GNU coreutils manual, "md5sum invocation".
+  public static func sum(_ digest: String, _ name: [UInt8]) -> [UInt8] {
+    let escapes: [UInt8: String] = [0x5C: #"\\"#, 0x0A: #"\n"#, 0x0D: #"\r"#]
+    let escaped = name.flatMap { escapes[$0].map { Array($0.utf8) } ?? [$0] }
+    return (escaped == name ? [] : [0x5C]) + Array("\(digest)  ".utf8) + escaped + [0x0A]
+  }
+
+  private func list(_ entry: ManifestEntry) throws(TransferError) -> [UInt8] {
+    let name = entry.path.bytes
+    guard !name.contains(where: { [0x09, 0x0A, 0x0D].contains($0) }) else {
+      throw Self.fault(entry, "has a tab or the end of a line in its name", "use --to jsonl or list0")
+    }
+    // A line that begins so is no path, to some who read it.
+    let isURL = name.withUnsafeBytes { ManifestURLReader.isAbsolute($0) }
+    let isSafe = name.first != 0x23 && name.first != 0x20 && !isURL
+    return (isSafe ? [] : [0x2E, 0x2F]) + name + [0x0A]
+  }
+
+  /// nil where the path says it.
+  private func url(_ entry: ManifestEntry) throws(TransferError) -> String? {
+    switch entry.location {
+    case .urls(let urls): return urls.first?.text
+    case .relative(let path) where path == entry.path: return nil
+    case .relative(let path):
+      guard let text = path.utf8 else { throw Self.fault(entry, "comes from a path that is not UTF-8", "rename it") }
+      return text
+    }
+  }
+
+  /// RFC 3339 with nanoseconds.
+  private static func time(_ ns: Int64) -> String {
+    let seconds = ns.floored(by: 1_000_000_000)
+    let rest = String(ns - seconds * 1_000_000_000)
+    let text = CivilTime(wallMs: seconds * 1_000).rfc3339.dropLast()
+    return "\(text).\(String(repeating: "0", count: 9 - rest.count))\(rest)Z"
+  }
+
+  private static func fault(_ entry: ManifestEntry, _ cause: String, _ remedy: String) -> TransferError {
+    TransferError(.badList, "write manifest", entry.path, cause: "this file \(cause)", remedy: remedy)
+  }
+}

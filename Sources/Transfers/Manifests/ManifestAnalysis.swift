@@ -1,0 +1,53 @@
+package import TransferModel
+import TransferProtocols
+
+/// What a manifest holds, and how it could be cut.
+package struct ManifestAnalysis: Sendable {
+  /// Files of some size: from `atLeast` bytes to the next class.
+  package struct SizeClass: Sendable {
+    package var atLeast: Int64
+    package var totals = ManifestTotals()
+  }
+
+  package var totals = ManifestTotals()
+  package var classes: [SizeClass]
+  package var largest: ManifestTool.ListedFile?
+  /// Files whose size is not said.
+  package var withoutSize: Int64 = 0
+  package var withoutDigest: Int64 = 0
+
+  /// 0, 1 byte, 4 KiB, 64 KiB, 1 MiB … 4 GiB, 64 GiB.
+  static let bounds: [Int64] = [0, 1, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20, 4 << 30, 64 << 30]
+
+  init() { classes = Self.bounds.map { SizeClass(atLeast: $0) } }
+
+  /// So many shards hold at most 250,000 files and 1 TiB each, as long as no file is larger: some hours of work for one
+  /// machine, and a ledger of less than 1 GiB.
+  package var shards: Int64 {
+    let byFiles = (totals.files + 249_999) / 250_000
+    let byBytes = totals.bytes >> 40 + 1
+    return min(max(byFiles, byBytes, 1), Int64(ManifestTool.shardCounts.upperBound))
+  }
+
+  mutating func take(_ entry: ManifestEntry) {
+    totals.files += 1
+    if entry.digests.isEmpty { withoutDigest += 1 }
+    guard let size = entry.size else { return withoutSize += 1 }
+    totals.bytes += size
+    let index = classes.lastIndex { $0.atLeast <= size } ?? 0
+    classes[index].totals.files += 1
+    classes[index].totals.bytes += size
+    if largest.map({ ($0.size ?? 0) < size }) ?? true {
+      largest = ManifestTool.ListedFile(path: entry.path, size: size, digest: entry.digests.first)
+    }
+  }
+}
+
+extension ManifestTool {
+  /// - Throws: `.noSource`, `.badList` for a manifest that cannot be read.
+  package func analyze(_ path: NameBytes?, _ format: ListFormat?) throws(TransferError) -> ManifestAnalysis {
+    var analysis = ManifestAnalysis()
+    try read(path, format) { entry throws(TransferError) in analysis.take(entry) }
+    return analysis
+  }
+}

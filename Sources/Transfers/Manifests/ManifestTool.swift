@@ -1,0 +1,121 @@
+import TransferEngine
+package import TransferModel
+import TransferProtocols
+
+/// How a manifest is written.
+package enum ManifestForm: String, Sendable, CaseIterable {
+  case jsonl, csv, sums, list, list0
+
+  var form: ManifestWriter.Form {
+    switch self {
+    case .jsonl: .jsonl
+    case .csv: .csv
+    case .sums: .sums
+    case .list: .list
+    case .list0: .list0
+    }
+  }
+}
+
+/// What a manifest lists.
+package struct ManifestTotals: Sendable, Hashable {
+  package var files: Int64 = 0
+  /// Of the files whose size it says.
+  package var bytes: Int64 = 0
+}
+
+/// Makes, compares and converts manifests. Needs no ledger; blocking; memory does not grow with their length.
+package struct ManifestTool: Sendable {
+  private let notice: @Sendable (Notice) -> Void
+
+  package init(notice: @escaping @Sendable (Notice) -> Void) { self.notice = notice }
+
+  /// Lists the files that sources hold.
+  /// - Parameters:
+  ///   - digests: what is computed of each, by the names of algorithms.
+  ///   - write: takes the text piece by piece.
+  /// - Throws: `.usage` for an unknown algorithm; `.noSource`, `.badList` as an `add`.
+  package func build(
+    _ sources: [NameBytes], list: FileList?, base: NameBytes?, rules: [PathRule], followsSymlinks: Bool,
+    digests: [String], _ form: ManifestForm, write: @escaping ([UInt8]) -> Void
+  ) throws(TransferError) -> SourceCounts {
+    let algorithms = try Self.algorithms(digests)
+    let selection = SourceSelection(
+      sources, list: list, base: base, rules: PathRules(rules), followsSymlinks: followsSymlinks)
+    let found = try selection.resolve()
+    let writer = Lock(ManifestWriter(form.form))
+    write(writer.withLock(\.beginning))
+    let counts = try ManifestScan(digests: algorithms, notice: notice).read(found) {
+      entry, mtimeNs throws(TransferError) in
+      write(try writer.withLock { writer throws(TransferError) in try writer.line(entry, mtimeNs: mtimeNs) })
+    }
+    write(writer.withLock(\.end))
+    return counts
+  }
+
+  private static func algorithms(_ names: [String]) throws(TransferError) -> Set<DigestAlgorithm> {
+    let known: [DigestAlgorithm] = [.sha256, .sha512, .sha1, .md5, .crc32c, .crc64nvme]
+    return Set(
+      try names.map { name throws(TransferError) in
+        guard let algorithm = known.first(where: { $0.rawValue == name.lowercased() }) else {
+          throw TransferError(
+            .usage, "read --digest", NameBytes(name), cause: "no such algorithm",
+            remedy: known.map(\.rawValue).joined(separator: ", "))
+        }
+        return algorithm
+      })
+  }
+
+  /// Writes a manifest in another form.
+  /// - Throws: `.noSource`, `.badList` for one that cannot be read, or that the form cannot hold.
+  package func convert(
+    _ path: NameBytes?, _ format: ListFormat?, to form: ManifestForm, write: ([UInt8]) -> Void
+  ) throws(TransferError) -> ManifestTotals {
+    var writer = ManifestWriter(form.form)
+    write(writer.beginning)
+    try read(path, format) { entry throws(TransferError) in write(try writer.line(entry)) }
+    write(writer.end)
+    return ManifestTotals(files: writer.files, bytes: writer.bytes)
+  }
+
+  /// Compares files below a folder with what the manifest says of them.
+  /// - Parameters:
+  ///   - readsContent: compares digests, too.
+  ///   - found: takes each path with what the manifest says and what was found.
+  /// - Throws: `.noSource`, `.badList` for a manifest that cannot be read.
+  package func check(
+    _ path: NameBytes?, _ format: ListFormat?, below folder: NameBytes, readsContent: Bool,
+    found: (ListedFile, Result<LocalFinding, Failure>) -> Void
+  ) throws(TransferError) -> VerifyResult {
+    var result = VerifyResult()
+    let root = AbsolutePath.of(folder)
+    try read(path, format) { entry throws(TransferError) in
+      let file = ListedFile(path: entry.path, size: entry.size, digest: readsContent ? entry.digests.first : nil)
+      let finding = Result { () throws(Failure) in
+        try KeptFile(root.appending(entry.path), below: root)
+          .compare(size: entry.size, digests: readsContent ? entry.digests : [])
+      }
+      result.count(finding)
+      found(file, finding)
+    }
+    return result
+  }
+
+  /// What a manifest says of one file.
+  package struct ListedFile: Sendable {
+    package var path: NameBytes
+    /// Bytes; nil when it is not said.
+    package var size: Int64?
+    /// The strongest that is compared.
+    package var digest: Digest?
+  }
+
+  /// A line of a checksum file.
+  package static func sumLine(_ digest: String, _ name: [UInt8]) -> [UInt8] { ManifestWriter.sum(digest, name) }
+
+  func read(
+    _ path: NameBytes?, _ format: ListFormat?, _ body: (ManifestEntry) throws(TransferError) -> Void
+  ) throws(TransferError) {
+    try ListedDownloads(path, format?.manifest, base: nil, notice: notice).readManifest(body)
+  }
+}

@@ -1,0 +1,131 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers manifest`: lists of files with their sizes and digests.
+struct ManifestCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "manifest", abstract: "Make, check, convert, measure and cut lists of files.",
+    subcommands: [
+      ManifestBuildCommand.self, ManifestCheckCommand.self, ManifestConvertCommand.self, ManifestAnalyzeCommand.self,
+      ManifestShardCommand.self,
+    ])
+}
+
+/// The manifest that a command reads.
+struct ManifestSource: ParsableArguments {
+  @Argument(help: ArgumentHelp("The manifest; - is standard input.", valueName: "manifest"), completion: .file())
+  var manifest: NameBytes
+
+  @Option(
+    help: ArgumentHelp(
+      "How it is written: sums, metalink, bagit, csv, jsonl or list (default: by its name and content).",
+      valueName: "form"))
+  var listFormat: ListFormat?
+
+  /// nil for standard input.
+  var path: NameBytes? { manifest == NameBytes("-") ? nil : manifest }
+}
+
+/// The manifest that a command writes.
+struct ManifestTarget: ParsableArguments {
+  @Option(
+    name: .customLong("to"),
+    help: ArgumentHelp(
+      "How it is written: jsonl, csv, sums (sha256sum -c), list, or list0 with NUL characters.", valueName: "form"))
+  var form = ManifestForm.jsonl
+
+  static func check(_ common: CommonOptions) throws {
+    if common.format != .table || common.columns != nil {
+      throw ValidationError("a manifest is a form of its own; leave out --format, --json and --columns, and see --to")
+    }
+  }
+}
+
+extension ManifestForm: ExpressibleByArgument {}
+
+/// `transfers manifest build`.
+struct ManifestBuildCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "build", abstract: "List files with their sizes and digests.",
+    discussion: """
+      Paths are relative to the folder that is named, or that all sources share (--base). Without --digest no file is read. \
+      The default form has a first and a last line, so that a manifest that was cut off is told from a whole one. Files \
+      that cannot be read are named on standard error, and the command ends with 3.
+
+      Examples:
+        transfers manifest build --digest sha256 /data/out -o out.jsonl
+        transfers manifest build --digest sha256 --to sums /data/out -o SHA256SUMS
+      """)
+
+  @Argument(help: ArgumentHelp("Files and folders.", valueName: "source"), completion: .file())
+  var sources: [NameBytes] = []
+  @OptionGroup(title: "Sources") var options: SourceOptions
+  @Option(
+    help: ArgumentHelp(
+      "Read each file and add its digest; repeatable: sha256, sha512, sha1, md5, crc32c, crc64nvme.",
+      valueName: "algorithm"))
+  var digest: [String] = []
+  @OptionGroup var target: ManifestTarget
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    try options.check(sources, hasDestination: true)
+    try ManifestTarget.check(common)
+  }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    try options.checkMissing(sources)
+    let list = options.list(sources)
+    let rules = try OrderedRules.read(context.parsed)
+    let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
+    let counts = try failing { () throws(TransferError) in
+      defer { reporter.finish() }
+      return try ManifestTool { reporter.notice($0) }.build(
+        list == nil ? sources : [], list: list, base: options.base, rules: rules,
+        followsSymlinks: options.followSymlinks, digests: digest, target.form
+      ) { [out = context.out] in out.write($0) }
+    }
+    context.out.markComplete()
+    if !common.quiet {
+      context.err.writeLine("\(Quantity.count(Int(counts.added), "file")), \(Quantity.bytes(counts.bytes))")
+    }
+    guard counts.failed > 0 else { return }
+    throw CommandFailure(
+      .partial, "\(Quantity.count(Int(counts.failed), "file")) could not be listed", remedy: "see the lines above")
+  }
+}
+
+/// `transfers manifest convert`.
+struct ManifestConvertCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "convert", abstract: "Write a manifest in another form.",
+    discussion: """
+      Reads checksum files, Metalink, bags, tables, JSON lines and lists.
+
+      Examples:
+        transfers manifest convert SHA256SUMS -o files.jsonl
+        transfers manifest convert files.jsonl --to list0 | transfers push --files-from0 - s3://bucket/in/
+      """)
+
+  @OptionGroup var source: ManifestSource
+  @OptionGroup var target: ManifestTarget
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws { try ManifestTarget.check(common) }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
+    let totals = try failing { () throws(TransferError) in
+      defer { reporter.finish() }
+      return try ManifestTool { reporter.notice($0) }.convert(source.path, source.listFormat, to: target.form) {
+        context.out.write($0)
+      }
+    }
+    context.out.markComplete()
+    if !common.quiet {
+      context.err.writeLine("\(Quantity.count(Int(totals.files), "file")), \(Quantity.bytes(totals.bytes))")
+    }
+  }
+}

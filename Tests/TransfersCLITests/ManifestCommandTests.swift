@@ -1,0 +1,132 @@
+import FoundationEssentials
+import Glibc
+import Testing
+import TransferModel
+
+@testable import TransfersCLI
+
+/// `transfers manifest`, on files of a folder.
+@Suite struct ManifestCommandTests {
+  private let program: BuiltProgram
+  private let tree: String
+  private let manifest: String
+
+  init() throws {
+    program = try BuiltProgram()
+    tree = program.folder.path + "/tree"
+    manifest = program.folder.path + "/m.jsonl"
+    for folder in ["", "/sub"] { #expect(mkdir(tree + folder, 0o700) == 0) }
+    for (name, size) in [("a", 100_000), ("b", 10), ("empty", 0), ("sub/c d", 5_000), ("sub/line\nend", 7)] {
+      try writeFile("\(tree)/\(name)", (0..<size).map { UInt8(truncatingIfNeeded: $0 * 7 + size) })
+    }
+  }
+
+  private func build(_ options: String...) throws -> BuiltProgram.Outcome {
+    try program.run((["manifest", "build", tree] + options).map { Array($0.utf8) })
+  }
+
+  private func check(_ options: String...) throws -> BuiltProgram.Outcome {
+    try program.run((["manifest", "check", manifest, "--folder", tree] + options).map { Array($0.utf8) })
+  }
+
+  private struct Document<Data: Decodable>: Decodable { var data: Data }
+  private struct Finding: Decodable { var path, finding: String }
+  private struct Size: Decodable { var files, bytes: Int64 }
+  private struct Shards: Decodable { var shards: [Size] }
+  private struct Analysis: Decodable {
+    var files, bytes, proposed_shards, without_digest: Int64
+    var largest_path: String
+    var sizes: [Size]
+  }
+
+  private func document<D: Decodable>(_ text: String, of type: D.Type) throws -> D {
+    try JSONDecoder().decode(Document<D>.self, from: Data(text.utf8)).data
+  }
+
+  @Test func aFolderIsListedAndCompared() throws {
+    let built = try build("--digest", "sha256", "-o", manifest)
+    #expect(built.code == 0 && built.err.contains("5 files, 102 KiB"), "\(built.err)")
+    let intact = try check()
+    #expect(intact.code == 0 && intact.out.contains("5 intact"), "\(intact.out)\(intact.err)")
+
+    // The same size, another byte; a file that is gone; one that is longer.
+    try writeFile(tree + "/b", Array("0123456789".utf8))
+    #expect(unlink(tree + "/empty") == 0)
+    try writeFile(tree + "/sub/c d", Array(repeating: 1, count: 5_001))
+    let outcome = try check("--json")
+    #expect(outcome.code == 8, "\(outcome.err)")
+    let rows = try document(outcome.out, of: [Finding].self)
+    #expect(
+      rows.map { "\($0.path) \($0.finding)" } == [
+        "b changed", "empty missing", "sub/c d changed",
+      ], "\(outcome.out)")
+    let quick = try check("--quick")
+    #expect(quick.code == 8 && quick.out.contains("3 intact, 1 changed, 1 missing"), "\(quick.out)")
+  }
+
+  /// What lies outside of the folder is not read, whatever the manifest or a link says.
+  @Test func nothingOutsideOfTheFolderIsRead() throws {
+    try writeFile(program.folder.path + "/secret", Array("x".utf8))
+    #expect(symlink(program.folder.path, tree + "/out") == 0)
+    try writeFile(manifest, Array("{\"path\":\"out/secret\",\"size\":1}\n".utf8))
+    let linked = try check()
+    #expect(linked.code != 0 && !linked.out.contains("1 intact"), "\(linked.code) \(linked.out)\(linked.err)")
+    for path in ["../secret", "/etc/passwd", "a/../../secret"] {
+      try writeFile(manifest, Array("{\"path\":\"\(path)\"}\n".utf8))
+      #expect(try check().code == 65)
+    }
+  }
+
+  @Test func checksumFilesAreThoseOfCoreutils() throws {
+    let built = try build("--digest", "sha256", "--to", "sums", "-o", program.folder.path + "/SHA256SUMS")
+    #expect(built.code == 0, "\(built.err)")
+    #expect(system("cd \(tree) && sha256sum --strict --quiet -c ../SHA256SUMS >/dev/null 2>&1") == 0)
+    let converted = try program.run("manifest", "convert", program.folder.path + "/SHA256SUMS", "--to", "list0")
+    #expect(converted.out.split(separator: "\0").map(String.init) == ["a", "b", "empty", "sub/c d", "sub/line\nend"])
+  }
+
+  @Test func filesThatCannotBeListedAreNamed() throws {
+    try writeFile(tree + "/esc\u{1B}[2J", [1])
+    let built = try build("-o", manifest)
+    #expect(
+      built.code == 3 && built.err.contains("control character") && !built.err.utf8.contains(0x1B), "\(built.err)")
+    #expect(try check().code == 0)
+    #expect(try build("--digest", "sha3").code == 64)
+    #expect(try build("--json").code == 64)
+    #expect(try program.run("manifest", "build", tree + "/nowhere").code == 66)
+  }
+
+  @Test func aManifestIsCutIntoPartsThatAreWhole() throws {
+    #expect(try build("-o", manifest).code == 0)
+    let parts = program.folder.path + "/parts"
+    let cut = try program.run("manifest", "shard", manifest, "--shards", "2", "--into", parts, "--json")
+    #expect(cut.code == 0, "\(cut.err)")
+    #expect(try document(cut.out, of: Shards.self).shards.map(\.bytes) == [100_000, 5_017], "\(cut.out)")
+    var paths: [String] = []
+    for name in ["shard-001.jsonl", "shard-002.jsonl"] {
+      let list = try program.run("manifest", "convert", "\(parts)/\(name)", "--to", "list0")
+      #expect(list.code == 0)
+      paths += list.out.split(separator: "\0").map(String.init)
+    }
+    #expect(paths.sorted() == ["a", "b", "empty", "sub/c d", "sub/line\nend"])
+    #expect(try program.run("manifest", "shard", manifest, "--shards", "2", "--into", parts).code == 64)
+
+    // A part that was cut off at a line, and a manifest that is: nothing of it is left.
+    let whole = try readText(parts + "/shard-002.jsonl").split(separator: "\n")
+    try writeFile(parts + "/shard-002.jsonl", Array(whole.dropLast().joined(separator: "\n").utf8 + [0x0A]))
+    let short = try program.run("manifest", "check", parts + "/shard-002.jsonl", "--folder", tree)
+    #expect(short.code == 65 && short.err.contains("cut off"), "\(short.err)")
+    let failed = try program.run(
+      "manifest", "shard", parts + "/shard-002.jsonl", "--shards", "2", "--into", parts + "-2")
+    #expect(failed.code == 65 && access(parts + "-2", F_OK) != 0, "\(failed.err)")
+  }
+
+  @Test func sizesAreCounted() throws {
+    #expect(try build("-o", manifest).code == 0)
+    let outcome = try program.run("manifest", "analyze", manifest, "--json")
+    let data = try document(outcome.out, of: Analysis.self)
+    #expect(data.files == 5 && data.bytes == 105_017 && data.proposed_shards == 1)
+    #expect(data.largest_path == "a" && data.without_digest == 5)
+    #expect(data.sizes.map(\.files) == [1, 2, 1, 1], "\(outcome.out)")
+  }
+}
