@@ -36,8 +36,8 @@ final class CredentialCache: Sendable {
   private let aheadMs: Int64
   private let state = Lock(State())
 
-  /// - Parameter aheadMs: how long before its end a credential is renewed, in milliseconds; at most half of the time for
-  ///   which it is valid.
+  /// - Parameter aheadMs: how long before its end a credential is renewed, in milliseconds; at most half of the time
+  ///   for which it is valid.
   init(_ clock: any TransferClock = SystemClock(), aheadMs: Int64) { (self.clock, self.aheadMs) = (clock, aheadMs) }
 
   /// Forgets what a server refused.

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Which way to its credential a profile names, in the order of botocore: a role, web identity, single sign-on, keys (of
-/// either file), `credential_process`.
+/// Which way to its credential a profile names, in the order of botocore: a role, web identity, single sign-on, keys
+/// (of either file), `credential_process`.
 /// Source: botocore 1.44.5, `create_credential_resolver` and `AssumeRoleProvider`.
 struct ProfileSource {
   /// A setting of a profile, from either file; nil when it is not there or empty.
