@@ -434,14 +434,14 @@ CREATE TABLE sent_body (
 -- What came of it.
 
 -- What is known of the object at the server, and of the local file of a download. The first receipt of a file is the
--- proof with which it was done; others follow when it is looked for later: the object is still there (`found`) or is
--- lost, the local file is intact, has changed or is missing.
+-- proof with which it was done; others follow when it is looked for later: the object is still there (`found`), is lost
+-- or is another one (`differs`), the local file is intact, has changed or is missing.
 CREATE TABLE receipt (
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   n INTEGER NOT NULL DEFAULT 1 CHECK (n >= 1),
   -- Of a later one; NULL in the proof.
-  finding TEXT CHECK (finding = 'found' OR finding = 'lost' OR finding = 'intact' OR finding = 'changed'
-    OR finding = 'missing'),
+  finding TEXT CHECK (finding = 'found' OR finding = 'lost' OR finding = 'differs' OR finding = 'intact'
+    OR finding = 'changed' OR finding = 'missing'),
   -- Bytes of the object, or of the local file as it was found.
   size INTEGER CHECK (size >= 0),
   -- The attempt whose answer says so; NULL for the word of a person, and for what was seen here.

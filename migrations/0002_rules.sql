@@ -284,11 +284,15 @@ WHEN NEW.reply_excerpt IS NOT NULL
     WHERE f.id = NEW.file_id AND b.origin_id IS NOT NULL)
   OR EXISTS (SELECT 1 FROM attempt WHERE id = NEW.id)
   OR (NEW.outcome = 'open' AND NEW.operation <> 'abort' AND NOT EXISTS (
-    SELECT 1 FROM file WHERE id = NEW.file_id AND state IN ('active', 'finishing') AND run_id = NEW.run_id))
+    SELECT 1 FROM file WHERE id = NEW.file_id AND (state IN ('active', 'finishing') AND run_id = NEW.run_id
+      -- What is done, and was not merged, can be asked about again.
+      OR state = 'done' AND NEW.chunk_id IS NULL AND (NEW.operation = 'verify' OR NEW.operation = 'probe')
+        AND EXISTS (SELECT 1 FROM batch WHERE id = file.batch_id AND origin_id IS NULL)
+        AND EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL))))
   OR (NEW.chunk_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM chunk WHERE id = NEW.chunk_id AND file_id = NEW.file_id AND (state = 'pending' OR NEW.outcome <> 'open')))
   OR (NEW.operation = 'abort' AND NEW.session_id IS NULL)
-BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file that its run works on and a pending chunk'); END;
+BEGIN SELECT RAISE(FAIL, 'an attempt begins open, for a file that its run works on and a pending chunk, or to ask about what is done'); END;
 CREATE TRIGGER attempt_once BEFORE INSERT ON attempt
 WHEN NEW.chunk_id IS NOT NULL AND EXISTS (SELECT 1 FROM attempt
     WHERE file_id = NEW.file_id AND operation = NEW.operation AND chunk_id = NEW.chunk_id AND n = NEW.n)

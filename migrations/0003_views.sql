@@ -377,7 +377,7 @@ FROM receipt;
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_receipts', 'file_id', 'INTEGER', '', 'Its file.'),
   ('v_receipts', 'n', 'INTEGER', '', '1 for the proof with which the file was done; what was found later follows.'),
-  ('v_receipts', 'finding', 'TEXT', '', 'stored; of the object found or lost; of the local file of a download intact, changed or missing.'),
+  ('v_receipts', 'finding', 'TEXT', '', 'stored; of the object found, lost or differs; of the local file of a download intact, changed or missing.'),
   ('v_receipts', 'size', 'INTEGER', 'bytes', 'Size of the object.'),
   ('v_receipts', 'attempt_id', 'INTEGER', '', 'The attempt whose answer says so; NULL for the word of a person, and for what was seen here.'),
   ('v_receipts', 'confirmed_by', 'TEXT', '', 'How it was confirmed: digest, etag, size or none.'),

@@ -163,7 +163,8 @@ def check_certificate(envelope, asked):
     require(len({one["leaf"] for one in files} & set(range(seal[0]))) == len(files), "receipts that are not in the log")
     counted = len(files), sum(one["bytes"] or 0 for one in files)
     require((said["files"].get("done", 0), said["bytes"]) == counted, "not as many files or bytes as it says")
-    print(f"ok: {len(files)} files arrived, {len(said['without_sha256'])} of them without a known SHA-256")
+    others = ", ".join(f"{said['files'].get(state, 0)} {state}" for state in ("failed", "cancelled"))
+    print(f"ok: {len(files)} files arrived, {len(said['without_sha256'])} of them without a known SHA-256; {others}")
 
 
 def check_seals(old, new, asked):

@@ -206,10 +206,11 @@ extension LedgerReader {
       """
     ),
     (
-      "I18 a file at rest has no open attempt",
+      "I18 a file at rest has no open attempt but a question about what is done",
       """
       SELECT f.id FROM attempt a JOIN file f ON f.id = a.file_id
       WHERE a.outcome = 'open' AND a.operation <> 'abort' AND f.state NOT IN ('active', 'finishing')
+        AND NOT (f.state = 'done' AND a.chunk_id IS NULL AND a.operation IN ('verify', 'probe'))
       """
     ),
     (

@@ -69,9 +69,12 @@ public struct SigningKey: Sendable {
 
   private static let secretMark = "PRIVATE+KEY+"
 
-  func sign(_ text: [UInt8]) -> [UInt8] {
+  func sign(_ text: [UInt8]) -> [UInt8] { text.withUnsafeBytes { sign($0) } }
+
+  func sign(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: Int(CDIGEST_ED25519_SIGNATURE))
-    precondition(cdigest_ed25519_sign(seed, text, text.count, &signature), "libcrypto refuses Ed25519")
+    let isSigned = cdigest_ed25519_sign(seed, bytes.baseAddress, bytes.count, &signature)
+    precondition(isSigned, "libcrypto refuses Ed25519")
     return signature
   }
 }

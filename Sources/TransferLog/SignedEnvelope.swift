@@ -20,12 +20,34 @@ public struct SignedEnvelope: Sendable, Hashable {
 
   /// The pre-authentication encoding: the protocol of DSSE, "Signature Definition".
   static func signed(_ payload: [UInt8], _ type: String) -> [UInt8] {
-    Array("DSSEv1 \(type.utf8.count) \(type) \(payload.count) ".utf8) + payload
+    opening(payload.count, type) + payload
+  }
+
+  /// Ahead of a payload of `length` bytes.
+  public static func opening(_ length: Int, _ type: String) -> [UInt8] {
+    Array("DSSEv1 \(type.utf8.count) \(type) \(length) ".utf8)
+  }
+
+  /// What stands before and behind the base64 of the payload, when these bytes, which begin with
+  /// ``opening(_:_:)``, are signed. Ed25519 reads them twice, so that they have to be there as a whole: a mapped file
+  /// is enough.
+  public static func frame(
+    signing bytes: UnsafeRawBufferPointer, type: String, with key: SigningKey
+  ) -> (before: String, behind: String) {
+    let keyID = "\(key.name)+\(NoteKey.hex(key.verifier.keyID))"
+    return frame(type: type, keyID: keyID, signature: key.sign(bytes))
+  }
+
+  private static func frame(type: String, keyID: String, signature: [UInt8]) -> (before: String, behind: String) {
+    (
+      #"{"payload":""#,
+      #"","payloadType":"\#(type)","signatures":[{"keyid":"\#(keyID)","sig":"\#(base64(signature))"}]}"# + "\n"
+    )
   }
 
   /// As it is kept and sent. The type has no character that JSON escapes.
   public var json: String {
-    #"{"payload":"\#(base64(payload))","payloadType":"\#(payloadType)","#
-      + #""signatures":[{"keyid":"\#(keyID)","sig":"\#(base64(signature))"}]}"# + "\n"
+    let frame = Self.frame(type: payloadType, keyID: keyID, signature: signature)
+    return frame.before + base64(payload) + frame.behind
   }
 }

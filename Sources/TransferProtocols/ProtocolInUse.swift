@@ -15,6 +15,8 @@ public struct ProtocolInUse: Sendable {
   private let listing: (any ListingProof)?
   private let aborts: (any AbortTargets)?
   private let estimate: (any RequestEstimate)?
+  /// nil where nobody can be asked about what is done.
+  public let laterQuestions: (any LaterQuestions)?
   public let findsOrphans: Bool
   public let plansLate: Bool
   public var hearsInterim: Bool { interim != nil }
@@ -32,6 +34,7 @@ public struct ProtocolInUse: Sendable {
     listing = base as? any ListingProof
     aborts = base as? any AbortTargets
     estimate = base as? any RequestEstimate
+    laterQuestions = base as? any LaterQuestions
     findsOrphans = base is any OrphanListing
     plansLate = latePlanning?.plansLate ?? false
   }

@@ -1,6 +1,8 @@
 public import TransferModel
 
-/// The statement of a certificate: in-toto Statement v1, whose subjects are the files with a known SHA-256.
+/// The text of a certificate: in-toto Statement v1, whose subjects are the files with a known SHA-256. It is written
+/// piece by piece, because it is as long as there are files: ``opening``, the subjects, ``middle``, the others,
+/// ``ending``, with commas between entries.
 public struct Certificate: Sendable {
   public static let payloadType = "application/vnd.in-toto+json"
   /// A name: nothing is found there. docs/receipts.md has what it means.
@@ -10,33 +12,32 @@ public struct Certificate: Sendable {
   private let seal: LedgerSeal
   private let filters: [String: Cell]
   private let provenMs: Int64
-  private var subjects: [FigureTree] = []
-  private var others: [FigureTree] = []
+  private let remote: RemoteProof?
 
-  public init(_ proof: LossProof, _ seal: LedgerSeal, filters: [String: Cell], provenMs: Int64) {
-    (self.proof, self.seal, self.filters, self.provenMs) = (proof, seal, filters, provenMs)
+  public init(
+    _ proof: LossProof, _ seal: LedgerSeal, filters: [String: Cell], provenMs: Int64, remote: RemoteProof? = nil
+  ) {
+    (self.proof, self.seal, self.filters, self.provenMs, self.remote) = (proof, seal, filters, provenMs, remote)
   }
 
-  /// A done file by its first receipt.
-  public mutating func add(_ receipt: ProvenReceipt) {
-    let facts = Self.facts(receipt)
-    guard let sha256 = receipt.stored.sha256 else { return others.append(.object([Self.name(receipt)] + facts)) }
-    subjects.append(
-      .object([
-        Self.name(receipt), Member("digest", .object([Member("sha256", .figure(.text(sha256)))])),
-        Member("annotations", .object(facts)),
-      ]))
+  public let opening = Array(#"{"_type":"https://in-toto.io/Statement/v1","subject":["#.utf8)
+  public let middle = Array(#"],"predicateType":"\#(predicateType)","predicate":{"without_sha256":["#.utf8)
+
+  public var ending: [UInt8] {
+    Array("],".utf8) + JSONWriter.bytes(.object(predicate)).dropFirst() + Array("}".utf8)
   }
 
-  public var files: Int { subjects.count + others.count }
-  public var undigested: Int { others.count }
-
-  public var statement: [UInt8] {
-    JSONWriter.bytes(
-      .object([
-        Member("_type", .figure(.text("https://in-toto.io/Statement/v1"))), Member("subject", .array(subjects)),
-        Member("predicateType", .figure(.text(Self.predicateType))), Member("predicate", .object(predicate)),
-      ]))
+  /// A done file by its first receipt, with what the newest says that was found since.
+  public func entry(_ receipt: ProvenReceipt, newest: ProvenReceipt?) -> (bytes: [UInt8], isSubject: Bool) {
+    let facts = Self.facts(receipt) + (newest.map { [Member("last_check", .object(Self.check($0)))] } ?? [])
+    guard let sha256 = receipt.stored.sha256 else {
+      return (JSONWriter.bytes(.object([Self.name(receipt)] + facts)), false)
+    }
+    let subject = [
+      Self.name(receipt), Member("digest", .object([Member("sha256", .figure(.text(sha256)))])),
+      Member("annotations", .object(facts)),
+    ]
+    return (JSONWriter.bytes(.object(subject)), true)
   }
 
   private typealias Member = FigureTree.Member
@@ -54,14 +55,23 @@ public struct Certificate: Sendable {
     ]
   }
 
+  private static func check(_ receipt: ProvenReceipt) -> [Member] {
+    [
+      Member("finding", .figure(Cell(receipt.stored.finding))),
+      Member("confirmed_by", .figure(.text(receipt.stored.receipt.confirmation))),
+      Member("recorded_at", .figure(Cell(time: receipt.stored.receipt.recordedMs))),
+      Member("leaf", .figure(.integer(receipt.index))),
+    ]
+  }
+
   private var predicate: [Member] {
     let states = proof.files.map { Member($0.key.rawValue, .figure(.integer(Int64($0.value)))) }
-    return [
+    let asked = remote.map { [Member("remote", FigureTree(LossProofFigures.remoteObject($0)))] } ?? []
+    return asked + [
       Member("proven_at", .figure(.time(provenMs))),
       Member("filters", .object(filters.map { Member($0.key, .figure($0.value)) })),
       Member("files", .object(states)), Member("bytes", .figure(.bytes(proof.bytes))),
-      Member("without_sha256", .array(others)), Member("checkpoint", .figure(.text(seal.note))),
-      Member("public_key", .figure(Cell(seal.publicKey))),
+      Member("checkpoint", .figure(.text(seal.note))), Member("public_key", .figure(Cell(seal.publicKey))),
     ]
   }
 }

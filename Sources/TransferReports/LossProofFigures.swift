@@ -1,17 +1,19 @@
-import TransferModel
+public import TransferModel
 
-/// What a no-loss proof found.
+/// What a no-loss proof found, and what the destinations said when they were asked.
 public struct LossProofFigures: Sendable {
   public let proof: LossProof
+  /// nil when they were not asked.
+  public let remote: RemoteProof?
 
-  public init(_ proof: LossProof) { self.proof = proof }
+  public init(_ proof: LossProof, remote: RemoteProof? = nil) { (self.proof, self.remote) = (proof, remote) }
 
   public static let form = ReportForm<LossProofFigures>(
     "transfers.prove/1", rows: "violations",
     [
       .words { $0.verdict },
       .facts([
-        .flag("ok") { $0.proof.holds },
+        .flag("ok") { $0.holds },
         .integer("files") { $0.proof.total },
         .integer("done") { $0.count(.done) },
         .integer("failed") { $0.count(.failed) },
@@ -19,6 +21,7 @@ public struct LossProofFigures: Sendable {
         .integer("superseded") { $0.count(.superseded) },
         .bytes("bytes") { $0.proof.bytes },
       ]),
+      .record("remote", "asked again", remoteColumns) { $0.remote },
       .table(
         "violations", nil,
         [
@@ -26,7 +29,33 @@ public struct LossProofFigures: Sendable {
           .text("detail", "Detail") { $0.detail }, .name("path", "Path") { $0.path },
         ]
       ) { $0.proof.violations },
+      .table(
+        "unproven", "not proven by their destinations",
+        [
+          .text("file", "File") { $0.file.description }, .text("outcome", "Outcome") { $0.outcome.rawValue },
+          .text("detail", "Detail") { $0.detail }, .name("path", "Path") { $0.path },
+        ]
+      ) { $0.remote?.doubts ?? [] },
     ])
+
+  private static let remoteColumns: [Column<RemoteProof>] = [
+    .integer("asked", "asked") { $0.asked },
+    .integer("by_digest", "proven by digest") { $0.proven[.digest] ?? 0 },
+    .integer("by_etag", "proven by etag") { $0.proven[.etag] ?? 0 },
+    .integer("by_size", "proven by size") { $0.proven[.size] ?? 0 },
+    .integer("different", "different") { $0.outcomes[.different] ?? 0 },
+    .integer("absent", "absent") { $0.outcomes[.absent] ?? 0 },
+    .integer("untold", "cannot tell") { $0.outcomes[.untold] ?? 0 },
+    .integer("replaced", "replaced by later uploads") { $0.replaced },
+    .integer("left", "not asked") { $0.left },
+  ]
+
+  static func remoteObject(_ remote: RemoteProof) -> FigureObject {
+    FigureObject(remoteColumns.map { ($0.heading.key, $0.cell(remote)) })
+  }
+
+  /// Also that every destination which was asked knows of its files.
+  public var holds: Bool { proof.holds && (remote?.isProven ?? true) }
 
   private func count(_ state: FileState) -> Int { proof.files[state] ?? 0 }
 

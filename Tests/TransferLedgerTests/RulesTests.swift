@@ -206,6 +206,19 @@ import Testing
     INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome)
     VALUES (zeroblob(16), 3, 1, 'verify', 1, 1, 0, 'open')
     """,
+    // What is done is asked about by a run that lives, and nothing else is done to it; what failed is not asked about.
+    """
+    INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome)
+    SELECT zeroblob(16), 1, max(id), 'finish', 9, 1, 0, 'open' FROM engine_run
+    """,
+    """
+    INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome)
+    SELECT zeroblob(16), 4, max(id), 'verify', 9, 1, 0, 'open' FROM engine_run
+    """,
+    """
+    INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome)
+    SELECT zeroblob(16), 1, min(id), 'verify', 9, 1, 0, 'open' FROM engine_run WHERE ended_at IS NOT NULL
+    """,
     """
     INSERT INTO attempt (uid, file_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at)
     VALUES (zeroblob(16), 2, 1, 'verify', 1, 1, 0, 'ok', 0)

@@ -40,6 +40,34 @@ import Testing
     #expect(access(path, F_OK) != 0)
   }
 
+  @Test func aShareOfAllFilesIsProven() throws {
+    #expect(try prove("--subset", "2/2").out.contains("1 file: 1 done"))
+    #expect(try prove("--subset", "1/2").code == 9)
+    #expect(try prove("--subset", "3/2").code == 64)
+    #expect(try prove("--subset", "2/2", "--json").out.contains(#""filters":{"subset":"2/2"}"#))
+  }
+
+  /// What was proven before is not the result of a proof that found a violation.
+  @Test func anEarlierCertificateIsSetAside() throws {
+    let path = program.folder.path + "/certificate.json"
+    #expect(try prove("-o", path).code == 0)
+    let added = try program.run("add", program.folder.path + "/f", "http://127.0.0.1:9/other/", "--store", store)
+    #expect(added.code == 0, "\(added.err)")
+    let broken = try prove("-o", path)
+    #expect(broken.code == 8 && broken.err.contains("is \"\(path).old\" now"), "\(broken.err)")
+    #expect(access(path, F_OK) != 0 && access(path + ".old", F_OK) == 0)
+  }
+
+  @Test func whatCannotBeAskedEndsWith3() throws {
+    let receiver = try RunningReceiver(in: program.folder)
+    defer { withExtendedLifetime(receiver) {} }
+    let pushed = try program.run("push", program.folder.path + "/f", "form+" + receiver.url + "/in/", "--store", store)
+    #expect(pushed.code == 0, "\(pushed.err)")
+    let asked = try prove("--remote", "b2")
+    #expect(asked.code == 3 && asked.out.contains("cannot tell"), "\(asked.out) \(asked.err)")
+    #expect(asked.err.contains("of 1 file of 1 the destination does not tell"), "\(asked.err)")
+  }
+
   @Test func aViolationEndsWith8AndLeavesNoCertificate() throws {
     let added = try program.run("add", program.folder.path + "/f", "http://127.0.0.1:9/other/", "--store", store)
     #expect(added.code == 0, "\(added.err)")

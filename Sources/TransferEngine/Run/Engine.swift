@@ -32,15 +32,7 @@ public struct Engine: Sendable {
   ///   `.storeFull` none is, when there was space for the last results within ``EngineConfiguration/diskWaitMs``.
   public func work(until stop: StopSignal) throws(TransferError) -> RunResult {
     let run = run
-    let recovery = try ledger.recover(run)
-    for (file, cause) in recovery.refused.sorted(by: { $0.key < $1.key }) {
-      observer.notice(.failed(path: try path(of: file), Failure(.engineBug, cause)))
-    }
-    if recovery.crashedAttempts + recovery.requeuedFiles + recovery.unknownFiles > 0 {
-      observer.notice(
-        .recovered(
-          attempts: recovery.crashedAttempts, files: recovery.requeuedFiles, unknown: recovery.unknownFiles))
-    }
+    let recovery = try recover()
     let loop = EngineLoop(engine: self)
     stop.onWish { loop.ask($0) }
     let mailbox = loop.mailbox
@@ -69,6 +61,21 @@ public struct Engine: Sendable {
       _ = try? ledger.write { tx in try tx.endRun(run, how: how, processorMs: clock.processorMs) }
       throw error
     }
+  }
+
+  /// Puts right what a dead run left, and tells of it.
+  @discardableResult
+  func recover() throws(TransferError) -> Recovery {
+    let recovery = try ledger.recover(run)
+    for (file, cause) in recovery.refused.sorted(by: { $0.key < $1.key }) {
+      observer.notice(.failed(path: try path(of: file), Failure(.engineBug, cause)))
+    }
+    if recovery.crashedAttempts + recovery.requeuedFiles + recovery.unknownFiles > 0 {
+      observer.notice(
+        .recovered(
+          attempts: recovery.crashedAttempts, files: recovery.requeuedFiles, unknown: recovery.unknownFiles))
+    }
+    return recovery
   }
 
   private func path(of file: FileID) throws(TransferError) -> NameBytes {

@@ -67,10 +67,11 @@ final class KeyLog {
 }
 
 /// Files without a name, which go with the process.
-enum Spooling {
+package enum Spooling {
   private static let folder = temporaryFolder()
 
-  static func open() throws(TransferError) -> UnsafeMutablePointer<FILE> {
+  /// A file without a name, which goes with the process.
+  package static func open() throws(TransferError) -> UnsafeMutablePointer<FILE> {
     let descriptor = folder.withCString { csys_open_unnamed($0) }
     guard descriptor >= 0, let stream = fdopen(descriptor, "w+") else { throw failure(errno) }
     setvbuf(stream, nil, _IOFBF, 256 << 10)
@@ -84,9 +85,12 @@ enum Spooling {
     return folders.first { folder in folder.withCString { access($0, W_OK | X_OK) } == 0 } ?? NameBytes(".")
   }
 
-  static func failure(_ code: Int32) -> TransferError {
+  package static func failure(
+    _ code: Int32, keeping what: String = "the list while it is checked",
+    remedy: String = "name another folder with TMPDIR; nothing was recorded"
+  ) -> TransferError {
     TransferError(
-      code == ENOSPC || code == EDQUOT ? .storeFull : .storeIO, "keep the list while it is checked in", folder,
-      cause: systemText(code), remedy: "name another folder with TMPDIR; nothing was recorded")
+      code == ENOSPC || code == EDQUOT ? .storeFull : .storeIO, "keep \(what) in", folder, cause: systemText(code),
+      remedy: remedy)
   }
 }

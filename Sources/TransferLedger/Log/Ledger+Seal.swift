@@ -9,19 +9,12 @@ extension Ledger {
   /// - Parameter withReceipts: so that it can prove them; costs 24 bytes of memory for each receipt.
   /// - Throws: `.storeCorrupt` for a log that does not say what its rows say: a signature would vouch for it.
   public func logProver(withReceipts: Bool) throws(TransferError) -> LogProver {
-    let (origin, tree, head, receipts) = try read { reader in
+    let path = path
+    return try read { reader in
       let problems = try reader.logFindings()
       if let first = problems.first { throw reader.damagedLog("\(first) (findings: \(problems.count))") }
-      let tree = try reader.logTree()
-      let receipts = withReceipts ? try reader.receiptPlaces(below: tree.size) : []
-      return (try reader.logOrigins().own, tree, try tree.head, receipts)
+      return try reader.logProver(ofLedger: path, withReceipts: withReceipts)
     }
-    let key = try LogKeyFile(ofLedger: path).key(named: origin)
-    let note = SignedNote(signing: Checkpoint(origin: origin, size: tree.size, head: head).text, with: key)
-    let seal = LedgerSeal(
-      origin: origin, leaves: tree.size, head: base64(head.bytes), note: note.description,
-      publicKey: key.verifier.description)
-    return LogProver(seal, head, tree, receipts, key: key)
   }
 
   /// Proves receipts by a seal that was kept, without making another: the log as it was then. Those that were recorded
@@ -96,6 +89,23 @@ extension Ledger {
 
   private func sealRefusal(_ cause: String) -> TransferError {
     TransferError(.usage, "compare with seal", cause: cause, remedy: "\"transfers store seal\" prints one")
+  }
+}
+
+extension LedgerReader {
+  /// As ``Ledger/logProver(withReceipts:)``, of the log as it is in this snapshot, whose comparison with its rows has
+  /// found nothing.
+  /// - Parameter path: of this ledger; its key is beside it.
+  public func logProver(ofLedger path: String, withReceipts: Bool) throws -> LogProver {
+    let (origin, tree) = (try logOrigins().own, try logTree())
+    let head = try tree.head
+    let key = try LogKeyFile(ofLedger: path).key(named: origin)
+    let note = SignedNote(signing: Checkpoint(origin: origin, size: tree.size, head: head).text, with: key)
+    let seal = LedgerSeal(
+      origin: origin, leaves: tree.size, head: base64(head.bytes), note: note.description,
+      publicKey: key.verifier.description)
+    let receipts = withReceipts ? try receiptPlaces(below: tree.size) : []
+    return LogProver(seal, head, tree, receipts, key: key)
   }
 }
 

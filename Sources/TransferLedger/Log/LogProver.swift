@@ -36,11 +36,20 @@ public final class LogProver {
     return ProvenReceipt(stored, index: index, leaf: bytes, proof: proof.description)
   }
 
-  /// A statement about this log, signed with its key, as a DSSE envelope in JSON.
-  public func envelope(of payload: [UInt8], type: String) throws(TransferError) -> String {
-    if let key { return SignedEnvelope(signing: payload, type: type, with: key).json }
-    throw TransferError(.bug, "sign a statement", cause: "the seal was kept")
+  /// What stands before and behind the payload of a DSSE envelope in JSON about this log, signed with its key. `signed`
+  /// gives the bytes that are signed, which begin with ``SignedEnvelope/opening(_:type:)``.
+  public func envelope(
+    type: String, _ signed: ((UnsafeRawBufferPointer) -> Void) throws -> Void
+  ) throws -> (before: String, behind: String) {
+    guard let key else { throw TransferError(.bug, "sign a statement", cause: "the seal was kept") }
+    var frame: (before: String, behind: String)?
+    try signed { frame = SignedEnvelope.frame(signing: $0, type: type, with: key) }
+    guard let frame else { throw TransferError(.bug, "sign a statement", cause: "there is none") }
+    return frame
   }
+
+  /// What DSSE signs begins with this, ahead of a payload of so many bytes.
+  public static func opening(_ length: Int, type: String) -> [UInt8] { SignedEnvelope.opening(length, type) }
 
   func consistency(from old: Checkpoint, _ reader: LedgerReader) throws -> SealConsistency {
     try look(reader) {

@@ -17,22 +17,6 @@ extension LedgerReader {
       """, filter, .integer(after), .int(share.count), .int(share.number - 1), .int(limit), row: Self.kept)
   }
 
-  /// The newest that was found of the local file of a download since it is done.
-  public func localFinding(of file: FileID) throws -> (finding: LocalFinding, atMs: Int64)? {
-    let found = try db.first(
-      """
-      SELECT finding, size, digest, recorded_at FROM receipt
-      WHERE file_id = ? AND finding IN ('intact', 'changed', 'missing') ORDER BY n DESC LIMIT 1
-      """, .id(file)
-    ) { row in
-      LocalFinding.Verdict(rawValue: row.text(0)).map { verdict in
-        let digest = row.textOrNil(2).flatMap(Digest.init(text:))
-        return (finding: LocalFinding(verdict, size: row.int64OrNil(1), digest: digest), atMs: row.int64(3))
-      }
-    }
-    return found ?? nil
-  }
-
   private static func kept(_ row: SQLRow) -> KeptDownload {
     let expected = storedExpectation(row.textOrNil(5))
     let proven = row.textOrNil(6).flatMap(Digest.init(text:))

@@ -70,8 +70,14 @@ extension LedgerReader {
     (
       .kept,
       """
-      SELECT f.id, f.path, 'was found ' || r.finding || ' later' FROM file f JOIN receipt r ON r.file_id = f.id
-      WHERE r.n = (SELECT max(n) FROM receipt WHERE file_id = f.id) AND r.finding IN ('lost', 'changed', 'missing')
+      SELECT f.id, f.path, iif(r.finding = 'differs', 'is another object now', 'was found ' || r.finding || ' later')
+      FROM file f JOIN receipt r ON r.file_id = f.id
+      WHERE r.n = (SELECT max(n) FROM receipt WHERE file_id = f.id)
+        AND r.finding IN ('lost', 'differs', 'changed', 'missing')
+        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1
+          AND g.generation > f.generation AND g.state = 'done')
+        AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
+          AND g.live IS NULL AND g.generation > f.generation AND g.state = 'done')
         AND {files} ORDER BY f.id LIMIT ?1
       """
     ),

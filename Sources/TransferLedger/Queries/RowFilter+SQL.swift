@@ -47,7 +47,8 @@ extension RowFilter {
     }
   }
 
-  /// Attempts are counted no further than the number that was asked for: a file may have a million of them.
+  /// Attempts are counted no further than the number that was asked for: a file may have a million of them. Two
+  /// questions are one term where a term of its own has the planner (3.40) sort the files of a batch.
   private static let owned = """
     (coalesce(?103, ?104) IS NULL OR +f.id IN (SELECT value FROM json_each(?103))
       OR EXISTS (SELECT 1 FROM json_each(?104) r
@@ -59,7 +60,7 @@ extension RowFilter {
     AND (?109 IS NULL OR EXISTS (SELECT 1 FROM json_each(CAST(?109 AS TEXT)) p WHERE CAST(f.path AS TEXT) GLOB p.value))
     AND (?120 IS NULL OR (SELECT x.direction FROM batch x WHERE x.id = f.batch_id) = ?120)
     AND (?121 IS NULL OR f.size >= ?121) AND (?122 IS NULL OR f.size <= ?122)
-    AND (?123 IS NULL OR f.finished_at - f.started_at > ?123)
+    AND iif(?128 IS NULL OR f.id % ?128 = ?129, ?123 IS NULL OR f.finished_at - f.started_at > ?123, 0)
     AND (?124 IS NULL OR (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?124 - 1))
       AND NOT EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?125))
     AND (NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
@@ -145,7 +146,7 @@ extension RowFilter {
     [
       direction.map { .text($0.rawValue) } ?? .null, .int(minSize), .int(maxSize), .int(slowerThanMs),
       .int(attemptCount?.lowerBound), .int(attemptCount?.upperBound), .flag(isUnverified),
-      placedBy.map { .text($0.rawValue) } ?? .null,
+      placedBy.map { .text($0.rawValue) } ?? .null, .int(share?.count), .int(share.map { $0.number - 1 }),
     ]
   }
 

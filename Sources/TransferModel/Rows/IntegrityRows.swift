@@ -48,5 +48,5 @@ public struct IntegrityCheck: Sendable, Hashable {
     (self.finding, self.files, self.oldestMs, self.newestMs) = (finding, files, oldestMs, newestMs)
   }
 
-  public var isContradiction: Bool { finding == "lost" || finding == "changed" || finding == "missing" }
+  public var isContradiction: Bool { ["lost", "differs", "changed", "missing"].contains(finding) }
 }

@@ -41,6 +41,8 @@ public struct RowFilter: Sendable, Hashable {
   public var isUnverified = false
   /// Without what people tidied away.
   public var leavesOutHidden = false
+  /// Only files of this share of all, by their numbers; nil for every file.
+  public var share: FileShare?
   /// For failures: only files that ended at this time or later, and unknown ones.
   public var finishedSinceMs: Int64?
 
@@ -81,7 +83,7 @@ public struct RowFilter: Sendable, Hashable {
   /// Whether anything is said about files that is not said of their batch.
   package var narrowsFiles: Bool {
     !states.isEmpty || isBackingOff || !errors.isEmpty || !paths.isEmpty || direction != nil || minSize != nil
-      || maxSize != nil || slowerThanMs != nil || attemptCount != nil || isUnverified
+      || maxSize != nil || slowerThanMs != nil || attemptCount != nil || isUnverified || share != nil
   }
 }
 

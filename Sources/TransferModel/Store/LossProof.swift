@@ -23,7 +23,7 @@ public struct LossProof: Sendable, Hashable {
     case won
     /// Each done file has its receipt, whose digests agree, and no other file has one.
     case receipt
-    /// Nothing that was seen later says that the content is gone or another.
+    /// Nothing that was seen later says that the content is gone or another, unless it was sent or fetched again since.
     case kept
     /// The log says what its rows say.
     case log

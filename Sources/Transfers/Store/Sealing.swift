@@ -59,11 +59,6 @@ package struct ReceiptProver {
   let ledger: Ledger
   package var seal: LedgerSeal { prover.seal }
 
-  /// A statement about the store, signed with its key, as a DSSE envelope in JSON.
-  package func envelope(of payload: [UInt8], type: String) throws(TransferError) -> String {
-    try prover.envelope(of: payload, type: type)
-  }
-
   fileprivate func consistency(
     with note: String
   ) throws(TransferError) -> (comparison: SealComparison, proof: SealConsistency?) {

@@ -61,10 +61,8 @@ extension StoreReader {
     try reader.events(filter, after: after, limit: limit)
   }
 
-  /// The newest that was found of the local file of a download since it is done.
-  package func localFinding(of file: FileID) throws -> (finding: LocalFinding, atMs: Int64)? {
-    try reader.localFinding(of: file)
-  }
+  /// The newest that was found of a file since it is done, at its destination or here; nil when nobody looked.
+  package func laterFinding(of file: FileID) throws -> LaterFinding? { try reader.laterFinding(of: file) }
 
   /// Files by number, after number `after`.
   package func files(_ filter: RowFilter, after: Int64, limit: Int) throws -> [FileRow] {

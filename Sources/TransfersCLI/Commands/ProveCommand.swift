@@ -3,6 +3,12 @@ import Transfers
 import TransferModel
 import TransferReports
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// `transfers prove`: that nothing was lost.
 struct ProveCommand: Command {
   static let configuration = CommandConfiguration(
@@ -11,8 +17,16 @@ struct ProveCommand: Command {
       Looks at every file of the selection, also at hidden ones, and at the whole log: each file is done, failed, cancelled \
       or superseded; the chunks of each cover it without gap and overlap; each chunk that is done names the attempt that \
       succeeded; each done file has its receipt, and nothing that was seen later speaks against it; receipts, requests \
-      and events are what was logged. What does not hold is listed, and the command ends with 8. The ledger is asked, \
-      not the servers. A failed file is not lost: it is counted; --state done leaves it out.
+      and events are what was logged. What does not hold is listed, and the command ends with 8. A failed file is not \
+      lost: it is counted; --state done leaves it out.
+
+      The ledger alone is asked. With --remote the destinations are asked again first, about each done file: S3, PUT and \
+      WebDAV by HEAD, tus and resumable uploads where the server still knows the upload, profiles by their step "verify"; \
+      of what was downloaded the local file is read. Proven is what has the digest, the ETag or at least the size that \
+      was confirmed. One that is absent, or different in size or digest, is a violation (8). Where the server does not \
+      tell, or there is no way to ask, the file is named, and the command ends with 3: cannot tell is neither absent nor \
+      proven. Each question is a request in the history, each answer a receipt of its file. The questions are a run of \
+      their own: while another engine owns the ledger, the command ends with 6. --subset 3/28 spreads all over nights.
 
       With -o FILE the file gets a certificate: an in-toto Statement in a DSSE envelope, signed with the ledger's key \
       (see "transfers store seal"). Its subjects are the done files with their SHA-256. tools/verify-receipt.py checks it \
@@ -21,9 +35,17 @@ struct ProveCommand: Command {
       Examples:
         transfers prove --batch nightly
         transfers prove --since 2026-10-01 --until 2026-11-01 -o october.json
+        transfers prove --remote --subset 3/28
       """)
 
   @OptionGroup(title: "Selection") var rows: SelectionOptions
+  @Flag(help: "Ask the destinations again about each done file, and read the local files of downloads.")
+  var remote = false
+  @Option(
+    help: ArgumentHelp(
+      "One of equal shares of all files, by their numbers: 3/28 is the third of 28. A share each night proves all.",
+      valueName: "k/n"))
+  var subset: FileShare?
   @OptionGroup var common: CommonOptions
 
   private var writesCertificate: Bool { common.output.map { $0 != NameBytes("-") } ?? false }
@@ -34,54 +56,125 @@ struct ProveCommand: Command {
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
-    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    let path = try common.storePath(context)
+    var ledger = try LedgerAccess.open(path, context)
     defer { ledger.close() }
-    let filter = try rows.filter(ledger, context).withHidden
-    let proof = try LedgerAccess.read(ledger) { try $0.lossProof(filter) }
+    var filter = try rows.filter(ledger, context).withHidden
+    filter.share = subset
+    var asked: RemoteProof?
+    if remote {
+      // The questions write; what is looked at afterwards has their answers.
+      ledger.close()
+      asked = try RemoteQuestions(common, context).ask(path, filter)
+      ledger = try LedgerAccess.open(path, context)
+    }
+    let (proof, certificate) = try prove(ledger, filter, asked, context)
     // A mistyped selection proves nothing.
     guard proof.total > 0 || !proof.holds else {
       throw CommandFailure(.empty, "prove: no file is selected", remedy: "transfers list files with the same words")
     }
-    let value = LossProofFigures(proof)
-    if writesCertificate {
-      if proof.holds { try writeCertificate(proof, ledger, filter, context) }
-      if !common.quiet || !proof.holds {
-        try common.print(value, store: StoreIdentity(ledger), filters: rows.filters, context.writing(to: context.err))
-      }
-    } else {
-      try common.print(value, store: StoreIdentity(ledger), filters: rows.filters, context)
+    try print(LossProofFigures(proof, remote: asked), ledger, context)
+    if let certificate, asked?.left ?? 0 == 0 {
+      try write(certificate, context)
+    } else if writesCertificate, let output = common.output {
+      setAside(output, context)
     }
-    guard !proof.holds else { return }
-    throw CommandFailure(
-      .mismatch,
-      "prove: \(Quantity.count(proof.violations.count, "violation")) in \(Quantity.count(proof.total, "file"))",
-      remedy: "transfers show FILE, transfers run for what is not finished, transfers store check for the log")
+    try judge(proof, asked)
   }
 
-  /// Of a seal that is made now: a file that ended meanwhile is not among those that were proven.
-  private func writeCertificate(
-    _ proof: LossProof, _ ledger: OpenStore, _ filter: RowFilter, _ context: Context
-  ) throws(CommandFailure) {
-    let prover = try failing { () throws(TransferError) in try ledger.receiptProver() }
-    var certificate = Certificate(proof, prover.seal, filters: rows.filters, provenMs: context.clock.wallMs)
-    var next: Int64? = 0
-    while let after = next {
-      let page = try LedgerAccess.read(ledger) { try $0.provenReceipts(filter, after: after, limit: 200, by: prover) }
-      for receipt in page.receipts where receipt.stored.number == 1 { certificate.add(receipt) }
-      next = page.last
+  private var filters: [String: Cell] {
+    rows.filters.merging(subset.map { ["subset": .text("\($0.number)/\($0.count)")] } ?? [:]) { $1 }
+  }
+
+  private func prove(
+    _ ledger: OpenStore, _ filter: RowFilter, _ asked: RemoteProof?, _ context: Context
+  ) throws(CommandFailure) -> (LossProof, SignedCertificate?) {
+    guard writesCertificate else { return (try LedgerAccess.read(ledger) { try $0.lossProof(filter) }, nil) }
+    return try failing { () throws(TransferError) in
+      try ledger.certified(filter, filters: filters, provenMs: context.clock.wallMs, remote: asked)
     }
-    guard certificate.files == proof.files[.done] ?? 0 else {
-      throw CommandFailure(
-        .error, "prove: files ended while the certificate was made", remedy: "prove again, or narrow the selection")
-    }
-    let envelope = try failing { () throws(TransferError) in
-      try prover.envelope(of: certificate.statement, type: Certificate.payloadType)
-    }
-    context.out.write(Array(envelope.utf8))
+  }
+
+  private func print(_ value: LossProofFigures, _ ledger: OpenStore, _ context: Context) throws(CommandFailure) {
+    let store = try StoreIdentity(ledger)
+    guard writesCertificate else { return try common.print(value, store: store, filters: filters, context) }
+    guard !common.quiet || !value.holds else { return }
+    try common.print(value, store: store, filters: filters, context.writing(to: context.err))
+  }
+
+  private func write(_ certificate: SignedCertificate, _ context: Context) throws(CommandFailure) {
+    try failing { () throws(TransferError) in try certificate.write { context.out.write($0) } }
     context.out.markComplete()
     if certificate.undigested > 0, !common.quiet {
       let count = Quantity.count(certificate.undigested, "file")
       context.err.writeLine("\(count) without a known SHA-256: in the certificate by the receipt only")
+    }
+  }
+
+  /// What an earlier proof wrote must not be taken for the result of this one.
+  private func setAside(_ output: NameBytes, _ context: Context) {
+    let old = NameBytes(output.bytes + Array(".old".utf8))
+    func path(_ name: NameBytes) -> [CChar] { name.bytes.map { CChar(bitPattern: $0) } + [0] }
+    guard isRegular(path(output)), rename(path(output), path(old)) == 0 else { return }
+    context.err.writeLine("no certificate was written; that of an earlier proof is \"\(old)\" now")
+  }
+
+  private func isRegular(_ path: [CChar]) -> Bool {
+    var facts = stat()
+    return lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
+  }
+
+  private func judge(_ proof: LossProof, _ asked: RemoteProof?) throws(CommandFailure) {
+    guard proof.holds else {
+      throw CommandFailure(
+        .mismatch,
+        "prove: \(Quantity.count(proof.violations.count, "violation")) in \(Quantity.count(proof.total, "file"))",
+        remedy: "transfers show FILE, transfers run for what is not finished, transfers store check for the log")
+    }
+    guard let asked, !asked.isProven else { return }
+    if let wrong = asked.outcomes[.different].map({ $0 + (asked.outcomes[.absent] ?? 0) }) ?? asked.outcomes[.absent],
+      wrong > 0
+    {
+      throw CommandFailure(
+        .mismatch, "prove: \(Quantity.count(wrong, "file")) absent or different", remedy: "transfers show FILE")
+    }
+    if let untold = asked.outcomes[.untold], untold > 0 {
+      throw CommandFailure(
+        .partial, "prove: of \(Quantity.count(untold, "file")) of \(asked.asked) the destination does not tell",
+        remedy: "the list says why; nothing speaks against the others")
+    }
+    throw CommandFailure(
+      .workLeft, "prove: stopped with \(Quantity.count(asked.left, "file")) not asked about",
+      remedy: "the same command again, or --subset k/n")
+  }
+}
+
+/// The part of `prove --remote` that asks: a run that signals can stop.
+private struct RemoteQuestions {
+  private let common: CommonOptions
+  private let context: Context
+
+  init(_ common: CommonOptions, _ context: Context) { (self.common, self.context) = (common, context) }
+
+  func ask(_ path: String, _ filter: RowFilter) throws(CommandFailure) -> RemoteProof {
+    let stop = StopSignal()
+    let err = context.err
+    let signals = context.signals ?? SignalWatch()
+    signals.handle { _, count in
+      guard stop.isHeard else { return false }
+      if count == 1 {
+        err.writeLine("stopping; the requests that are running are finished")
+        stop.drain()
+      } else {
+        stop.stopNow()
+      }
+      return true
+    }
+    let isQuiet = common.quiet
+    return try failing { () throws(TransferError) in
+      try TransferStore(at: path).proveRemotely(
+        filter, argv: RecordedArguments.masked(context.arguments),
+        notice: { if !isQuiet, let line = NoticeText.line($0) { err.writeLine(line) } }, stop: stop)
     }
   }
 }

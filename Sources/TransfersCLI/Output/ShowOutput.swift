@@ -44,15 +44,10 @@ struct ShownBatch: OutputValue {
 struct ShownFile: OutputValue {
   let row: FileRow
   let receipt: ReceiptRow?
-  /// What the newest `verify` found of the local file.
-  let verified: Verified?
+  /// What the newest `verify` or `prove --remote` found of it.
+  let verified: LaterFinding?
   let chunks: [ChunkRow]
   let attempts: [AttemptRow]
-
-  struct Verified: Sendable {
-    let finding: LocalFinding
-    let atMs: Int64
-  }
 
   init?(_ number: Int64, _ reader: StoreReader) throws {
     var filter = RowFilter()
@@ -60,7 +55,7 @@ struct ShownFile: OutputValue {
     guard let found = try reader.files(filter, after: 0, limit: 1).first else { return nil }
     row = found
     receipt = try reader.receipt(of: found.id)
-    verified = try reader.localFinding(of: found.id).map { Verified(finding: $0.finding, atMs: $0.atMs) }
+    verified = try reader.laterFinding(of: found.id)
     chunks = try reader.chunks(of: found.id, limit: ShowOutput.chunkLimit)
     attempts = try reader.newestAttempts(of: found.id, chunk: nil, limit: ShowOutput.attemptLimit)
   }
@@ -78,10 +73,12 @@ struct ShownFile: OutputValue {
       .table("attempts", "attempts", AttemptFigures.columns) { $0.attempts },
     ])
 
-  private static let verifiedColumns: [Column<Verified>] = [
-    .text("finding", "finding") { $0.finding.verdict.rawValue },
-    .bytes("size", "size") { $0.finding.size },
-    .text("digest", "digest") { $0.finding.digest?.description },
+  private static let verifiedColumns: [Column<LaterFinding>] = [
+    .text("finding", "finding") { $0.finding },
+    .text("confirmed_by", "confirmed_by") { $0.confirmation },
+    .bytes("size", "size") { $0.size },
+    .text("digest", "digest") { $0.digest },
+    .text("attempt", "attempt") { $0.attempt?.description },
     .time("recorded_at", "recorded_at") { $0.atMs },
   ]
 }

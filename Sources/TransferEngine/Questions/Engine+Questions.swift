@@ -1,0 +1,30 @@
+import TransferLedger
+public import TransferModel
+
+extension Engine {
+  /// Asks the destinations of the done uploads that the filter selects about each of them, many at a time. Blocks. Each
+  /// request has its attempt, which is durable before it is sent; what was found of a file is its next receipt, durable
+  /// when `told` hears of it, on the calling thread. No file is begun, and no session ended.
+  /// - Returns: how many are left unasked, because `stop` was asked for.
+  /// - Throws: as ``work(until:)``.
+  public func ask(
+    _ filter: RowFilter, until stop: StopSignal, told: (DoneUpload, QuestionEnd) -> Void
+  ) throws(TransferError) -> Int {
+    try recover()
+    let questions = Questions(engine: self, filter)
+    let mailbox = questions.mailbox
+    stop.onWish { mailbox.put(.stop($0)) }
+    ledger.retryCommits(CommitRetry(forMs: configuration.diskWaitMs) { _ in })
+    do throws(TransferError) {
+      let left = try questions.work(told)
+      let how = questions.stopped.map { $0 == .drain ? StopCause.drained : .interrupted }?.rawValue ?? "done"
+      _ = try ledger.write { tx in try tx.endRun(run, how: how, processorMs: clock.processorMs) }
+      try? ledger.addUpHistory(until: { stop.isAsked })
+      return left
+    } catch {
+      let how = "failed: \(error.kind.rawValue)"
+      _ = try? ledger.write { tx in try tx.endRun(run, how: how, processorMs: clock.processorMs) }
+      throw error
+    }
+  }
+}

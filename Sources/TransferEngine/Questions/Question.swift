@@ -1,0 +1,153 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// What became of a question about a file that is done.
+public enum QuestionEnd: Sendable, Hashable {
+  /// Recorded as a receipt of the file.
+  case found(RemoteFinding)
+  /// Nobody knows; in words.
+  case untold(String)
+  /// A later upload to the same key was done meanwhile: what is there is no word about this file.
+  case replaced
+}
+
+/// One file that is asked about, until its destination has told or nobody can tell. Used by the engine's thread.
+final class Question {
+  typealias Number = RequestNumbers.Number
+
+  let file: DoneUpload
+  let target: QuestionTarget
+  /// Of the request that is under way.
+  var step = StepRequest.verify
+  var attempt: AttemptID?
+  var context: RequestContext?
+  /// Attempts in a row without an answer that says anything, and those that were repeated at once.
+  private(set) var failures = 0
+  private var repairs = 0
+  private var wasRefreshed = false
+  /// When it may be asked, in milliseconds of the boot clock.
+  private(set) var dueMs: Int64 = 0
+
+  init(_ file: DoneUpload, _ target: QuestionTarget) { (self.file, self.target) = (file, target) }
+
+  var object: StoredObject {
+    let proto = target.resolved?.transferProtocol
+    let facts = FileFacts(uid: file.uid, key: file.key, size: file.size, mtimeMs: file.mtimeNs / 1_000_000)
+    let layout = (try? proto?.layout(size: file.size)) ?? ChunkLayout(whole: file.size)
+    var known = TransferFacts(file: facts, layout: layout)
+    known.session = file.session
+    (known.isPlanned, known.storedChunks, known.acked) = (true, layout.count, file.size)
+    known.learned = target.learned
+    return StoredObject(known, file.proof)
+  }
+
+  /// What is done about an answer that says nothing.
+  enum Turn {
+    case again(afterMs: Int64)
+    case givenUp
+  }
+
+  /// - Parameter budgetMs: what the host makes a retry wait in addition.
+  func failed(
+    _ failure: Failure, _ remedy: Remedy, _ policy: RetryPolicy, budgetMs: Int64, nowMs: Int64
+  ) -> Turn {
+    let turn = turn(failure, remedy, policy, budgetMs)
+    if case .again(let wait) = turn { dueMs = nowMs + wait }
+    return turn
+  }
+
+  private func turn(_ failure: Failure, _ remedy: Remedy, _ policy: RetryPolicy, _ budgetMs: Int64) -> Turn {
+    switch remedy {
+    case .repair, .elsewhere:
+      repairs += 1
+      return repairs <= FileMachine.repairLimit ? .again(afterMs: 0) : .givenUp
+    case .refreshCredential: return refreshed()
+    case .permanent where failure.code == .authRefused || failure.code == .authExpired: return refreshed()
+    case .retry, .probe, .sessionGone:
+      failures += 1
+      guard failures < policy.maxAttempts else { return .givenUp }
+      var dice = SystemRandomNumberGenerator()
+      let delay = policy.delayMs(
+        afterFailure: failures, isThrottled: remedy == .retry(isThrottled: true),
+        retryAfterMs: failure.retryAfterMs, using: &dice)
+      return .again(afterMs: delay + budgetMs)
+    case .permanent, .hold, .unknown, .makeParents: return .givenUp
+    }
+  }
+
+  /// Credentials are read again once.
+  private func refreshed() -> Turn {
+    guard !wasRefreshed, let credentials = target.resolved?.credentials, !credentials.label.isEmpty else {
+      return .givenUp
+    }
+    wasRefreshed = true
+    credentials.refresh()
+    return .again(afterMs: 0)
+  }
+}
+
+/// A batch whose destination is asked.
+final class QuestionTarget {
+  /// nil where it cannot be set up.
+  let resolved: ResolvedDestination?
+  let host: QuestionHost
+  var learned = LearnedFacts()
+  /// Why its files are not asked about any more.
+  private(set) var refusal: String?
+  private var refusalsInARow = 0
+
+  init(_ resolved: ResolvedDestination, _ host: QuestionHost) { (self.resolved, self.host) = (resolved, host) }
+
+  init(refused error: TransferError, _ host: QuestionHost) {
+    (resolved, self.host, refusal) = (nil, host, "\(error)")
+  }
+
+  /// Wrong credentials are those of all its files: a few refusals in a row are enough.
+  func ended(_ failure: Failure?) {
+    guard let failure, failure.code.blame == .auth else {
+      refusalsInARow = 0
+      return
+    }
+    refusalsInARow += 1
+    if refusalsInARow >= RefusalWatch.mostInARow { refusal = failure.message }
+  }
+}
+
+/// What a host may be asked now, and what waits for it.
+final class QuestionHost {
+  var gate: HostGate
+  private var ready: [Question] = []
+  private var delayed: [Question] = []
+
+  init(_ gate: HostGate) { self.gate = gate }
+
+  var waiting: Int { ready.count + delayed.count }
+
+  func add(_ question: Question, nowMs: Int64) {
+    if question.dueMs > nowMs { delayed.append(question) } else { ready.append(question) }
+  }
+
+  /// The next that may be asked.
+  func take(nowMs: Int64) -> Question? {
+    if delayed.contains(where: { $0.dueMs <= nowMs }) {
+      ready += delayed.filter { $0.dueMs <= nowMs }
+      delayed.removeAll { $0.dueMs <= nowMs }
+    }
+    guard !ready.isEmpty, gate.allowsAnother(nowMs: nowMs) else { return nil }
+    return ready.removeLast()
+  }
+
+  func takeAll() -> [Question] {
+    defer { (ready, delayed) = ([], []) }
+    return ready + delayed
+  }
+
+  /// Until something may be asked because of time; nil when time is not the reason.
+  func waitMs(nowMs: Int64) -> Int64? {
+    guard waiting > 0 else { return nil }
+    let opening = gate.opensAtMs(nowMs: nowMs)
+    if !ready.isEmpty { return opening.map { max(1, $0 - nowMs) } }
+    return delayed.map { max(1, max($0.dueMs, opening ?? nowMs) - nowMs) }.min()
+  }
+}

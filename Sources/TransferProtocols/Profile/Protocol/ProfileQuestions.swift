@@ -1,0 +1,68 @@
+public import TransferModel
+
+/// The step `verify` of the profile. What its requirements compare is what is proven; where they compare nothing,
+/// nothing is known, as with an answer that lacks what they ask for.
+extension ProfileProtocol: LaterQuestions {
+  /// Secrets that have expired are fetched first.
+  public func question(about object: StoredObject) -> StepRequest? {
+    guard wants(.verify, object.facts) else { return nil }
+    return object.facts.learned.discovered?[Self.refreshIsDue] != nil ? .discover : .verify
+  }
+
+  public func request(
+    _ question: StepRequest, about object: StoredObject, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest { try request(question, ended(object), known(object, context)) }
+
+  public func answer(
+    _ reply: TransferReply, to question: StepRequest, about object: StoredObject, _ context: RequestContext
+  ) -> ObjectAnswer {
+    if reply.isAnswered, question == .verify, [400, 403, 405, 501].contains(reply.status) { return .refused(reply) }
+    var context = known(object, context)
+    // It does not appear any more.
+    context.failures = max(context.failures, Self.mostLooks)
+    let meaning = interpret(reply, to: question, ended(object), context)
+    var answer = ObjectAnswer(meaning)
+    switch meaning.outcome {
+    case .settled where question == .discover: answer.outcome = .settled
+    case .finished(let proof): answer.outcome = found(reply, proof, object)
+    case .failed(let failure, .permanent) where failure.code == .integrityMismatch:
+      let proof = FileProof(confirmation: .none, requestID: reply.serverRequestID)
+      answer.outcome = .finding(RemoteFinding(.differs, proof, detail: failure.message))
+    case .absent where reply.isGone, .failed(_, .permanent) where reply.isGone:
+      answer.outcome = ObjectAnswer.absent(reply).outcome
+    default: break
+    }
+    return answer
+  }
+
+  private func found(_ reply: TransferReply, _ proof: FileProof, _ object: StoredObject) -> ObjectAnswer.Outcome {
+    guard proof.confirmation != .none, (200..<300).contains(reply.status) else {
+      return .untold("the server has it, and tells neither its size nor a digest that could be compared")
+    }
+    return .finding(
+      RemoteFinding(.found, proof, size: proof.confirmation == .size ? object.facts.file.size : nil))
+  }
+
+  /// With the marks of its last steps, and without what was proven then.
+  private func ended(_ object: StoredObject) -> TransferFacts {
+    var facts = object.facts
+    facts.session?.notes[SessionNotes.proved] = nil
+    for name in [finishName, saveName].compactMap({ $0 }) {
+      facts.session?.notes[SessionNotes.done(name)] = "1"
+      facts.session?.notes[SessionNotes.poll(name)] = nil
+    }
+    return facts
+  }
+
+  private func known(_ object: StoredObject, _ context: RequestContext) -> RequestContext {
+    var context = context
+    for digest in [object.proof.remoteDigest, object.proof.digest].compactMap({ $0 }) {
+      context.fileDigests[digest.algorithm] = digest
+    }
+    return context
+  }
+}
+
+extension TransferReply {
+  fileprivate var isGone: Bool { isAnswered && (status == 404 || status == 410) }
+}

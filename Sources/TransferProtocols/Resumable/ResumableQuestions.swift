@@ -1,0 +1,36 @@
+public import TransferModel
+
+/// HEAD of the finished upload where it had one; a file that went in one plain PUT is asked for under its own URL.
+extension ResumableProtocol: LaterQuestions {
+  public func question(about object: StoredObject) -> StepRequest? {
+    object.facts.uploadURL != nil || !settings.isPost ? .verify : nil
+  }
+
+  public func request(
+    _ question: StepRequest, about object: StoredObject, _ context: RequestContext
+  ) throws(Failure) -> TransferRequest {
+    guard object.facts.uploadURL != nil else { return try asked(object).request(context) }
+    return try request(.probe(marker: nil), object.facts, context)
+  }
+
+  public func answer(
+    _ reply: TransferReply, to question: StepRequest, about object: StoredObject, _ context: RequestContext
+  ) -> ObjectAnswer {
+    guard object.facts.uploadURL != nil else { return asked(object).answer(reply, object, context) }
+    if let failure = reply.transportFailure { return .lost(failure) }
+    switch reply.status {
+    case 200..<300:
+      guard let offset = StructuredField.integer(reply.field("upload-offset")) else {
+        return .untold("the server has the upload, and does not say how much of it")
+      }
+      return object.compared(
+        reply, size: offset, digests: ToldDigests.all(reply.fields, isWhole: false), etag: "")
+    case 404, 410:
+      return .untold("the server does not know the upload any more (\(reply.status)); the file may be there")
+    case 400, 403, 405, 501: return .refused(reply)
+    default: return ObjectAnswer(refused(reply, context))
+    }
+  }
+
+  private func asked(_ object: StoredObject) -> WebQuestion { WebQuestion(url: target(object.facts)) }
+}

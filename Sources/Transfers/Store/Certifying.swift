@@ -1,0 +1,80 @@
+import TransferLedger
+package import TransferModel
+package import TransferReports
+
+/// A certificate that is signed, as it is written.
+package struct SignedCertificate {
+  private let spool: CertificateSpool
+  private let frame: (before: String, behind: String)
+  /// Files in it without a known SHA-256.
+  package let undigested: Int
+
+  fileprivate init(_ spool: CertificateSpool, _ frame: (before: String, behind: String), undigested: Int) {
+    (self.spool, self.frame, self.undigested) = (spool, frame, undigested)
+  }
+
+  /// The envelope in pieces, in order.
+  package func write(_ take: ([UInt8]) -> Void) throws(TransferError) {
+    take(Array(frame.before.utf8))
+    try spool.forEachPiece { bytes throws(TransferError) in take(Array(base64(bytes).utf8)) }
+    take(Array(frame.behind.utf8))
+  }
+}
+
+extension OpenStore {
+  /// The no-loss proof of what the filter selects and, where it holds, the certificate of it: both of one and the same
+  /// look, in the memory of a page of receipts. Makes the store's key where there is none.
+  /// - Parameters:
+  ///   - filters: what was selected, in the words of the certificate.
+  ///   - provenMs: milliseconds since 1970 UTC.
+  ///   - remote: what the destinations said before.
+  package func certified(
+    _ filter: RowFilter, filters: [String: Cell], provenMs: Int64, remote: RemoteProof?
+  ) throws(TransferError) -> (proof: LossProof, certificate: SignedCertificate?) {
+    let path = path
+    return try read { reader in
+      let proof = try reader.lossProof(filter)
+      guard proof.holds, proof.total > 0 else { return (proof, nil) }
+      // The proof has compared the log with its rows.
+      let prover = try reader.reader.logProver(ofLedger: path, withReceipts: true)
+      let text = Certificate(proof, prover.seal, filters: filters, provenMs: provenMs, remote: remote)
+      let (statement, others) = (try CertificateSpool(), try CertificateSpool())
+      try statement.append(text.opening)
+      var (subjects, undigested): (Int, Int) = (0, 0)
+      try reader.reader.forEachProven(filter, by: prover) { receipt, newest in
+        let entry = text.entry(receipt, newest: newest)
+        let isFirst = (entry.isSubject ? subjects : undigested) == 0
+        try (entry.isSubject ? statement : others).append(isFirst ? entry.bytes : [0x2C] + entry.bytes)
+        if entry.isSubject { subjects += 1 } else { undigested += 1 }
+      }
+      guard subjects + undigested == proof.files[.done] ?? 0 else {
+        throw TransferError(
+          .bug, "certify", cause: "\(subjects + undigested) receipts of \(proof.files[.done] ?? 0) files")
+      }
+      try statement.append(text.middle)
+      try statement.append(others)
+      try statement.append(text.ending)
+      let frame = try prover.envelope(type: Certificate.payloadType) { sign in
+        try statement.withMapped(LogProver.opening(statement.length, type: Certificate.payloadType), sign)
+      }
+      return (proof, SignedCertificate(statement, frame, undigested: undigested))
+    }
+  }
+}
+
+extension LedgerReader {
+  /// The first receipt of each done file that the filter selects, and the newest where others followed.
+  fileprivate func forEachProven(
+    _ filter: RowFilter, by prover: LogProver, _ body: (ProvenReceipt, ProvenReceipt?) throws -> Void
+  ) throws {
+    var next: Int64? = 0
+    while let after = next {
+      let page = try provenReceipts(filter, after: after, limit: 200, by: prover)
+      for (index, receipt) in page.receipts.enumerated() where receipt.stored.number == 1 {
+        let later = page.receipts[(index + 1)...].prefix { $0.stored.number > 1 }
+        try body(receipt, later.last)
+      }
+      next = page.last
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import CurlTransport
+import TransferEngine
+import TransferLedger
+package import TransferModel
+
+extension TransferStore {
+  /// Asks the destinations again about each done upload that the filter selects, and compares the local files of
+  /// downloads as ``verify(_:_:repairs:found:)`` does. What was found of a file is its next receipt, durable on return;
+  /// of a file about which nothing is known only the question is recorded. A run of its own: each request has its
+  /// attempt.
+  /// - Throws: `.locked` when another engine owns the ledger; errors of the store.
+  package func proveRemotely(
+    _ filter: RowFilter, argv: [String], notice: @escaping @Sendable (Notice) -> Void, stop: StopSignal
+  ) throws(TransferError) -> RemoteProof {
+    var proof = RemoteProof()
+    try ask(filter, argv: argv, notice: notice, stop: stop, &proof)
+    guard !stop.isAsked else { return proof }
+    _ = try verify(filter, .all) { file, finding in proof.count(file, finding) }
+    return proof
+  }
+
+  private func ask(
+    _ filter: RowFilter, argv: [String], notice: @escaping @Sendable (Notice) -> Void, stop: StopSignal,
+    _ proof: inout RemoteProof
+  ) throws(TransferError) {
+    let clock = SteadyClock()
+    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
+    defer { ledger.close() }
+    let counts = try ledger.read { try $0.doneUploadCounts(filter) }
+    proof.replaced = counts.replaced
+    guard counts.standing > 0 else { return }
+    let run = try startRun(ledger, argv)
+    let configuration = EngineConfiguration.chosen
+    let resolver = CurlDestinations(connections: configuration.workers, hook: hook)
+    defer { resolver.stop() }
+    let engine = Engine(
+      ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
+      observer: EngineObserver(progress: nil, notice: notice))
+    proof.left = try engine.ask(filter, until: stop) { file, end in proof.count(file, end) }
+  }
+
+  private func startRun(_ ledger: Ledger, _ argv: [String]) throws(TransferError) -> RunID {
+    do throws(TransferError) {
+      return try ledger.startRun(Self.newRun(argv))
+    } catch {
+      guard error.kind == .locked else { throw error }
+      throw TransferError(
+        .locked, "ask destinations about", NameBytes(path), cause: error.cause,
+        remedy:
+          "its questions are recorded as requests of a run, and a ledger has one run at a time: \"transfers wait\", then again"
+      )
+    }
+  }
+}
+
+extension RemoteProof {
+  fileprivate mutating func count(_ file: DoneUpload, _ end: QuestionEnd) {
+    func doubt(_ outcome: Outcome, _ detail: String) {
+      count(Doubt(file: file.id, outcome, detail: detail, path: file.path))
+    }
+    switch end {
+    case .found(let finding):
+      switch finding.verdict {
+      case .found: count(finding.proof.confirmation)
+      case .lost: doubt(.absent, finding.detail)
+      case .differs: doubt(.different, finding.detail)
+      }
+    case .untold(let text): doubt(.untold, text)
+    case .replaced: replaced += 1
+    }
+  }
+
+  fileprivate mutating func count(_ file: KeptDownload, _ finding: Result<LocalFinding, Failure>) {
+    func doubt(_ outcome: Outcome, _ detail: String) {
+      count(Doubt(file: file.id, outcome, detail: detail, path: file.path))
+    }
+    switch finding {
+    case .success(let found):
+      switch found.verdict {
+      case .intact: count(found.digest != nil ? .digest : .size)
+      case .missing: doubt(.absent, "the local file is missing")
+      case .changed:
+        let size = found.size.map {
+          $0 == file.size ? "its content has changed" : "it has \($0) bytes, and not \(file.size)"
+        }
+        doubt(.different, size ?? "it has changed")
+      }
+    case .failure(let failure): doubt(.untold, failure.message)
+    }
+  }
+}

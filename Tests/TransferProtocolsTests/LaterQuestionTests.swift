@@ -1,0 +1,160 @@
+import HTTPTypes
+import Testing
+import TransferModel
+
+@testable import TransferProtocols
+
+/// What answers about files that are done say of them: proven, another one, gone, or nothing.
+@Suite struct LaterQuestionTests {
+  /// `hello`, as it was confirmed.
+  private func object(
+    _ algorithm: DigestAlgorithm = .crc64nvme, etag: String = "\"v1\"", session: SessionFacts? = nil
+  ) -> StoredObject {
+    let facts = Scene.facts { facts in
+      (facts.storedChunks, facts.acked, facts.isPlanned, facts.session) = (1, 5, true, session)
+    }
+    let digest = Scene.digest("hello", algorithm)
+    return StoredObject(facts, FileProof(confirmation: .digest, digest: digest, remoteDigest: digest, etag: etag))
+  }
+
+  private func words(_ answer: ObjectAnswer) -> String {
+    switch answer.outcome {
+    case .finding(let found): "\(found.verdict) \(found.proof.confirmation)"
+    case .settled: "settled"
+    case .untold: "untold"
+    case .failed(let failure, let remedy): "\(failure.code.rawValue) \(remedy)"
+    }
+  }
+
+  private func s3(_ status: Int, _ fields: (String, String)..., etag: String = "\"v1\"") throws -> String {
+    words(
+      try Scene.s3().answer(
+        Scene.reply(status, fields), to: .verify, about: object(etag: etag), Scene.context()))
+  }
+
+  private static func checksum(_ text: String) -> (String, String) {
+    ("x-amz-checksum-crc64nvme", base64(Scene.digest(text, .crc64nvme).bytes))
+  }
+
+  @Test func s3TellsByDigestETagOrSize() throws {
+    let size = ("content-length", "5")
+    #expect(try s3(200, size, Self.checksum("hello"), ("etag", "\"other\"")) == "found digest")
+    #expect(try s3(200, size, Self.checksum("hallo"), ("etag", "\"v1\"")) == "differs none")
+    #expect(try s3(200, ("content-length", "6"), Self.checksum("hello")) == "differs none")
+    #expect(try s3(200, size, ("etag", "\"v1\"")) == "found etag")
+    #expect(try s3(200, size, ("etag", "v1")) == "found etag")
+    #expect(try s3(200, size, ("etag", "\"other\"")) == "untold")
+    #expect(try s3(200, size, ("etag", "W/\"v1\"")) == "found size")
+    #expect(try s3(200, size, ("etag", "\"v1\""), etag: "") == "found size")
+    #expect(try s3(200, ("etag", "W/\"v1\"")) == "untold")
+    let composite = ("x-amz-checksum-type", "COMPOSITE")
+    #expect(try s3(200, size, Self.checksum("hallo"), composite) == "found size")
+  }
+
+  @Test func cannotTellIsNotAbsent() throws {
+    #expect(try s3(404) == "lost none")
+    #expect(try s3(403) == "untold")
+    #expect(try s3(405) == "untold")
+    #expect(try s3(503).hasSuffix("retry(isThrottled: true)"))
+    #expect(try s3(500).hasSuffix("retry(isThrottled: false)"))
+    let lost = try Scene.s3().answer(Scene.broken(), to: .verify, about: object(), Scene.context())
+    #expect(words(lost).hasSuffix("retry(isThrottled: false)"))
+  }
+
+  private func web(_ destination: String, _ status: Int, _ fields: (String, String)...) throws -> String {
+    let proto = try Scene.web(destination)
+    #expect(proto.question(about: object(.crc32c)) == .verify)
+    return words(
+      proto.answer(Scene.reply(status, fields), to: .verify, about: object(.crc32c), Scene.context(nil)))
+  }
+
+  @Test(arguments: ["http://h/in/", "dav+http://h/in/"]) func aWebServerIsAskedByHEAD(_ destination: String) throws {
+    let proto = try Scene.web(destination)
+    let request = try proto.request(.verify, about: object(.crc32c), Scene.context(nil))
+    #expect(request.method == .head && request.url == "http://h/k")
+    let crc = base64(Scene.digest("hello", .crc32c).bytes)
+    let size = ("content-length", "5")
+    #expect(try web(destination, 200, size, ("repr-digest", "crc32c=:\(crc):")) == "found digest")
+    #expect(try web(destination, 200, size, ("repr-digest", "crc32c=:AAAAAA==:")) == "differs none")
+    #expect(try web(destination, 200, size, ("etag", "\"v1\"")) == "found etag")
+    #expect(try web(destination, 200, ("content-length", "4"), ("etag", "\"v1\"")) == "differs none")
+    #expect(try web(destination, 200, ("content-length", "4"), ("content-encoding", "gzip")) == "untold")
+    #expect(try web(destination, 200, size, ("content-type", "text/html")) == "untold")
+    #expect(try web(destination, 404) == "lost none")
+    #expect(try web(destination, 410) == "lost none")
+    #expect(try web(destination, 403) == "untold")
+    #expect(try web(destination, 302).hasSuffix("permanent"))
+  }
+
+  @Test func whatHasNoWayToBeAskedIsNotAsked() throws {
+    #expect(try Scene.web("post+http://h/in/").question(about: object()) == nil)
+    let form = try AllProtocols.make(BatchSettings(destination: "form+http://h/in/"), credentialsRegion: nil)
+    #expect(ProtocolInUse(form).laterQuestions == nil)
+    let tus = try later("tus+http://h/files/")
+    #expect(tus.question(about: object()) == nil)
+    // As in a copy for auditors.
+    let hidden = SessionFacts(remoteID: "hidden:5", intendedAtMs: 0)
+    #expect(tus.question(about: object(session: hidden)) == nil)
+  }
+
+  private func later(_ destination: String) throws -> any LaterQuestions {
+    let proto = try AllProtocols.make(BatchSettings(destination: destination), credentialsRegion: nil)
+    return try #require(ProtocolInUse(proto).laterQuestions)
+  }
+
+  /// A finished upload that the server forgot may be a file that was moved to its place.
+  @Test(arguments: ["tus+http://h/files/", "resumable+http://h/files/"])
+  func anUploadIsAskedForByItsURL(_ destination: String) throws {
+    let proto = try later(destination)
+    let known = object(.crc32c, session: SessionFacts(remoteID: "http://h/files/u1", intendedAtMs: 0))
+    #expect(proto.question(about: known) == .verify)
+    let request = try proto.request(.verify, about: known, Scene.context(nil))
+    #expect(request.method == .head && request.url == "http://h/files/u1")
+    func answer(_ status: Int, _ fields: (String, String)...) -> String {
+      words(proto.answer(Scene.reply(status, fields), to: .verify, about: known, Scene.context(nil)))
+    }
+    #expect(answer(200, ("upload-offset", "5"), ("upload-length", "5")) == "found size")
+    #expect(answer(200, ("upload-offset", "4"), ("upload-length", "5")) == "differs none")
+    #expect(answer(200) == "untold")
+    #expect(answer(404) == "untold")
+    #expect(answer(410) == "untold")
+    #expect(answer(403) == "untold")
+  }
+
+  private func profile(_ require: String) throws -> ProfileProtocol {
+    try ProfileDriver.of(
+      """
+      steps:
+        chunk: {method: PUT, url: /x, body: {kind: raw}}
+        verify: {method: GET, url: /v, success: {require: [\(require)]}}
+      """
+    ).proto
+  }
+
+  private func verified(_ proto: ProfileProtocol, _ status: Int, _ body: String) -> String {
+    let context = Scene.context(.inputs([:]))
+    let reply = Scene.reply(status, [("content-type", "application/json")], body)
+    return words(proto.answer(reply, to: .verify, about: object(.crc32c, session: Self.session), context))
+  }
+
+  private static let session = SessionFacts(
+    remoteID: "s", intendedAtMs: 0, notes: [SessionNotes.proved: Confirmation.digest.rawValue])
+
+  /// What was proven when it was sent is no word about now.
+  @Test func aProfileTellsWhatItsVerifyCompares() throws {
+    let proto = try profile(#"{json: $.size, eq: "{{file.size}}"}"#)
+    #expect(proto.question(about: object(.crc32c, session: Self.session)) == .verify)
+    #expect(verified(proto, 200, #"{"size":5}"#) == "found size")
+    #expect(verified(proto, 200, #"{"size":6}"#) == "differs none")
+    #expect(verified(proto, 200, "{}") == "untold")
+    #expect(verified(proto, 404, "") == "lost none")
+    #expect(verified(proto, 403, "") == "untold")
+    let bare = try profile("")
+    #expect(verified(bare, 200, "{}") == "untold")
+  }
+
+  @Test func aProfileWithoutVerifyCannotBeAsked() throws {
+    let proto = try ProfileDriver.of("steps:\n  chunk: {method: PUT, url: /x, body: {kind: raw}}").proto
+    #expect(proto.question(about: object(.crc32c, session: Self.session)) == nil)
+  }
+}
