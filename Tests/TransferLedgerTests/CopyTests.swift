@@ -46,10 +46,9 @@ import TransferModel
   }
 
   /// What only the engine may use is in the copy that one goes on with, and in no byte of the one for people who look.
-  @Test func aSnapshotHoldsNoURLOfASession() throws {
-    try f.shell(
-      "UPDATE session SET state = 'open', remote_id = 'https://up.example/s3same-1', opened_at = 1 WHERE state = 'intended'"
-    )
+  @Test(arguments: ["https://up.example/s3same-1", "s3same-1"])
+  func aSnapshotHoldsNoNameOfASession(_ name: String) throws {
+    try f.shell("UPDATE session SET state = 'open', remote_id = '\(name)', opened_at = 1 WHERE state = 'intended'")
     try f.shell(
       "UPDATE session SET notes = '{\"s.url\":\"https://up.example/s3same-2\"}' WHERE ended_at IS NULL")
     try f.shell("UPDATE chunk SET remote = '{\"url\":\"https://up.example/s3same-3\"}' WHERE state <> 'pending'")
