@@ -23,6 +23,11 @@ extension LedgerReader {
     }
   }
 
+  /// The tables behind the views.
+  public func tableNames() throws -> [String] {
+    try db.rows("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") { $0.text(0) }
+  }
+
   /// What SQLite finds wrong with the file and its foreign keys, at most a hundred lines; empty when it is intact.
   public func integrityProblems() throws -> [String] {
     let damage = try db.rows("PRAGMA integrity_check(100)") { $0.text(0) }.filter { $0 != "ok" }

@@ -20,6 +20,9 @@ extension StoreReader {
   /// Every column of every public view, in the order of the views' own columns.
   package func viewColumns() throws -> [ViewColumnRow] { try reader.viewColumns() }
 
+  /// The tables behind the views.
+  package func tableNames() throws -> [String] { try reader.tableNames() }
+
   /// What SQLite finds wrong with the file and its foreign keys, at most a hundred lines; empty when it is intact.
   package func integrityProblems() throws -> [String] { try reader.integrityProblems() }
 

@@ -12,16 +12,34 @@ struct StoreSchemaCommand: Command {
       "documents" of the JSON form has the JSON Schema (draft 2020-12) of each document that a command prints with --json, by \
       the name that the document has under "schema". --columns leaves members out that a schema requires.
 
-      Example:
+      --datasette prints what Datasette (https://datasette.io, seen with 0.65) needs to show a ledger to people: titles, \
+      what each column means and its unit, facets, and queries with parameters. Give it a snapshot.
+
+      Examples:
         transfers store schema --json | jq '.data.documents["transfers.status/3"]' > status.schema.json
+        transfers store snapshot audit.db
+        transfers store schema --datasette --store audit.db -o datasette.yaml
+        datasette audit.db --metadata datasette.yaml
       """)
 
+  @Flag(help: "Print the metadata of Datasette for a file with the name of this ledger, as YAML.")
+  var datasette = false
   @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    guard datasette, common.format != .table || common.columns != nil else { return }
+    throw ValidationError("--datasette is YAML, a form of its own; leave out --format, --json and --columns")
+  }
 
   func execute(_ context: Context) throws(CommandFailure) {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
-    let rows = try LedgerAccess.read(ledger) { try $0.viewColumns() }
+    let (rows, tables) = try LedgerAccess.read(ledger) { (try $0.viewColumns(), try $0.tableNames()) }
+    guard !datasette else {
+      let name = NameBytes(ledger.path).lastComponent.description
+      context.out.write(DatasetteMetadata(database: name, views: rows, tables: tables).yaml)
+      return context.out.markComplete()
+    }
     try common.print(StoreSchemaOutput(views: rows), store: StoreIdentity(ledger), context)
   }
 }
