@@ -54,7 +54,7 @@ public final class HTTPServer: Sendable {
   }
 
   private func acceptAll() {
-    while let accepted = socket.accept() {
+    while let accepted = socket.nextConnection() {
       let number = live.withLock { live -> Int64? in
         guard live.sockets.count < limits.connections else { return nil }
         live.accepted += 1

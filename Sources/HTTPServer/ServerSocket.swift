@@ -14,8 +14,14 @@ final class ServerSocket: Sendable {
   private let path: NameBytes?
   /// The socket file that is ours: another server may have taken the name since.
   private let file: FileIdentity?
+  private let isStopped = Lock(false)
+  private let accepting: @Sendable (Int32) -> Int32
 
-  init(_ address: ListenAddress) throws(TransferError) {
+  /// `accepting` takes the next connection of a socket as accept(2) does.
+  init(
+    _ address: ListenAddress, accepting: @escaping @Sendable (Int32) -> Int32 = { accept($0, nil, nil) }
+  ) throws(TransferError) {
+    self.accepting = accepting
     switch address {
     case .tcp(let host, let port):
       (descriptor, path, file) = (try Self.open(host.contains(":") ? AF_INET6 : AF_INET, host), nil, nil)
@@ -44,25 +50,26 @@ final class ServerSocket: Sendable {
     if let path, let file, file == Self.identity(path) { _ = path.withCString { unlink($0) } }
   }
 
-  /// Waits for a connection; nil when the socket was shut down.
-  func accept() -> Int32? {
-    while true {
-      let accepted = systemAccept(descriptor)
+  /// Waits for a connection; nil after ``stop()``. Every error passes: those of the network belong to one connection
+  /// (Linux hands them on: accept(2)), and descriptors come back when connections end; until then new ones wait in the
+  /// backlog.
+  func nextConnection() -> Int32? {
+    while !isStopped.withLock(\.self) {
+      let accepted = accepting(descriptor)
       if accepted >= 0 {
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         return accepted
       }
-      switch errno {
-      case EINTR, ECONNABORTED: continue
-      // Descriptors come back when connections end; until then new ones wait in the backlog.
-      case EMFILE, ENFILE, ENOBUFS, ENOMEM: poll(nil, 0, 20)
-      default: return nil
-      }
+      if errno != EINTR, errno != ECONNABORTED { poll(nil, 0, 20) }
     }
+    return nil
   }
 
-  /// Wakes ``accept()`` for good.
-  func stop() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+  /// Wakes ``nextConnection()`` for good.
+  func stop() {
+    isStopped.withLock { $0 = true }
+    _ = shutdown(descriptor, Int32(SHUT_RDWR))
+  }
 
   private static func open(_ family: Int32, _ subject: String) throws(TransferError) -> Int32 {
     #if canImport(Glibc)
@@ -159,8 +166,6 @@ extension NameBytes {
     (bytes + [0]).withUnsafeBytes { body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }
 }
-
-private func systemAccept(_ socket: Int32) -> Int32 { accept(socket, nil, nil) }
 
 private func systemBind(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
   bind(socket, address, length)

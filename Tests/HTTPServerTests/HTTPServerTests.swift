@@ -57,6 +57,23 @@ import TransferModel
     #expect(said.contains("Connection: close\r\n"))
   }
 
+  /// Linux hands errors of the network to accept(), and they come and go.
+  @Test func anErrorOfAcceptEndsNothing() throws {
+    let errors = Lock([EMFILE, EPERM, ENETDOWN, EPROTO, ECONNABORTED, EINTR])
+    let socket = try ServerSocket(.tcp(host: "127.0.0.1", port: 0)) { descriptor in
+      guard let error = errors.withLock({ $0.popLast() }) else { return accept(descriptor, nil, nil) }
+      errno = error
+      return -1
+    }
+    let client = try RawClient(port: socket.port)
+    let accepted = try #require(socket.nextConnection())
+    #expect(errors.withLock(\.self).isEmpty)
+    close(accepted)
+    client.finish()
+    socket.stop()
+    #expect(socket.nextConnection() == nil)
+  }
+
   @Test func aHeadOfMoreThan16KiBIsRefused() throws {
     let long = "GET / HTTP/1.1\r\nHost: h\r\nX: \(String(repeating: "x", count: 40_000))\r\n\r\n"
     #expect(status(try answer(to: long)) == "431")
