@@ -14,7 +14,8 @@ public final class Ledger: Sendable {
 
   /// What belongs to a ledger: these follow its path.
   public static let fileSuffixes = [
-    "", "-wal", "-shm", "-journal", ".lock", ".gate", ".watermark", ".sending", ".reserve", ".key",
+    "", "-wal", "-shm", "-journal", ".lock", ".gate", ".watermark", ".sending", ".inflight", ".reserve",
+    ".key",
   ]
 
   /// Absolute.
@@ -133,6 +134,9 @@ public final class Ledger: Sendable {
   /// For an engine that has recovered what was left: a new journal of what its requests read. nil where it cannot be
   /// made.
   public func sendingJournal() -> SendingJournal? { SendingJournal(path: SendingJournal.path(ofLedger: path)) }
+
+  /// For an engine: where it tells others how much is out. nil where that cannot be made.
+  public func inFlightFile(_ run: RunID) -> InFlightFile? { InFlightFile(path: InFlightFile.path(ofLedger: path), run) }
 
   /// Ends the wait of ``retryCommits(_:)``: what cannot be committed now fails. Any thread.
   public func stopRetrying() { writer?.stopRetrying() }

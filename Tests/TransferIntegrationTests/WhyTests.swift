@@ -66,6 +66,6 @@ import TransferReports
   }
 
   private func why(_ scene: ConformanceScene, _ subject: WhySubject) throws -> WhyFigures {
-    try #require(try scene.look { try StoreReader(reader: $0).why(subject, scene.clock) })
+    try #require(try scene.look { try StoreReader(reader: $0, path: "").why(subject, scene.clock) })
   }
 }

@@ -61,6 +61,40 @@ import TransferModel
     #expect(try running.wait().code == 0)
   }
 
+  /// One body of 3 MiB: until its answer nothing is acknowledged.
+  @Test func othersSeeWhatIsInFlight() throws {
+    let running = try engine()
+    let (sent, status) = try statusWithBytesInFlight()
+    #expect(sent >= 100_000 && sent <= 3 << 20)
+    #expect(status.contains("\"bytes_acked\":0,\"bytes_in_flight\":\(sent),\"next_due_at\""), "\(status)")
+    #expect(status.ranges(of: "\"bytes_in_flight\":\(sent),").count == 2, "of all files, and of the file")
+    #expect(try run("top --once").out.contains(" in flight\n"))
+    try server.release("body")
+    #expect(try running.wait().code == 0)
+    #expect(try run("status --json").out.contains("\"bytes_acked\":\(3 << 20),\"bytes_in_flight\":0,"))
+  }
+
+  @Test func aDeadEngineHasNothingInFlight() throws {
+    let running = try engine()
+    _ = try statusWithBytesInFlight()
+    running.signal(SIGKILL)
+    _ = try running.wait()
+    let status = try run("status --json").out
+    #expect(status.contains("\"bytes_in_flight\":0,\"next_due_at\""), "\(status)")
+    #expect(try !run("top --once").out.contains("in flight"))
+  }
+
+  /// Told once a second; asked until it comes.
+  private func statusWithBytesInFlight() throws -> (bytes: Int64, status: String) {
+    let end = time(nil) + 60
+    while time(nil) < end {
+      let status = try run("status --json").out
+      let found = status.firstMatch(of: /"bytes_in_flight":([0-9]+),"next_due_at"/).flatMap { Int64($0.1) }
+      if let found, found > 0 { return (found, status) }
+    }
+    throw SystemFailure("wait for bytes in flight")
+  }
+
   @Test func aDeadEngineLosesItsFilesToTheVerb() throws {
     let running = try engine()
     running.signal(SIGKILL)

@@ -14,7 +14,7 @@ import Transfers
       destination: "", key: NameBytes("k"), size: size, state: state, cause: state == "failed" ? "http.413" : nil,
       message: nil, attempts: 1, bytesAcked: acked, bytesReused: 0, bytesTransferred: 0, bytesTransferredAtMost: 0,
       confirmedBy: nil, digest: nil, startedMs: nil, finishedMs: nil)
-    return TopReading.Row(file: row, chunks: [])
+    return TopReading.Row(live: LiveFile(row), chunks: [])
   }
 
   private func reading(_ rows: [TopReading.Row]) -> TopReading {
@@ -62,6 +62,18 @@ import Transfers
     for order in TopState.Order.allCases {
       #expect(frame(rows, TopState(order: order)).contains { $0.contains("f3 ") })
     }
+  }
+
+  @Test(arguments: [(false, "████▒▒▒▒▁▁▁▁▁▁▁▁"), (true, "####>>>>........")])
+  func aFileInOnePieceHasABarInTwoTones(_ isASCII: Bool, _ bar: String) {
+    let row = TopReading.Row(live: LiveFile(file(1, state: "active", acked: 25).file, bytesInFlight: 25), chunks: [])
+    let line = frame([row], isASCII: isASCII).first { $0.hasPrefix("> f1") }
+    #expect(line?.contains(bar) == true && line?.contains("50 / 100 B") == true, "\(line ?? "")")
+  }
+
+  @Test(arguments: [(100, 30, 90, 70), (100, 30, -5, 0), (100, 120, 5, 0), (100, -20, 500, 100), (0, 0, 9, 0)])
+  func neverMoreIsInFlightThanIsLeft(_ size: Int64, _ acked: Int64, _ out: Int64, _ expected: Int64) {
+    #expect(LiveFile(file(1, size: size, acked: acked).file, bytesInFlight: out).bytesInFlight == expected)
   }
 
   @Test func rowsThatDoNotFitAreCountedAndTheChosenOneIsShown() {
@@ -134,10 +146,10 @@ import Transfers
     }
     let row = file(1, size: 100, acked: 50).file
     let states = ["done", "in_flight", "waiting", "failed", "pending"]
-    #expect(TopMap.text(chunks(states), row, columns: 16, isASCII: true) == "#>~!.")
-    #expect(TopMap.text(chunks(states), row, columns: 16, isASCII: false) == "█▒~!▁")
+    #expect(TopMap.text(chunks(states), LiveFile(row), columns: 16, isASCII: true) == "#>~!.")
+    #expect(TopMap.text(chunks(states), LiveFile(row), columns: 16, isASCII: false) == "█▒~!▁")
     #expect(
-      TopMap.text(chunks(Array(repeating: "done", count: 2000) + ["failed"]), row, columns: 4, isASCII: true) == "###!")
-    #expect(TopMap.text([], row, columns: 4, isASCII: true) == "##..")
+      TopMap.text(chunks(Array(repeating: "done", count: 2000) + ["failed"]), LiveFile(row), columns: 4, isASCII: true) == "###!")
+    #expect(TopMap.text([], LiveFile(row), columns: 4, isASCII: true) == "##..")
   }
 }

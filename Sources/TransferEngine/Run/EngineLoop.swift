@@ -40,6 +40,7 @@ final class EngineLoop: @unchecked Sendable {
   private let shutdown: Shutdown
   private let heartbeat: Heartbeat
   private let reporter: ProgressReporter
+  private let inFlight: InFlightNotes
 
   init(engine: Engine) {
     self.engine = engine
@@ -89,6 +90,7 @@ final class EngineLoop: @unchecked Sendable {
     reporter = ProgressReporter(
       engine, mailbox, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,
       requests: requests)
+    inFlight = InFlightNotes(engine, requests: requests)
   }
 
   /// Takes a wish from any thread. What ends for it is heard of after the wish.
@@ -102,6 +104,7 @@ final class EngineLoop: @unchecked Sendable {
     defer {
       mailbox.close()
       local.end()
+      inFlight.end()
       pool.stop()
     }
     try tally.countAtStart()
@@ -176,6 +179,7 @@ final class EngineLoop: @unchecked Sendable {
     if let dead = closed.allThatIsLeft() { shutdown.giveUp(on: dead) }
     if stop.isStopping { shutdown.goOn() }
     heartbeat.beatIfDue()
+    inFlight.noteIfDue()
     reporter.report(force: false)
   }
 

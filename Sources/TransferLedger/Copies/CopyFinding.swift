@@ -84,8 +84,9 @@ struct CopyDetector {
   }
 
   private func mark(_ connection: Connection, _ evidence: CopyFinding.Evidence, _ born: Int64) throws -> CopyFinding {
-    // It speaks of attempts that have these numbers in the original.
+    // They speak of attempts that have these numbers in the original.
     unlink(SendingJournal.path(ofLedger: file.path))
+    unlink(InFlightFile.path(ofLedger: file.path))
     try connection.execute("BEGIN IMMEDIATE")
     do {
       try CopyMark.doubtUnfinished(connection)

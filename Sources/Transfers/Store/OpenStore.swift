@@ -31,12 +31,17 @@ package final class OpenStore: Sendable {
 
   /// One consistent look. Looks at one open store run one after the other.
   package func read<Value>(_ body: (StoreReader) throws -> Value) throws(TransferError) -> Value {
-    try ledger.read { try body(StoreReader(reader: $0)) }
+    try ledger.read { try body(StoreReader(reader: $0, path: ledger.path)) }
   }
 
   /// Differs from an earlier mark when somebody else has changed the store meanwhile; costs no look at a row. Looks at
   /// what may have changed belong after it.
   package func changeMark() throws(TransferError) -> StoreMark { StoreMark(mark: try ledger.changeMark()) }
+
+  /// The same for those who also show bytes in flight: differs once a second while bodies run.
+  package func liveMark(_ clock: any TransferClock) throws(TransferError) -> StoreMark {
+    StoreMark(mark: try ledger.changeMark(), note: InFlightNote.read(ofLedger: path, bootMs: clock.bootMs))
+  }
 
   func prover(withReceipts: Bool) throws(TransferError) -> ReceiptProver {
     ReceiptProver(prover: try ledger.logProver(withReceipts: withReceipts), ledger: ledger)
@@ -92,12 +97,15 @@ extension OpenStore {
 /// A moment in the life of a store; see ``OpenStore/changeMark()``.
 package struct StoreMark: Sendable, Hashable {
   fileprivate let mark: LedgerMark
+  fileprivate var note: InFlightNote?
 }
 
 /// One consistent look at a store; only valid inside the body that it was given to. What it reads stands in the files
 /// `StoreReader….swift`, by what it is for.
 package struct StoreReader {
   let reader: LedgerReader
+  /// Of the store.
+  let path: String
 
   /// How many rules ``check()`` looks at.
   package static var ruleCount: Int { LedgerReader.ruleCount }

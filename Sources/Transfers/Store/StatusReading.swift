@@ -1,3 +1,4 @@
+import TransferLedger
 public import TransferModel
 package import TransferReports
 
@@ -5,6 +6,8 @@ package import TransferReports
 public struct StoreStatus: Sendable {
   public let engine: EngineState
   public let totals: StateTotals
+  /// Bytes of the selected files that are out and not acknowledged yet, by file; for display.
+  public let inFlight: [FileID: Int64]
   /// Of the selected files that people tidied away, when nothing else is left to show.
   public let hidden: Int
   /// When the next waiting file, chunk or abort is due, in milliseconds since 1970 UTC.
@@ -25,10 +28,18 @@ extension StoreReader {
     // What waits in a batch past its deadline is not tried again.
     let held = Set(try overdueBatches(RowFilter(), nowMs: nowMs).map(\.id))
     return StoreStatus(
-      engine: try engine(clock), totals: totals,
+      engine: try engine(clock), totals: totals, inFlight: try bytesInFlight(filter, clock),
       hidden: totals.files > 0 || !filter.leavesOutHidden ? 0 : try stateTotals(filter.withHidden).files,
       nextDueMs: try nextDueMs(without: held), active: try runningFiles(filter, limit: 20),
       failures: try endings(filter), overdue: try overdueBatches(filter, nowMs: nowMs))
+  }
+
+  /// Empty where no engine is alive that tells it. For display: the acknowledged bytes are the only progress.
+  package func bytesInFlight(_ filter: RowFilter, _ clock: any TransferClock) throws -> [FileID: Int64] {
+    guard let note = InFlightNote.read(ofLedger: path, bootMs: clock.bootMs), try engine(clock).isAlive else {
+      return [:]
+    }
+    return try reader.bytesInFlight(note, filter)
   }
 
   package func summary(_ filter: RowFilter) throws -> SummaryFigures {
@@ -53,6 +64,13 @@ extension StoreReader {
     }
     try attemptIntervals(filter) { series.add($0, nowMs: nowMs) }
     return series.rows
+  }
+}
+
+extension StoreStatus {
+  /// All of them; never more than is left.
+  public var bytesInFlight: Int64 {
+    max(0, min(inFlight.values.reduce(0, +|), totals.bytes -| totals.bytesAcked))
   }
 }
 

@@ -98,7 +98,7 @@ struct TopCommand: Command, ChangesRows {
         }
         shown = []
       }
-      let mark = try failing { () throws(TransferError) in try ledger.changeMark() }
+      let mark = try failing { () throws(TransferError) in try ledger.liveMark(context.clock) }
       if pace.isDue(mark) {
         reading = try LedgerAccess.read(ledger) { try TopReading($0, filter, context.clock) }
         pace.looked(mark)

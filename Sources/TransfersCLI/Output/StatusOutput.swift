@@ -18,7 +18,7 @@ struct StatusOutput: OutputValue {
 
   static let form = ReportForm<StatusOutput>(
     "transfers.status/3",
-    overview + [.table("active", "active", FileFigures.columns) { $0.now.active }] + causes)
+    overview + [.table("active", "active", LiveFileFigures.columns) { $0.active }] + causes)
 
   /// Everything but rows of files.
   static let overview: [SectionForm<StatusOutput>] =
@@ -32,6 +32,7 @@ struct StatusOutput: OutputValue {
         .integer("files_left") { $0.now.totals.left },
         .bytes("bytes") { $0.now.totals.bytes },
         .bytes("bytes_acked", "bytes") { $0.now.totals.bytesAcked }.saying { $0.isEmpty ? nil : $0.sizes },
+        .bytes("bytes_in_flight") { $0.now.bytesInFlight },
         .time("next_due_at", "next retry") { $0.now.nextDueMs },
       ]),
       .words { $0.isEmpty ? $0.absence.line : nil },
@@ -55,6 +56,8 @@ struct StatusOutput: OutputValue {
 
   private var isEmpty: Bool { now.totals.files == 0 }
 
+  private var active: [LiveFile] { now.active.map { LiveFile($0, bytesInFlight: now.inFlight[$0.id] ?? 0) } }
+
   private var files: [String: Int] {
     let pairs = FileState.allCases.map { ($0.rawValue, now.totals.count($0)) }
     return Dictionary(uniqueKeysWithValues: pairs).filter { $0.value > 0 }
@@ -68,7 +71,9 @@ struct StatusOutput: OutputValue {
 
   private var sizes: String {
     let percent = ProgressText.percent(now.totals.bytesAcked, of: now.totals.bytes)
+    let inFlight = now.bytesInFlight > 0 ? ", \(Quantity.bytes(now.bytesInFlight)) in flight" : ""
     return "\(Quantity.bytes(now.totals.bytesAcked)) of \(Quantity.bytes(now.totals.bytes)) acknowledged (\(percent)%)"
+      + inFlight
   }
 
   /// For the line on standard error: `2 failed, 1 unknown, 5 done`.

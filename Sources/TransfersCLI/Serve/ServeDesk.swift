@@ -109,7 +109,10 @@ final class ServeDesk: Sendable {
   private func page(
     _ request: HTTPRequest, _ name: String, _ words: [String], _ type: ServeView.Type?
   ) throws(CommandFailure) -> ServePages.Page {
-    let mark = try failing { () throws(TransferError) in try ledger.changeMark() }
+    let mark = try failing { () throws(TransferError) in
+      ServeRoute(request.path)?.showsBytesInFlight == true
+        ? try ledger.liveMark(context.clock) : try ledger.changeMark()
+    }
     return try pages.page(name, mark) { tag throws(CommandFailure) in
       let live = HTMLLive(
         links: Self.links, path: "/" + request.path.joined(separator: "/"), mayControl: guards.mayControl, tag: tag)

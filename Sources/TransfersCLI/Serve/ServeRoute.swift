@@ -73,6 +73,14 @@ enum ServeRoute: Hashable, Sendable {
     }
   }
 
+  /// Its answer changes while bodies run, also when the ledger does not. The overview looks at `now` by itself.
+  var showsBytesInFlight: Bool {
+    switch self {
+    case .view(.now, _), .viewDocument(.now), .document(["status"]): true
+    case .health, .session, .metrics, .view, .page, .viewDocument, .document, .verb: false
+    }
+  }
+
   /// Answers are for people: without a token they are told how to enter.
   var isPage: Bool {
     switch self {

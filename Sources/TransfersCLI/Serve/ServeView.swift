@@ -55,7 +55,11 @@ struct ServeView: Command {
     return try LedgerAccess.read(ledger) { reader in
       let status = try reader.status(filter, context.clock)
       let output = StatusOutput(status, log: log, absence: Absence(selection, hidden: status.hidden))
-      return LiveNow(status: output, uploads: try LiveNow.uploads(reader, filter))
+      return LiveNow(
+        status: output,
+        uploads: try LiveNow.uploads(reader, filter).map {
+          LiveFile($0, bytesInFlight: status.inFlight[$0.id] ?? 0)
+        })
     }
   }
 
@@ -83,7 +87,7 @@ struct ServeView: Command {
 /// What is happening now: `status`, and the files that are not at rest.
 struct LiveNow: Sendable {
   let status: StatusOutput
-  let uploads: [FileRow]
+  let uploads: [LiveFile]
 
   /// Of each kind of state; running ones first.
   private static let limit = 100
@@ -98,7 +102,7 @@ struct LiveNow: Sendable {
   static let sections: [SectionForm<LiveNow>] = [
     .merged(StatusOutput.overview) { $0.status },
     .table(
-      "uploads", "files that are not finished", FileFigures.columns, TableLook(empty: "every file is finished")
+      "uploads", "files that are not finished", LiveFileFigures.columns, TableLook(empty: "every file is finished")
     ) { $0.uploads },
     .merged(StatusOutput.causes) { $0.status },
   ]

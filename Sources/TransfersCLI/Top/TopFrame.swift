@@ -31,10 +31,11 @@ struct TopFrame {
     let counts = FileState.allCases.filter { reading.totals.count($0) > 0 }
       .map { paint("\(reading.totals.count($0)) \($0.rawValue)", $0.rawValue) }.joined(separator: ", ")
     let (acked, bytes) = (reading.totals.bytesAcked, reading.totals.bytes)
+    let inFlight = reading.bytesInFlight > 0 ? ", \(Quantity.bytes(reading.bytesInFlight)) in flight" : ""
     var lines = [
       cut("transfers top  \(name)  \(Cell.time(nowMs).text)"), cut("engine  \(reading.engine.line)"),
       counts.isEmpty ? cut("files   nothing is recorded") : fitting("files   ", counts),
-      cut("bytes   \(Quantity.fraction(acked, of: bytes))  \(ProgressText.percent(acked, of: bytes))%"),
+      cut("bytes   \(Quantity.fraction(acked, of: bytes))  \(ProgressText.percent(acked, of: bytes))%\(inFlight)"),
     ]
     if let highest = reading.rates.max(), highest > 0 {
       let words = "  10 min, at most \(Quantity.bytesPerSecond(highest))"
@@ -86,10 +87,10 @@ struct TopFrame {
     let start = "\(isChosen ? ">" : " ") \(pad("\(file.id)", 6)) "
     let state = pad(file.state, 9)
     let size = DisplayWidth.pad(
-      Quantity.fraction(max(0, file.bytesAcked), of: max(0, file.size ?? 0)), to: 17, alignsRight: true)
+      Quantity.fraction(row.live.bytesMoved, of: max(0, file.size ?? 0)), to: 17, alignsRight: true)
     let map =
       columns >= 70
-      ? "  " + pad(TopMap.text(row.chunks, file, columns: mapColumns, isASCII: style.isASCII), mapColumns) : ""
+      ? "  " + pad(TopMap.text(row.chunks, row.live, columns: mapColumns, isASCII: style.isASCII), mapColumns) : ""
     let cause = file.cause.map { " (\(printable($0)))" } ?? ""
     let fixed = start + file.state.padded(9) + " " + size + map + "  "
     guard DisplayWidth.of(fixed) + 4 <= columns else { return cut("\(start)\(file.state)  \(file.path)") }
@@ -145,9 +146,9 @@ struct TopFrame {
 
 /// The chunks of a file in a few columns.
 enum TopMap {
-  /// Without chunks a bar of the acknowledged bytes.
-  static func text(_ chunks: [ChunkMapRow], _ file: FileRow, columns: Int, isASCII: Bool) -> String {
-    guard !chunks.isEmpty else { return bar(file, columns, isASCII) }
+  /// Of a file in one piece a bar in two tones: what is acknowledged, and what is in flight.
+  static func text(_ chunks: [ChunkMapRow], _ live: LiveFile, columns: Int, isASCII: Bool) -> String {
+    guard chunks.count > 1 else { return bar(live, columns, isASCII) }
     let width = min(columns, chunks.count)
     return (0..<width).map { column in
       let group = chunks[(column * chunks.count / width)..<((column + 1) * chunks.count / width)]
@@ -164,11 +165,13 @@ enum TopMap {
     return isASCII ? "." : "▁"
   }
 
-  private static func bar(_ file: FileRow, _ columns: Int, _ isASCII: Bool) -> String {
-    guard let size = file.size, size > 0 else { return "" }
-    let done = Int(Double(min(max(0, file.bytesAcked), size)) / Double(size) * Double(columns))
-    return String(repeating: isASCII ? "#" : "█", count: done)
-      + String(repeating: isASCII ? "." : "▁", count: columns - done)
+  private static func bar(_ live: LiveFile, _ columns: Int, _ isASCII: Bool) -> String {
+    guard let size = live.file.size, size > 0 else { return "" }
+    func place(_ bytes: Int64) -> Int { Int(Double(min(max(0, bytes), size)) / Double(size) * Double(columns)) }
+    let (acked, moved) = (place(live.file.bytesAcked), place(live.bytesMoved))
+    return String(repeating: isASCII ? "#" : "█", count: acked)
+      + String(repeating: isASCII ? ">" : "▒", count: moved - acked)
+      + String(repeating: isASCII ? "." : "▁", count: columns - moved)
   }
 }
 

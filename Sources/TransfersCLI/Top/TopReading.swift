@@ -6,6 +6,8 @@ import Transfers
 struct TopReading: Sendable {
   var engine: EngineStatus
   var totals: StateTotals
+  /// Out and not acknowledged yet.
+  var bytesInFlight: Int64 = 0
   /// Acknowledged bytes a second, over the last ten minutes.
   var rates: [Int64]
   /// Files that are not finished, running ones first.
@@ -15,9 +17,11 @@ struct TopReading: Sendable {
   var faults: [FollowedAttempt]
 
   struct Row: Sendable {
-    var file: FileRow
+    var live: LiveFile
     /// Of a running file.
     var chunks: [ChunkMapRow]
+
+    var file: FileRow { live.file }
   }
 
   static let windowMs: Int64 = 600_000
@@ -39,9 +43,12 @@ struct TopReading: Sendable {
     faults = try reader.endedAttempts(filter.withHidden, after: max(0, first), limit: Int(Self.newest))
       .filter { $0.attempt.errorCode != nil }.reversed()
     rows = []
+    let inFlight = try reader.bytesInFlight(filter, clock)
+    bytesInFlight = min(inFlight.values.reduce(0, +|), max(0, totals.bytes -| totals.bytesAcked))
     for file in try LiveNow.uploads(reader, filter) {
       let isRunning = ["active", "finishing"].contains(file.state) && rows.count < Self.maps
-      rows.append(Row(file: file, chunks: isRunning ? try reader.chunkMap(of: file.id, limit: Self.chunks) : []))
+      let live = LiveFile(file, bytesInFlight: inFlight[file.id] ?? 0)
+      rows.append(Row(live: live, chunks: isRunning ? try reader.chunkMap(of: file.id, limit: Self.chunks) : []))
     }
   }
 

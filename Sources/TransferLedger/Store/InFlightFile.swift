@@ -1,0 +1,97 @@
+import Glibc
+public import TransferModel
+
+/// How many bytes of the bodies that run now are out, in `<ledger>.inflight`: for people who look on from other
+/// processes. The acknowledged bytes in the ledger stay the only progress, nothing is decided by these, and nothing is
+/// lost with them; so they cost no transaction and no flush. Used by one thread.
+public final class InFlightFile {
+  /// How often it is written.
+  public static let everyMs: Int64 = 1_000
+  /// More requests than are ever sent at a time; others are left out.
+  fileprivate static let limit = 2_048
+  private let descriptor: Int32
+  private let run: RunID
+  private var number: Int64 = 0
+  private var isEmpty = true
+
+  /// Begins anew. nil where the file cannot be made; best effort.
+  init?(path: String, _ run: RunID) {
+    self.run = run
+    descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return nil }
+    _ = fchmod(descriptor, 0o600)
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// `bytes` by request at `bootMs`, which replace what was noted before. Does nothing while there is nothing to tell.
+  public func note(_ bytes: [AttemptID: Int64], bootMs: Int64) {
+    guard !bytes.isEmpty || !isEmpty else { return }
+    isEmpty = bytes.isEmpty
+    number += 1
+    let records = bytes.prefix(Self.limit).flatMap { [$0.key.rawValue, $0.value] }
+    var words = [InFlightNote.magic, run.rawValue, number, bootMs, Int64(records.count / 2)] + records
+    words.append(InFlightNote.check(words))
+    _ = words.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+  }
+
+  static func path(ofLedger path: String) -> String { path + ".inflight" }
+}
+
+/// What an ``InFlightFile`` says.
+public struct InFlightNote: Sendable, Hashable {
+  let run: RunID
+  /// Counts the notes of a run.
+  let number: Int64
+  let bootMs: Int64
+  let bytes: [(attempt: AttemptID, bytes: Int64)]
+
+  /// What an engine has not renewed for so long is not what happens now.
+  private static let longestMs: Int64 = 5_000
+  /// Only read by the machine that wrote it, and by this form of it.
+  fileprivate static let magic: Int64 = 0x3154_464E_4952_5401
+  private static let headCount = 5
+
+  /// nil when there is none, it was caught halfway through a change, or is older than a few seconds at `bootMs`.
+  public static func read(ofLedger path: String, bootMs: Int64) -> InFlightNote? {
+    let descriptor = Glibc.open(InFlightFile.path(ofLedger: path), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    for _ in 0..<3 {
+      if let note = read(descriptor) { return abs(bootMs -| note.bootMs) <= longestMs ? note : nil }
+    }
+    return nil
+  }
+
+  private static func read(_ descriptor: Int32) -> InFlightNote? {
+    var words = [Int64](repeating: 0, count: headCount + 2 * InFlightFile.limit + 1)
+    let length = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+    let found = length / MemoryLayout<Int64>.size
+    guard found > headCount, words[0] == magic, (0...Int64(InFlightFile.limit)).contains(words[4]) else { return nil }
+    let end = headCount + 2 * Int(words[4])
+    guard end < found, words[end] == check(words[..<end]) else { return nil }
+    let pairs = stride(from: headCount, to: end, by: 2).map { (AttemptID(rawValue: words[$0]), words[$0 + 1]) }
+    return InFlightNote(run: RunID(rawValue: words[1]), number: words[2], bootMs: words[3], bytes: pairs)
+  }
+
+  /// A note that was overwritten halfway does not fit.
+  fileprivate static func check(_ words: some Sequence<Int64>) -> Int64 {
+    let sum = words.reduce(UInt64(0x9E37_79B9_7F4A_7C15)) { sum, word in
+      (sum ^ UInt64(bitPattern: word)) &* 0xBF58_476D_1CE4_E5B9 ^ (sum >> 29)
+    }
+    return Int64(bitPattern: sum)
+  }
+
+  private init(run: RunID, number: Int64, bootMs: Int64, bytes: [(attempt: AttemptID, bytes: Int64)]) {
+    (self.run, self.number, self.bootMs, self.bytes) = (run, number, bootMs, bytes)
+  }
+
+  public static func == (left: InFlightNote, right: InFlightNote) -> Bool {
+    left.run == right.run && left.number == right.number
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(run)
+    hasher.combine(number)
+  }
+}

@@ -1,0 +1,33 @@
+public import TransferModel
+
+/// A file that is in work, and what is out of it.
+public struct LiveFile: Sendable, Hashable {
+  public var file: FileRow
+  /// Bytes of running bodies that no server has acknowledged; they may still lie in the buffers of this machine. For
+  /// display.
+  public let bytesInFlight: Int64
+
+  /// What is in flight is never more than what is left.
+  public init(_ file: FileRow, bytesInFlight: Int64 = 0) {
+    self.file = file
+    let left = file.size.map { max(0, $0 -| max(0, file.bytesAcked)) } ?? .max
+    self.bytesInFlight = min(max(0, bytesInFlight), left)
+  }
+
+  /// Acknowledged and in flight.
+  public var bytesMoved: Int64 { max(0, file.bytesAcked) +| bytesInFlight }
+}
+
+/// The columns of a list of files that are in work: those of files, with what is in flight.
+public enum LiveFileFigures {
+  public static let columns: [Column<LiveFile>] = FileFigures.columns.flatMap { column -> [Column<LiveFile>] in
+    let column: Column<LiveFile> = column.of(\.file)
+    return column.key == "bytes_acked" ? [column, inFlight] : [column]
+  }
+
+  private static let inFlight: Column<LiveFile> = .bytes("bytes_in_flight", "In flight") {
+    isRunning($0.file) ? $0.bytesInFlight : nil
+  }
+
+  private static func isRunning(_ file: FileRow) -> Bool { ["active", "finishing"].contains(file.state) }
+}
