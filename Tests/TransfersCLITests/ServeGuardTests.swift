@@ -141,6 +141,8 @@ import TransferModel
     #expect(try words("all", base: "batch=nightly") == ["--batch=nightly"], "all of what it was started for")
     #expect(try words("all", base: "") == ["--all"])
     #expect(try words("id=f1", base: "id=b2") == ["f1"])
+    #expect(try words("batch=b1", base: "last") == ["--batch=b1"], "another than the last one")
+    #expect(try words("state=failed", base: "last") == ["--state=failed", "--last"])
   }
 
   @Test func verbsStayWithinTheSelectionOfTheServer() throws {
@@ -154,6 +156,7 @@ import TransferModel
     #expect(try words("state=paused", "state=paused") == ["--state=paused"])
     #expect(try words("all", "batch=nightly") == ["--batch=nightly"])
     #expect(try words("state=failed", "") == ["--state=failed"])
+    #expect(try words("batch=b1", "last") == ["--batch=b1", "--last"], "refused where it is not the last one")
     for (query, base) in [("state=failed", "state=paused"), ("batch=b1", "batch=b2"), ("id=f1", "id=f2")] {
       #expect(throws: CommandFailure.self, "\(query)") { try words(query, base) }
     }

@@ -42,12 +42,15 @@ struct ServeTerms {
     }
   }
 
-  /// The selection that the server was started with, as far as this says nothing of the same kind. `all` is all of it.
+  /// The selection that the server was started with, as far as this says nothing of the same kind. `all` is all of it;
+  /// a batch that is named stands in place of the last one.
   func within(_ base: ServeTerms) -> ServeTerms {
     var terms = self
     let said = Set(options.map(\.name))
     if ids.isEmpty { terms.ids = base.ids }
-    terms.options += base.options.filter { !said.contains($0.name) }
+    terms.options += base.options.filter { option in
+      !said.contains(option.name) && !(option.name == "last" && said.contains("batch"))
+    }
     if !terms.ids.isEmpty || terms.options.contains(where: { Self.selecting.contains($0.name) || $0.name == "last" }) {
       terms.options.removeAll { $0.name == "all" }
     }
@@ -64,6 +67,7 @@ struct ServeTerms {
       }
     }
     var terms = within(base)
+    if base.has("last"), !terms.has("last") { terms.options.append(("last", nil)) }
     guard !ids.isEmpty, !base.ids.isEmpty, !Set(ids).isSubset(of: base.ids) else { return terms }
     guard base.ids.allSatisfy({ $0.hasPrefix("b") }) else {
       throw .usage("serve was started for other ids, and verbs stay within them")
