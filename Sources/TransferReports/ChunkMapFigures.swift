@@ -19,7 +19,7 @@ public enum ChunkMapFigures {
     .flag("reused") { $0.isReused },
   ]
 
-  private static let marks: [(mark: Character, words: String)] = [
+  static let marks: [(mark: Character, words: String)] = [
     ("#", "done"), ("=", "reused"), (">", "in flight"), ("+", "partly stored"), ("~", "waits after a failure"),
     (".", "pending"), ("!", "failed"), ("?", "unknown"),
   ]
@@ -35,6 +35,9 @@ public enum ChunkMapFigures {
     }
   }
 
+  /// What a character of a map stands for.
+  static func words(of mark: Character) -> String { marks.first { $0.mark == mark }?.words ?? "" }
+
   /// One character a chunk.
   public static func map(_ chunks: [ChunkMapRow]) -> String { String(chunks.map(mark)) }
 
@@ -49,4 +52,26 @@ public enum ChunkMapFigures {
     let legend = marks.filter { map.contains($0.mark) }.map { "\($0.mark) \($0.words)" }
     return (lines + [legend.joined(separator: ", ")]).joined(separator: "\n")
   }
+}
+
+/// A file with its chunks.
+public struct MappedFile: Sendable {
+  public let file: FileRow
+  public let chunks: [ChunkMapRow]
+
+  public init(_ file: FileRow, _ chunks: [ChunkMapRow]) { (self.file, self.chunks) = (file, chunks) }
+}
+
+/// The columns of a list of files with maps of their chunks.
+public enum MappedFileFigures {
+  public static let columns: [Column<MappedFile>] = [
+    .text("id", "File") { "\($0.file.id)" },
+    .text("state", "State") { $0.file.state }.label(),
+    .integer("chunks", "Chunks") { $0.chunks.count },
+    .integer("chunks_done", "Done") { row in row.chunks.count { $0.state == "done" } },
+    .bytes("bytes", "Size") { $0.file.size },
+    .bytes("bytes_acked", "Acked") { $0.file.bytesAcked },
+    .text("map") { ChunkMapFigures.map($0.chunks) },
+    .name("path", "Path") { $0.file.path },
+  ]
 }

@@ -10,6 +10,7 @@ public enum FailureFigures {
     .time("first_at", "First") { $0.firstMs },
     .time("last_at", "Last") { $0.lastMs },
     .name("example_path", "Example") { $0.examplePath },
+    .text("example_host", "Its host") { $0.exampleHost },
     .text("example_message") { $0.exampleMessage },
     .text("hint") { $0.hint.isEmpty ? nil : $0.hint },
   ]

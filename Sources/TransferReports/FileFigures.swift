@@ -18,7 +18,7 @@ public enum FileFigures {
     .bytes("bytes_unacked") { max(0, $0.bytesTransferred -| moved($0)) },
     .bytes("bytes_unacked_at_most") { max(0, $0.bytesTransferredAtMost -| moved($0)) },
     .integer("attempts", "Tries") { $0.attempts },
-    .duration("wall_ms", "Wall") { wallMs($0) },
+    .duration("wall_ms", "Took") { wallMs($0) },
     .rate("bps") { Quantity.rate(bytes: moved($0), ms: wallMs($0)) },
     .text("confirmed_by", "Proof") { $0.confirmedBy }.label(),
     .text("digest") { $0.digest },

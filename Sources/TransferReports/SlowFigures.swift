@@ -21,9 +21,12 @@ public enum SlowFigures {
     .duration("\(part)_ms") { $0.wallMs == nil ? nil : $0.result.parts[part] }
   }
 
+  /// The keys of the nine parts, in the order of a file's life.
+  public static let partKeys = parts.map(\.key)
+
   private static let verdict: [Column<WhyFigures>] = [
     .text("cause", "Cause") { $0.cause }.label(),
-    .text("limit", "Limit") { $0.tally.attempts > 0 ? $0.limits.limit?.rawValue : nil }.label(),
+    .text("limit", "Limit") { $0.limitOfMost?.rawValue }.label(),
     .name("path", "Path") { $0.row.name },
     .text("verdict") { $0.verdict },
   ]

@@ -19,11 +19,21 @@ public struct SummaryFigures: Sendable {
     (self.failures, self.slowest, self.costs) = (failures, slowest, costs)
   }
 
-  public static let sections: [SectionForm<SummaryFigures>] = [
+  public static let sections: [SectionForm<SummaryFigures>] = most + overview + details
+  /// The same in the order of a page, where a sentence that says it all stands above.
+  public static let ofPage: [SectionForm<SummaryFigures>] = [.words { $0.headline }] + overview + most + details
+
+  private static let most: [SectionForm<SummaryFigures>] = [
     .words { $0.costs.isEmpty && !$0.isEmpty ? "nothing cost any time" : nil },
     .table("costs", "what cost most", CostFigures.columns, TableLook(limit: 3)) { $0.costs },
+  ]
+
+  private static let overview: [SectionForm<SummaryFigures>] = [
     .facts(figures),
     .record("part_latency", nil, latency) { $0.attempts.latency },
+  ]
+
+  private static let details: [SectionForm<SummaryFigures>] = [
     .table("failures", "failures", FailureFigures.columns) { $0.failures },
     .table("slowest", "slowest files", FileFigures.columns) { $0.slowest },
   ]
@@ -44,7 +54,7 @@ public struct SummaryFigures: Sendable {
     .integer("retries") { $0.totals.retries },
     .time("started_at", "time") { $0.attempts.firstMs }.saying { $0.span },
     .time("finished_at") { $0.attempts.lastMs },
-    .duration("wall_ms", "wall") { $0.wallMs }.saying { figures in
+    .duration("wall_ms", "elapsed") { $0.wallMs }.saying { figures in
       figures.wallMs.map { "\(Quantity.duration($0)), goodput \(Cell(bytesPerSecond: figures.wallRate).text)" }
     },
     .duration("active_ms", "active") { $0.activeMs }.saying { figures in
@@ -92,6 +102,24 @@ public struct SummaryFigures: Sendable {
   }
 
   // MARK: - Words
+
+  /// `94 of 100 files arrived, 10.8 / 12.4 GiB: none failed, 5 paused, 1 cancelled. What cost most: …`
+  var headline: String? {
+    guard !isEmpty else { return nil }
+    let done = totals.count(.done)
+    let arrived =
+      done == totals.files
+      ? done == 1 ? "The file arrived" : "All \(done) files arrived"
+      : "\(done) of \(Quantity.count(totals.files, "file")) arrived"
+    let others = FileState.allCases.filter { $0 != .done && $0 != .superseded && totals.count($0) > 0 }
+      .map { "\(totals.count($0)) \($0.rawValue)" }
+    let failed = done < totals.files && totals.count(.failed) + totals.count(.unknown) == 0 ? ["none failed"] : []
+    let rest = (failed + others).joined(separator: ", ")
+    let unproven = totals.unverified > 0 ? " \(totals.unverified) of them without a proof by the server." : ""
+    let cost = costs.first.map { " What cost most: \($0.what)\($0.place), \(Quantity.duration($0.ms))." } ?? ""
+    return "\(arrived), \(Quantity.fraction(totals.bytesAcked, of: totals.bytes))\(rest.isEmpty ? "" : ": " + rest)."
+      + unproven + cost
+  }
 
   private var fileCounts: String {
     let states = FileState.allCases.compactMap { state in files[state.rawValue].map { "\($0) \(state.rawValue)" } }

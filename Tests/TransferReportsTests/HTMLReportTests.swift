@@ -1,4 +1,5 @@
 import CDigest
+import Glibc
 import Testing
 import TransferModel
 
@@ -110,7 +111,74 @@ import TransferModel
       .bytes("bytes", "Size") { _ in 100 }, .bytes("bytes_acked", "Acked") { $0 },
     ]
     let html = HTMLTable(FigureTable(columns, [30, 100]), TableLook(), id: "t").html(budget: 10_000)
-    #expect(html.components(of: "<progress") == 1 && html.contains("max=\"100\" value=\"30\""))
+    #expect(html.components(of: "<svg class=\"meter\"") == 1 && html.contains("aria-label=\"30 % acknowledged\""))
+    #expect(html.contains("<rect class=\"bar\" x=\"0\" width=\"30\"") && !html.contains("class=\"out\""))
+  }
+
+  @Test func whatIsInFlightHasAToneOfItsOwn() {
+    let columns: [Column<Int64>] = [
+      .bytes("bytes", "Size") { _ in 100 }, .bytes("bytes_acked", "Acked") { $0 },
+      .bytes("bytes_in_flight", "In flight") { _ in 50 },
+    ]
+    let html = HTMLTable(FigureTable(columns, [0, 30, 70, 100]), TableLook(), id: "t").html(budget: 10_000)
+    #expect(html.components(of: "<svg class=\"meter\"") == 3)
+    #expect(html.contains("aria-label=\"30 % acknowledged, 50 % in flight\""))
+    #expect(html.contains("<rect class=\"out\" x=\"30\" width=\"50\"") && html.contains("x=\"0\" width=\"30\""))
+    #expect(html.contains("<rect class=\"out\" x=\"70\" width=\"30\""), "never more than the whole")
+  }
+
+  @Test func aBarOfARowIsMadeOfItsParts() {
+    let columns: [Column<Int64>] = [
+      .text("id", "File") { "f\($0)" }, .duration("down_ms") { $0 * 1000 }, .duration("send_ms") { _ in 1000 },
+      .duration("verify_ms") { _ in 0 },
+    ]
+    let table = FigureTable(columns, [1, 3])
+    let svg = HTMLChart.svg(table, .stacks(name: "id", parts: ["down_ms", "send_ms", "verify_ms"]))
+    #expect(svg.components(of: "<rect") == 4)
+    #expect(svg.contains("<title>f3: down 3.0 s</title>") && svg.contains("<title>f1: send 1.0 s</title>"))
+    #expect(svg.contains("x=\"70\" y=\"24\" width=\"487.5\"") && svg.contains("x=\"70\" y=\"2\" width=\"162.5\""))
+    #expect(!svg.contains("verify"), "no legend for what never happened")
+  }
+
+  @Test func eachRowHasAMapOfItsChunks() {
+    let columns: [Column<String>] = [.text("id", "File") { _ in "f1" }, .text("map") { $0 }]
+    let table = FigureTable(columns, ["##>>..!", "#"])
+    let svg = HTMLChart.svg(table, .maps(name: "id", map: "map"))
+    #expect(svg.components(of: "<rect") == 4, "a single chunk is no map")
+    for words in ["2 chunks done", "2 chunks in flight", "2 chunks pending", "1 chunk failed"] {
+      #expect(svg.contains("<title>f1: \(words)</title>"), "\(words)")
+    }
+  }
+
+  /// Source: WCAG 2.2, 1.4.3 (text, 4.5), 1.4.11 (parts of graphics, 3), and its definition of relative luminance.
+  @Test(arguments: [0, 1])
+  func everyColourCanBeTold(_ scheme: Int) throws {
+    let blocks = HTMLAssets.style.split(separator: ":root{").dropFirst().map { $0.prefix { $0 != "}" } }
+    let colours = try [blocks[0], blocks[scheme]].reduce(into: [String: Double]()) { all, block in
+      for match in block.matches(of: /--([a-z0-9]+):#([0-9a-f]+)/) {
+        all[String(match.1)] = try luminance(String(match.2))
+      }
+    }
+    func contrast(_ a: String, _ b: String) throws -> Double {
+      let pair = [try #require(colours[a]), try #require(colours[b])].sorted()
+      return (pair[1] + 0.05) / (pair[0] + 0.05)
+    }
+    for text in ["text", "muted", "accent", "good", "bad", "caution"] {
+      for ground in ["bg", "card"] { #expect(try contrast(text, ground) >= 4.5, "\(text) on \(ground)") }
+    }
+    for shape in ["accent", "good", "bad", "caution"] + (0..<HTMLChart.tints).map({ "p\($0)" }) {
+      #expect(try contrast(shape, "bg") >= 3, "\(shape)")
+    }
+  }
+
+  private func luminance(_ hex: String) throws -> Double {
+    let digits = hex.count == 3 ? hex.map { "\($0)\($0)" }.joined() : hex
+    let number = try #require(Int(digits, radix: 16))
+    let parts = [number >> 16, number >> 8 & 255, number & 255].map { part -> Double in
+      let share = Double(part) / 255
+      return share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4)
+    }
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
   }
 
   @Test func aChartDrawsTheFiguresOfItsTable() throws {

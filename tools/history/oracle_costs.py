@@ -130,7 +130,7 @@ def costs(store, selection):
     rows += [row(cause, "requests", ms, host, bytes=unacked[host] if cause == "resent" else None) for (cause, host), ms in sums.items()]
     rows += [row("backoff", "requests", ms, host, error_code=code, attempts=count) for (host, code), (count, ms) in backoff.items()]
     return sorted((r for r in rows if r["cost_ms"] > 0),
-                  key=lambda r: (-r["cost_ms"], ORDER.index(r["cause"]), r["host"] or "", r["error_code"] or ""))  # fmt: skip
+                  key=lambda r: (r["cause"] == "paused", -r["cost_ms"], ORDER.index(r["cause"]), r["host"] or "", r["error_code"] or ""))  # fmt: skip
 
 
 def row(cause, counted, ms, host=None, **more):

@@ -73,16 +73,23 @@ extension LedgerReader {
     let known = try db.first("SELECT blame, hint FROM error_code WHERE code = ?", .text(code)) {
       ($0.text(0), $0.text(1))
     }
-    let file = try db.first("SELECT path, message FROM file WHERE id = ?", .int(ended?.example)) {
-      ($0.bytes(0), $0.textOrNil(1))
-    }
+    let file = try db.first(
+      """
+      SELECT f.path, f.message, coalesce(b.settings ->> '$.options.endpoint-url', b.destination)
+      FROM file f JOIN batch b ON b.id = f.batch_id WHERE f.id = ?
+      """, .int(ended?.example)
+    ) { ($0.bytes(0), $0.textOrNil(1), $0.text(2)) }
     let attempt = try db.first(
-      "SELECT f.path, a.message FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.id = ?", .int(met?.example)
-    ) { ($0.bytes(0), $0.textOrNil(1)) }
+      """
+      SELECT f.path, a.message, coalesce(b.settings ->> '$.options.endpoint-url', b.destination)
+      FROM attempt a JOIN file f ON f.id = a.file_id JOIN batch b ON b.id = f.batch_id WHERE a.id = ?
+      """, .int(met?.example)
+    ) { ($0.bytes(0), $0.textOrNil(1), $0.text(2)) }
     return FailureRow(
       code: code, blame: known?.0 ?? "", hint: known?.1 ?? "", files: ended?.count ?? 0, attempts: met?.count ?? 0,
       firstMs: [ended?.firstMs, met?.firstMs].compactMap(\.self).min(),
       lastMs: [ended?.lastMs, met?.lastMs].compactMap(\.self).max(),
-      examplePath: (file?.0 ?? attempt?.0).map { NameBytes($0) }, exampleMessage: file?.1 ?? attempt?.1)
+      examplePath: (file?.0 ?? attempt?.0).map { NameBytes($0) }, exampleMessage: file?.1 ?? attempt?.1,
+      exampleHost: (file ?? attempt).map { Self.hosts(of: $0.2)[1] })
   }
 }

@@ -13,10 +13,12 @@ public struct FailureRow: Sendable, Hashable {
   /// A file that ended for this reason, or else one that only met it.
   public var examplePath: NameBytes?
   public var exampleMessage: String?
+  /// Where that file goes to or comes from; others may have been at other hosts.
+  public var exampleHost: String?
 
   public init(
     code: String, blame: String, hint: String, files: Int64, attempts: Int64, firstMs: Int64?, lastMs: Int64?,
-    examplePath: NameBytes?, exampleMessage: String?
+    examplePath: NameBytes?, exampleMessage: String?, exampleHost: String? = nil
   ) {
     self.code = code
     self.blame = blame
@@ -27,5 +29,6 @@ public struct FailureRow: Sendable, Hashable {
     self.lastMs = lastMs
     self.examplePath = examplePath
     self.exampleMessage = exampleMessage
+    self.exampleHost = exampleHost
   }
 }

@@ -25,7 +25,7 @@ public struct CostRow: Sendable, Hashable {
 
   public init(_ cause: Cause, host: String? = nil, ms: Int64) { (self.cause, self.host, self.ms) = (cause, host, ms) }
 
-  /// Everything that cost time, the most first.
+  /// Everything that cost time, the most first; but what a person wanted, a pause, comes last, however long it was.
   public static func all(
     _ sums: CostSums, running: [TimeSpan], asleep: [TimeSpan], window: TimeSpan = TimeSpan(.min, .max)
   ) -> [CostRow] {
@@ -46,8 +46,8 @@ public struct CostRow: Sendable, Hashable {
     return rows.filter { $0.ms > 0 }.sorted { $0.order < $1.order }
   }
 
-  private var order: (Int64, Int, String, String) {
-    (-ms, Cause.allCases.firstIndex(of: cause) ?? 0, host ?? "", errorCode ?? "")
+  private var order: (Int, Int64, Int, String, String) {
+    (cause == .paused ? 1 : 0, -ms, Cause.allCases.firstIndex(of: cause) ?? 0, host ?? "", errorCode ?? "")
   }
 }
 
@@ -61,16 +61,19 @@ public enum CostFigures {
     .integer("attempts") { $0.attempts },
     .bytes("bytes") { $0.bytes },
     .text("what", "What") { $0.what },
-    .text("host", "Where") { $0.cause.isWall ? nil : $0.host }.label(),
+    .text("host", "Host") { $0.cause.isWall ? nil : $0.host }.label(),
     .text("hint", "What would change it") { $0.hint },
   ]
 }
 
 extension CostRow {
+  /// ` (data.example)`, of what happened at a server.
+  var place: String { host.map { " (\(printable($0)))" } ?? "" }
+
   var what: String {
     switch cause {
     case .down: "no engine ran while files waited"
-    case .paused: "files were paused"
+    case .paused: "files were paused by a person"
     case .backoff:
       "waiting after " + (errorCode ?? "failures") + (attempts.map { ", " + Quantity.count(Int($0), "time") } ?? "")
     case .server: "waiting for the server's answer"

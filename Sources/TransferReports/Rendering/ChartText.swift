@@ -7,7 +7,7 @@ enum ChartText {
     switch chart {
     case .series(_, let y): table.rows.count > 1 ? series(table, y, style) : []
     case .heat(let column, let row, let value): heat(table, column, row, value, style)
-    case .parts, .histogram, .strip, nil: []
+    case .parts, .histogram, .strip, .stacks, .maps, nil: []
     }
   }
 
@@ -19,7 +19,7 @@ enum ChartText {
     switch chart {
     case .parts(_, let value): (key, sumsUp) = (value, true)
     case .histogram(_, let value): (key, sumsUp) = (value, false)
-    case .series, .heat, .strip, nil: return nil
+    case .series, .heat, .strip, .stacks, .maps, nil: return nil
     }
     let values = table.numbers(key)
     let whole = sumsUp ? values.reduce(0, +) : values.max() ?? 0

@@ -122,11 +122,14 @@ public struct TableLook: Sendable, Hashable {
   public var isForPrograms = false
   /// The key of a column without a title, which people get on a line of its own below each row that has it.
   public var note: String?
+  /// The command that has the rows for which there is no room.
+  public var whole: String?
 
   public init(
-    chart: Chart? = nil, empty: String? = nil, limit: Int? = nil, note: String? = nil, isForPrograms: Bool = false
+    chart: Chart? = nil, empty: String? = nil, limit: Int? = nil, note: String? = nil, whole: String? = nil,
+    isForPrograms: Bool = false
   ) {
-    (self.chart, self.empty, self.limit, self.note) = (chart, empty, limit, note)
+    (self.chart, self.empty, self.limit, self.note, self.whole) = (chart, empty, limit, note, whole)
     self.isForPrograms = isForPrograms
   }
 }
@@ -143,6 +146,10 @@ public enum Chart: Sendable, Hashable {
   case heat(column: String, row: String, value: String)
   /// One strip of all rows, each as long as its value, in the colour of its state.
   case strip(state: String, length: String)
+  /// A bar for each row, made of several of its figures.
+  case stacks(name: String, parts: [String])
+  /// A strip for each row, from characters that stand for its chunks.
+  case maps(name: String, map: String)
 }
 
 extension Cell {

@@ -30,6 +30,14 @@ public struct WhyFigures: Sendable {
 
   public var isRunning: Bool { row.toMs == nil }
 
+  /// What limited it; nil where it did not even run for most of its time, so that no limit made it slow.
+  public var limitOfMost: WhyLimit? {
+    switch result.parts.cause {
+    case .queued, .down, .paused, .backoff: nil
+    case .throttled, .connect, .send, .server, .verify, nil: tally.attempts > 0 ? limits.limit : nil
+    }
+  }
+
   /// The part with more than half of the wall time, or `mixed`; nil without any time.
   public var cause: String? {
     guard let wallMs, wallMs > 0 else { return nil }

@@ -12,7 +12,11 @@ struct SlowReport: OutputValue {
   static let form = ReportForm<SlowReport>(
     "transfers.report.slow/1", rows: "files",
     [
-      .table("files", nil, SlowFigures.columns, TableLook(empty: "no files that came to rest", note: "verdict")) {
+      .table(
+        "files", nil, SlowFigures.columns,
+        TableLook(
+          chart: .stacks(name: "id", parts: SlowFigures.partKeys), empty: "no files that came to rest", note: "verdict")
+      ) {
         $0.rows
       },
       .table(

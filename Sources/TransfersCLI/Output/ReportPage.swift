@@ -10,6 +10,9 @@ struct ReportPage: OutputValue {
   static let historyLimit = 500
   /// The slowest files that are told with their parts.
   static let slowLimit = 10
+  /// So many files that are not done are told with a map of their chunks, and so many chunks of each.
+  static let mapLimit = 12
+  static let chunkLimit = 2_000
 
   let summary: SummaryOutput
   let throughput: [ThroughputRow]
@@ -21,6 +24,7 @@ struct ReportPage: OutputValue {
   let waste: WasteReport
   let integrity: IntegrityReport
   let files: [FileRow]
+  let maps: [MappedFile]
   let runs: RunFigures
   let events: [EventRow]
   let receipts: [StoredReceipt]
@@ -39,6 +43,7 @@ struct ReportPage: OutputValue {
     waste = WasteReport(figures: try reader.waste(filter))
     integrity = IntegrityReport(figures: try reader.integrity(filter))
     files = try reader.files(filter, after: 0, limit: fileLimit)
+    maps = try Self.maps(reader, files)
     runs = try reader.runs(filter)
     events = try reader.events(filter, after: 0, limit: Self.historyLimit + 1)
     receipts = try reader.storedReceipts(filter, after: 0, limit: Self.historyLimit + 1).receipts
@@ -47,12 +52,17 @@ struct ReportPage: OutputValue {
   static let form = ReportForm<ReportPage>(
     "transfers.report/1",
     [
-      .merged(SummaryOutput.form.sections) { $0.summary },
+      .words { $0.summary.figures.totals.files == 0 ? $0.summary.absence.line : nil },
+      .merged(SummaryFigures.ofPage) { $0.summary.figures },
       .table("throughput", "throughput", ThroughputFigures.columns, TableLook(chart: .series(x: "from", y: "bps"))) {
         $0.throughput
       },
       .table("hosts", "hosts", HostFigures.columns) { $0.hosts },
       .object("slow", "where the time of the slowest files went", SlowReport.form.sections) { $0.slow },
+      .table(
+        "chunk_maps", "chunks of files that are not done", MappedFileFigures.columns,
+        TableLook(chart: .maps(name: "id", map: "map"))
+      ) { $0.maps },
       .object("latency", "latency", LatencyReport.form.sections) { $0.latency },
       .object("waste", "bytes transferred for nothing", WasteReport.form.sections) { $0.waste },
       .object("integrity", "how done files are proven", IntegrityReport.form.sections) { $0.integrity },
@@ -63,8 +73,20 @@ struct ReportPage: OutputValue {
       .forPeople("receipts", ReceiptFigures.columns) { Self.short($0.receipts) },
       .words(\.omission),
       .words(\.shortage),
-      .table("files_listed", "files", FileFigures.columns) { $0.files },
+      .words(\.replaced),
+      .table("files_listed", "files", FileFigures.columns, TableLook(whole: "transfers report files")) { $0.files },
     ])
+
+  /// Files in several chunks whose chunks are not all stored.
+  private static func maps(_ reader: StoreReader, _ files: [FileRow]) throws -> [MappedFile] {
+    let begun = Set([FileState.active, .finishing, .paused, .failed, .unknown, .pending].map(\.rawValue))
+    var maps: [MappedFile] = []
+    for file in files where begun.contains(file.state) && file.attempts > 0 && maps.count < mapLimit {
+      let chunks = try reader.chunkMap(of: file.id, limit: chunkLimit)
+      if chunks.count > 1 { maps.append(MappedFile(file, chunks)) }
+    }
+    return maps
+  }
 
   /// Nothing of a list that is too long for a page.
   private static func short<Row>(_ rows: [Row]) -> [Row] { rows.count > historyLimit ? [] : rows }
@@ -79,6 +101,17 @@ struct ReportPage: OutputValue {
 
   private var shortage: String? {
     let all = summary.figures.totals.files
-    return files.count < all ? "\(files.count) of \(all) files are listed here: transfers report files has all" : nil
+    let listed = files.count - replacedCount
+    return listed < all ? "\(listed) of \(all) files are listed here: transfers report files has all" : nil
   }
+
+  /// They are rows, but the summary counts the file that took their place.
+  private var replaced: String? {
+    guard replacedCount > 0 else { return nil }
+    return
+      "\(Quantity.count(replacedCount, "row")) below \(replacedCount == 1 ? "is" : "are") superseded: the source changed "
+      + "while it was sent, and the summary counts the file that took its place."
+  }
+
+  private var replacedCount: Int { files.count { $0.state == FileState.superseded.rawValue } }
 }

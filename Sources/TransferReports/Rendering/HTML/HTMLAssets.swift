@@ -1,14 +1,14 @@
 /// Style and script of a page. Both are allowed by their digests alone, so that nothing that a name brings in can run.
 enum HTMLAssets {
   /// SHA-256 of ``style`` and of ``script`` in base64; a test computes them.
-  static let styleDigest = "ZstlefGZ48Z6BkxK/xk4WecCPiZvG6+k3kW4Y92Zwvw="
+  static let styleDigest = "mJN3bjwSOoSQE9uCh2XpYWfOaup9lPoi5aoT3FS1AQ8="
   static let scriptDigest = "14OHvQlwUquNkwS+rzPbiMgPlcGgGr6g/Nm8byhoiDM="
 
   static let style = """
     :root{color-scheme:light dark;--bg:#fff;--card:#f6f8fa;--line:#d0d7de;--text:#1a1d21;--muted:#57606a;--accent:#0a58ca;
-    --good:#1a7f37;--bad:#b42318;--caution:#8a5a00;--p0:#0a58ca;--p1:#6f42c1;--p2:#0f766e;--p3:#b45309;--p4:#be185d;--p5:#4b5563}
+    --good:#1a7f37;--bad:#b42318;--caution:#8a5a00;--p0:#0a58ca;--p1:#6f42c1;--p2:#0f766e;--p3:#b45309;--p4:#be185d;--p5:#4b5563;--p6:#0e7490;--p7:#4d7c0f;--p8:#9f1239}
     @media(prefers-color-scheme:dark){:root{--bg:#0e1116;--card:#161b22;--line:#30363d;--text:#e6edf3;--muted:#9aa4af;
-    --accent:#6cb0ff;--good:#4ac26b;--bad:#ff8a80;--caution:#e0a93b;--p0:#6cb0ff;--p1:#c4a1ff;--p2:#4fd1c5;--p3:#f0a55a;--p4:#ff8ac0;--p5:#9aa4af}}
+    --accent:#6cb0ff;--good:#4ac26b;--bad:#ff8a80;--caution:#e0a93b;--p0:#6cb0ff;--p1:#c4a1ff;--p2:#4fd1c5;--p3:#f0a55a;--p4:#ff8ac0;--p5:#9aa4af;--p6:#67e8f9;--p7:#a3e635;--p8:#fda4af}}
     *{box-sizing:border-box}
     body{margin:0 auto;padding:1rem;max-width:80rem;background:var(--bg);color:var(--text);font:15px/1.5 system-ui,sans-serif}
     header{border-bottom:1px solid var(--line);margin-bottom:1rem;padding-bottom:.5rem}
@@ -18,12 +18,13 @@ enum HTMLAssets {
     dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.5rem;margin:.5rem 0}
     dl div{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:.5rem .7rem;overflow-wrap:anywhere}
     dt{color:var(--muted);font-size:.85rem}dd{margin:0;font-variant-numeric:tabular-nums}
-    .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:6px;margin:.5rem 0}
+    .scroll{overflow:auto;max-height:32rem;border:1px solid var(--line);border-radius:6px;margin:.5rem 0}
     table{border-collapse:collapse;width:100%;font-size:.9rem}
     th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line);white-space:nowrap;vertical-align:top}
     td{max-width:40rem;overflow:hidden;text-overflow:ellipsis}
-    th{background:var(--card);position:sticky;top:0}th button{all:unset;cursor:pointer;font-weight:600}
-    th button:focus-visible,a:focus-visible,input:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+    th{background:var(--card);position:sticky;top:0;z-index:2}td.w{white-space:normal;min-width:18rem;overflow-wrap:anywhere}
+    main>section:first-child>p{font-size:1.2rem;line-height:1.4;margin:.2rem 0 1rem;max-width:60rem}th button{all:unset;cursor:pointer;font-weight:600}
+    th button:focus-visible,a:focus-visible,input:focus-visible,.scroll:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
     .n{text-align:right;font-variant-numeric:tabular-nums}.note td{color:var(--muted);white-space:normal}
     .good{color:var(--good)}.bad{color:var(--bad)}.caution{color:var(--caution)}
     .facets p{margin:.3rem 0;line-height:1.9}.facets a{display:inline-block;border:1px solid var(--line);border-radius:1rem;padding:0 .6rem;
@@ -32,15 +33,16 @@ enum HTMLAssets {
     .chart{overflow-x:auto}svg{display:block;width:100%;min-width:32rem;max-width:60rem;height:auto;margin:.5rem 0}svg text{font:11px system-ui,sans-serif;fill:var(--muted)}
     .bar,rect.moving{fill:var(--accent)}rect.rest{fill:var(--line)}.heat{fill:var(--bad)}.axis{stroke:var(--line);fill:none}
     rect.good{fill:var(--good)}rect.bad{fill:var(--bad)}rect.caution{fill:var(--caution)}
-    rect.p0{fill:var(--p0)}rect.p1{fill:var(--p1)}rect.p2{fill:var(--p2)}rect.p3{fill:var(--p3)}rect.p4{fill:var(--p4)}rect.p5{fill:var(--p5)}
+    rect.p0{fill:var(--p0)}rect.p1{fill:var(--p1)}rect.p2{fill:var(--p2)}rect.p3{fill:var(--p3)}rect.p4{fill:var(--p4)}rect.p5{fill:var(--p5)}rect.p6{fill:var(--p6)}rect.p7{fill:var(--p7)}rect.p8{fill:var(--p8)}
     .legend{list-style:none;margin:.2rem 0;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.9rem}
     .legend li::before{content:"";display:inline-block;width:.7em;height:.7em;margin-right:.4em;border-radius:2px;background:currentColor}
     .legend .p0::before{background:var(--p0)}.legend .p1::before{background:var(--p1)}.legend .p2::before{background:var(--p2)}
     .legend .p3::before{background:var(--p3)}.legend .p4::before{background:var(--p4)}.legend .p5::before{background:var(--p5)}
+    .legend .p6::before{background:var(--p6)}.legend .p7::before{background:var(--p7)}.legend .p8::before{background:var(--p8)}
     .moving::before{background:var(--accent)!important}.legend .rest{color:inherit;margin:0}.legend .rest::before{background:var(--line)}
-    progress{display:inline-block;width:5rem;height:.5rem;margin-left:.5rem;accent-color:var(--accent)}
+    svg.meter{display:inline-block;width:5rem;min-width:0;height:.5rem;margin:0 0 0 .5rem}rect.out{fill:var(--accent);fill-opacity:.45}
     [hidden]{display:none}
-    @media print{body{max-width:none;font-size:10pt}nav,input,.facets{display:none}.scroll{overflow:visible;border:0}
+    @media print{body{max-width:none;font-size:10pt}nav,input,.facets{display:none}.scroll{overflow:visible;max-height:none;border:0}
     th{position:static}td,th{white-space:normal;overflow-wrap:anywhere}section{break-inside:auto}}
     """
 

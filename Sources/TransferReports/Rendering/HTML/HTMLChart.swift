@@ -7,6 +7,8 @@ enum HTMLChart {
     case .histogram(let name, let value): bars(table, name, value)
     case .parts(let name, let value): parts(table, name, value)
     case .strip(let state, let length): HTMLStrip.svg(table, state: state, length: length)
+    case .stacks(let name, let parts): stacks(table, name, parts)
+    case .maps(let name, let map): HTMLStrip.svg(table, name: name, map: map)
     case nil: ""
     }
   }
@@ -85,15 +87,43 @@ enum HTMLChart {
     return out + "</svg></div><ul class=\"legend\">" + legend.joined() + "</ul>"
   }
 
+  /// A bar for each row, the longest over the whole width, and one legend for all.
+  private static func stacks(_ table: FigureTable, _ name: String, _ parts: [String]) -> String {
+    guard let names = table.index(name) else { return "" }
+    let kept = parts.filter { part in table.numbers(part).contains { $0 > 0 } }
+    let columns = kept.map { (key: $0, index: table.index($0) ?? 0, values: table.numbers($0)) }
+    let longest = table.rows.indices.map { row in columns.reduce(0) { $0 + max(0, $1.values[row]) } }.max() ?? 0
+    guard longest > 0 else { return "" }
+    func words(_ key: String) -> String { key.hasSuffix("_ms") ? String(key.dropLast(3)) : key }
+    func tone(_ key: String) -> String { tint(words(key), parts.firstIndex(of: key) ?? 0) }
+    let (left, line) = (70.0, 22.0)
+    var out = open("parts of each row", width, line * Double(table.rows.count))
+    for (row, cells) in table.rows.enumerated() {
+      var x = left
+      out += text(left - 8, Double(row) * line + 15, "end", DisplayWidth.cutMiddle(cells[names].text, to: 10))
+      for column in columns where column.values[row] > 0 {
+        let length = column.values[row] / longest * (width - left)
+        let title = "\(cells[names].text): \(words(column.key)) \(cells[column.index].text)"
+        out += rectangle(x, Double(row) * line + 2, max(0.5, length), line - 4, tone(column.key), title)
+        x += length
+      }
+    }
+    let legend = kept.map { "<li class=\"\(tone($0))\">\(HTMLText.escaped(words($0)))</li>" }
+    return out + "</svg></div><ul class=\"legend\">" + legend.joined() + "</ul>"
+  }
+
   /// States have a colour of their own, and others one by their place.
   static func tint(_ name: String, _ index: Int) -> String {
     switch TextStyle.tone(of: "state", .text(name)) {
     case .good: "good"
     case .bad: "bad"
     case .caution: "caution"
-    case nil: stateTint(name) ?? "p\(index % 6)"
+    case nil: stateTint(name) ?? "p\(index % tints)"
     }
   }
+
+  /// Colours without a meaning of their own; as many as a file's time has parts.
+  static let tints = 9
 
   /// What is on its way, and what has not begun.
   private static func stateTint(_ name: String) -> String? {

@@ -26,9 +26,11 @@ struct HTMLTable {
     }
     let left = table.rows.count - count
     let rest =
-      left > 0 ? "<p class=\"rest\">\(Quantity.count(left, "row")) more: see the same report in another form.</p>" : ""
+      left > 0
+      ? "<p class=\"rest\">\(Quantity.count(left, "more row")) \(left == 1 ? "is" : "are") left out, so that this page stays small: "
+        + "\(HTMLText.escaped(look.whole ?? "the same report with --json or --format csv")) has all.</p>" : ""
     return facets
-      + "<div class=\"scroll\"><table id=\"\(id)\"><thead><tr>\(headings)</thead><tbody>\(rows)</tbody></table></div>"
+      + "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rows\"><table id=\"\(id)\"><thead><tr>\(headings)</thead><tbody>\(rows)</tbody></table></div>"
       + rest
   }
 
@@ -48,7 +50,9 @@ struct HTMLTable {
         let figure = "\(HTMLText.cell(cell))\(index == acked ? progress(row) : "")"
         return "<td class=\"n\"\(cell.number.map { " data-v=\"\(Cell.plain($0))\"" } ?? "")>\(figure)"
       }
-      let tone = TextStyle.tone(of: table.headings[index].key, cell).map { " class=\"\($0)\"" } ?? ""
+      let tone =
+        TextStyle.tone(of: table.headings[index].key, cell).map { " class=\"\($0)\"" }
+        ?? (isLong(cell) ? " class=\"w\"" : "")
       return "<td\(tone)>\(HTMLText.cell(cell))"
     }
     let remark = note.flatMap { row[$0].isUnknown ? nil : row[$0].text }
@@ -56,13 +60,26 @@ struct HTMLTable {
     return "<tr>" + cells.joined() + below
   }
 
-  /// How much of an unfinished file is there.
+  /// How much of an unfinished file is there: acknowledged, and in a second tone what is in flight.
   private func progress(_ row: [Cell]) -> String {
-    guard let size = table.index("bytes"), let acked, let whole = row[size].number, let part = row[acked].number,
-      part > 0, part < whole
+    guard let size = table.index("bytes"), let acked, let whole = row[size].number, let part = row[acked].number
     else { return "" }
-    let figures = "max=\"\(Cell.plain(whole))\" value=\"\(Cell.plain(max(0, part)))\""
-    return "<progress aria-label=\"acknowledged\" \(figures)></progress>"
+    let out = table.index("bytes_in_flight").flatMap { row[$0].number } ?? 0
+    guard part < whole, part > 0 || out > 0 else { return "" }
+    let (solid, end) = (max(0, part) / whole * 100, min(100, max(0, part + out) / whole * 100))
+    let inFlight = out > 0 ? ", \(Int(end - solid)) % in flight" : ""
+    return
+      "<svg class=\"meter\" role=\"img\" aria-label=\"\(Int(solid)) % acknowledged\(inFlight)\" viewBox=\"0 0 100 10\">"
+      + bar("rest", 0, 100) + (out > 0 ? bar("out", solid, end) : "") + bar("bar", 0, solid) + "</svg>"
+  }
+
+  private func bar(_ style: String, _ from: Double, _ to: Double) -> String {
+    "<rect class=\"\(style)\" x=\"\(HTMLText.number(from))\" width=\"\(HTMLText.number(to - from))\" height=\"10\"/>"
+  }
+
+  /// Words that are broken into lines. Names are not, so that they can be compared.
+  private func isLong(_ cell: Cell) -> Bool {
+    if case .text(let text) = cell { text.utf8.count > 48 } else { false }
   }
 
   private var acked: Int? { table.index("bytes_acked") }
@@ -87,7 +104,7 @@ struct HTMLTable {
       let fragment = "#\(id).\(heading.key)=\(Self.percentEncoded(word))"
       return "<a href=\"\(fragment)\">\(HTMLText.escaped(word)) <b>\(count)</b></a>"
     }
-    return "<p>\(HTMLText.escaped(heading.title ?? heading.key)): \(links.joined(separator: " "))</p>"
+    return "<p>\(HTMLText.escaped(heading.title ?? heading.key)) (rows): \(links.joined(separator: " "))</p>"
   }
 
   /// Everything but unreserved characters (RFC 3986 section 2.3).

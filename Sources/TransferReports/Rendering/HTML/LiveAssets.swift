@@ -2,8 +2,8 @@
 /// itself, and has buttons. Allowed by their digests, too.
 enum LiveAssets {
   /// SHA-256 in base64; a test computes them.
-  static let styleDigest = "6kWevMXV7NHXucGSczeHQ7uC3isjBBAg9OndBE1wilM="
-  static let scriptDigest = "xWSsIbSfRdrIF84CEo5mzCV85jrpMD5L3FEcjkuNE8o="
+  static let styleDigest = "ufFn/q6JoPT5v/RCrO+n6zyTB/ZaX07xGruqOShzeRM="
+  static let scriptDigest = "Q/wWUpSSo/42dprv13pTT7qq87Ppic26xaKp+bAvJ1w="
   static let entryDigest = "FkdUkxEnpHaWOmrEIZ+hFaBnIJOzFujs+3ov1Z3hpyg="
 
   static let style = """
@@ -13,7 +13,7 @@ enum LiveAssets {
     margin-right:.4rem;background:var(--good)}#live.lost::before{background:var(--bad)}#live.still::before{background:var(--muted)}
     #said{position:sticky;bottom:.5rem;background:var(--card);border:1px solid var(--accent);border-radius:6px;padding:.5rem .8rem;margin:1rem 0;overflow-wrap:anywhere}
     #said:empty{display:none}
-    @media(min-width:44rem){.act{position:sticky;right:0;z-index:1;background:var(--bg);border-left:1px solid var(--line)}th.act{background:var(--card)}}
+    @media(min-width:44rem){.act{position:sticky;right:0;z-index:1;background:var(--bg);border-left:1px solid var(--line)}th.act{background:var(--card);z-index:3}}
     .do{display:flex;flex-wrap:wrap;gap:.4rem;margin:.6rem 0;align-items:center}td.act{overflow:visible}
     .do button,.act button{font:inherit;font-size:.85rem;color:var(--text);background:var(--card);border:1px solid var(--line);border-radius:6px;
     padding:.15rem .6rem;cursor:pointer}.act button{margin-right:.25rem}
@@ -39,12 +39,13 @@ enum LiveAssets {
     const act=async(verb,terms,button)=>{button.disabled=true;try{
     const answer=await fetch("/api/v1/"+verb,{method:"POST",headers:{"Content-Type":"application/json"},body:JSON.stringify(terms)});
     const document=await answer.json();if(!answer.ok)tell(document.message);else{const d=document.data;
-    tell(names[verb]+": "+d.changed+" changed"+(d.asked?", "+d.asked+" asked of the engine":"")+(d.unaffected?", "+d.unaffected+" left as they are":"")+".")}
+    tell(names[verb]+(d.changed+d.asked+d.unaffected===0?": no file of what this server was started for.":": "+d.changed+" changed"+(d.asked?", "+d.asked+" asked of the engine":"")+(d.unaffected?", "+d.unaffected+" left as they are":"")+"."))}
     }catch{tell(names[verb]+": no answer.")}button.disabled=false;soon()};
     const button=(verb,text,terms,asks)=>{const b=document.createElement("button");b.type="button";b.textContent=text;b.title=words[verb];b.dataset.verb=verb;
     b.addEventListener("click",()=>{if(asks&&!b.classList.contains("armed")){b.classList.add("armed");b.textContent="Really "+text.toLowerCase()+"?";
     setTimeout(()=>{b.classList.remove("armed");b.textContent=text},4000);return}b.classList.remove("armed");b.textContent=text;act(verb,terms(),b)});return b};
-    const page=()=>{const terms={};for(const[k,v]of new URLSearchParams(location.search)){if(k!=="limit")(terms[k]=terms[k]||[]).push(v)}
+    const arranged=["limit","sort","by","bucket","sla","facet","columns","format","map"];
+    const page=()=>{const terms={};for(const[k,v]of new URLSearchParams(location.search)){if(!arranged.includes(k))(terms[k]=terms[k]||[]).push(v)}
     return Object.keys(terms).length?terms:{all:["true"]}};
     const rows=t=>{const heads=[...t.tHead.rows[0].cells],id=heads.findIndex(h=>h.dataset.key==="id"),state=heads.findIndex(h=>h.dataset.key==="state"),batch=heads.findIndex(h=>h.dataset.key==="batch");
     const link=c=>{const text=c?c.textContent:"",kind=text[0]==="f"?"files":"batches";if(!/^[fb][0-9]+$/.test(text))return"";
@@ -59,7 +60,7 @@ enum LiveAssets {
     const one=location.pathname.match(/^.(files|batches).([fb][0-9]+)$/);
     const all=()=>{if(mode!=="control")return;const place=document.getElementById("section-now")||one&&document.querySelector("main");
     if(!place||place.querySelector(":scope>.do"))return;const bar=document.createElement("div");bar.className="do";
-    const terms=one?()=>({id:[one[2]]}):page,what=one?"":location.search?" these":" all";
+    const terms=one?()=>({id:[one[2]]}):page,what=one?"":page().all?" all":" these";
     for(const verb of["pause","resume","retry","clean","cancel","rm"]){const t=verb==="retry"&&!one?()=>({...terms(),...(terms().state?{}:{state:["failed"]})}):terms;
     const fixed=()=>{const x=t();if(x.state)delete x.all;return x};
     bar.append(button(verb,names[verb]+(verb==="retry"&&!one?" failed":verb==="clean"&&!one?" finished":what),fixed,verb==="cancel"||verb==="rm"))}
@@ -70,8 +71,8 @@ enum LiveAssets {
     tags.set(path,answer.headers.get("ETag"));return new DOMParser().parseFromString(await answer.text(),"text/html")};
     const busy=place=>place.querySelector("button.armed,button:disabled")||place.contains(document.activeElement)&&document.activeElement.matches("input");
     const show=(place,next)=>{if(!place||!next||busy(place))return false;const had=document.activeElement&&document.activeElement.dataset.verb?null:document.activeElement;
-    const scrolls=[...place.querySelectorAll(".scroll")].map(s=>s.scrollLeft);place.replaceChildren(...next.childNodes);
-    [...place.querySelectorAll(".scroll")].forEach((s,i)=>{if(scrolls[i])s.scrollLeft=scrolls[i]});
+    const scrolls=[...place.querySelectorAll(".scroll")].map(s=>[s.scrollLeft,s.scrollTop]);place.replaceChildren(...next.childNodes);
+    [...place.querySelectorAll(".scroll")].forEach((s,i)=>{if(scrolls[i])[s.scrollLeft,s.scrollTop]=scrolls[i]});
     dispatchEvent(new Event("refreshed"));decorate();if(had&&had.isConnected)had.focus();return true};
     let due=0,timer,shownAt=Date.now();const overview=!!document.getElementById("section-now");
     const look=async()=>{clearTimeout(timer);let fresh=false;try{if(!document.hidden){
