@@ -148,6 +148,8 @@ CREATE TABLE batch (
   rate INTEGER CHECK (rate >= 1),
   workers INTEGER CHECK (workers >= 1),
   deadline_at INTEGER,
+  -- What is done with sources whose files are done; where to and what it asks for is in `settings`. NULL keeps them.
+  after TEXT CHECK (after = 'delete' OR after = 'move'),
   -- Tidied away: left out of lists, never out of reports.
   hidden INTEGER CHECK (hidden = 1),
   created_at INTEGER NOT NULL,
@@ -265,6 +267,10 @@ CREATE INDEX file_settling ON file (batch_id) WHERE state = 'settling';
 CREATE INDEX file_staged ON file (staged) WHERE staged IS NOT NULL;
 CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL;
 CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
+-- Who else needs the source that is to be removed: files that are not done, by their paths. Each file is in the first of
+-- them until it ends.
+CREATE INDEX file_needed ON file (path) WHERE finished_at IS NULL AND is_download IS NULL;
+CREATE INDEX file_failed ON file (path) WHERE state = 'failed' AND is_download IS NULL;
 CREATE INDEX file_partial ON file (batch_id, state) WHERE holds IS NOT NULL AND run_id IS NULL AND state <> 'done';
 
 -- The newest identity under which a file was found to hold what was sent of it: another ctime (permissions, owner, hard
@@ -285,6 +291,61 @@ CREATE TABLE listed_file (
   PRIMARY KEY (listing_id, file_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX listed_file_named ON listed_file (file_id);
+
+-- A settling file: when its source was seen first as its row says, and from when on it may be sent if it is the same
+-- then, in milliseconds of the boot clock of `boot`, which nobody sets. In another boot the time counts anew.
+CREATE TABLE look (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  boot INTEGER NOT NULL,
+  since_ms INTEGER NOT NULL,
+  due_ms INTEGER NOT NULL CHECK (due_ms > since_ms),
+  -- The run that is at work has seen it change, and does not wait for it again.
+  is_changing INTEGER CHECK (is_changing = 1)
+) STRICT;
+CREATE INDEX look_due ON look (boot, due_ms, is_changing);
+
+-- What is done with a source when its file is done: it begins with the receipt, in the same transaction. A try is
+-- counted before it touches anything.
+CREATE TABLE removal (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  state TEXT NOT NULL DEFAULT 'pending' CHECK (state = 'pending' OR state = 'done' OR state = 'skipped' OR state = 'failed'),
+  attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+  -- Why the source is still there.
+  cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
+  message TEXT,
+  recorded_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  CHECK ((state = 'pending') = (ended_at IS NULL)),
+  CHECK (state <> 'done' OR (attempts >= 1 AND cause IS NULL)),
+  CHECK ((state <> 'skipped' AND state <> 'failed') OR cause IS NOT NULL)
+) STRICT;
+CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
+CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
+
+-- The last complete scan of each set of sources for a job, or for a place of which no job was named. One that ended with
+-- an error is not here: a job that sees nothing, or that sees nothing any more, shows in the time and the counts.
+CREATE TABLE scan (
+  id INTEGER PRIMARY KEY,
+  -- '' for none.
+  job TEXT NOT NULL,
+  place TEXT NOT NULL,
+  -- What was named (JSON): files, folders, patterns or a list, and the rules.
+  sources TEXT NOT NULL CHECK (sources LIKE '{%}'),
+  completed_at INTEGER NOT NULL,
+  took_ms INTEGER NOT NULL CHECK (took_ms >= 0),
+  -- Files that were seen, without what rules left out.
+  files INTEGER NOT NULL CHECK (files >= 0),
+  new INTEGER NOT NULL,
+  changed INTEGER NOT NULL,
+  unchanged INTEGER NOT NULL,
+  queued INTEGER NOT NULL,
+  settling INTEGER NOT NULL,
+  not_ready INTEGER NOT NULL,
+  excluded INTEGER NOT NULL,
+  unreadable INTEGER NOT NULL,
+  UNIQUE (job, place, sources)
+) STRICT;
+CREATE INDEX scan_completed ON scan (completed_at);
 
 -- In a copy of a ledger: files that were not at rest when it was made. Its original may have sent them since. A row
 -- goes when its doubt was settled or a person trusts the copy.

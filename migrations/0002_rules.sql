@@ -70,7 +70,7 @@ CREATE TRIGGER batch_fixed BEFORE UPDATE ON batch
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.destination_id <> OLD.destination_id
   OR NEW.protocol <> OLD.protocol OR NEW.destination <> OLD.destination OR NEW.settings <> OLD.settings
   OR NEW.created_at <> OLD.created_at OR NEW.direction <> OLD.direction OR NEW.job IS NOT OLD.job
-  OR NEW.origin_id IS NOT OLD.origin_id
+  OR NEW.origin_id IS NOT OLD.origin_id OR NEW.after IS NOT OLD.after
 BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -118,14 +118,18 @@ BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
 CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, expected,
   mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
--- Of a download the size is learned once, and where its bytes are written while none is stored.
+-- A source that is still being written is seen anew until it has settled. Of a download the size is learned once, and where its bytes are written while none is stored.
 CREATE TRIGGER file_learned BEFORE UPDATE OF size, inode, device, boot ON file
-WHEN OLD.is_download IS NULL OR OLD.state <> 'active' OR OLD.size IS NOT NULL AND NEW.size IS NOT OLD.size
+WHEN (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'settling'
+    OR NOT EXISTS (SELECT 1 FROM look WHERE file_id = OLD.id)) AND (
+  OLD.is_download IS NULL OR OLD.state <> 'active' OR OLD.size IS NOT NULL AND NEW.size IS NOT OLD.size
   OR (NEW.inode IS NOT OLD.inode OR NEW.device IS NOT OLD.device OR NEW.boot IS NOT OLD.boot)
-    AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0))
+    AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0)))
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 -- The times of its local file, when that has its name.
-CREATE TRIGGER file_placed BEFORE UPDATE OF mtime_ns, ctime_ns ON file WHEN OLD.is_download IS NULL OR OLD.state <> 'finishing'
+CREATE TRIGGER file_placed BEFORE UPDATE OF mtime_ns, ctime_ns ON file WHEN (OLD.is_download IS NULL OR OLD.state <> 'finishing')
+  AND (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'settling'
+    OR NOT EXISTS (SELECT 1 FROM look WHERE file_id = OLD.id))
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 -- An UPDATE that names the number of a row "rowid" sets off no trigger of the column: numbers are compared at each
 -- update.
@@ -174,6 +178,41 @@ BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 1
 CREATE TRIGGER file_sum_hidden AFTER UPDATE OF hidden ON file
 WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
 BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
+
+-- What settles has a look; what does not settle any more has none.
+CREATE TRIGGER file_settled AFTER UPDATE OF state ON file WHEN OLD.state = 'settling' AND NEW.state <> 'settling'
+BEGIN DELETE FROM look WHERE file_id = NEW.id; END;
+-- What is to be done with the source begins with the receipt.
+CREATE TRIGGER file_removal AFTER UPDATE OF state ON file
+WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NEW.is_download IS NULL
+  AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND after IS NOT NULL)
+BEGIN INSERT INTO removal (file_id, recorded_at) VALUES (NEW.id, NEW.finished_at); END;
+
+CREATE TRIGGER look_birth BEFORE INSERT ON look
+WHEN EXISTS (SELECT 1 FROM look WHERE file_id = NEW.file_id)
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'settling' AND is_download IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a source that settles has one newest look'); END;
+CREATE TRIGGER look_fixed BEFORE UPDATE ON look WHEN NEW.file_id <> OLD.file_id
+BEGIN SELECT RAISE(FAIL, 'a look keeps its file'); END;
+
+CREATE TRIGGER removal_birth BEFORE INSERT ON removal
+WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id)
+  OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
+    WHERE f.id = NEW.file_id AND f.state = 'done' AND f.is_download IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a source is removed once, after the receipt of its file'); END;
+CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
+WHEN OLD.state <> 'pending' OR NEW.file_id <> OLD.file_id OR NEW.recorded_at <> OLD.recorded_at
+  OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
+BEGIN SELECT RAISE(FAIL, 'what became of a source is history'); END;
+CREATE TRIGGER removal_stays BEFORE DELETE ON removal BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER scan_birth BEFORE INSERT ON scan
+WHEN EXISTS (SELECT 1 FROM scan WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM scan WHERE job = NEW.job AND place = NEW.place AND sources = NEW.sources)
+BEGIN SELECT RAISE(FAIL, 'a set of sources has one last scan'); END;
+CREATE TRIGGER scan_fixed BEFORE UPDATE ON scan
+WHEN NEW.id <> OLD.id OR NEW.job <> OLD.job OR NEW.place <> OLD.place OR NEW.sources <> OLD.sources
+BEGIN SELECT RAISE(FAIL, 'a scan keeps its sources'); END;
 
 CREATE TRIGGER sighting_birth BEFORE INSERT ON sighting
 WHEN EXISTS (SELECT 1 FROM sighting WHERE file_id = NEW.file_id)

@@ -56,9 +56,15 @@ int csys_open_beneath(int root, const char *path, int flags, uint32_t mode) {
   return open_stepwise(root, path, flags, mode);
 }
 
-int csys_rename_exclusive_in(int folder, const char *from, const char *to) {
-  if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return 0;
+int csys_rename_exclusive_at(int from_folder, const char *from, int to_folder, const char *to) {
+  if (renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
-  if (linkat(folder, from, folder, to, 0) != 0) return -1;
-  return unlinkat(folder, from, 0);
+  if (linkat(from_folder, from, to_folder, to, 0) != 0) return -1;
+  return unlinkat(from_folder, from, 0);
 }
+
+int csys_rename_exclusive_in(int folder, const char *from, const char *to) {
+  return csys_rename_exclusive_at(folder, from, folder, to);
+}
+
+int csys_open_path(int folder, const char *name) { return openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); }

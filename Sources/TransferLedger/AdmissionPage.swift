@@ -124,6 +124,8 @@ public struct PageAdmission: Sendable, Hashable {
   /// Taken before, in the same `add`.
   public var repeated = 0
   public var failed = 0
+  /// Of the added and the queued.
+  public var settling = 0
   /// Of the added, in bytes.
   public var bytes: Int64 = 0
   /// Positions in the page: the outcome of the last upload is unknown.

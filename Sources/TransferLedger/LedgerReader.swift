@@ -97,10 +97,14 @@ public struct LedgerReader {
         (SELECT count(*) FROM file WHERE state IN ('active', 'finishing')),
         (SELECT count(*) FROM file WHERE state = 'paused'
           AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing'),
+        (SELECT count(*) FROM file WHERE state = 'settling'),
         (SELECT count(*) FROM session WHERE state IN ('intended', 'open') AND abort_after IS NOT NULL)
       """
-    ) { WorkLeft(ready: $0.int(0), waiting: $0.int(1), active: $0.int(2), paused: $0.int(3), aborts: $0.int(4)) }
-      ?? WorkLeft(ready: 0, waiting: 0, active: 0, aborts: 0)
+    ) { row in
+      WorkLeft(
+        ready: row.int(0), waiting: row.int(1), active: row.int(2), paused: row.int(3), settling: row.int(4),
+        aborts: row.int(5))
+    } ?? WorkLeft(ready: 0, waiting: 0, active: 0, aborts: 0)
   }
 
   /// Files or requests in the hands of an engine: something to recover when none is alive.

@@ -14,11 +14,14 @@ public struct NewBatch: Sendable {
   public var place: String?
   public var labels: [String: String]
   public var priority: Int
+  /// The configured job that makes it.
+  public var job: String?
 
   public init(
     name: String? = nil, settings: BatchSettings, protocolName: String, destination: String, place: String? = nil,
-    labels: [String: String] = [:], priority: Int = 0
+    labels: [String: String] = [:], priority: Int = 0, job: String? = nil
   ) {
+    self.job = job
     self.place = place
     self.name = name
     self.settings = settings

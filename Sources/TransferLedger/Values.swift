@@ -58,10 +58,13 @@ public struct WorkLeft: Sendable, Hashable {
   public var active: Int
   /// `paused`: nothing for an engine to do, and yet not done.
   public var paused: Int
+  /// `settling`: their sources may still be written, or are to be copied.
+  public var settling: Int
   /// Sessions at servers that wait for their abort.
   public var aborts: Int
 
-  public init(ready: Int, waiting: Int, active: Int, paused: Int = 0, aborts: Int) {
+  public init(ready: Int, waiting: Int, active: Int, paused: Int = 0, settling: Int = 0, aborts: Int) {
+    self.settling = settling
     self.ready = ready
     self.waiting = waiting
     self.active = active

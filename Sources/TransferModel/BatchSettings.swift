@@ -15,6 +15,12 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var caFile: String?
   /// Sends a copy of the source that is made when it is added; nil for no.
   public var stage: Bool?
+  /// How long a source has to stay as it is before it is sent, in milliseconds; nil for no time.
+  public var settleMs: Int64?
+  /// Which file shows that a source is complete, as a ``ReadyMarker`` reads it; nil for none.
+  public var readyFile: String?
+  /// What is done with a source when its file is done; nil keeps it.
+  public var after: SourceRemoval?
   /// Speaks the protocol that this profile describes, to the destination as its URL.
   public var profile: ProfileSettings?
   /// Fetches what ``destination`` names; nil for an upload.

@@ -52,6 +52,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case sourceIO = "source.io"
   case sourceKind = "source.kind"
   case sourceName = "source.name"
+  case sourceSettling = "source.settling"
 
   case localDiskFull = "local.disk_full"
   case localFDLimit = "local.fd_limit"
@@ -67,6 +68,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, Codable {
   case policyLimit = "policy.limit"
   case policyCircuit = "policy.circuit"
   case policyDeadline = "policy.deadline"
+  case policyProof = "policy.proof"
 
   case engineOrphaned = "engine.orphaned"
   case engineCopied = "engine.copied"

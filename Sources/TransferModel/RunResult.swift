@@ -12,6 +12,10 @@ public enum StopCause: String, Sendable, Codable {
   case paused
   /// The deadline of what is left has passed.
   case deadline
+  /// The limit of the run was reached: its time, or its bytes.
+  case limit
+  /// What is left was still being written.
+  case settling
 }
 
 /// How a run ended. Counts are files unless they say otherwise.

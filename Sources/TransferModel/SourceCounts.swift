@@ -21,6 +21,10 @@ public struct SourceCounts: Sendable, Hashable {
   public var excluded = 0
   /// The excluded by the rule that left them out, as typed: `--exclude *.tmp`.
   public var excludedBy: [String: Int] = [:]
+  /// Of the added and the queued: not sent before they have been quiet for their settle time.
+  public var settling = 0
+  /// Not recorded, because the file that shows that they are complete is not there.
+  public var notReady = 0
   /// Of the added, in bytes.
   public var bytes: Int64 = 0
 
@@ -30,6 +34,7 @@ public struct SourceCounts: Sendable, Hashable {
   public mutating func add(unrecorded seen: SourceCounts) {
     special += seen.special
     excluded += seen.excluded
+    notReady += seen.notReady
     excludedBy.merge(seen.excludedBy, uniquingKeysWith: +)
   }
 }

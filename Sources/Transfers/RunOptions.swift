@@ -10,6 +10,13 @@ public struct RunOptions: Sendable {
   public var diskWaitMs: Int64 = 300_000
   /// Between two calls of `progress`, in milliseconds, at least.
   public var progressEveryMs: Int64
+  /// The run ends with work left after so long, in milliseconds, and begins nothing before that cannot end by then; nil
+  /// for no limit. What is still being sent then gets ``drainMs``.
+  public var maxDurationMs: Int64?
+  /// The run ends with work left before its bodies would have more bytes; nil for no limit.
+  public var maxBytes: Int64?
+  /// Does not end while a source may settle within ten minutes. One that changes meanwhile is not waited for again.
+  public var waitsForSettling = true
   /// Begins no file: only ends upload sessions at their servers that are marked for it.
   public var onlyEndsSessions = false
   /// A place in the queue for the ledger whose turn has come.

@@ -15,6 +15,18 @@ public struct UploadOptions: Sendable {
   /// The folder that keys are relative to; nil takes the one that all named sources share, or for a list the working
   /// directory.
   public var base: NameBytes?
+  /// How long a source that is new or has changed must stay as it is before it is sent, in milliseconds; nil for no
+  /// time. It is recorded at once as `settling`.
+  public var settleMs: Int64?
+  /// Which file shows that a source is complete: `{path}.done`, `{dir}/{stem}.ready`, `{dir}/.done`. Sources without it
+  /// are not recorded; it is not sent, and goes with its source.
+  public var readyFile: String?
+  /// What is done with sources when their files are done.
+  public var fate = SourceFate.keep
+  /// What a receipt has to prove before that is done.
+  public var fateProof = SourceRemoval.Proof.size
+  /// The configured job that adds them.
+  public var job: String?
 
   public init(
     settings: BatchSettings, name: String? = nil, labels: [String: String] = [:],

@@ -39,7 +39,8 @@ struct UploadTarget: Sendable {
   func batch(_ options: UploadOptions) -> NewBatch {
     NewBatch(
       name: options.name, settings: settings, protocolName: transferProtocol.name, destination: settings.destination,
-      place: transferProtocol.location(ofKey: NameBytes("")), labels: options.labels, priority: options.priority)
+      place: transferProtocol.location(ofKey: NameBytes("")), labels: options.labels, priority: options.priority,
+      job: options.job)
   }
 }
 

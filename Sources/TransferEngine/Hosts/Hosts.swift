@@ -99,6 +99,9 @@ final class Hosts {
     scheduler.setEnds(ends, inFlight: inFlight, nowMs: engine.bootMs)
   }
 
+  /// When all bodies have to have ended, and how many bytes of them may move.
+  func setLimits(endMs: Int64?, bytes: Int64?) { scheduler.setLimits(endMs: endMs, bytes: bytes) }
+
   /// How fast the hosts are is measured from now on.
   func measureAnew(inFlight: [String: Int64]) { scheduler.measureAnew(inFlight: inFlight, nowMs: engine.bootMs) }
 

@@ -72,8 +72,9 @@ final class ControlRequests {
   /// Deadlines that have passed since the last look, and those that were moved away. What runs is finished; everything
   /// else of the batch goes back to the ledger.
   private func noteDeadlines() {
-    if let ends = batches.takeEnds() {
-      hosts.setEnds(ends, inFlight: ends.isEmpty ? [:] : requests.bytesInFlightByHost())
+    let ends = batches.takeEnds() ?? (hosts.scheduler.hasEnd ? [:] : nil)
+    if let ends {
+      hosts.setEnds(ends, inFlight: ends.isEmpty && !hosts.scheduler.hasEnd ? [:] : requests.bytesInFlightByHost())
     }
     for batch in batches.takeOverdue() ?? [] {
       outcomes.letGo(batch, .policyDeadline)

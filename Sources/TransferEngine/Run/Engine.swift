@@ -33,6 +33,7 @@ public struct Engine: Sendable {
   public func work(until stop: StopSignal) throws(TransferError) -> RunResult {
     let run = run
     let recovery = try recover()
+    if configuration.claimsFiles { try ledger.write { tx in try tx.awaitLooks() } }
     let loop = EngineLoop(engine: self)
     stop.onWish { loop.ask($0) }
     let mailbox = loop.mailbox
@@ -41,6 +42,7 @@ public struct Engine: Sendable {
       var summary = try loop.work()
       summary.unknown += recovery.unknownFiles
       summary.failed += recovery.refused.count
+      if configuration.claimsFiles, summary.stoppedBy != .interrupted { try loop.upkeep.removeRest() }
       let left = try ledger.read { reader in try reader.workLeft() }
       summary.left = left.files + left.paused
       summary.paused = left.paused

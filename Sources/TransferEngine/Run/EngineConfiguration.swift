@@ -16,6 +16,12 @@ public struct EngineConfiguration: Sendable {
   public var copies: StagedCopies?
   /// False only ends sessions at servers; no file is begun.
   public var claimsFiles = true
+  /// Does not end while a source may settle within ``patienceMs``.
+  public var waitsForSettling = true
+  /// The run begins nothing that cannot end within so long, in milliseconds; nil for no limit.
+  public var maxDurationMs: Int64?
+  /// Body bytes that the run may move; nil for no limit.
+  public var maxBytes: Int64?
   /// Bytes a second over all connections; nil for no limit.
   public var rate: Int64?
   /// Threads that open, check and digest sources.

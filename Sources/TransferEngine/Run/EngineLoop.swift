@@ -39,6 +39,8 @@ final class EngineLoop: @unchecked Sendable {
   private let closed: ClosedHosts
   private let shutdown: Shutdown
   private let heartbeat: Heartbeat
+  let upkeep: SourceUpkeep
+  private let limits: RunLimits
   private let reporter: ProgressReporter
   private let inFlight: InFlightNotes
 
@@ -86,6 +88,9 @@ final class EngineLoop: @unchecked Sendable {
     shutdown = Shutdown(
       engine, stop: stop, tally: tally, hosts: hosts, commits: commits, files: files, requests: requests,
       outcomes: outcomes, aborts: aborts)
+    upkeep = SourceUpkeep(
+      engine, mailbox, stop: stop, tally: tally, claims: claims, pool: pool, readStop: readStop)
+    limits = RunLimits(engine, stop: stop, hosts: hosts, requests: requests, shutdown: shutdown)
     heartbeat = Heartbeat(engine, mailbox, stop: stop, hosts: hosts)
     reporter = ProgressReporter(
       engine, mailbox, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,
@@ -138,6 +143,8 @@ final class EngineLoop: @unchecked Sendable {
     case .heartbeat(let result): heartbeat.ended(result)
     case .counted(let result): tally.counted(result)
     case .markedOverdue(let result): control.markedOverdue(result)
+    case .looked(let result): upkeep.looked(result)
+    case .removed(let result): upkeep.removed(result)
     case .diskTrouble(let error): shutdown.diskTroubled(error)
     case .stop(let wish): shutdown.ask(wish)
     }
@@ -175,6 +182,8 @@ final class EngineLoop: @unchecked Sendable {
       closed.release()
       beginMore()
     }
+    upkeep.workIfDue()
+    limits.obey()
     if isCommitDue { commits.writeGathered() }
     if let dead = closed.allThatIsLeft() { shutdown.giveUp(on: dead) }
     if stop.isStopping { shutdown.goOn() }
@@ -185,7 +194,7 @@ final class EngineLoop: @unchecked Sendable {
 
   /// Nothing runs that could still report.
   private var isQuiet: Bool {
-    requests.areAllReady && aborts.isQuiet && !commits.isWriting && !claims.isClaiming
+    requests.areAllReady && aborts.isQuiet && !commits.isWriting && !claims.isClaiming && upkeep.isQuiet
   }
 
   private func isFinished() throws(TransferError) -> Bool {
@@ -205,12 +214,14 @@ final class EngineLoop: @unchecked Sendable {
       if try room.hasClaimableFiles() { claims.wake() }
       return false
     }
-    guard let due = next, left.files || (left.aborts && countsAborts) else { return true }
+    let settles = try settlesSoon()
+    guard let due = next, left.files || (left.aborts && countsAborts) else { return !settles }
     if left.aborts && countsAborts && due <= wallMs {
       aborts.beginPass(counts: true)
       return false
     }
     if due - wallMs > engine.configuration.patienceMs {
+      if settles { return false }
       stop.end(for: .notDue)
       return true
     }
@@ -218,10 +229,17 @@ final class EngineLoop: @unchecked Sendable {
     return false
   }
 
+  /// Whether a source may settle that is worth waiting for.
+  private func settlesSoon() throws(TransferError) -> Bool {
+    guard let due = try upkeep.awaitedMs() else { return false }
+    return due - engine.bootMs <= engine.configuration.patienceMs
+  }
+
   /// How long the mailbox may be waited for, in milliseconds.
   private func waitMs() -> Int64 {
     let (wallMs, bootMs) = (engine.wallMs, engine.bootMs)
     var wait = min(1_000, control.nextMs - bootMs)
+    wait = min(wait, upkeep.waitMs(nowMs: bootMs), limits.waitMs(nowMs: bootMs))
     if let due = commits.dueMs { wait = min(wait, due - bootMs) }
     if !stop.isStopping && intake.mayClaim { wait = min(wait, claims.nextMs - wallMs) }
     if let opening = hosts.scheduler.nextOpeningMs(nowMs: bootMs) { wait = min(wait, opening - bootMs) }
@@ -234,6 +252,6 @@ final class EngineLoop: @unchecked Sendable {
   /// Why a run that came to its end by itself leaves files.
   func whyLeft(_ left: WorkLeft) -> StopCause? {
     if left.files > 0 { return batches.hasOverdue ? .deadline : nil }
-    return left.paused > 0 ? .paused : nil
+    return left.paused > 0 ? .paused : left.settling > 0 ? .settling : nil
   }
 }

@@ -17,6 +17,9 @@ final class RunTally {
       isHeard: engine.observer.progress != nil, everyMs: engine.configuration.progressEveryMs)
   }
 
+  /// Files that this run has done.
+  var done: Int { result.done }
+
   // MARK: - Bytes
 
   /// Bytes of a body moved, whatever came of them.

@@ -49,6 +49,9 @@ struct Scheduler: Sendable {
   private var shares: [BatchID: Share] = [:]
   /// When bodies of a batch have to have ended.
   private var ends: [BatchID: Int64] = [:]
+  /// When bodies of any batch have to have ended, and how many bytes of bodies may still be begun; nil for no limit.
+  private var endMs: Int64?
+  private var bytesLeft: Int64?
   /// Of all bodies that run together; nil for no limit. One of any length always may.
   private let bytesAtOnce: Int64?
   private var sendingBytes: Int64 = 0
@@ -80,6 +83,20 @@ struct Scheduler: Sendable {
     if isUrgent { hosts[host]!.urgent.append(waiting) } else { hosts[host]!.ready.append(waiting) }
   }
 
+  /// For all batches together.
+  mutating func setLimits(endMs: Int64?, bytes: Int64?) { (self.endMs, bytesLeft) = (endMs, bytes) }
+
+  /// Whether the pace of the hosts has to be told from time to time.
+  var hasEnd: Bool { endMs != nil }
+
+  /// Everything that waits for a connection is longer than what is left of the limit in bytes.
+  var isOutOfBytes: Bool {
+    guard let bytesLeft, readyCount > 0 else { return false }
+    return hosts.values.allSatisfy { host in
+      host.urgent.isEmpty && host.ready.first(where: { $0.bytes <= bytesLeft }) == nil
+    }
+  }
+
   /// How many requests a batch may have at a time; nil for no limit of its own. `sending` are those that run already.
   mutating func setLimit(_ limit: Int?, of batch: BatchID, sending: Int) {
     shares[batch] = limit.map { Share(limit: max(1, $0), sending: sending) }
@@ -91,7 +108,7 @@ struct Scheduler: Sendable {
     self.ends = ends
     for name in turn {
       let out = inFlight[name] ?? 0
-      let pace = ends.isEmpty ? nil : hosts[name]!.gate.line.bytesPerMs(inFlight: out, nowMs: nowMs)
+      let pace = ends.isEmpty && endMs == nil ? nil : hosts[name]!.gate.line.bytesPerMs(inFlight: out, nowMs: nowMs)
       hosts[name]!.pace = pace.map { ($0, out) }
     }
   }
@@ -127,6 +144,7 @@ struct Scheduler: Sendable {
   ) {
     sendingCount -= 1
     sendingBytes -= length
+    bytesLeft = bytesLeft.map { $0 + max(0, length - bytes) }
     if !shares.isEmpty { shares[batch]?.sending -= 1 }
     hosts[host]?.gate.ended(job, outcome, bytes: bytes, length: length, nowMs: nowMs)
   }
@@ -217,9 +235,10 @@ struct Scheduler: Sendable {
   }
 
   private mutating func pop(_ name: String, nowMs: Int64) -> Waiting? {
-    let (shares, ends, host) = (shares, ends, hosts[name]!)
+    let (shares, ends, host, endMs, bytesLeft) = (shares, ends, hosts[name]!, endMs, bytesLeft)
     let mayGo = { (waiting: Waiting) in
-      (shares.isEmpty || shares[waiting.batch].map { $0.sending < $0.limit } ?? true)
+      waiting.bytes <= bytesLeft ?? .max && (endMs.map { host.canEnd(waiting.bytes, by: $0, nowMs: nowMs) } ?? true)
+        && (shares.isEmpty || shares[waiting.batch].map { $0.sending < $0.limit } ?? true)
         && (ends.isEmpty || ends[waiting.batch].map { host.canEnd(waiting.bytes, by: $0, nowMs: nowMs) } ?? true)
     }
     if let next = hosts[name]!.urgent.popFirst(where: mayGo) { return taken(next) }
@@ -240,6 +259,7 @@ struct Scheduler: Sendable {
   private mutating func taken(_ waiting: Waiting) -> Waiting {
     if !shares.isEmpty { shares[waiting.batch]?.sending += 1 }
     sendingBytes += waiting.bytes
+    bytesLeft = bytesLeft.map { $0 - waiting.bytes }
     return waiting
   }
 }

@@ -129,6 +129,7 @@ final class PageWriter: FileSink {
     recorded.counts.repeated += done.repeated
     recorded.counts.unknown += done.unknown.count
     recorded.counts.failed += done.failed
+    recorded.counts.settling += done.settling
     recorded.counts.bytes += done.bytes
     for index in done.unknown {
       notice(.skipped(path: page.path(index), reason: "its last upload is unknown; see \"transfers report failures\""))

@@ -17,17 +17,20 @@ public struct SourceAdmitter {
   let destination: Destination
   let transferProtocol: ProtocolInUse
   let ownFiles: LedgerFiles
+  /// The files that show that sources are complete; nil where none has to.
+  let marker: ReadyMarker?
   let notice: @Sendable (Notice) -> Void
 
   /// - Parameter ownFiles: of the ledger, which is not sent when it lies among the sources.
   public init(
     _ sources: ResolvedSources, to destination: Destination, _ transferProtocol: ProtocolInUse,
-    ownFiles: LedgerFiles, notice: @escaping @Sendable (Notice) -> Void
+    ownFiles: LedgerFiles, marker: ReadyMarker? = nil, notice: @escaping @Sendable (Notice) -> Void
   ) {
     self.sources = sources
     self.destination = destination
     self.transferProtocol = transferProtocol
     self.ownFiles = ownFiles
+    self.marker = marker
     self.notice = notice
   }
 
@@ -122,6 +125,15 @@ public struct SourceAdmitter {
       }
     }
 
+    /// Whether a source is complete, and no marker itself.
+    private func isReady(_ path: BorrowedName, _ marker: ReadyMarker) -> Bool {
+      let path = NameBytes(Array(path))
+      guard !marker.isMarker(path.lastComponent.bytes) else { return false }
+      if marker.isThere(for: path) { return true }
+      seen.notReady += 1
+      return false
+    }
+
     private func take(
       _ path: BorrowedName, _ relative: BorrowedName, _ identity: SourceIdentity, _ mode: UInt32
     ) throws(TransferError) {
@@ -130,6 +142,7 @@ public struct SourceAdmitter {
         return admitter.notice(
           .skipped(path: NameBytes(Array(path)), reason: "it belongs to the ledger of this upload"))
       }
+      if let marker = admitter.marker, !isReady(path, marker) { return }
       key.bytes.removeAll(keepingCapacity: true)
       admitter.destination.appendKey(forRelativePath: relative, isSingleFile: isSingleFile, to: &key.bytes)
       if let failure = admitter.transferProtocol.refusal(ofKey: key) {

@@ -49,7 +49,7 @@ public struct SourceSelection: Sendable {
         .usage, "read rule", NameBytes(problem.text), cause: problem.cause, remedy: "write [[] for the character")
     }
     let base = try base.map { base throws(TransferError) in try Self.directory(base) }
-    if let list { return ResolvedSources(self, .list(try OpenList(list), base: base)) }
+    if let list { return ResolvedSources(self, .list(try OpenList(list), base: base), base: base) }
     var found: [SourceFound] = []
     var named: Set<NameBytes> = []
     for source in sources {
@@ -64,7 +64,7 @@ public struct SourceSelection: Sendable {
     for path in found.flatMap(\.paths) where seen.insert(path).inserted {
       places.append(SourcePlace(path: path, relativeStart: try Self.relativeStart(path, below: shared)))
     }
-    return ResolvedSources(self, .places(places, isSingleFile: only != nil && !isFolder))
+    return ResolvedSources(self, .places(places, isSingleFile: only != nil && !isFolder), base: shared)
   }
 
   /// Where the part of `path` below `base` begins.
@@ -111,10 +111,13 @@ public struct ResolvedSources {
 
   let selection: SourceSelection
   let kind: Kind
+  /// The folder that keys are relative to; nil for a list that was given none.
+  public let base: NameBytes?
 
-  init(_ selection: SourceSelection, _ kind: Kind) {
+  init(_ selection: SourceSelection, _ kind: Kind, base: NameBytes?) {
     self.selection = selection
     self.kind = kind
+    self.base = base
   }
 
   /// The one source is a file: a destination without a final slash names its object.

@@ -44,7 +44,7 @@ extension Standing {
       switch finding {
       case .unknown: .unknown
       case .unchanged: .unchanged
-      case .queued, .busy: .queued
+      case .queued, .busy, .settling, .changing: .queued
       case .moved, .outdated: .changed
       }
   }

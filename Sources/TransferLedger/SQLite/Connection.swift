@@ -70,6 +70,11 @@ final class Connection {
   }
 
   @discardableResult
+  func run(_ sql: StaticString, of values: [SQLValue]) throws(SQLiteError) -> Int {
+    try changes(of: try ready(sql, values))
+  }
+
+  @discardableResult
   func run(_ statement: ComposedStatement) throws(SQLiteError) -> Int { try changes(of: try ready(statement)) }
 
   /// Runs the guarded change of one row; returns how many rows it changed.

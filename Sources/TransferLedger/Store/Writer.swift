@@ -186,7 +186,7 @@ final class Writer: @unchecked Sendable {
       refusal = newer
       return .failed(newer)
     }
-    let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs)
+    let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs, bootMs: clock.bootMs)
     do {
       for job in batch {
         try job.run(transaction)

@@ -10,11 +10,14 @@ public struct LedgerTransaction {
   let db: Connection
   /// The wall-clock time of this transaction, in milliseconds since 1970 UTC.
   public let wallMs: Int64
+  /// The same by the clock of this boot, which nobody sets.
+  let bootMs: Int64
   let notes = Notes()
 
-  init(db: Connection, wallMs: Int64) {
+  init(db: Connection, wallMs: Int64, bootMs: Int64 = 0) {
     self.db = db
     self.wallMs = wallMs
+    self.bootMs = bootMs
   }
 
   /// What is known within this transaction.

@@ -10,8 +10,9 @@ extension TransferStore {
   package func plan(
     _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> PlanResult {
-    let target = try UploadTarget(options.settings)
+    _ = try UploadTarget(options.settings)
     let found = try options.selection(sources).resolve()
+    let target = try UploadTarget(try options.settings(for: found))
     let ledger = try Self.openForReading(path)
     defer { ledger?.close() }
     let plan = Lock(PlanResult())
@@ -19,7 +20,7 @@ extension TransferStore {
     let (batch, nowMs) = (target.batch(options), SystemClock().wallMs)
     let admitter = SourceAdmitter(
       found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path),
-      notice: notice)
+      marker: try options.marker, notice: notice)
     let seen = try admitter.examine { page throws(TransferError) in
       let standings = try ledger?.read { reader in
         try page.map {

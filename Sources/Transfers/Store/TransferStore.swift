@@ -25,12 +25,14 @@ package struct TransferStore: Sendable {
   package func add(
     _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> AddResult {
-    let target = try UploadTarget(options.settings)
+    _ = try UploadTarget(options.settings)
     let found = try options.selection(sources).resolve()
+    let target = try UploadTarget(try options.settings(for: found))
     let clock = SystemClock()
+    let startedMs = clock.bootMs
     let admitter = SourceAdmitter(
       found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path),
-      notice: notice)
+      marker: try options.marker, notice: notice)
     let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
     defer { opened.withLock { $0.ledger }?.close() }
     let recorded = try admitter.admit { () throws(TransferError) in
@@ -39,6 +41,10 @@ package struct TransferStore: Sendable {
       let mark = try ledger.read { reader in try reader.addedMark() }
       opened.withLock { $0.mark = mark }
       return (ledger, AdmissionTarget(target.batch(options), since: mark, wallMs: clock.wallMs))
+    }
+    if let ledger = opened.withLock({ $0.ledger }) {
+      let scan = options.scan(sources, target, recorded.counts, tookMs: clock.bootMs - startedMs)
+      try ledger.write { tx in try tx.noteScan(scan) }
     }
     if options.settings.stage == true, let ledger = opened.withLock({ $0.ledger }) {
       let copies = StagedCopies(storePath: path)
@@ -79,6 +85,9 @@ package struct TransferStore: Sendable {
       notice(.remark("\(error)"))
     }
     configuration.drainMs = options.drainMs
+    configuration.maxDurationMs = options.maxDurationMs
+    configuration.maxBytes = options.maxBytes
+    configuration.waitsForSettling = options.waitsForSettling
     configuration.diskWaitMs = options.diskWaitMs
     configuration.progressEveryMs = options.progressEveryMs
     configuration.preparingThreads = max(1, HostFacts.coreCount - 1)

@@ -75,6 +75,7 @@ struct AddOutput: OutputValue {
     .integer("queued") { $0.queued }, .integer("requeued") { $0.requeued }, .integer("repeated") { $0.repeated },
     .integer("unknown") { $0.unknown }, .integer("failed") { $0.failed }, .integer("special") { $0.special },
     .integer("excluded") { $0.excluded },
+    .integer("settling") { $0.settling }, .integer("not_ready") { $0.notReady },
   ]
 
   /// With every part that such a value can have.
@@ -93,6 +94,8 @@ struct AddOutput: OutputValue {
     if counts.unknown > 0 { parts.append("\(counts.unknown) unknown") }
     if counts.failed > 0 { parts.append("\(counts.failed) failed") }
     if counts.special > 0 { parts.append("\(counts.special) skipped") }
+    if counts.settling > 0 { parts.append("\(counts.settling) settling") }
+    if counts.notReady > 0 { parts.append("\(counts.notReady) not ready") }
     if counts.excluded > 0 { parts.append("\(counts.excluded) excluded") }
     let batch = result.batch.map { "\($0): " } ?? ""
     let size = Quantity.bytes(counts.bytes)

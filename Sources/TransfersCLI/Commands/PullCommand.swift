@@ -80,11 +80,8 @@ struct PullCommand: Command, HasIdleOptions {
     _ add: AddResult, _ session: EngineSession, _ path: String, _ context: Context
   ) throws(CommandFailure) -> RunNumbers {
     guard add.counts.added + add.counts.queued + add.counts.requeued > 0 else { return .none }
-    var run = RunOptions(
-      workers: engine.workers, rate: engine.bytesPerSecond, argv: RecordedArguments.masked(context.arguments))
-    run.trustsCopy = engine.trustCopy
     let work = PushWork(
-      session: session, storePath: path, options: run, files: add.files, patienceMs: nil, context: context)
+      session: session, storePath: path, options: engine.runOptions(context), files: add.files, patienceMs: nil, context: context)
     return try work.finish() ?? .none
   }
 

@@ -19,6 +19,7 @@ struct PushCommand: Command, HasIdleOptions {
 
   @OptionGroup(title: "Batch") var batch: BatchOptions
   @OptionGroup(title: "Engine") var engine: EngineOptions
+  @OptionGroup(title: "Engine") var settling: SettlingOptions
   @OptionGroup(title: "Progress") var progress: ProgressOptions
   @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and sends nothing.")
   var dryRun = false
@@ -70,10 +71,8 @@ struct PushCommand: Command, HasIdleOptions {
   private func work(
     _ session: EngineSession, _ path: String, _ add: AddResult, _ context: Context
   ) throws(CommandFailure) -> RunNumbers? {
-    var run = RunOptions(
-      workers: engine.workers, rate: engine.bytesPerSecond,
-      argv: RecordedArguments.masked(context.arguments))
-    run.trustsCopy = engine.trustCopy
+    var run = engine.runOptions(context)
+    run.waitsForSettling = !settling.noWait
     return try PushWork(
       session: session, storePath: path, options: run, files: add.files, patienceMs: noWait ? 0 : wait?.ms,
       context: context

@@ -82,8 +82,10 @@ struct PushWork {
     }
     let ledger = try LedgerAccess.open(storePath, context)
     defer { ledger.close() }
-    return RunNumbers(
+    var numbers = RunNumbers(
       try totals(ledger), wallMs: result.wallMs, stop: result.stoppedBy, unreachable: result.unreachable)
+    if !options.waitsForSettling { numbers.leaveSettling() }
+    return numbers
   }
 
   private func totals(_ ledger: OpenStore) throws(CommandFailure) -> AddedTotals {

@@ -17,23 +17,24 @@ struct RunCommand: Command {
       """)
 
   @OptionGroup(title: "Engine") var engine: EngineOptions
+  @OptionGroup(title: "Engine") var settling: SettlingOptions
   @OptionGroup(title: "Progress") var progress: ProgressOptions
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
     try common.checkColumns(of: RunOutput.sample(ofPush: false), context)
     let path = try common.storePath(context)
-    var options = RunOptions(
-      workers: engine.workers,
-      rate: engine.bytesPerSecond, argv: RecordedArguments.masked(context.arguments))
-    options.trustsCopy = engine.trustCopy
+    var options = engine.runOptions(context)
+    options.waitsForSettling = !settling.noWait
     try LedgerAccess.check(path, context)
     let session = EngineSession(common, progress, title: "transfers run", context)
     let startedMs = context.clock.wallMs
     let result = try failing { () throws(TransferError) in try session.run(path, options) }
     if let error = result.blocked.min(by: { $0.key < $1.key })?.value { throw CommandFailure(error) }
+    var numbers = RunNumbers(result, standing: try standing(path, context))
+    if settling.noWait { numbers.leaveSettling() }
     try session.conclude(
-      RunNumbers(result, standing: try standing(path, context)), add: nil, destination: "",
+      numbers, add: nil, destination: "",
       storePath: path, sinceMs: startedMs)
   }
 

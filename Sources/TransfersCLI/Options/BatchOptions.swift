@@ -11,6 +11,7 @@ struct BatchOptions: ParsableArguments {
   var places: [NameBytes] = []
 
   @OptionGroup var sourceOptions: SourceOptions
+  @OptionGroup var fate: FateOptions
 
   @Option(help: ArgumentHelp("Name of the batch; reusing it adds no duplicates.", valueName: "name"))
   var name: String?
@@ -65,10 +66,12 @@ struct BatchOptions: ParsableArguments {
   /// What the library is asked to do.
   func upload(_ context: Context) throws(CommandFailure) -> UploadOptions {
     try sourceOptions.checkMissing(sources)
-    return UploadOptions(
+    var options = UploadOptions(
       settings: try settings(), name: name, labels: Self.table(labels),
       priority: priority, rules: try OrderedRules.read(context.parsed),
       followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
+    fate.apply(to: &options)
+    return options
   }
 
   /// What the destination does not know, and what is for lists or for profiles where there is none.

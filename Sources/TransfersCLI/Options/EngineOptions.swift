@@ -1,4 +1,6 @@
 import ArgumentParser
+import TransferModel
+import Transfers
 
 /// How hard the engine works.
 struct EngineOptions: ParsableArguments {
@@ -12,6 +14,17 @@ struct EngineOptions: ParsableArguments {
       valueName: "bytes/s"))
   var rate: ByteRate?
 
+  @Option(
+    help: ArgumentHelp(
+      "End with work left (exit code 5) after so long: 50m, 8h. Nothing is begun that cannot end by then; what is still being sent gets --drain-timeout.",
+      valueName: "time"))
+  var maxDuration: TimeSpan?
+
+  @Option(
+    help: ArgumentHelp(
+      "End with work left (exit code 5) before more bytes of bodies would move: 20G, 500MB.", valueName: "bytes"))
+  var maxBytes: ByteQuantity?
+
   @Flag(
     help:
       "Go on with a copy of a ledger as with the ledger itself: nothing was sent from that one since. Without it, what was pending and must not be sent twice is unknown."
@@ -20,6 +33,17 @@ struct EngineOptions: ParsableArguments {
 
   func validate() throws {
     if let workers, !(1...256).contains(workers) { throw ValidationError("--workers must be 1 to 256") }
+    if let maxDuration, maxDuration.ms == 0 { throw ValidationError("--max-duration must be longer than nothing") }
+  }
+
+  /// What a command that begins an engine with these asks for.
+  func runOptions(_ context: Context) -> RunOptions {
+    var options = RunOptions(
+      workers: workers, rate: bytesPerSecond, argv: RecordedArguments.masked(context.arguments))
+    options.trustsCopy = trustCopy
+    options.maxDurationMs = maxDuration?.ms
+    options.maxBytes = maxBytes?.bytes
+    return options
   }
 
   /// Bytes a second.

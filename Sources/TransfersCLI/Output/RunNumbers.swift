@@ -15,6 +15,8 @@ struct RunNumbers: Sendable, Hashable {
   var badBefore = 0
   /// Of those left.
   var paused: Int
+  /// Of those left: their sources may still be written.
+  var settling = 0
   var bytesAcked, bytesTransferred: Int64
   /// Of downloads: what was here already, and was not fetched.
   var bytesReused: Int64 = 0
@@ -39,7 +41,6 @@ struct RunNumbers: Sendable, Hashable {
   init(_ run: RunResult, standing: FileTotals) {
     self.init(run)
     let (doneByRun, badByRun) = (done, failed + unknown + mismatched)
-    let settling = standing.count(.settling)
     count(standing)
     (left, paused) = (run.left + settling, run.paused)
     doneBefore = max(0, done - doneByRun)
@@ -79,7 +80,13 @@ struct RunNumbers: Sendable, Hashable {
     mismatched = totals.mismatched
     failed = totals.count(.failed) - totals.mismatched
     cancelled = totals.count(.cancelled)
-    (left, paused) = (totals.left, totals.count(.paused))
+    (left, paused, settling) = (totals.left, totals.count(.paused), totals.count(.settling))
+  }
+
+  /// What settles was not to be waited for: a later run sends it.
+  mutating func leaveSettling() {
+    left -= settling
+    if left == 0 { stoppedBy = nil }
   }
 
   /// Sent again or not acknowledged so far; at least, and at most.
@@ -96,6 +103,8 @@ struct RunNumbers: Sendable, Hashable {
     case .notDue: "what is left is not due for a long time"
     case .paused: "paused"
     case .deadline: "the deadline has passed"
+    case .limit: "the limit of this run was reached"
+    case .settling: "files are still being written"
     }
   }
 
@@ -111,7 +120,7 @@ struct RunNumbers: Sendable, Hashable {
     switch stoppedBy {
     case .paused: "transfers resume --state paused\(selector)"
     case .deadline: "transfers set --deadline none\(selector.isEmpty ? " --all" : selector)"
-    case nil, .drained, .interrupted, .unreachable, .notDue: "transfers run"
+    case nil, .drained, .interrupted, .unreachable, .notDue, .limit, .settling: "transfers run"
     }
   }
 }

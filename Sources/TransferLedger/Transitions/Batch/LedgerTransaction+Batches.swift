@@ -30,12 +30,13 @@ extension LedgerTransaction {
     let id = try db.insert(
       """
       INSERT INTO batch (uid, name, direction, destination_id, protocol, destination, settings, labels, priority,
-        created_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        created_at, job, after)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .uid(uid), .string(batch.name), .raw(batch.settings.direction),
       .integer(try destination(batch.canonicalPlace)),
       .text(batch.protocolName), .text(batch.destination), .text(try jsonText(batch.settings)),
-      .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs))
+      .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs), .string(batch.job),
+      .raw(batch.settings.after?.action))
     try recordEvent("added", batch: BatchID(rawValue: id), file: nil, detail: batch.destination)
     return BatchID(rawValue: id)
   }

@@ -10,6 +10,8 @@ struct Admitter {
   private let target: AdmissionTarget
   /// Files wait for the copy of their source before they may be sent.
   private var isStaged: Bool { target.batch.settings.stage == true }
+  /// Files wait until their source has been quiet for so long, in milliseconds.
+  private var settleMs: Int64? { target.batch.settings.settleMs }
   private let live, past, insert: Statement
   /// Some key of the destination has a generation that is not the live one.
   private var hasPast = false
@@ -22,6 +24,8 @@ struct Admitter {
   /// Whether the files of a batch would be recorded as they are if they were added now.
   private var fitting: [BatchID: Bool] = [:]
   private(set) var hasRecorded = false
+  /// Of the selected: not to be sent yet.
+  private(set) var settling = 0
 
   /// - Parameter batch: when it is there already.
   init(_ tx: LedgerTransaction, _ target: AdmissionTarget, batch: BatchID?) throws {
@@ -62,6 +66,10 @@ struct Admitter {
       return .unchanged(current.id)
     case .queued: return isSelected(current, as: .queued(current.id))
     case .busy: return isSelected(current, as: .busy(current.id))
+    case .settling, .changing:
+      if !current.isSeen(as: identity) { _ = try tx.lookAgain(current.id, identity, byRun: false) }
+      settling += 1
+      return isSelected(current, as: .queued(current.id))
     case .unchanged, .moved, .outdated:
       let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
       if current.state == .unknown {
@@ -149,12 +157,16 @@ struct Admitter {
       insert.bind(13, Int64(priority))
       insert.bindNull(14)
       insert.bind(15, tx.wallMs)
-      insert.bind(16, isStaged ? 1 : 0)
+      insert.bind(16, isStaged || settleMs != nil ? 1 : 0)
       insert.bind(17, Int64(bitPattern: identity.boot))
       try insert.run()
     }
     hasRecorded = true
     let id = FileID(rawValue: tx.db.lastInsertedRow)
+    if let settleMs {
+      try tx.beginLook(id, boot: identity.boot, settleMs: settleMs)
+      settling += 1
+    }
     selected.insert(id, of: batch)
     return id
   }

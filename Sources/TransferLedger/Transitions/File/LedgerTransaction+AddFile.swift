@@ -34,7 +34,8 @@ extension LedgerTransaction {
   }
 
   func insert(
-    _ file: NewFile, _ home: Home, _ batch: BatchID, generation: Int, notBeforeMs: Int64?
+    _ file: NewFile, _ home: Home, _ batch: BatchID, generation: Int, notBeforeMs: Int64?,
+    isSettling: Bool = false
   ) throws -> FileID {
     let identity = file.identity
     return FileID(
@@ -42,7 +43,7 @@ extension LedgerTransaction {
         Self.insertFile, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation),
         .name(file.path),
         .name(file.key), .int(identity.size), .int(identity.mtimeNs), .int(identity.ctimeNs), .bits(identity.inode),
-        .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs), .flag(false),
+        .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs), .flag(isSettling),
         .bits(identity.boot)))
   }
 

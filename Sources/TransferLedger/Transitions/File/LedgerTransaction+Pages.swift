@@ -22,6 +22,7 @@ extension LedgerTransaction {
     }
     try admitter.finish()
     result.batch = admitter.batch
+    result.settling = admitter.settling
     result.files = admitter.selected
     if admitter.hasRecorded, let batch = admitter.batch {
       try db.run("UPDATE batch SET hidden = NULL WHERE id = ? AND hidden = 1", .id(batch))

@@ -17,7 +17,7 @@ extension LedgerReader {
 
   static let settlingFiles: StaticString = """
     SELECT id, path, size, mtime_ns, ctime_ns, inode, device, boot FROM file
-    WHERE state = 'settling' AND id > ? ORDER BY id LIMIT ?
+    WHERE state = 'settling' AND id > ? AND cause IS NULL ORDER BY id LIMIT ?
     """
 }
 
@@ -25,7 +25,8 @@ extension LedgerTransaction {
   /// settling → pending: what is sent is the copy `staged`, which is durable; nil sends the source itself.
   public func settle(_ file: FileID, staged: String?) throws -> TransitionResult {
     let changes = try db.run(
-      "UPDATE file SET state = 'pending', staged = ? WHERE id = ? AND state = 'settling'", .string(staged), .id(file))
+      "UPDATE file SET state = 'pending', staged = ? WHERE id = ? AND state = 'settling' AND cause IS NULL",
+      .string(staged), .id(file))
     if changes == 1 { return .applied }
     return .lost(to: try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) })
   }

@@ -37,10 +37,25 @@ extension LedgerTransaction {
       ? insertDownload(
         NewDownload(path: old.file.path, key: old.file.key, expected: old.expected.ofNextVersion), home, old.batch,
         generation: generation, notBeforeMs: notBeforeMs)
-      : insert(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
+      : insertNext(old.file, home, old.batch, generation: generation, notBeforeMs: notBeforeMs)
     try recordEvent("superseded", batch: old.batch, file: file, detail: "its source changed; \(next) follows")
     try honourEnd(wish, of: file)
     try honour(wish, of: next)
+    return next
+  }
+
+  /// Where sources settle, what has changed may still be written.
+  private func insertNext(
+    _ file: NewFile, _ home: Home, _ batch: BatchID, generation: Int, notBeforeMs: Int64?
+  ) throws -> FileID {
+    let settleMs = try db.first("SELECT settings ->> 'settleMs' FROM batch WHERE id = ?", .id(batch)) {
+      $0.int64OrNil(0)
+    }
+    guard let settleMs, let settleMs else {
+      return try insert(file, home, batch, generation: generation, notBeforeMs: notBeforeMs)
+    }
+    let next = try insert(file, home, batch, generation: generation, notBeforeMs: nil, isSettling: true)
+    try beginLook(next, boot: file.identity.boot, settleMs: settleMs)
     return next
   }
 

@@ -10,6 +10,8 @@ struct StandingFile {
   var identity: SourceIdentity?
   var isSamePath: Bool
   var isStaged: Bool
+  /// It settles: its source may still be written.
+  var hasLook: Bool
 
   /// Nothing but the content can show that it is another version.
   func mayBe(_ other: SourceIdentity) -> Bool { identity.map { $0.relation(to: other) != .other } ?? false }
@@ -20,12 +22,15 @@ struct StandingFile {
     identity?.size == other.size && identity?.mtimeNs == other.mtimeNs
   }
 
+  /// The same to the last bit: while a source settles nothing is forgiven.
+  func isSeen(as now: SourceIdentity) -> Bool { identity == now }
+
   /// - Parameter row: of ``liveQuery`` or ``pastQuery``.
   init(_ row: SQLRow) throws(SQLiteError) {
     (id, batch, generation) = (row.id(0), row.id(1), row.int(2))
     state = try row.named(3)
     identity = row.int64OrNil(4) == nil ? nil : row.identity(from: 4)
-    (isSamePath, isStaged) = (row.flag(10), row.flag(11))
+    (isSamePath, isStaged, hasLook) = (row.flag(10), row.flag(11), row.flag(12))
   }
 
   // MARK: - What an admission finds
@@ -39,6 +44,10 @@ struct StandingFile {
     case moved(SourceIdentity)
     /// Waiting, in work or paused.
     case queued
+    /// Its source may still be written, and is as it was.
+    case settling
+    /// Its source is still being written.
+    case changing
     /// Another version is in work.
     case busy
     /// A new generation takes its place.
@@ -52,6 +61,7 @@ struct StandingFile {
       guard let identity, mayBe(now) else { return .outdated }
       return identity.relation(to: now) == .same ? .unchanged : .moved(identity)
     case .paused: return .queued
+    case .settling where hasLook && isSamePath: return isSeen(as: now) ? .settling : .changing
     // Where only ctime or device differ, what is begun compares contents when it goes on.
     case .pending, .settling: return mayBe(now) ? .queued : .outdated
     case .active, .finishing: return mayBe(now) ? .queued : .busy
@@ -68,12 +78,14 @@ struct StandingFile {
 
   static let liveQuery: StaticString = """
     SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
-      coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL
+      coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
+      state = 'settling' AND cause IS 'source.settling'
     FROM file LEFT JOIN sighting s ON s.file_id = file.id WHERE destination_id = ?1 AND key = ?2 AND live = 1
     """
   static let pastQuery: StaticString = """
     SELECT id, batch_id, generation, state, size, mtime_ns, coalesce(s.ctime_ns, file.ctime_ns), inode,
-      coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL
+      coalesce(s.device, file.device), coalesce(s.boot, file.boot), path = ?3, staged IS NOT NULL,
+      state = 'settling' AND cause IS 'source.settling'
     FROM file LEFT JOIN sighting s ON s.file_id = file.id
     WHERE destination_id = ?1 AND key = ?2 AND live IS NULL ORDER BY generation DESC LIMIT 1
     """

@@ -1,0 +1,93 @@
+import CSys
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The folders that sources are removed from and moved to, open below the two folders that a person named. No symbolic
+/// link leads out of these. What was changed in them is on the disk after ``sync()``. All calls block.
+final class SourcePlaces {
+  private var open: [NameBytes: Int32] = [:]
+  private var changed: Set<Int32> = []
+  private let base: NameBytes
+  private let target: NameBytes?
+
+  init(_ removal: SourceRemoval) {
+    base = NameBytes(removal.base)
+    target = removal.folder.map { NameBytes($0) }
+  }
+
+  deinit { for descriptor in open.values { close(descriptor) } }
+
+  /// The path of a source below the folder that keys are relative to; nil when it is not below it: a symbolic link led
+  /// to it.
+  func relative(_ path: NameBytes) -> NameBytes? {
+    let start = base.bytes == [0x2F] ? 1 : base.bytes.count + 1
+    guard path.bytes.count > start, path.bytes.starts(with: base.bytes), path.bytes[start - 1] == 0x2F else { return nil }
+    return NameBytes(Array(path.bytes[start...]))
+  }
+
+  /// The folder of a source; -1 with errno.
+  func folder(of relative: NameBytes) -> Int32 { descriptor(base, Self.parent(relative)) }
+
+  /// The folder that a source is moved to, made when it is missing.
+  func newFolder(of relative: NameBytes) throws(Failure) -> Int32 {
+    guard let target else { return -1 }
+    let parent = Self.parent(relative)
+    var found = descriptor(target, parent)
+    if found < 0, errno == ENOENT {
+      try make(parent, in: target)
+      found = descriptor(target, parent)
+    }
+    guard found >= 0 else { throw Self.failure("open the folder \(target.embedded)", errno) }
+    return found
+  }
+
+  /// Names in this folder are about to change.
+  func changes(_ folder: Int32) { changed.insert(folder) }
+
+  /// - Throws: `local.io`.
+  func sync() throws(Failure) {
+    for folder in changed where fsync(folder) != 0 { throw Self.failure("sync the folder of a source", errno) }
+    changed = []
+  }
+
+  private func make(_ folder: NameBytes, in root: NameBytes) throws(Failure) {
+    var path: [UInt8] = []
+    for part in folder.bytes.split(separator: 0x2F) {
+      let above = descriptor(root, NameBytes(path))
+      guard above >= 0 else { throw Self.failure("open the folder \(root.embedded)", errno) }
+      let made = NameBytes(Array(part)).withCString { mkdirat(above, $0, 0o777) }
+      guard made == 0 || errno == EEXIST else { throw Self.failure("make a folder in \(root.embedded)", errno) }
+      changes(above)
+      path += (path.isEmpty ? [] : [0x2F]) + Array(part)
+    }
+  }
+
+  private func descriptor(_ root: NameBytes, _ folder: NameBytes) -> Int32 {
+    let name = root.appending(folder)
+    if let known = open[name] { return known }
+    let found: Int32
+    if folder.isEmpty {
+      found = root.withCString { csys_open_directory(AT_FDCWD, $0, 1) }
+    } else {
+      let above = descriptor(root, NameBytes(""))
+      guard above >= 0 else { return above }
+      found = folder.withCString { csys_open_beneath(above, $0, O_RDONLY | O_DIRECTORY, 0) }
+    }
+    if found >= 0 { open[name] = found }
+    return found
+  }
+
+  private static func parent(_ relative: NameBytes) -> NameBytes {
+    NameBytes(Array(relative.bytes[..<(relative.bytes.lastIndex(of: 0x2F) ?? 0)]))
+  }
+
+  static func failure(_ what: String, _ code: Int32) -> Failure {
+    let cause: ErrorCode = code == ENOSPC || code == EDQUOT ? .localDiskFull : .localIO
+    return Failure(cause, "cannot \(what): \(systemText(code))", systemError: code)
+  }
+}

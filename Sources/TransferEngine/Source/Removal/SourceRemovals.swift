@@ -1,0 +1,78 @@
+import TransferLedger
+import TransferModel
+
+/// Deletes or moves the sources of files that are done. A step of its own for each: begun in the ledger, then done on
+/// the disk, then ended in the ledger, so that a kill in between leaves nothing but a step that the next run finishes.
+/// Blocking, on any thread.
+struct SourceRemovals: Sendable {
+  private static let atOnce = 200
+
+  let ledger: Ledger
+  let notice: @Sendable (Notice) -> Void
+  var stop = ReadStop.never
+
+  /// Does everything that is due, but for files up to number `tried` that failed in this run before.
+  /// - Returns: how many sources were removed.
+  @discardableResult
+  func pass(skipping failed: inout Set<FileID>) throws(TransferError) -> Int {
+    var (removed, last) = (0, Int64(0))
+    var removers: [BatchID: SourceRemover] = [:]
+    while !stop.isAsked() {
+      let page = try ledger.read { [last] reader in try reader.dueRemovals(after: last, limit: Self.atOnce) }
+      guard let final = page.last else { break }
+      last = final.file.rawValue
+      let due = page.filter { !failed.contains($0.file) }
+      for (batch, some) in Dictionary(grouping: due, by: \.batch).sorted(by: { $0.key < $1.key }) {
+        if removers[batch] == nil { removers[batch] = try remover(of: batch) }
+        guard let remover = removers[batch] else { continue }
+        let ends = try perform(some, remover)
+        for (file, end) in ends {
+          if end == .done { removed += 1 }
+          if case .failed = end { failed.insert(file) }
+        }
+      }
+    }
+    return removed
+  }
+
+  private func remover(of batch: BatchID) throws(TransferError) -> SourceRemover? {
+    let settings = try ledger.read { reader in try reader.batchSettings(batch) }
+    guard let settings, let removal = settings.after else { return nil }
+    let marker = try settings.readyFile.map { text throws(TransferError) in try ReadyMarker(text) }
+    let ledger = ledger
+    return SourceRemover(
+      removal: removal, marker: marker, places: SourcePlaces(removal),
+      content: { file throws(TransferError) in try ledger.read { try $0.sentContent(of: file) } }, stop: stop)
+  }
+
+  private func perform(
+    _ due: [DueRemoval], _ remover: SourceRemover
+  ) throws(TransferError) -> [(file: FileID, end: RemovalEnd)] {
+    let refused = due.compactMap { one in remover.refusal(one).map { (file: one.file, end: $0) } }
+    let wanted = due.filter { remover.refusal($0) == nil }
+    let begun = try ledger.write { tx in try tx.beginRemovals(wanted.map(\.file)) }
+    var ends = refused
+    for one in wanted where begun.contains(one.file) { ends.append((one.file, try remover.remove(one))) }
+    do throws(Failure) {
+      try remover.places.sync()
+    } catch {
+      // What was done may not be on the disk: it is not said to be done.
+      ends = ends.map { $0.end == .done ? ($0.file, .failed(error.code, error.message)) : $0 }
+    }
+    let verb = remover.removal.action == .delete ? "source-deleted" : "source-moved"
+    try ledger.write { [ends] tx in try tx.endRemovals(ends, verb: verb) }
+    tell(ends, due)
+    return ends
+  }
+
+  private func tell(_ ends: [(file: FileID, end: RemovalEnd)], _ due: [DueRemoval]) {
+    let paths = Dictionary(due.map { ($0.file, $0.path) }, uniquingKeysWith: { first, _ in first })
+    for (file, end) in ends {
+      switch end {
+      case .done: break
+      case .kept(_, let text), .failed(_, let text):
+        notice(.skipped(path: paths[file] ?? NameBytes(""), reason: "the source was sent and kept: \(text)"))
+      }
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import CSys
+import TransferLedger
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Deletes or moves sources of one batch. Blocking. Nothing is on the disk before ``SourcePlaces/sync()``.
+struct SourceRemover {
+  let removal: SourceRemoval
+  let marker: ReadyMarker?
+  let places: SourcePlaces
+  /// Reads from the ledger what was sent of a file.
+  let content: (FileID) throws(TransferError) -> SentContent
+  let stop: ReadStop
+
+  /// Why a source is kept without being looked at; nil when it is not.
+  func refusal(_ due: DueRemoval) -> RemovalEnd? {
+    if due.isLost { return .kept(.policyProof, "the object was not there any more when it was looked for") }
+    guard removal.proof.accepts(due.confirmation) else {
+      let proved = due.confirmation == .none ? "nothing more than success" : "the size"
+      return .kept(.policyProof, "the server has confirmed \(proved), and --after-proof asks for more")
+    }
+    guard places.relative(due.path) != nil else {
+      return .kept(.sourceKind, "a symbolic link led out of \(NameBytes(removal.base).embedded) to it")
+    }
+    return nil
+  }
+
+  /// Deletes or moves the source, after a last comparison of what is there with what was sent. May be repeated: what an
+  /// earlier try has done is recognised.
+  func remove(_ due: DueRemoval) throws(TransferError) -> RemovalEnd {
+    guard let relative = places.relative(due.path) else { return .kept(.sourceKind, "it is not below its folder") }
+    let (name, folder) = (relative.lastComponent, places.folder(of: relative))
+    guard folder >= 0 else { return errno == ENOENT ? gone(due, relative) : failed("open its folder", errno) }
+    let opened = name.withCString { csys_open_path(folder, $0) }
+    guard opened >= 0 else { return errno == ENOENT ? gone(due, relative, folder) : failed("open it", errno) }
+    defer { close(opened) }
+    var status = csys_file_status()
+    guard csys_status_fd(opened, &status) == 0 else { return failed("examine it", errno) }
+    if let kept = try difference(due, SourceIdentity(status), isFile: status.mode & S_IFMT == S_IFREG) { return kept }
+    do throws(Failure) {
+      places.changes(folder)
+      if removal.action == .delete {
+        guard name.withCString({ unlinkat(folder, $0, 0) }) == 0 else { return failed("delete it", errno) }
+      } else if let kept = try move(name, from: folder, relative, status) {
+        return kept
+      }
+      try removeMarker(of: name, in: folder, relative)
+    } catch {
+      return .failed(error.code, error.message)
+    }
+    return .done
+  }
+
+  /// What is there is not what was sent, or nobody can tell; nil when it is.
+  private func difference(
+    _ due: DueRemoval, _ now: SourceIdentity, isFile: Bool
+  ) throws(TransferError) -> RemovalEnd? {
+    guard isFile else { return .kept(.sourceKind, "it is no regular file any more") }
+    switch due.identity.relation(to: now) {
+    case .same: return nil
+    case .other: return .kept(.sourceChanged, "it has changed since it was sent")
+    case .moved: break
+    }
+    let content = try content(due.file)
+    do throws(Failure) {
+      let file = try SourceFile(path: due.path)
+      if try ContentCheck.identity(of: file, known: due.identity, content, stop) == now { return nil }
+      return .kept(.sourceChanged, "it has changed since it was sent")
+    } catch {
+      return .failed(error.code, error.message)
+    }
+  }
+
+  private func move(
+    _ name: NameBytes, from folder: Int32, _ relative: NameBytes, _ status: csys_file_status
+  ) throws(Failure) -> RemovalEnd? {
+    let target = try places.newFolder(of: relative)
+    places.changes(target)
+    let result = name.withCString { csys_rename_exclusive_at(folder, $0, target, $0) }
+    guard result != 0 else { return nil }
+    switch errno {
+    case EEXIST where isSame(name, in: target, status):
+      // Both names are those of one file: an earlier try came so far.
+      return name.withCString { unlinkat(folder, $0, 0) } == 0 ? nil : failed("move it", errno)
+    case EEXIST: return .kept(.policyExists, "there is something under its name in the folder that it goes to")
+    case EXDEV: return .kept(.localIO, "the folder that it goes to is on another file system")
+    case let code: return failed("move it", code)
+    }
+  }
+
+  private func isSame(_ name: NameBytes, in folder: Int32, _ status: csys_file_status) -> Bool {
+    var found = csys_file_status()
+    return name.withCString { csys_status_at(folder, $0, 0, &found) } == 0 && found.inode == status.inode
+      && found.device == status.device
+  }
+
+  /// Nothing has its name. When this was begun before, that was an earlier try of ours, unless what was to be moved is
+  /// not where it goes.
+  private func gone(_ due: DueRemoval, _ relative: NameBytes, _ folder: Int32? = nil) -> RemovalEnd {
+    guard due.attempts > 0 else { return .kept(.sourceMissing, "it was gone before it was removed") }
+    do throws(Failure) {
+      if removal.action == .move {
+        let target = try places.newFolder(of: relative)
+        guard wasMoved(due, relative.lastComponent, to: target) else {
+          return .kept(.sourceMissing, "it was gone before it was moved")
+        }
+        places.changes(target)
+      }
+      guard let folder else { return .done }
+      places.changes(folder)
+      try removeMarker(of: relative.lastComponent, in: folder, relative)
+      return .done
+    } catch {
+      return .failed(error.code, error.message)
+    }
+  }
+
+  /// To move a file changes its ctime.
+  private func wasMoved(_ due: DueRemoval, _ name: NameBytes, to target: Int32) -> Bool {
+    var found = csys_file_status()
+    guard name.withCString({ csys_status_at(target, $0, 0, &found) }) == 0 else { return false }
+    return due.identity.relation(to: SourceIdentity(found)) != .other
+  }
+
+  // MARK: - Markers
+
+  /// The file that showed that the source was complete goes with it; one for a whole folder goes with the last source.
+  private func removeMarker(of name: NameBytes, in folder: Int32, _ relative: NameBytes) throws(Failure) {
+    guard let marker else { return }
+    let mark = marker.name(of: name.bytes)
+    var status = csys_file_status()
+    guard mark.withCString({ csys_status_at(folder, $0, 0, &status) }) == 0, status.mode & S_IFMT == S_IFREG,
+      !marker.isOfFolder || Self.holdsNothing(folder, but: mark)
+    else { return }
+    if removal.action == .move {
+      let target = try places.newFolder(of: relative)
+      if mark.withCString({ csys_rename_exclusive_at(folder, $0, target, $0) }) == 0 { return }
+    }
+    guard mark.withCString({ unlinkat(folder, $0, 0) }) == 0 || errno == ENOENT else {
+      throw SourcePlaces.failure("delete the file that shows that it is complete", errno)
+    }
+  }
+
+  private static func holdsNothing(_ folder: Int32, but mark: NameBytes) -> Bool {
+    let descriptor = csys_open_directory(folder, ".", 0)
+    guard descriptor >= 0, let directory = fdopendir(descriptor) else { return false }
+    defer { closedir(directory) }
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: UInt8.self, capacity: 256) { Array(UnsafeBufferPointer(start: $0, count: strlen($0))) }
+      }
+      if name != [0x2E], name != [0x2E, 0x2E], name != mark.bytes { return false }
+    }
+    return true
+  }
+
+  private func failed(_ what: String, _ code: Int32) -> RemovalEnd {
+    let failure = SourcePlaces.failure(what, code)
+    return .failed(code == EACCES || code == EPERM ? .sourceDenied : failure.code, failure.message)
+  }
+}

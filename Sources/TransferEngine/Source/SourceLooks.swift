@@ -1,0 +1,94 @@
+import CSys
+import TransferLedger
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Looks again at sources that may still be written, when their settle time is over. Blocking, on any thread.
+struct SourceLooks: Sendable {
+  /// What one pass came to.
+  struct Result: Sendable, Hashable {
+    /// May be sent now, or copied first.
+    var settled = 0
+    /// Their time has begun anew.
+    var changed = 0
+    var gone = 0
+
+    var isEmpty: Bool { self == Result() }
+  }
+
+  private static let atOnce = 500
+
+  let ledger: Ledger
+  let clock: any TransferClock
+  var boot = BootID.current
+  var stop = ReadStop.never
+
+  /// Looks at every source that is due. A source that is as it was may be sent; the time of another one begins anew;
+  /// one that is gone is left to the scan that finds it again. Durable on return.
+  func pass() throws(TransferError) -> Result {
+    var (result, last) = (Result(), Int64(0))
+    while !stop.isAsked() {
+      // The clock is read before the source is looked at, so that the time between two looks is never less.
+      let nowMs = clock.bootMs
+      let page = try ledger.read { [last, boot] reader in
+        try reader.dueLooks(boot: boot, nowMs: nowMs, after: last, limit: Self.atOnce)
+      }
+      guard let final = page.last else { return result }
+      let seen = page.map { ($0, verdict(on: $0, nowMs: nowMs)) }
+      result.add(try ledger.write { tx in try Self.record(seen, tx) })
+      last = final.id.rawValue
+    }
+    return result
+  }
+
+  enum Verdict: Sendable, Hashable {
+    case settled
+    case another(SourceIdentity)
+    case gone(ErrorCode, String)
+  }
+
+  /// What a source is now, and whether it may be believed.
+  private func verdict(on source: SettlingSource, nowMs: Int64) -> Verdict {
+    var status = csys_file_status()
+    guard source.path.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0 else {
+      let code = errno
+      // What cannot be looked at may still be there.
+      return code == ENOENT || code == ENOTDIR ? .gone(.sourceMissing, "its source is gone") : .another(source.identity)
+    }
+    guard status.mode & S_IFMT == S_IFREG else { return .gone(.sourceKind, "its source is \(fileKind(status.mode)) now") }
+    return Self.verdict(on: source, now: SourceIdentity(status), boot: boot, nowMs: nowMs)
+  }
+
+  /// Only what is the same to the last bit has settled, and only by a clock that ran all the time: after a restart, or
+  /// by a clock that went back, the time counts anew.
+  static func verdict(on source: SettlingSource, now: SourceIdentity, boot: UInt64, nowMs: Int64) -> Verdict {
+    let isMeasured = source.boot == boot && boot != 0 && source.sinceMs <= nowMs && source.dueMs <= nowMs
+    return isMeasured && source.identity == now ? .settled : .another(now)
+  }
+
+  private static func record(_ seen: [(SettlingSource, Verdict)], _ tx: LedgerTransaction) throws -> Result {
+    var result = Result()
+    for (source, verdict) in seen {
+      switch verdict {
+      case .settled: if try tx.endLook(source).isApplied { result.settled += 1 }
+      case .another(let now): if try tx.lookAgain(source.id, now, byRun: true).isApplied { result.changed += 1 }
+      case .gone(let code, let text):
+        if try tx.dropSettling(source.id, code, detail: text).isApplied { result.gone += 1 }
+      }
+    }
+    return result
+  }
+}
+
+extension SourceLooks.Result {
+  fileprivate mutating func add(_ other: Self) {
+    settled += other.settled
+    changed += other.changed
+    gone += other.gone
+  }
+}

@@ -1,0 +1,109 @@
+public import TransferModel
+
+/// A file whose source may still be written, and the look at it that counts.
+public struct SettlingSource: Sendable, Hashable {
+  public var id: FileID
+  public var path: NameBytes
+  public var identity: SourceIdentity
+  /// By the clock of the boot ``boot``, in milliseconds.
+  public var boot: UInt64
+  public var sinceMs, dueMs: Int64
+}
+
+extension LedgerReader {
+  /// Files after number `after` whose settle time is over by the clock of this boot, or was begun in another one, or by
+  /// a clock that was ahead of this.
+  public func dueLooks(boot: UInt64, nowMs: Int64, after: Int64, limit: Int) throws -> [SettlingSource] {
+    try db.rows(Self.dueLooks, .bits(boot), .integer(nowMs), .integer(after), .int(limit)) { row in
+      SettlingSource(
+        id: row.id(0), path: row.name(1), identity: row.identity(from: 2), boot: row.bits(8), sinceMs: row.int64(9),
+        dueMs: row.int64(10))
+    }
+  }
+
+  /// When the next of them is due, in milliseconds of the clock of this boot; 0 for those of another boot. With
+  /// `awaited` without those that the run at work has seen change. nil when there is none.
+  public func nextLookMs(boot: UInt64, awaited: Bool) throws -> Int64? {
+    let sql = awaited ? Self.nextAwaitedLook : Self.nextLook
+    return try db.first(sql, .bits(boot)) { $0.int64OrNil(0) }?.map { $0 }
+  }
+
+  // The table holds what settles now, and nothing else.
+  static let dueLooks: StaticString = """
+    SELECT f.id, f.path, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.device, f.boot, l.boot, l.since_ms, l.due_ms
+    FROM look l CROSS JOIN file f ON f.id = l.file_id
+    WHERE l.file_id > ?3 AND (l.boot <> ?1 OR l.due_ms <= ?2 OR l.since_ms > ?2) ORDER BY l.file_id LIMIT ?4
+    """
+  static let nextLook: StaticString = "SELECT min(iif(boot = ?1, due_ms, 0)) FROM look"
+  static let nextAwaitedLook: StaticString = "SELECT min(iif(boot = ?1, due_ms, 0)) FROM look WHERE is_changing IS NULL"
+}
+
+extension LedgerTransaction {
+  /// A file that was recorded as settling: its time begins now.
+  func beginLook(_ file: FileID, boot: UInt64, settleMs: Int64) throws {
+    try db.run("UPDATE file SET cause = 'source.settling' WHERE id = ? AND state = 'settling'", .id(file))
+    try db.run(
+      "INSERT INTO look (file_id, boot, since_ms, due_ms) VALUES (?, ?, ?, ?)", .id(file), .bits(boot),
+      .int(bootMs), .int(bootMs + max(1, settleMs)))
+  }
+
+  /// settling stays: the source was seen to be another than before, and its time begins anew. `byRun` is true for the
+  /// run that waits for it.
+  public func lookAgain(_ file: FileID, _ now: SourceIdentity, byRun: Bool) throws -> TransitionResult {
+    let changes = try db.run(
+      """
+      UPDATE file SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, inode = ?5, device = ?6, boot = ?7
+      WHERE id = ?1 AND state = 'settling' AND EXISTS (SELECT 1 FROM look WHERE file_id = ?1)
+      """, .id(file), .int(now.size), .int(now.mtimeNs), .int(now.ctimeNs), .bits(now.inode), .bits(now.device),
+      .bits(now.boot))
+    guard changes == 1 else { return .lost(to: try stateOf(file)) }
+    try db.run(
+      """
+      UPDATE look SET boot = ?2, since_ms = ?3, due_ms = ?3 + (due_ms - since_ms), is_changing = nullif(?4, 0)
+      WHERE file_id = ?1
+      """, .id(file), .bits(now.boot), .int(bootMs), .flag(byRun))
+    return .applied
+  }
+
+  /// settling → pending, after a look that saw the source as `seen` says; with a copy to be made first it stays settling
+  /// and waits for that. Not when another look came between.
+  public func endLook(_ seen: SettlingSource) throws -> TransitionResult {
+    let isStaged = try db.first(
+      """
+      SELECT b.settings ->> 'stage' IS 1 FROM file f JOIN look l ON l.file_id = f.id JOIN batch b ON b.id = f.batch_id
+      WHERE f.id = ? AND f.state = 'settling' AND l.boot = ? AND l.since_ms = ?
+      """, .id(seen.id), .bits(seen.boot), .integer(seen.sinceMs)
+    ) { $0.flag(0) }
+    guard let isStaged else { return .lost(to: try stateOf(seen.id)) }
+    if isStaged {
+      try db.run("DELETE FROM look WHERE file_id = ?", .id(seen.id))
+      try db.run("UPDATE file SET cause = NULL WHERE id = ? AND state = 'settling'", .id(seen.id))
+    } else {
+      try db.run("UPDATE file SET state = 'pending', cause = NULL WHERE id = ? AND state = 'settling'", .id(seen.id))
+    }
+    return .applied
+  }
+
+  /// settling → superseded: the source is gone, or is no file any more. What has its name later is a generation of its
+  /// own.
+  public func dropSettling(_ file: FileID, _ cause: ErrorCode, detail: String) throws -> TransitionResult {
+    let batch = try db.first("SELECT batch_id FROM file WHERE id = ?", .id(file)) { $0.id(0, BatchID.self) }
+    let changes = try db.run(
+      """
+      UPDATE file SET state = 'superseded', live = NULL, cause = ?2, finished_at = ?3
+      WHERE id = ?1 AND state = 'settling' AND EXISTS (SELECT 1 FROM look WHERE file_id = ?1)
+      """, .id(file), .raw(cause), .int(wallMs))
+    guard changes == 1, let batch else { return .lost(to: try stateOf(file)) }
+    try recordEvent("superseded", batch: batch, file: file, detail: detail)
+    return .applied
+  }
+
+  /// A run waits for each source once: also for those that an earlier run saw change.
+  public func awaitLooks() throws {
+    try db.run("UPDATE look SET is_changing = NULL WHERE is_changing = 1")
+  }
+
+  private func stateOf(_ file: FileID) throws -> String? {
+    try db.first("SELECT state FROM file WHERE id = ?", .id(file)) { $0.text(0) }
+  }
+}

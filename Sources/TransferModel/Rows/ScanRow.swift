@@ -1,0 +1,41 @@
+/// The last complete scan of a set of sources for a job, or for a place of which no job was named.
+public struct ScanRow: Sendable, Hashable {
+  /// The configured job; "" for none.
+  public var job: String
+  /// The place that keys belong to, without secrets.
+  public var place: String
+  public var sources: ScannedSources
+  /// When it was complete, in milliseconds since 1970 UTC. Set by the ledger.
+  public var completedMs: Int64 = 0
+  public var tookMs: Int64
+  /// Counts are files.
+  public var counts: SourceCounts
+
+  public init(job: String, place: String, sources: ScannedSources, tookMs: Int64, counts: SourceCounts) {
+    self.job = job
+    self.place = place
+    self.sources = sources
+    self.tookMs = tookMs
+    self.counts = counts
+  }
+}
+
+/// What names a set of sources: two scans with the same are of the same.
+public struct ScannedSources: Sendable, Hashable, Codable {
+  /// Files, folders and patterns, absolute; empty for a list.
+  public var from: [String]
+  public var list: String?
+  /// `--exclude *.tmp`, in their order.
+  public var rules: [String]
+
+  public init(from: [String], list: String?, rules: [String]) {
+    self.from = from
+    self.list = list
+    self.rules = rules
+  }
+}
+
+extension SourceCounts {
+  /// Files that a scan saw, without what rules left out and what is never sent.
+  public var seen: Int { added + unchanged + queued + requeued + repeated + unknown + failed + notReady }
+}

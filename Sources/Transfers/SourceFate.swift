@@ -1,0 +1,56 @@
+import TransferEngine
+public import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What is done with a source once its file is done and has its receipt.
+public enum SourceFate: Sendable, Hashable {
+  case keep
+  case delete
+  /// Moved to this folder, where it keeps its path below the folder that keys are relative to. The folder must exist, on
+  /// the file system of the sources.
+  case move(to: NameBytes)
+}
+
+extension UploadOptions {
+  /// The settings of the batch with what is said here about its sources.
+  /// - Throws: `.usage` and `.noSource`.
+  func settings(for found: ResolvedSources) throws(TransferError) -> BatchSettings {
+    var settings = settings
+    if let settleMs, settleMs > 0 { settings.settleMs = settleMs }
+    if let readyFile {
+      _ = try ReadyMarker(readyFile)
+      settings.readyFile = readyFile
+    }
+    settings.after = try removal(found)
+    return settings
+  }
+
+  var marker: ReadyMarker? {
+    get throws(TransferError) { try readyFile.map { text throws(TransferError) in try ReadyMarker(text) } }
+  }
+
+  private func removal(_ found: ResolvedSources) throws(TransferError) -> SourceRemoval? {
+    if fate == .keep { return nil }
+    guard let base = found.base else {
+      throw TransferError(
+        .usage, "add", list?.path ?? NameBytes("-"), cause: "--after does not know the folder of files from a list",
+        remedy: "give --base, the folder that all of them are below")
+    }
+    let root = try text(base)
+    guard case .move(let folder) = fate else { return SourceRemoval(.delete, proof: fateProof, base: root) }
+    let target = try found.checked(moveFolder: folder)
+    return SourceRemoval(.move, proof: fateProof, base: root, folder: try text(target))
+  }
+
+  private func text(_ folder: NameBytes) throws(TransferError) -> String {
+    if let text = folder.utf8 { return text }
+    throw TransferError(
+      .usage, "add", folder, cause: "--after takes folders whose names are UTF-8", remedy: "give another --base or folder"
+    )
+  }
+}

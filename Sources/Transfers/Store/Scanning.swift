@@ -1,0 +1,27 @@
+import TransferEngine
+import TransferLedger
+package import TransferModel
+import TransferProtocols
+
+extension UploadOptions {
+  /// What is remembered of a scan that is complete.
+  func scan(
+    _ sources: [NameBytes], _ target: UploadTarget, _ counts: SourceCounts, tookMs: Int64
+  ) -> ScanRow {
+    ScanRow(
+      job: job ?? "", place: target.transferProtocol.location(ofKey: NameBytes("")),
+      sources: ScannedSources(
+        from: sources.map { AbsolutePath.of($0.embedded) }.sorted(), list: list.map { $0.path.map { AbsolutePath.of($0.embedded) } ?? "-" },
+        rules: rules.map(\.label)), tookMs: tookMs, counts: counts)
+  }
+}
+
+extension StoreReader {
+  /// The last complete scans, the newest first; of one job, or of all.
+  package func scans(ofJob job: String? = nil, limit: Int = 1_000) throws -> [ScanRow] {
+    try reader.scans(ofJob: job, limit: limit)
+  }
+
+  /// How many sources wait to be deleted or moved, and how many were kept or could not be.
+  package func removalsLeft() throws -> (waiting: Int, kept: Int) { try reader.removalsLeft() }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import TransferModel
+import Transfers
+
+/// When a source is complete, and what is done with it when it was sent.
+struct FateOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Send a new or changed file only when it has stayed as it is for so long: 60s (default: at once). See \"transfers help sources\".",
+      valueName: "time"))
+  var settle: TimeSpan?
+
+  @Option(
+    help: ArgumentHelp(
+      "Take only files beside which this one lies: '{path}.done', '{dir}/{stem}.ready', or '{dir}/.done' for a whole folder. It is not sent.",
+      valueName: "pattern"))
+  var readyFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What is done with a file here when it is done there and its receipt is recorded: keep, delete or move:FOLDER.",
+      valueName: "what"))
+  var after: FateWord?
+
+  @Option(
+    help: ArgumentHelp(
+      "What the server must have confirmed before --after deletes or moves a file: any (only success), size or digest (default: size).",
+      valueName: "proof"))
+  var afterProof: SourceRemoval.Proof?
+
+  func validate() throws {
+    if afterProof != nil, after == nil || after?.fate == .keep {
+      throw ValidationError("--after-proof is for --after delete and --after move:FOLDER")
+    }
+    if let settle, settle.ms > Self.longestSettleMs { throw ValidationError("--settle is at most 30d") }
+  }
+
+  private static let longestSettleMs: Int64 = 30 * 86_400_000
+
+  func apply(to options: inout UploadOptions) {
+    options.settleMs = settle.flatMap { $0.ms > 0 ? $0.ms : nil }
+    options.readyFile = readyFile
+    options.fate = after?.fate ?? .keep
+    options.fateProof = afterProof ?? .size
+  }
+}
+
+extension SourceRemoval.Proof: ExpressibleByArgument {}
+
+/// `keep`, `delete`, `move:FOLDER`.
+struct FateWord: ExpressibleByArgument, Sendable {
+  let fate: SourceFate
+
+  init?(argument: String) {
+    switch argument {
+    case "keep": fate = .keep
+    case "delete": fate = .delete
+    case _ where argument.hasPrefix("move:") && argument.count > 5:
+      fate = .move(to: NameBytes(embedded: String(argument.dropFirst(5))))
+    default: return nil
+    }
+  }
+}
