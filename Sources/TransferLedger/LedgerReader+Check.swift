@@ -84,6 +84,29 @@ extension LedgerReader {
       """
     ),
     (
+      "I51 a source is removed after its receipt, where its batch says so",
+      """
+      SELECT m.file_id FROM removal m JOIN file f ON f.id = m.file_id JOIN batch b ON b.id = f.batch_id
+        LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
+      WHERE r.file_id IS NULL OR f.state <> 'done' OR b.after IS NULL OR m.state = 'done' AND m.attempts = 0
+      """
+    ),
+    (
+      "I52 a done file whose source is not kept has a removal",
+      """
+      SELECT f.id FROM batch b JOIN file f ON f.batch_id = b.id
+      WHERE b.after IS NOT NULL AND b.origin_id IS NULL AND f.state = 'done' AND f.is_download IS NULL
+        AND NOT EXISTS (SELECT 1 FROM removal m WHERE m.file_id = f.id)
+      """
+    ),
+    (
+      "I53 a source that may still be written has its look, and nothing else has one",
+      """
+      SELECT f.id FROM file f LEFT JOIN look l ON l.file_id = f.id
+      WHERE (l.file_id IS NOT NULL) <> (f.state = 'settling' AND f.cause IS 'source.settling')
+      """
+    ),
+    (
       "I31 what waits can be sent",
       """
       SELECT f.id FROM file f JOIN chunk c ON c.file_id = f.id

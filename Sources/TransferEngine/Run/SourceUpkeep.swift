@@ -14,6 +14,7 @@ final class SourceUpkeep {
   private let claims: Claims
   private let pool: PreparingPool
   private let readStop: ReadStop
+  private let startedMs: Int64
   /// What could not be removed in this run.
   private let failed = Lock<Set<FileID>>([])
   private var nextMs: Int64 = 0
@@ -27,6 +28,7 @@ final class SourceUpkeep {
   ) {
     (self.engine, self.mailbox, self.stop, self.tally) = (engine, mailbox, stop, tally)
     (self.claims, self.pool, self.readStop) = (claims, pool, readStop)
+    startedMs = engine.bootMs
   }
 
   /// No thread is at work for it.
@@ -61,7 +63,7 @@ final class SourceUpkeep {
 
   private func look() {
     isWorking = true
-    let looks = SourceLooks(ledger: engine.ledger, clock: engine.clock, stop: readStop)
+    let looks = SourceLooks(ledger: engine.ledger, clock: engine.clock, startedMs: startedMs, stop: readStop)
     let (copies, ledger, notice, mailbox) = (engine.configuration.copies, engine.ledger, engine.observer.notice, mailbox)
     pool.wait(
       { () -> Result<SourceLooks.Result, TransferError> in

@@ -25,6 +25,8 @@ struct SourceLooks: Sendable {
 
   let ledger: Ledger
   let clock: any TransferClock
+  /// When the run began, by the same clock: a source that changes between two looks of one run is still being written.
+  var startedMs: Int64 = 0
   var boot = BootID.current
   var stop = ReadStop.never
 
@@ -40,7 +42,7 @@ struct SourceLooks: Sendable {
       }
       guard let final = page.last else { return result }
       let seen = page.map { ($0, verdict(on: $0, nowMs: nowMs)) }
-      result.add(try ledger.write { tx in try Self.record(seen, tx) })
+      result.add(try ledger.write { [startedMs] tx in try Self.record(seen, startedMs, tx) })
       last = final.id.rawValue
     }
     return result
@@ -71,12 +73,16 @@ struct SourceLooks: Sendable {
     return isMeasured && source.identity == now ? .settled : .another(now)
   }
 
-  private static func record(_ seen: [(SettlingSource, Verdict)], _ tx: LedgerTransaction) throws -> Result {
+  private static func record(
+    _ seen: [(SettlingSource, Verdict)], _ startedMs: Int64, _ tx: LedgerTransaction
+  ) throws -> Result {
     var result = Result()
     for (source, verdict) in seen {
       switch verdict {
       case .settled: if try tx.endLook(source).isApplied { result.settled += 1 }
-      case .another(let now): if try tx.lookAgain(source.id, now, byRun: true).isApplied { result.changed += 1 }
+      case .another(let now):
+        let isOfRun = source.boot == now.boot && source.sinceMs >= startedMs
+        if try tx.lookAgain(source.id, now, byRun: isOfRun).isApplied { result.changed += 1 }
       case .gone(let code, let text):
         if try tx.dropSettling(source.id, code, detail: text).isApplied { result.gone += 1 }
       }

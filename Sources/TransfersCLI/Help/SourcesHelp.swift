@@ -38,6 +38,23 @@ enum SourcesHelp {
     --include and --exclude are compared with the path below the base; the first rule that matches decides.
     Symbolic links, FIFOs, sockets and devices in folders and lists are skipped with a line; --follow-symlinks follows
     links and notices loops. A link that is named as a source is followed.
+
+    Files that are still being written
+      transfers push --settle 60s data/ s3://b/in/        sends a file when two looks, 60 s apart or more, saw the same
+      transfers push --ready-file '{path}.done' data/ s3://b/in/        sends data/1 when data/1.done is there
+    Size, times and inode are compared; the time is measured by a clock that nobody can set. push and run wait for files
+    whose time ends within ten minutes, and send others meanwhile; a file that changes twice while they wait is left (5).
+    With --no-wait-for-settling they leave all of them to a later run, and exit with 0.
+    A marker is not sent. {path} is the file, {dir}/ its folder, {name} its name, {stem} its name without its extension.
+
+    Files that go when they were sent
+      transfers push --after delete data/ s3://b/in/
+      transfers push --after move:/data-sent data/ s3://b/in/        data/x/1 -> /data-sent/x/1, never replacing a file
+    Done after the receipt is recorded, when the server has confirmed at least the size (--after-proof digest: a digest;
+    any: only success), when no other batch needs the file, and when it is still what was sent. A file that is kept is
+    told with its reason. The folder must be on the same file system. Its marker goes with a file, the marker of a folder
+    with the last file in it; empty folders stay. A list needs --base.
+
     --dry-run (-n) shows what would be done, and -v also what would not; it writes nothing.
 
     """

@@ -1,0 +1,61 @@
+import Testing
+import TransferModel
+
+@testable import TransferEngine
+@testable import TransferLedger
+
+/// When a second look at a source may be believed.
+@Suite struct SourceLooksTests {
+  private static let seen = SourceIdentity(size: 1, mtimeNs: 2, ctimeNs: 3, inode: 4, device: 5, boot: 6)
+
+  private func verdict(
+    now: SourceIdentity = seen, lookedIn boot: UInt64 = 6, since: Int64 = 1_000, due: Int64 = 61_000, at ms: Int64
+  ) -> SourceLooks.Verdict {
+    let source = SettlingSource(
+      id: FileID(rawValue: 1), path: NameBytes("/a"), identity: Self.seen, boot: boot, sinceMs: since, dueMs: due)
+    return SourceLooks.verdict(on: source, now: now, boot: 6, nowMs: ms)
+  }
+
+  @Test func theSameAfterItsTimeHasSettled() { #expect(verdict(at: 61_000) == .settled) }
+
+  @Test func beforeItsTimeNothingHas() { #expect(verdict(at: 60_999) == .another(Self.seen)) }
+
+  @Test(arguments: [\SourceIdentity.size, \.mtimeNs, \.ctimeNs])
+  func anyChangeBeginsAnew(_ part: WritableKeyPath<SourceIdentity, Int64> & Sendable) {
+    var now = Self.seen
+    now[keyPath: part] += 1
+    #expect(verdict(now: now, at: 99_000) == .another(now))
+  }
+
+  @Test func anotherFileOfTheNameBeginsAnew() {
+    var now = Self.seen
+    now.inode += 1
+    #expect(verdict(now: now, at: 99_000) == .another(now))
+  }
+
+  @Test func afterARestartTheTimeCountsAnew() {
+    #expect(verdict(lookedIn: 7, at: 99_000) == .another(Self.seen))
+  }
+
+  @Test func byAClockThatWentBackNothingHasSettled() {
+    #expect(verdict(since: 70_000, due: 61_000, at: 62_000) == .another(Self.seen))
+  }
+}
+
+/// Files that show that sources are complete.
+@Suite struct ReadyMarkerTests {
+  @Test(arguments: [
+    ("{path}.done", "a.csv", "a.csv.done"), ("{dir}/.{name}.ok", "a.csv", ".a.csv.ok"),
+    ("{dir}/{stem}.ready", "a.csv", "a.ready"), ("{dir}/{stem}.ready", ".a", ".a.ready"), ("{dir}/.done", "a", ".done"),
+  ])
+  func namesTheMarker(_ pattern: String, _ source: String, _ marker: String) throws {
+    let ready = try ReadyMarker(pattern)
+    #expect(ready.name(of: Array(source.utf8)) == NameBytes(marker))
+    #expect(ready.isMarker(Array(marker.utf8)) && !ready.isMarker(Array(source.utf8)))
+  }
+
+  @Test(arguments: ["", "done", "{path}", "{dir}/{name}", "{dir}/a/b", "{dir}/..", "{path}.{x}", "/x/{name}.done"])
+  func refusesOtherPatterns(_ pattern: String) {
+    #expect(throws: TransferError.self) { try ReadyMarker(pattern) }
+  }
+}

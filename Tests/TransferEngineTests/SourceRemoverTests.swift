@@ -1,0 +1,137 @@
+import Glibc
+import Testing
+import TransferModel
+
+@testable import TransferEngine
+@testable import TransferLedger
+
+/// The last comparison before a source is deleted or moved, on real files.
+@Suite struct SourceRemoverTests {
+  private let folder: TemporaryFolder
+  private let root: String
+  private var source: String { root + "/in/x/a" }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    root = String(decoding: folder.path.bytes, as: UTF8.self)
+    for name in ["/in", "/in/x", "/out"] { mkdir(root + name, 0o700) }
+    try write("sent", to: root + "/in/x/a")
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    let file = try #require(fopen(path, "w"))
+    fputs(text, file)
+    fclose(file)
+  }
+
+  private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  private func due(_ confirmation: Confirmation = .digest, attempts: Int = 0) throws -> DueRemoval {
+    let identity = try SourceFile(path: NameBytes(source)).identity
+    return DueRemoval(
+      file: FileID(rawValue: 1), batch: BatchID(rawValue: 1), path: NameBytes(source), identity: identity,
+      attempts: attempts, confirmation: confirmation, isLost: false)
+  }
+
+  private func remover(
+    _ action: SourceRemoval.Action, ready: String? = nil, proof: SourceRemoval.Proof = .size
+  ) throws -> SourceRemover {
+    let removal = SourceRemoval(
+      action, proof: proof, base: root + "/in", folder: action == .move ? root + "/out" : nil)
+    return SourceRemover(
+      removal: removal, marker: try ready.map { try ReadyMarker($0) }, places: SourcePlaces(removal),
+      content: { _ in SentContent() }, stop: .never)
+  }
+
+  @Test func whatWasSentIsDeleted() throws {
+    #expect(try remover(.delete).remove(try due()) == .done)
+    #expect(!isThere(source) && isThere(root + "/in/x"))
+  }
+
+  @Test func whatHasChangedIsKept() throws {
+    let due = try due()
+    try write("other", to: source)
+    #expect(try remover(.delete).remove(due) == .kept(.sourceChanged, "it has changed since it was sent"))
+    #expect(try remover(.move).remove(due) == .kept(.sourceChanged, "it has changed since it was sent"))
+    #expect(isThere(source))
+  }
+
+  @Test func whatHasItsNameNowIsKept() throws {
+    let due = try due()
+    try write("sent", to: source + ".new")
+    rename(source + ".new", source)
+    #expect(try remover(.delete).remove(due) == .kept(.sourceChanged, "it has changed since it was sent"))
+    unlink(source)
+    symlink("/etc/passwd", source)
+    #expect(try remover(.delete).remove(due) == .kept(.sourceKind, "it is no regular file any more"))
+  }
+
+  @Test func itIsMovedWithItsFoldersAndNeverReplaces() throws {
+    let due = try due()
+    #expect(try remover(.move).remove(due) == .done)
+    #expect(!isThere(source) && isThere(root + "/out/x/a"))
+    try write("sent", to: source)
+    guard case .kept(.policyExists, _) = try remover(.move).remove(try self.due()) else {
+      Issue.record("it was not kept")
+      return
+    }
+    #expect(isThere(source))
+  }
+
+  /// A kill between the removal and its commit: the next run finds that it was done.
+  @Test func whatAnEarlierTryDidIsRecognised() throws {
+    let once = try due(attempts: 1)
+    unlink(source)
+    #expect(try remover(.delete).remove(once) == .done)
+    try write("sent", to: source)
+    let twice = try due(attempts: 1)
+    #expect(try remover(.move).remove(twice) == .done)
+    #expect(try remover(.move).remove(twice) == .done)
+    unlink(root + "/out/x/a")
+    #expect(try remover(.move).remove(twice) == .kept(.sourceMissing, "it was gone before it was moved"))
+  }
+
+  @Test func whatWasGoneBeforeIsNotSaidToBeRemoved() throws {
+    let due = try due()
+    unlink(source)
+    #expect(try remover(.delete).remove(due) == .kept(.sourceMissing, "it was gone before it was removed"))
+  }
+
+  @Test func theMarkerGoesWithItsSource() throws {
+    try write("", to: source + ".done")
+    #expect(try remover(.delete, ready: "{path}.done").remove(try due()) == .done)
+    #expect(!isThere(source + ".done"))
+  }
+
+  @Test func aMarkerOfAFolderGoesWithTheLastSource() throws {
+    let marker = root + "/in/x/.done"
+    try write("", to: marker)
+    try write("b", to: root + "/in/x/b")
+    #expect(try remover(.delete, ready: "{dir}/.done").remove(try due()) == .done)
+    #expect(isThere(marker))
+    unlink(root + "/in/x/b")
+    try write("sent", to: source)
+    #expect(try remover(.delete, ready: "{dir}/.done").remove(try due()) == .done)
+    #expect(!isThere(marker))
+  }
+
+  @Test(arguments: [
+    (SourceRemoval.Proof.any, Confirmation.none, true), (.size, .none, false), (.size, .size, true),
+    (.digest, .size, false), (.digest, .etag, true), (.size, .digest, true),
+  ])
+  func weakProofKeepsTheSource(
+    _ asked: SourceRemoval.Proof, _ found: Confirmation, _ isEnough: Bool
+  ) throws {
+    let refusal = try remover(.delete, proof: asked).refusal(try due(found))
+    #expect((refusal == nil) == isEnough)
+  }
+
+  @Test func whatALinkLedToIsKept() throws {
+    var other = try due()
+    other.path = NameBytes("/etc/hostname")
+    guard case .kept(.sourceKind, _)? = try remover(.delete).refusal(other) else {
+      Issue.record("it was not kept")
+      return
+    }
+  }
+}
