@@ -159,6 +159,8 @@ CREATE TABLE batch (
   rate INTEGER CHECK (rate >= 1),
   workers INTEGER CHECK (workers >= 1),
   deadline_at INTEGER,
+  -- What is done with sources whose files are done; where to and what it asks for is in `settings`. NULL keeps them.
+  after TEXT CHECK (after = 'delete' OR after = 'move'),
   -- Tidied away: left out of lists, never out of reports.
   hidden INTEGER CHECK (hidden = 1),
   created_at INTEGER NOT NULL,
@@ -183,7 +185,7 @@ CREATE TRIGGER batch_fixed BEFORE UPDATE ON batch
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.destination_id <> OLD.destination_id
   OR NEW.protocol <> OLD.protocol OR NEW.destination <> OLD.destination OR NEW.settings <> OLD.settings
   OR NEW.created_at <> OLD.created_at OR NEW.direction <> OLD.direction OR NEW.job IS NOT OLD.job
-  OR NEW.origin_id IS NOT OLD.origin_id
+  OR NEW.origin_id IS NOT OLD.origin_id OR NEW.after IS NOT OLD.after
 BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
 
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
@@ -495,11 +497,15 @@ CREATE INDEX file_batch ON file (batch_id);
 
 CREATE INDEX file_done ON file (batch_id, id, size, hidden, state) WHERE state = 'done';
 
+CREATE INDEX file_failed ON file (path) WHERE state = 'failed' AND is_download IS NULL;
+
 CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
 
 CREATE INDEX file_kept ON file (path, id) WHERE is_download = 1 AND state = 'done';
 
 CREATE UNIQUE INDEX file_live ON file (destination_id, key) WHERE live = 1;
+
+CREATE INDEX file_needed ON file (path) WHERE finished_at IS NULL AND is_download IS NULL;
 
 CREATE INDEX file_partial ON file (batch_id, state) WHERE holds IS NOT NULL AND run_id IS NULL AND state <> 'done';
 
@@ -600,16 +606,25 @@ WHEN NEW.state <> 'active'
 BEGIN SELECT RAISE(FAIL, 'the layout of an active file is set once, or made finer while nothing is stored'); END;
 
 CREATE TRIGGER file_learned BEFORE UPDATE OF size, inode, device, boot ON file
-WHEN OLD.is_download IS NULL OR OLD.state <> 'active' OR OLD.size IS NOT NULL AND NEW.size IS NOT OLD.size
+WHEN (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'settling'
+    OR NOT EXISTS (SELECT 1 FROM look WHERE file_id = OLD.id)) AND (
+  OLD.is_download IS NULL OR OLD.state <> 'active' OR OLD.size IS NOT NULL AND NEW.size IS NOT OLD.size
   OR (NEW.inode IS NOT OLD.inode OR NEW.device IS NOT OLD.device OR NEW.boot IS NOT OLD.boot)
-    AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0))
+    AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0)))
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 
 CREATE TRIGGER file_number BEFORE UPDATE ON file WHEN NEW.id <> OLD.id
 BEGIN SELECT RAISE(FAIL, 'a file keeps its number'); END;
 
-CREATE TRIGGER file_placed BEFORE UPDATE OF mtime_ns, ctime_ns ON file WHEN OLD.is_download IS NULL OR OLD.state <> 'finishing'
+CREATE TRIGGER file_placed BEFORE UPDATE OF mtime_ns, ctime_ns ON file WHEN (OLD.is_download IS NULL OR OLD.state <> 'finishing')
+  AND (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'settling'
+    OR NOT EXISTS (SELECT 1 FROM look WHERE file_id = OLD.id))
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
+
+CREATE TRIGGER file_removal AFTER UPDATE OF state ON file
+WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NEW.is_download IS NULL
+  AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND after IS NOT NULL)
+BEGIN INSERT INTO removal (file_id, recorded_at) VALUES (NEW.id, NEW.finished_at); END;
 
 CREATE TRIGGER file_rest BEFORE UPDATE OF state ON file
 WHEN OLD.state IN ('active', 'finishing') AND NEW.state NOT IN ('active', 'finishing')
@@ -620,6 +635,9 @@ CREATE TRIGGER file_revival BEFORE UPDATE OF live ON file
 WHEN NEW.live = 1 AND OLD.live IS NULL AND EXISTS (SELECT 1 FROM file
   WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1)
 BEGIN SELECT RAISE(FAIL, 'one generation lives at a time'); END;
+
+CREATE TRIGGER file_settled AFTER UPDATE OF state ON file WHEN OLD.state = 'settling' AND NEW.state <> 'settling'
+BEGIN DELETE FROM look WHERE file_id = NEW.id; END;
 
 CREATE TRIGGER file_staged BEFORE UPDATE OF staged ON file WHEN NEW.staged LIKE '%/%'
 BEGIN SELECT RAISE(FAIL, 'a staged copy has a name without folders'); END;
@@ -704,6 +722,25 @@ CREATE TRIGGER log_group_fixed BEFORE UPDATE ON log_group BEGIN SELECT RAISE(FAI
 
 CREATE TRIGGER log_group_stays BEFORE DELETE ON log_group BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
+CREATE TABLE look (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  boot INTEGER NOT NULL,
+  since_ms INTEGER NOT NULL,
+  due_ms INTEGER NOT NULL CHECK (due_ms > since_ms),
+  -- The run that is at work has seen it change, and does not wait for it again.
+  is_changing INTEGER CHECK (is_changing = 1)
+) STRICT;
+
+CREATE INDEX look_due ON look (boot, due_ms, is_changing);
+
+CREATE TRIGGER look_birth BEFORE INSERT ON look
+WHEN EXISTS (SELECT 1 FROM look WHERE file_id = NEW.file_id)
+  OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'settling' AND is_download IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a source that settles has one newest look'); END;
+
+CREATE TRIGGER look_fixed BEFORE UPDATE ON look WHEN NEW.file_id <> OLD.file_id
+BEGIN SELECT RAISE(FAIL, 'a look keeps its file'); END;
+
 CREATE TABLE origin_store (
   id INTEGER PRIMARY KEY,
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
@@ -764,6 +801,70 @@ BEGIN SELECT RAISE(FAIL, 'a receipt is for a file that is being finished, by an 
 CREATE TRIGGER receipt_fixed BEFORE UPDATE ON receipt BEGIN SELECT RAISE(FAIL, 'a receipt does not change'); END;
 
 CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE removal (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  state TEXT NOT NULL DEFAULT 'pending' CHECK (state = 'pending' OR state = 'done' OR state = 'skipped' OR state = 'failed'),
+  attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+  -- Why the source is still there.
+  cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
+  message TEXT,
+  recorded_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  CHECK ((state = 'pending') = (ended_at IS NULL)),
+  CHECK (state <> 'done' OR (attempts >= 1 AND cause IS NULL)),
+  CHECK ((state <> 'skipped' AND state <> 'failed') OR cause IS NOT NULL)
+) STRICT;
+
+CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
+
+CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
+
+CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
+WHEN OLD.state <> 'pending' OR NEW.file_id <> OLD.file_id OR NEW.recorded_at <> OLD.recorded_at
+  OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
+BEGIN SELECT RAISE(FAIL, 'what became of a source is history'); END;
+
+CREATE TRIGGER removal_birth BEFORE INSERT ON removal
+WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id)
+  OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
+    WHERE f.id = NEW.file_id AND f.state = 'done' AND f.is_download IS NULL)
+BEGIN SELECT RAISE(FAIL, 'a source is removed once, after the receipt of its file'); END;
+
+CREATE TRIGGER removal_stays BEFORE DELETE ON removal BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE scan (
+  id INTEGER PRIMARY KEY,
+  -- '' for none.
+  job TEXT NOT NULL,
+  place TEXT NOT NULL,
+  -- What was named (JSON): files, folders, patterns or a list, and the rules.
+  sources TEXT NOT NULL CHECK (sources LIKE '{%}'),
+  completed_at INTEGER NOT NULL,
+  took_ms INTEGER NOT NULL CHECK (took_ms >= 0),
+  -- Files that were seen, without what rules left out.
+  files INTEGER NOT NULL CHECK (files >= 0),
+  new INTEGER NOT NULL,
+  changed INTEGER NOT NULL,
+  unchanged INTEGER NOT NULL,
+  queued INTEGER NOT NULL,
+  settling INTEGER NOT NULL,
+  not_ready INTEGER NOT NULL,
+  excluded INTEGER NOT NULL,
+  unreadable INTEGER NOT NULL,
+  UNIQUE (job, place, sources)
+) STRICT;
+
+CREATE INDEX scan_completed ON scan (completed_at);
+
+CREATE TRIGGER scan_birth BEFORE INSERT ON scan
+WHEN EXISTS (SELECT 1 FROM scan WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM scan WHERE job = NEW.job AND place = NEW.place AND sources = NEW.sources)
+BEGIN SELECT RAISE(FAIL, 'a set of sources has one last scan'); END;
+
+CREATE TRIGGER scan_fixed BEFORE UPDATE ON scan
+WHEN NEW.id <> OLD.id OR NEW.job <> OLD.job OR NEW.place <> OLD.place OR NEW.sources <> OLD.sources
+BEGIN SELECT RAISE(FAIL, 'a scan keeps its sources'); END;
 
 CREATE TABLE sent_body (
   attempt_id INTEGER PRIMARY KEY REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
