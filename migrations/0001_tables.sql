@@ -267,8 +267,8 @@ CREATE INDEX file_settling ON file (batch_id) WHERE state = 'settling';
 CREATE INDEX file_staged ON file (staged) WHERE staged IS NOT NULL;
 CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL;
 CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
--- Who else needs the source that is to be removed: files that are not done, by their paths. Each file is in the first of
--- them until it ends.
+-- Who else needs the source that is to be removed: files that are not done, by their paths. Each file is in the first
+-- of them until it ends.
 CREATE INDEX file_needed ON file (path) WHERE finished_at IS NULL AND is_download IS NULL;
 CREATE INDEX file_failed ON file (path) WHERE state = 'failed' AND is_download IS NULL;
 CREATE INDEX file_partial ON file (batch_id, state) WHERE holds IS NOT NULL AND run_id IS NULL AND state <> 'done';
@@ -322,8 +322,8 @@ CREATE TABLE removal (
 CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
 
--- The last complete scan of each set of sources for a job, or for a place of which no job was named. One that ended with
--- an error is not here: a job that sees nothing, or that sees nothing any more, shows in the time and the counts.
+-- The last complete scan of each set of sources for a job, or for a place of which no job was named. One that ended
+-- with an error is not here: a job that sees nothing, or that sees nothing any more, shows in the time and the counts.
 CREATE TABLE scan (
   id INTEGER PRIMARY KEY,
   -- '' for none.

@@ -118,7 +118,8 @@ BEGIN SELECT RAISE(FAIL, 'illegal transition of a file'); END;
 CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, expected,
   mode, created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
--- A source that is still being written is seen anew until it has settled. Of a download the size is learned once, and where its bytes are written while none is stored.
+-- A source that is still being written is seen anew until it has settled. Of a download the size is learned once, and
+-- where its bytes are written while none is stored.
 CREATE TRIGGER file_learned BEFORE UPDATE OF size, inode, device, boot ON file
 WHEN (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'settling'
     OR NOT EXISTS (SELECT 1 FROM look WHERE file_id = OLD.id)) AND (

@@ -11,8 +11,8 @@ public import TransferModel
 public enum SourceFate: Sendable, Hashable {
   case keep
   case delete
-  /// Moved to this folder, where it keeps its path below the folder that keys are relative to. The folder must exist, on
-  /// the file system of the sources.
+  /// Moved to this folder, where it keeps its path below the folder that keys are relative to. The folder must exist,
+  /// on the file system of the sources.
   case move(to: NameBytes)
 }
 
@@ -50,7 +50,8 @@ extension UploadOptions {
   private func text(_ folder: NameBytes) throws(TransferError) -> String {
     if let text = folder.utf8 { return text }
     throw TransferError(
-      .usage, "add", folder, cause: "--after takes folders whose names are UTF-8", remedy: "give another --base or folder"
+      .usage, "add", folder, cause: "--after takes folders whose names are UTF-8",
+      remedy: "give another --base or folder"
     )
   }
 }

@@ -64,7 +64,9 @@ final class SourceUpkeep {
   private func look() {
     isWorking = true
     let looks = SourceLooks(ledger: engine.ledger, clock: engine.clock, startedMs: startedMs, stop: readStop)
-    let (copies, ledger, notice, mailbox) = (engine.configuration.copies, engine.ledger, engine.observer.notice, mailbox)
+    let (copies, ledger, notice, mailbox) = (
+      engine.configuration.copies, engine.ledger, engine.observer.notice, mailbox
+    )
     pool.wait(
       { () -> Result<SourceLooks.Result, TransferError> in
         Result { () throws(TransferError) in

@@ -47,7 +47,8 @@ public struct ReadyMarker: Sendable, Hashable {
   /// Whether a file of this name is such a marker, and so no source.
   func isMarker(_ name: [UInt8]) -> Bool {
     guard part != .none else { return name == before }
-    return name.count > before.count + after.count && name.starts(with: before) && name.suffix(after.count) == after[...]
+    return name.count > before.count + after.count && name.starts(with: before)
+      && name.suffix(after.count) == after[...]
   }
 
   /// The name of the marker of a source of this name.

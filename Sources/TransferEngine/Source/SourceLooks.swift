@@ -62,7 +62,9 @@ struct SourceLooks: Sendable {
       // What cannot be looked at may still be there.
       return code == ENOENT || code == ENOTDIR ? .gone(.sourceMissing, "its source is gone") : .another(source.identity)
     }
-    guard status.mode & S_IFMT == S_IFREG else { return .gone(.sourceKind, "its source is \(fileKind(status.mode)) now") }
+    guard status.mode & S_IFMT == S_IFREG else {
+      return .gone(.sourceKind, "its source is \(fileKind(status.mode)) now")
+    }
     return Self.verdict(on: source, now: SourceIdentity(status), boot: boot, nowMs: nowMs)
   }
 

@@ -11,7 +11,8 @@ extension UploadOptions {
     ScanRow(
       job: job ?? "", place: target.transferProtocol.location(ofKey: NameBytes("")),
       sources: ScannedSources(
-        from: sources.map { AbsolutePath.of($0.embedded) }.sorted(), list: list.map { $0.path.map { AbsolutePath.of($0.embedded) } ?? "-" },
+        from: sources.map { AbsolutePath.of($0.embedded) }.sorted(),
+        list: list.map { $0.path.map { AbsolutePath.of($0.embedded) } ?? "-" },
         rules: rules.map(\.label)), tookMs: tookMs, counts: counts)
   }
 }

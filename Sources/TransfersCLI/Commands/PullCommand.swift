@@ -81,7 +81,8 @@ struct PullCommand: Command, HasIdleOptions {
   ) throws(CommandFailure) -> RunNumbers {
     guard add.counts.added + add.counts.queued + add.counts.requeued > 0 else { return .none }
     let work = PushWork(
-      session: session, storePath: path, options: engine.runOptions(context), files: add.files, patienceMs: nil, context: context)
+      session: session, storePath: path, options: engine.runOptions(context), files: add.files, patienceMs: nil,
+      context: context)
     return try work.finish() ?? .none
   }
 

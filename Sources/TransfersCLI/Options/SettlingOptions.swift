@@ -4,7 +4,8 @@ import ArgumentParser
 struct SettlingOptions: ParsableArguments {
   @Flag(
     name: .customLong("no-wait-for-settling"),
-    help: "Do not wait for files whose settle time is not over: a later push or run sends them. They are no reason for exit code 5."
+    help:
+      "Do not wait for files whose settle time is not over: a later push or run sends them. They are no reason for exit code 5."
   )
   var noWait = false
 }

@@ -22,7 +22,8 @@ extension ResolvedSources {
     var home = csys_file_status()
     if let base, base.withCString({ csys_status_at(AT_FDCWD, $0, 1, &home) }) == 0, home.device != status.device {
       throw TransferError(
-        .usage, "move sources to", path, cause: "it is on another file system than they are, and they are moved by renaming",
+        .usage, "move sources to", path,
+        cause: "it is on another file system than they are, and they are moved by renaming",
         remedy: "name a folder on theirs")
     }
     guard !isScanned(path) else {
@@ -38,7 +39,8 @@ extension ResolvedSources {
     return places.contains { place in
       let start = place.path.bytes == [0x2F] ? 1 : place.path.bytes.count + 1
       if folder == place.path { return true }
-      guard folder.bytes.count > start, folder.bytes.starts(with: place.path.bytes), folder.bytes[start - 1] == 0x2F else {
+      guard folder.bytes.count > start, folder.bytes.starts(with: place.path.bytes), folder.bytes[start - 1] == 0x2F
+      else {
         return false
       }
       // A rule that leaves out a folder on the way leaves out what is in it.

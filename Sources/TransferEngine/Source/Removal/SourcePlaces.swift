@@ -26,7 +26,9 @@ final class SourcePlaces {
   /// to it.
   func relative(_ path: NameBytes) -> NameBytes? {
     let start = base.bytes == [0x2F] ? 1 : base.bytes.count + 1
-    guard path.bytes.count > start, path.bytes.starts(with: base.bytes), path.bytes[start - 1] == 0x2F else { return nil }
+    guard path.bytes.count > start, path.bytes.starts(with: base.bytes), path.bytes[start - 1] == 0x2F else {
+      return nil
+    }
     return NameBytes(Array(path.bytes[start...]))
   }
 

@@ -43,7 +43,8 @@ extension LedgerTransaction {
         Self.insertFile, .uid(.make(wallMs: wallMs)), .id(batch), .integer(home.destination), .int(generation),
         .name(file.path),
         .name(file.key), .int(identity.size), .int(identity.mtimeNs), .int(identity.ctimeNs), .bits(identity.inode),
-        .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs), .flag(isSettling),
+        .bits(identity.device), .int(file.mode), .int(home.priority), .int(notBeforeMs), .int(wallMs),
+        .flag(isSettling),
         .bits(identity.boot)))
   }
 

@@ -65,8 +65,8 @@ extension LedgerTransaction {
     return .applied
   }
 
-  /// settling → pending, after a look that saw the source as `seen` says; with a copy to be made first it stays settling
-  /// and waits for that. Not when another look came between.
+  /// settling → pending, after a look that saw the source as `seen` says; with a copy to be made first it stays
+  /// settling and waits for that. Not when another look came between.
   public func endLook(_ seen: SettlingSource) throws -> TransitionResult {
     let isStaged = try db.first(
       """
