@@ -26,7 +26,7 @@ import TransferModel
 
   private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  private func due(_ confirmation: Confirmation = .digest, attempts: Int = 0) throws -> DueRemoval {
+  private func due(_ confirmation: TransferModel.Confirmation = .digest, attempts: Int = 0) throws -> DueRemoval {
     let identity = try SourceFile(path: NameBytes(source)).identity
     return DueRemoval(
       file: FileID(rawValue: 1), batch: BatchID(rawValue: 1), path: NameBytes(source), identity: identity,
@@ -116,11 +116,11 @@ import TransferModel
   }
 
   @Test(arguments: [
-    (SourceRemoval.Proof.any, Confirmation.none, true), (.size, .none, false), (.size, .size, true),
+    (SourceRemoval.Proof.any, TransferModel.Confirmation.none, true), (.size, .none, false), (.size, .size, true),
     (.digest, .size, false), (.digest, .etag, true), (.size, .digest, true),
   ])
   func weakProofKeepsTheSource(
-    _ asked: SourceRemoval.Proof, _ found: Confirmation, _ isEnough: Bool
+    _ asked: SourceRemoval.Proof, _ found: TransferModel.Confirmation, _ isEnough: Bool
   ) throws {
     let refusal = try remover(.delete, proof: asked).refusal(try due(found))
     #expect((refusal == nil) == isEnough)

@@ -36,8 +36,8 @@ int csys_open_beneath(int root, const char *_Nonnull path, int flags, uint32_t m
 /// errno, EEXIST for one.
 int csys_rename_exclusive_in(int folder, const char *_Nonnull from, const char *_Nonnull to);
 
-/// The same from one directory to another of its file system (EXDEV otherwise). Where the file system cannot do it in one
-/// step, the file has both names for a moment.
+/// The same from one directory to another of its file system (EXDEV otherwise). Where the file system cannot do it in
+/// one step, the file has both names for a moment.
 int csys_rename_exclusive_at(int from_folder, const char *_Nonnull from, int to_folder, const char *_Nonnull to);
 
 /// Opens what `name` in the directory `folder` is, without following a symbolic link and without touching it (O_PATH).
