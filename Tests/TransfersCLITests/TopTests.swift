@@ -149,7 +149,8 @@ import Transfers
     #expect(TopMap.text(chunks(states), LiveFile(row), columns: 16, isASCII: true) == "#>~!.")
     #expect(TopMap.text(chunks(states), LiveFile(row), columns: 16, isASCII: false) == "█▒~!▁")
     #expect(
-      TopMap.text(chunks(Array(repeating: "done", count: 2000) + ["failed"]), LiveFile(row), columns: 4, isASCII: true) == "###!")
+      TopMap.text(chunks(Array(repeating: "done", count: 2000) + ["failed"]), LiveFile(row), columns: 4, isASCII: true)
+        == "###!")
     #expect(TopMap.text([], LiveFile(row), columns: 4, isASCII: true) == "##..")
   }
 }
