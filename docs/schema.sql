@@ -100,7 +100,9 @@ WHEN NEW.chunk_id IS NOT NULL AND EXISTS (SELECT 1 FROM attempt
     WHERE file_id = NEW.file_id AND operation = NEW.operation AND chunk_id IS NULL AND n = NEW.n)
 BEGIN SELECT RAISE(FAIL, 'an attempt has a number of its own'); END;
 
-CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'attempt' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_transferred, bytes_acked ON attempt
 WHEN OLD.outcome <> 'open'
@@ -211,7 +213,8 @@ CREATE TABLE chunk (
   md5 TEXT,
   confirmation TEXT CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
     OR confirmation = 'none'),
-  done_attempt INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
+  -- The attempt that stored it, which a prune may have deleted since.
+  done_attempt INTEGER,
   -- How often the server lost it after it had acknowledged it.
   losses INTEGER NOT NULL DEFAULT 0 CHECK (losses >= 0),
   -- Of a download: its bytes were not fetched. They were in a local file, which still had them, and the server says
@@ -292,7 +295,9 @@ WHEN NEW.reused IS NOT NULL AND (OLD.state <> 'pending' OR NEW.state <> 'done'
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND is_download = 1))
 BEGIN SELECT RAISE(FAIL, 'a chunk of a download is taken from a local file before it is fetched'); END;
 
-CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'chunk' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 CREATE TABLE destination (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -642,7 +647,9 @@ BEGIN DELETE FROM look WHERE file_id = NEW.id; END;
 CREATE TRIGGER file_staged BEFORE UPDATE OF staged ON file WHEN NEW.staged LIKE '%/%'
 BEGIN SELECT RAISE(FAIL, 'a staged copy has a name without folders'); END;
 
-CREATE TRIGGER file_stays BEFORE DELETE ON file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER file_stays BEFORE DELETE ON file
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 CREATE TRIGGER file_sum_hidden AFTER UPDATE OF hidden ON file
 WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
@@ -701,15 +708,18 @@ BEGIN SELECT RAISE(FAIL, 'a listing in work names files of other batches'); END;
 CREATE TRIGGER listed_file_fixed BEFORE UPDATE ON listed_file
 BEGIN SELECT RAISE(FAIL, 'what a listing named does not change'); END;
 
-CREATE TRIGGER listed_file_stays BEFORE DELETE ON listed_file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER listed_file_stays BEFORE DELETE ON listed_file
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.listing_id ORDER BY first_id DESC LIMIT 1) >= OLD.listing_id IS NOT 1
+  AND (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 CREATE TABLE log_group (
   -- Place of its first leaf in the tree, from 0.
   first_leaf INTEGER PRIMARY KEY CHECK (first_leaf >= 0),
   leaves INTEGER NOT NULL CHECK (leaves >= 1),
-  -- Of which row each leaf is: a byte for the kind (1 receipt, 2 attempt, 3 event, 4 attempt with credited bytes), then
-  -- its number and, of a receipt, which one of its file, of a credit the bytes transferred and acknowledged before it,
-  -- 7 bits a byte.
+  -- Of which row each leaf is: a byte for the kind (1 receipt, 2 attempt, 3 event, 4 attempt with credited bytes, 5
+  -- prune), then its number and, of a receipt, which one of its file, of a credit the bytes transferred and
+  -- acknowledged before it, 7 bits a byte.
   entries BLOB NOT NULL,
   hashes BLOB NOT NULL CHECK (length(hashes) = 32 * leaves)
 ) STRICT;
@@ -758,6 +768,149 @@ BEGIN SELECT RAISE(FAIL, 'another ledger keeps its uid'); END;
 
 CREATE TRIGGER origin_store_stays BEFORE DELETE ON origin_store BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
+CREATE TABLE prune (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  event_id INTEGER NOT NULL REFERENCES event (id) DEFERRABLE INITIALLY DEFERRED,
+  at INTEGER NOT NULL,
+  -- Nothing of files goes that came to rest at this time or later.
+  before_at INTEGER NOT NULL,
+  CHECK (before_at <= at)
+) STRICT;
+
+CREATE TRIGGER prune_birth BEFORE INSERT ON prune
+WHEN EXISTS (SELECT 1 FROM prune WHERE id = NEW.id)
+  OR NOT EXISTS (SELECT 1 FROM event WHERE id = NEW.event_id AND verb = 'pruned' AND at = NEW.at)
+BEGIN SELECT RAISE(FAIL, 'a prune is recorded once, with its event'); END;
+
+CREATE TRIGGER prune_fixed BEFORE UPDATE ON prune BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
+
+CREATE TRIGGER prune_stays BEFORE DELETE ON prune BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE pruned_file (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  attempts INTEGER NOT NULL CHECK (attempts >= 0),
+  bytes_transferred INTEGER NOT NULL CHECK (bytes_transferred >= 0),
+  -- What cut off attempts may have transferred beyond that.
+  bytes_untold INTEGER NOT NULL CHECK (bytes_untold >= 0),
+  -- Of its deleted chunks: what was not fetched.
+  bytes_reused INTEGER NOT NULL CHECK (bytes_reused >= 0)
+) STRICT;
+
+CREATE TRIGGER pruned_file_birth BEFORE INSERT ON pruned_file
+WHEN EXISTS (SELECT 1 FROM pruned_file WHERE file_id = NEW.file_id)
+  OR (SELECT last_id >= NEW.file_id AND prune_id = (SELECT max(id) FROM prune) FROM pruned_range
+    WHERE kind = 'history' AND first_id <= NEW.file_id ORDER BY first_id DESC LIMIT 1) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'the newest prune says what its files had, once'); END;
+
+CREATE TRIGGER pruned_file_fixed BEFORE UPDATE ON pruned_file BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
+
+CREATE TRIGGER pruned_file_stays BEFORE DELETE ON pruned_file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE pruned_range (
+  kind TEXT NOT NULL CHECK (kind = 'file' OR kind = 'history' OR kind = 'chunk' OR kind = 'session' OR kind = 'attempt'),
+  first_id INTEGER NOT NULL CHECK (first_id >= 1),
+  last_id INTEGER NOT NULL CHECK (last_id >= first_id),
+  prune_id INTEGER NOT NULL REFERENCES prune (id) DEFERRABLE INITIALLY DEFERRED,
+  PRIMARY KEY (kind, first_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX pruned_range_of ON pruned_range (prune_id, kind, first_id);
+
+CREATE TRIGGER pruned_range_attempts BEFORE INSERT ON pruned_range
+WHEN NEW.kind = 'attempt' AND NEW.last_id - NEW.first_id + 1 IS NOT (
+  SELECT count(*) FROM attempt a WHERE a.id BETWEEN NEW.first_id AND NEW.last_id AND (
+    (SELECT last_id FROM pruned_range WHERE kind = 'history' AND first_id <= a.file_id ORDER BY first_id DESC LIMIT 1) >= a.file_id
+    OR (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= a.file_id ORDER BY first_id DESC LIMIT 1) >= a.file_id))
+BEGIN SELECT RAISE(FAIL, 'a prune deletes rows of the files that it names'); END;
+
+CREATE TRIGGER pruned_range_birth BEFORE INSERT ON pruned_range
+WHEN NEW.prune_id IS NOT (SELECT max(id) FROM prune)
+  OR (SELECT last_id FROM pruned_range WHERE kind = NEW.kind AND first_id <= NEW.last_id ORDER BY first_id DESC LIMIT 1)
+    >= NEW.first_id
+BEGIN SELECT RAISE(FAIL, 'the newest prune says what it deletes, each row once'); END;
+
+CREATE TRIGGER pruned_range_chunks BEFORE INSERT ON pruned_range
+WHEN NEW.kind = 'chunk' AND NEW.last_id - NEW.first_id + 1 IS NOT (
+  SELECT count(*) FROM chunk c WHERE c.id BETWEEN NEW.first_id AND NEW.last_id AND (
+    (SELECT last_id FROM pruned_range WHERE kind = 'history' AND first_id <= c.file_id ORDER BY first_id DESC LIMIT 1) >= c.file_id
+    OR (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= c.file_id ORDER BY first_id DESC LIMIT 1) >= c.file_id))
+BEGIN SELECT RAISE(FAIL, 'a prune deletes rows of the files that it names'); END;
+
+CREATE TRIGGER pruned_range_files BEFORE INSERT ON pruned_range
+WHEN (NEW.kind = 'file' OR NEW.kind = 'history') AND (
+  NEW.last_id - NEW.first_id + 1 IS NOT (SELECT count(*) FROM file f CROSS JOIN batch b ON b.id = f.batch_id
+    WHERE f.id BETWEEN NEW.first_id AND NEW.last_id AND b.origin_id IS NULL
+      AND f.finished_at < (SELECT before_at FROM prune WHERE id = NEW.prune_id)
+      AND (NEW.kind = 'history' AND f.state = 'done' OR NEW.kind = 'file' AND f.state = 'superseded' AND f.live IS NULL AND (
+        EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1)
+        OR EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live IS NULL
+          AND g.generation > f.generation))))
+  OR EXISTS (SELECT 1 FROM session WHERE file_id BETWEEN NEW.first_id AND NEW.last_id
+    AND (state = 'intended' OR state = 'open'))
+  OR EXISTS (SELECT 1 FROM attempt WHERE file_id BETWEEN NEW.first_id AND NEW.last_id AND outcome = 'open')
+  OR EXISTS (SELECT 1 FROM doubt WHERE file_id BETWEEN NEW.first_id AND NEW.last_id))
+BEGIN SELECT RAISE(FAIL, 'only what ended before the time of a prune, and nobody goes on with, is pruned'); END;
+
+CREATE TRIGGER pruned_range_fixed BEFORE UPDATE ON pruned_range BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
+
+CREATE TRIGGER pruned_range_sessions BEFORE INSERT ON pruned_range
+WHEN NEW.kind = 'session' AND NEW.last_id - NEW.first_id + 1 IS NOT (
+  SELECT count(*) FROM session s WHERE s.id BETWEEN NEW.first_id AND NEW.last_id AND (
+    (SELECT last_id FROM pruned_range WHERE kind = 'history' AND first_id <= s.file_id ORDER BY first_id DESC LIMIT 1) >= s.file_id
+    OR (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= s.file_id ORDER BY first_id DESC LIMIT 1) >= s.file_id))
+BEGIN SELECT RAISE(FAIL, 'a prune deletes rows of the files that it names'); END;
+
+CREATE TRIGGER pruned_range_stays BEFORE DELETE ON pruned_range BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE pruned_sum (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  prune_id INTEGER NOT NULL REFERENCES prune (id) DEFERRABLE INITIALLY DEFERRED,
+  batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
+  -- Number of the quarter: milliseconds since 1970 UTC by 900,000.
+  quarter INTEGER NOT NULL,
+  -- Files whose first attempt is one of these.
+  files INTEGER NOT NULL CHECK (files >= 0),
+  ok INTEGER NOT NULL,
+  retry INTEGER NOT NULL,
+  fatal INTEGER NOT NULL,
+  unknown INTEGER NOT NULL,
+  interrupted INTEGER NOT NULL,
+  crashed INTEGER NOT NULL,
+  bytes_transferred INTEGER NOT NULL,
+  bytes_acked INTEGER NOT NULL,
+  bytes_untold INTEGER NOT NULL,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  errors TEXT NOT NULL CHECK (errors LIKE '{%}'),
+  latencies BLOB NOT NULL,
+  active BLOB NOT NULL,
+  connect_ms INTEGER NOT NULL,
+  server_ms INTEGER NOT NULL,
+  resent_ms INTEGER NOT NULL,
+  bytes_unacked INTEGER NOT NULL,
+  backoff TEXT NOT NULL CHECK (backoff LIKE '{%}'),
+  -- Milliseconds that connecting and the first byte of an answer took, and how many took so long; as latencies.
+  connects BLOB NOT NULL,
+  first_bytes BLOB NOT NULL,
+  -- By HTTP status, and by version of HTTP: how many.
+  statuses TEXT NOT NULL CHECK (statuses LIKE '{%}'),
+  versions TEXT NOT NULL CHECK (versions LIKE '{%}'),
+  UNIQUE (prune_id, batch_id, run_id, quarter)
+) STRICT;
+
+CREATE INDEX pruned_sum_batch ON pruned_sum (batch_id);
+
+CREATE TRIGGER pruned_sum_birth BEFORE INSERT ON pruned_sum
+WHEN NEW.prune_id IS NOT (SELECT max(id) FROM prune) OR EXISTS (SELECT 1 FROM pruned_sum WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM pruned_sum WHERE prune_id = NEW.prune_id AND batch_id = NEW.batch_id AND run_id = NEW.run_id
+    AND quarter = NEW.quarter)
+BEGIN SELECT RAISE(FAIL, 'the newest prune says what its attempts added up to, once'); END;
+
+CREATE TRIGGER pruned_sum_fixed BEFORE UPDATE ON pruned_sum BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
+
+CREATE TRIGGER pruned_sum_stays BEFORE DELETE ON pruned_sum BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
 CREATE TABLE receipt (
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   n INTEGER NOT NULL DEFAULT 1 CHECK (n >= 1),
@@ -766,8 +919,9 @@ CREATE TABLE receipt (
     OR finding = 'changed' OR finding = 'missing'),
   -- Bytes of the object, or of the local file as it was found.
   size INTEGER CHECK (size >= 0),
-  -- The attempt whose answer says so; NULL for the word of a person, and for what was seen here.
-  attempt_id INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
+  -- The attempt whose answer says so, which a prune may have deleted since; NULL for the word of a person, and for what
+  -- was seen here.
+  attempt_id INTEGER,
   confirmation TEXT NOT NULL CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
     OR confirmation = 'none'),
   -- algorithm:hex
@@ -880,7 +1034,9 @@ BEGIN SELECT RAISE(FAIL, 'what a part sent is recorded once, while it is open');
 
 CREATE TRIGGER sent_body_fixed BEFORE UPDATE ON sent_body BEGIN SELECT RAISE(FAIL, 'what was sent does not change'); END;
 
-CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'attempt' AND first_id <= OLD.attempt_id ORDER BY first_id DESC LIMIT 1) >= OLD.attempt_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 CREATE TABLE session (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -947,7 +1103,9 @@ WHEN OLD.ended_at IS NOT NULL OR NEW.id <> OLD.id OR OLD.abort_after IS NOT NULL
   OR OLD.remote_id IS NOT NULL AND (NEW.remote_id IS NOT OLD.remote_id OR NEW.opened_at IS NOT OLD.opened_at)
 BEGIN SELECT RAISE(FAIL, 'a session keeps its name and its end'); END;
 
-CREATE TRIGGER session_stays BEFORE DELETE ON session BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER session_stays BEFORE DELETE ON session
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'session' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 CREATE TABLE sighting (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
@@ -965,7 +1123,9 @@ BEGIN SELECT RAISE(FAIL, 'a file that is sent or done is sighted, and has one ne
 CREATE TRIGGER sighting_fixed BEFORE UPDATE ON sighting WHEN NEW.file_id <> OLD.file_id
 BEGIN SELECT RAISE(FAIL, 'a sighting keeps its file'); END;
 
-CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 CREATE TABLE store_meta (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -1143,15 +1303,19 @@ SELECT
   f.message AS message,
   f.wish AS wish,
   f.hidden AS hidden,
-  (SELECT count(*) FROM attempt a WHERE a.file_id = f.id) AS attempts,
+  coalesce(q.attempts, 0) + (SELECT count(*) FROM attempt a WHERE a.file_id = f.id) AS attempts,
   f.failures AS failures,
   f.not_before AS not_before,
   f.priority AS priority,
   f.chunk_count AS chunks,
-  (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) AS bytes_acked,
-  (SELECT coalesce(sum(c.length), 0) FROM chunk c WHERE c.file_id = f.id AND c.reused = 1) AS bytes_reused,
-  (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_transferred,
-  (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id)
+  iif(q.file_id IS NOT NULL, f.size,
+    (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id)) AS bytes_acked,
+  coalesce(q.bytes_reused, 0)
+    + (SELECT coalesce(sum(c.length), 0) FROM chunk c WHERE c.file_id = f.id AND c.reused = 1) AS bytes_reused,
+  coalesce(q.bytes_transferred, 0)
+    + (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_transferred,
+  coalesce(q.bytes_transferred + q.bytes_untold, 0)
+    + (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id)
     + (SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0) FROM v_cut_off o WHERE o.file_id = f.id) AS bytes_transferred_at_most,
   r.confirmation AS confirmed_by,
   r.note AS proof_note,
@@ -1163,10 +1327,13 @@ SELECT
   r.request_id AS request_id,
   f.created_at AS created_at,
   f.started_at AS started_at,
-  f.finished_at AS finished_at
+  f.finished_at AS finished_at,
+  iif(q.file_id IS NULL, NULL, (SELECT p.at FROM pruned_range g CROSS JOIN prune p ON p.id = g.prune_id
+    WHERE g.kind = 'history' AND g.first_id <= f.id ORDER BY g.first_id DESC LIMIT 1)) AS pruned_at
 FROM file f
 JOIN destination d ON d.id = f.destination_id
-LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1;
+LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
+LEFT JOIN pruned_file q ON q.file_id = f.id;
 
 CREATE VIEW v_meta AS
 SELECT
@@ -1177,6 +1344,30 @@ SELECT
   created_by,
   created_at
 FROM store_meta;
+
+CREATE VIEW v_pruned AS
+SELECT
+  s.prune_id AS prune_id,
+  p.at AS pruned_at,
+  p.before_at AS before_at,
+  s.batch_id AS batch_id,
+  s.run_id AS run_id,
+  s.quarter * 900000 AS from_at,
+  s.files AS files,
+  s.ok + s.retry + s.fatal + s.unknown + s.interrupted + s.crashed AS attempts,
+  s.ok AS ok,
+  s.retry AS retry,
+  s.fatal AS fatal,
+  s.unknown AS unknown,
+  s.interrupted AS interrupted,
+  s.crashed AS crashed,
+  s.bytes_transferred AS bytes_transferred,
+  s.bytes_acked AS bytes_acked,
+  s.first_at AS first_at,
+  s.last_at AS last_at,
+  s.errors AS errors
+FROM pruned_sum s
+JOIN prune p ON p.id = s.prune_id;
 
 CREATE VIEW v_receipts AS
 SELECT

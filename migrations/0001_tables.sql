@@ -27,8 +27,9 @@
 -- Prune and merge find their rows through the indexes that are here: all rows of a batch through file_batch, and those
 -- of a file through chunk's UNIQUE, attempt_file, session_file, event_range_file, listed_file_named and the keys of
 -- receipt, sighting, listed_file and sent_body; what was merged before through the uids, and event_merged. References
--- to a chunk or an attempt (attempt.chunk_id, chunk.done_attempt, receipt.attempt_id) have no index of their own, which
--- each file would pay for: a prune deletes whole files with `PRAGMA foreign_keys` off.
+-- to a chunk or an attempt (attempt.chunk_id, session.opened_by) have no index of their own, which each file would pay
+-- for: a prune deletes all attempts of a file together, with `PRAGMA foreign_keys` off. chunk.done_attempt and
+-- receipt.attempt_id may outlive the attempt that they name: they are numbers, and `store check` compares them.
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The ledger itself.
@@ -410,7 +411,8 @@ CREATE TABLE chunk (
   md5 TEXT,
   confirmation TEXT CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
     OR confirmation = 'none'),
-  done_attempt INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
+  -- The attempt that stored it, which a prune may have deleted since.
+  done_attempt INTEGER,
   -- How often the server lost it after it had acknowledged it.
   losses INTEGER NOT NULL DEFAULT 0 CHECK (losses >= 0),
   -- Of a download: its bytes were not fetched. They were in a local file, which still had them, and the server says
@@ -505,8 +507,9 @@ CREATE TABLE receipt (
     OR finding = 'changed' OR finding = 'missing'),
   -- Bytes of the object, or of the local file as it was found.
   size INTEGER CHECK (size >= 0),
-  -- The attempt whose answer says so; NULL for the word of a person, and for what was seen here.
-  attempt_id INTEGER REFERENCES attempt (id) DEFERRABLE INITIALLY DEFERRED,
+  -- The attempt whose answer says so, which a prune may have deleted since; NULL for the word of a person, and for what
+  -- was seen here.
+  attempt_id INTEGER,
   confirmation TEXT NOT NULL CHECK (confirmation = 'digest' OR confirmation = 'etag' OR confirmation = 'size'
     OR confirmation = 'none'),
   -- algorithm:hex
@@ -565,12 +568,88 @@ CREATE TABLE log_group (
   -- Place of its first leaf in the tree, from 0.
   first_leaf INTEGER PRIMARY KEY CHECK (first_leaf >= 0),
   leaves INTEGER NOT NULL CHECK (leaves >= 1),
-  -- Of which row each leaf is: a byte for the kind (1 receipt, 2 attempt, 3 event, 4 attempt with credited bytes), then
-  -- its number and, of a receipt, which one of its file, of a credit the bytes transferred and acknowledged before it,
-  -- 7 bits a byte.
+  -- Of which row each leaf is: a byte for the kind (1 receipt, 2 attempt, 3 event, 4 attempt with credited bytes, 5
+  -- prune), then its number and, of a receipt, which one of its file, of a credit the bytes transferred and
+  -- acknowledged before it, 7 bits a byte.
   entries BLOB NOT NULL,
   hashes BLOB NOT NULL CHECK (length(hashes) = 32 * leaves)
 ) STRICT;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- History that was deleted. What a prune deletes it records first, in the same transaction: which rows go, what they
+-- add up to, and a leaf of the log with all of this.
+
+-- One transaction of a `store prune`.
+CREATE TABLE prune (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  event_id INTEGER NOT NULL REFERENCES event (id) DEFERRABLE INITIALLY DEFERRED,
+  at INTEGER NOT NULL,
+  -- Nothing of files goes that came to rest at this time or later.
+  before_at INTEGER NOT NULL,
+  CHECK (before_at <= at)
+) STRICT;
+
+-- Numbers of the rows that it deleted; `history` are files that stay, without their attempts and sessions. Every number
+-- of a range went. Ranges of one kind are apart.
+CREATE TABLE pruned_range (
+  kind TEXT NOT NULL CHECK (kind = 'file' OR kind = 'history' OR kind = 'chunk' OR kind = 'session' OR kind = 'attempt'),
+  first_id INTEGER NOT NULL CHECK (first_id >= 1),
+  last_id INTEGER NOT NULL CHECK (last_id >= first_id),
+  prune_id INTEGER NOT NULL REFERENCES prune (id) DEFERRABLE INITIALLY DEFERRED,
+  PRIMARY KEY (kind, first_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pruned_range_of ON pruned_range (prune_id, kind, first_id);
+
+-- What the deleted rows of a file that stays added up to.
+CREATE TABLE pruned_file (
+  file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  attempts INTEGER NOT NULL CHECK (attempts >= 0),
+  bytes_transferred INTEGER NOT NULL CHECK (bytes_transferred >= 0),
+  -- What cut off attempts may have transferred beyond that.
+  bytes_untold INTEGER NOT NULL CHECK (bytes_untold >= 0),
+  -- Of its deleted chunks: what was not fetched.
+  bytes_reused INTEGER NOT NULL CHECK (bytes_reused >= 0)
+) STRICT;
+
+-- What the deleted attempts of one batch and run added up to that began within one quarter of an hour: every zone
+-- begins its days at a quarter. The columns are those of attempt_sum, and what histories of hosts ask besides.
+CREATE TABLE pruned_sum (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  prune_id INTEGER NOT NULL REFERENCES prune (id) DEFERRABLE INITIALLY DEFERRED,
+  batch_id INTEGER NOT NULL REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  run_id INTEGER NOT NULL REFERENCES engine_run (id) DEFERRABLE INITIALLY DEFERRED,
+  -- Number of the quarter: milliseconds since 1970 UTC by 900,000.
+  quarter INTEGER NOT NULL,
+  -- Files whose first attempt is one of these.
+  files INTEGER NOT NULL CHECK (files >= 0),
+  ok INTEGER NOT NULL,
+  retry INTEGER NOT NULL,
+  fatal INTEGER NOT NULL,
+  unknown INTEGER NOT NULL,
+  interrupted INTEGER NOT NULL,
+  crashed INTEGER NOT NULL,
+  bytes_transferred INTEGER NOT NULL,
+  bytes_acked INTEGER NOT NULL,
+  bytes_untold INTEGER NOT NULL,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  errors TEXT NOT NULL CHECK (errors LIKE '{%}'),
+  latencies BLOB NOT NULL,
+  active BLOB NOT NULL,
+  connect_ms INTEGER NOT NULL,
+  server_ms INTEGER NOT NULL,
+  resent_ms INTEGER NOT NULL,
+  bytes_unacked INTEGER NOT NULL,
+  backoff TEXT NOT NULL CHECK (backoff LIKE '{%}'),
+  -- Milliseconds that connecting and the first byte of an answer took, and how many took so long; as latencies.
+  connects BLOB NOT NULL,
+  first_bytes BLOB NOT NULL,
+  -- By HTTP status, and by version of HTTP: how many.
+  statuses TEXT NOT NULL CHECK (statuses LIKE '{%}'),
+  versions TEXT NOT NULL CHECK (versions LIKE '{%}'),
+  UNIQUE (prune_id, batch_id, run_id, quarter)
+) STRICT;
+CREATE INDEX pruned_sum_batch ON pruned_sum (batch_id);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Sums. A closed attempt and a done file stay as they are, so that what a report adds up need not be read again for

@@ -172,7 +172,9 @@ WHEN NEW.run_id IS NULL AND NEW.state <> 'done' AND OLD.run_id IS NOT NULL AND N
 BEGIN UPDATE file SET holds = 1 WHERE id = NEW.id; END;
 CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
 BEGIN SELECT RAISE(FAIL, 'what is done is history'); END;
-CREATE TRIGGER file_stays BEFORE DELETE ON file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER file_stays BEFORE DELETE ON file
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 CREATE TRIGGER file_sum_late AFTER UPDATE OF state ON file
 WHEN NEW.state = 'done' AND EXISTS (SELECT 1 FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12)
 BEGIN DELETE FROM file_sum WHERE batch_id = NEW.batch_id AND block = NEW.id >> 12; END;
@@ -221,14 +223,19 @@ WHEN EXISTS (SELECT 1 FROM sighting WHERE file_id = NEW.file_id)
 BEGIN SELECT RAISE(FAIL, 'a file that is sent or done is sighted, and has one newest sighting'); END;
 CREATE TRIGGER sighting_fixed BEFORE UPDATE ON sighting WHEN NEW.file_id <> OLD.file_id
 BEGIN SELECT RAISE(FAIL, 'a sighting keeps its file'); END;
-CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER sighting_stays BEFORE DELETE ON sighting
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 CREATE TRIGGER listed_file_birth BEFORE INSERT ON listed_file
 WHEN (SELECT l.state = 'active' AND l.batch_id <> f.batch_id FROM file l CROSS JOIN file f
     WHERE l.id = NEW.listing_id AND f.id = NEW.file_id) IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'a listing in work names files of other batches'); END;
 CREATE TRIGGER listed_file_fixed BEFORE UPDATE ON listed_file
 BEGIN SELECT RAISE(FAIL, 'what a listing named does not change'); END;
-CREATE TRIGGER listed_file_stays BEFORE DELETE ON listed_file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER listed_file_stays BEFORE DELETE ON listed_file
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.listing_id ORDER BY first_id DESC LIMIT 1) >= OLD.listing_id IS NOT 1
+  AND (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= OLD.file_id ORDER BY first_id DESC LIMIT 1) >= OLD.file_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What is done for a file.
@@ -260,7 +267,9 @@ CREATE TRIGGER session_history BEFORE UPDATE ON session
 WHEN OLD.ended_at IS NOT NULL OR NEW.id <> OLD.id OR OLD.abort_after IS NOT NULL AND NEW.abort_after IS NULL
   OR OLD.remote_id IS NOT NULL AND (NEW.remote_id IS NOT OLD.remote_id OR NEW.opened_at IS NOT OLD.opened_at)
 BEGIN SELECT RAISE(FAIL, 'a session keeps its name and its end'); END;
-CREATE TRIGGER session_stays BEFORE DELETE ON session BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER session_stays BEFORE DELETE ON session
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'session' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 -- The last chunk may hold the remainder beside a whole chunk.
 CREATE TRIGGER chunk_birth BEFORE INSERT ON chunk
@@ -316,7 +325,9 @@ CREATE TRIGGER chunk_reuse BEFORE UPDATE OF reused ON chunk
 WHEN NEW.reused IS NOT NULL AND (OLD.state <> 'pending' OR NEW.state <> 'done'
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND is_download = 1))
 BEGIN SELECT RAISE(FAIL, 'a chunk of a download is taken from a local file before it is fetched'); END;
-CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'chunk' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 CREATE TRIGGER attempt_birth BEFORE INSERT ON attempt
 WHEN NEW.reply_excerpt IS NOT NULL
@@ -364,7 +375,9 @@ WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OR NEW.backoff_ms IS NOT OLD.backoff_ms OR NEW.reply_excerpt IS NOT OLD.reply_excerpt
   OR NEW.may_have_arrived <> OLD.may_have_arrived)
 BEGIN SELECT RAISE(FAIL, 'a closed attempt is history'); END;
-CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'attempt' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 CREATE TRIGGER attempt_sum_late AFTER UPDATE OF bytes_transferred, bytes_acked ON attempt
 WHEN OLD.outcome <> 'open'
   AND (NEW.bytes_transferred <> OLD.bytes_transferred OR NEW.bytes_acked <> OLD.bytes_acked)
@@ -375,7 +388,9 @@ WHEN EXISTS (SELECT 1 FROM sent_body WHERE attempt_id = NEW.attempt_id)
   OR NOT EXISTS (SELECT 1 FROM attempt WHERE id = NEW.attempt_id AND outcome = 'open' AND operation = 'part')
 BEGIN SELECT RAISE(FAIL, 'what a part sent is recorded once, while it is open'); END;
 CREATE TRIGGER sent_body_fixed BEFORE UPDATE ON sent_body BEGIN SELECT RAISE(FAIL, 'what was sent does not change'); END;
-CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+CREATE TRIGGER sent_body_stays BEFORE DELETE ON sent_body
+WHEN (SELECT last_id FROM pruned_range WHERE kind = 'attempt' AND first_id <= OLD.attempt_id ORDER BY first_id DESC LIMIT 1) >= OLD.attempt_id IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What came of it.
@@ -424,6 +439,75 @@ WHEN NEW.first_leaf <> coalesce((SELECT first_leaf + leaves FROM log_group ORDER
 BEGIN SELECT RAISE(FAIL, 'leaves are appended'); END;
 CREATE TRIGGER log_group_fixed BEFORE UPDATE ON log_group BEGIN SELECT RAISE(FAIL, 'a leaf does not change'); END;
 CREATE TRIGGER log_group_stays BEFORE DELETE ON log_group BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- History that was deleted. The newest prune says what goes, before it goes; what it may say is asked here. Who says so
+-- from a shell writes no leaf of the log, so that `store check` finds it.
+
+CREATE TRIGGER prune_birth BEFORE INSERT ON prune
+WHEN EXISTS (SELECT 1 FROM prune WHERE id = NEW.id)
+  OR NOT EXISTS (SELECT 1 FROM event WHERE id = NEW.event_id AND verb = 'pruned' AND at = NEW.at)
+BEGIN SELECT RAISE(FAIL, 'a prune is recorded once, with its event'); END;
+CREATE TRIGGER prune_fixed BEFORE UPDATE ON prune BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
+CREATE TRIGGER prune_stays BEFORE DELETE ON prune BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER pruned_range_birth BEFORE INSERT ON pruned_range
+WHEN NEW.prune_id IS NOT (SELECT max(id) FROM prune)
+  OR (SELECT last_id FROM pruned_range WHERE kind = NEW.kind AND first_id <= NEW.last_id ORDER BY first_id DESC LIMIT 1)
+    >= NEW.first_id
+BEGIN SELECT RAISE(FAIL, 'the newest prune says what it deletes, each row once'); END;
+-- Files that are done stay, with their receipts. What was superseded goes when a newer generation stands for its key:
+-- numbers of generations are never used again. Nothing goes that an engine, a server or a person may still go on with.
+CREATE TRIGGER pruned_range_files BEFORE INSERT ON pruned_range
+WHEN (NEW.kind = 'file' OR NEW.kind = 'history') AND (
+  NEW.last_id - NEW.first_id + 1 IS NOT (SELECT count(*) FROM file f CROSS JOIN batch b ON b.id = f.batch_id
+    WHERE f.id BETWEEN NEW.first_id AND NEW.last_id AND b.origin_id IS NULL
+      AND f.finished_at < (SELECT before_at FROM prune WHERE id = NEW.prune_id)
+      AND (NEW.kind = 'history' AND f.state = 'done' OR NEW.kind = 'file' AND f.state = 'superseded' AND f.live IS NULL AND (
+        EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live = 1)
+        OR EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key AND g.live IS NULL
+          AND g.generation > f.generation))))
+  OR EXISTS (SELECT 1 FROM session WHERE file_id BETWEEN NEW.first_id AND NEW.last_id
+    AND (state = 'intended' OR state = 'open'))
+  OR EXISTS (SELECT 1 FROM attempt WHERE file_id BETWEEN NEW.first_id AND NEW.last_id AND outcome = 'open')
+  OR EXISTS (SELECT 1 FROM doubt WHERE file_id BETWEEN NEW.first_id AND NEW.last_id))
+BEGIN SELECT RAISE(FAIL, 'only what ended before the time of a prune, and nobody goes on with, is pruned'); END;
+CREATE TRIGGER pruned_range_attempts BEFORE INSERT ON pruned_range
+WHEN NEW.kind = 'attempt' AND NEW.last_id - NEW.first_id + 1 IS NOT (
+  SELECT count(*) FROM attempt a WHERE a.id BETWEEN NEW.first_id AND NEW.last_id AND (
+    (SELECT last_id FROM pruned_range WHERE kind = 'history' AND first_id <= a.file_id ORDER BY first_id DESC LIMIT 1) >= a.file_id
+    OR (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= a.file_id ORDER BY first_id DESC LIMIT 1) >= a.file_id))
+BEGIN SELECT RAISE(FAIL, 'a prune deletes rows of the files that it names'); END;
+CREATE TRIGGER pruned_range_sessions BEFORE INSERT ON pruned_range
+WHEN NEW.kind = 'session' AND NEW.last_id - NEW.first_id + 1 IS NOT (
+  SELECT count(*) FROM session s WHERE s.id BETWEEN NEW.first_id AND NEW.last_id AND (
+    (SELECT last_id FROM pruned_range WHERE kind = 'history' AND first_id <= s.file_id ORDER BY first_id DESC LIMIT 1) >= s.file_id
+    OR (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= s.file_id ORDER BY first_id DESC LIMIT 1) >= s.file_id))
+BEGIN SELECT RAISE(FAIL, 'a prune deletes rows of the files that it names'); END;
+CREATE TRIGGER pruned_range_chunks BEFORE INSERT ON pruned_range
+WHEN NEW.kind = 'chunk' AND NEW.last_id - NEW.first_id + 1 IS NOT (
+  SELECT count(*) FROM chunk c WHERE c.id BETWEEN NEW.first_id AND NEW.last_id AND (
+    (SELECT last_id FROM pruned_range WHERE kind = 'history' AND first_id <= c.file_id ORDER BY first_id DESC LIMIT 1) >= c.file_id
+    OR (SELECT last_id FROM pruned_range WHERE kind = 'file' AND first_id <= c.file_id ORDER BY first_id DESC LIMIT 1) >= c.file_id))
+BEGIN SELECT RAISE(FAIL, 'a prune deletes rows of the files that it names'); END;
+CREATE TRIGGER pruned_range_fixed BEFORE UPDATE ON pruned_range BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
+CREATE TRIGGER pruned_range_stays BEFORE DELETE ON pruned_range BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER pruned_file_birth BEFORE INSERT ON pruned_file
+WHEN EXISTS (SELECT 1 FROM pruned_file WHERE file_id = NEW.file_id)
+  OR (SELECT last_id >= NEW.file_id AND prune_id = (SELECT max(id) FROM prune) FROM pruned_range
+    WHERE kind = 'history' AND first_id <= NEW.file_id ORDER BY first_id DESC LIMIT 1) IS NOT 1
+BEGIN SELECT RAISE(FAIL, 'the newest prune says what its files had, once'); END;
+CREATE TRIGGER pruned_file_fixed BEFORE UPDATE ON pruned_file BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
+CREATE TRIGGER pruned_file_stays BEFORE DELETE ON pruned_file BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER pruned_sum_birth BEFORE INSERT ON pruned_sum
+WHEN NEW.prune_id IS NOT (SELECT max(id) FROM prune) OR EXISTS (SELECT 1 FROM pruned_sum WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM pruned_sum WHERE prune_id = NEW.prune_id AND batch_id = NEW.batch_id AND run_id = NEW.run_id
+    AND quarter = NEW.quarter)
+BEGIN SELECT RAISE(FAIL, 'the newest prune says what its attempts added up to, once'); END;
+CREATE TRIGGER pruned_sum_fixed BEFORE UPDATE ON pruned_sum BEGIN SELECT RAISE(FAIL, 'a prune does not change'); END;
+CREATE TRIGGER pruned_sum_stays BEFORE DELETE ON pruned_sum BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Sums. One is not changed; it goes when a row comes to it or changes, and a run writes it anew.

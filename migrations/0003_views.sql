@@ -152,15 +152,19 @@ SELECT
   f.message AS message,
   f.wish AS wish,
   f.hidden AS hidden,
-  (SELECT count(*) FROM attempt a WHERE a.file_id = f.id) AS attempts,
+  coalesce(q.attempts, 0) + (SELECT count(*) FROM attempt a WHERE a.file_id = f.id) AS attempts,
   f.failures AS failures,
   f.not_before AS not_before,
   f.priority AS priority,
   f.chunk_count AS chunks,
-  (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id) AS bytes_acked,
-  (SELECT coalesce(sum(c.length), 0) FROM chunk c WHERE c.file_id = f.id AND c.reused = 1) AS bytes_reused,
-  (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_transferred,
-  (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id)
+  iif(q.file_id IS NOT NULL, f.size,
+    (SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c WHERE c.file_id = f.id)) AS bytes_acked,
+  coalesce(q.bytes_reused, 0)
+    + (SELECT coalesce(sum(c.length), 0) FROM chunk c WHERE c.file_id = f.id AND c.reused = 1) AS bytes_reused,
+  coalesce(q.bytes_transferred, 0)
+    + (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id) AS bytes_transferred,
+  coalesce(q.bytes_transferred + q.bytes_untold, 0)
+    + (SELECT coalesce(sum(a.bytes_transferred), 0) FROM attempt a WHERE a.file_id = f.id)
     + (SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0) FROM v_cut_off o WHERE o.file_id = f.id) AS bytes_transferred_at_most,
   r.confirmation AS confirmed_by,
   r.note AS proof_note,
@@ -172,10 +176,13 @@ SELECT
   r.request_id AS request_id,
   f.created_at AS created_at,
   f.started_at AS started_at,
-  f.finished_at AS finished_at
+  f.finished_at AS finished_at,
+  iif(q.file_id IS NULL, NULL, (SELECT p.at FROM pruned_range g CROSS JOIN prune p ON p.id = g.prune_id
+    WHERE g.kind = 'history' AND g.first_id <= f.id ORDER BY g.first_id DESC LIMIT 1)) AS pruned_at
 FROM file f
 JOIN destination d ON d.id = f.destination_id
-LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1;
+LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
+LEFT JOIN pruned_file q ON q.file_id = f.id;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_files', 'id', 'INTEGER', '', 'Number of the file in this ledger.'),
@@ -211,7 +218,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_files', 'request_id', 'TEXT', '', 'The server''s name for the confirming request.'),
   ('v_files', 'created_at', 'INTEGER', 'ms', 'When it was recorded.'),
   ('v_files', 'started_at', 'INTEGER', 'ms', 'When an engine first took it.'),
-  ('v_files', 'finished_at', 'INTEGER', 'ms', 'When it came to rest: done, failed, cancelled or superseded.');
+  ('v_files', 'finished_at', 'INTEGER', 'ms', 'When it came to rest: done, failed, cancelled or superseded.'),
+  ('v_files', 'pruned_at', 'INTEGER', 'ms', 'When a prune deleted its attempts and sessions, and mostly its chunks; attempts and bytes still count them. NULL for never.');
 
 CREATE VIEW v_chunks AS
 SELECT
@@ -336,7 +344,7 @@ FROM event;
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_events', 'id', 'INTEGER', '', 'Number of the event in this ledger.'),
   ('v_events', 'at', 'INTEGER', 'ms', 'When.'),
-  ('v_events', 'verb', 'TEXT', '', 'What was done: added, asked, paused, resumed, cancelled, retried, resolved, removed, cleaned, set, recovered, slept, …'),
+  ('v_events', 'verb', 'TEXT', '', 'What was done: added, asked, paused, resumed, cancelled, retried, resolved, removed, cleaned, set, recovered, slept, pruned, …'),
   ('v_events', 'batch_id', 'INTEGER', '', 'Its batch, when it is about one.'),
   ('v_events', 'part_of', 'INTEGER', 'id', 'The event that it goes on with, when a verb took several transactions; NULL in the first one.'),
   ('v_events', 'files', 'INTEGER', '', 'How many files it is about, as in v_event_ranges; 0 when it is about a batch or the ledger.'),
@@ -391,3 +399,48 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_receipts', 'location', 'TEXT', '', 'Where the object is, without secrets.'),
   ('v_receipts', 'note', 'TEXT', '', 'Why a person says so; NULL where the server confirmed it.'),
   ('v_receipts', 'recorded_at', 'INTEGER', 'ms', 'When it was recorded.');
+
+CREATE VIEW v_pruned AS
+SELECT
+  s.prune_id AS prune_id,
+  p.at AS pruned_at,
+  p.before_at AS before_at,
+  s.batch_id AS batch_id,
+  s.run_id AS run_id,
+  s.quarter * 900000 AS from_at,
+  s.files AS files,
+  s.ok + s.retry + s.fatal + s.unknown + s.interrupted + s.crashed AS attempts,
+  s.ok AS ok,
+  s.retry AS retry,
+  s.fatal AS fatal,
+  s.unknown AS unknown,
+  s.interrupted AS interrupted,
+  s.crashed AS crashed,
+  s.bytes_transferred AS bytes_transferred,
+  s.bytes_acked AS bytes_acked,
+  s.first_at AS first_at,
+  s.last_at AS last_at,
+  s.errors AS errors
+FROM pruned_sum s
+JOIN prune p ON p.id = s.prune_id;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_pruned', 'prune_id', 'INTEGER', '', 'Number of the prune, one transaction of a store prune.'),
+  ('v_pruned', 'pruned_at', 'INTEGER', 'ms', 'When.'),
+  ('v_pruned', 'before_at', 'INTEGER', 'ms', 'Only what came to rest before this time was pruned.'),
+  ('v_pruned', 'batch_id', 'INTEGER', '', 'The batch whose attempts these were.'),
+  ('v_pruned', 'run_id', 'INTEGER', '', 'The run that made them.'),
+  ('v_pruned', 'from_at', 'INTEGER', 'ms', 'Beginning of the quarter of an hour in which they began.'),
+  ('v_pruned', 'files', 'INTEGER', '', 'Files whose first attempt was one of them.'),
+  ('v_pruned', 'attempts', 'INTEGER', '', 'Attempts that were deleted.'),
+  ('v_pruned', 'ok', 'INTEGER', '', 'Of these: succeeded.'),
+  ('v_pruned', 'retry', 'INTEGER', '', 'Of these: were to be repeated.'),
+  ('v_pruned', 'fatal', 'INTEGER', '', 'Of these: failed for good.'),
+  ('v_pruned', 'unknown', 'INTEGER', '', 'Of these: lost their answers.'),
+  ('v_pruned', 'interrupted', 'INTEGER', '', 'Of these: were ended by us.'),
+  ('v_pruned', 'crashed', 'INTEGER', '', 'Of these: were open when their engine died.'),
+  ('v_pruned', 'bytes_transferred', 'INTEGER', 'bytes', 'Body bytes of them.'),
+  ('v_pruned', 'bytes_acked', 'INTEGER', 'bytes', 'Body bytes of them that are known to be stored.'),
+  ('v_pruned', 'first_at', 'INTEGER', 'ms', 'Start of the first.'),
+  ('v_pruned', 'last_at', 'INTEGER', 'ms', 'End of the last.'),
+  ('v_pruned', 'errors', 'TEXT', 'json', 'By error code: how many, the newest of them, the first start, the last end.');

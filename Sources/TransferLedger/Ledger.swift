@@ -94,6 +94,18 @@ public final class Ledger: Sendable {
     return try result.get()
   }
 
+  /// The same for what deletes rows that others name: in a transaction of its own, in which SQLite looks for no
+  /// references.
+  func writeUnreferenced<T: Sendable>(
+    _ body: @escaping @Sendable (LedgerTransaction) throws -> T
+  ) throws(TransferError) -> T {
+    guard let writer else { throw readOnlyError }
+    let answer = Mailbox<Result<T, TransferError>>()
+    writer.enqueue(TypedWriteJob(isUnreferenced: true, body) { answer.put($0) })
+    guard let result = answer.take()?.first else { preconditionFailure("a job without a result") }
+    return try result.get()
+  }
+
   /// Reads one consistent snapshot. Blocking; reads of one ledger run one after the other. In the rare case of a ledger
   /// that this user may not lock, `body` runs again when somebody wrote meanwhile.
   public func read<T>(_ body: (LedgerReader) throws -> T) throws(TransferError) -> T { try reader.read(body) }

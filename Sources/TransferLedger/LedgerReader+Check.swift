@@ -20,7 +20,8 @@ extension LedgerReader {
 
   /// The rules, each a statement that yields no rows on a sound ledger; also after every crash, once the next run has
   /// recovered. They can be run by any SQLite program.
-  public static let invariants: [(name: String, sql: String)] = rowRules + attemptRules + sessionRules + historyRules
+  public static let invariants: [(name: String, sql: String)] =
+    rowRules + attemptRules + sessionRules + historyRules + pruneRules
 
   /// With the rules that are checked by code and not by a statement.
   public static var ruleCount: Int { invariants.count + [attemptSumRule, schemaRule, logRule].count }
@@ -31,7 +32,9 @@ extension LedgerReader {
     (
       "I03 chunks tile the file",
       """
-      SELECT f.id FROM file f LEFT JOIN chunk c ON c.file_id = f.id WHERE f.chunk_count IS NOT NULL GROUP BY f.id
+      SELECT f.id FROM file f LEFT JOIN chunk c ON c.file_id = f.id WHERE f.chunk_count IS NOT NULL
+        AND NOT (EXISTS (SELECT 1 FROM pruned_file q WHERE q.file_id = f.id)
+          AND NOT EXISTS (SELECT 1 FROM chunk x WHERE x.file_id = f.id)) GROUP BY f.id
       HAVING count(c.id) <> f.chunk_count OR min(c.offset) <> 0 OR sum(c.length) <> f.size
         OR max(c.offset + c.length) <> f.size
       """
@@ -53,6 +56,8 @@ extension LedgerReader {
       SELECT f.id FROM file f WHERE f.state IN ('done', 'finishing')
         AND (SELECT count(*) FROM chunk c WHERE c.file_id = f.id AND c.state = 'done') IS NOT f.chunk_count
         AND NOT EXISTS (SELECT 1 FROM receipt r WHERE r.file_id = f.id AND r.n = 1 AND r.note IS NOT NULL)
+        AND NOT (EXISTS (SELECT 1 FROM pruned_file q WHERE q.file_id = f.id)
+          AND NOT EXISTS (SELECT 1 FROM chunk x WHERE x.file_id = f.id))
       """
     ),
     (
@@ -79,12 +84,14 @@ extension LedgerReader {
       "I09 a done chunk names its winning attempt",
       """
       SELECT c.id FROM chunk c LEFT JOIN attempt a ON a.id = c.done_attempt
-      WHERE c.state = 'done' AND (a.id IS NULL OR a.outcome <> 'ok'
+      WHERE c.state = 'done' AND NOT (a.id IS NULL AND coalesce((SELECT last_id FROM pruned_range
+          WHERE kind = 'attempt' AND first_id <= c.done_attempt ORDER BY first_id DESC LIMIT 1) >= c.done_attempt, 0))
+        AND (a.id IS NULL OR a.outcome <> 'ok'
         OR (a.chunk_id IS NOT c.id AND NOT (a.operation IN ('verify', 'probe', 'create') AND a.file_id = c.file_id)))
       """
     ),
     (
-      "I51 a source is removed after its receipt, where its batch says so",
+      "I55 a source is removed after its receipt, where its batch says so",
       """
       SELECT m.file_id FROM removal m JOIN file f ON f.id = m.file_id JOIN batch b ON b.id = f.batch_id
         LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
@@ -92,7 +99,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I52 a done file whose source is not kept has a removal",
+      "I56 a done file whose source is not kept has a removal",
       """
       SELECT f.id FROM batch b JOIN file f ON f.batch_id = b.id
       WHERE b.after IS NOT NULL AND b.origin_id IS NULL AND f.state = 'done' AND f.is_download IS NULL
@@ -100,7 +107,7 @@ extension LedgerReader {
       """
     ),
     (
-      "I53 a source that may still be written has its look, and nothing else has one",
+      "I57 a source that may still be written has its look, and nothing else has one",
       """
       SELECT f.id FROM file f LEFT JOIN look l ON l.file_id = f.id
       WHERE (l.file_id IS NOT NULL) <> (f.state = 'settling' AND f.cause IS 'source.settling')
@@ -169,7 +176,8 @@ extension LedgerReader {
       "I29 generations of a key are numbered without a double and without a hole",
       """
       SELECT destination_id, hex(key) FROM file GROUP BY destination_id, key
-      HAVING count(*) <> count(DISTINCT generation) OR count(*) <> max(generation)
+      HAVING count(*) <> count(DISTINCT generation)
+        OR count(*) <> max(generation) AND NOT EXISTS (SELECT 1 FROM pruned_range WHERE kind = 'file')
       """
     ),
   ]

@@ -21,8 +21,12 @@ extension LedgerReader {
         SELECT 'batch' name, count(*) rows, max(id) highest FROM batch
         UNION ALL SELECT 'destination', count(*), max(id) FROM destination
         UNION ALL SELECT 'run', count(*), max(id) FROM engine_run
-        UNION ALL SELECT 'file', count(*), max(id) FROM file UNION ALL SELECT 'session', count(*), max(id) FROM session
-        UNION ALL SELECT 'chunk', count(*), max(id) FROM chunk UNION ALL SELECT 'attempt', count(*), max(id) FROM attempt
+        UNION ALL SELECT kind, sum(rows), max(highest) FROM (
+          SELECT 'file' kind, count(*) rows, max(id) highest FROM file UNION ALL SELECT 'session', count(*), max(id) FROM session
+          UNION ALL SELECT 'chunk', count(*), max(id) FROM chunk UNION ALL SELECT 'attempt', count(*), max(id) FROM attempt
+          UNION ALL SELECT kind, sum(last_id - first_id + 1), max(last_id) FROM pruned_range WHERE kind <> 'history' GROUP BY kind)
+          GROUP BY kind
+        UNION ALL SELECT 'prune', count(*), max(id) FROM prune UNION ALL SELECT 'pruned_sum', count(*), max(id) FROM pruned_sum
         UNION ALL SELECT 'event', count(*), max(id) FROM event)
       WHERE rows <> highest
       """
@@ -61,6 +65,8 @@ extension LedgerReader {
       WHERE r.n = 1 AND r.size IS NOT f.size OR (r.attempt_id IS NULL)
           <> (r.note IS NOT NULL OR coalesce(r.finding IN ('intact', 'changed', 'missing'), 0))
         OR r.attempt_id IS NOT NULL AND (a.file_id IS NOT r.file_id OR a.outcome <> 'ok')
+          AND NOT (a.id IS NULL AND coalesce((SELECT last_id FROM pruned_range
+            WHERE kind = 'attempt' AND first_id <= r.attempt_id ORDER BY first_id DESC LIMIT 1) >= r.attempt_id, 0))
       """
     ),
     (
@@ -79,6 +85,8 @@ extension LedgerReader {
       """
       SELECT r.event_id, r.first_file FROM event_range r JOIN event e ON e.id = r.event_id
       WHERE (SELECT count(*) FROM file f WHERE f.id BETWEEN r.first_file AND r.last_file AND +f.batch_id IS e.batch_id)
+        + (SELECT coalesce(sum(min(p.last_id, r.last_file) - max(p.first_id, r.first_file) + 1), 0) FROM pruned_range p
+          WHERE p.kind = 'file' AND p.first_id <= r.last_file AND p.last_id >= r.first_file)
         <> r.last_file - r.first_file + 1
       UNION ALL SELECT event_id, last_file FROM (
         SELECT event_id, last_file, lead(first_file) OVER (PARTITION BY event_id ORDER BY first_file) AS next FROM event_range)

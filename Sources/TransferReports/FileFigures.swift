@@ -24,6 +24,7 @@ public enum FileFigures {
     .text("digest") { $0.digest },
     .time("started_at") { $0.startedMs },
     .time("finished_at") { $0.finishedMs },
+    .time("pruned_at") { $0.prunedMs },
     .name("path", "Path") { $0.path },
     .text("destination") { $0.destination },
     .name("key") { $0.key },

@@ -20,6 +20,7 @@ public struct LossProofFigures: Sendable {
         .integer("cancelled") { $0.count(.cancelled) },
         .integer("superseded") { $0.count(.superseded) },
         .bytes("bytes") { $0.proof.bytes },
+        .integer("pruned") { $0.proof.pruned },
       ]),
       .record("remote", "asked again", remoteColumns) { $0.remote },
       .table(
@@ -65,6 +66,7 @@ public struct LossProofFigures: Sendable {
     let states = [FileState.done, .failed, .cancelled, .superseded].filter { count($0) > 0 }
     let counts = states.map { "\(count($0)) \($0.rawValue)" }.joined(separator: ", ")
     let files = Quantity.count(proof.total, "file") + (counts.isEmpty ? "" : ": \(counts)")
-    return "\(files); nothing is lost, and the log agrees"
+    let pruned = proof.pruned > 0 ? " (\(proof.pruned) by their receipts alone: their requests were pruned)" : ""
+    return "\(files)\(pruned); nothing is lost, and the log agrees"
   }
 }

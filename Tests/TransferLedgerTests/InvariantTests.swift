@@ -6,16 +6,18 @@ import TransferModel
 /// Each rule of `store check` finds a violation that was planted with the schema's own defences taken down.
 @Suite struct InvariantTests {
   static let planted = [
-    ("I01", "UPDATE chunk SET done_attempt = 99 WHERE file_id = 1"),
+    ("I01", "UPDATE attempt SET session_id = 99 WHERE id = 1"),
+    ("I53", "INSERT INTO prune VALUES (1, 1, 1, 1); INSERT INTO pruned_range VALUES ('attempt', 1, 1, 1)"),
+    ("I54", "INSERT INTO pruned_file VALUES (3, 1, 1, 0, 0)"),
     ("I03", "UPDATE chunk SET length = 9 WHERE id = 1"),
     ("I04", "UPDATE chunk SET offset = 11 WHERE id = 2"),
     ("I05", "UPDATE chunk SET seq = 5 WHERE id = 2"),
     ("I06", "UPDATE chunk SET state = 'pending' WHERE id = 1"),
     ("I07", "DELETE FROM receipt"),
     ("I08", "UPDATE receipt SET remote_digest = 'crc32c:00000008'"),
-    ("I51", "INSERT INTO removal (file_id, recorded_at) VALUES (2, 0)"),
-    ("I52", "UPDATE batch SET after = 'delete'"),
-    ("I53", "INSERT INTO look (file_id, boot, since_ms, due_ms) VALUES (3, 1, 0, 1)"),
+    ("I55", "INSERT INTO removal (file_id, recorded_at) VALUES (2, 0)"),
+    ("I56", "UPDATE batch SET after = 'delete'"),
+    ("I57", "INSERT INTO look (file_id, boot, since_ms, due_ms) VALUES (3, 1, 0, 1)"),
     ("I36", "UPDATE receipt SET note = 'seen', confirmation = 'none'"),
     ("I47", "UPDATE receipt SET size = size + 1"),
     ("I47", "UPDATE receipt SET attempt_id = (SELECT max(id) FROM attempt)"),

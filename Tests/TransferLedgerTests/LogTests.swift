@@ -13,9 +13,9 @@ import TransferModel
   }
 
   /// Sends `count` files, one after the other; the first of them needs two attempts.
-  static func send(_ f: LedgerFixture, _ count: Int) throws {
+  static func send(_ f: LedgerFixture, _ count: Int, as letter: String = "f") throws {
     let batch = try f.makeBatch()
-    for n in 0..<count { _ = try f.add("f\(n)", to: batch) }
+    for n in 0..<count { _ = try f.add("\(letter)\(n)", to: batch) }
     let run = try f.startRun()
     for n in 0..<count {
       f.clock.advance(ms: 10)

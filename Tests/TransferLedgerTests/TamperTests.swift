@@ -161,6 +161,7 @@ import TransferModel
     case .credited(let id, let transferred, let acked): try setCounts(of: id, transferred, acked)
     case .event(let id):
       try db.execute("DELETE FROM event_range WHERE event_id = \(id); DELETE FROM event WHERE id = \(id)")
+    case .prune(let id): try db.execute("DELETE FROM prune WHERE id = \(id)")
     }
   }
 

@@ -64,7 +64,7 @@ struct CopyDetector {
     let row = try connection.first(
       """
       SELECT uid, born_ns, EXISTS (SELECT 1 FROM engine_run WHERE uid = ?1)
-        AND (?2 = 0 OR EXISTS (SELECT 1 FROM attempt WHERE id >= ?2)) FROM store_meta
+        AND (?2 = 0 OR EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'attempt' AND seq >= ?2)) FROM store_meta
       """, .uid(watermark?.run ?? UID(high: 0, low: 0)), .integer(attempt)
     ) { (uid: $0.uid(0), bornNs: $0.int64OrNil(1), knows: $0.flag(2)) }
     guard let row else { return Origin(bornNs: nil, knowsWatermark: true) }

@@ -13,7 +13,7 @@ final class LeafEncoder {
   private var buffer: csqlite_buffer
   /// What ``hash(_:counts:)`` takes instead of the row's.
   private var counts: SentCounts?
-  private var receipt, counted, event, ranges: Statement?
+  private var receipt, counted, event, ranges, prune: Statement?
   private let receipts, attempts: RowSeries
 
   /// Of the encoding; what other columns or another order would raise.
@@ -79,6 +79,14 @@ final class LeafEncoder {
       guard try append(rows, Self.eventColumns, "event", more: 1) else { return false }
       try appendRanges(of: id)
       return true
+    case .prune(let id):
+      let rows = try kept(&prune, Self.prune)
+      rows.bind(1, id)
+      guard try append(rows, Self.pruneColumns, "prune", more: 3) else { return false }
+      try appendAll(Self.prunedRanges, columns: 3, of: id)
+      try appendAll(Self.prunedFiles, columns: 5, of: id)
+      try appendAll(Self.prunedSums, columns: 27, of: id)
+      return true
     }
   }
 
@@ -117,6 +125,13 @@ final class LeafEncoder {
     while try rows.step() { csqlite_append_cbor_row(&buffer, rows.row.statement, 0, 2) }
   }
 
+  /// An array of the columns of all rows, one after the other.
+  private func appendAll(_ sql: StaticString, columns: Int32, of id: Int64) throws(SQLiteError) {
+    let count = try db.rows(sql, .integer(id)) { _ in true }.count
+    csqlite_append_cbor_head(&buffer, 4, UInt64(columns) * UInt64(count))
+    _ = try db.rows(sql, .integer(id)) { csqlite_append_cbor_row(&buffer, $0.statement, 0, columns) }
+  }
+
   private static let receiptColumns: Int32 = 22
   private static let receipt: StaticString = """
     SELECT r.file_id, r.n, f.uid, f.batch_id, f.generation, f.is_download, f.path, f.key, f.mtime_ns, r.finding, r.size,
@@ -149,6 +164,21 @@ final class LeafEncoder {
   private static let eventColumns: Int32 = 8
   private static let event: StaticString =
     "SELECT id, at, verb, batch_id, part_of, detail, origin_id, origin_event FROM event WHERE id = ?1"
+  private static let pruneColumns: Int32 = 4
+  private static let prune: StaticString = "SELECT id, event_id, at, before_at FROM prune WHERE id = ?1"
+  private static let prunedRanges: StaticString =
+    "SELECT kind, first_id, last_id FROM pruned_range WHERE prune_id = ?1 ORDER BY kind, first_id"
+  private static let prunedFiles: StaticString = """
+    SELECT q.file_id, q.attempts, q.bytes_transferred, q.bytes_untold, q.bytes_reused
+    FROM pruned_range r CROSS JOIN pruned_file q ON q.file_id BETWEEN r.first_id AND r.last_id
+    WHERE r.prune_id = ?1 AND r.kind = 'history' ORDER BY r.first_id, q.file_id
+    """
+  private static let prunedSums: StaticString = """
+    SELECT batch_id, run_id, quarter, files, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, bytes_acked,
+      bytes_untold, first_at, last_at, errors, latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff,
+      connects, first_bytes, statuses, versions
+    FROM pruned_sum WHERE prune_id = ?1 ORDER BY batch_id, run_id, quarter
+    """
   private static let ranges: StaticString =
     "SELECT first_file, last_file FROM event_range WHERE event_id = ?1 ORDER BY first_file"
 }

@@ -52,6 +52,9 @@ extension LedgerTransaction {
   /// The receipt number `n` of the file was recorded.
   func logs(receipt n: Int64, of file: FileID) { notes.ended.append(.receipt(file: file.rawValue, n: n)) }
 
+  /// A prune was recorded, with all that it deletes.
+  func logs(prune: Int64) { notes.ended.append(.prune(prune)) }
+
   func logs(event: Int64) { notes.ended.append(.event(event)) }
 
   private func absent(_ entry: LogEntry) -> TransferError {

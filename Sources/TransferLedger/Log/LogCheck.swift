@@ -8,7 +8,7 @@ extension LedgerReader {
   /// What is wrong, at most 100 findings: a row that was changed, taken away or added by other means than those which
   /// log it. Reads every row that a leaf is of.
   func logFindings() throws -> [String] {
-    let check = LogCheck(self)
+    let check = try LogCheck(self)
     try forEachLogGroup { check.noteCredits($0) }
     try forEachLogGroup { try check.take($0) }
     return try check.findings()
@@ -25,13 +25,18 @@ private final class LogCheck {
   private var furtherReceipts: Set<LogEntry> = []
   private var attempts = NumberSet()
   private var events = NumberSet()
+  private var prunes = NumberSet()
+  /// Attempts that prunes say they deleted, and those of them that have a leaf.
+  private let pruned: NumberSet
+  private var prunedAttempts = NumberSet()
   /// A part that did not succeed may get bytes credited later, and then has another leaf, whose entry has the counts
   /// that were in the leaf before: of each such part the counts of its leaves in their order, but for the last one,
   /// which is made from the row as it is. What has been compared is taken out.
   private var countsBefore: [Int64: [SentCounts]] = [:]
 
-  init(_ reader: LedgerReader) {
+  init(_ reader: LedgerReader) throws {
     self.reader = reader
+    pruned = try reader.prunedAttempts()
     encoder = LeafEncoder(reader.db)
   }
 
@@ -57,8 +62,10 @@ private final class LogCheck {
     switch entry {
     case .receipt(let file, 1): receipts.insert(file)
     case .receipt: furtherReceipts.insert(entry).inserted
-    case .attempt(let id): attempts.insert(id)
+    case .attempt(let id): pruned.contains(id) ? prunedAttempts.insert(id) : attempts.insert(id)
     case .event(let id): events.insert(id)
+    case .prune(let id): prunes.insert(id)
+    case .credited(let id, _, _) where pruned.contains(id): prunedAttempts.contains(id)
     case .credited(let id, _, _): try attempts.contains(id) && mayBeCredited(id)
     }
   }
@@ -73,6 +80,8 @@ private final class LogCheck {
     guard try isExpected(entry) else {
       return report("leaf \(leaf): \(entry) is logged twice, or credited and may not be")
     }
+    // The prune that says so has a leaf of its own.
+    if isPruned(entry) { return }
     guard let found = try encoder.hash(entry, counts: takeCounts(entry)) else {
       return report("leaf \(leaf): \(entry) is not there")
     }
@@ -85,7 +94,14 @@ private final class LogCheck {
     case .attempt(let id), .credited(let id, _, _):
       guard countsBefore[id]?.isEmpty == false else { return nil }
       return countsBefore[id]?.removeFirst()
-    case .receipt, .event: return nil
+    case .receipt, .event, .prune: return nil
+    }
+  }
+
+  private func isPruned(_ entry: LogEntry) -> Bool {
+    switch entry {
+    case .attempt(let id), .credited(let id, _, _): pruned.contains(id)
+    case .receipt, .event, .prune: false
     }
   }
 
@@ -104,6 +120,9 @@ private final class LogCheck {
       let entry = LogEntry.receipt(file: row.0, n: row.1)
       if !furtherReceipts.contains(entry) { report("\(entry) is not in the log") }
     }
+    if prunedAttempts.count != pruned.count {
+      report("\(pruned.count) attempts were pruned, and \(prunedAttempts.count) of them are in the log")
+    }
     return problems
   }
 
@@ -111,6 +130,7 @@ private final class LogCheck {
     [
       (("receipt 1 of f", "file_id"), receipts, "receipt WHERE n = 1"),
       (("a", "id"), attempts, "attempt WHERE outcome <> 'open'"), (("event ", "id"), events, "event"),
+      (("prune ", "id"), prunes, "prune"),
     ]
   }
 }

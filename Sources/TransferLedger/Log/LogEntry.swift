@@ -3,6 +3,8 @@ enum LogEntry: Hashable {
   case receipt(file: Int64, n: Int64)
   case attempt(Int64)
   case event(Int64)
+  /// One transaction of a prune: what it deleted, and what that added up to.
+  case prune(Int64)
   /// An ended attempt again, after bytes were credited to it. The counts are those before, so that the leaf before can
   /// still be made from the row.
   case credited(attempt: Int64, transferred: Int64, acked: Int64)
@@ -20,6 +22,9 @@ enum LogEntry: Hashable {
       Self.append(id, to: &bytes)
     case .event(let id):
       bytes.append(3)
+      Self.append(id, to: &bytes)
+    case .prune(let id):
+      bytes.append(5)
       Self.append(id, to: &bytes)
     case .credited(let id, let transferred, let acked):
       bytes.append(4)
@@ -49,6 +54,7 @@ enum LogEntry: Hashable {
         entries.append(.receipt(file: first, n: n))
       case 2: entries.append(.attempt(first))
       case 3: entries.append(.event(first))
+      case 5: entries.append(.prune(first))
       case 4:
         guard let transferred = number(bytes, &place), let acked = number(bytes, &place) else { return nil }
         entries.append(.credited(attempt: first, transferred: transferred, acked: acked))
@@ -77,6 +83,7 @@ extension LogEntry: CustomStringConvertible {
     case .receipt(let file, let n): "receipt \(n) of f\(file)"
     case .attempt(let id), .credited(let id, _, _): "a\(id)"
     case .event(let id): "event \(id)"
+    case .prune(let id): "prune \(id)"
     }
   }
 }

@@ -38,6 +38,17 @@ extension LedgerReader {
     }
   }
 
+  /// Numbers of the attempts that prunes deleted.
+  func prunedAttempts() throws -> NumberSet {
+    var numbers = NumberSet()
+    _ = try db.rows("SELECT first_id, last_id FROM pruned_range WHERE kind = 'attempt'") { row in
+      let (first, last) = (row.int64(0), row.int64(1))
+      guard first <= last else { return }
+      for number in first...last { numbers.insert(number) }
+    }
+    return numbers
+  }
+
   /// The hashes of the leaves number · 256 and following in the log of the first `size` leaves, at most 256.
   func logTile(_ number: Int64, of size: Int64) throws -> [TreeHash] {
     let (start, end) = (number * TileTree.tileLeaves, min((number + 1) * TileTree.tileLeaves, size))

@@ -9,10 +9,16 @@ extension LedgerReader {
     if withAttempts {
       let ids = SQLValue.text("[" + rows.map { "\($0.id.rawValue)" }.joined(separator: ",") + "]")
       try addAttempts(to: &byID, ids)
+      for sums in try db.rows(Self.prunedAttempts, ids, row: BatchAttempts.init) { sums.add(to: &byID) }
       let untold = try db.rows(Self.untoldByBatch, ids) { ($0.id(0, BatchID.self), $0.int64(1)) }
-      for (id, bytes) in untold { byID[id]?.totals.bytesUntold = bytes }
+      for (id, bytes) in untold { byID[id]?.totals.bytesUntold +|= bytes }
       let reused = try db.rows(Self.reusedByBatch, ids) { ($0.id(0, BatchID.self), $0.int64(1)) }
-      for (id, bytes) in reused { byID[id]?.totals.bytesReused = bytes }
+      for (id, bytes) in reused { byID[id]?.totals.bytesReused +|= bytes }
+      let pruned = try db.rows(Self.prunedBytes, ids) { ($0.id(0, BatchID.self), $0.int64(1), $0.int64(2)) }
+      for (id, untold, reused) in pruned {
+        byID[id]?.totals.bytesUntold +|= untold
+        byID[id]?.totals.bytesReused +|= reused
+      }
     }
     return rows.compactMap { byID[$0.id] }
   }
@@ -33,6 +39,16 @@ extension LedgerReader {
     }
   }
 
+  private static let prunedAttempts: StaticString = """
+    SELECT batch_id, sum(bytes_transferred), sum(retry), min(first_at), max(last_at) FROM pruned_sum
+    WHERE batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id
+    """
+  private static let prunedBytes: StaticString = """
+    SELECT n.value, (SELECT coalesce(sum(bytes_untold), 0) FROM pruned_sum WHERE batch_id = n.value),
+      (SELECT coalesce(sum(q.bytes_reused), 0) FROM file f CROSS JOIN pruned_file q ON q.file_id = f.id
+        WHERE f.batch_id = n.value)
+    FROM json_each(?1) n WHERE EXISTS (SELECT 1 FROM pruned_sum WHERE batch_id = n.value)
+    """
   private static let knownAttempts: StaticString = """
     SELECT batch_id, sum(bytes_transferred), sum(retry), min(first_at), max(last_at) FROM attempt_sum
     WHERE batch_id IN (SELECT value FROM json_each(?1)) GROUP BY batch_id

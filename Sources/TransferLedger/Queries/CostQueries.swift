@@ -5,7 +5,8 @@ extension LedgerReader {
   /// Of everything and of whole batches from what was added up before, and the rest one by one.
   public func costs(_ filter: RowFilter) throws -> CostSums {
     let hosts = try hostsOfBatches()
-    let batches = try costsByBatch(filter)
+    var batches = try costsByBatch(filter)
+    for row in try prunedSums(filter) { batches[row.sums.batch, default: AttemptCostSums()].add(row.costs) }
     var found = CostSums()
     for (batch, sums) in batches {
       let host = hosts[batch] ?? ""

@@ -36,7 +36,7 @@ extension LedgerReader {
 
   private func metByCode(_ filter: RowFilter) throws -> [String: FailureHits] {
     if SumScope(filter) != nil { return try attemptSums(filter).errors }
-    return byCode(
+    var met = byCode(
       try db.rows(
         """
         SELECT a.error_code, count(*), max(a.id), min(a.started_at), max(coalesce(a.ended_at, a.started_at))
@@ -45,6 +45,9 @@ extension LedgerReader {
           AND (?1 IS NULL OR f.finished_at >= ?1 OR f.state = 'unknown')
         GROUP BY a.error_code
         """, filter, .int(filter.finishedSinceMs), row: Self.hits))
+    // Their files ended later than they began, so in the window.
+    for (code, hits) in try prunedSums(filter).flatMap(\.errors) where met[code]?.add(hits) == nil { met[code] = hits }
+    return met
   }
 
   // In the order of the index, so that nothing is sorted: several rows a cause. ?1: also what people tidied away.

@@ -7,7 +7,7 @@ extension LedgerReader {
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
         f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
-        f.bytes_transferred_at_most, f.bytes_reused
+        f.bytes_transferred_at_most, f.bytes_reused, f.pruned_at
       FROM v_files f
       WHERE f.id > ?1
         AND {files}
@@ -22,7 +22,7 @@ extension LedgerReader {
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
         f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
-        f.bytes_transferred_at_most, f.bytes_reused
+        f.bytes_transferred_at_most, f.bytes_reused, f.pruned_at
       FROM json_each(?1) n CROSS JOIN v_files f ON f.id = n.value ORDER BY n.key
       """, .text(try jsonText(ids)), row: Self.file)
   }
@@ -43,7 +43,7 @@ extension LedgerReader {
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
         f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
-        f.bytes_transferred_at_most, f.bytes_reused
+        f.bytes_transferred_at_most, f.bytes_reused, f.pruned_at
       FROM v_files f WHERE f.id IN (SELECT id FROM file WHERE state IN ('active', 'finishing'))
         AND {files}
       ORDER BY f.id LIMIT ?1
@@ -56,12 +56,13 @@ extension LedgerReader {
   }
 
   /// Files that were begun and came to rest, the one with the longest wall time first: from when it was recorded. Reads
-  /// the times of all that the filter selects.
+  /// the times of all that the filter selects. Those whose attempts were pruned are left out: nobody can tell why.
   public func longestFiles(_ filter: RowFilter, limit: Int) throws -> [FileID] {
     try db.rows(
       """
       SELECT f.id FROM file f
       WHERE f.started_at IS NOT NULL AND f.finished_at IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM pruned_file q WHERE q.file_id = f.id)
         AND {files}
       ORDER BY f.finished_at - f.created_at DESC, f.id LIMIT ?1
       """, filter, .int(limit)
@@ -74,7 +75,7 @@ extension LedgerReader {
       """
       SELECT f.id, f.uid, f.batch_id, f.generation, f.path, f.destination, f.key, f.size, f.state, f.cause, f.message,
         f.attempts, f.bytes_acked, f.bytes_transferred, f.confirmed_by, f.digest, f.started_at, f.finished_at,
-        f.bytes_transferred_at_most, f.bytes_reused
+        f.bytes_transferred_at_most, f.bytes_reused, f.pruned_at
       FROM v_files f WHERE f.id IN (
         SELECT f.id FROM file f
         WHERE f.started_at IS NOT NULL AND f.finished_at IS NOT NULL
@@ -86,7 +87,7 @@ extension LedgerReader {
   }
 
   private static func file(_ row: SQLRow) -> FileRow {
-    FileRow(
+    var file = FileRow(
       id: row.id(0), uid: row.text(1), batch: row.id(2), generation: row.int64(3), path: row.name(4),
       destination: row.text(5), key: row.name(6), size: row.int64OrNil(7), state: row.text(8),
       cause: row.textOrNil(9), message: row.textOrNil(10), attempts: row.int64(11), bytesAcked: row.int64(12),
@@ -94,5 +95,7 @@ extension LedgerReader {
       bytesTransferred: row.int64(13), bytesTransferredAtMost: row.int64(18), confirmedBy: row.textOrNil(14),
       digest: row.textOrNil(15),
       startedMs: row.int64OrNil(16), finishedMs: row.int64OrNil(17))
+    file.prunedMs = row.int64OrNil(20)
+    return file
   }
 }

@@ -9,6 +9,7 @@ extension LedgerReader {
     if !filter.withHidden.isEverything || rows.count == limit { all.withinBatches = rows.map(\.id.rawValue) }
     var flows: [Int64: FlowSums] = [:]
     try eachFlow(all) { attempt, _ in flows[attempt.batch, default: FlowSums()].add(attempt) }
+    for row in try prunedSums(all) { flows[row.sums.batch, default: FlowSums()].add(row) }
     let hosts = try hostsOfBatches()
     return rows.map { row in
       BatchHistory(row, host: hosts[row.id.rawValue] ?? "", flows[row.id.rawValue]?.total ?? AttemptFlow())
@@ -22,6 +23,7 @@ extension LedgerReader {
     try eachFlow(filter) { attempt, row in
       sums[names[attempt.batch] ?? "", default: HostSums()].add(attempt, row)
     }
+    for row in try prunedSums(filter) { sums[names[row.sums.batch] ?? "", default: HostSums()].add(row) }
     return sums.sorted { $0.key < $1.key }.map { $0.value.row($0.key) }
   }
 
@@ -70,6 +72,8 @@ extension LedgerReader {
 private struct HostSums {
   private var flow = FlowSums()
   private var files = NumberSet()
+  /// Those whose attempts were pruned: no other attempt is of them.
+  private var prunedFiles: Int64 = 0
   private var connect: [Int64: Int64] = [:]
   private var firstByte: [Int64: Int64] = [:]
   private var statuses: [Int64: Int] = [:]
@@ -84,9 +88,18 @@ private struct HostSums {
     if let version = row.textOrNil(11) { versions[version, default: 0] += 1 }
   }
 
+  mutating func add(_ row: PrunedSumRow) {
+    flow.add(row)
+    prunedFiles +|= row.files
+    PackedNumbers.add(row.connects, to: &connect)
+    PackedNumbers.add(row.firstBytes, to: &firstByte)
+    statuses.merge(row.statuses, uniquingKeysWith: +)
+    versions.merge(row.versions, uniquingKeysWith: +)
+  }
+
   func row(_ host: String) -> HostRow {
     HostRow(
-      host: host, files: Int(files.count), flow: flow.total, connect: LatencyFigures(connect),
+      host: host, files: Int(files.count +| prunedFiles), flow: flow.total, connect: LatencyFigures(connect),
       firstByte: LatencyFigures(firstByte), statuses: statuses, versions: versions)
   }
 }

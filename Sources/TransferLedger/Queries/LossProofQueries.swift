@@ -16,7 +16,10 @@ extension LedgerReader {
       }
     }
     let log = try logFindings().map { LossProof.Violation(file: nil, .log, detail: $0, path: nil) }
-    return LossProof(files: files, bytes: bytes, violations: broken + log)
+    let pruned = try db.first(
+      "SELECT count(*) FROM pruned_file q CROSS JOIN file f ON f.id = q.file_id WHERE {files}", filter
+    ) { $0.int(0) }
+    return LossProof(files: files, bytes: bytes, pruned: pruned ?? 0, violations: broken + log)
   }
 
   /// Each yields the files that break a rule, with their paths and a reason. A person's word stands for the chunks of a
@@ -34,6 +37,8 @@ extension LedgerReader {
       """
       SELECT f.id, f.path, 'its chunks do not cover it' FROM file f
       WHERE (f.chunk_count IS NOT (SELECT nullif(count(*), 0) FROM chunk c WHERE c.file_id = f.id)
+          AND NOT (EXISTS (SELECT 1 FROM pruned_file q WHERE q.file_id = f.id)
+            AND NOT EXISTS (SELECT 1 FROM chunk x WHERE x.file_id = f.id))
         OR f.state = 'done' AND f.chunk_count IS NULL
           AND NOT EXISTS (SELECT 1 FROM receipt r WHERE r.file_id = f.id AND r.n = 1 AND r.note IS NOT NULL)
         OR EXISTS (SELECT 1 FROM chunk c LEFT JOIN chunk n ON n.file_id = c.file_id AND n.seq = c.seq + 1
@@ -54,6 +59,7 @@ extension LedgerReader {
           WHERE c.file_id = f.id AND (c.state <> 'done' AND f.state = 'done'
             OR c.state = 'done' AND (a.outcome IS NOT 'ok' OR a.file_id <> f.id)))
         AND NOT EXISTS (SELECT 1 FROM receipt r WHERE r.file_id = f.id AND r.n = 1 AND r.note IS NOT NULL)
+        AND NOT EXISTS (SELECT 1 FROM pruned_file q WHERE q.file_id = f.id)
         AND {files} ORDER BY f.id LIMIT ?1
       """
     ),

@@ -35,6 +35,13 @@ extension LedgerReader {
         min(known.firstMs, attempt.startedMs), [known.lastMs, attempt.endedMs].compactMap(\.self).max()
       )
     }
+    for row in try prunedSums(filter) {
+      flows[period.start(of: row.startedMs), default: FlowSums()].add(row)
+      let known = batches[row.sums.batch] ?? (row.sums.firstMs, nil)
+      batches[row.sums.batch] = (
+        min(known.firstMs, row.sums.firstMs), max(known.lastMs ?? row.sums.lastMs, row.sums.lastMs)
+      )
+    }
     for (from, flow) in flows { rows[from, default: PeriodRow(fromMs: from)].flow = flow.total }
     for (firstMs, lastMs) in batches.values {
       guard let lastMs, lastMs >= firstMs else { continue }

@@ -61,8 +61,9 @@ extension RowFilter {
     AND (?120 IS NULL OR (SELECT x.direction FROM batch x WHERE x.id = f.batch_id) = ?120)
     AND (?121 IS NULL OR f.size >= ?121) AND (?122 IS NULL OR f.size <= ?122)
     AND iif(?128 IS NULL OR f.id % ?128 = ?129, ?123 IS NULL OR f.finished_at - f.started_at > ?123, 0)
-    AND (?124 IS NULL OR (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?124 - 1))
-      AND NOT EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?125))
+    AND (?124 IS NULL OR coalesce((SELECT x.attempts BETWEEN ?124 AND ?125 FROM pruned_file x WHERE x.file_id = f.id),
+      (?124 <= 0 OR EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?124 - 1))
+      AND NOT EXISTS (SELECT 1 FROM attempt x WHERE x.file_id = f.id LIMIT 1 OFFSET ?125)))
     AND (NOT ?126 OR f.state = 'done' AND NOT EXISTS (SELECT 1 FROM receipt x
       WHERE x.file_id = f.id AND x.n = 1 AND x.confirmation <> 'none'))
     """

@@ -61,6 +61,13 @@ extension LedgerReader {
         FROM attempt a JOIN file f ON f.id = a.file_id WHERE {attempts}
         """, filter, row: add)
     }
+    for row in try prunedSums(filter) {
+      var sum = found[row.run] ?? RunAttempts()
+      sum.count +|= row.attempts
+      sum.crashed +|= row.sums.counts.last ?? 0
+      sum.bytes +|= row.sums.bytesTransferred
+      found[row.run] = sum
+    }
     return found
   }
 

@@ -6,7 +6,7 @@ extension LedgerReader {
     let attempts = try attemptSums(filter)
     var totals = try SumScope(filter).map { try fileTotals($0, filter) } ?? fileTotals(filter)
     (totals.bytesTransferred, totals.retries) = (attempts.bytesTransferred, attempts.retries)
-    totals.bytesUntold = try untold(filter)
+    totals.bytesUntold = try untold(filter) +| prunedSums(filter).reduce(0) { $0 +| $1.bytesUntold }
     totals.bytesReused = try reused(filter)
     return totals
   }
@@ -47,11 +47,19 @@ extension LedgerReader {
     }
   }
 
+  /// Of files whose chunks were pruned by their sizes.
   private func bytesAcked(_ filter: RowFilter) throws -> Int64 {
+    let pruned = try db.first(
+      "SELECT coalesce(sum(f.size), 0) FROM pruned_file q CROSS JOIN file f ON f.id = q.file_id WHERE {files}", filter
+    ) { $0.int64(0) }
+    return (pruned ?? 0) +| (try bytesOfChunks(filter))
+  }
+
+  private func bytesOfChunks(_ filter: RowFilter) throws -> Int64 {
     try db.first(
       """
       SELECT coalesce(sum(iif(c.state = 'done', c.length, c.acked)), 0) FROM chunk c JOIN file f ON f.id = c.file_id
-      WHERE f.state <> 'superseded'
+      WHERE f.state <> 'superseded' AND NOT EXISTS (SELECT 1 FROM pruned_file q WHERE q.file_id = f.id)
         AND {files}
       """, filter
     ) { $0.int64(0) } ?? 0
@@ -59,6 +67,14 @@ extension LedgerReader {
 
   /// The chunks are few: they have an index of their own.
   private func reused(_ filter: RowFilter) throws -> Int64 {
+    let pruned = try db.first(
+      "SELECT coalesce(sum(q.bytes_reused), 0) FROM pruned_file q CROSS JOIN file f ON f.id = q.file_id WHERE {files}",
+      filter
+    ) { $0.int64(0) }
+    return (pruned ?? 0) +| (try reusedChunks(filter))
+  }
+
+  private func reusedChunks(_ filter: RowFilter) throws -> Int64 {
     try db.first(
       """
       SELECT coalesce(sum(c.length), 0)

@@ -71,13 +71,21 @@ final class Writer: @unchecked Sendable {
   private func work() {
     while let arrived = jobs.take() {
       for start in stride(from: 0, to: arrived.count, by: Self.batchLimit) {
-        commit(arrived[start..<min(start + Self.batchLimit, arrived.count)])
+        commitApart(arrived[start..<min(start + Self.batchLimit, arrived.count)])
       }
     }
     // The WAL keeps what could not be copied; the next one to open the ledger goes on with it.
     if let connection { _ = try? gate.checkpoint(connection) }
     connection = nil
     if retry.withLock({ $0 != nil }) { reserve.release() }
+  }
+
+  /// Jobs that need a transaction of their own get one.
+  private func commitApart(_ batch: ArraySlice<any WriteJob>) {
+    guard let apart = batch.firstIndex(where: { $0.isUnreferenced }) else { return commit(batch) }
+    if apart > batch.startIndex { commit(batch[..<apart]) }
+    commit(batch[apart...apart])
+    if apart + 1 < batch.endIndex { commitApart(batch[(apart + 1)...]) }
   }
 
   private func commit(_ batch: ArraySlice<any WriteJob>) {
@@ -179,6 +187,15 @@ final class Writer: @unchecked Sendable {
   }
 
   private func run(_ batch: ArraySlice<any WriteJob>, on connection: Connection) -> Outcome {
+    guard batch.contains(where: { $0.isUnreferenced }) else { return runReferenced(batch, on: connection) }
+    // It can only be changed outside of transactions. A new connection begins with it on.
+    do { try connection.execute("PRAGMA foreign_keys=OFF") } catch { return classify(error) }
+    let outcome = runReferenced(batch, on: connection)
+    do { try connection.execute("PRAGMA foreign_keys=ON") } catch { refusal = refusal ?? self.error(error) }
+    return outcome
+  }
+
+  private func runReferenced(_ batch: ArraySlice<any WriteJob>, on connection: Connection) -> Outcome {
     do { try gate.inTurn { () throws(SQLiteError) in try begin(connection) } } catch { return classify(error) }
     do { try store.requireOwnSchema(connection) } catch {
       rollback(connection)

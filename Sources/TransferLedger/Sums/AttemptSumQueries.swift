@@ -20,8 +20,15 @@ enum SumScope {
 
 extension LedgerReader {
   /// Sums over the attempts that the filter selects, in a window over those that overlap it: of what was added up
-  /// before, and of the rest one by one.
+  /// before, and of the rest one by one; and of those that were deleted, as far as their sums tell.
   func attemptSums(_ filter: RowFilter) throws -> AttemptSums {
+    var sums = try storedSums(filter)
+    for row in try prunedSums(filter) { sums.add(row) }
+    return sums
+  }
+
+  /// Of the attempts that are there.
+  private func storedSums(_ filter: RowFilter) throws -> AttemptSums {
     guard let scope = SumScope(filter), let gaps = try gapsWorthReading(scope) else { return try eachAttempt(filter) }
     var sums = AttemptSums()
     try addKnown(to: &sums, scope)

@@ -41,6 +41,20 @@ struct FlowSums {
     if let latency = attempt.latencyMs { latencies[latency, default: 0] += 1 }
   }
 
+  mutating func add(_ row: PrunedSumRow) {
+    let sums = row.sums
+    flow.attempts +|= row.attempts
+    let counts = Dictionary(uniqueKeysWithValues: zip(AttemptSumRow.outcomes, sums.counts))
+    flow.retries +|= counts["retry"] ?? 0
+    for error in ["retry", "fatal", "unknown", "crashed"] { flow.errors +|= counts[error] ?? 0 }
+    flow.bytesTransferred +|= sums.bytesTransferred
+    flow.bytesAcked +|= row.bytesAcked
+    flow.firstMs = min(flow.firstMs ?? sums.firstMs, sums.firstMs)
+    flow.lastMs = max(flow.lastMs ?? sums.lastMs, sums.lastMs)
+    active.add(packed: sums.active, from: sums.firstMs)
+    PackedNumbers.add(sums.latencies, to: &latencies)
+  }
+
   var total: AttemptFlow {
     var total = flow
     total.activeMs = active.totalMs

@@ -23,6 +23,8 @@ public struct FileRow: Sendable, Hashable {
   public var digest: String?
   public var startedMs: Int64?
   public var finishedMs: Int64?
+  /// When its attempts were deleted, which `attempts` and the bytes still count; nil where they were not.
+  public var prunedMs: Int64?
 
   package init(
     id: FileID, uid: String, batch: BatchID, generation: Int64, path: NameBytes, destination: String, key: NameBytes,

@@ -32,13 +32,15 @@ public struct LossProof: Sendable, Hashable {
   public let files: [FileState: Int]
   /// Of the done files.
   public let bytes: Int64
+  /// Of the done files: those whose chunks and attempts were deleted by a prune, so that their receipts stand alone.
+  public let pruned: Int
   /// At most ``most`` of each rule.
   public let violations: [Violation]
   /// Violations of a rule that are listed.
   public static let most = 1_000
 
-  package init(files: [FileState: Int], bytes: Int64, violations: [Violation]) {
-    (self.files, self.bytes, self.violations) = (files, bytes, violations)
+  package init(files: [FileState: Int], bytes: Int64, pruned: Int = 0, violations: [Violation]) {
+    (self.files, self.bytes, self.pruned, self.violations) = (files, bytes, pruned, violations)
   }
 
   public var total: Int { files.values.reduce(0, +) }

@@ -81,6 +81,17 @@ extension OpenStore {
     try ledger.changeBatches(filter, change, between: between)
   }
 
+  /// Deletes history of what ended before this time (milliseconds since 1970 UTC), in parts; `between` is called after
+  /// each. See ``TransferModel/PruneOutcome``. Throws `.usage` for a time that has not passed yet.
+  package func prune(before ms: Int64, between: () -> Void = {}) throws(TransferError) -> PruneOutcome {
+    try ledger.prune(before: ms, between: between)
+  }
+
+  /// What ``prune(before:between:)`` would do now; changes nothing.
+  package func pruneOutcome(before ms: Int64) throws(TransferError) -> PruneOutcome {
+    try ledger.pruneOutcome(before: ms)
+  }
+
   /// Marks the sessions that ``StoreReader/orphans(_:after:limit:)`` lists for their end at the server; how many.
   package func giveUpOrphans(_ filter: RowFilter) throws(TransferError) -> Int { try ledger.giveUpOrphans(filter) }
 

@@ -11,6 +11,15 @@ extension StoreReader {
   /// The first id that the filter names and that is not there, as people type it. Of a range, one row is enough.
   package func firstMissing(_ filter: RowFilter) throws -> String? { try reader.firstMissing(filter) }
 
+  /// When the first row was deleted that the filter names and that is not there; nil when there never was such a row.
+  package func firstPruned(_ filter: RowFilter) throws -> PrunedRow? { try reader.firstPruned(filter) }
+
+  /// Deleted attempts that the filter may mean, and that a report does not count.
+  /// - Parameter isSummed: it adds up the sums that were kept of deleted attempts.
+  package func prunedHistory(_ filter: RowFilter, isSummed: Bool) throws -> PrunedHistory {
+    try reader.prunedHistory(filter, isSummed: isSummed)
+  }
+
   /// Ids (`b12`, `f345`, `a77`) of the rows whose uid begins like this, at most `limit`; attempts when they are wanted.
   package func rows(withUID prefix: UIDPrefix, limit: Int, findsAttempts: Bool) throws -> [String] {
     try reader.rows(withUID: prefix, limit: limit, findsAttempts: findsAttempts)

@@ -6,10 +6,13 @@ package import TransferReports
 extension StoreReader {
   /// nil when there is no such row. What goes on is counted until the wall clock of this moment. Passes over the
   /// attempts once, and keeps none. What else the host was asked is only there with `countsOthers`.
+  ///
+  /// Throws `.usage` when attempts of it were pruned: then its parts cannot be told.
   package func why(
     _ subject: WhySubject, _ clock: any TransferClock, countsOthers: Bool = true
   ) throws -> WhyFigures? {
     guard var row = try reader.whyRow(subject) else { return nil }
+    try requireHistory(of: subject)
     let isAlive = try engine(clock).isAlive
     if case .run(let id) = subject, row.toMs == nil, !isAlive {
       // It crashed, and no other run has found that yet.
@@ -37,6 +40,25 @@ extension StoreReader {
       tally.add(attempt, lastMs: frame.lastLifeMs[attempt.run] ?? window.toMs)
     }
     return WhyFigures(row, toMs: toMs, sweep.finish(), tally, runs: runs, host: host)
+  }
+
+  /// When a file, or its attempts, were deleted; nil where they were not, and for batches and runs.
+  package func prunedFile(_ subject: WhySubject) throws -> PrunedRow? {
+    if case .file(let id) = subject { return try reader.pruned(id) }
+    return nil
+  }
+
+  private func requireHistory(of subject: WhySubject) throws {
+    let pruned: Int64 =
+      switch subject {
+      case .file(let id): try reader.pruned(id) == nil ? 0 : 1
+      case .batch(let id): try reader.prunedHistory(.batch(id), isSummed: false).attempts
+      case .run(let id): try reader.prunedHistory(of: id).attempts
+      }
+    guard pruned > 0 else { return }
+    throw TransferError(
+      .usage, "tell where the time went of", NameBytes("\(subject)"), cause: "its requests were pruned",
+      remedy: "\"transfers report batches\" still has its sums")
   }
 
   /// Files that were begun and came to rest, the one with the longest wall time first, each with its parts. Only those

@@ -33,6 +33,19 @@ struct RowSelector: Hashable, Sendable {
     return range.count == 1 ? first : "\(first)-\(kind.rawValue)\(range.upperBound)"
   }
 
+  /// These rows by their numbers.
+  var filter: RowFilter {
+    var filter = RowFilter()
+    switch kind {
+    case .batch: filter.batches = [range]
+    case .file: filter.files = [range]
+    case .chunk: filter.chunks = [range]
+    case .attempt: filter.attempts = [range]
+    case .session: filter.sessions = [range]
+    }
+    return filter
+  }
+
   private static func id(_ text: Substring) -> (Kind, Int64)? {
     guard let letter = text.first, let kind = Kind(rawValue: String(letter)),
       text.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int64(text.dropFirst()), number > 0

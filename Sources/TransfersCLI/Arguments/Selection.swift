@@ -146,7 +146,11 @@ struct Selection: Hashable, Sendable {
         throw .usage("\"\(selector.text)\" selects no files", remedy: "a batch b12 or a file f345")
       }
     }
-    let missing = try LedgerAccess.read(ledger) { [filter] in try $0.firstMissing(filter) }
+    let (missing, pruned) = try LedgerAccess.read(ledger) { [filter] in
+      let missing = try $0.firstMissing(filter)
+      return (missing, try missing == nil ? nil : $0.firstPruned(filter))
+    }
+    if let pruned { throw .pruned(pruned) }
     if let missing { throw .usage("no row \(missing) in this ledger", remedy: "transfers list batches") }
   }
 

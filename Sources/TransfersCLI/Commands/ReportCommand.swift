@@ -61,6 +61,9 @@ struct ReportCommand: Command, HasIdleOptions {
       chunks tells the chunks of one file (report chunks f345), at most 10,000 or --limit: when each was first sent, when it \
       was known to be stored, and the status of that answer. Its state is that of now; --map draws one character for each.
 
+      Of history that "transfers store prune" deleted, sums by batch, run and quarter of an hour are left. summary, failures, \
+      hosts, batches, runs, daily, weekly and monthly count them, and every report says how many attempts it cannot tell of.
+
       integrity tells done files by what confirmed them: digest, etag, size, or none (unverified); files that failed \
       because the server has other content; and what the newest "transfers verify" found, where there was one.
 
@@ -154,10 +157,16 @@ struct ReportCommand: Command, HasIdleOptions {
       arrangement: arrangement)
     switch kind {
     case .compare: break
-    case .otlp: try SpansReport.run(selection, to: endpoint, headers, common, context)
-    case .trace: try TraceReport(selection: selection, common: common, context: context).write()
+    case .otlp:
+      try tellPruned(context)
+      try SpansReport.run(selection, to: endpoint, headers, common, context)
+    case .trace:
+      try tellPruned(context)
+      try TraceReport(selection: selection, common: common, context: context).write()
     case .files: try lister.list(.files)
-    case .attempts: try lister.list(.attempts)
+    case .attempts:
+      try tellPruned(context)
+      try lister.list(.attempts)
     case .receipts: try lister.listReceipts()
     case .events: try lister.list(.events)
     case .runs: try print(context) { RunsReport(figures: try $0.runs($1)) }
@@ -196,6 +205,15 @@ struct ReportCommand: Command, HasIdleOptions {
     }
   }
 
+  /// For what prints no report.
+  private func tellPruned(_ context: Context) throws(CommandFailure) {
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    let filter = try selection.filter(ledger, context, finds: kind == .attempts ? .attempts : .none).withHidden
+    let pruned = try LedgerAccess.read(ledger) { try $0.prunedHistory(filter, counted: .nothing) }
+    PrunedNote.tell(pruned, common, context, always: true)
+  }
+
   private func count(_ facets: [FacetWords.Facet], _ context: Context) throws(CommandFailure) {
     let subject: FacetSubject = kind == .attempts ? .attempts : kind == .files ? .files : .failures
     try print(context) { FacetsReport(facets, try $0.facetTallies($1, subject), of: subject) }
@@ -231,21 +249,32 @@ struct ReportCommand: Command, HasIdleOptions {
     var filter = try selection.filter(ledger, context, finds: kind == .attempts ? .attempts : .none).withHidden
     filter.placedBy = arrangement.by?.moment
     let conditions = arrangement.failOn
-    let (found, checks) = try LedgerAccess.read(ledger) { [filter] reader in
+    let (found, checks, pruned) = try LedgerAccess.read(ledger) { [filter] reader in
       let (report, missed) = try read(reader, filter)
-      return (report, try conditions.checks(reader, filter, missed: missed))
+      let pruned = try reader.prunedHistory(filter, counted: kind.countsPruned)
+      return (PrunedNote.added(pruned, to: report), try conditions.checks(reader, filter, missed: missed), pruned)
     }
     let report: Report
     do { report = try found.arranged(by: arrangement.sort?.order, limit: limit) } catch {
       throw .unknownOrder(error)
     }
     let filters = selection.filters.merging(arrangement.filters) { $1 }
+    PrunedNote.tell(pruned, common, context)
     try common.print(report, store: StoreIdentity(ledger), filters: filters, checks: checks, context)
     try conditions.judge(checks)
   }
 }
 
 extension ReportCommand.Kind {
+  /// What it makes of attempts that `store prune` deleted.
+  var countsPruned: PrunedNote.Counting {
+    switch self {
+    case .summary, .batches, .hosts, .daily, .weekly, .monthly, .failures, .runs, .compare: .sums
+    case .files, .integrity, .receipts, .events: .unneeded
+    case .chunks, .attempts, .throughput, .slow, .latency, .waste, .retries, .trace, .otlp: .nothing
+    }
+  }
+
   /// Options that mean nothing for it, by their long names.
   var idleOptions: Set<String> {
     var idle: Set<String> = self == .throughput ? [] : ["bucket"]

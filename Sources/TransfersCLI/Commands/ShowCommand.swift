@@ -35,6 +35,7 @@ struct ShowCommand: Command {
       try curl ? ShownRequest(number, reader)?.report : ShowOutput.report(of: selector.kind, number, reader)
     }
     guard let found else {
+      if let pruned = try LedgerAccess.read(ledger, { try $0.firstPruned(selector.filter) }) { throw .pruned(pruned) }
       throw .usage("no row \(selector.text) in this ledger", remedy: "transfers list")
     }
     try common.print(found, store: StoreIdentity(ledger), context)

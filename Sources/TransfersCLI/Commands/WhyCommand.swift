@@ -46,9 +46,12 @@ struct WhyCommand: Command {
     let ledger = try LedgerAccess.open(try common.storePath(context), context)
     defer { ledger.close() }
     let subject = if let run { run } else { try chosen(ledger) }
-    guard let found = try LedgerAccess.read(ledger, { try $0.why(subject, context.clock) }) else {
-      throw .usage("no row \(subject) in this ledger", remedy: "transfers list")
+    let (found, gone) = try LedgerAccess.read(ledger) { reader in
+      let gone = try reader.prunedFile(subject)
+      return (try gone == nil ? reader.why(subject, context.clock) : nil, gone)
     }
+    if let gone { throw .pruned(gone) }
+    guard let found else { throw .usage("no row \(subject) in this ledger", remedy: "transfers list") }
     try common.print(WhyFigures.form.report(found), store: StoreIdentity(ledger), context)
   }
 

@@ -16,7 +16,8 @@ enum DocumentCatalog {
     RunsReport.form.shape, SealOutput.form.shape, ServeOutput.form.shape, SetOutput.form.shape,
     ShownAttempt.form.shape, ShownBatch.form.shape, ShownChunk.form.shape, ShownFile.form.shape,
     ShownRequest.form.shape, SlowReport.form.shape, SpansReport.form.shape, StatusOutput.form.shape,
-    StoreCheckOutput.form.shape, StoreCopyOutput.form.shape, StorePathOutput.form.shape, StoreSchemaOutput.form.shape,
+    StoreCheckOutput.form.shape, StoreCopyOutput.form.shape, StorePathOutput.form.shape, StorePruneOutput.form.shape,
+    StoreSchemaOutput.form.shape,
     StoreStatusOutput.form.shape, SummaryOutput.form.shape, ThroughputReport.form.shape, WaitOutput.form.shape,
     WasteReport.form.shape, WhyFigures.form.shape,
   ]

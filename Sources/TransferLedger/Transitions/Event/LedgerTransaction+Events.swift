@@ -10,6 +10,11 @@ extension LedgerTransaction {
     _ = try insertEvent(verb, batch, detail, partOf: nil)
   }
 
+  /// Records what concerns no batch; one that goes on with an earlier transaction names its event. Returns its number.
+  func recordEvent(_ verb: String, detail: String, partOf: Int64?) throws -> Int64 {
+    try insertEvent(verb, nil, detail, partOf: partOf)
+  }
+
   /// One event for each batch that these files are in.
   func recordEvent(_ verb: String, of files: [FileID], detail: String = "") throws {
     var ranges = EventRanges()

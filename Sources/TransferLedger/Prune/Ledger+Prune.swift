@@ -1,0 +1,82 @@
+public import TransferModel
+
+/// Deletes history. What goes is looked for with the ledger's own connection, a page at a time; each part of it goes in
+/// a transaction of its own, which looks again, and is recorded by it. When the process dies in between, the same
+/// command does the rest.
+extension Ledger {
+  /// Files that are looked for at a time: 8 bytes each.
+  static let prunedAtOnce = 10_000
+
+  /// Deletes what ended before `beforeMs` (milliseconds since 1970 UTC) and nobody goes on with; see `PruneOutcome`.
+  /// Blocking; durable on return. `between` is called after each part.
+  ///
+  /// Throws `.usage` for a time that has not passed yet, and the errors of the store.
+  public func prune(before beforeMs: Int64, between: () -> Void = {}) throws(TransferError) -> PruneOutcome {
+    try requirePast(beforeMs)
+    let freeBefore = try read { try $0.freeBytes() }
+    let last = try read { try $0.newestFile(createdBefore: beforeMs) }
+    var (outcome, event): (PruneOutcome, Int64?) = (PruneOutcome(beforeMs: beforeMs), nil)
+    for superseded in [true, false] {
+      var after: Int64 = 0
+      while true {
+        let page = try read { try $0.filesToPrune(superseded, after..<last, beforeMs, limit: Self.prunedAtOnce) }
+        try SliceSize.walk(page) { part throws(TransferError) in
+          let (clock, first) = (clock, event)
+          let done = try writeUnreferenced { tx in
+            let startMs = clock.bootMs
+            return (try tx.prune(part, before: beforeMs, partOf: first), ms: clock.bootMs - startMs)
+          }
+          event = event ?? done.0.event
+          outcome.pruned += done.0.rows
+          between()
+          return done.ms
+        }
+        guard page.count == Self.prunedAtOnce, let newest = page.last else { break }
+        after = newest.rawValue
+      }
+    }
+    if event != nil {
+      try addUpHistory {
+        between(); return false
+      }
+    }
+    try finish(&outcome, freeBefore)
+    return outcome
+  }
+
+  /// What ``prune(before:between:)`` would do now.
+  public func pruneOutcome(before beforeMs: Int64) throws(TransferError) -> PruneOutcome {
+    try requirePast(beforeMs)
+    return try read { reader in
+      var outcome = PruneOutcome(beforeMs: beforeMs)
+      let last = try reader.newestFile(createdBefore: beforeMs)
+      for superseded in [true, false] {
+        var after: Int64 = 0
+        while true {
+          let page = try reader.filesToPrune(superseded, after..<last, beforeMs, limit: Self.prunedAtOnce)
+          outcome.pruned += try reader.rowsToPrune(page)
+          guard page.count == Self.prunedAtOnce, let newest = page.last else { break }
+          after = newest.rawValue
+        }
+      }
+      outcome.kept = try reader.filesKept(before: beforeMs) - outcome.pruned.histories - outcome.pruned.files
+      outcome.fileBytes = try reader.fileBytes()
+      return outcome
+    }
+  }
+
+  private func finish(_ outcome: inout PruneOutcome, _ freeBefore: Int64) throws(TransferError) {
+    let beforeMs = outcome.beforeMs
+    let (kept, free, bytes) = try read {
+      (try $0.filesKept(before: beforeMs), try $0.freeBytes(), try $0.fileBytes())
+    }
+    (outcome.kept, outcome.bytesFreed, outcome.fileBytes) = (kept, max(0, free - freeBefore), bytes)
+  }
+
+  private func requirePast(_ beforeMs: Int64) throws(TransferError) {
+    guard beforeMs > clock.wallMs else { return }
+    throw TransferError(
+      .usage, "prune the ledger", cause: "\(CivilTime(wallMs: beforeMs).rfc3339) has not passed yet",
+      remedy: "give a period or a time before now")
+  }
+}

@@ -1,0 +1,117 @@
+import TransferModel
+
+/// The one transition that deletes rows. It records what goes first: the rules of the schema let nothing else go.
+extension LedgerTransaction {
+  /// done → done without its attempts; superseded → gone. Of these files only those are pruned that still may be. The
+  /// sums of blocks of attempts that lose some are made anew by ``Ledger/addUpHistory(until:)``.
+  /// - Parameter partOf: the event that an earlier transaction of the same prune recorded.
+  /// - Returns: what went, and the event; nil when nothing did.
+  func prune(
+    _ files: [FileID], before beforeMs: Int64, partOf: Int64?
+  ) throws -> (rows: PruneOutcome.Rows, event: Int64?) {
+    let reader = LedgerReader(db: db)
+    let found = try db.rows(LedgerReader.prunable, Self.array(files.map(\.rawValue)), .integer(beforeMs)) {
+      PrunableFile($0)
+    }
+    guard !found.isEmpty else { return (PruneOutcome.Rows(), nil) }
+    let rows = try reader.rows(of: found)
+    let event = try recordPrune(before: beforeMs, partOf: partOf)
+    let id = try db.insert(
+      "INSERT INTO prune (event_id, at, before_at) VALUES (?, ?, ?)", .integer(event), .int(wallMs), .integer(beforeMs))
+    try record(found, of: id)
+    try delete(found)
+    logs(prune: id)
+    return (rows, event)
+  }
+
+  private func recordPrune(before beforeMs: Int64, partOf: Int64?) throws -> Int64 {
+    try recordEvent(
+      "pruned", detail: "history of files that ended before \(CivilTime(wallMs: beforeMs).rfc3339)", partOf: partOf)
+  }
+
+  // MARK: - What is recorded
+
+  private func record(_ files: [PrunableFile], of prune: Int64) throws {
+    try record("file", files.filter(\.goes).map(\.id), prune)
+    try record("history", files.filter { !$0.goes }.map(\.id), prune)
+    for file in files where !file.goes {
+      try db.run(Self.sumOfFile, .integer(file.id), .flag(file.losesChunks))
+    }
+    let all = Self.array(files.map(\.id))
+    let sums = try PrunedSums(of: all, db)
+    try sums.insert(into: db, prune)
+    try record("attempt", sums.attempts, prune)
+    let chunkless = Self.array(files.filter(\.losesChunks).map(\.id))
+    try record("chunk", try numbers(Self.chunksOf, chunkless), prune)
+    let sessionless = Self.array(files.filter(\.losesSessions).map(\.id))
+    try record("session", try numbers(Self.sessionsOf, sessionless), prune)
+    for block in Set(sums.attempts.map { $0 >> SumBlock.shift }) {
+      try db.run("DELETE FROM attempt_sum WHERE block = ?", .integer(block))
+    }
+  }
+
+  private func record(_ kind: String, _ numbers: [Int64], _ prune: Int64) throws {
+    for range in NumberRanges.joined(numbers) {
+      try db.run(
+        "INSERT INTO pruned_range (kind, first_id, last_id, prune_id) VALUES (?, ?, ?, ?)", .text(kind),
+        .integer(range.lowerBound), .integer(range.upperBound), .integer(prune))
+    }
+  }
+
+  private func numbers(_ sql: StaticString, _ files: SQLValue) throws -> [Int64] {
+    try db.rows(sql, files) { $0.int64(0) }
+  }
+
+  private static func array(_ numbers: [Int64]) -> SQLValue {
+    .text("[" + numbers.map(String.init).joined(separator: ",") + "]")
+  }
+
+  // MARK: - What goes
+
+  private func delete(_ files: [PrunableFile]) throws {
+    let all = Self.array(files.map(\.id))
+    try db.run(Self.deleteBodies, all)
+    try db.run("DELETE FROM attempt WHERE file_id IN (SELECT value FROM json_each(?))", all)
+    try db.run(
+      "DELETE FROM chunk WHERE file_id IN (SELECT value FROM json_each(?))",
+      Self.array(files.filter(\.losesChunks).map(\.id)))
+    try db.run(
+      "DELETE FROM session WHERE file_id IN (SELECT value FROM json_each(?))",
+      Self.array(files.filter(\.losesSessions).map(\.id)))
+    let replaced = Self.array(files.filter(\.goes).map(\.id))
+    try db.run("DELETE FROM sighting WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
+    try db.run("DELETE FROM listed_file WHERE listing_id IN (SELECT value FROM json_each(?))", replaced)
+    try db.run("DELETE FROM listed_file WHERE file_id IN (SELECT value FROM json_each(?))", replaced)
+    try db.run("DELETE FROM file WHERE id IN (SELECT value FROM json_each(?))", replaced)
+  }
+
+  private static let deleteBodies: StaticString = """
+    DELETE FROM sent_body WHERE attempt_id IN (
+      SELECT a.id FROM json_each(?) n CROSS JOIN attempt a ON a.file_id = n.value)
+    """
+  private static let chunksOf: StaticString =
+    "SELECT c.id FROM json_each(?) n CROSS JOIN chunk c ON c.file_id = n.value"
+  private static let sessionsOf: StaticString =
+    "SELECT s.id FROM json_each(?) n CROSS JOIN session s ON s.file_id = n.value"
+  /// ?2: its chunks go, too.
+  private static let sumOfFile: StaticString = """
+    INSERT INTO pruned_file (file_id, attempts, bytes_transferred, bytes_untold, bytes_reused)
+    SELECT ?1, count(*), coalesce(sum(bytes_transferred), 0),
+      (SELECT coalesce(sum(bytes_transferred_at_most - bytes_transferred), 0) FROM v_cut_off WHERE file_id = ?1),
+      iif(?2, (SELECT coalesce(sum(length), 0) FROM chunk WHERE file_id = ?1 AND reused = 1), 0)
+    FROM attempt WHERE file_id = ?1
+    """
+}
+
+/// Numbers as the ranges that they fill.
+enum NumberRanges {
+  static func joined(_ numbers: [Int64]) -> [ClosedRange<Int64>] {
+    numbers.sorted().reduce(into: []) { ranges, number in
+      if let last = ranges.last, last.upperBound == number - 1 {
+        ranges[ranges.count - 1] = last.lowerBound...number
+      } else {
+        ranges.append(number...number)
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import TransferModel
+import TransferReports
+import Transfers
+
+/// What a report says of attempts that `store prune` deleted and that it cannot count, so that no figure is taken for
+/// that of all history.
+enum PrunedNote {
+  /// What a report makes of them.
+  enum Counting {
+    /// It adds up the sums that are left of them.
+    case sums
+    /// It tells of single attempts.
+    case nothing
+    /// It tells of rows that stay.
+    case unneeded
+  }
+
+  /// Above everything else: words for people, and `pruned` for programs.
+  static func added(_ pruned: PrunedHistory, to report: Report) -> Report {
+    guard pruned.attempts > 0 else { return report }
+    return Report(report.schema, form.report(pruned).sections + report.sections, rows: report.rows)
+  }
+
+  /// For forms that have no room for it: a remark.
+  static func tell(_ pruned: PrunedHistory, _ common: CommonOptions, _ context: Context, always: Bool = false) {
+    guard pruned.attempts > 0, !common.quiet else { return }
+    switch common.format {
+    case .csv, .tsv, .ndjson, .prometheus: context.err.writeLine("transfers: \(words(pruned))")
+    case .table, .markdown, .html, .json: if always { context.err.writeLine("transfers: \(words(pruned))") }
+    }
+  }
+
+  private static let form = ReportForm<PrunedHistory>(
+    "transfers.pruned/1",
+    [
+      .words { words($0) },
+      .record(
+        "pruned", nil,
+        [.integer("attempts") { $0.attempts }, .time("first_at") { $0.firstMs }, .time("last_at") { $0.lastMs }]
+      ) { $0 },
+    ])
+
+  private static func words(_ pruned: PrunedHistory) -> String {
+    let times = [pruned.firstMs, pruned.lastMs].compactMap { $0.map { CivilTime(wallMs: $0).rfc3339 } }
+    return "not in these figures: \(Quantity.count(Int(pruned.attempts), "attempt")) between "
+      + times.joined(separator: " and ") + " that \"store prune\" deleted"
+  }
+}
+
+extension StoreReader {
+  func prunedHistory(_ filter: RowFilter, counted: PrunedNote.Counting) throws -> PrunedHistory {
+    switch counted {
+    case .sums: try prunedHistory(filter, isSummed: true)
+    case .nothing: try prunedHistory(filter, isSummed: false)
+    case .unneeded: PrunedHistory()
+    }
+  }
+}
+
+extension CommandFailure {
+  /// A row that was named was there once.
+  static func pruned(_ row: PrunedRow) -> CommandFailure {
+    .usage(
+      "\(row.id) was pruned on \(CivilTime(wallMs: row.atMs).rfc3339): its requests are not in this ledger any more",
+      remedy: "transfers report still counts them; a backup from before has them")
+  }
+}
