@@ -38,6 +38,8 @@ CREATE TABLE attempt (
   backoff_ms INTEGER,
   reply_excerpt BLOB,
   may_have_arrived INTEGER NOT NULL DEFAULT 0 CHECK (may_have_arrived IN (0, 1)),
+  -- Host and port, where it was sent to a mirror and not to the server of its destination.
+  mirror TEXT,
   CHECK ((outcome = 'open') = (ended_at IS NULL)),
   CHECK (operation <> 'part' OR chunk_id IS NOT NULL),
   CHECK (operation = 'part' OR operation = 'prepare' OR operation = 'probe' OR chunk_id IS NULL),
@@ -83,7 +85,7 @@ WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OR NEW.remote_ip IS NOT OLD.remote_ip OR NEW.http_version IS NOT OLD.http_version
   OR NEW.request_id IS NOT OLD.request_id OR NEW.retry_after_ms IS NOT OLD.retry_after_ms
   OR NEW.backoff_ms IS NOT OLD.backoff_ms OR NEW.reply_excerpt IS NOT OLD.reply_excerpt
-  OR NEW.may_have_arrived <> OLD.may_have_arrived)
+  OR NEW.may_have_arrived <> OLD.may_have_arrived OR NEW.mirror IS NOT OLD.mirror)
 BEGIN SELECT RAISE(FAIL, 'a closed attempt is history'); END;
 
 CREATE TRIGGER attempt_excerpt BEFORE UPDATE OF reply_excerpt ON attempt WHEN length(NEW.reply_excerpt) > 4096
@@ -1201,7 +1203,8 @@ SELECT
   a.backoff_ms AS backoff_ms,
   a.is_repeatable AS is_repeatable,
   a.may_have_arrived AS may_have_arrived,
-  a.reply_excerpt AS reply_excerpt
+  a.reply_excerpt AS reply_excerpt,
+  a.mirror AS mirror
 FROM attempt a;
 
 CREATE VIEW v_batches AS

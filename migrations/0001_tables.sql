@@ -470,6 +470,8 @@ CREATE TABLE attempt (
   backoff_ms INTEGER,
   reply_excerpt BLOB,
   may_have_arrived INTEGER NOT NULL DEFAULT 0 CHECK (may_have_arrived IN (0, 1)),
+  -- Host and port, where it was sent to a mirror and not to the server of its destination.
+  mirror TEXT,
   CHECK ((outcome = 'open') = (ended_at IS NULL)),
   CHECK (operation <> 'part' OR chunk_id IS NOT NULL),
   CHECK (operation = 'part' OR operation = 'prepare' OR operation = 'probe' OR chunk_id IS NULL),

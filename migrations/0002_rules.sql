@@ -373,7 +373,7 @@ WHEN NEW.id <> OLD.id OR OLD.outcome <> 'open' AND (
   OR NEW.remote_ip IS NOT OLD.remote_ip OR NEW.http_version IS NOT OLD.http_version
   OR NEW.request_id IS NOT OLD.request_id OR NEW.retry_after_ms IS NOT OLD.retry_after_ms
   OR NEW.backoff_ms IS NOT OLD.backoff_ms OR NEW.reply_excerpt IS NOT OLD.reply_excerpt
-  OR NEW.may_have_arrived <> OLD.may_have_arrived)
+  OR NEW.may_have_arrived <> OLD.may_have_arrived OR NEW.mirror IS NOT OLD.mirror)
 BEGIN SELECT RAISE(FAIL, 'a closed attempt is history'); END;
 CREATE TRIGGER attempt_stays BEFORE DELETE ON attempt
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'attempt' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1

@@ -292,7 +292,8 @@ SELECT
   a.backoff_ms AS backoff_ms,
   a.is_repeatable AS is_repeatable,
   a.may_have_arrived AS may_have_arrived,
-  a.reply_excerpt AS reply_excerpt
+  a.reply_excerpt AS reply_excerpt,
+  a.mirror AS mirror
 FROM attempt a;
 
 INSERT INTO view_doc (view, "column", type, unit, text) VALUES
@@ -328,7 +329,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_attempts', 'backoff_ms', 'INTEGER', 'ms', 'The wait that was chosen before the next attempt.'),
   ('v_attempts', 'is_repeatable', 'INTEGER', '0 or 1', 'Sending it again is harmless.'),
   ('v_attempts', 'may_have_arrived', 'INTEGER', '0 or 1', 'It may have reached the server.'),
-  ('v_attempts', 'reply_excerpt', 'BLOB', 'bytes of a text', 'The beginning of the body of the answer, without our secrets; not always UTF-8. NULL when there was none.');
+  ('v_attempts', 'reply_excerpt', 'BLOB', 'bytes of a text', 'The beginning of the body of the answer, without our secrets; not always UTF-8. NULL when there was none.'),
+  ('v_attempts', 'mirror', 'TEXT', '', 'Host and port of the mirror that it was sent to; NULL for the server of its destination.');
 
 CREATE VIEW v_events AS
 SELECT

@@ -19,6 +19,8 @@ struct Answer {
     var range: ByteRange
     /// Every byte is combined with this one by exclusive or.
     var mask: UInt8 = 0
+    /// The byte at this offset of the object is another one; nil for none.
+    var wrongByte: Int64?
   }
 
   /// How the client knows where the body ends.

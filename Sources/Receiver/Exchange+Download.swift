@@ -41,7 +41,8 @@ extension Exchange {
         Answer.Field(
           "Content-Range", effect.contentRange ?? "bytes \(range.offset)-\(range.end - 1)/\(object.size)"))
     }
-    answer.file = Answer.FileBody(descriptor: object.descriptor, range: range, mask: object.mask)
+    answer.file = Answer.FileBody(
+      descriptor: object.descriptor, range: range, mask: object.mask, wrongByte: effect.wrongByte)
     return answer
   }
 

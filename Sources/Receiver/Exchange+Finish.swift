@@ -62,6 +62,7 @@ extension Exchange {
       guard count > 0 else { throw .gone }
       let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
       applyMask(file.mask, to: piece)
+      if let wrong = file.wrongByte, offset..<offset + Int64(count) ~= wrong { piece[Int(wrong - offset)] ^= 0xFF }
       try socket.send(UnsafeRawBufferPointer(piece))
       offset += Int64(count)
       try pacer.note(count)

@@ -115,6 +115,7 @@ struct FaultEffect: Sendable, Equatable {
   var limit: Int64?
   /// The downloads' own faults: another version of the object, and what is wrong with the answer.
   var version: UInt8?
+  var wrongByte: Int64?
   var ignoresRange = false
   var ignoresCondition = false
   var contentRange: String?

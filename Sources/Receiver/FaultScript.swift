@@ -60,6 +60,7 @@ public import TransferModel
 /// Actions for downloads (GET and HEAD):
 ///
 ///     version=N             answers with another version of the object, of the same length: N (1…255) decides which
+///     wrong-byte=N          the byte at offset N of the object is another one, where an answer brings it
 ///     ignore-range          answers 200 with the whole object, whatever range was asked for
 ///     ignore-condition      sends the object whatever If-None-Match and If-Modified-Since say
 ///     content-range=TEXT    sends this as the Content-Range, beside the bytes that were asked for

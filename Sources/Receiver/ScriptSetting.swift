@@ -87,6 +87,7 @@ struct ScriptSetting {
     case "version":
       guard let version = UInt8(value), version > 0 else { throw wrongValue("expected a number from 1 to 255") }
       rule.effect.version = version
+    case "wrong-byte": rule.effect.wrongByte = try number()
     case "ignore-range": rule.effect.ignoresRange = try flag()
     case "ignore-condition": rule.effect.ignoresCondition = try flag()
     case "content-range": rule.effect.contentRange = try text()

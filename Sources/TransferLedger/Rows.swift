@@ -192,6 +192,8 @@ public struct AttemptResult: Sendable {
   public var mayHaveArrived: Bool
   /// What the request read of the file; nil when that is recorded with its chunk.
   public var sent: SentContent.Piece?
+  /// Host and port of the mirror that it was sent to; nil for the server of its destination.
+  public var mirror: String?
 
   public init(outcome: AttemptOutcome, code: ErrorCode? = nil, message: String? = nil) {
     self.outcome = outcome

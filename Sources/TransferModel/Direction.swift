@@ -20,6 +20,8 @@ public struct DownloadSettings: Sendable, Hashable {
   public var isSparse = false
   /// The program, with its arguments, that gives a URL for the key of a file; empty for none. Holds no secret.
   public var urlCommand: [String] = []
+  /// Files get the names that their servers give them, in the folders that they are to go to.
+  public var usesRemoteNames = false
 
   public init(folder: NameBytes, overwrites: Bool = false) {
     (self.folder, self.overwrites) = (folder, overwrites)
@@ -27,7 +29,9 @@ public struct DownloadSettings: Sendable, Hashable {
 }
 
 extension DownloadSettings: Codable {
-  private enum Key: String, CodingKey { case folder, overwrites, segments, keepsTime, isSparse, urlCommand }
+  private enum Key: String, CodingKey {
+    case folder, overwrites, segments, keepsTime, isSparse, urlCommand, remoteNames
+  }
 
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: Key.self)
@@ -37,6 +41,7 @@ extension DownloadSettings: Codable {
     keepsTime = try values.decodeIfPresent(Bool.self, forKey: .keepsTime) ?? true
     isSparse = try values.decodeIfPresent(Bool.self, forKey: .isSparse) ?? false
     urlCommand = try values.decodeIfPresent([String].self, forKey: .urlCommand) ?? []
+    usesRemoteNames = try values.decodeIfPresent(Bool.self, forKey: .remoteNames) ?? false
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -46,6 +51,7 @@ extension DownloadSettings: Codable {
     try values.encodeIfPresent(segments, forKey: .segments)
     if !keepsTime { try values.encode(keepsTime, forKey: .keepsTime) }
     if isSparse { try values.encode(isSparse, forKey: .isSparse) }
+    if usesRemoteNames { try values.encode(usesRemoteNames, forKey: .remoteNames) }
     if !urlCommand.isEmpty { try values.encode(urlCommand, forKey: .urlCommand) }
   }
 }

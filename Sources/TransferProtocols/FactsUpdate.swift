@@ -16,6 +16,8 @@ public struct FactsUpdate: Sendable {
     case noteSession([String: String])
     /// To be remembered with the chunk, which may be stored.
     case doubtChunk([String: String])
+    /// To be remembered with the chunk, which is not stored.
+    case noteChunk([String: String])
     case storeChunk(PartReceipt)
     /// The first bytes of a download came; `plan` where it was not cut before.
     case beginFile(FileBeginning, plan: ChunkLayout?)
@@ -47,15 +49,18 @@ extension TransferFacts {
   ) -> FactsUpdate {
     var update = FactsUpdate()
     if let learned = meaning.learned { self.learned = learned }
-    if let route = meaning.route { self.route = route.remembering(self.route) }
+    if let route = meaning.route {
+      self[routeTo: meaning.mirror] = route.remembering(self[routeTo: meaning.mirror])
+    }
     update.changes += remember(meaning)
     if let doubt = meaning.doubt {
       askAgain()
       update.changes.append(.doubtChunk(doubt))
     }
+    if let notes = meaning.chunkNotes { update.changes.append(.noteChunk(notes)) }
     settle(meaning.outcome, step, abilities, &update)
     acked += update.gained
-    if update.gained > 0 { route.arrived() }
+    if update.gained > 0 { self[routeTo: meaning.mirror].arrived() }
     return update
   }
 

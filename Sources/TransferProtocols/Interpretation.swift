@@ -17,6 +17,12 @@ public struct Interpretation: Sendable {
   public var opened: OpenedSession?
   /// The file is asked for elsewhere from now on: takes the place of what was known before.
   public var route: Route?
+  /// Of a file with mirrors: the one that answered, 0 is the URL of the file.
+  public var mirror = 0
+  /// The bytes that came show that who sent them has others than the file.
+  public var provesWrong = false
+  /// To be remembered with the chunk while it is not stored: takes the place of what was. Beside a failure.
+  public var chunkNotes: [String: String]?
 
   public enum Outcome: Sendable {
     /// `create`, `abort`, `makeParent`, `discover`, `finish` or `save` did its work (404 counts for `abort`).

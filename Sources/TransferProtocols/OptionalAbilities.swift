@@ -43,13 +43,20 @@ public protocol ShortChunks: Sendable {
 /// The bytes of a file come in the bodies of answers: a download.
 public protocol BodiesInAnswers: Sendable {
   /// The answer to ``StepRequest/create`` brings the beginning of the file, which is asked for with it.
-  var beginning: ByteRange { get }
+  func beginning(_ facts: TransferFacts) -> ByteRange
 
   /// What the header of an answer to a `create` or a chunk says about its body, before a byte of it is taken.
   func content(status: Int, _ fields: HTTPFields, of step: StepRequest, _ facts: TransferFacts) -> AnswerContent
 
   /// What the header of an answer that brings content says of the whole file.
   func head(status: Int, _ fields: HTTPFields, wallMs: Int64) -> AnswerHead
+
+  /// Pieces of which all bytes are on the disk when an answer to `step` has brought so many, and which nobody has
+  /// compared. `size` is that of the file, as the answer to a `create` said it.
+  func pieces(in step: StepRequest, bytes: Int64, size: Int64?, _ facts: TransferFacts) -> [Int]
+
+  /// Not all of a chunk comes in order: its digest is to be read from the disk.
+  func isReadAnew(_ step: StepRequest, _ facts: TransferFacts) -> Bool
 
   /// Digests of the whole file that nobody has compared when every chunk is stored: the partial file is read for them
   /// before it gets its name.
@@ -61,6 +68,24 @@ public protocol BodiesInAnswers: Sendable {
 
   /// Milliseconds since 1970 UTC that the local file is given as its time of modification; nil leaves the present time.
   func modificationTimeMs(_ facts: TransferFacts) -> Int64?
+}
+
+/// A file can be asked for at several places: its own URL, which is place 0, and its mirrors.
+public protocol SeveralPlaces: Sendable {
+  /// Where a request goes; `open` are the requests for chunks of the file under way, by place.
+  func place(for step: StepRequest, _ facts: TransferFacts, open: [Int: Int]) -> Int
+
+  /// Host and port of a mirror; nil for place 0.
+  func host(of place: Int, _ facts: TransferFacts) -> String?
+
+  /// What an answer means for a file with mirrors: where another may do better, that one is asked.
+  /// - Parameter facts: as they are seen from the place that answered.
+  func weighed(
+    _ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
+  ) -> Interpretation
+
+  /// What a new session of the file remembers when what came together is not the file; nil when that is final.
+  func renewal(after failure: Failure, _ facts: TransferFacts) -> [String: String]?
 }
 
 /// What the body of an answer is.

@@ -7,6 +7,8 @@ public struct ProtocolInUse: Sendable {
   private let latePlanning: (any LatePlanning)?
   private let interim: (any InterimAnswers)?
   private let partialBodies: (any PartialBodies)?
+  /// nil where a file has one place.
+  public let places: (any SeveralPlaces)?
   private let shortChunks: (any ShortChunks)?
   /// nil for an upload.
   public let bodiesInAnswers: (any BodiesInAnswers)?
@@ -27,6 +29,7 @@ public struct ProtocolInUse: Sendable {
     latePlanning = base as? any LatePlanning
     interim = base as? any InterimAnswers
     partialBodies = base as? any PartialBodies
+    places = base as? any SeveralPlaces
     shortChunks = base as? any ShortChunks
     bodiesInAnswers = base as? any BodiesInAnswers
     ahead = base as? any DigestsAhead
@@ -60,7 +63,14 @@ extension ProtocolInUse {
 
   public func interpret(
     _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
-  ) -> Interpretation { base.interpret(reply, to: step, facts, context) }
+  ) -> Interpretation {
+    weighed(base.interpret(reply, to: step, facts, context), to: step, facts, context)
+  }
+
+  /// What was known without the protocol, for a file that has several places.
+  public func weighed(
+    _ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
+  ) -> Interpretation { places?.weighed(meaning, to: step, facts, context) ?? meaning }
 }
 
 /// What some are able to do.

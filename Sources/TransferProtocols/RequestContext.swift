@@ -18,6 +18,8 @@ public struct RequestContext: Sendable {
   public var holdsPast = false
   /// Of the bytes that the answer to a `create` brought; nil when none came, or not all that its header announced.
   public var receivedDigest: Digest?
+  /// Those of ``BodiesInAnswers/pieces(in:bytes:size:_:)`` that are not what they are to be.
+  public var wrongPieces: [Int] = []
 
   public init(
     wallMs: Int64, credential: Credential?, learned: LearnedFacts, failures: Int = 0,
@@ -69,6 +71,10 @@ public struct LearnedFacts: Sendable, Hashable {
   public var refusesRanges = false
   /// It answered 304 in a way that says nothing: files are asked for without a condition.
   public var misusesConditions = false
+  /// Origins of mirrors that sent other bytes than those of their file: not asked any more.
+  public var mistrusted: Set<String> = []
+  /// Origins of mirrors that could not be reached, or broke off: asked last.
+  public var failing: Set<String> = []
   /// What a ``StepRequest/discover`` learned, in the protocol's own words; nil until one was answered.
   public var discovered: [String: String]?
 

@@ -65,6 +65,10 @@ public struct TransferFacts: Sendable {
   public var learned = LearnedFacts()
   /// Where the file is asked for.
   public var route = Route()
+  /// The same of its mirrors.
+  var mirrorRoutes: [Int: Route] = [:]
+  /// Whose point of view this is (``TransferFacts/seen(from:)``): 0 is the URL of the file.
+  var mirror = 0
   /// Of a download that may replace what stands at its path: the one that wrote it.
   public var past: PastDownload?
   /// What the local file has of the version was taken from it, since the file was claimed (``TransferStep/reuse(_:)``).
@@ -96,7 +100,7 @@ extension TransferFacts {
   public func capabilities(_ chunk: ChunkFacts?) -> [String] {
     let kept = [session?.remoteID].compactMap { $0 } + Array((session?.notes ?? [:]).values)
     let ofChunks = parts.flatMap(\.remote.values) + Array((chunk?.remote ?? [:]).values)
-    return Self.capabilities(among: kept + ofChunks) + route.places
+    return Self.capabilities(among: kept + ofChunks) + route.places + mirrorRoutes.values.flatMap(\.places)
   }
 
   /// The URLs among what is kept with an upload.

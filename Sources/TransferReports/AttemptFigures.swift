@@ -25,5 +25,6 @@ public enum AttemptFigures {
     .duration("backoff_ms") { $0.backoffMs },
     .text("remote_ip", "Server") { $0.remoteIP },
     .text("request_id") { $0.requestID },
+    .text("mirror") { $0.mirror }.label(),
   ]
 }

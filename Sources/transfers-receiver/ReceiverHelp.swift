@@ -34,7 +34,7 @@ enum ReceiverHelp {
       lose-answer  truncate-answer  garbage  wrong-digest
       forget-session  wrong-offset=N  forget-offset  offset-past-end  locked=TIMES  no-104  bad-location=URL  html
       token=TEXT  limit=N
-      version=N  ignore-range  ignore-condition  content-range=TEXT  earlier=N  field=NAME:VALUE  weak-etag
+      version=N  wrong-byte=N  ignore-range  ignore-condition  content-range=TEXT  earlier=N  field=NAME:VALUE  weak-etag
       omit=NAME,...
       no-length  chunked
 

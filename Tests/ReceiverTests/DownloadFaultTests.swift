@@ -31,6 +31,16 @@ import TransferModel
     #expect(receiver.content("a") == sample(1000))
   }
 
+  @Test func oneByteMayBeWrong() throws {
+    let (receiver, etag) = try stored("match GET * : wrong-byte=150")
+    var wrong = sample(1000)
+    wrong[150] ^= 0xFF
+    #expect(receiver.ask("GET", "/a")?.body == wrong)
+    let part = receiver.ask("GET", "/a", fields: [Self.range])
+    #expect(part?.body == Array(wrong[100..<300]) && part?.fields["etag"] == etag)
+    #expect(receiver.ask("GET", "/a", fields: ["Range: bytes=0-149"])?.body == Array(wrong[..<150]))
+  }
+
   @Test func aRangeMayBeIgnored() throws {
     let (receiver, etag) = try stored("match GET * nth=1 : ignore-range")
     let got = receiver.ask("GET", "/a", fields: [Self.range, "If-Range: \(etag)"])

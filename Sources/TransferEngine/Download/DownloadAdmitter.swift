@@ -86,7 +86,10 @@ public struct DownloadAdmitter {
   }
 
   private func download(_ entry: DownloadEntry) -> NewDownload {
-    NewDownload(path: folder.path(of: entry.path), key: entry.url.key, expected: entry.expected)
+    var file = NewDownload(path: folder.path(of: entry.path), key: entry.url.key, expected: entry.expected)
+    // A command gives one URL for a file.
+    if batches[entry.url.origin]?.settings.download?.urlCommand.isEmpty == false { file.expected.mirrors = [] }
+    return file
   }
 
   /// The file is there and has the digest that it is to have. A size proves nothing.

@@ -49,7 +49,8 @@ public struct ListedDownloads {
   }
 
   private func entry(_ found: ManifestEntry) throws(TransferError) -> DownloadEntry {
-    let expected = ExpectedContent(size: found.size, digests: found.digests)
+    var expected = ExpectedContent(size: found.size, digests: found.digests)
+    if let pieces = found.pieces, pieces.count <= Self.mostPieces { expected.pieces = pieces }
     switch found.location {
     case .relative(let path):
       guard let base else {
@@ -60,10 +61,25 @@ public struct ListedDownloads {
       return DownloadEntry(url: try base.appending(path), path: found.path, expected: expected)
     case .urls(let urls):
       let url = try DownloadURL(urls[0].text)
+      expected.mirrors = mirrors(of: url, urls)
       // The name of the URL, because the list gives no other one.
       guard found.path == url.name else { return DownloadEntry(url: url, path: found.path, expected: expected) }
       return try DownloadEntry(url, base: base, expected: expected)
     }
+  }
+
+  /// Digests of more pieces would make the row of the file too long; the digest of the whole has to do then.
+  private static let mostPieces = 65_536
+  private static let mostMirrors = 31
+
+  /// The other URLs of a file, of web servers. Objects of buckets have one place.
+  private func mirrors(of url: DownloadURL, _ urls: [ManifestURL]) -> [String] {
+    guard case .web = url.origin else { return [] }
+    let others = urls.dropFirst().map(\.text).filter { text in
+      guard text != urls[0].text, case .web(_, prefix: "")? = (try? DownloadURL(text))?.origin else { return false }
+      return true
+    }
+    return Array(others.prefix(Self.mostMirrors))
   }
 
   // MARK: - Bags

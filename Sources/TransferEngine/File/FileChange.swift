@@ -16,6 +16,8 @@ enum FileChange: Sendable, Hashable {
   case probeChunk(ChunkID, AttemptID, acked: Int64)
   /// What shows later whether it is there although its answer was lost.
   case doubtChunk(ChunkID, AttemptID, remote: [String: String])
+  /// What of a chunk that came is not what it is to be.
+  case noteChunk(ChunkID, AttemptID, remote: [String: String])
   case disownChunks([Int])
   /// The answer to the first request for a download: its size, how it is cut, and the bytes that came.
   case storeBeginning(AttemptID, FileBeginning, plan: ChunkLayout?)
@@ -34,6 +36,8 @@ enum FileChange: Sendable, Hashable {
   /// A session whose name is ours begins open.
   case beginOwnSession(remoteID: String, notes: [String: String])
   case noteSession([String: String])
+  /// Of a download: what came is of no use, and all of it is asked for again, with what is remembered.
+  case renewSession([String: String])
   /// What is left of it at the server is to be ended there.
   case giveUpSession
   case endSession(SessionState)
@@ -62,10 +66,10 @@ enum FileChange: Sendable, Hashable {
     switch self {
     case .complete, .requeue, .fail, .unknown, .supersede, .endListing: true
     case .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk, .prepareChunk,
-      .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks, .confirmChunks,
+      .probeChunk, .doubtChunk, .noteChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks, .confirmChunks,
       .resetChunks, .recut,
       .openSession, .askAbout,
-      .beginOwnSession, .noteSession, .admitListed,
+      .beginOwnSession, .noteSession, .renewSession, .admitListed,
       .giveUpSession, .endSession, .startFinishing, .notePartialFile, .reuseChunks, .notePlaced, .resumeSending,
       .sight:
       false
@@ -83,7 +87,7 @@ extension FileChange {
   /// What the server acknowledged of the file is of no use any more.
   var throwsAway: Bool {
     switch self {
-    case .resetChunks, .supersede: true
+    case .resetChunks, .renewSession, .supersede: true
     default: false
     }
   }

@@ -39,6 +39,7 @@ extension FileMachine {
       return [.openSession(remoteID: session.remoteID, expiresAtMs: session.expiresAtMs, notes: notes)]
     case .noteSession(let notes): return [.noteSession(notes)]
     case .doubtChunk(let remote): return job.chunk.map { [.doubtChunk($0, job.attempt, remote: remote)] } ?? []
+    case .noteChunk(let remote): return job.chunk.map { [.noteChunk($0, job.attempt, remote: remote)] } ?? []
     case .storeChunk(let part): return stored(job, part)
     case .beginFile(let beginning, let plan): return [.storeBeginning(job.attempt, beginning, plan: plan)]
     case .list(let page): return listed(job, page)

@@ -9,7 +9,7 @@ extension FileMachine {
   mutating func failed(
     _ job: JobStep, _ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision
   ) -> [FileChange] {
-    if failure.code == .sourceChanged { return sourceChanged(job, failure, retry) }
+    if failure.code == .sourceChanged, remedy != .elsewhere { return sourceChanged(job, failure, retry) }
     switch remedy {
     case .retry: return retried(job, failure, retry)
     case .probe: return retried(job, failure, retry)
@@ -34,7 +34,7 @@ extension FileMachine {
 
   /// What ``failed(_:_:_:_:)`` will make of the failure, as the outcome of the attempt row.
   static func outcome(_ failure: Failure, _ remedy: Remedy, _ retry: RetryDecision) -> AttemptOutcome {
-    if failure.code == .sourceChanged { return .fatal }
+    if failure.code == .sourceChanged, remedy != .elsewhere { return .fatal }
     // Nothing went wrong; the request goes on elsewhere, or never began.
     if remedy == .elsewhere && failure.code == .httpRedirect || failure.code == .authNeedsURL { return .interrupted }
     switch remedy {

@@ -5,9 +5,12 @@ import TransferProtocols
 /// What came of the work on the local file of a download, which no request is part of.
 extension FileMachine {
   /// It stands under its name, as `Placing` says, or cannot. Returns the changes that go with it.
-  /// - Parameter retryMs: when it may be tried again, in milliseconds since 1970 UTC, if it has to be fetched anew.
+  /// - Parameters:
+  ///   - retryMs: when it may be tried again, in milliseconds since 1970 UTC, if it has to be fetched anew.
+  ///   - renewal: what its next session remembers, where other places may have the right content.
   mutating func placed(
-    _ result: Result<SourceIdentity?, Failure>, _ proof: FileProof, retryMs: Int64
+    _ result: Result<SourceIdentity?, Failure>, _ proof: FileProof, retryMs: Int64,
+    renewal: [String: String]? = nil
   ) -> [FileChange] {
     endLocalWork()
     switch result {
@@ -15,9 +18,16 @@ extension FileMachine {
       release()
       return (identity.map { [.notePlaced($0)] } ?? []) + [.complete(receipt(proof))]
     case .failure(let failure):
+      if let renewal { return renewed(renewal, failure) }
       failedLocally(failure, retryMs: retryMs)
       return []
     }
+  }
+
+  /// What came is not the file: all of it is asked for again elsewhere.
+  mutating func renewed(_ notes: [String: String], _ failure: Failure) -> [FileChange] {
+    end(.requeue(notBeforeMs: nil, failure.code, isFailure: false))
+    return (isFinishing ? [.resumeSending] : []) + [.renewSession(notes)]
   }
 
   /// What it still has of the version that its server has. When that is all of it, it is done, and stays as it is.

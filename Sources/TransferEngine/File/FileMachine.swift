@@ -144,7 +144,11 @@ struct FileMachine: Sendable {
       unit.begin = .placing(proof)
       phase = phase.held(.placing)
     case .fail(let failure):
-      end(.fail(failure, keepsSession: false))
+      if let renewal = proto.places?.renewal(after: failure, facts), openCount == 0 {
+        unit.changes += renewed(renewal, failure)
+      } else {
+        end(.fail(failure, keepsSession: false))
+      }
       if openCount == 0 { continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs) }
     }
   }

@@ -71,6 +71,8 @@ extension FileUnit {
     case .alignChunks(let attempt, let offset): try tx.alignChunks(file, run, by: attempt, offset: offset)
     case .doubtChunk(let chunk, let attempt, let remote):
       try require(tx.doubtChunk(chunk, attempt, remote: remote), "doubt chunk")
+    case .noteChunk(let chunk, let attempt, let remote):
+      try require(tx.noteChunk(chunk, attempt, remote: remote), "note chunk")
     case .storeBeginning(let attempt, let beginning, let plan):
       if let plan {
         try require(tx.learnSize(file, run, plan.size), "learn the size")
@@ -101,6 +103,11 @@ extension FileUnit {
     case .noteSession(let notes):
       guard let session = session ?? begun.session?.id else { preconditionFailure("notes without a session") }
       try require(tx.noteSession(session, run, notes), "note session")
+    case .renewSession(let notes):
+      if let session { try require(tx.endSession(session, .gone), "end session") }
+      _ = try tx.resetChunks(file, run)
+      let renewed = try tx.intendSession(file, run)
+      try require(tx.noteSession(renewed, run, notes), "note session")
     case .giveUpSession: try tx.giveUpSession(file, run)
     case .endSession(let state):
       guard let session = session ?? begun.session?.id else { return }

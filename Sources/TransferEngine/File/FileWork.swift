@@ -59,7 +59,7 @@ extension FileWork {
   /// What the answer to a control step brings of the file; nil for nothing.
   func beginning(_ step: StepRequest) -> ByteRange? {
     guard target != nil, step == .create else { return nil }
-    return destination.resolved.transferProtocol.bodiesInAnswers?.beginning
+    return destination.resolved.transferProtocol.bodiesInAnswers?.beginning(machine.facts)
   }
 }
 

@@ -108,7 +108,10 @@ final class FilesInWork {
   /// The local file of a download stands under its name, or cannot.
   func placed(_ file: FileID, _ proof: FileProof, _ result: Result<SourceIdentity?, Failure>) {
     guard let work = all[file], work.refusal == nil else { return }
-    let changes = work.machine.placed(result, proof, retryMs: retryMs(work))
+    let places = work.destination.resolved.transferProtocol.places
+    var renewal: [String: String]?
+    if case .failure(let failure) = result { renewal = places?.renewal(after: failure, work.machine.facts) }
+    let changes = work.machine.placed(result, proof, retryMs: retryMs(work), renewal: renewal)
     advance(file, changes: changes)
   }
 

@@ -58,12 +58,13 @@ final class LocalFiles {
   private func prepare(
     _ target: Target, _ range: ByteRange, _ job: Job, _ work: FileWork, _ receiving: any BodiesInAnswers
   ) {
-    let (facts, step) = (work.machine.facts, job.step.step)
+    let (facts, step) = (job.facts(work), job.step.step)
     let chunk = step.chunk?.range ?? range
     let order = TargetOrder(
       target: target, holdsBytes: facts.acked > 0, size: step.chunk == nil ? nil : facts.layout.size, range: range,
       stored: ByteRange(offset: chunk.offset, length: range.offset - chunk.offset), endsChunk: range.end == chunk.end,
-      hasPast: step == .create && facts.past != nil, algorithm: job.destination.resolved.transferProtocol.sentDigest,
+      hasPast: step == .create && facts.past != nil && job.place == 0,
+      algorithm: job.destination.resolved.transferProtocol.sentDigest,
       content: { status, fields in receiving.content(status: status, fields, of: step, facts) },
       credentials: job.destination.resolved.credentials, stop: readStop)
     let (id, mailbox, pool) = (job.id, mailbox, pool)

@@ -4,7 +4,10 @@ import TransferProtocols
 extension HostGate.Outcome {
   /// What a reply, which means `meaning`, says about its host.
   init(_ reply: TransferReply, _ meaning: Interpretation) {
-    if reply.bodyFailure != nil {
+    if case .failed(let failure, .elsewhere) = meaning.outcome, failure.code != .httpRedirect {
+      // The file goes on at another place: those that need this one find out for themselves.
+      self = .interrupted
+    } else if reply.bodyFailure != nil {
       self = .interrupted
     } else if !reply.isAnswered && !reply.requestMayHaveArrived {
       self = .noConnection

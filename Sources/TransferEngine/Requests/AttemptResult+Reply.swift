@@ -51,7 +51,8 @@ extension AttemptResult {
       bytesTransferred = 0
       return
     }
-    bytesAcked = max(0, acked)
+    // What came before counts with the last piece that was missing.
+    bytesAcked = max(0, min(acked, bytesTransferred))
     if step.isFound { (bytesAcked, message) = (0, "not sent: the server's list of parts has it") }
     if case .offset = meaning.outcome { bytesAcked = min(bytesAcked, bytesTransferred) }
     // The server took less than it was given, or gave less than was asked for: what is left comes again.

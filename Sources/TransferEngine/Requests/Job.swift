@@ -14,6 +14,8 @@ final class Job {
   var step: JobStep
   let range: ByteRange?
   let destination: BatchDestination
+  /// Which of the places of its file it goes to (``SeveralPlaces``).
+  let place: Int
   var phase = Phase.preparing
   var prepared: Prepared?
   /// When it went to the transport, by the boot clock.
@@ -36,7 +38,8 @@ final class Job {
     case answered
   }
 
-  init(_ id: ID, file: FileID, step: JobStep, range: ByteRange?, destination: BatchDestination) {
+  init(_ id: ID, file: FileID, step: JobStep, range: ByteRange?, destination: BatchDestination, place: Int = 0) {
+    self.place = place
     self.id = id
     self.file = file
     self.step = step
@@ -68,6 +71,14 @@ extension Job {
   /// What its request read of the file.
   var sentPiece: SentContent.Piece? {
     range.flatMap { range in prepared?.body.flatMap { $0.sentPiece(of: range) } }
+  }
+
+  /// What is known of its file, as it is seen from where it goes.
+  func facts(_ work: FileWork) -> TransferFacts { work.machine.facts.seen(from: place) }
+
+  /// The mirror that it goes to; nil for the server of its destination.
+  func mirror(_ work: FileWork) -> String? {
+    place == 0 ? nil : destination.resolved.transferProtocol.places?.host(of: place, work.machine.facts)
   }
 
   /// What a protocol needs to know to make its request and to read the answer.

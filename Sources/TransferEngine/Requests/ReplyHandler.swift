@@ -143,7 +143,7 @@ final class ReplyHandler {
 
   /// What is needed to read the answer, whoever does it.
   private func reading(_ job: Job, _ work: FileWork, _ reply: TransferReply) -> ReplyReading {
-    let (facts, chunk) = (work.machine.facts, job.step.step.chunk)
+    let (facts, chunk) = (job.facts(work), job.step.step.chunk)
     let mask = SecretMask(
       job.prepared?.credential, [job.learnedWhenSent, job.destination.learned].compactMap { $0 },
       capabilities: facts.capabilities(chunk))

@@ -38,6 +38,11 @@ struct ReplyReading: Sendable {
   private mutating func settle() {
     guard let region, meaning == nil else { return }
     if let failure = region.settle() { meaning = .failed(failure, .permanent) }
+    do throws(Failure) {
+      if try comparePieces(in: region) { return }
+    } catch {
+      meaning = .failed(error, .permanent)
+    }
     guard let digest = region.digest() else { return }
     if case .chunk(var chunk) = step {
       chunk.digests[digest.algorithm] = digest
@@ -45,6 +50,30 @@ struct ReplyReading: Sendable {
     } else {
       context.receivedDigest = digest
     }
+  }
+
+  /// Reads the pieces that are on the disk whole now.
+  /// - Returns: whether the digest of the chunk was read there, too.
+  private mutating func comparePieces(in region: TargetRegion) throws(Failure) -> Bool {
+    guard let receiving = transferProtocol.bodiesInAnswers, let pieces = facts.file.expected.pieces,
+      let file = region.file, region.taken > 0
+    else { return false }
+    let told =
+      step.chunk != nil
+      ? facts.layout.size
+      : receiving.head(
+        status: reply.status, reply.fields, wallMs: context.wallMs
+      ).size ?? region.taken
+    for piece in receiving.pieces(in: step, bytes: region.taken, size: told, facts) {
+      let range = pieces.range(piece, of: told)
+      let found = try file.digests(of: range, [pieces.algorithm], .never)[pieces.algorithm]
+      if found != pieces[piece] { context.wrongPieces.append(piece) }
+    }
+    guard case .chunk(var chunk) = step, receiving.isReadAnew(step, facts) else { return false }
+    let algorithm = transferProtocol.sentDigest
+    chunk.digests[algorithm] = try file.digests(of: chunk.range, [algorithm], .never)[algorithm]
+    step = .chunk(chunk)
+    return true
   }
 
   private func readSettled() -> Result {
@@ -61,7 +90,7 @@ struct ReplyReading: Sendable {
   }
 
   private func interpreted(_ reply: TransferReply) -> Interpretation {
-    if let meaning { return meaning }
+    if let meaning { return transferProtocol.weighed(meaning, to: step, facts, context) }
     var interpreted = reply
     if isBodyIncomplete { interpreted.isBodyIncomplete = true }
     // Not what was sent again.

@@ -47,6 +47,7 @@ final class RequestOutcomes {
     var retry = decide(job, meaning, loss, identityNow, work.machine)
     if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
     var result = AttemptResult(meaning, reply, retry, wallMs: engine.wallMs)
+    result.mirror = job.mirror(work)
     noteFailure(job, meaning, result.outcome, retry, work)
     let before = work.machine.bytesStored
     let changes = work.machine.concluded(job.step, meaning, retry)
@@ -68,6 +69,7 @@ final class RequestOutcomes {
     if work.refusal != nil { return drop(id) }
     let mayHaveArrived = reply?.requestMayHaveArrived ?? false
     var result = AttemptResult(outcome: .interrupted, code: .engineInterrupted, message: nil)
+    result.mirror = job.mirror(work)
     if let reply {
       result.fill(from: reply)
       result.sent = job.sentPiece

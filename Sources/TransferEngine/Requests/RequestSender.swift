@@ -180,9 +180,10 @@ final class RequestSender {
   private func request(_ job: Job, _ work: FileWork) throws(Failure) -> TransferRequest {
     let destination = job.destination
     let proto = destination.resolved.transferProtocol
-    (job.learnedWhenSent, job.routeWhenSent) = (destination.learned, work.machine.facts.route)
+    let facts = job.facts(work)
+    (job.learnedWhenSent, job.routeWhenSent) = (destination.learned, facts.route)
     let context = job.context(work, civilMs: engine.civilMs)
-    var request = try proto.request(job.requestStep, work.machine.facts, context)
+    var request = try proto.request(job.requestStep, facts, context)
     if let body = job.prepared?.body { request.body = body.requestBody(in: request.envelope) }
     request.sink = job.prepared?.region
     job.prefixLength = request.envelope?.prefix.count ?? 0

@@ -22,11 +22,25 @@ final class Requests {
   /// A request of the file is durable.
   func begin(_ step: JobStep, of work: FileWork, range: ByteRange?, beside: Job.ID?) -> Job {
     let id = numbers.next()
-    let job = Job(id, file: work.machine.claimed.id, step: step, range: range, destination: work.destination)
+    let job = Job(
+      id, file: work.machine.claimed.id, step: step, range: range, destination: work.destination,
+      place: place(of: step, work))
     job.beside = beside
     all[id] = job
     work.jobs.insert(id)
     return job
+  }
+
+  /// Where the request goes, of a file with mirrors.
+  private func place(of step: JobStep, _ work: FileWork) -> Int {
+    let facts = work.machine.facts
+    guard !facts.file.expected.mirrors.isEmpty, let places = work.destination.resolved.transferProtocol.places else {
+      return 0
+    }
+    let open = work.jobs.compactMap { all[$0] }.filter { $0.step.step.chunk != nil }.map { ($0.place, 1) }
+    var asked = facts
+    asked.learned = work.destination.learned
+    return places.place(for: step.step, asked, open: Dictionary(open, uniquingKeysWith: +))
   }
 
   /// The request is over, and its attempt ends with the next unit of the file; nil when it is not known.

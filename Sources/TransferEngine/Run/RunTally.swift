@@ -60,7 +60,8 @@ final class RunTally {
     case .requeue, .storeChunk, .findChunk, .retryChunk, .returnChunk, .failChunk, .chunkUnknown, .advanceChunk,
       .prepareChunk, .probeChunk, .doubtChunk, .disownChunks, .storeBeginning, .adoptChunks, .alignChunks,
       .confirmChunks, .resetChunks,
-      .recut, .openSession, .askAbout, .beginOwnSession, .noteSession, .giveUpSession, .endSession, .startFinishing,
+      .recut, .openSession, .askAbout, .beginOwnSession, .noteSession, .renewSession, .noteChunk, .giveUpSession,
+      .endSession, .startFinishing,
       .notePartialFile, .reuseChunks, .notePlaced, .resumeSending, .sight, .admitListed, .endListing:
       break
     }

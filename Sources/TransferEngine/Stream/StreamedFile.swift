@@ -38,7 +38,7 @@ public final class StreamedFile: @unchecked Sendable {
     retries = StreamRetries(policy)
     chunkDigest = RunningDigest(resolved.transferProtocol.sentDigest)
     var file = FileFacts(uid: UID.make(wallMs: clock.wallMs), key: key, size: 0, mtimeMs: 0)
-    file.expected = expected
+    file.expected = expected.ofOnePlace
     facts = Self.facts(file, clock)
   }
 
@@ -55,7 +55,7 @@ public final class StreamedFile: @unchecked Sendable {
       facts.wallMs = clock.civilMs
       if facts.isAllStored { facts.parts = receipts }
       switch resolved.transferProtocol.nextStep(facts) {
-      case .control(.create): try perform(.create, receiving.beginning)
+      case .control(.create): try perform(.create, receiving.beginning(facts))
       // Brings no content.
       case .control(let step): try perform(step, ByteRange(offset: written, length: 0))
       case .chunks:

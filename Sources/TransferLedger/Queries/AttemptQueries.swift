@@ -7,7 +7,7 @@ extension LedgerReader {
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
         a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
-        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, a.mirror
       FROM v_attempts a JOIN file f ON f.id = a.file_id
       WHERE a.id > ?1
         AND {attempts}
@@ -22,7 +22,7 @@ extension LedgerReader {
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
         a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
-        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, a.mirror
       FROM json_each(?1) n CROSS JOIN v_attempts a ON a.id = n.value ORDER BY n.key
       """, .text(try jsonText(ids)), row: Self.attempt)
   }
@@ -32,7 +32,7 @@ extension LedgerReader {
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
         a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
-        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, a.mirror
       FROM v_attempts a WHERE a.id = ?1
       """, .id(id), row: Self.attempt)
   }
@@ -50,7 +50,7 @@ extension LedgerReader {
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
         a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
-        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, a.mirror
       FROM v_attempts a WHERE a.id IN (
         SELECT id FROM attempt WHERE file_id = ?1 AND (?2 IS NULL OR chunk_id = ?2) ORDER BY +id DESC LIMIT ?3)
       ORDER BY a.id
@@ -64,6 +64,7 @@ extension LedgerReader {
       errorCode: row.textOrNil(10), message: row.textOrNil(11), httpStatus: row.int64OrNil(12),
       curlCode: row.int64OrNil(13), bytesTransferred: row.int64(14), bytesAcked: row.int64(15),
       connectMs: row.int64OrNil(16), firstByteMs: row.int64OrNil(17), totalMs: row.int64OrNil(18),
-      remoteIP: row.textOrNil(19), requestID: row.textOrNil(20), backoffMs: row.int64OrNil(21))
+      remoteIP: row.textOrNil(19), requestID: row.textOrNil(20), backoffMs: row.int64OrNil(21),
+      mirror: row.textOrNil(22))
   }
 }

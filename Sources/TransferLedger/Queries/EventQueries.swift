@@ -47,7 +47,7 @@ extension LedgerReader {
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
         a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
-        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, f.batch_id, f.path, f.state
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, a.mirror, f.batch_id, f.path, f.state
       FROM v_attempts a JOIN file f ON f.id = a.file_id
       WHERE a.id > ?1 AND a.outcome <> 'open' AND (?3 IS NULL OR +a.id IN (SELECT value FROM json_each(?3)))
         AND {attempts} ORDER BY a.id LIMIT ?2
@@ -61,20 +61,20 @@ extension LedgerReader {
       """
       SELECT a.id, a.uid, a.file_id, a.chunk_id, a.run_id, a.operation, a.n, a.started_at, a.ended_at, a.outcome,
         a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
-        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, f.batch_id, f.path, f.state,
+        a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, a.mirror, f.batch_id, f.path, f.state,
         f.uid, f.is_download IS NOT NULL, a.http_version, r.host, r.version
       FROM v_attempts a JOIN file f ON f.id = a.file_id JOIN engine_run r ON r.id = a.run_id
       WHERE a.id > ?1 AND a.outcome <> 'open' AND {attempts} ORDER BY a.id LIMIT ?2
       """, filter, .integer(after), .int(limit)
     ) { row in
       SpanRow(
-        Self.followed(row), file: row.uid(25), isDownload: row.flag(26), host: hosts[row.int64(22)] ?? "",
-        httpVersion: row.textOrNil(27), machine: row.text(28), version: row.text(29))
+        Self.followed(row), file: row.uid(26), isDownload: row.flag(27), host: hosts[row.int64(23)] ?? "",
+        httpVersion: row.textOrNil(28), machine: row.text(29), version: row.text(30))
     }
   }
 
   private static func followed(_ row: SQLRow) -> FollowedAttempt {
-    FollowedAttempt(attempt: attempt(row), batch: row.id(22), path: row.name(23), fileState: row.text(24))
+    FollowedAttempt(attempt: attempt(row), batch: row.id(23), path: row.name(24), fileState: row.text(25))
   }
 
   /// The numbers of the newest event and attempt; 0 where there is none.

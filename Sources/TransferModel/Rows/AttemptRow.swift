@@ -23,12 +23,15 @@ public struct AttemptRow: Sendable, Hashable {
   public var remoteIP: String?
   public var requestID: String?
   public var backoffMs: Int64?
+  /// Host and port of the mirror that it was sent to; nil for the server of its destination.
+  public var mirror: String?
 
   package init(
     id: AttemptID, uid: String, file: FileID, chunk: ChunkID?, run: RunID, operation: String, n: Int64,
     startedMs: Int64, endedMs: Int64?, outcome: String, errorCode: String?, message: String?, httpStatus: Int64?,
     curlCode: Int64?, bytesTransferred: Int64, bytesAcked: Int64, connectMs: Int64?, firstByteMs: Int64?,
-    totalMs: Int64?, remoteIP: String?, requestID: String?, backoffMs: Int64?
+    totalMs: Int64?, remoteIP: String?, requestID: String?, backoffMs: Int64?,
+    mirror: String? = nil
   ) {
     self.id = id
     self.uid = uid
@@ -52,6 +55,7 @@ public struct AttemptRow: Sendable, Hashable {
     self.remoteIP = remoteIP
     self.requestID = requestID
     self.backoffMs = backoffMs
+    self.mirror = mirror
   }
 }
 

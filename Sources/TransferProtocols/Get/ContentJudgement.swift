@@ -16,7 +16,9 @@ struct ContentJudgement {
   /// Cheap ones first: the file is read once for them, and one of the server's will do.
   private static let preference: [DigestAlgorithm] = [.crc32c, .crc64nvme, .crc32, .sha256, .md5, .sha1, .quickxor]
 
+  /// What one of several servers says counts less than what ties them together.
   private var told: Digest? {
+    if expected.isTied { return nil }
     for algorithm in Self.preference {
       if let digest = version.digests.first(where: { $0.algorithm == algorithm }) { return digest }
     }
@@ -44,7 +46,8 @@ struct ContentJudgement {
     let digest = expected.strongestDigest ?? told
     let isSizeSure = !version.isEndUncertain || expected.size != nil
     return FileProof(
-      confirmation: digest != nil ? .digest : isSizeSure ? .size : .none, digest: digest ?? found,
+      confirmation: digest != nil || expected.pieces != nil ? .digest : isSizeSure ? .size : .none,
+      digest: digest ?? found,
       remoteDigest: version.digests.first { $0.algorithm == digest?.algorithm }, etag: version.etag ?? "",
       versionID: version.versionID ?? "")
   }

@@ -51,13 +51,13 @@ extension GetProtocol {
     // A coding is of the whole; nobody can tell what parts of it are.
     version.acceptsRanges =
       source.sendsWhatIsStored || reply.fields[.contentEncoding].map { $0.lowercased() == "identity" } ?? true
-    if facts.isPlanned, facts.layout.count > 1, !version.hasRanges {
+    if facts.isPlanned, facts.layout.count > 1, !version.hasRanges(facts.file.expected) {
       let text = "the server has no strong validator of the file any more: it is fetched anew, in one body"
       return .failed(Failure(.sourceChanged, text), .permanent)
     }
     let broken = Self.brokenOff(reply, of: range.length)
     if let broken, reply.bytesReceived == 0 { return .failed(broken, .retry(isThrottled: false)) }
-    let isOfUse = version.hasRanges || reply.bytesReceived == size
+    let isOfUse = version.hasRanges(facts.file.expected) || reply.bytesReceived == size
     return begun(version, received: isOfUse ? reply.bytesReceived : 0, facts, context)
   }
 
@@ -95,7 +95,18 @@ extension GetProtocol {
     _ version: RemoteVersion, received: Int64, _ facts: TransferFacts, _ context: RequestContext
   ) -> Interpretation {
     if let unexpected = Self.unexpected(version, facts.file.expected) { return unexpected }
-    let layout = facts.isPlanned ? facts.layout : layout(of: version)
+    let pieces = facts.file.expected.pieces
+    if let pieces, let wrong = context.wrongPieces.first {
+      var meaning = Interpretation.failed(
+        Self.wrongPiece(wrong, pieces, version.size), .retry(isThrottled: false))
+      meaning.provesWrong = true
+      return meaning
+    }
+    // What is no whole piece cannot be compared, and its rest may come from elsewhere.
+    let received =
+      pieces.map { min(received == version.size ? received : received / $0.length * $0.length, received) }
+      ?? received
+    let layout = facts.isPlanned ? facts.layout : layout(of: version, facts.file.expected)
     let first = layout.range(0).length
     var part: PartReceipt?
     if received == first {
@@ -148,9 +159,10 @@ extension GetProtocol {
   ) -> Interpretation {
     guard reply.status == (chunk.isPart(of: facts) ? 206 : 200) else { return refused(reply, facts, context) }
     let through = chunk.body.offset + reply.bytesReceived
-    guard through == chunk.range.end, reply.answerFailure == nil else {
+    guard through == chunk.body.end, reply.answerFailure == nil else {
       return brokenOff(reply, chunk, through, facts)
     }
+    if let meaning = judged(chunk, wrong: context.wrongPieces, facts) { return meaning }
     let digest = chunk.digests[sentDigest]
     return .stored(
       PartReceipt(
@@ -162,7 +174,10 @@ extension GetProtocol {
   private func brokenOff(
     _ reply: TransferReply, _ chunk: ChunkFacts, _ through: Int64, _ facts: TransferFacts
   ) -> Interpretation {
-    if reply.bytesReceived > 0, through < chunk.range.end, RemoteVersion(facts.session)?.hasRanges == true {
+    if reply.bytesReceived > 0, through < chunk.range.end, through > chunk.rest.offset,
+      MissingPieces(chunk, facts) == nil,
+      RemoteVersion(facts.session)?.hasRanges(facts.file.expected) == true
+    {
       return .advanced(acked: through - chunk.range.offset)
     }
     let failure = Self.brokenOff(reply, of: chunk.body.length)

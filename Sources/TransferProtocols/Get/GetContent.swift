@@ -39,7 +39,7 @@ extension GetProtocol: BodiesInAnswers {
   private func beginning(_ status: Int, _ fields: HTTPFields, _ facts: TransferFacts) -> AnswerContent {
     let range = ContentRange(fields[.contentRange])
     let size = status == 200 ? Self.length(fields) : range?.size
-    if !source.sendsWhatIsStored, facts.file.expected.isEmpty, kind(of: facts).refusesPage(fields) {
+    if !source.sendsWhatIsStored, !facts.file.expected.saysContent, kind(of: facts).refusesPage(fields) {
       let text =
         "the server sent a web page (\(printable(fields[.contentType] ?? ""))), and the name is not that of one"
       return .refused(.failed(Failure(.protoBadReply, text), .permanent))
@@ -54,7 +54,7 @@ extension GetProtocol: BodiesInAnswers {
     }
     if facts.isPlanned, let change = change(status, size, facts) { return .refused(change) }
     guard status == 206 else { return .bytes(from: 0, to: size) }
-    guard let sent = range?.range, size != nil, sent.offset == 0, sent.end <= beginning.end else {
+    guard let sent = range?.range, size != nil, sent.offset == 0, sent.end <= beginning(facts).end else {
       return .refused(withoutRanges("the server sent another range than the one that was asked for", facts.learned))
     }
     if let wrong = Self.wrongLength(fields, sent) { return .refused(withoutRanges(wrong, facts.learned)) }

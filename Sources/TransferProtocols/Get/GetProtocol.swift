@@ -45,13 +45,16 @@ public struct GetProtocol: TransferProtocol, Sendable {
       guard facts.session != nil else { return .openSession(remoteID: "listing", notes: [:]) }
       return .control(.probe(marker: nil))
     }
-    guard let version = RemoteVersion(facts.session) else { return .control(.create) }
+    guard let version = RemoteVersion(facts.session) else {
+      return exhausted(facts).map { .fail($0) } ?? .control(.create)
+    }
+    if !facts.isAllStored, let failure = exhausted(facts) { return .fail(failure) }
     guard facts.isAllStored else {
       guard !facts.isReused, let past = PastVersion(facts), past.isSame(as: version) else { return .chunks }
       return .reuse(past.download.proof)
     }
     // Of what came in more than one range.
-    if source.tellsDigestsLate, facts.layout.size > beginning.length, version.lacksDigest,
+    if source.tellsDigestsLate, facts.layout.size > beginning(facts).length, version.lacksDigest,
       !facts.untold.contains(.probe)
     {
       return .control(.probe(marker: nil))
@@ -62,10 +65,12 @@ public struct GetProtocol: TransferProtocol, Sendable {
   }
 
   /// How a file of this version is cut.
-  func layout(of version: RemoteVersion) -> ChunkLayout {
-    guard version.hasRanges else { return ChunkLayout(whole: version.size) }
-    let least = version.size / Self.mostChunks + 1
-    return ChunkLayout(size: version.size, chunkSize: max(chunkSize ?? chosenChunk(version.size), least))
+  func layout(of version: RemoteVersion, _ expected: ExpectedContent) -> ChunkLayout {
+    guard version.hasRanges(expected) else { return ChunkLayout(whole: version.size) }
+    let (least, wanted) = (version.size / Self.mostChunks + 1, chunkSize ?? chosenChunk(version.size))
+    let length = wanted >= least ? wanted : least + (expected.pieces?.length ?? 1) - 1
+    return ChunkLayout(
+      size: version.size, chunkSize: Self.aligned(length, to: expected.pieces, of: version.size))
   }
 
   /// Shorter where a person wants more ranges at a time than the usual ones would be.
@@ -75,8 +80,12 @@ public struct GetProtocol: TransferProtocol, Sendable {
     return min(Self.usualChunk, max(Self.longestBeginning, share))
   }
 
-  public var beginning: ByteRange {
-    ByteRange(offset: 0, length: min(chunkSize ?? Self.longestBeginning, Self.longestBeginning))
+  public func beginning(_ facts: TransferFacts) -> ByteRange {
+    let length = min(chunkSize ?? Self.longestBeginning, Self.longestBeginning)
+    // Whole pieces, where they are not long.
+    guard let pieces = facts.file.expected.pieces, pieces.length <= Self.usualChunk, let size = facts.file.expected.size
+    else { return ByteRange(offset: 0, length: length) }
+    return ByteRange(offset: 0, length: Self.aligned(length, to: pieces, of: size))
   }
 }
 
@@ -84,7 +93,7 @@ extension GetProtocol: LatePlanning {
   public var plansLate: Bool { true }
 
   public func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout {
-    layout(of: RemoteVersion(facts.session) ?? RemoteVersion(size: facts.file.size))
+    layout(of: RemoteVersion(facts.session) ?? RemoteVersion(size: facts.file.size), facts.file.expected)
   }
 }
 

@@ -52,7 +52,10 @@ extension WebSource {
   /// What it means that a place refuses that redirects led to, or that a command named, as signed URLs do when they
   /// have expired: the way begins anew, once at once; where it refuses us again, after a wait. nil for another answer.
   func refusedElsewhere(_ reply: TransferReply, _ facts: TransferFacts, _ context: RequestContext) -> Interpretation? {
-    guard let sent = context.routeWhenSent, sent.place != nil, [400, 401, 403, 404, 410].contains(reply.status) else {
+    // A mirror that refuses itself is passed over.
+    guard let sent = context.routeWhenSent, sent.place != nil, facts.mirror == 0 || sent.url != nil,
+      [400, 401, 403, 404, 410].contains(reply.status)
+    else {
       return nil
     }
     // 401 says nothing about our credentials, which were not sent.

@@ -17,9 +17,12 @@ extension GetProtocol {
     _ step: StepRequest, _ facts: TransferFacts, _ learned: LearnedFacts
   ) throws(Failure) -> GetPart {
     switch step {
-    case .create: return .beginning(learned.refusesRanges || facts.file.expected.size == 0 ? nil : beginning)
+    case .create: return .beginning(learned.refusesRanges || facts.file.expected.size == 0 ? nil : beginning(facts))
     case .chunk(let chunk):
-      return chunk.isPart(of: facts) ? .range(chunk.body, validator: try validator(facts)) : .whole
+      guard chunk.isPart(of: facts) else { return .whole }
+      // Where digests tie the ranges together, also without one.
+      let validator = facts.file.expected.isTied ? RemoteVersion(facts.session)?.validator : try validator(facts)
+      return .range(chunk.body, validator: validator)
     case .probe: return .description(validator: try validator(facts))
     case .prepareChunk, .probeChunk, .discover, .finish, .save, .verify, .abort, .makeParent:
       throw Failure(.engineBug, "\(name) has no request for \(step.operation)")

@@ -49,8 +49,8 @@ extension GetSource {
 enum GetPart {
   /// The first request: the beginning of whatever version there is, or all of it.
   case beginning(ByteRange?)
-  /// A range of the version that has this validator.
-  case range(ByteRange, validator: String)
+  /// A range of the version that has this validator; of any where it is nil.
+  case range(ByteRange, validator: String?)
   case whole
   /// What is known of the version with this validator, without content.
   case description(validator: String)

@@ -10,7 +10,10 @@ struct PastVersion {
   /// nil where no bytes of it could be of use: nothing was fetched before, something else is expected of the file now,
   /// or it was cut in another way.
   init?(_ facts: TransferFacts) {
-    guard let past = facts.past, let version = RemoteVersion(past.session), past.meets(facts.file.expected),
+    // Of the same server: others may call other bytes by the same ETag.
+    let lead = facts.session.map { Mirrors.lead($0.notes) } ?? 0
+    guard let past = facts.past, facts.mirror == 0, lead == Mirrors.lead(past.session.notes), lead == 0,
+      let version = RemoteVersion(past.session), past.meets(facts.file.expected),
       !facts.isPlanned || facts.layout == past.layout
     else { return nil }
     (download, self.version) = (past, version)

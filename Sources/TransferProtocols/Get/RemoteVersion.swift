@@ -60,7 +60,10 @@ struct RemoteVersion: Sendable, Hashable {
   /// No digest is known that is computed while the file comes.
   var lacksDigest: Bool { !digests.contains { $0.algorithm != .md5 } }
 
-  var hasRanges: Bool { acceptsRanges && validator != nil && size > 0 }
+  /// Ranges of it can be had that belong together: by what the server says of each, or by digests in the end.
+  func hasRanges(_ expected: ExpectedContent) -> Bool {
+    acceptsRanges && size > 0 && (validator != nil || expected.isTied)
+  }
 
   /// What ``TransferFacts/session`` is called by: never empty.
   var name: String { etag ?? modified ?? "\(size) bytes" }
@@ -99,6 +102,11 @@ struct RemoteVersion: Sendable, Hashable {
     isEndUncertain = session.notes[Key.end] != nil
     versionID = session.notes[Key.version]
     digests = (session.notes[Key.digests] ?? "").split(separator: " ").compactMap { Digest(text: String($0)) }
+  }
+
+  /// Of notes those by which another server can have the same version.
+  static func withoutValidators(_ notes: [String: String]) -> [String: String] {
+    notes.filter { $0.key == Key.size || $0.key == Key.ranges }
   }
 
   // MARK: - Against later answers

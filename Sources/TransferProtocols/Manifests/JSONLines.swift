@@ -25,6 +25,7 @@ final class JSONLines: ManifestLines {
       case (.size, .int(let number)): size = try Self.size(number)
       case (.size, .string(let text)): size = try ManifestPlaces.size(Array(text.utf8))
       case (.size, _): size = try Self.size(-1)
+      case (.mirrors, .array(let all)): texts[field] = try Self.joined(all)
       case (_, .string(let text)): texts[field] = Array(text.utf8)
       default:
         throw ManifestFault("its \(ManifestFault.shown(member.name.utf8)) is not a text", "put it in double quotes")
@@ -53,7 +54,9 @@ final class JSONLines: ManifestLines {
     for (field, text) in texts { try Self.addDigest(field, text, to: &digests) }
     let (location, path) = try Self.withBytes(texts[.url]) { url throws(ManifestFault) in
       try Self.withBytes(texts[.path]) { path throws(ManifestFault) in
-        try places.read(url: url, path: path, hasEscapedLineEnds: true)
+        try Self.withBytes(texts[.mirrors]) { mirrors throws(ManifestFault) in
+          try places.read(url: url, path: path, mirrors: mirrors, hasEscapedLineEnds: true)
+        }
       }
     }
     return ManifestEntry(location: location, path: path, size: size, digests: digests, line: number)
@@ -69,9 +72,20 @@ final class JSONLines: ManifestLines {
       case .digestOf(let algorithm):
         guard let digest = ManifestDigest.value(algorithm, bytes) else { throw ManifestDigest.wrongValue(algorithm) }
         try ManifestDigest.add(digest, to: &digests)
-      case .url, .path, .pathBytes, .size: break
+      case .url, .path, .pathBytes, .size, .mirrors: break
       }
     }
+  }
+
+  private static func joined(_ urls: [JSONValue]) throws(ManifestFault) -> [UInt8] {
+    var text: [UInt8] = []
+    for value in urls {
+      guard case .string(let url) = value, !url.isEmpty, !url.utf8.contains(0x20) else {
+        throw ManifestFault("one of its mirrors is not a URL", "give them as texts in brackets")
+      }
+      text += (text.isEmpty ? [] : [0x20]) + Array(url.utf8)
+    }
+    return text
   }
 
   private static func withBytes<R>(

@@ -46,24 +46,3 @@ public struct ManifestURL: Sendable, Hashable {
     (self.text, self.priority, self.country) = (text, priority, country)
   }
 }
-
-/// Digests of consecutive pieces of a file, all of the same length but for the last one.
-public struct PieceDigests: Sendable, Hashable {
-  public let algorithm: DigestAlgorithm
-  /// Of a piece, in bytes; above 0.
-  public let length: Int64
-  /// All of the digests, one after the other.
-  public let bytes: [UInt8]
-
-  public init(_ algorithm: DigestAlgorithm, length: Int64, bytes: [UInt8]) {
-    precondition(length > 0 && bytes.count % algorithm.byteCount == 0, "pieces of \(length) bytes")
-    (self.algorithm, self.length, self.bytes) = (algorithm, length, bytes)
-  }
-
-  public var count: Int { bytes.count / algorithm.byteCount }
-
-  public subscript(piece: Int) -> Digest {
-    let start = piece * algorithm.byteCount
-    return Digest(algorithm, Array(bytes[start..<start + algorithm.byteCount]))
-  }
-}

@@ -31,6 +31,21 @@ struct ManifestPlaces {
     return (.urls([ManifestURL(text)]), try ManifestPath.name(ofURL: url))
   }
 
+  /// The same with other URLs of the file, the preferred one first; they need a URL that they are mirrors of.
+  mutating func read(
+    url: UnsafeRawBufferPointer?, path: UnsafeRawBufferPointer?, mirrors: UnsafeRawBufferPointer?
+  ) throws(ManifestFault) -> (ManifestEntry.Location, NameBytes) {
+    let (location, target) = try read(url: url, path: path)
+    guard let mirrors, !mirrors.isEmpty else { return (location, target) }
+    guard case .urls(var all) = location else {
+      throw ManifestFault("it has mirrors and no absolute URL", "give the first of its URLs as \"url\"")
+    }
+    for mirror in mirrors.split(separator: 0x20) {
+      all.append(ManifestURL(try urls.read(UnsafeRawBufferPointer(rebasing: mirror))))
+    }
+    return (.urls(all), target)
+  }
+
   /// The largest number that every program reads alike (RFC 8259 section 6).
   static let largestSize: Int64 = 1 << 53
 

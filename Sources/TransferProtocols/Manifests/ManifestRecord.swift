@@ -5,6 +5,8 @@ enum ManifestField: Hashable {
   case url, path, size
   /// A path in base64, for names that are not UTF-8; it wins over ``path``.
   case pathBytes
+  /// Other URLs of the same file, with blanks between them.
+  case mirrors
   /// With its algorithm in the value.
   case digest
   case digestOf(DigestAlgorithm)
@@ -14,6 +16,7 @@ enum ManifestField: Hashable {
     let lowered = name.prefix(24).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     switch String(decoding: lowered, as: UTF8.self) {
     case "url": self = .url
+    case "mirrors": self = .mirrors
     case "path": self = .path
     case "path_b64": self = .pathBytes
     case "size": self = .size

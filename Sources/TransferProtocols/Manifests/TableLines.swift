@@ -57,6 +57,7 @@ final class TableLines: ManifestLines {
   ) throws(ManifestFault) -> ManifestEntry {
     var url: UnsafeRawBufferPointer?
     var path: UnsafeRawBufferPointer?
+    var mirrors: UnsafeRawBufferPointer?
     var size: Int64?
     var digests: [Digest] = []
     for (column, field) in zip(columns, fields) where !field.isEmpty {
@@ -64,6 +65,7 @@ final class TableLines: ManifestLines {
       case .url: url = field
       case .path: path = field
       case .pathBytes: throw ManifestFault("a table has no column path_b64", "write the bytes as they are: path")
+      case .mirrors: mirrors = field
       case .size: size = try ManifestPlaces.size(field)
       case .digest: try NamedDigests.read(field, into: &digests)
       case .digestOf(let algorithm):
@@ -72,7 +74,7 @@ final class TableLines: ManifestLines {
       case nil: break
       }
     }
-    let (location, target) = try places.read(url: url, path: path)
+    let (location, target) = try places.read(url: url, path: path, mirrors: mirrors)
     return ManifestEntry(location: location, path: target, size: size, digests: digests, line: start)
   }
 }

@@ -30,7 +30,7 @@ struct S3Source: GetSource {
     case .beginning(let range):
       draft.fields = [checksum] + (range.map { [("range", $0.field)] } ?? [])
     case .range(let range, let validator):
-      draft.fields = [("if-match", validator), ("range", range.field)]
+      draft.fields = (validator.map { [("if-match", $0)] } ?? []) + [("range", range.field)]
     case .whole: break
     case .description(let validator):
       draft.method = .head

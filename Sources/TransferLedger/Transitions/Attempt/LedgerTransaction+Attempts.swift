@@ -41,13 +41,14 @@ extension LedgerTransaction {
       UPDATE OR FAIL attempt SET outcome = ?1, ended_at = iif(started_at > ?2, started_at, ?2), error_code = ?3,
         message = ?4, http_status = ?5, curl_code = ?6, errno = ?7, bytes_transferred = ?8, bytes_acked = ?9, dns_ms = ?10,
         connect_ms = ?11, tls_ms = ?12, first_byte_ms = ?13, total_ms = ?14, remote_ip = ?15, http_version = ?16,
-        request_id = ?17, retry_after_ms = ?18, backoff_ms = ?19, may_have_arrived = ?20, sent_ms = ?21, held_ms = ?22
-      WHERE id = ?23 AND outcome = 'open' AND run_id = ?24
+        request_id = ?17, retry_after_ms = ?18, backoff_ms = ?19, may_have_arrived = ?20, sent_ms = ?21, held_ms = ?22,
+        mirror = ?23
+      WHERE id = ?24 AND outcome = 'open' AND run_id = ?25
       """, .raw(r.outcome), .int(wallMs), .raw(r.code), .string(r.message), .int(r.httpStatus), .int(r.curlCode),
       .int(r.systemError), .int(r.bytesTransferred), .int(r.bytesAcked), ms(t.dnsMs), ms(t.connectMs), ms(t.tlsMs),
       ms(t.firstByteMs), ms(t.totalMs), filled(r.remoteIP), filled(r.httpVersion), filled(r.requestID),
       .int(r.retryAfterMs), .int(r.backoffMs), .flag(r.mayHaveArrived), ms(t.sentMs),
-      t.heldMs > 0 ? .integer(t.heldMs) : .null, .id(attempt), .id(run))
+      t.heldMs > 0 ? .integer(t.heldMs) : .null, .string(r.mirror), .id(attempt), .id(run))
     guard changes == 1 else { return .lost(to: try outcomeOf(attempt, run)) }
     logs(attempt)
     if r.outcome != .ok { try delayAbort(of: attempt, backoffMs: r.backoffMs) }

@@ -109,6 +109,12 @@ extension LedgerTransaction {
       chunk, to: .inFlight, after: attempt, "UPDATE chunk SET remote = ?1 WHERE {guard}", try json(remote))
   }
 
+  /// Remembers what of a chunk that came is not what it is to be. `attempt` was closed before; the chunk's own
+  /// transition follows.
+  public func noteChunk(
+    _ chunk: ChunkID, _ attempt: AttemptID, remote: [String: String]
+  ) throws -> TransitionResult { try doubtChunk(chunk, attempt, remote: remote) }
+
   private func isProgress(_ chunk: ChunkID, acked: Int64) throws -> Bool {
     let found = try db.first(
       "SELECT ? - c.acked, f.size FROM chunk c JOIN file f ON f.id = c.file_id WHERE c.id = ?", .int(acked), .id(chunk)

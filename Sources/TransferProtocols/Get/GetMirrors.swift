@@ -1,0 +1,92 @@
+public import TransferModel
+
+/// Files with mirrors. Which of several servers has the right bytes nobody can tell by what they say of them, so they
+/// serve one file together only where digests tie it: each range is compared with digests of pieces before it counts,
+/// or the whole before the file gets its name. Else a file stays with the server that its first bytes came from.
+extension GetProtocol: SeveralPlaces {
+  private func mirrors(_ facts: TransferFacts) -> Mirrors {
+    Mirrors(facts, location: source.location(ofKey: facts.file.key))
+  }
+
+  public func place(for step: StepRequest, _ facts: TransferFacts, open: [Int: Int]) -> Int {
+    let expected = facts.file.expected
+    guard !expected.mirrors.isEmpty else { return 0 }
+    let mirrors = mirrors(facts)
+    let choice = mirrors.choice(facts.learned)
+    guard case .chunk = step else { return choice.first ?? 0 }
+    guard expected.isTied else { return mirrors.lead }
+    guard expected.pieces != nil else { return choice.contains(mirrors.lead) ? mirrors.lead : choice.first ?? 0 }
+    // The fastest is free most often.
+    return choice.min { open[$0] ?? 0 < open[$1] ?? 0 } ?? 0
+  }
+
+  public func host(of place: Int, _ facts: TransferFacts) -> String? {
+    guard place > 0, place <= facts.file.expected.mirrors.count else { return nil }
+    return WebOrigin(url: facts.file.expected.mirrors[place - 1])?.authority
+  }
+
+  /// No place is left that could be asked; nil where there is one.
+  func exhausted(_ facts: TransferFacts) -> Failure? {
+    guard !facts.file.expected.mirrors.isEmpty, !mirrors(facts).hasAble(facts.learned, [:]) else { return nil }
+    return Failure(.integrityMismatch, "each of its mirrors sent other bytes than it is to have, or does not have it")
+  }
+
+  public func weighed(
+    _ meaning: Interpretation, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
+  ) -> Interpretation {
+    guard !facts.file.expected.mirrors.isEmpty else { return meaning }
+    var meaning = meaning
+    meaning.mirror = facts.mirror
+    switch meaning.outcome {
+    case .failed(let failure, let remedy): return passedOver(meaning, failure, remedy, facts, context)
+    case .begun, .stored, .advanced, .chunkPrepared:
+      let isLead = if case .begun = meaning.outcome { true } else { false }
+      return meaning.with(notes: mirrors(facts).noteContent(from: facts.mirror, isLead: isLead))
+    default: return meaning
+    }
+  }
+
+  private func passedOver(
+    _ meaning: Interpretation, _ failure: Failure, _ remedy: Remedy, _ facts: TransferFacts, _ context: RequestContext
+  ) -> Interpretation {
+    let mirrors = mirrors(facts)
+    var failure = failure
+    if remedy != .elsewhere {
+      failure.message = "\(WebOrigin(url: mirrors.origin(facts.mirror))?.authority ?? ""): \(failure.message)"
+    }
+    guard Self.isOfPlace(failure, remedy, meaning, facts) else { return meaning.with(.failed(failure, remedy)) }
+    if meaning.chunkNotes != nil, !meaning.provesWrong { return meaning.with(.failed(failure, .elsewhere)) }
+    let isFinal = meaning.provesWrong || remedy == .permanent
+    let notes = mirrors.noteFailure(of: facts.mirror, isFinal: isFinal)
+    var learned = context.learned
+    if meaning.provesWrong { learned.mistrusted.insert(mirrors.origin(facts.mirror)) }
+    if failure.code.blame == .network { learned.failing.insert(mirrors.origin(facts.mirror)) }
+    let passed = meaning.with(learned: learned)
+    if mirrors.hasOther(learned, notes) { return passed.with(.failed(failure, .elsewhere)).with(notes: notes) }
+    guard mirrors.hasAble(learned, notes) else { return passed.with(.failed(failure, .permanent)).with(notes: notes) }
+    let retry = if case .retry = remedy { remedy } else { Remedy.retry(isThrottled: false) }
+    return passed.with(.failed(failure, retry)).with(notes: mirrors.forgetFailures(notes))
+  }
+
+  /// Another place may do better. What is stored of a file that nothing ties together is of one place only.
+  private static func isOfPlace(
+    _ failure: Failure, _ remedy: Remedy, _ meaning: Interpretation, _ facts: TransferFacts
+  ) -> Bool {
+    guard facts.file.expected.isTied || facts.acked == 0 else { return false }
+    switch failure.code.blame {
+    case .network, .server, .auth, .source: break
+    default: return false
+    }
+    return switch remedy {
+    case .retry, .permanent, .refreshCredential, .probe: true
+    // It is asked for the whole file then, and another one may send ranges.
+    case .repair: facts.mirror > 0 && meaning.learned?.refusesRanges == true
+    case .elsewhere, .makeParents, .hold, .sessionGone, .unknown: false
+    }
+  }
+
+  public func renewal(after failure: Failure, _ facts: TransferFacts) -> [String: String]? {
+    guard failure.code == .integrityMismatch, !facts.file.expected.mirrors.isEmpty else { return nil }
+    return mirrors(facts).renewal
+  }
+}

@@ -1,0 +1,80 @@
+public import TransferModel
+
+/// Digests of pieces: no chunk counts before each of its pieces is what the manifest says. Of a chunk with wrong pieces
+/// only these are asked for again; their numbers are kept with the chunk.
+extension GetProtocol: PartialBodies {
+  public func bodyRange(of chunk: ChunkFacts, _ facts: TransferFacts) -> ByteRange {
+    MissingPieces(chunk, facts)?.firstRun ?? chunk.rest
+  }
+
+  public func pieces(in step: StepRequest, bytes: Int64, size: Int64?, _ facts: TransferFacts) -> [Int] {
+    guard let pieces = facts.file.expected.pieces else { return [] }
+    guard case .chunk(let chunk) = step else {
+      guard let size, pieces.covers(size) else { return [] }
+      return Array(pieces.pieces(within: ByteRange(offset: 0, length: bytes), of: size))
+    }
+    guard pieces.covers(facts.layout.size), bytes == chunk.body.length else { return [] }
+    // Also what came of the chunk before: a piece may be put together of two bodies.
+    let range = MissingPieces(chunk, facts) == nil ? chunk.range : chunk.body
+    return Array(pieces.pieces(within: range, of: facts.layout.size))
+  }
+
+  public func isReadAnew(_ step: StepRequest, _ facts: TransferFacts) -> Bool {
+    step.chunk.flatMap { MissingPieces($0, facts) } != nil
+  }
+
+  /// What the pieces say of a chunk of which a body came whole; nil when all of it is there and right.
+  func judged(
+    _ chunk: ChunkFacts, wrong: [Int], _ facts: TransferFacts
+  ) -> Interpretation? {
+    guard let pieces = facts.file.expected.pieces else { return nil }
+    let size = facts.layout.size
+    let known = MissingPieces(chunk, facts)
+    let left = Set(known?.pieces ?? []).subtracting(pieces.pieces(within: chunk.body, of: size)).union(wrong)
+    guard !left.isEmpty else { return nil }
+    let notes = MissingPieces.notes(left)
+    guard let first = wrong.first else { return .chunkPrepared(notes) }
+    let own = wrong.filter { chunk.body.offset <= pieces.range($0, of: size).offset }
+    var meaning = Interpretation.failed(Self.wrongPiece(own.first ?? first, pieces, size), .retry(isThrottled: false))
+    (meaning.chunkNotes, meaning.provesWrong) = (notes, !own.isEmpty)
+    return meaning
+  }
+
+  static func wrongPiece(_ piece: Int, _ pieces: PieceDigests, _ size: Int64) -> Failure {
+    let range = pieces.range(piece, of: size)
+    return Failure(
+      .integrityMismatch, "the bytes from \(range.offset) to \(range.end) are not those of piece \(piece + 1)")
+  }
+
+  /// The chunks of a file with pieces end with pieces.
+  static func aligned(_ length: Int64, to pieces: PieceDigests?, of size: Int64) -> Int64 {
+    guard let pieces, pieces.covers(size) else { return length }
+    return max(1, length / pieces.length) * pieces.length
+  }
+}
+
+/// Pieces of a chunk that came and were wrong; all the others are on the disk and right.
+struct MissingPieces: Sendable, Hashable {
+  private static let key = "pieces"
+
+  /// In order, never empty.
+  let pieces: [Int]
+  /// The first of them, with those that follow it, within the chunk.
+  let firstRun: ByteRange
+
+  init?(_ chunk: ChunkFacts, _ facts: TransferFacts) {
+    guard let digests = facts.file.expected.pieces, let text = chunk.remote[Self.key] else { return nil }
+    pieces = text.split(separator: " ").compactMap { Int($0) }.filter { (0..<digests.count).contains($0) }.sorted()
+    guard let first = pieces.first else { return nil }
+    var last = first
+    for piece in pieces.dropFirst() where piece == last + 1 { last = piece }
+    let start = digests.range(first, of: facts.layout.size).offset
+    let end = digests.range(last, of: facts.layout.size).end
+    guard start >= chunk.range.offset, end <= chunk.range.end else { return nil }
+    firstRun = ByteRange(offset: start, length: end - start)
+  }
+
+  static func notes(_ pieces: some Sequence<Int>) -> [String: String] {
+    [key: pieces.sorted().map(String.init).joined(separator: " ")]
+  }
+}

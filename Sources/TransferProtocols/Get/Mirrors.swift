@@ -1,0 +1,118 @@
+import TransferModel
+
+/// The places that one file can be fetched from: its own URL, which is place 0, and its mirrors in the order of their
+/// list. What became of each is in the notes of the session, so that a later process goes on without those that failed.
+struct Mirrors: Sendable {
+  private enum Key {
+    static let lead = "lead"
+    static let passed = "passed", refused = "refused"
+    static func state(_ place: Int) -> String { "place.\(place)" }
+    static func brought(_ place: Int) -> String { "brought.\(place)" }
+  }
+
+  let count: Int
+  /// The one whose answer said which version there is.
+  let lead: Int
+  private let origins: [String]
+  private let notes: [String: String]
+
+  /// - Parameter location: the URL of the file.
+  init(_ facts: TransferFacts, location: String) {
+    let mirrors = facts.file.expected.mirrors
+    notes = facts.session?.notes ?? [:]
+    count = mirrors.count + 1
+    lead = Self.lead(notes)
+    origins = ([location] + mirrors).map { WebOrigin(url: $0)?.description ?? $0 }
+  }
+
+  static func lead(_ notes: [String: String]) -> Int { notes[Key.lead].flatMap { Int($0) } ?? 0 }
+
+  func origin(_ place: Int) -> String { origins[place] }
+
+  /// Those that content came from.
+  private var used: Set<Int> { Set((0..<count).filter { notes[Key.brought($0)] != nil }) }
+
+  private func state(_ place: Int, _ update: [String: String] = [:]) -> String {
+    update[Key.state(place)] ?? notes[Key.state(place)] ?? ""
+  }
+
+  /// Those that may be asked, the preferred one first; those that have failed only where no other is left.
+  func choice(_ learned: LearnedFacts, _ update: [String: String] = [:]) -> [Int] {
+    let able = able(learned, update)
+    let fresh = able.filter { state($0, update) != Key.passed }
+    return fresh.isEmpty ? able : fresh
+  }
+
+  /// Those that nothing speaks against but failures that may be over. Servers that fail for other files come last.
+  private func able(_ learned: LearnedFacts, _ update: [String: String]) -> [Int] {
+    let places = (0..<count).filter { place in
+      state(place, update) != Key.refused && !learned.mistrusted.contains(origins[place])
+    }
+    return places.filter { !learned.failing.contains(origins[$0]) }
+      + places.filter { learned.failing.contains(origins[$0]) }
+  }
+
+  // MARK: - What is remembered
+
+  /// Content came from a place; `isLead` when it said which version it has.
+  func noteContent(from place: Int, isLead: Bool) -> [String: String] {
+    isLead ? [Key.brought(place): "yes", Key.lead: String(place)] : [Key.brought(place): "yes"]
+  }
+
+  /// A place failed: another one is asked, where there is one.
+  func noteFailure(of place: Int, isFinal: Bool) -> [String: String] {
+    [Key.state(place): isFinal ? Key.refused : Key.passed]
+  }
+
+  /// All have failed, and those that may have recovered are asked again.
+  func forgetFailures(_ update: [String: String]) -> [String: String] {
+    var notes = update
+    for place in 0..<count where state(place, update) == Key.passed { notes[Key.state(place)] = "" }
+    return notes
+  }
+
+  /// Some other place than these has not failed since content came.
+  func hasOther(_ learned: LearnedFacts, _ update: [String: String]) -> Bool {
+    able(learned, update).contains { state($0, update) != Key.passed }
+  }
+
+  func hasAble(_ learned: LearnedFacts, _ update: [String: String]) -> Bool { !able(learned, update).isEmpty }
+
+  /// What a new session remembers when the whole is not what it is to be: nobody can tell which of several places it was
+  /// that had another version, but one of those that took over from the first. nil when no place is left.
+  var renewal: [String: String]? {
+    let used = used
+    let wrong = used.count > 1 ? used.subtracting([lead]) : used
+    var kept = notes.filter { $0.key.hasPrefix(Key.state(0).dropLast()) && $0.value == Key.refused }
+    for place in wrong { kept[Key.state(place)] = Key.refused }
+    return !wrong.isEmpty && (0..<count).contains { kept[Key.state($0)] == nil } ? kept : nil
+  }
+
+  /// Of the notes of a session, those that hold for every place: what the others say of their version they may say of
+  /// the same bytes in other ways.
+  static func shared(_ notes: [String: String]) -> [String: String] {
+    notes.filter { $0.key == Key.lead || $0.key.hasPrefix("place.") || $0.key.hasPrefix("brought.") }
+  }
+}
+
+extension TransferFacts {
+  /// The facts as they are for one of the places of a file: its own way, and what it said of the version.
+  public func seen(from place: Int) -> TransferFacts {
+    guard !file.expected.mirrors.isEmpty else { return self }
+    var seen = self
+    seen.mirror = place
+    if place > 0 {
+      seen.route = mirrorRoutes[place] ?? Route()
+      if seen.route.place == nil { seen.route.begin(at: file.expected.mirrors[place - 1]) }
+    }
+    if let notes = session?.notes, Mirrors.lead(notes) != place {
+      seen.session?.notes = Mirrors.shared(notes).merging(RemoteVersion.withoutValidators(notes)) { $1 }
+    }
+    return seen
+  }
+
+  subscript(routeTo place: Int) -> Route {
+    get { place == 0 ? route : mirrorRoutes[place] ?? Route() }
+    set { if place == 0 { route = newValue } else { mirrorRoutes[place] = newValue } }
+  }
+}
