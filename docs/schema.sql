@@ -590,8 +590,8 @@ WHEN NEW.state IN ('finishing', 'done') AND OLD.state NOT IN ('finishing', 'done
   AND NOT (OLD.state = 'unknown' AND EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1 AND note IS NOT NULL))
 BEGIN SELECT RAISE(FAIL, 'a file is finished when all its chunks are done'); END;
 
-CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, path, key, is_download, expected,
-  mode, created_at ON file
+CREATE TRIGGER file_fixed BEFORE UPDATE OF id, uid, batch_id, destination_id, generation, key, is_download, expected, mode,
+  created_at ON file
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 
 CREATE TRIGGER file_history BEFORE UPDATE OF started_at, finished_at, cause, message, holds ON file WHEN OLD.state = 'done'
@@ -618,6 +618,9 @@ WHEN (OLD.is_download IS NOT NULL OR OLD.state <> 'settling' OR NEW.state <> 'se
   OLD.is_download IS NULL OR OLD.state <> 'active' OR OLD.size IS NOT NULL AND NEW.size IS NOT OLD.size
   OR (NEW.inode IS NOT OLD.inode OR NEW.device IS NOT OLD.device OR NEW.boot IS NOT OLD.boot)
     AND EXISTS (SELECT 1 FROM chunk WHERE file_id = NEW.id AND (state = 'done' OR acked > 0)))
+BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
+
+CREATE TRIGGER file_named BEFORE UPDATE OF path ON file WHEN OLD.is_download IS NULL OR OLD.state <> 'finishing'
 BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'); END;
 
 CREATE TRIGGER file_number BEFORE UPDATE ON file WHEN NEW.id <> OLD.id
@@ -942,6 +945,8 @@ CREATE TABLE receipt (
   CHECK ((n = 1) = (finding IS NULL)),
   CHECK ((attempt_id IS NULL) = (note IS NOT NULL OR finding IS 'intact' OR finding IS 'changed' OR finding IS 'missing'))
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX receipt_content ON receipt (digest) WHERE digest >= 'sha2' AND digest < 'sha6' AND finding IS NULL;
 
 CREATE TRIGGER receipt_birth BEFORE INSERT ON receipt
 WHEN NEW.n = 1 AND NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND (state = 'unknown'

@@ -531,6 +531,9 @@ CREATE TABLE receipt (
   CHECK ((attempt_id IS NULL) = (note IS NOT NULL OR finding IS 'intact' OR finding IS 'changed' OR finding IS 'missing'))
 ) STRICT, WITHOUT ROWID;
 
+-- Which local file had this content: of receipts with a digest that nobody can make another file for.
+CREATE INDEX receipt_content ON receipt (digest) WHERE digest >= 'sha2' AND digest < 'sha6' AND finding IS NULL;
+
 -- What people and the engine did: a row for what a verb did to the files of one batch, or to none, in one transaction.
 -- A verb on very many files takes several of them: the later rows name the first one, and lists show them as one. A row
 -- says all that it ever will when it is committed, so that who reads on from the last number misses nothing.

@@ -144,10 +144,11 @@ extension TransferFacts {
       (layout, isPlanned, storedChunks) = (plan, true, 0)
       file.size = plan.size
     }
-    if beginning.part != nil { storedChunks += 1 }
+    if beginning.part != nil || beginning.reused != nil { storedChunks += 1 }
+    if beginning.reused != nil { isReused = true }
     // Of a file that came whole nothing has to be read from the ledger.
-    parts = isAllStored ? [beginning.part].compactMap(\.self) : []
-    update.gained = beginning.received
+    parts = isAllStored ? [beginning.part ?? beginning.reused].compactMap(\.self) : []
+    update.gained = beginning.reused?.length ?? beginning.received
     update.isNew = !hasLosses
     update.changes.append(.beginFile(beginning, plan: plan))
   }

@@ -73,6 +73,8 @@ public struct FileBeginning: Sendable, Hashable {
   public var received: Int64
   /// Of the first chunk, when all of it is stored.
   public var part: PartReceipt?
+  /// Of the only chunk, when a local file had all of it.
+  public var reused: PartReceipt?
 
   public init(layout: ChunkLayout, received: Int64, part: PartReceipt? = nil) {
     (self.layout, self.received, self.part) = (layout, received, part)

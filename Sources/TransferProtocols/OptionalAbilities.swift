@@ -66,6 +66,12 @@ public protocol BodiesInAnswers: Sendable {
   /// with these notes: not a weak one, and not one that another version could have got since.
   func isSame(_ etag: String, as notes: [String: String]) -> Bool
 
+  /// One component that the server wants the file to be called by; nil where it keeps its own name.
+  func givenName(_ facts: TransferFacts) -> NameBytes?
+
+  /// What it means that a local file has all bytes, in one chunk with this digest: nothing is asked of the server.
+  func begun(withLocal size: Int64, _ digest: Digest, _ facts: TransferFacts) -> Interpretation
+
   /// Milliseconds since 1970 UTC that the local file is given as its time of modification; nil leaves the present time.
   func modificationTimeMs(_ facts: TransferFacts) -> Int64?
 }

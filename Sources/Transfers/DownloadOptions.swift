@@ -27,6 +27,9 @@ public struct DownloadOptions: Sendable {
   public var keepsTime = true
   /// Zeros that arrive take no room on the disk.
   public var isSparse = false
+  /// Files are called what their servers call them in `Content-Disposition`, made fit for any folder: one component,
+  /// nothing hidden. A file whose server says nothing keeps its own name.
+  public var usesRemoteNames = false
   /// A program with its arguments, found in `PATH` and started without a shell, that gives the URL at which a file is
   /// asked for: the key of the file on its standard input, one URL on its standard output. Asked for each file before
   /// its first request, and when a URL has expired or is refused. Kept with the batch; holds no secret.

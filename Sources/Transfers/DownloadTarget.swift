@@ -61,7 +61,7 @@ struct DownloadTarget: Sendable {
   private func asked(_ origin: DownloadOrigin) -> BatchSettings {
     var download = DownloadSettings(folder: folder.path, overwrites: options.overwrites)
     (download.segments, download.keepsTime) = (options.segments, options.keepsTime)
-    download.isSparse = options.isSparse
+    (download.isSparse, download.usesRemoteNames) = (options.isSparse, options.usesRemoteNames)
     return BatchSettings(
       destination: "\(origin)/", options: options.options, auth: options.auth, caFile: options.caFile,
       download: download)

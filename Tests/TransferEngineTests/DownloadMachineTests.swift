@@ -29,7 +29,7 @@ import TransferProtocols
     let unit = try #require(next)
     #expect(!unit.wantsParts)
     #expect(unit.changes == [.startFinishing])
-    guard case .placing(let proof)? = unit.begin else {
+    guard case .placing(let proof, named: nil)? = unit.begin else {
       Issue.record("\(String(describing: unit.begin))")
       return
     }
@@ -42,7 +42,7 @@ import TransferProtocols
     var scene = try Scene()
     _ = scene.advance()
     try scene.answer(size: 100, received: 100)
-    guard case .placing(let proof)? = scene.advance()?.begin else { return #expect(Bool(false)) }
+    guard case .placing(let proof, named: nil)? = scene.advance()?.begin else { return #expect(Bool(false)) }
     _ = scene.machine.placed(.failure(Placing.partialIsGone), proof, retryMs: 5_000)
     let changes = scene.advance()?.changes ?? []
     #expect(changes.contains(.requeue(notBeforeMs: 5_000, .localIO, isFailure: true)), "\(changes)")

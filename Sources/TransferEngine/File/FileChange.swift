@@ -99,8 +99,8 @@ enum Begin: Sendable, Hashable {
   /// The first chunk, with a session that its request opens.
   case chunkThatOpensSession
   case control(StepRequest)
-  /// The local file of a download is moved to its name.
-  case placing(FileProof)
+  /// The local file of a download is moved to its name, at this absolute path where its server gives it one.
+  case placing(FileProof, named: NameBytes?)
   /// What the local file of a download still has of the version is taken from it; when that is all, this is the proof.
   case reusing(FileProof)
   /// What is asked about a request while its answer is awaited.
@@ -145,6 +145,10 @@ struct Begun: Sendable {
   var control: (step: StepRequest, attempt: AttemptID)?
   /// The local file is moved to its name now, and is complete then.
   var placing: FileProof?
+  /// The path that its server's name for it leads to; nil for the one that it had.
+  var placedAt: NameBytes?
+  /// Another file of the ledger has that.
+  var nameTakenBy: FileID?
   /// What the local file still has is taken from it now.
   var reusing: FileProof?
   /// The request that it asks about.

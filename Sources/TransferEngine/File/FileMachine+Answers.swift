@@ -41,7 +41,9 @@ extension FileMachine {
     case .doubtChunk(let remote): return job.chunk.map { [.doubtChunk($0, job.attempt, remote: remote)] } ?? []
     case .noteChunk(let remote): return job.chunk.map { [.noteChunk($0, job.attempt, remote: remote)] } ?? []
     case .storeChunk(let part): return stored(job, part)
-    case .beginFile(let beginning, let plan): return [.storeBeginning(job.attempt, beginning, plan: plan)]
+    case .beginFile(let beginning, let plan):
+      return [.storeBeginning(job.attempt, beginning, plan: plan)]
+        + (beginning.reused.map { [.reuseChunks([$0])] } ?? [])
     case .list(let page): return listed(job, page)
     case .advanceChunk(let acked): return advanced(job, to: acked, retry)
     case .prepareChunk(let remote): return job.chunk.map { [.prepareChunk($0, job.attempt, remote: remote)] } ?? []

@@ -141,7 +141,7 @@ struct FileMachine: Sendable {
     case .place(let proof):
       guard openCount == 0 else { return }
       startFinishing(into: &unit)
-      unit.begin = .placing(proof)
+      unit.begin = .placing(proof, named: givenPath(proto))
       phase = phase.held(.placing)
     case .fail(let failure):
       if let renewal = proto.places?.renewal(after: failure, facts), openCount == 0 {
@@ -151,6 +151,14 @@ struct FileMachine: Sendable {
       }
       if openCount == 0 { continueInto(&unit, proto, chunkLimit: chunkLimit, nowMs: nowMs) }
     }
+  }
+
+  /// The path that the server's name for the file leads to; nil where it stays as it is.
+  private func givenPath(_ proto: ProtocolInUse) -> NameBytes? {
+    guard let name = proto.bodiesInAnswers?.givenName(facts) else { return nil }
+    let folder = claimed.path.bytes.prefix(through: claimed.path.bytes.lastIndex(of: 0x2F) ?? 0)
+    let path = NameBytes(Array(folder) + name.bytes)
+    return path == claimed.path ? nil : path
   }
 
   private mutating func plan(_ layout: ChunkLayout, into unit: inout FileUnit) {

@@ -39,11 +39,21 @@ extension FileUnit {
       let attempt = try tx.beginAttempt(
         file, run, step.operation, session: isOutside ? nil : begun.session?.id ?? session, isRepeatable: isRepeatable)
       begun.control = (step, attempt)
-    case .placing(let proof): begun.placing = proof
+    case .placing(let proof, let path):
+      begun.placing = proof
+      if let path { try take(path, tx, run, &begun) }
     case .reusing(let proof): begun.reusing = proof
     case .question(let step, let beside):
       let attempt = try tx.beginAttempt(file, run, step.operation, session: session, isRepeatable: true)
       (begun.control, begun.beside) = ((step, attempt), beside)
+    }
+  }
+
+  private func take(_ path: NameBytes, _ tx: LedgerTransaction, _ run: RunID, _ begun: inout Begun) throws {
+    switch try tx.takeName(file, run, path) {
+    case .applied: begun.placedAt = path
+    case .taken(let other): begun.nameTakenBy = other
+    case .lost(let state): throw leaseLost("take the name", now: state)
     }
   }
 

@@ -38,11 +38,12 @@ final class FileWork {
     recorded = version.identity
     target = download.map { settings in
       Target(
-        TargetNames(file.path, below: settings.folder, file.uid), known: file.identity, overwrites: settings.overwrites,
-        isSparse: settings.isSparse)
+        TargetNames(file.path, below: settings.folder, file.uid, isNamedLater: settings.usesRemoteNames),
+        known: file.identity, overwrites: settings.overwrites, isSparse: settings.isSparse,
+        isNamedLater: settings.usesRemoteNames)
     }
     // What stands there is not looked at where it is not to be replaced.
-    if target?.overwrites != true { machine.facts.past = nil }
+    if target?.overwrites != true || target?.isNamedLater == true { machine.facts.past = nil }
     if let settings = destination.refusals.settings.download, !file.key.isFolder,
       let fault = TargetNames.fault(in: file.path, below: settings.folder)
     {

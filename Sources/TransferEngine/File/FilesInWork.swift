@@ -143,6 +143,12 @@ final class FilesInWork {
     advance(work.machine.claimed.id, changes: [.notePartialFile(file.identity)])
   }
 
+  /// The partial file has a copy of another file.
+  func noteCopy(_ partial: SourceIdentity, _ work: FileWork) {
+    work.recorded = partial
+    advance(work.machine.claimed.id, changes: [.notePartialFile(partial)])
+  }
+
   // MARK: - Turns
 
   /// Files whose backoff is over are hungry again; those that only wait, and long, leave until they are due.

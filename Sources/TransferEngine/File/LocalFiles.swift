@@ -60,24 +60,35 @@ final class LocalFiles {
   ) {
     let (facts, step) = (job.facts(work), job.step.step)
     let chunk = step.chunk?.range ?? range
-    let order = TargetOrder(
+    var order = TargetOrder(
       target: target, holdsBytes: facts.acked > 0, size: step.chunk == nil ? nil : facts.layout.size, range: range,
       stored: ByteRange(offset: chunk.offset, length: range.offset - chunk.offset), endsChunk: range.end == chunk.end,
       hasPast: step == .create && facts.past != nil && job.place == 0,
       algorithm: job.destination.resolved.transferProtocol.sentDigest,
       content: { status, fields in receiving.content(status: status, fields, of: step, facts) },
       credentials: job.destination.resolved.credentials, stop: readStop)
+    if step == .create { order.twins = twins(facts, order.algorithm) }
     let (id, mailbox, pool) = (job.id, mailbox, pool)
     guard let source = job.destination.resolved.urls, facts.route.needsStart(wallMs: engine.civilMs) else {
-      return pool.wait({ order.perform() }, then: { mailbox.put(.prepared(id, $0)) })
+      return pool.wait({ [order] in order.perform() }, then: { mailbox.put(.prepared(id, $0)) })
     }
-    urls.get(job.file, facts.file.key, from: source) { answer in
+    urls.get(job.file, facts.file.key, from: source) { [order] answer in
       switch answer {
       case .failure(let failure):
         mailbox.put(.prepared(id, .failure(PreparationFailure(failure: failure, remedy: .hold))))
       case .success(let url): pool.wait({ order.perform().at(url) }, then: { mailbox.put(.prepared(id, $0)) })
       }
     }
+  }
+
+  /// Where a digest says what the file is, and nothing of it is here yet, another file may have it.
+  private func twins(_ facts: TransferFacts, _ algorithm: DigestAlgorithm) -> Twins? {
+    let expected = facts.file.expected
+    guard !facts.isPlanned, let digest = expected[.sha256] ?? expected[.sha512] else { return nil }
+    let ledger = engine.ledger
+    return Twins(
+      digest: digest, size: expected.size, algorithm: algorithm,
+      find: { (try? ledger.read { try $0.localPaths(of: digest) }) ?? [] }, stop: readStop)
   }
 
   /// The server has the version that was fetched before: what the local file still has of it need not be fetched.
@@ -99,14 +110,15 @@ final class LocalFiles {
   }
 
   /// Every byte is stored and recorded: the file gets its name, and is done then.
-  func place(_ work: FileWork, _ proof: FileProof) {
+  /// - Parameter path: absolute, where its server gives it another name; nil for the one that it has.
+  func place(_ work: FileWork, _ proof: FileProof, at path: NameBytes?) {
     guard let target = work.target else { preconditionFailure("an upload has no place") }
     let file = work.machine.claimed.id
     let facts = work.machine.facts
     let receiving = work.destination.resolved.transferProtocol.bodiesInAnswers
     let keepsTime = work.destination.refusals.settings.download?.keepsTime ?? true
     let placing = target.placing(
-      size: facts.layout.size, digest: proof.digest,
+      at: path, size: facts.layout.size, digest: proof.digest,
       modifiedMs: keepsTime ? receiving?.modificationTimeMs(facts) : nil,
       compared: receiving?.digestsToCompare(facts) ?? [], readStop)
     let mailbox = mailbox

@@ -48,6 +48,7 @@ final class RequestOutcomes {
     if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(job, work.machine) }
     var result = AttemptResult(meaning, reply, retry, wallMs: engine.wallMs)
     result.mirror = job.mirror(work)
+    if job.prepared?.twin != nil { result.message = "not sent: a local file has all of it" }
     noteFailure(job, meaning, result.outcome, retry, work)
     let before = work.machine.bytesStored
     let changes = work.machine.concluded(job.step, meaning, retry)

@@ -33,7 +33,7 @@ final class RequestSender {
     tally.acknowledged(bytes: begun.creditedBytes - begun.uselessBytes)
     if let staged = begun.unstaged { engine.configuration.copies?.remove(staged) }
     guard let work = files.begun(begun, asked: asked) else { return }
-    if let proof = begun.placing { local.place(work, proof) }
+    if let proof = begun.placing { place(work, proof, begun) }
     if let proof = begun.reusing { local.reuse(work, proof) }
     for chunk in begun.chunks { begin(chunk, work) }
     if let control = begun.control {
@@ -41,6 +41,12 @@ final class RequestSender {
         target: .control(control.attempt), step: control.step, failures: work.machine.failures)
       begin(step, work, range: work.beginning(control.step), beside: begun.beside)
     }
+  }
+
+  private func place(_ work: FileWork, _ proof: FileProof, _ begun: Begun) {
+    guard let other = begun.nameTakenBy else { return local.place(work, proof, at: begun.placedAt) }
+    let failure = Failure(.policyExists, "its server gives it the name that file \(other) has")
+    mailbox.put(.placed(begun.file, proof, .failure(failure)))
   }
 
   private func begin(_ claimed: ClaimedChunk, _ work: FileWork) {
@@ -117,6 +123,12 @@ final class RequestSender {
     files.notePartial(prepared.region, work)
     if let start = prepared.start { work.machine.facts.route.begin(at: start) }
     work.fileDigests.merge(prepared.fileDigests) { $1 }
+    if let twin = prepared.twin, let receiving = job.destination.resolved.transferProtocol.bodiesInAnswers {
+      files.noteCopy(twin.partial, work)
+      tally.reused(bytes: twin.size, isStored: true)
+      let meaning = receiving.begun(withLocal: twin.size, twin.digest, work.machine.facts)
+      return outcomes.conclude(job.id, meaning, reply: nil, identityNow: nil)
+    }
     if let found = job.found(work) {
       job.step.isFound = true
       return outcomes.conclude(job.id, .stored(found, proof: nil), reply: nil, identityNow: nil)

@@ -29,9 +29,10 @@ final class RunTally {
   func acknowledged(bytes: Int64) { result.bytesAcked += bytes }
 
   /// So many bytes of downloads were here already, and were not fetched.
-  func reused(bytes: Int64) {
+  /// - Parameter isStored: what is stored is counted elsewhere.
+  func reused(bytes: Int64, isStored: Bool = false) {
     result.bytesReused += bytes
-    stored(bytes: bytes)
+    if !isStored { stored(bytes: bytes) }
   }
 
   /// The server holds so many bytes more, or fewer.

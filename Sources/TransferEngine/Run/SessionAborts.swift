@@ -111,18 +111,19 @@ final class SessionAborts {
       let text = "nothing was removed: the file is fetched again"
       return end(work, AttemptResult(outcome: .interrupted, message: text), .gone)
     }
-    guard let folder = folder(of: work) else { return }
+    guard let download = download(of: work) else { return }
     writes += 1
     let report = around.report
-    let names = TargetNames(work.path, below: folder, work.uid)
+    let names = TargetNames(
+      work.path, below: download.folder, work.uid, isNamedLater: download.usesRemoteNames)
     around.pool.wait(
       { Result { () throws(Failure) in try TargetFile.remove(names) } }, then: { report(.removed(work, $0)) })
   }
 
-  private func folder(of work: AbortWork) -> NameBytes? {
+  private func download(of work: AbortWork) -> DownloadSettings? {
     do throws(TransferError) {
       let settings = try around.engine.ledger.read { try $0.batchSettings(work.batch) }
-      if let folder = settings?.download?.folder { return folder }
+      if let download = settings?.download { return download }
       throw TransferError(.bug, "read the settings of batch", NameBytes(work.batch.description), cause: "no download")
     } catch {
       around.stop.fail(error)

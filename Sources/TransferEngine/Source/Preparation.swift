@@ -15,6 +15,8 @@ struct Prepared: Sendable {
   var fileDigests: [DigestAlgorithm: Digest] = [:]
   /// Of a download: a regular file stands under its name.
   var holdsPast = false
+  /// Of a download: a local file has all of it, and nothing is to be sent.
+  var twin: Twins.Found?
 }
 
 /// The body of a chunk, with the digests that go ahead of it.

@@ -6,11 +6,16 @@ final class Target: Sendable {
   /// The partial file as the ledger knew it when the file was claimed; its inode is 0 where there was none.
   private let known: SourceIdentity
   let overwrites: Bool
+  /// Its server gives it a name, which is not known yet.
+  let isNamedLater: Bool
   private let isSparse: Bool
   private let opened = Lock<TargetFile?>(nil)
 
-  init(_ names: TargetNames, known: SourceIdentity, overwrites: Bool, isSparse: Bool = false) {
+  init(
+    _ names: TargetNames, known: SourceIdentity, overwrites: Bool, isSparse: Bool = false, isNamedLater: Bool = false
+  ) {
     (self.names, self.known, self.overwrites, self.isSparse) = (names, known, overwrites, isSparse)
+    self.isNamedLater = isNamedLater
   }
 
   /// The partial file with room for `size` bytes; with nil it is emptied, before it is known how large it becomes.
@@ -43,12 +48,15 @@ final class Target: Sendable {
   }
 
   /// Moves it to its final name. `compared` are digests that it must have, read for that.
+  /// - Parameter path: of the final name, in the same folder; nil for the name that it has.
   func placing(
-    size: Int64, digest: Digest?, modifiedMs: Int64?, compared: [Digest] = [], _ stop: ReadStop = .never
+    at path: NameBytes? = nil, size: Int64, digest: Digest?, modifiedMs: Int64?, compared: [Digest] = [],
+    _ stop: ReadStop = .never
   ) -> Placing {
     let file = opened.withLock { $0 }
     return Placing(
-      names: names, known: file?.identity ?? known, size: size, digest: digest, modifiedMs: modifiedMs,
+      names: path.map(names.renamed) ?? names, known: file?.identity ?? known, size: size, digest: digest,
+      modifiedMs: modifiedMs,
       overwrites: overwrites, file: file, compared: compared, stop: stop)
   }
 }

@@ -7,7 +7,7 @@ struct TargetNames: Sendable, Hashable {
   let root: NameBytes
   /// Relative to ``root``; empty for the root itself.
   let folder: NameBytes
-  let name: NameBytes
+  private(set) var name: NameBytes
   /// `.NAME.UID.part` in the same folder, so that moving it is one step; of one generation of one file only.
   let partial: NameBytes
 
@@ -15,7 +15,8 @@ struct TargetNames: Sendable, Hashable {
   private static let longestPart = 255 - 39
 
   /// - Parameter path: absolute; below `root`, or it is not found there.
-  init(_ path: NameBytes, below root: NameBytes, _ uid: UID) {
+  /// - Parameter isNamedLater: its server gives it a name, which does not change that of the partial file.
+  init(_ path: NameBytes, below root: NameBytes, _ uid: UID, isNamedLater: Bool = false) {
     let below = path.bytes.starts(with: root.bytes) ? path.bytes.dropFirst(root.bytes.count) : path.bytes[...]
     let relative = below.drop { $0 == 0x2F }
     let slash = relative.lastIndex(of: 0x2F)
@@ -23,7 +24,8 @@ struct TargetNames: Sendable, Hashable {
     folder = NameBytes(slash.map { Array(relative[..<$0]) } ?? [])
     name = NameBytes(Array(relative[(slash.map { $0 + 1 } ?? relative.startIndex)...]))
     let uidText = hexText([uid.high, uid.low].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
-    partial = NameBytes([0x2E] + name.bytes.prefix(Self.longestPart) + Array(".\(uidText).part".utf8))
+    let shown = isNamedLater ? Array("download".utf8) : name.bytes
+    partial = NameBytes([0x2E] + shown.prefix(Self.longestPart) + Array(".\(uidText).part".utf8))
   }
 
   /// Why nothing below `root` can have this path; nil when something can.
@@ -31,6 +33,13 @@ struct TargetNames: Sendable, Hashable {
     let below = path.bytes.starts(with: root.bytes) ? path.bytes.dropFirst(root.bytes.count) : path.bytes[...]
     return DownloadEntry.fault(
       in: NameBytes(Array(below.first == 0x2F && root.bytes.last != 0x2F ? below.dropFirst() : below)))
+  }
+
+  /// The same with the last component of `path` for the final name.
+  func renamed(_ path: NameBytes) -> TargetNames {
+    var names = self
+    names.name = path.lastComponent
+    return names
   }
 
   /// Absolute path of the final name.

@@ -17,6 +17,8 @@ struct TargetOrder: Sendable {
   /// The file under the final name may be of an earlier fetch of the same URL: its server may answer that it has not
   /// changed, and nothing is made here unless something comes.
   var hasPast = false
+  /// Local files that may have all of it; nil where none is looked for.
+  var twins: Twins?
   var algorithm: DigestAlgorithm
   var content: TargetRegion.Content
   var credentials: any CredentialSource
@@ -36,11 +38,14 @@ extension TargetOrder {
   private func prepared() throws(PreparationFailure) -> Prepared {
     do throws(Failure) {
       let credential = try credentials.credential()
-      if target.overwrites {
+      if target.isNamedLater {
+        // What stands in its way is seen when it gets its name.
+      } else if target.overwrites {
         try Placing.refuse(folder: target.names)
       } else {
         try Placing.refuse(existing: target.names)
       }
+      if let found = try twins?.copied(into: target) { return Prepared(credential: credential, twin: found) }
       if hasPast, target.standing() != nil { return conditional(credential) }
       guard let file = try target.file(size: size, holdsBytes: holdsBytes) else { throw Placing.partialIsGone }
       var head: Digest?

@@ -131,6 +131,7 @@ extension GetProtocol {
   ) -> RemoteVersion {
     var version = RemoteVersion(size: size, fields, isWhole: isWhole, wallMs: context.wallMs)
     source.complete(&version, fields)
+    if usesRemoteNames { version.givenName = ContentDisposition.name(fields[.contentDisposition]) }
     return version
   }
 

@@ -30,6 +30,19 @@ extension GetProtocol: BodiesInAnswers {
     RemoteVersion(facts.session)?.modified.flatMap { HTTPDate.parse($0, wallMs: facts.wallMs) }
   }
 
+  public func givenName(_ facts: TransferFacts) -> NameBytes? {
+    RemoteVersion(facts.session)?.givenName.map { NameBytes(Array($0.utf8)) }
+  }
+
+  public func begun(withLocal size: Int64, _ digest: Digest, _ facts: TransferFacts) -> Interpretation {
+    let version = RemoteVersion(size: size)
+    let layout = ChunkLayout(whole: size)
+    var beginning = FileBeginning(layout: layout, received: 0)
+    beginning.reused = PartReceipt(seq: 0, length: size, etag: "", digest: digest, confirmation: .size)
+    return Interpretation(.begun(beginning))
+      .with(opened: OpenedSession(remoteID: version.name, expiresAtMs: nil)).with(notes: version.notes)
+  }
+
   private func kind(of facts: TransferFacts) -> NamedKind {
     NamedKind(source.fileName(ofKey: facts.file.key))
   }

@@ -26,7 +26,8 @@ extension GetProtocol {
         let web = WebSource(place: place, protocolName: name)
         return GetProtocol(
           source: prefix.isEmpty ? web : DavSource(web: web),
-          chunkSize: try settings.partSize.map(GetProtocol.checked), segments: settings.download?.segments)
+          chunkSize: try settings.partSize.map(GetProtocol.checked), segments: settings.download?.segments,
+          usesRemoteNames: settings.download?.usesRemoteNames ?? false)
       })
   }
 

@@ -16,6 +16,8 @@ public struct GetProtocol: TransferProtocol, Sendable {
   let chunkSize: Int64?
   /// Ranges of one file at a time; nil for the usual number.
   let segments: Int?
+  /// Files get the names that their servers give them.
+  var usesRemoteNames = false
 
   public var name: String { source.protocolName }
   public var abilities: ProtocolAbilities {
@@ -55,6 +57,7 @@ public struct GetProtocol: TransferProtocol, Sendable {
     }
     // Of what came in more than one range.
     if source.tellsDigestsLate, facts.layout.size > beginning(facts).length, version.lacksDigest,
+      version.validator != nil,
       !facts.untold.contains(.probe)
     {
       return .control(.probe(marker: nil))

@@ -14,6 +14,7 @@ struct PastVersion {
     let lead = facts.session.map { Mirrors.lead($0.notes) } ?? 0
     guard let past = facts.past, facts.mirror == 0, lead == Mirrors.lead(past.session.notes), lead == 0,
       let version = RemoteVersion(past.session), past.meets(facts.file.expected),
+      past.expected.pieces == facts.file.expected.pieces,
       !facts.isPlanned || facts.layout == past.layout
     else { return nil }
     (download, self.version) = (past, version)

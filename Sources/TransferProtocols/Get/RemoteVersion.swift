@@ -22,6 +22,8 @@ struct RemoteVersion: Sendable, Hashable {
   var digests: [Digest] = []
   /// The server's own name for it; nil for none.
   var versionID: String?
+  /// What the server calls the file, fit for any folder; nil where nobody asked.
+  var givenName: String?
 
   init(size: Int64) { self.size = size }
 
@@ -72,7 +74,7 @@ struct RemoteVersion: Sendable, Hashable {
 
   private enum Key {
     static let size = "size", etag = "etag", modified = "modified", date = "date", ranges = "ranges"
-    static let digests = "digests", end = "end", fresh = "fresh", version = "version"
+    static let digests = "digests", end = "end", fresh = "fresh", version = "version", name = "name"
   }
 
   var notes: [String: String] {
@@ -84,6 +86,7 @@ struct RemoteVersion: Sendable, Hashable {
     if isFresh { notes[Key.fresh] = "yes" }
     if isEndUncertain { notes[Key.end] = "uncertain" }
     notes[Key.version] = versionID
+    notes[Key.name] = givenName
     if !digests.isEmpty { notes[Key.digests] = digests.map(\.description).joined(separator: " ") }
     return notes
   }
@@ -101,12 +104,13 @@ struct RemoteVersion: Sendable, Hashable {
     isFresh = session.notes[Key.fresh] != nil
     isEndUncertain = session.notes[Key.end] != nil
     versionID = session.notes[Key.version]
+    givenName = session.notes[Key.name]
     digests = (session.notes[Key.digests] ?? "").split(separator: " ").compactMap { Digest(text: String($0)) }
   }
 
   /// Of notes those by which another server can have the same version.
   static func withoutValidators(_ notes: [String: String]) -> [String: String] {
-    notes.filter { $0.key == Key.size || $0.key == Key.ranges }
+    notes.filter { $0.key == Key.size || $0.key == Key.ranges || $0.key == Key.name }
   }
 
   // MARK: - Against later answers

@@ -16,7 +16,7 @@ extension S3Protocol {
         settings: try S3Settings(bucket: destination.bucket, settings, credentialsRegion: region))
       return GetProtocol(
         source: S3Source(s3: s3), chunkSize: try settings.partSize.map(GetProtocol.checked),
-        segments: settings.download?.segments)
+        segments: settings.download?.segments, usesRemoteNames: settings.download?.usesRemoteNames ?? false)
     })
 
   static let definition = ProtocolDefinition(

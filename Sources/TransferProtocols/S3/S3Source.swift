@@ -47,7 +47,10 @@ struct S3Source: GetSource {
     // ETags here are made of the content, or anew for each version.
     version.isFresh = false
     version.versionID = fields[.init(.versionID)]
-    if let md5 = Self.md5(fields), !version.digests.contains(where: { $0.algorithm == .md5 }) {
+    // ETags of directory buckets are random ("Directory buckets", Amazon S3 User Guide).
+    if !s3.settings.bucket.hasSuffix("--x-s3"), let md5 = Self.md5(fields),
+      !version.digests.contains(where: { $0.algorithm == .md5 })
+    {
       version.digests.append(md5)
     }
   }

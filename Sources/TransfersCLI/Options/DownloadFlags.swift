@@ -72,6 +72,9 @@ struct DownloadFlags: ParsableArguments {
   @Flag(help: "Runs of zeros that arrive become holes, which take no room on the disk.")
   var sparse = false
 
+  @Flag(help: "Call files what their servers call them (Content-Disposition), made fit for any folder.")
+  var remoteNames = false
+
   @Flag(name: .customLong("no-mtime"), help: "Files get the present time, not the one that their server says.")
   var noMtime = false
 
@@ -118,6 +121,7 @@ struct DownloadFlags: ParsableArguments {
     var options = DownloadOptions(urls + lists, to: intoTar == nil ? places.last ?? Self.dash : Self.dash)
     (options.overwrites, options.baseURL) = (overwrite, baseURL)
     (options.segments, options.keepsTime, options.isSparse) = (segments, !noMtime, sparse)
+    options.usesRemoteNames = remoteNames
     options.urlCommand = urlCommand.flatMap(DownloadOptions.words) ?? []
     options.digest = digest.flatMap { Digest(text: $0.lowercased()) }
     (options.name, options.labels, options.priority) = (name, BatchOptions.table(labels), priority)
@@ -152,6 +156,7 @@ struct DownloadFlags: ParsableArguments {
     let given = [
       (overwrite && !isFile, "--overwrite"), (name != nil, "--name"), (!labels.isEmpty, "--label"),
       (priority != 0, "--priority"), (segments != nil, "--segments"), (sparse, "--sparse"), (noMtime, "--no-mtime"),
+      (remoteNames, "--remote-names"),
     ]
     return given.first { $0.0 }?.1
   }

@@ -125,6 +125,18 @@ import TransferModel
     #expect(begun(head([HTTPField.Name(name)!: value])).session?.notes["digests"] == nil)
   }
 
+  @Test func theETagOfADirectoryBucketIsNone() throws {
+    var settings = BatchSettings(
+      destination: "s3://examples--usw2-az1--x-s3/", download: DownloadSettings(folder: NameBytes("/in")))
+    settings.options["endpoint-url"] = .text("http://127.0.0.1:5100")
+    let made = try AllProtocols.make(settings, credentialsRegion: nil)
+    let express = try #require(made as? GetProtocol)
+    let meaning = express.interpret(
+      reply(206, head(), received: 65_536), to: .create, blank(),
+      RequestContext(wallMs: 0, credential: nil, learned: LearnedFacts()))
+    #expect(meaning.notes["etag"] == etag && meaning.notes["digests"] == nil)
+  }
+
   @Test func theETagOfPartsIsNoMD5() {
     var fields = head()
     fields[.eTag] = "\"0123456789abcdef0123456789abcdef-4\""

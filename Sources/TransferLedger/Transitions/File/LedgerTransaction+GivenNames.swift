@@ -1,0 +1,46 @@
+public import TransferModel
+
+/// What became of the name that a server gives a file.
+public enum NameTaking: Sendable, Hashable {
+  case applied
+  /// Another download has it: one that is not done, or was done since this one was asked for.
+  case taken(by: FileID)
+  /// The file is not where the transition starts.
+  case lost(to: String?)
+}
+
+extension LedgerTransaction {
+  /// finishing: the file is to stand at this absolute path, in its folder, under the name that its server gives it;
+  /// recorded before it stands there. A download that was done before gives way, as one from the same URL would.
+  public func takeName(_ file: FileID, _ run: RunID, _ path: NameBytes) throws -> NameTaking {
+    let other = try db.first(
+      """
+      SELECT o.id, o.state = 'done' AND o.finished_at < f.created_at
+      FROM file o JOIN file f ON f.id = ?2
+      WHERE o.path = ?1 AND o.live = 1 AND o.is_download = 1 AND o.id <> ?2
+      """, .name(path), .id(file)
+    ) { (id: $0.id(0, FileID.self), givesWay: $0.flag(1)) }
+    if let other {
+      guard other.givesWay else { return .taken(by: other.id) }
+      try replace(other.id, isDone: true)
+    }
+    let changes = try db.run(
+      "UPDATE file SET path = ?1 WHERE id = ?2 AND run_id = ?3 AND state = 'finishing' AND is_download = 1",
+      .name(path), .id(file), .id(run))
+    return changes == 1 ? .applied : .lost(to: try stateOf(file, run))
+  }
+}
+
+extension LedgerReader {
+  /// Where local files are, or were, that had this content, the newest first: what was sent, and what was fetched. A few
+  /// of them. `digest` is SHA-256 or SHA-512.
+  public func localPaths(of digest: Digest) throws -> [NameBytes] {
+    try db.rows(
+      """
+      SELECT f.path FROM receipt r CROSS JOIN file f ON f.id = r.file_id
+      WHERE r.digest = ?1 AND r.digest >= 'sha2' AND r.digest < 'sha6' AND r.finding IS NULL AND f.state = 'done'
+      ORDER BY r.file_id DESC LIMIT 8
+      """, .digest(digest)
+    ) { $0.name(0) }
+  }
+}
