@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import urllib.parse
+from xml.sax import saxutils
 
 import case as cases
 import ledger as ledgers
@@ -201,6 +202,33 @@ class PullCase(cases.Case):
         return states.keys() == {name.encode() for name in self.content} and set(states.values()) <= set(wanted)
 
 
+class MirrorCase(PullCase):
+    """A Metalink with digests of pieces names each file at two places that have it, and at one that has an older
+    version."""
+
+    piece = 64 << 10
+
+    @property
+    def sums(self):
+        return os.path.join(self.folder, "list.meta4")
+
+    def prepare(self):
+        super().prepare()
+        base = self.target.destination(self.name)
+        with open(self.sums, "w") as file:
+            file.write('<?xml version="1.0" encoding="utf-8"?><metalink xmlns="urn:ietf:params:xml:ns:metalink">')
+            for name, data in self.content.items():
+                pieces = (data[at : at + self.piece] for at in range(0, len(data), self.piece))
+                hashes = "".join(f"<hash>{hashlib.sha256(piece).hexdigest()}</hash>" for piece in pieces)
+                at = urllib.parse.quote(name)
+                urls = [f"{base}{place}{at}" for place in ("", Mirrors.second, Mirrors.older)]
+                file.write(f"<file name={saxutils.quoteattr(name)}><size>{len(data)}</size>")
+                file.write(f'<hash type="sha-256">{hashlib.sha256(data).hexdigest()}</hash>')
+                file.write(f'<pieces length="{self.piece}" type="sha-256">{hashes}</pieces>')
+                file.write("".join(f"<url>{saxutils.escape(url)}</url>" for url in urls) + "</file>")
+            file.write("</metalink>")
+
+
 class Pull(targets.Receiver):
     """Ranges side by side; names of a tree, kept below the base URL."""
 
@@ -271,4 +299,27 @@ class Meddled(Pull):
     steps = {"before": 14}
 
 
-KINDS = {"pull": Pull, "pull-meddled": Meddled, "pull-body": OneBody, "pull-list": Listed, "pull-cancel": Cancelled}
+class Mirrors(Pull):
+    """Ranges from two places, and a third one whose bytes are others."""
+
+    lists = True
+    second, older = "second/", "older/"
+    case = MirrorCase
+    script = "match GET /*/older/* : version=7\n"
+    steps = {"before": 14, "recovery": 97}
+
+    def publish(self, case, tree):
+        super().publish(case, tree)
+        for place in (self.second, self.older):
+            shutil.copytree(tree, f"{self.folder}/data/{case}/{place}")
+
+    def received(self, case):
+        """What the older place sent is of no use, and its wrong pieces come again."""
+        sent = collections.Counter()
+        for path, length in super().received(case).items():
+            if not path.startswith(self.older.encode()):
+                sent[path.removeprefix(self.second.encode())] += length
+        return sent
+
+
+KINDS = {"pull-mirrors": Mirrors, "pull": Pull, "pull-meddled": Meddled, "pull-body": OneBody, "pull-list": Listed, "pull-cancel": Cancelled}

@@ -78,8 +78,8 @@ struct Mirrors: Sendable {
 
   func hasAble(_ learned: LearnedFacts, _ update: [String: String]) -> Bool { !able(learned, update).isEmpty }
 
-  /// What a new session remembers when the whole is not what it is to be: nobody can tell which of several places it was
-  /// that had another version, but one of those that took over from the first. nil when no place is left.
+  /// What a new session remembers when the whole is not what it is to be: nobody can tell which of several places
+  /// it was that had another version, but one of those that took over from the first. nil when no place is left.
   var renewal: [String: String]? {
     let used = used
     let wrong = used.count > 1 ? used.subtracting([lead]) : used

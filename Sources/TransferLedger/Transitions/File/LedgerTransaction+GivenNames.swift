@@ -32,8 +32,8 @@ extension LedgerTransaction {
 }
 
 extension LedgerReader {
-  /// Where local files are, or were, that had this content, the newest first: what was sent, and what was fetched. A few
-  /// of them. `digest` is SHA-256 or SHA-512.
+  /// Where local files are, or were, that had this content, the newest first: what was sent and fetched. A few of
+  /// them. `digest` is SHA-256 or SHA-512.
   public func localPaths(of digest: Digest) throws -> [NameBytes] {
     try db.rows(
       """
