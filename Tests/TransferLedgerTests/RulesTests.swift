@@ -114,6 +114,7 @@ import Testing
     // all chunks of file 6 are done, but nothing confirms the whole
     "UPDATE file SET state = 'done', run_id = NULL, finished_at = 1 << 60 WHERE id = 6",
     "UPDATE file SET mode = 5 WHERE id = 6",
+    "UPDATE file SET path = x'2f62' WHERE id = 6",
     "UPDATE file SET wish = 'pause' WHERE id = 3", "UPDATE file SET wish = 'nap' WHERE id = 2",
     "UPDATE file SET hidden = 1 WHERE id = 2", "UPDATE file SET hidden = 0 WHERE id = 1",
     "UPDATE batch SET rate = 0", "UPDATE batch SET workers = 0", "UPDATE batch SET hidden = 2",

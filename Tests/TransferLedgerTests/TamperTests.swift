@@ -94,6 +94,7 @@ import TransferModel
         "outcome", "ended_at", "error_code", "message", "http_status", "bytes_transferred", "bytes_acked", "total_ms",
         "curl_code", "errno", "dns_ms", "connect_ms", "tls_ms", "sent_ms", "first_byte_ms", "held_ms", "remote_ip",
         "http_version", "request_id", "retry_after_ms", "backoff_ms", "reply_excerpt", "may_have_arrived",
+        "mirror",
       ]
     ), ("event", ["id", "at", "verb", "batch_id", "detail", "part_of", "origin_id", "origin_event"]),
     ("event_range", ["event_id", "first_file", "last_file"]),

@@ -146,11 +146,12 @@ final class LeafEncoder {
       r.location, r.note, r.recorded_at
     FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id >= ?1 AND r.n = 1 ORDER BY r.file_id
     """
-  private static let attemptColumns: Int32 = 33
+  private static let attemptColumns: Int32 = 34
   private static let counted: StaticString = """
     SELECT id, uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
       error_code, message, http_status, curl_code, errno, ?2, ?3, dns_ms, connect_ms, tls_ms, sent_ms, first_byte_ms,
-      total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms, reply_excerpt, may_have_arrived
+      total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms, reply_excerpt, may_have_arrived,
+      mirror
     FROM attempt WHERE id = ?1
     """
   /// The attempts from a number on.
@@ -158,7 +159,7 @@ final class LeafEncoder {
     SELECT id, uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
       error_code, message, http_status, curl_code, errno, bytes_transferred, bytes_acked, dns_ms, connect_ms, tls_ms,
       sent_ms, first_byte_ms, total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms,
-      reply_excerpt, may_have_arrived
+      reply_excerpt, may_have_arrived, mirror
     FROM attempt WHERE id >= ?1 ORDER BY id
     """
   private static let eventColumns: Int32 = 8

@@ -45,9 +45,10 @@ struct Mirrors: Sendable {
 
   /// Those that nothing speaks against but failures that may be over. Servers that fail for other files come last.
   private func able(_ learned: LearnedFacts, _ update: [String: String]) -> [Int] {
-    let places = (0..<count).filter { place in
-      state(place, update) != Key.refused && !learned.mistrusted.contains(origins[place])
-    }
+    let left = (0..<count).filter { state($0, update) != Key.refused }
+    // Another file of a server that lied is asked for there only where nobody else has it.
+    let trusted = left.filter { !learned.mistrusted.contains(origins[$0]) }
+    let places = trusted.isEmpty ? left : trusted
     return places.filter { !learned.failing.contains(origins[$0]) }
       + places.filter { learned.failing.contains(origins[$0]) }
   }

@@ -33,9 +33,10 @@ struct ManifestPlaces {
 
   /// The same with other URLs of the file, the preferred one first; they need a URL that they are mirrors of.
   mutating func read(
-    url: UnsafeRawBufferPointer?, path: UnsafeRawBufferPointer?, mirrors: UnsafeRawBufferPointer?
+    url: UnsafeRawBufferPointer?, path: UnsafeRawBufferPointer?, mirrors: UnsafeRawBufferPointer?,
+    hasEscapedLineEnds: Bool = false
   ) throws(ManifestFault) -> (ManifestEntry.Location, NameBytes) {
-    let (location, target) = try read(url: url, path: path)
+    let (location, target) = try read(url: url, path: path, hasEscapedLineEnds: hasEscapedLineEnds)
     guard let mirrors, !mirrors.isEmpty else { return (location, target) }
     guard case .urls(var all) = location else {
       throw ManifestFault("it has mirrors and no absolute URL", "give the first of its URLs as \"url\"")
