@@ -97,7 +97,7 @@ import TransferModel
         + "426630" + "01" + "f6" + "0a" + "02" + "66646967657374" + "6f6372633332633a3030303030303037"
         + "6f6372633332633a3030303030303037" + "63226522" + "60" + "627231" + "60" + "6b7075743a74686572652f61" + "f6"
         + "1b0000018bcfe5680a")
-    #expect(bytes[1].starts(with: [0x98, 0x23, 0x01, 0x67] + Array("attempt".utf8) + [0x01, 0x50]))
+    #expect(bytes[1].starts(with: [0x98, 0x24, 0x01, 0x67] + Array("attempt".utf8) + [0x01, 0x50]))
     #expect(bytes[2].suffix(3) == [0xF6, 0xF6, 0x80])
   }
 

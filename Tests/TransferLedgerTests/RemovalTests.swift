@@ -92,8 +92,75 @@ import Testing
     }
     #expect(try due().isEmpty)
     #expect(try f.texts("SELECT state, attempts, cause FROM removal") == ["failed 10 source.denied"])
-    #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'source-kept'") == ["1"])
+    #expect(try f.texts("SELECT count(*) FROM event WHERE verb = 'source-kept'") == ["2"], "when the reason is new, and at the end")
     #expect(try f.ledger.read { try $0.removalsLeft() } == (0, 1))
+  }
+
+  /// Looks, removals and scans of ``sourcesOfEachKind()``: what no program may do to them.
+  private static let refused = [
+    "INSERT INTO look VALUES (1, 1, 0, 1, NULL)", "INSERT INTO look VALUES (3, 1, 0, 1, NULL)",
+    "UPDATE look SET file_id = 3", "INSERT OR REPLACE INTO look VALUES (2, 1, 0, 1, NULL)",
+    "INSERT INTO removal (file_id, recorded_at) VALUES (2, 0)",
+    "INSERT OR REPLACE INTO removal (file_id, recorded_at) VALUES (1, 0)",
+    "INSERT INTO removal (file_id, state, attempts, recorded_at, ended_at) VALUES (3, 'done', 1, 0, 0)",
+    "UPDATE removal SET recorded_at = 1", "UPDATE removal SET file_id = 3",
+    "UPDATE removal SET state = 'done', attempts = 1, ended_at = 0", "DELETE FROM removal",
+    "INSERT OR REPLACE INTO scan SELECT id, 'other', place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
+    "INSERT OR REPLACE INTO scan SELECT NULL, job, place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
+    "UPDATE scan SET job = 'other'", "UPDATE scan SET id = 7",
+  ]
+
+  /// File 1 is done and its source due for removal, 2 settles, 3 is pending; one scan.
+  private func sourcesOfEachKind() throws {
+    _ = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    var settings = BatchSettings(destination: "put:two")
+    settings.settleMs = 60_000
+    let batch = NewBatch(settings: settings, protocolName: "put", destination: "put:two")
+    let target = AdmissionTarget(batch, since: try f.ledger.read { try $0.addedMark() }, wallMs: f.clock.wallMs)
+    var page = AdmissionPage()
+    let identity = SourceIdentity(size: 1, mtimeNs: 1, ctimeNs: 1, inode: 5, device: 3, boot: 7)
+    Array("/src/b".utf8).withUnsafeBytes { path in
+      Array("b".utf8).withUnsafeBytes { page.append(path: path, key: $0, identity, mode: 0) }
+    }
+    _ = try f.ledger.write { [page, target] tx in try tx.admit(page, to: target) }
+    _ = try f.add("c", to: f.makeBatch())
+    let sources = ScannedSources(from: ["/src"], list: nil, rules: [])
+    let scan = ScanRow(job: "nightly", place: "put:one", sources: sources, tookMs: 5, counts: SourceCounts())
+    try f.ledger.write { try $0.noteScan(scan) }
+    #expect(try f.texts("SELECT state FROM file ORDER BY id") == ["done", "settling", "pending"])
+  }
+
+  @Test func theShellCannotBreakTheRules() throws {
+    try sourcesOfEachKind()
+    let shell = try Connection(path: f.path, access: .readWrite)
+    for sql in Self.refused {
+      let error = #expect(throws: SQLiteError.self, "\(sql)") { try shell.execute(sql) }
+      #expect(error?.primary == 19, "\(sql): \(error?.message ?? "")")
+    }
+    #expect(try f.findings() == [])
+  }
+
+  /// Without any one of the triggers at least one of the statements would pass.
+  @Test func everyTriggerIsNeeded() throws {
+    try sourcesOfEachKind()
+    let shell = try Connection(path: f.path, access: .readWrite)
+    let triggers = try shell.rowsOnce(
+      """
+      SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%' AND tbl_name IN ('look', 'removal', 'scan')
+      """
+    ) { $0.text(0) }
+    #expect(triggers.count == 7)
+    for trigger in triggers {
+      try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
+      let passed = Self.refused.contains { sql in
+        try? shell.execute("SAVEPOINT one")
+        defer { try? shell.execute("ROLLBACK TO one; RELEASE one") }
+        return (try? shell.execute(sql)) != nil
+      }
+      try shell.execute("ROLLBACK")
+      #expect(passed, "\(trigger)")
+    }
   }
 
   @Test func theLastScanIsOneRow() throws {
