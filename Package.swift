@@ -52,7 +52,7 @@ let package = Package(
     // The targets, top to bottom. An arrow points only downwards; RepositoryTests compares this list with the imports.
     .executableTarget(
       name: "transfers", dependencies: ["TransfersCLI"], swiftSettings: strict("transfers"), linkerSettings: shipped),
-    room("TransfersCLI", ["Transfers", "TransferReports", "HTTPServer", "TransferModel", argumentParser]),
+    room("TransfersCLI", ["Transfers", "TransferReports", "HTTPServer", "StrictYAML", "TransferModel", argumentParser]),
     // Its surface shows the model, the reports and what it declares itself: every other import is internal.
     .target(
       name: "Transfers",
@@ -63,10 +63,11 @@ let package = Package(
     room("HTTPServer", ["TransferModel"]),
     room(
       "TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", httpTypes]),
-    room("TransferProtocols", ["CDigest", "CProfiles", "CYAML", "TransferModel", httpTypes]),
+    room("TransferProtocols", ["CDigest", "CProfiles", "StrictYAML", "TransferModel", httpTypes]),
     room("CurlTransport", ["CCurl", "CSys", "TransferModel", httpTypes]),
     room("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferLog", "TransferModel"]),
     room("TransferLog", ["CDigest", "TransferModel"]),
+    room("StrictYAML", ["CYAML"]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     // Takes types and constants from libcurl's header, and is not linked with it: it loads the library when it is
@@ -103,7 +104,8 @@ let package = Package(
     tests("TransferLogTests", ["TransferLog", "TransferModel"]),
     tests("TransferModelTests", ["TransferModel", httpTypes]),
     tests("RepositoryTests", ["TransfersCLI", "Transfers", "TransferModel", argumentParser]),
-    tests("TransferProtocolsTests", ["CDigest", "TransferModel", "TransferProtocols", httpTypes]),
+    tests("StrictYAMLTests", ["StrictYAML"]),
+    tests("TransferProtocolsTests", ["CDigest", "StrictYAML", "TransferModel", "TransferProtocols", httpTypes]),
     tests("TransferReportsTests", ["CDigest", "TransferReports", "TransferModel"]),
     // They run the built programs, which the dependencies make sure are there.
     tests(

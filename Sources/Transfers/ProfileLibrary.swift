@@ -68,7 +68,7 @@ public enum ProfileLibrary {
       }
       return report
     } catch let faults as ProfileFaults {
-      let list = faults.faults.map { Fault(line: $0.mark.line, column: $0.mark.column, message: $0.message) }
+      let list = faults.lines.map { Fault(line: $0.line, column: $0.column, message: $0.message) }
       return Report(name: "", digest: "", faults: list)
     } catch {
       throw error as? TransferError ?? TransferError(.bug, "read profile", cause: "\(error)")

@@ -7,7 +7,7 @@ import Testing
   /// `ArgumentParser` and `HTTPTypes` are the third-party modules.
   static let arrows: [(target: String, may: [String])] = [
     ("transfers", ["TransfersCLI"]),
-    ("TransfersCLI", ["Transfers", "TransferReports", "HTTPServer", "TransferModel", "ArgumentParser"]),
+    ("TransfersCLI", ["Transfers", "TransferReports", "HTTPServer", "StrictYAML", "TransferModel", "ArgumentParser"]),
     (
       "Transfers",
       ["TransferEngine", "TransferProtocols", "TransferReports", "TransferLedger", "CurlTransport", "TransferModel"]
@@ -15,10 +15,11 @@ import Testing
     ("TransferReports", ["TransferModel"]),
     ("HTTPServer", ["TransferModel"]),
     ("TransferEngine", ["TransferLedger", "TransferProtocols", "CSys", "CDigest", "TransferModel", "HTTPTypes"]),
-    ("TransferProtocols", ["CDigest", "CProfiles", "CYAML", "TransferModel", "HTTPTypes"]),
+    ("TransferProtocols", ["CDigest", "CProfiles", "StrictYAML", "TransferModel", "HTTPTypes"]),
     ("CurlTransport", ["CCurl", "CSys", "TransferModel", "HTTPTypes"]),
     ("TransferLedger", ["CSQLite", "CMigrations", "CSys", "TransferLog", "TransferModel"]),
     ("TransferLog", ["CDigest", "TransferModel"]),
+    ("StrictYAML", ["CYAML"]),
     ("TransferModel", ["HTTPTypes"]),
     ("Receiver", ["CCrypto", "TransferModel"]),
     ("transfers-receiver", ["Receiver", "TransferModel", "ArgumentParser"]),

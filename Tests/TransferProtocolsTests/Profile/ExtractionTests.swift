@@ -1,3 +1,4 @@
+import StrictYAML
 import HTTPTypes
 import TransferModel
 import Testing

@@ -1,3 +1,4 @@
+import StrictYAML
 import TransferModel
 import Testing
 

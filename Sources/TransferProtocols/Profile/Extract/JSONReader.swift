@@ -1,3 +1,5 @@
+import StrictYAML
+
 /// Why JSON from a server is not read.
 enum JSONFault: Error, Hashable {
   case tooLarge, tooDeep, notUTF8

@@ -1,3 +1,4 @@
+import StrictYAML
 public import TransferModel
 
 extension ProfileProtocol {

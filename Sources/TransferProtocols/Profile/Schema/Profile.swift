@@ -1,3 +1,4 @@
+import StrictYAML
 public import TransferModel
 
 /// A declarative description of an upload protocol: which requests are made, what is taken from the answers, and what
@@ -25,7 +26,7 @@ public struct Profile: Sendable, Hashable {
   /// - Throws: everything that is wrong in it, with lines and columns.
   public static func read(_ text: [UInt8], file: String) throws(ProfileFaults) -> Profile {
     let root: YAMLNode
-    do throws(ProfileFault) {
+    do throws(YAMLFault) {
       root = try YAMLReader.read(text)
     } catch {
       throw ProfileFaults(file: file, faults: [error])

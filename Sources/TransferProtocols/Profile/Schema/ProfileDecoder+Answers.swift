@@ -1,3 +1,5 @@
+import StrictYAML
+
 /// Extractions, conditions and rules.
 extension ProfileDecoder {
   mutating func extracts(

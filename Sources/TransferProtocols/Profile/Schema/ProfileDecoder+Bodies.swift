@@ -1,3 +1,5 @@
+import StrictYAML
+
 /// What steps send.
 extension ProfileDecoder {
   mutating func body(_ node: YAMLNode, _ what: String, _ place: ProfileNames.Place) -> BodyRules {

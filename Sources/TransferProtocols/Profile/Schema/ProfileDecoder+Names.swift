@@ -1,3 +1,5 @@
+import StrictYAML
+
 /// A first look through the tree: which names its inputs and extractions make.
 extension ProfileDecoder {
   mutating func gatherNames(_ root: YAMLNode) {

@@ -1,3 +1,4 @@
+import StrictYAML
 import TransferModel
 
 /// The top of the tree.

@@ -1,3 +1,5 @@
+import StrictYAML
+
 /// What is well formed and cannot work: found here, and not by a server.
 extension ProfileDecoder {
   mutating func check(_ profile: Profile, _ map: Map) {

@@ -1,3 +1,5 @@
+import StrictYAML
+
 /// The steps.
 extension ProfileDecoder {
   private static let stepKeys = [

@@ -1,3 +1,5 @@
+import StrictYAML
+
 /// Templates, expressions and patterns, with the place of what is wrong in them.
 extension ProfileDecoder {
   /// Text with `{{…}}`. Numbers and `true` are taken as they are written.

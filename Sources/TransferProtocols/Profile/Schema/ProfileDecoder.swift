@@ -1,9 +1,11 @@
+import StrictYAML
+
 /// Turns the tree of a profile into a ``Profile`` and collects everything that is wrong.
 ///
 /// Each function returns nil (or what is there by default) after it noted a fault, and the others go on: one run shows
 /// all faults.
 struct ProfileDecoder {
-  private(set) var faults: [ProfileFault] = []
+  private(set) var faults: [YAMLFault] = []
   /// What templates may name; gathered before the first one is compiled.
   var names = ProfileNames()
   /// What is a chunk of the file is all of it.
@@ -21,10 +23,10 @@ struct ProfileDecoder {
   }
 
   /// In the order of the text.
-  var sortedFaults: [ProfileFault] { Array(faults.sorted { $0.mark < $1.mark }.prefix(ProfileFaults.most)) }
+  var sortedFaults: [YAMLFault] { Array(faults.sorted { $0.mark < $1.mark }.prefix(ProfileFaults.most)) }
 
   mutating func fault(_ mark: SourceMark, _ message: String) {
-    let fault = ProfileFault(mark, message)
+    let fault = YAMLFault(mark, message)
     if !faults.contains(fault) { faults.append(fault) }
   }
 

@@ -1,25 +1,27 @@
 /// Reads one YAML document (JSON is YAML too) into a tree that knows where everything stands.
 ///
-/// Bounded, since profiles are passed around: at most 1 MiB, 32 levels, 256 aliases, and 20,000 nodes with every alias
+/// Bounded, since such files are passed around: at most 1 MiB, 32 levels, 256 aliases, and 20,000 nodes with every alias
 /// written out (where 64 bytes of text count as one more), so that a small text cannot become a large tree. Keys are
 /// unique, tags and further documents are refused.
-struct YAMLReader: ~Copyable {
-  static let largest = 1 << 20
-  static let deepest = 32
-  static let mostAliases = 256
-  static let mostNodes = 20_000
+public struct YAMLReader: ~Copyable {
+  public static let largest = 1 << 20
+  public static let deepest = 32
+  public static let mostAliases = 256
+  public static let mostNodes = 20_000
 
   private var events: YAMLEvents
   private var anchors: [String: YAMLNode] = [:]
   private var aliases = 0
   private var nodes = 0
 
-  static func read(_ bytes: [UInt8]) throws(ProfileFault) -> YAMLNode {
+  /// - Parameter what: what the document is, for messages.
+  /// - Throws: the first thing that is wrong.
+  public static func read(_ bytes: [UInt8], as what: String = "a profile") throws(YAMLFault) -> YAMLNode {
     guard bytes.count <= largest else {
-      throw ProfileFault(SourceMark(line: 1, column: 1), "it has \(bytes.count) bytes; a profile may have \(largest)")
+      throw YAMLFault(SourceMark(line: 1, column: 1), "it has \(bytes.count) bytes; \(what) may have \(largest)")
     }
-    let result = bytes.withUnsafeBufferPointer { buffer -> Result<YAMLNode, ProfileFault> in
-      do throws(ProfileFault) {
+    let result = bytes.withUnsafeBufferPointer { buffer -> Result<YAMLNode, YAMLFault> in
+      do throws(YAMLFault) {
         var reader = YAMLReader(events: try YAMLEvents(buffer))
         return .success(try reader.document())
       } catch {
@@ -31,23 +33,23 @@ struct YAMLReader: ~Copyable {
 
   private init(events: consuming YAMLEvents) { self.events = events }
 
-  private mutating func document() throws(ProfileFault) -> YAMLNode {
+  private mutating func document() throws(YAMLFault) -> YAMLNode {
     _ = try events.next()
     let start = try events.next()
-    if case .streamEnd = start.kind { throw ProfileFault(SourceMark(line: 1, column: 1), "it is empty") }
+    if case .streamEnd = start.kind { throw YAMLFault(SourceMark(line: 1, column: 1), "it is empty") }
     let root = try node(try events.next(), depth: 0)
     _ = try events.next()
     let next = try events.next()
     guard case .streamEnd = next.kind else {
-      throw ProfileFault(next.mark, "a second document begins here; write each profile into a file of its own")
+      throw YAMLFault(next.mark, "a second document begins here; write each document into a file of its own")
     }
     return root
   }
 
-  private mutating func node(_ event: YAMLEvent, depth: Int) throws(ProfileFault) -> YAMLNode {
-    guard !event.hasTag else { throw ProfileFault(event.mark, "tags (\"!…\") have no meaning here") }
+  private mutating func node(_ event: YAMLEvent, depth: Int) throws(YAMLFault) -> YAMLNode {
+    guard !event.hasTag else { throw YAMLFault(event.mark, "tags (\"!…\") have no meaning here") }
     guard depth < Self.deepest else {
-      throw ProfileFault(event.mark, "it is nested deeper than \(Self.deepest) levels")
+      throw YAMLFault(event.mark, "it is nested deeper than \(Self.deepest) levels")
     }
     if case .alias(let name) = event.kind { return try alias(name, event.mark) }
     let content = try content(event, depth)
@@ -58,16 +60,16 @@ struct YAMLReader: ~Copyable {
     return node
   }
 
-  private mutating func content(_ event: YAMLEvent, _ depth: Int) throws(ProfileFault) -> YAMLNode.Content {
+  private mutating func content(_ event: YAMLEvent, _ depth: Int) throws(YAMLFault) -> YAMLNode.Content {
     switch event.kind {
     case .scalar(let text, let isPlain): return .scalar(text, isPlain: isPlain)
     case .listStart: return .list(try list(depth))
     case .mapStart: return .map(try map(depth))
-    default: throw ProfileFault(event.mark, "no valid YAML")
+    default: throw YAMLFault(event.mark, "no valid YAML")
     }
   }
 
-  private mutating func list(_ depth: Int) throws(ProfileFault) -> [YAMLNode] {
+  private mutating func list(_ depth: Int) throws(YAMLFault) -> [YAMLNode] {
     var list: [YAMLNode] = []
     while true {
       let event = try events.next()
@@ -76,33 +78,33 @@ struct YAMLReader: ~Copyable {
     }
   }
 
-  private mutating func map(_ depth: Int) throws(ProfileFault) -> [YAMLNode.Entry] {
+  private mutating func map(_ depth: Int) throws(YAMLFault) -> [YAMLNode.Entry] {
     var entries: [YAMLNode.Entry] = []
     var known: Set<String> = []
     while true {
       let event = try events.next()
       if case .mapEnd = event.kind { return entries }
       let key = try node(event, depth: depth + 1)
-      guard let name = key.text else { throw ProfileFault(event.mark, "a key has to be text, and this is \(key.kind)") }
-      guard known.insert(name).inserted else { throw ProfileFault(event.mark, "the key \"\(name)\" stands here twice") }
+      guard let name = key.text else { throw YAMLFault(event.mark, "a key has to be text, and this is \(key.kind)") }
+      guard known.insert(name).inserted else { throw YAMLFault(event.mark, "the key \"\(name)\" stands here twice") }
       let value = try node(try events.next(), depth: depth + 1)
       entries.append(YAMLNode.Entry(key: name, keyMark: event.mark, value: value))
     }
   }
 
   /// An anchor is known when its node is complete: a node cannot hold itself.
-  private mutating func alias(_ name: String, _ mark: SourceMark) throws(ProfileFault) -> YAMLNode {
-    guard let node = anchors[name] else { throw ProfileFault(mark, "there is no anchor \"&\(name)\" before this") }
+  private mutating func alias(_ name: String, _ mark: SourceMark) throws(YAMLFault) -> YAMLNode {
+    guard let node = anchors[name] else { throw YAMLFault(mark, "there is no anchor \"&\(name)\" before this") }
     aliases += 1
-    guard aliases <= Self.mostAliases else { throw ProfileFault(mark, "it has more than \(Self.mostAliases) aliases") }
+    guard aliases <= Self.mostAliases else { throw YAMLFault(mark, "it has more than \(Self.mostAliases) aliases") }
     try charge(node.count, mark)
     return node
   }
 
-  private mutating func charge(_ count: Int, _ mark: SourceMark) throws(ProfileFault) {
+  private mutating func charge(_ count: Int, _ mark: SourceMark) throws(YAMLFault) {
     nodes += count
     guard nodes <= Self.mostNodes else {
-      throw ProfileFault(mark, "it has more than \(Self.mostNodes) values, aliases written out")
+      throw YAMLFault(mark, "it has more than \(Self.mostNodes) values, aliases written out")
     }
   }
 }

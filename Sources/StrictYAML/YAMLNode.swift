@@ -1,28 +1,28 @@
 /// One node of a YAML or JSON document, with its place. Aliases are resolved: the node of an alias is a copy.
-struct YAMLNode: Sendable, Hashable {
-  enum Content: Sendable, Hashable {
+public struct YAMLNode: Sendable, Hashable {
+  public enum Content: Sendable, Hashable {
     /// `isPlain` is false for quoted and block scalars, which are always text.
     case scalar(String, isPlain: Bool)
     case list([YAMLNode])
     case map([Entry])
   }
 
-  struct Entry: Sendable, Hashable {
-    var key: String
-    var keyMark: SourceMark
-    var value: YAMLNode
+  public struct Entry: Sendable, Hashable {
+    public var key: String
+    public var keyMark: SourceMark
+    public var value: YAMLNode
   }
 
-  var content: Content
-  var mark: SourceMark
+  public var content: Content
+  public var mark: SourceMark
   /// What a copy of it costs: how many nodes it consists of, keys and itself included, and their text.
   var count: Int
   /// Its characters stand in the document as they are: no escape and no folded line is among them.
-  var isVerbatim = true
+  public internal(set) var isVerbatim = true
 }
 
 /// What a scalar means: the core schema of YAML 1.2, with the numbers of JSON. `yes`, `off` and `0x10` are text.
-enum YAMLScalar: Sendable, Hashable {
+public enum YAMLScalar: Sendable, Hashable {
   case null
   case bool(Bool)
   case int(Int64)
@@ -33,7 +33,7 @@ enum YAMLScalar: Sendable, Hashable {
 
 extension YAMLNode {
   /// nil for lists and maps.
-  var scalar: YAMLScalar? {
+  public var scalar: YAMLScalar? {
     guard case .scalar(let text, let isPlain) = content else { return nil }
     guard isPlain else { return .text(text) }
     switch text {
@@ -47,20 +47,20 @@ extension YAMLNode {
   }
 
   /// The characters of a scalar, whatever they mean; nil for lists and maps.
-  var text: String? {
+  public var text: String? {
     if case .scalar(let text, _) = content { text } else { nil }
   }
 
-  var entries: [Entry]? {
+  public var entries: [Entry]? {
     if case .map(let entries) = content { entries } else { nil }
   }
 
-  var list: [YAMLNode]? {
+  public var list: [YAMLNode]? {
     if case .list(let nodes) = content { nodes } else { nil }
   }
 
   /// For messages: what was found.
-  var kind: String {
+  public var kind: String {
     switch content {
     case .list: return "a list"
     case .map: return "a map"

@@ -27,11 +27,11 @@ struct YAMLEvent {
 struct YAMLEvents: ~Copyable {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>) throws(ProfileFault) {
+  init(_ bytes: UnsafeBufferPointer<UInt8>) throws(YAMLFault) {
     parser = .allocate(capacity: 1)
     guard yaml_parser_initialize(parser) == 1 else {
       parser.deallocate()
-      throw ProfileFault(SourceMark(line: 1, column: 1), "memory is short")
+      throw YAMLFault(SourceMark(line: 1, column: 1), "memory is short")
     }
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
     yaml_parser_set_input_string(parser, bytes.baseAddress, bytes.count)
@@ -42,7 +42,7 @@ struct YAMLEvents: ~Copyable {
     parser.deallocate()
   }
 
-  mutating func next() throws(ProfileFault) -> YAMLEvent {
+  mutating func next() throws(YAMLFault) -> YAMLEvent {
     var event = yaml_event_t()
     guard yaml_parser_parse(parser, &event) == 1 else { throw fault() }
     defer { yaml_event_delete(&event) }
@@ -52,14 +52,14 @@ struct YAMLEvents: ~Copyable {
       anchor: anchor, hasTag: hasTag)
   }
 
-  private func fault() -> ProfileFault {
+  private func fault() -> YAMLFault {
     let state = parser.pointee
     let problem = state.problem.map { String(cString: $0) } ?? "it cannot be read"
     let isReader = state.error == YAML_READER_ERROR
-    return ProfileFault(SourceMark(isReader ? state.mark : state.problem_mark), "no valid YAML: \(problem)")
+    return YAMLFault(SourceMark(isReader ? state.mark : state.problem_mark), "no valid YAML: \(problem)")
   }
 
-  private static func kind(_ event: yaml_event_t) throws(ProfileFault) -> YAMLEvent.Kind {
+  private static func kind(_ event: yaml_event_t) throws(YAMLFault) -> YAMLEvent.Kind {
     switch event.type {
     case YAML_STREAM_START_EVENT: return .streamStart
     case YAML_STREAM_END_EVENT: return .streamEnd
@@ -74,7 +74,7 @@ struct YAMLEvents: ~Copyable {
       let scalar = event.data.scalar
       let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
       return .scalar(String(decoding: bytes, as: UTF8.self), isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE)
-    default: throw ProfileFault(SourceMark(event.start_mark), "no valid YAML")
+    default: throw YAMLFault(SourceMark(event.start_mark), "no valid YAML")
     }
   }
 

@@ -1,16 +1,16 @@
 import Testing
 
-@testable import TransferProtocols
+@testable import StrictYAML
 
 @Suite struct YAMLTests {
   private func read(_ text: String) throws -> YAMLNode { try YAMLReader.read(Array(text.utf8)) }
 
-  private func fault(_ text: String) -> ProfileFault? {
+  private func fault(_ text: String) -> YAMLFault? {
     do {
       _ = try read(text)
       return nil
     } catch {
-      return error as? ProfileFault
+      return error as? YAMLFault
     }
   }
 
@@ -85,34 +85,12 @@ import Testing
   }
 
   @Test func bytesThatAreNoTextAreRefused() {
-    #expect(throws: ProfileFault.self) { try YAMLReader.read([0x61, 0x3A, 0x20, 0xFF]) }
-    #expect(throws: ProfileFault.self) { try YAMLReader.read([0x61, 0x3A, 0x20, 0x00]) }
+    #expect(throws: YAMLFault.self) { try YAMLReader.read([0x61, 0x3A, 0x20, 0xFF]) }
+    #expect(throws: YAMLFault.self) { try YAMLReader.read([0x61, 0x3A, 0x20, 0x00]) }
   }
 
   @Test func jsonIsRead() throws {
     let root = try read("{\"a\":[1,true,null,\"x\\u00e9\\n\"],\"b\":{}}")
     #expect(root.entries?[0].value.list?.map(\.scalar) == [.int(1), .bool(true), .null, .text("xé\n")])
-  }
-
-  @Test(arguments: [
-    "a: [1, '1', 1.5e3, yes, null, \"\\x01\\u2028\\u0085 \\\"q\\\" \\\\ é 😀\"]\nb: {}\nc: []\nd: |\n  two\n  lines\n",
-    "x: &q {k: v}\ny: *q\n",
-  ])
-  func canonicalTextIsTheSameTree(_ text: String) throws {
-    let first = try read(text)
-    let canonical = CanonicalText.of(first)
-    #expect(!canonical.contains("\n"))
-    let second = try read(canonical)
-    #expect(CanonicalText.of(second) == canonical)
-    #expect(Self.values(first) == Self.values(second))
-  }
-
-  /// The tree without places.
-  private static func values(_ node: YAMLNode) -> String {
-    switch node.content {
-    case .scalar: "\(String(describing: node.scalar))"
-    case .list(let nodes): "[" + nodes.map(values).joined(separator: ",") + "]"
-    case .map(let entries): "{" + entries.map { $0.key + ":" + values($0.value) }.joined(separator: ",") + "}"
-    }
   }
 }

@@ -1,3 +1,5 @@
+import StrictYAML
+
 /// The text of a document that does not depend on how it was written: JSON in one line, aliases written out, comments
 /// gone, keys in their order (which fields of a form keep). Reading it gives the same tree.
 enum CanonicalText {
