@@ -164,6 +164,19 @@ CREATE INDEX batch_limits ON batch (id)
 -- Whether anything is hidden is asked before each list; mostly nothing is.
 CREATE INDEX batch_hidden ON batch (id) WHERE hidden = 1;
 
+-- How the last run of each configured job ended: one row a job, however often it runs.
+CREATE TABLE job_state (
+  job TEXT NOT NULL PRIMARY KEY CHECK (length(job) BETWEEN 1 AND 64),
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER NOT NULL CHECK (ended_at >= started_at),
+  -- The name of its exit code and, when it is not `ok`, what was said.
+  result TEXT NOT NULL CHECK (result <> ''),
+  message TEXT CHECK ((message IS NULL) = (result = 'ok')),
+  -- The end of the last run that was `ok`.
+  succeeded_at INTEGER,
+  CHECK (result <> 'ok' OR succeeded_at = ended_at)
+) STRICT, WITHOUT ROWID;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Files.
 

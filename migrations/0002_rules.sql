@@ -74,6 +74,14 @@ WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.d
 BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
+-- A success stays when a later run fails.
+CREATE TRIGGER job_state_birth BEFORE INSERT ON job_state
+WHEN EXISTS (SELECT 1 FROM job_state WHERE job = NEW.job)
+BEGIN SELECT RAISE(FAIL, 'a job has one state'); END;
+CREATE TRIGGER job_state_success BEFORE UPDATE ON job_state
+WHEN NEW.job <> OLD.job OR NEW.result <> 'ok' AND NEW.succeeded_at IS NOT OLD.succeeded_at
+BEGIN SELECT RAISE(FAIL, 'the last success of a job stays until the next'); END;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Files.
 

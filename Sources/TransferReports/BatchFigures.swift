@@ -6,6 +6,7 @@ public enum BatchFigures {
     .text("id", "Id") { $0.id.description },
     .text("uid") { $0.uid },
     .text("name", "Name") { $0.name },
+    .text("job") { $0.job },
     .text("state", "State") { $0.state },
     .integer("files", "Files") { $0.totals.files },
     .integer("files_done", "Done") { $0.totals.count(.done) },

@@ -37,6 +37,8 @@ public struct DownloadOptions: Sendable {
   public var name: String?
   public var labels: [String: String] = [:]
   public var priority = 0
+  /// The configured job that records it.
+  public var job: String?
   /// What the protocol is told, by the long names of its options without dashes.
   public var options: [String: OptionValue] = [:]
   /// A reference to a credential, as ``BatchSettings/auth``.

@@ -36,7 +36,8 @@ struct DownloadTarget: Sendable {
       let name = options.name.map { origins.count > 1 ? "\($0)@\(origin.authority)" : $0 }
       batches[origin] = NewBatch(
         name: name, settings: settings, protocolName: proto.name, destination: settings.destination,
-        place: Self.place(proto, folder.path), labels: options.labels, priority: options.priority)
+        place: Self.place(proto, folder.path), labels: options.labels, priority: options.priority,
+        job: options.job)
     }
     return batches
   }

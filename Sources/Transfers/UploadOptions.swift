@@ -7,6 +7,10 @@ public struct UploadOptions: Sendable {
   public var name: String?
   public var labels: [String: String]
   public var priority: Int
+  /// The configured job that records it.
+  public var job: String?
+  /// Takes exactly these of what is found; one that is another one now, or is gone, is recorded as failed.
+  package var plan: PlannedFiles?
   /// Include and exclude rules in the order given; the first that matches decides.
   public var rules: [PathRule]
   public var followSymlinks: Bool

@@ -19,18 +19,22 @@ public struct SourceAdmitter {
   let ownFiles: LedgerFiles
   /// The files that show that sources are complete; nil where none has to.
   let marker: ReadyMarker?
+  let plan: PlannedFiles?
   let notice: @Sendable (Notice) -> Void
 
   /// - Parameter ownFiles: of the ledger, which is not sent when it lies among the sources.
+  /// - Parameter plan: which of what is found is taken; nil for all.
   public init(
     _ sources: ResolvedSources, to destination: Destination, _ transferProtocol: ProtocolInUse,
-    ownFiles: LedgerFiles, marker: ReadyMarker? = nil, notice: @escaping @Sendable (Notice) -> Void
+    ownFiles: LedgerFiles, plan: PlannedFiles? = nil, marker: ReadyMarker? = nil,
+    notice: @escaping @Sendable (Notice) -> Void
   ) {
     self.sources = sources
     self.destination = destination
     self.transferProtocol = transferProtocol
     self.ownFiles = ownFiles
     self.marker = marker
+    self.plan = plan
     self.notice = notice
   }
 
@@ -90,6 +94,7 @@ public struct SourceAdmitter {
   private func scan(into sink: some FileSink) throws(TransferError) -> SourceCounts {
     let intake = SourceIntake(sink, self)
     try sources.scan { finding throws(TransferError) in try intake.take(finding) }
+    try intake.refuseMissing()
     return intake.seen
   }
 
@@ -100,11 +105,14 @@ public struct SourceAdmitter {
     /// Kept, so that its memory is used again for each file.
     private var key = NameBytes("")
     private(set) var seen = SourceCounts()
+    /// Of the plan: what has not been found yet.
+    private var planned: [NameBytes: PlannedFiles.Entry]?
 
     init(_ sink: Sink, _ admitter: SourceAdmitter) {
       self.sink = sink
       self.admitter = admitter
       isSingleFile = admitter.sources.isSingleFile
+      planned = admitter.plan?.entries
     }
 
     func take(_ finding: SourceScanner.Finding) throws(TransferError) {
@@ -145,11 +153,34 @@ public struct SourceAdmitter {
       if let marker = admitter.marker, !isReady(path, marker) { return }
       key.bytes.removeAll(keepingCapacity: true)
       admitter.destination.appendKey(forRelativePath: relative, isSingleFile: isSingleFile, to: &key.bytes)
+      guard try isPlanned(path, identity) else { return }
       if let failure = admitter.transferProtocol.refusal(ofKey: key) {
         return try sink.refuse(path: NameBytes(Array(path)), key: key, failure)
       }
       try key.bytes.withUnsafeBufferPointer { key throws(TransferError) in
         try sink.take(path: path, key: UnsafeRawBufferPointer(key), identity, mode: mode)
+      }
+    }
+
+    /// Without a plan everything is. What changed since the plan was made is recorded as failed.
+    private func isPlanned(_ path: BorrowedName, _ identity: SourceIdentity) throws(TransferError) -> Bool {
+      guard let plan = admitter.plan else { return true }
+      let name = NameBytes(Array(path))
+      guard let entry = plan.entries[name] else {
+        seen.excluded += 1
+        seen.excludedBy["not in the plan", default: 0] += 1
+        return false
+      }
+      planned?[name] = nil
+      if entry.key == key, entry.isSame(as: identity) { return true }
+      try sink.refuse(path: name, key: key, Failure(.sourceChanged, "it has changed since the plan was made"))
+      return false
+    }
+
+    /// What the plan names and the scan did not find.
+    func refuseMissing() throws(TransferError) {
+      for (path, entry) in (planned ?? [:]).sorted(by: { $0.key < $1.key }) {
+        try sink.refuse(path: path, key: entry.key, Failure(.sourceMissing, "it is gone, or left out now"))
       }
     }
   }

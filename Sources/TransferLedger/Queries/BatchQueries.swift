@@ -10,7 +10,7 @@ extension LedgerReader {
     let rows = try db.rows(
       """
       SELECT b.id, b.uid, b.name, b.destination, b.protocol, b.labels, b.priority, b.created_at, b.rate,
-        b.workers, b.deadline_at
+        b.workers, b.deadline_at, b.job
       FROM v_batches b
       WHERE b.id > ?1 AND {batches}
       ORDER BY b.id LIMIT ?2
@@ -22,7 +22,7 @@ extension LedgerReader {
         labels: Self.labels(row.text(5)), priority: row.int64(6), createdMs: row.int64(7), startedMs: nil,
         finishedMs: nil,
         limits: BatchLimits(rate: row.int64OrNil(8), workers: row.intOrNil(9), deadlineMs: row.int64OrNil(10)),
-        totals: FileTotals())
+        totals: FileTotals(), job: row.textOrNil(11))
     }
     return try withTotals(rows, withAttempts: withAttempts)
   }

@@ -42,10 +42,12 @@ extension LedgerReader {
           WHERE CASE WHEN w.value GLOB '*[*?[]*' THEN b.destination GLOB w.value OR d.place GLOB w.value
             ELSE instr(b.destination, w.value) OR instr(d.place, w.value) END))
         AND (?3 IS NULL OR coalesce(b.settings ->> '$.options.endpoint-url', b.destination) IN (SELECT value FROM json_each(?3)))
+        AND (?4 IS NULL OR b.job IN (SELECT value FROM json_each(?4)))
       ORDER BY b.id
       """, terms.labels.isEmpty ? .null : .text(try jsonText(terms.labels)),
       terms.destinations.isEmpty ? .null : .text(try jsonText(terms.destinations)),
-      terms.hosts.isEmpty ? .null : .text(try jsonText(try places(onHosts: terms.hosts)))
+      terms.hosts.isEmpty ? .null : .text(try jsonText(try places(onHosts: terms.hosts))),
+      terms.jobs.isEmpty ? .null : .text(try jsonText(terms.jobs))
     ) { $0.int64(0) }
   }
 

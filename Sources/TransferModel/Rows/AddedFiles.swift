@@ -68,6 +68,17 @@ public struct AddedFiles: Sendable, Hashable {
     batches = files.batches.union(batch.map { [$0] } ?? []).sorted()
   }
 
+  /// With files that were recorded before.
+  package func adding(_ earlier: SelectedFiles) -> AddedFiles {
+    AddedFiles(
+      mark: mark, ranges: SelectedFiles.merged(ranges + earlier.merged), listings: listings,
+      batches: Set(batches).union(earlier.batches).sorted())
+  }
+
+  private init(mark: Mark, ranges: [ClosedRange<Int64>], listings: [BatchID: Int64], batches: [BatchID]) {
+    (self.mark, self.ranges, self.listings, self.batches) = (mark, ranges, listings, batches)
+  }
+
   package static func holds(_ file: Int64, _ ranges: [ClosedRange<Int64>]) -> Bool {
     var (low, high) = (0, ranges.count)
     while low < high {

@@ -7,6 +7,8 @@ public struct BatchRow: Sendable, Hashable {
   public var protocolName: String
   public var labels: [String: String]
   public var priority: Int64
+  /// The configured job that made it.
+  public var job: String?
   /// Milliseconds since 1970 UTC, as all times here.
   public var createdMs: Int64
   /// Start of the first and end of the last attempt; nil before.
@@ -18,8 +20,9 @@ public struct BatchRow: Sendable, Hashable {
 
   package init(
     id: BatchID, uid: String, name: String?, destination: String, protocolName: String, labels: [String: String],
-    priority: Int64, createdMs: Int64, startedMs: Int64?, finishedMs: Int64?, limits: BatchLimits, totals: FileTotals
+    priority: Int64, createdMs: Int64, startedMs: Int64?, finishedMs: Int64?, limits: BatchLimits, totals: FileTotals, job: String? = nil
   ) {
+    self.job = job
     self.id = id
     self.uid = uid
     self.name = name

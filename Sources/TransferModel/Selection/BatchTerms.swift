@@ -1,6 +1,8 @@
 /// What people say of batches, apart from their numbers and names. Kinds narrow each other, values of one kind add up.
 public struct BatchTerms: Sendable, Hashable {
   public var labels: [Label] = []
+  /// Names of the configured jobs that made them.
+  public var jobs: [String] = []
   /// Parts of destinations or, with `*`, `?` or `[`, GLOBs for all of it.
   public var destinations: [String] = []
   /// GLOBs for the host that is talked to, with its port or without; for S3 without an endpoint the bucket.
@@ -12,5 +14,5 @@ public struct BatchTerms: Sendable, Hashable {
   }
 
   public init() {}
-  public var isEmpty: Bool { labels.isEmpty && destinations.isEmpty && hosts.isEmpty }
+  public var isEmpty: Bool { labels.isEmpty && jobs.isEmpty && destinations.isEmpty && hosts.isEmpty }
 }

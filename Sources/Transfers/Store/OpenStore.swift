@@ -101,6 +101,8 @@ extension OpenStore {
     try ledger.recoverIfIdle(TransferStore.newRun(argv))
   }
 
+  func record(_ run: JobRow) throws(TransferError) { try ledger.write { try $0.recordJob(run) } }
+
   /// Removes the copies of files that were cancelled, when no `add` is at work.
   package func sweepCopies() throws(TransferError) { try StagedCopies(storePath: path).sweep(ledger) }
 }

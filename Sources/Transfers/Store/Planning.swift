@@ -8,7 +8,9 @@ extension TransferStore {
   /// Reads sources and ledger; writes nothing and touches no network. A ledger that does not exist counts as empty.
   /// - Throws: `.usage`, `.config`, `.noSource`, `.badList`; errors of the store but `.storeMissing`.
   package func plan(
-    _ sources: [NameBytes], _ options: UploadOptions, notice: @escaping @Sendable (Notice) -> Void
+    _ sources: [NameBytes], _ options: UploadOptions,
+    each: @escaping @Sendable (NameBytes, PlannedFiles.Entry, String) -> Void = { _, _, _ in },
+    notice: @escaping @Sendable (Notice) -> Void
   ) throws(TransferError) -> PlanResult {
     _ = try UploadTarget(options.settings)
     let found = try options.selection(sources).resolve()
@@ -31,6 +33,7 @@ extension TransferStore {
       for (index, file) in page.enumerated() {
         let standing = try Self.standing(of: file, standings?[index], ledger)
         notice(.planned(path: file.path, key: file.key, size: file.identity.size, verdict: standing.rawValue))
+        each(file.path, PlannedFiles.Entry(key: file.key, file.identity), standing.rawValue)
         let layout = try target.transferProtocol.layout(size: file.identity.size)
         let requests = try target.transferProtocol.plannedRequests(size: file.identity.size)
         plan.withLock { $0.count(standing, layout, requests) }
@@ -91,6 +94,12 @@ extension TransferStore {
       if error.kind == .storeMissing { return nil }
       throw error
     }
+  }
+}
+
+extension PlannedFiles.Entry {
+  fileprivate init(key: NameBytes, _ now: SourceIdentity) {
+    self.init(key: key, size: now.size, mtimeNs: now.mtimeNs, ctimeNs: now.ctimeNs, inode: now.inode)
   }
 }
 

@@ -31,7 +31,7 @@ package struct TransferStore: Sendable {
     let clock = SystemClock()
     let startedMs = clock.bootMs
     let admitter = SourceAdmitter(
-      found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path),
+      found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path), plan: options.plan,
       marker: try options.marker, notice: notice)
     let opened = Lock<(ledger: Ledger?, mark: AddedFiles.Mark)>((nil, .beginning))
     defer { opened.withLock { $0.ledger }?.close() }

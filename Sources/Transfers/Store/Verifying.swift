@@ -116,7 +116,7 @@ private struct Repair {
       settings: settings, protocolName: row.protocolName, destination: settings.destination,
       place: DownloadTarget.place(try AllProtocols.make(settings, credentialsRegion: nil), download.folder),
       labels: row.labels,
-      priority: Int(row.priority))
+      priority: Int(row.priority), job: row.job)
     let mark = try ledger.read { reader in try reader.addedMark() }
     return AdmissionTarget(new, since: mark, wallMs: wallMs)
   }

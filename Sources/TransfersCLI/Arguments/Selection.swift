@@ -6,6 +6,7 @@ import TransferReports
 struct Selection: Hashable, Sendable {
   var ids: [String] = []
   var batches: [String] = []
+  var jobs: [String] = []
   var destinations: [String] = []
   var hosts: [String] = []
   var labels: [String] = []
@@ -29,7 +30,7 @@ struct Selection: Hashable, Sendable {
   var narrowing: [String] {
     let said: [(String, Bool)] =
       [
-        ("an id", !ids.isEmpty), ("--batch", !batches.isEmpty), ("--dest", !destinations.isEmpty),
+        ("an id", !ids.isEmpty), ("--batch", !batches.isEmpty), ("--job", !jobs.isEmpty), ("--dest", !destinations.isEmpty),
         ("--host", !hosts.isEmpty), ("--label", !labels.isEmpty), ("--path", !paths.isEmpty),
         ("--state", !states.isEmpty), ("--error", !errors.isEmpty), ("--since", since != nil),
         ("--until", until != nil),
@@ -44,7 +45,7 @@ struct Selection: Hashable, Sendable {
   /// What was asked for, for the document's `filters`.
   var filters: [String: Cell] {
     let lists: [(String, [String])] = [
-      ("ids", ids), ("batch", batches), ("dest", destinations), ("host", hosts), ("label", labels),
+      ("ids", ids), ("batch", batches), ("job", jobs), ("dest", destinations), ("host", hosts), ("label", labels),
       ("path", paths.map { String(decoding: $0.bytes, as: UTF8.self) }), ("state", states), ("error", errors),
     ]
     var filters: [String: Cell] = [:]
@@ -175,7 +176,11 @@ struct Selection: Hashable, Sendable {
   /// The batches that labels, destinations and hosts leave; nil when none was said.
   private func described(_ ledger: OpenStore) throws(CommandFailure) -> [Int64]? {
     var terms = BatchTerms()
-    (terms.destinations, terms.hosts) = (destinations, hosts)
+    (terms.destinations, terms.hosts, terms.jobs) = (destinations, hosts, jobs)
+    for job in jobs {
+      guard try !LedgerAccess.read(ledger, { try $0.knowsJob(job) }) else { continue }
+      throw .usage("no job \"\(printable(job))\" in this ledger", remedy: "transfers job list")
+    }
     for label in labels {
       let parts = label.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2 else { continue }
@@ -201,6 +206,7 @@ extension Selection {
     var words = ids.map(Self.quoted)
     func add(_ option: String, _ values: [String]) { for value in values { words += [option, Self.quoted(value)] } }
     add("--batch", batches)
+    add("--job", jobs)
     add("--dest", destinations)
     add("--host", hosts)
     add("--label", labels)

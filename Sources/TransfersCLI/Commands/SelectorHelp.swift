@@ -7,6 +7,7 @@ enum SelectorHelp {
       019f3a5b…               the beginning of a uid, 8 hex digits or more
       -                       ids from standard input, separated by white space or NUL
       --batch b12|NAME        only what is in this batch
+      --job NAME              only what this configured job recorded
       --dest TEXT|GLOB        only transfers to this destination: a part of the destination, or a glob for all of it
       --host GLOB             only what goes to this host: up3.example, *.example, 127.0.0.1:8791
       --label KEY=VALUE       only batches with this label

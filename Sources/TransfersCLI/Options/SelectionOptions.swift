@@ -59,6 +59,9 @@ struct RowOptions: ParsableArguments {
     completion: LedgerCompletion.batches)
   var batches: [String] = []
 
+  @Option(name: .customLong("job"), help: ArgumentHelp("Only what this configured job recorded; repeatable.", valueName: "name"))
+  var jobs: [String] = []
+
   @Option(
     name: .customLong("dest"),
     help: ArgumentHelp(
@@ -122,7 +125,7 @@ struct RowOptions: ParsableArguments {
 
   var selection: Selection {
     Selection(
-      ids: ids, batches: batches, destinations: destinations, hosts: hosts, labels: [], paths: paths,
+      ids: ids, batches: batches, jobs: jobs, destinations: destinations, hosts: hosts, labels: [], paths: paths,
       states: Self.words(states), errors: Self.words(errors), since: since, until: until, facts: facts, all: all,
       last: last, hidden: hidden)
   }

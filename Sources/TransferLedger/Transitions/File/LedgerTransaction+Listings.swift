@@ -58,13 +58,13 @@ extension LedgerTransaction {
   private func target(ofListing listing: FileID) throws -> (batch: BatchID, target: AdmissionTarget) {
     let found = try db.first(
       """
-      SELECT b.id, b.name, b.settings, b.protocol, b.destination, d.place, b.labels, b.priority
+      SELECT b.id, b.name, b.settings, b.protocol, b.destination, d.place, b.labels, b.priority, b.job
       FROM file f JOIN batch b ON b.id = f.batch_id JOIN destination d ON d.id = b.destination_id WHERE f.id = ?
       """, .id(listing)
     ) { row in
       (
         batch: row.id(0, BatchID.self), name: row.textOrNil(1), settings: row.text(2), protocolName: row.text(3),
-        destination: row.text(4), place: row.text(5), labels: row.textOrNil(6), priority: row.int(7)
+        destination: row.text(4), place: row.text(5), labels: row.textOrNil(6), priority: row.int(7), job: row.textOrNil(8)
       )
     }
     guard let found, let settings = try LedgerReader(db: db).batchSettings(found.batch) else {
@@ -72,7 +72,7 @@ extension LedgerTransaction {
     }
     let batch = NewBatch(
       name: found.name, settings: settings, protocolName: found.protocolName, destination: found.destination,
-      place: found.place, labels: values(found.labels), priority: found.priority)
+      place: found.place, labels: values(found.labels), priority: found.priority, job: found.job)
     return (found.batch, AdmissionTarget(batch, since: .beginning, wallMs: wallMs))
   }
 

@@ -1,0 +1,49 @@
+public import TransferModel
+
+extension LedgerReader {
+  /// How the last run of each job ended, by name.
+  public func jobs() throws -> [JobRow] {
+    try db.rows("SELECT job, started_at, ended_at, result, message, succeeded_at FROM job_state ORDER BY job") { row in
+      JobRow(
+        job: row.text(0), startedMs: row.int64(1), endedMs: row.int64(2), result: row.text(3),
+        message: row.textOrNil(4), succeededMs: row.int64OrNil(5))
+    }
+  }
+
+  /// The newest batches that a job made, newest first.
+  public func newestBatches(ofJob job: String, limit: Int) throws -> [BatchID] {
+    try db.rows("SELECT id FROM batch WHERE job = ? ORDER BY id DESC LIMIT ?", .text(job), .int(limit)) { $0.id(0) }
+  }
+
+  /// Whether a job has made a batch, or has run.
+  public func knowsJob(_ job: String) throws -> Bool {
+    try db.first(
+      "SELECT EXISTS (SELECT 1 FROM batch WHERE job = ?1) OR EXISTS (SELECT 1 FROM job_state WHERE job = ?1)",
+      .text(job)
+    ) { $0.flag(0) } ?? false
+  }
+
+  /// The files that are not at rest: of a job, or with nil of all. Reads only such files, by the indexes of their
+  /// states.
+  public func unfinished(ofJob job: String?) throws -> UnfinishedFiles {
+    var found = UnfinishedFiles()
+    _ = try db.rows(Self.unfinishedFiles, .string(job)) { row in
+      found.files.insert(row.id(0), of: row.id(1))
+      found.count += 1
+      found.oldestMs = min(found.oldestMs ?? .max, row.int64(2))
+    }
+    return found
+  }
+
+  static let unfinishedFiles: StaticString = """
+    WITH unfinished (id, batch_id, created_at) AS (
+      SELECT id, batch_id, created_at FROM file WHERE state = 'pending' AND not_before IS NULL
+      UNION ALL SELECT id, batch_id, created_at FROM file WHERE state = 'pending' AND not_before IS NOT NULL
+      UNION ALL SELECT id, batch_id, created_at FROM file WHERE state IN ('active', 'finishing')
+      UNION ALL SELECT id, batch_id, created_at FROM file WHERE state = 'settling'
+      UNION ALL SELECT id, batch_id, created_at FROM file WHERE state = 'paused' AND state <> 'done'
+        AND state <> 'active' AND state <> 'pending' AND state <> 'finishing')
+    SELECT u.id, u.batch_id, u.created_at FROM unfinished u CROSS JOIN batch b ON b.id = u.batch_id
+    WHERE ?1 IS NULL OR b.job = ?1
+    """
+}

@@ -1,0 +1,20 @@
+public import TransferModel
+
+extension LedgerTransaction {
+  /// Records how a run of a job ended. Of two that overlap, the later end counts.
+  public func recordJob(_ run: JobRow) throws {
+    let applied = try db.run(
+      """
+      UPDATE job_state SET started_at = ?2, ended_at = ?3, result = ?4, message = ?5,
+        succeeded_at = iif(?4 = 'ok', ?3, succeeded_at)
+      WHERE job = ?1
+      """, .text(run.job), .integer(run.startedMs), .integer(run.endedMs), .text(run.result), .string(run.message))
+    guard applied == 0 else { return }
+    try db.run(
+      """
+      INSERT INTO job_state (job, started_at, ended_at, result, message, succeeded_at)
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM job_state WHERE job = ?1)
+      """, .text(run.job), .integer(run.startedMs), .integer(run.endedMs), .text(run.result), .string(run.message),
+      .int(run.result == "ok" ? run.endedMs : nil))
+  }
+}
