@@ -27,6 +27,7 @@ public enum Program {
   static func run(_ context: Context) -> Int32 {
     var context = context
     do throws(CommandFailure) {
+      context = context.configured(try ConfigFiles.config(context))
       let line = try ArgumentLine(context)
       context = context.parsing(line.arguments)
       try execute(line, context)
@@ -40,7 +41,8 @@ public enum Program {
     } catch {
       report(error, context)
       if let signal = error.signal { SignalWatch.die(of: signal) }
-      return error.status.rawValue
+      let isProbe = CommandPath(context.arguments).words == ["check"]
+      return error.exitStatus ?? (isProbe ? CheckOutput.Verdict.unknown.rawValue : error.status.rawValue)
     }
   }
 
@@ -91,7 +93,7 @@ public enum Program {
   }
 
   private static func report(_ failure: CommandFailure, _ context: Context) {
-    if failure.status != .closed { context.err.writeLine(failure.line) }
+    if failure.status != .closed, !failure.isTold { context.err.writeLine(failure.line) }
     guard OutputFormat.isJSON(context.parsed) else { return }
     context.err.writeJSON(JSONWriter.bytes(FigureTree(failure.record)) + [0x0A])
   }

@@ -12,7 +12,8 @@ struct ArgumentLine: Sendable {
   private let tail: [String]
 
   /// Completion scripts and the parser's own questions pass unchanged.
-  init(_ context: Context) throws(CommandFailure) {
+  /// - Parameter job: what the command is run for; it wins over the places that the command names.
+  init(_ context: Context, job: ConfigSection? = nil) throws(CommandFailure) {
     let raw = context.arguments
     let path = CommandPath(raw)
     words = path.words
@@ -29,7 +30,18 @@ struct ArgumentLine: Sendable {
     let isCommand = command.configuration.subcommands.isEmpty
     var environment = try EnvironmentOptions(
       isCommand ? context.environment : [:], for: { OptionList(of: command) }, typed: tail)
-    environment.drop(Self.idle(Self.joined(words, environment.settings, tail), environment))
+    if isCommand {
+      let list = Self.listed(context.config, job) ? OptionList(of: command) : nil
+      if let list, let job { environment.add(job.settings, list, typed: tail, isMeant: true) }
+      if let list, let place = Self.place(Self.joined(words, environment.settings, tail), context.config) {
+        environment.add(place.settings, list, typed: tail, isMeant: true)
+      }
+      if let list, !context.config.defaults.isEmpty {
+        let defaults = context.config.defaults.values.sorted { $0.key < $1.key }
+        environment.add(defaults, list, typed: tail, isMeant: false)
+      }
+    }
+    environment.drop(Self.idle(Self.joined(words, environment.settings, tail), environment, context.config))
     self.environment = environment
     arguments = Self.joined(words, environment.settings, tail)
   }
@@ -45,11 +57,26 @@ struct ArgumentLine: Sendable {
   }
 
   /// The options from the environment that mean nothing beside the others.
-  private static func idle(_ arguments: [String], _ environment: EnvironmentOptions) -> Set<String> {
+  private static func idle(
+    _ arguments: [String], _ environment: EnvironmentOptions, _ config: Config
+  ) -> Set<String> {
     guard !environment.settings.isEmpty,
       let command = (try? RootCommand.parseAsRoot(arguments)) as? any HasIdleOptions
     else { return [] }
-    return command.idleOptions
+    return command.idleOptions(config)
+  }
+
+  /// Whether a configuration can say anything about options.
+  private static func listed(_ config: Config, _ job: ConfigSection?) -> Bool {
+    job != nil || !config.defaults.isEmpty || !config.destinations.isEmpty || !config.sources.isEmpty
+  }
+
+  /// The place of the configuration that the command names.
+  private static func place(_ arguments: [String], _ config: Config) -> ConfigSection? {
+    guard !config.destinations.isEmpty || !config.sources.isEmpty,
+      let command = (try? RootCommand.parseAsRoot(arguments)) as? any NamesPlace, let (word, kind) = command.placeWord
+    else { return nil }
+    return config.place(word, kind)?.section
   }
 
   /// With only some settings of the environment.
@@ -81,7 +108,9 @@ extension ArgumentLine {
     guard !environment.settings.isEmpty, Self.isRight(typed) else { return .usage(message, remedy: remedy) }
     let culprit = environment.settings.first { !Self.isRight(arguments(with: [$0])) }
     let culprits = culprit.map { [$0] } ?? environment.settings
-    return .usage(culprits.map(\.shown).joined(separator: ", ") + ": " + message, remedy: "transfers help environment")
+    let text = culprits.map(\.shown).joined(separator: ", ") + ": " + message
+    guard culprits.contains(where: \.isConfigured) else { return .usage(text, remedy: "transfers help environment") }
+    return CommandFailure(.config, text, remedy: "transfers help config")
   }
 
   private static func isRight(_ arguments: [String]) -> Bool { (try? RootCommand.parseAsRoot(arguments)) != nil }
@@ -90,7 +119,7 @@ extension ArgumentLine {
 extension EnvironmentOptions.Setting {
   /// `TRANSFERS_RATE is "fast"`. A reference to a credential may be a secret in the wrong place.
   fileprivate var shown: String {
-    guard variable != EnvironmentOptions.variable("auth") else { return "\(variable) is wrong" }
+    guard long != "auth" else { return "\(variable) is wrong" }
     let values = RecordedArguments.masked(arguments).map { $0.drop { $0 != "=" }.dropFirst() }.joined(separator: "\n")
     return "\(variable) is \"\(EscapedArgument.shown(values.isEmpty ? "1" : values))\""
   }

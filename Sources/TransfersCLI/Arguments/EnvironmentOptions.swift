@@ -6,10 +6,17 @@ import TransferModel
 /// a line. What is read here never becomes part of what the ledger records of the command line.
 struct EnvironmentOptions: Sendable {
   struct Setting: Sendable, Hashable {
+    /// Or where it stands in a configuration: `/etc/transfers/config.yaml:3:9: rate`.
     let variable: String
+    /// The option, without dashes.
+    let long: String
     let arguments: [String]
     /// Behind what is typed, so that a rule that is typed decides first; else before it, so that what is typed wins.
     let isRule: Bool
+    /// In a configuration, of what this command is about: it must mean something here.
+    var isMeant = false
+    /// From a configuration.
+    var isConfigured = false
   }
 
   static let prefix = "TRANSFERS_"
@@ -18,12 +25,12 @@ struct EnvironmentOptions: Sendable {
   static let typedOnly: Set<String> = ["all", "force", "columns", "help", "version"]
 
   /// Read where it is used, so that the most frequent variable costs nothing.
-  static let readElsewhere: Set<String> = ["store"]
+  static let readElsewhere: Set<String> = ["store", "config"]
 
   /// Options of which at most one makes sense: one that is typed makes the variables of the others void.
   static let groups: [Set<String>] = [["json", "format"], ["quiet", "verbose"], ["files-from", "files-from0"]]
 
-  private(set) var settings: [Setting] = []
+  var settings: [Setting] = []
   /// Variables that begin with `TRANSFERS_` and set nothing for this command.
   private(set) var others: [String] = []
 
@@ -42,7 +49,7 @@ struct EnvironmentOptions: Sendable {
       }
       guard !Self.isVoid(long, given) else { continue }
       let arguments = try Self.arguments(option, variable, value, list)
-      settings.append(Setting(variable: variable, arguments: arguments, isRule: option.isRepeatable))
+      settings.append(Setting(variable: variable, long: long, arguments: arguments, isRule: option.isRepeatable))
     }
   }
 
@@ -55,15 +62,15 @@ struct EnvironmentOptions: Sendable {
   static func variable(_ long: String) -> String { prefix + long.uppercased().replacing("-", with: "_") }
 
   /// Takes the settings of these options out, by their long names: they are for other uses of the command.
-  mutating func drop(_ idle: Set<String>) { settings.removeAll { idle.contains(Self.long($0.variable)) } }
+  mutating func drop(_ idle: Set<String>) { settings.removeAll { !$0.isMeant && idle.contains($0.long) } }
 
-  private static func isVoid(_ long: String, _ given: Set<String>) -> Bool {
+  static func isVoid(_ long: String, _ given: Set<String>) -> Bool {
     if given.contains(long) { return true }
     return groups.contains { $0.contains(long) && !$0.isDisjoint(with: given) }
   }
 
   /// The options among arguments, by their long names; `-qn` is two.
-  private static func longs(of typed: [String], _ list: OptionList) -> Set<String> {
+  static func longs(of typed: [String], _ list: OptionList) -> Set<String> {
     var found: Set<String> = []
     for argument in typed.prefix(while: { $0 != "--" }) where argument.hasPrefix("-") {
       if argument.hasPrefix("--") {
@@ -107,6 +114,12 @@ struct EnvironmentOptions: Sendable {
 protocol HasIdleOptions {
   /// Of the options that are set, those that mean nothing here, by their long names.
   var idleOptions: Set<String> { get }
+  /// The same where names stand for places.
+  func idleOptions(_ config: Config) -> Set<String>
+}
+
+extension HasIdleOptions {
+  func idleOptions(_ config: Config) -> Set<String> { idleOptions }
 }
 
 extension EnvironmentOptions {

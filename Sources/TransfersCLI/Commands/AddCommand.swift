@@ -4,7 +4,7 @@ import TransferReports
 import Transfers
 
 /// `transfers add`: records, sends nothing.
-struct AddCommand: Command, HasIdleOptions {
+struct AddCommand: Command, HasIdleOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Record files to upload; a later \"transfers run\" sends them.",
     discussion: "Works while an engine runs, which then picks the files up.")
@@ -14,7 +14,9 @@ struct AddCommand: Command, HasIdleOptions {
   var dryRun = false
   @OptionGroup var common: CommonOptions
 
-  var idleOptions: Set<String> { batch.idleOptions }
+  var idleOptions: Set<String> { batch.idleOptions(Config()) }
+  func idleOptions(_ config: Config) -> Set<String> { batch.idleOptions(config) }
+  var placeWord: (word: String, kind: ConfigSection.Kind)? { batch.placeWord }
 
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(context)

@@ -19,6 +19,15 @@ extension EngineSession {
   func conclude(
     _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
   ) throws(CommandFailure) {
+    let (value, failure) = try judge(numbers, add: add, destination: destination, storePath: storePath, sinceMs: sinceMs)
+    try common.print(value, store: StoreIdentity.read(storePath, context), context)
+    if let failure { throw failure }
+  }
+
+  /// The summary, and the failure that it is; nil when all is well.
+  func judge(
+    _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
+  ) throws(CommandFailure) -> (RunOutput, CommandFailure?) {
     let (failed, unknown) = (numbers.failed + (add?.counts.failed ?? 0), numbers.unknown + (add?.counts.unknown ?? 0))
     let status = ExitCode(numbers, added: add)
     let problems =
@@ -26,18 +35,21 @@ extension EngineSession {
     let value = RunOutput(
       numbers, add: add, addOutput: add.map { AddOutput(result: $0, destination: destination) }, status: status,
       problems: problems)
-    try common.print(value, store: StoreIdentity.read(storePath, context), context)
     if numbers.left > 0, let signal = stoppingSignal {
-      throw CommandFailure(
-        signal == SIGINT ? .interrupted : .terminated,
-        "stopped immediately with \(Quantity.count(numbers.left, "file")) left",
-        remedy: "transfers run", signal: signal)
+      return (
+        value,
+        CommandFailure(
+          signal == SIGINT ? .interrupted : .terminated,
+          "stopped immediately with \(Quantity.count(numbers.left, "file")) left",
+          remedy: "transfers run", signal: signal)
+      )
     }
-    guard status != .ok else { return }
+    guard status != .ok else { return (value, nil) }
     let bad = Self.words(failed: failed, unknown: unknown, cancelled: numbers.cancelled)
-    throw CommandFailure(
+    let failure = CommandFailure(
       status, text(status, numbers, bad: bad),
       remedy: remedy(status, numbers, add, bad: failed + unknown + numbers.mismatched))
+    return (value, failure)
   }
 
   /// The reasons of failed files, most files first; without a time, of all that are not hidden, and only how files

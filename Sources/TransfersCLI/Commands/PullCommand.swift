@@ -3,7 +3,7 @@ import TransferModel
 import Transfers
 
 /// `transfers pull`: record, fetch and summary in one command.
-struct PullCommand: Command, HasIdleOptions {
+struct PullCommand: Command, HasIdleOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "pull", abstract: "Download files: record, run and summary in one command.",
     discussion: """
@@ -29,7 +29,9 @@ struct PullCommand: Command, HasIdleOptions {
   var noRun = false
   @OptionGroup var common: CommonOptions
 
-  var idleOptions: Set<String> { files.idleOptions }
+  var idleOptions: Set<String> { files.idleOptions(Config()) }
+  func idleOptions(_ config: Config) -> Set<String> { files.idleOptions(config) }
+  var placeWord: (word: String, kind: ConfigSection.Kind)? { files.placeWord }
 
   func validate() throws {
     if let flag = streamConflict {
@@ -52,7 +54,7 @@ struct PullCommand: Command, HasIdleOptions {
     if files.isStream {
       return try PullStream(files: files, rate: engine.bytesPerSecond, common: common, context: context).run()
     }
-    let options = try files.download()
+    let options = try files.download(context)
     let path = try common.storePath(context)
     if dryRun {
       return try PlanPrinter(path, .download, common, context).run { store, notice throws(TransferError) in

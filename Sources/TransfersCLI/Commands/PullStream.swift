@@ -17,7 +17,7 @@ struct PullStream {
   let context: Context
 
   func run() throws(CommandFailure) {
-    let options = try files.download()
+    let options = try files.download(context)
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     defer { reporter.finish() }
     let streaming = try failing { () throws(TransferError) in

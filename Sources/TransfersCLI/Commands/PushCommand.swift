@@ -3,7 +3,7 @@ import TransferModel
 import Transfers
 
 /// `transfers push`: add, run and summary in one command.
-struct PushCommand: Command, HasIdleOptions {
+struct PushCommand: Command, HasIdleOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "push", abstract: "Upload files and folders: add, run and summary in one command.",
     discussion: """
@@ -35,7 +35,9 @@ struct PushCommand: Command, HasIdleOptions {
     if wait != nil, noWait { throw ValidationError("--wait and --no-wait contradict each other; give one of them") }
   }
 
-  var idleOptions: Set<String> { batch.idleOptions }
+  var idleOptions: Set<String> { batch.idleOptions(Config()) }
+  func idleOptions(_ config: Config) -> Set<String> { batch.idleOptions(config) }
+  var placeWord: (word: String, kind: ConfigSection.Kind)? { batch.placeWord }
 
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(context)

@@ -67,31 +67,42 @@ struct BatchOptions: ParsableArguments {
   func upload(_ context: Context) throws(CommandFailure) -> UploadOptions {
     try sourceOptions.checkMissing(sources)
     var options = UploadOptions(
-      settings: try settings(), name: name, labels: Self.table(labels),
+      settings: try settings(context), name: name, labels: Self.table(labels),
       priority: priority, rules: try OrderedRules.read(context.parsed),
       followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
+    options.job = context.job
     fate.apply(to: &options)
     return options
   }
 
   /// What the destination does not know, and what is for lists or for profiles where there is none.
-  var idleOptions: Set<String> {
+  func idleOptions(_ config: Config) -> Set<String> {
     var idle: Set<String> = []
     if through.via == nil { idle.insert("input") }
     if sourceOptions.list(sources) == nil { idle.insert("missing") }
     var rest = self
     if through.via == nil { rest.through.inputs = [] }
-    guard let settings = try? rest.settings(), let foreign = try? ProtocolCatalog.foreignOptions(settings) else {
+    guard let settings = try? rest.settings(at: config.plainURL(destination ?? "", .destination)), let foreign = try? ProtocolCatalog.foreignOptions(settings) else {
       return idle
     }
     return idle.union(foreign)
   }
 
-  private func settings() throws(CommandFailure) -> BatchSettings {
-    guard let destination = places.last?.utf8 else {
+  private var destination: String? { places.last?.utf8 }
+
+  var placeWord: (word: String, kind: ConfigSection.Kind)? { destination.map { ($0, .destination) } }
+
+  private func settings(_ context: Context) throws(CommandFailure) -> BatchSettings {
+    guard let destination else {
       throw .usage("the destination \"\(places.last ?? NameBytes(""))\" is not UTF-8")
     }
-    return BatchSettings(
+    let fields = ConfigFields(
+      job: context.job, batch: name, labels: Self.table(labels), wallMs: context.clock.wallMs)
+    return try settings(at: try context.config.url(destination, .destination, fields))
+  }
+
+  func settings(at destination: String) throws(CommandFailure) -> BatchSettings {
+    BatchSettings(
       destination: destination, options: ofProtocol.values, auth: auth, caFile: caFile, stage: stage ? true : nil,
       profile: try through.settings())
   }

@@ -11,6 +11,12 @@ struct CommonOptions: ParsableArguments {
   var store: String?
 
   @Option(
+    help: ArgumentHelp(
+      "The configuration, instead of those of the user and the system. See \"transfers help config\".", valueName: "file"),
+    completion: .file())
+  var config: String?
+
+  @Option(
     name: .customLong("format"), help: ArgumentHelp("Form of the result (default: table).", valueName: "form"))
   var chosenFormat: OutputFormat?
 
@@ -67,7 +73,8 @@ struct CommonOptions: ParsableArguments {
   }
 
   func storePath(_ context: Context) throws(CommandFailure) -> String {
-    try StoreLocation.path(option: store, environment: context.environment)
+    try StoreLocation.path(
+      option: store, environment: context.environment, configured: context.config.defaults["store"])
   }
 
   func style(_ context: Context) -> TextStyle {

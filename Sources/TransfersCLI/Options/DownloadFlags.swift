@@ -110,10 +110,12 @@ struct DownloadFlags: ParsableArguments {
   }
 
   /// What is to be recorded.
-  func download() throws(CommandFailure) -> DownloadOptions {
+  func download(_ context: Context) throws(CommandFailure) -> DownloadOptions {
+    let fields = ConfigFields(job: context.job, batch: name, labels: BatchOptions.table(labels), wallMs: context.clock.wallMs)
+    try refuseSecondSource(context.config)
     let urls = try places.dropLast(intoTar == nil ? 1 : 0).map { url throws(CommandFailure) -> DownloadOptions.Source in
       guard let text = url.utf8 else { throw .usage("the URL \"\(url)\" is not UTF-8") }
-      return .url(text)
+      return .url(try context.config.url(text, .source, fields))
     }
     let lists = filesFrom.map { path -> DownloadOptions.Source in
       .list(DownloadList(path: path == Self.dash ? nil : path, format: listFormat))
@@ -127,16 +129,33 @@ struct DownloadFlags: ParsableArguments {
     (options.name, options.labels, options.priority) = (name, BatchOptions.table(labels), priority)
     (options.auth, options.caFile) = (auth, caFile)
     options.options = ofProtocol.values
+    options.job = context.job
     return options
   }
 
+  /// The first that names a source of the configuration.
+  var placeWord: (word: String, kind: ConfigSection.Kind)? {
+    let words = places.dropLast(intoTar == nil ? 1 : 0).compactMap(\.utf8)
+    return words.first { !$0.contains("://") && $0.contains(":") }.map { ($0, .source) }
+  }
+
+  /// The options of a source are those of the whole command.
+  private func refuseSecondSource(_ config: Config) throws(CommandFailure) {
+    let words = places.dropLast(intoTar == nil ? 1 : 0).compactMap(\.utf8)
+    let sources = Set(words.map { config.place($0, .source)?.section.name })
+    guard sources.count > 1 else { return }
+    throw .usage(
+      "the files come from several places, and the options of \"\(sources.compactMap(\.self).sorted()[0])\" would go to all",
+      remedy: "pull those of each source by themselves")
+  }
+
   /// What none of the servers knows; nothing where a list names them.
-  var idleOptions: Set<String> {
+  func idleOptions(_ config: Config) -> Set<String> {
     guard filesFrom.isEmpty else { return [] }
     var idle: Set<String>?
     for url in places.dropLast(intoTar == nil ? 1 : 0) {
       var settings = BatchSettings(
-        destination: url.utf8 ?? "", options: ofProtocol.values, auth: auth,
+        destination: config.plainURL(url.utf8 ?? "", .source), options: ofProtocol.values, auth: auth,
         download: DownloadSettings(folder: NameBytes("/"), overwrites: false))
       if let baseURL, !settings.destination.contains("://") { settings.destination = baseURL }
       guard let foreign = try? ProtocolCatalog.foreignOptions(settings) else { return [] }

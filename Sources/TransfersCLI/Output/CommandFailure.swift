@@ -12,6 +12,10 @@ struct CommandFailure: Error, Sendable, Hashable {
   var remedy: String
   /// After the line is printed the process ends by this signal, so that its parent sees what happened.
   var signal: Int32?
+  /// Instead of the code of ``status``, for a command with a table of its own.
+  var exitStatus: Int32?
+  /// The result says it already.
+  var isTold = false
 
   init(_ status: ExitCode, code: String? = nil, _ text: String, remedy: String = "", signal: Int32? = nil) {
     self.status = status

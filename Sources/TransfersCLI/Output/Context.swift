@@ -20,6 +20,10 @@ struct Context: Sendable {
   let clock: any TransferClock
   /// How `serve` shows pages; nil for pages that are files.
   private(set) var live: HTMLLive?
+  /// What people wrote down once.
+  private(set) var config = Config()
+  /// The configured job that the command is run for.
+  var job: String?
   /// Of the process; nil in tests that are one themselves.
   private(set) var signals: SignalWatch?
 
@@ -55,7 +59,14 @@ struct Context: Sendable {
   /// The same, but results go elsewhere.
   func writing(to out: OutputStream) -> Context {
     Context(arguments: arguments, environment: environment, out: out, err: err, clock: clock, signals: signals)
-      .parsing(parsed)
+      .parsing(parsed).configured(config)
+  }
+
+  /// The same with a configuration.
+  func configured(_ config: Config) -> Context {
+    var context = self
+    context.config = config
+    return context
   }
 
   func parsing(_ arguments: [String]) -> Context {

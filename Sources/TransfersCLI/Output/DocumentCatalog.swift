@@ -7,11 +7,12 @@ enum DocumentCatalog {
 
   private static let reports: [ReportShape] = [
     AddOutput.form.shape, BagOutput.form.shape, BatchesReport.form.shape, ChunksReport.form.shape,
-    CompareReport.form.shape, CompletionsOutput.form.shape, ControlOutput.form.shape, DoctorOutput.form.shape,
+    CheckOutput.form.shape, CompareReport.form.shape, CompletionsOutput.form.shape, ConfigCheckOutput.form.shape,
+    ConfigExampleOutput.form.shape, ControlOutput.form.shape, DestOutput.form.shape, DestTestOutput.form.shape, DoctorOutput.form.shape,
     FacetsReport.form.shape, FailuresReport.form.shape, HelpOutput.form.shape, HistoryView.form.shape,
-    HostsReport.form.shape, IntegrityReport.form.shape, LatencyReport.form.shape, LiveNow.form.shape,
-    LossProofFigures.form.shape, ManifestAnalysisOutput.form.shape, ManifestShardsOutput.form.shape,
-    PeriodsReport.form.shape, ProfileCheckOutput.form.shape,
+    HostsReport.form.shape, IntegrityReport.form.shape, JobStatus.form.shape, JobUnitOutput.form.shape,
+    LatencyReport.form.shape, LiveNow.form.shape, LossProofFigures.form.shape, ManifestAnalysisOutput.form.shape,
+    ManifestShardsOutput.form.shape, PeriodsReport.form.shape, ProfileCheckOutput.form.shape,
     ProfileShowOutput.form.shape, ProfileTryOutput.form.shape, RetriesReport.form.shape, RunOutput.form.shape,
     RunsReport.form.shape, SealOutput.form.shape, ServeOutput.form.shape, SetOutput.form.shape,
     ShownAttempt.form.shape, ShownBatch.form.shape, ShownChunk.form.shape, ShownFile.form.shape,
@@ -23,8 +24,12 @@ enum DocumentCatalog {
   ]
 
   private static let lists: [ReportShape] = [
+    ReportShape(list: "transfers.config.path/1", ConfigPathCommand.columns),
+    ReportShape(list: "transfers.config.show/1", ConfigShowCommand.columns),
+    ReportShape(list: "transfers.dest.list/1", DestListCommand.columns),
     ReportShape(list: "transfers.follow/1", FollowFigures.columns),
     ReportShape(list: "transfers.gc/1", OrphanFigures.columns),
+    ReportShape(list: "transfers.job.list/1", JobListCommand.columns),
     ReportShape(list: "transfers.list.attempts/1", AttemptFigures.columns),
     ReportShape(list: "transfers.list.batches/1", BatchFigures.columns),
     ReportShape(list: "transfers.list.chunks/1", ChunkFigures.columns),

@@ -119,6 +119,9 @@ final class OutputStream: Sendable {
     return .done
   }
 
+  /// For readers that are other users.
+  func makeReadable() { fchmod(descriptor, 0o644) }
+
   /// Whether a pipe has no reader any more, without a write.
   var lostItsReader: Bool {
     var entry = pollfd(fd: descriptor, events: 0, revents: 0)

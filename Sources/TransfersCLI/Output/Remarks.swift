@@ -14,9 +14,11 @@ struct Remarks {
       say("\(printable(variable)) sets nothing; did you mean \(meant)? See \"transfers help environment\"")
     }
     guard common.verbose else { return }
-    if let (path, origin) = try? StoreLocation.find(option: common.store, environment: context.environment) {
+    if let (path, origin) = try? StoreLocation.find(
+      option: common.store, environment: context.environment, configured: context.config.defaults["store"]) {
       say("the ledger is \"\(printable(path))\", by \(origin)")
     }
+    for file in context.config.files { say("configuration \"\(printable(file))\"") }
     for setting in settings.settings {
       let values = RecordedArguments.masked(setting.arguments).map(EscapedArgument.shown)
       say("\(setting.variable) gives \(values.isEmpty ? "nothing" : values.joined(separator: " "))")

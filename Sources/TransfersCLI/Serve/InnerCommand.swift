@@ -20,7 +20,7 @@ struct InnerCommand {
     let (out, err) = (OutputStream(keeping: Self.limit), OutputStream(keeping: Self.limit))
     try command.execute(
       Context(arguments: words, environment: context.environment, out: out, err: err, clock: context.clock)
-        .showing(live))
+        .showing(live).configured(context.config))
     guard out.state == .open else {
       throw CommandFailure(.error, "the answer is longer than \(Self.limit) bytes", remedy: "limit=1000")
     }

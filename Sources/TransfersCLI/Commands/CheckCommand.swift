@@ -1,0 +1,159 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers check`: a probe for monitoring.
+struct CheckCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "One line for monitoring: is everything sent, and did each job run?",
+    discussion: """
+      As monitoring plug-ins do: one line with performance data behind a bar, and an exit code of its own:
+        0  OK        within all limits
+        1  WARNING   more unfinished files than --max-pending
+        2  CRITICAL  more failed and unknown files than --max-failed, or a last success longer ago than --max-age
+        3  UNKNOWN   it cannot be told: no ledger, no such job, a wrong option
+      Without --job it is about the whole ledger and all its jobs. Files that "clean" has hidden do not count.
+
+      Example:
+        transfers check --job nightly --max-age 26h --max-failed 0 --max-pending 1000
+      """)
+
+  @Option(help: ArgumentHelp("Only this job.", valueName: "name")) var job: String?
+  @Option(help: ArgumentHelp("How long ago the last run may be that was ok: 26h.", valueName: "time"))
+  var maxAge: TimeSpan?
+  @Option(help: ArgumentHelp("How many files may have failed or be unknown (default: 0).", valueName: "n"))
+  var maxFailed = 0
+  @Option(help: ArgumentHelp("How many files may be unfinished.", valueName: "n")) var maxPending: Int?
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    if maxFailed < 0 { throw ValidationError("--max-failed must be 0 or more") }
+    if let maxPending, maxPending < 0 { throw ValidationError("--max-pending must be 0 or more") }
+  }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let path = try common.storePath(context)
+    let value = CheckOutput(
+      try reading(path, context), job: job, maxAgeMs: maxAge?.ms, maxFailed: maxFailed, maxPending: maxPending,
+      nowMs: context.clock.wallMs)
+    try common.print(value, store: StoreIdentity(path: path), context)
+    guard value.verdict != .ok else { return }
+    var failure = CommandFailure(.partial, code: "check", value.line, remedy: value.remedy)
+    (failure.exitStatus, failure.isTold) = (value.verdict.rawValue, true)
+    throw failure
+  }
+
+  private func reading(_ path: String, _ context: Context) throws(CommandFailure) -> CheckReading {
+    let ledger = try LedgerAccess.open(path, context)
+    defer { ledger.close() }
+    return try LedgerAccess.read(ledger) { reader in
+      var filter = RowFilter()
+      filter.leavesOutHidden = try reader.hasHiddenRows()
+      var terms = BatchTerms()
+      terms.jobs = [job].compactMap(\.self)
+      if !terms.isEmpty { filter.withinBatches = try reader.batches(terms) }
+      return CheckReading(
+        jobs: try reader.jobs().filter { job == nil || $0.job == job }, totals: try reader.stateTotals(filter),
+        unfinished: try reader.unfinished(ofJob: job),
+        isKnown: try job.map { try reader.knowsJob($0) || context.config.jobs[$0] != nil } ?? true)
+    }
+  }
+}
+
+/// What a check looks at.
+struct CheckReading: Sendable {
+  var jobs: [JobRow]
+  var totals: StateTotals
+  var unfinished: UnfinishedFiles
+  /// The job is configured, or is in the ledger.
+  var isKnown: Bool
+}
+
+/// What a check came to.
+struct CheckOutput: OutputValue {
+  /// Source: the Monitoring Plugins' guidelines, "Plugin Return Codes" and "Performance data".
+  enum Verdict: Int32, Sendable {
+    case ok = 0
+    case warning, critical, unknown
+
+    var word: String {
+      switch self {
+      case .ok: "OK"
+      case .warning: "WARNING"
+      case .critical: "CRITICAL"
+      case .unknown: "UNKNOWN"
+      }
+    }
+  }
+
+  let verdict: Verdict
+  private let job: String?
+  /// What is wrong; empty when nothing is.
+  private let problems: [String]
+  private let failed: Int
+  private let pending: Int
+  private let oldestMs: Int64?
+  /// Since the last success: of several jobs the longest.
+  private let ageMs: Int64?
+  private let limits: (age: Int64?, failed: Int, pending: Int?)
+
+  init(_ reading: CheckReading, job: String?, maxAgeMs: Int64?, maxFailed: Int, maxPending: Int?, nowMs: Int64) {
+    self.job = job
+    let states = reading.totals.byState
+    failed = (states[.failed] ?? 0) + (states[.unknown] ?? 0)
+    pending = reading.unfinished.count
+    oldestMs = reading.unfinished.oldestMs.map { max(0, nowMs - $0) }
+    ageMs = reading.jobs.compactMap(\.succeededMs).map { max(0, nowMs - $0) }.max()
+    limits = (maxAgeMs, maxFailed, maxPending)
+    var (problems, verdict) = ([String](), Verdict.ok)
+    func found(_ worse: Verdict, _ text: String) {
+      problems.append(text)
+      if worse.rawValue > verdict.rawValue { verdict = worse }
+    }
+    if let maxPending, pending > maxPending {
+      found(.warning, "\(Quantity.count(pending, "file")) unfinished, \(maxPending) allowed")
+    }
+    if failed > maxFailed { found(.critical, "\(Quantity.count(failed, "file")) failed or unknown, \(maxFailed) allowed") }
+    if let maxAgeMs {
+      for row in reading.jobs {
+        guard let success = row.succeededMs else {
+          found(.critical, "job \(row.job) has never ended well")
+          continue
+        }
+        guard nowMs - success > maxAgeMs else { continue }
+        found(.critical, "the last success of job \(row.job) is \(Quantity.duration(nowMs - success)) ago")
+      }
+      if reading.jobs.isEmpty, reading.isKnown { found(.critical, job.map { "job \($0) has not run yet" } ?? "no job has run yet") }
+    }
+    if !reading.isKnown { found(.unknown, "no job \"\(job ?? "")\" in the configuration or the ledger") }
+    (self.problems, self.verdict) = (problems, verdict)
+  }
+
+  static let form = ReportForm<CheckOutput>(
+    "transfers.check/1",
+    [
+      .facts([
+        .text("line", "") { $0.line }.saying { printable($0.line) },
+        .text("verdict") { $0.verdict.word }, .integer("code") { $0.verdict.rawValue }, .text("job") { $0.job }.label(),
+        .list("problems") { $0.problems }.saying { _ in nil },
+        .integer("files_failed") { $0.failed }, .integer("files_unfinished") { $0.pending },
+        .duration("oldest_unfinished_ms") { $0.oldestMs }, .duration("last_success_age_ms") { $0.ageMs },
+      ])
+    ])
+
+  var remedy: String {
+    let selector = job.map { " --job \($0)" } ?? ""
+    return failed > limits.failed ? "transfers report failures\(selector)" : "transfers status\(selector)"
+  }
+
+  /// `TRANSFERS OK - job nightly: 12 unfinished, 0 failed | failed=0;;0 pending=12;1000 age=7200s;;93600`
+  var line: String {
+    let about = job.map { "job \($0): " } ?? ""
+    let told = problems.isEmpty ? "\(failed) failed, \(pending) unfinished" + (ageMs.map { ", last success \(Quantity.duration($0)) ago" } ?? "") : problems.joined(separator: "; ")
+    var data = ["failed=\(failed);;\(limits.failed);0", "pending=\(pending);\(limits.pending.map { "\($0)" } ?? "");;0"]
+    if let ageMs { data.append("age=\(ageMs / 1000)s;;\(limits.age.map { "\($0 / 1000)" } ?? "");0") }
+    if let oldestMs { data.append("oldest=\(oldestMs / 1000)s;;;0") }
+    return "TRANSFERS \(verdict.word) - \(about)\(told) | \(data.joined(separator: " "))"
+  }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers job`: what runs again and again.
+struct JobCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "job", abstract: "List, show, plan and run the jobs of the configuration.",
+    subcommands: [
+      JobListCommand.self, JobShowCommand.self, JobRunCommand.self, JobPlanCommand.self, JobUnitCommand.self,
+    ])
+}
+
+/// `transfers job list`.
+struct JobListCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the jobs of the configuration and of the ledger.")
+
+  @OptionGroup var common: CommonOptions
+
+  static let columns: [Column<JobStatus>] = [
+    .text("job", "Job") { $0.name },
+    .text("direction") { $0.job?.direction.rawValue },
+    .text("from", "From") { $0.job.map { JobLine.places($0).from } },
+    .text("to", "To") { $0.job.map { JobLine.places($0).to } ?? nil },
+    .text("last_result", "Last result") { $0.last?.result },
+    .time("last_run_at", "Last run") { $0.last?.endedMs },
+    .time("last_success_at", "Last success") { $0.last?.succeededMs },
+    .integer("files_done", "Done") { $0.count(.done) },
+    .integer("files_failed", "Failed") { $0.count(.failed) },
+    .integer("files_unknown") { $0.count(.unknown) },
+    .integer("files_unfinished", "Unfinished") { $0.unfinished.count },
+  ]
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let path = try common.storePath(context)
+    let names = Set(context.config.jobs.keys).union(try JobsInLedger.names(path, context)).sorted()
+    var rows: [JobStatus] = []
+    for name in names { rows.append(try JobStatus.read(name, context.config.jobs[name], path, context, batches: 0)) }
+    var printer = RowPrinter(
+      schema: "transfers.job.list/1", rowType: "job", store: StoreIdentity(path: path), common, context)
+    printer.print(FigureTable(Self.columns, rows))
+    try printer.finish(empty: "no jobs; \"transfers config example\" has two")
+  }
+}
+
+/// What a ledger knows of jobs.
+enum JobsInLedger {
+  /// Of one that does not exist: none.
+  static func rows(_ path: String, _ context: Context) throws(CommandFailure) -> [JobRow] {
+    do throws(TransferError) {
+      let ledger = try OpenStore(at: path, .readOnly, clock: context.clock)
+      defer { ledger.close() }
+      return try ledger.read { try $0.jobs() }
+    } catch {
+      guard error.kind == .storeMissing else { throw CommandFailure(error) }
+      return []
+    }
+  }
+
+  static func names(_ path: String, _ context: Context) throws(CommandFailure) -> [String] {
+    try rows(path, context).map(\.job)
+  }
+}
+
+/// `transfers job show`.
+struct JobShowCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show a job: its settings, how it stands, and what comes next.")
+
+  @Argument(help: ArgumentHelp("A job of the configuration.", valueName: "name")) var name: String
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let path = try common.storePath(context)
+    let isKnown = try JobsInLedger.names(path, context).contains(name)
+    let job = isKnown ? context.config.jobs[name] : try context.config.job(name)
+    let status = try JobStatus.read(name, job, path, context)
+    try common.print(status, store: StoreIdentity(path: path), context)
+  }
+}

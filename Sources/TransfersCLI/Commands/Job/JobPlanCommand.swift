@@ -1,0 +1,75 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers job plan`.
+struct JobPlanCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "plan", abstract: "Write what a job would send, for job run --plan.",
+    discussion: """
+      One JSON record a line: first the job and its destination, then each file with its key and its identity. Nothing is \
+      recorded or sent. "transfers job run NAME --plan FILE" sends exactly these files; one that has changed since then fails.
+
+      Example:
+        transfers job plan nightly -o plan.jsonl
+        transfers job run nightly --plan plan.jsonl
+      """)
+
+  @Argument(help: ArgumentHelp("A job of the configuration.", valueName: "name")) var name: String
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    if common.needsEveryFigure { throw ValidationError("a plan has one form, JSON records; leave out --format and --columns") }
+  }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let job = try context.config.job(name)
+    try JobPlanner(line: JobLine(job, context), common: common, context: context)
+      .writePlan(try common.storePath(context))
+  }
+}
+
+/// Plans of jobs: printed for people, or written down.
+struct JobPlanner {
+  let line: JobLine
+  let common: CommonOptions
+  let context: Context
+
+  func printPlan(_ path: String, _ options: [String]) throws(CommandFailure) {
+    let (command, inner) = try line.parsed(options)
+    if let push = command as? PushCommand {
+      let asked = try push.batch.upload(inner)
+      return try PlanPrinter(path, .upload, common, context).run { store, notice throws(TransferError) in
+        try store.plan(push.batch.namedSources, asked, notice: notice)
+      }
+    }
+    guard let pull = command as? PullCommand else { return }
+    let asked = try pull.files.download(inner)
+    try PlanPrinter(path, .download, common, context).run { store, notice throws(TransferError) in
+      try store.plan(asked, notice: notice)
+    }
+  }
+
+  func writePlan(_ path: String) throws(CommandFailure) {
+    let (command, inner) = try line.parsed([])
+    guard let push = command as? PushCommand else {
+      throw .usage("only uploads can be planned ahead", remedy: "transfers job run -n \(line.job.name)")
+    }
+    let asked = try push.batch.upload(inner)
+    let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
+    let out = context.out
+    out.write(PlanFile.header(line.job, asked.settings.destination))
+    let result = try failing { () throws(TransferError) in
+      defer { reporter.finish() }
+      return try TransferStore(at: path).plan(push.batch.namedSources, asked) { file, entry, verdict in
+        if PlanFile.isSent(verdict) { out.write(PlanFile.record(file, entry, verdict)) }
+      } notice: { notice in
+        if case .planned = notice { return }
+        reporter.notice(notice)
+      }
+    }
+    out.markComplete()
+    if common.output != nil, !common.quiet { context.err.writeLine("transfers: " + PlanPrinter.line(result)) }
+  }
+}

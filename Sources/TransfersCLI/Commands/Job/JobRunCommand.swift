@@ -1,0 +1,122 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers job run`.
+struct JobRunCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Run a job: record what is new, and send it with what earlier runs left.",
+    discussion: """
+      For cron and timers: prints nothing when all is well, else a few lines on standard error, and ends as push does. While \
+      another engine owns the ledger, it records what is new, leaves it to that engine and ends with 0 (if_locked: skip). Of \
+      runs that begin at the same time one sends. Each run writes one line to the system's log.
+
+      Examples:
+        transfers job run nightly
+        transfers job run -n nightly
+        */5 * * * *  transfers job run nightly          (crontab)
+      """)
+
+  @Argument(help: ArgumentHelp("A job of the configuration.", valueName: "name")) var name: String
+  @Flag(name: [.customShort("n"), .long], help: "Only print the plan; writes and sends nothing.")
+  var dryRun = false
+  @Option(
+    help: ArgumentHelp(
+      "Send exactly the files of this plan (transfers job plan); one that is another one now fails.", valueName: "file"),
+    completion: .file())
+  var plan: NameBytes?
+  @Option(
+    name: .customLong("if-locked"),
+    help: ArgumentHelp("While another engine owns the ledger: skip, wait or fail (default: of the job).", valueName: "what"))
+  var ifLocked: LockedChoice?
+  @OptionGroup(title: "Engine") var engine: EngineOptions
+  @Flag(name: .customLong("no-syslog"), help: "Write nothing to the system's log.") var noSyslog = false
+  @OptionGroup var common: CommonOptions
+
+  enum LockedChoice: String, ExpressibleByArgument, CaseIterable, Sendable { case skip, wait, fail }
+
+  func validate() throws {
+    if dryRun, plan != nil { throw ValidationError("--dry-run and --plan contradict each other; give one of them") }
+  }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let job = try context.config.job(name)
+    let path = try common.storePath(context)
+    let line = try JobLine(job, context)
+    guard !dryRun else { return try JobPlanner(line: line, common: common, context: context).printPlan(path, options) }
+    try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
+    let planned = try plan.map { file throws(CommandFailure) in try PlanFile.read(file, of: job) }
+    let run = JobRun(
+      job: job, line: line, storePath: path, policy: ifLocked?.rawValue ?? job["if_locked"]?.value ?? "skip",
+      argv: RecordedArguments.masked(context.arguments), context: context)
+    let outcome = run.run(options, plan: planned)
+    let problems = JobBooks(job: job, storePath: path, context: context).close(outcome, writesLog: writesLog(job, context))
+    if common.verbose { context.out.writeLine("transfers: " + JobReport.summary(name, outcome)) }
+    if !common.format.isForPeople, let output = outcome.output {
+      try common.print(output, store: StoreIdentity.read(path, context), context)
+    } else if common.format.isForPeople {
+      context.err.write(JobReport.lines(outcome))
+    }
+    if let failure = outcome.failure ?? problems.first { throw failure }
+  }
+
+  private var options: [String] {
+    (engine.workers.map { ["--workers=\($0)"] } ?? [])
+      + (engine.bytesPerSecond.map { ["--rate=\($0)"] } ?? []) + (engine.trustCopy ? ["--trust-copy"] : [])
+  }
+
+  private func writesLog(_ job: ConfigSection, _ context: Context) -> Bool {
+    !noSyslog && (job["syslog"] ?? context.config.defaults["syslog"])?.isTrue != false
+  }
+}
+
+/// What is written down when a run has ended: its row, the line of the system's log and the file for Prometheus.
+struct JobBooks {
+  let job: ConfigSection
+  let storePath: String
+  let context: Context
+
+  /// - Returns: what could not be written; it makes nothing of the transfers undone.
+  func close(_ outcome: JobOutcome, writesLog: Bool) -> [CommandFailure] {
+    var problems: [CommandFailure] = []
+    func attempt(_ body: () throws(CommandFailure) -> Void) {
+      do throws(CommandFailure) { try body() } catch { problems.append(error) }
+    }
+    if !outcome.isSkipped { attempt { () throws(CommandFailure) in try record(outcome) } }
+    if let file = job["prom_file"] { attempt { () throws(CommandFailure) in try writeMetrics(file.value) } }
+    let failure = outcome.failure ?? problems.first
+    if writesLog {
+      SystemLog.send(JobReport.summary(job.name, outcome), failure == nil ? .info : .error)
+    }
+    return problems
+  }
+
+  private func record(_ outcome: JobOutcome) throws(CommandFailure) {
+    let ledger = try failing { () throws(TransferError) in
+      try OpenStore(at: storePath, .create, clock: context.clock)
+    }
+    defer { ledger.close() }
+    let row = JobRow(
+      job: job.name, startedMs: outcome.startedMs, endedMs: outcome.endedMs, result: outcome.result,
+      message: outcome.failure?.text)
+    try failing { () throws(TransferError) in try ledger.recordJob(row) }
+  }
+
+  /// Atomic, and readable for the collector, which is another user.
+  private func writeMetrics(_ path: String) throws(CommandFailure) {
+    let status = try JobStatus.read(job.name, job, storePath, context, batches: 0)
+    let header = ReportHeader(
+      store: StoreIdentity(path: storePath), filters: [:], generatedMs: context.clock.wallMs, checks: [])
+    do throws(CommandFailure) {
+      let file = try OutputFile(NameBytes(path), store: storePath)
+      file.stream.write(PrometheusReport.render(status.report, header))
+      file.stream.makeReadable()
+      try file.keep()
+    } catch {
+      throw CommandFailure(
+        .error, code: "output", error.text.replacing("--output", with: "prom_file"),
+        remedy: "free space or another prom_file; the files were sent")
+    }
+  }
+}

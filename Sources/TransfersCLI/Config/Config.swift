@@ -1,0 +1,102 @@
+import StrictYAML
+import TransferModel
+
+/// Where something stands in a configuration.
+struct ConfigPlace: Sendable, Hashable, Comparable, CustomStringConvertible {
+  let file: String
+  let mark: SourceMark
+
+  /// `/etc/transfers/config.yaml:3:5`, as editors read it.
+  var description: String { "\(printable(file)):\(mark.line):\(mark.column)" }
+
+  static func < (a: ConfigPlace, b: ConfigPlace) -> Bool { (a.file, a.mark) < (b.file, b.mark) }
+}
+
+/// One thing that is wrong in a configuration.
+struct ConfigFault: Sendable, Hashable {
+  let place: ConfigPlace
+  /// One line; may quote the file, so escape it before printing.
+  let message: String
+}
+
+/// One key of a configuration, its value in the form that an option takes on the command line.
+struct ConfigSetting: Sendable, Hashable {
+  /// As written: `max_duration`.
+  let key: String
+  /// The long name of the option that it sets; nil for what no option says.
+  let option: String?
+  /// One for each time that the option would be typed; `true` or `false` of a flag.
+  let values: [String]
+  let place: ConfigPlace
+
+  /// The value of a key that has one.
+  var value: String { values.first ?? "" }
+  var isTrue: Bool { value == "true" }
+}
+
+/// A destination, a source or a job.
+struct ConfigSection: Sendable, Hashable {
+  enum Kind: String, Sendable, CaseIterable {
+    case destination, source, job
+
+    /// The key of the configuration that holds them.
+    var plural: String { rawValue + "s" }
+  }
+
+  let kind: Kind
+  let name: String
+  let place: ConfigPlace
+  /// In their order.
+  let settings: [ConfigSetting]
+
+  subscript(_ key: String) -> ConfigSetting? { settings.first { $0.key == key } }
+
+  /// Which way a job goes.
+  var direction: Direction { self["direction"]?.value == "download" ? .download : .upload }
+}
+
+/// What people wrote down once: places by name, recurring jobs, and options for all commands.
+struct Config: Sendable, Hashable {
+  var destinations: [String: ConfigSection] = [:]
+  var sources: [String: ConfigSection] = [:]
+  var jobs: [String: ConfigSection] = [:]
+  /// By the long names of their options.
+  var defaults: [String: ConfigSetting] = [:]
+  /// The files that were read, the one that wins first.
+  var files: [String] = []
+
+  func sections(_ kind: ConfigSection.Kind) -> [String: ConfigSection] {
+    switch kind {
+    case .destination: destinations
+    case .source: sources
+    case .job: jobs
+    }
+  }
+
+  mutating func add(_ section: ConfigSection) {
+    switch section.kind {
+    case .destination: destinations[section.name] = section
+    case .source: sources[section.name] = section
+    case .job: jobs[section.name] = section
+    }
+  }
+
+  /// With what `other` says where this says nothing: a place or a job is taken as a whole, so that no credential of one
+  /// file goes to a server of another.
+  mutating func fill(from other: Config) {
+    destinations.merge(other.destinations) { own, _ in own }
+    sources.merge(other.sources) { own, _ in own }
+    jobs.merge(other.jobs) { own, _ in own }
+    defaults.merge(other.defaults) { own, _ in own }
+    files += other.files
+  }
+
+  /// A job that somebody named.
+  func job(_ name: String) throws(CommandFailure) -> ConfigSection {
+    if let job = jobs[name] { return job }
+    let near = EditDistance.nearest(to: name, in: jobs.keys.sorted())
+    throw CommandFailure(
+      .config, "no job \"\(printable(name))\" in the configuration",
+      remedy: near.map { "transfers job show \($0)" } ?? "transfers job list, transfers config path")
+  }
+}

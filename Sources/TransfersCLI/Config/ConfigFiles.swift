@@ -1,0 +1,133 @@
+import TransferModel
+import TransferReports
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Where the configuration is, and what it says: the one place that reads it.
+enum ConfigFiles {
+  struct Candidate: Sendable, Hashable {
+    let path: String
+    /// What named it: `--config`, `TRANSFERS_CONFIG`, `XDG_CONFIG_HOME`, `HOME` or `system`.
+    let origin: String
+    /// Somebody named it: then it has to be there.
+    var isNamed: Bool { origin == "--config" || origin == "TRANSFERS_CONFIG" }
+  }
+
+  static let system = "/etc/transfers/config.yaml"
+  private static let largest = 1 << 20
+
+  /// The files that count, the one that wins first: the one that is named, or that of the user and that of the system.
+  static func candidates(_ option: String?, _ context: Context) -> [Candidate] {
+    if let option { return [Candidate(path: option, origin: "--config")] }
+    if let path = context.variable("TRANSFERS_CONFIG") { return [Candidate(path: path, origin: "TRANSFERS_CONFIG")] }
+    var found: [Candidate] = []
+    if let folder = context.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
+      found.append(Candidate(path: folder + "/transfers/config.yaml", origin: "XDG_CONFIG_HOME"))
+    } else if let home = context.variable("HOME") {
+      found.append(Candidate(path: home + "/.config/transfers/config.yaml", origin: "HOME"))
+    }
+    return found + [Candidate(path: system, origin: "system")]
+  }
+
+  /// `--config FILE` of a command line that nobody has parsed yet.
+  static func option(_ arguments: [String]) -> String? {
+    let options = Array(arguments.prefix { $0 != "--" })
+    if let index = options.lastIndex(of: "--config"), index + 1 < options.endIndex { return options[index + 1] }
+    return options.last { $0.hasPrefix("--config=") }.map { String($0.dropFirst("--config=".count)) }
+  }
+
+  /// The configuration of a command, without what is wrong with it.
+  /// - Throws: `.config` for a file that cannot be read, or that others may write.
+  static func find(_ option: String?, _ context: Context) throws(CommandFailure) -> (Config, [ConfigFault]) {
+    var (config, faults) = (Config(), [ConfigFault]())
+    for candidate in candidates(option, context) {
+      guard let bytes = try contents(candidate) else { continue }
+      let found = ConfigReader.read(bytes, file: candidate.path, home: context.variable("HOME"))
+      config.fill(from: found.config)
+      faults += found.faults
+    }
+    return (config, faults)
+  }
+
+  /// - Throws: `.config` also for what is wrong in it: the first fault, and how many there are.
+  static func load(_ option: String?, _ context: Context) throws(CommandFailure) -> Config {
+    let (config, faults) = try find(option, context)
+    guard let first = faults.first else { return config }
+    let more = faults.count > 1 ? " (and \(Quantity.count(faults.count - 1, "more fault")))" : ""
+    throw CommandFailure(
+      .config, "read configuration: \(first.place): \(printable(first.message))\(more)",
+      remedy: "transfers config check")
+  }
+
+  /// The configuration for a command line that nobody has parsed yet. Commands that help to mend it work without it.
+  static func config(_ context: Context) throws(CommandFailure) -> Config {
+    let words = CommandPath(context.arguments).words
+    let isHelp = words.isEmpty || context.arguments.contains { ["--help", "-h", "--version"].contains($0) }
+    do throws(CommandFailure) {
+      return try load(option(context.arguments), context)
+    } catch {
+      guard isHelp || ["config", "help", "completions", "doctor"].contains(words[0]) else { throw error }
+      return Config()
+    }
+  }
+
+  /// nil for a file that is not there, and that nobody named.
+  static func contents(_ candidate: Candidate) throws(CommandFailure) -> [UInt8]? {
+    let name = NameBytes(EscapedArgument.decode(candidate.path))
+    let descriptor = open(name.terminated, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if !candidate.isNamed, errno == ENOENT || errno == ENOTDIR { return nil }
+      throw failure(name, printable(String(cString: strerror(errno))), remedy: "check the path")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw failure(name, printable(String(cString: strerror(errno))), remedy: "check the path")
+    }
+    // The usual way to say "none".
+    if status.st_mode & S_IFMT == S_IFCHR { return [] }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw failure(name, "it is not a file", remedy: "check the path") }
+    try checkOwner(status, name)
+    return try bytes(descriptor, name)
+  }
+
+  /// As ssh does: what it says is done with the rights of whoever uses it.
+  private static func checkOwner(_ status: stat, _ name: NameBytes) throws(CommandFailure) {
+    guard status.st_uid == 0 || status.st_uid == geteuid() else {
+      throw failure(name, "it belongs to another user", remedy: "chown it, or name another with --config")
+    }
+    guard status.st_mode & 0o022 == 0 else {
+      throw failure(name, "others may write it", remedy: "chmod go-w \(name)")
+    }
+  }
+
+  private static func bytes(_ descriptor: Int32, _ name: NameBytes) throws(CommandFailure) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw failure(name, printable(String(cString: strerror(errno))), remedy: "check the file")
+      }
+      if count == 0 { return bytes }
+      bytes += buffer[..<count]
+      guard bytes.count <= largest else {
+        throw failure(name, "it has more than \(largest) bytes", remedy: "a configuration is short")
+      }
+    }
+  }
+
+  private static func failure(_ name: NameBytes, _ cause: String, remedy: String) -> CommandFailure {
+    CommandFailure(.config, "read configuration \"\(name)\": \(cause)", remedy: remedy)
+  }
+}
+
+extension NameBytes {
+  /// For calls of the system.
+  var terminated: [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
+}

@@ -1,0 +1,116 @@
+import TransferModel
+import Transfers
+
+/// A key that a configuration may have.
+struct ConfigKey: Sendable, Hashable {
+  enum Kind: Sendable, Hashable {
+    case text
+    /// An absolute path, or one below the home folder (`~/…`): a job runs in any working directory.
+    case path
+    case flag
+    /// One text or a list of them.
+    case list
+    case paths
+    /// A map of texts, each becomes `key=value`.
+    case map
+    case choice([String])
+  }
+
+  let kind: Kind
+  /// The long name of the option that it sets; nil for what no option says.
+  var option: String?
+  let about: String
+}
+
+/// Which keys a configuration may have. What the options of `push` and `pull` say, a destination, a source and a job can
+/// say by the names of the options: nothing here repeats them.
+struct ConfigSchema: Sendable {
+  let destination: [String: ConfigKey]
+  let source: [String: ConfigKey]
+  let upload: [String: ConfigKey]
+  let download: [String: ConfigKey]
+  let defaults: [String: ConfigKey]
+
+  static let top = ConfigSection.Kind.allCases.map(\.plural) + ["defaults"]
+
+  /// Of the options that the commands have.
+  static let current = ConfigSchema()
+
+  init() {
+    let push = OptionList(of: PushCommand.self).options.filter { !Self.perRun.contains($0.long) }
+    let pull = OptionList(of: PullCommand.self).options.filter { !Self.perRun.contains($0.long) }
+    let common = Set(OptionList(of: CommonOptions.self).options.map(\.long))
+    func keys(_ options: [OptionList.Option], _ names: (String) -> Bool) -> [String: ConfigKey] {
+      Self.keys(options.filter { names($0.long) })
+    }
+    let ofServer: Set<String> = ["auth", "ca-file", "via", "input", "url-command", "workers", "rate", "segments"]
+    let toServer = ofServer.union(ProtocolCatalog.options.map(\.long))
+    let fromServer = ofServer.union(ProtocolCatalog.downloadOptions.map(\.long))
+    let url = ConfigKey(kind: .text, about: "where it is; fields: {date}, {year}, {month}, {day}, {batch}, {job}, {label.KEY}")
+    destination = keys(push) { toServer.contains($0) }.merging(["url": url]) { $1 }
+    source = keys(pull) { fromServer.contains($0) }.merging(["url": url]) { $1 }
+    upload = keys(push) { !common.contains($0) }.merging(Self.ofJob) { $1 }
+      .merging(["from": ConfigKey(kind: .paths, about: "files, folders and patterns to send")]) { $1 }
+    download = keys(pull) { !common.contains($0) }.merging(Self.ofJob) { $1 }
+      .merging(["from": ConfigKey(kind: .list, about: "URLs, or SOURCE:path")]) { $1 }
+    var defaults = Self.keys((push + pull).filter { !Self.perBatch.contains($0.long) && !$0.mustBeTyped })
+    defaults["store"] = ConfigKey(kind: .path, about: "the ledger")
+    defaults["syslog"] = ConfigKey(kind: .flag, about: "whether jobs write a line to the system's log (default: true)")
+    self.defaults = defaults
+  }
+
+  /// What is said each time.
+  private static let perRun: Set<String> = [
+    "dry-run", "no-run", "wait", "no-wait", "output", "columns", "json", "config", "store", "trust-copy", "help",
+    "version", "into-tar",
+  ]
+  /// What belongs to one batch.
+  private static let perBatch: Set<String> = [
+    "name", "label", "files-from", "files-from0", "list-format", "base", "base-url", "digest", "overwrite",
+    "url-command", "input", "via", "stage",
+  ]
+
+  private static let ofJob: [String: ConfigKey] = [
+    "to": ConfigKey(kind: .text, about: "a destination by name (NAME, NAME:sub/path) or a URL; of a download a folder"),
+    "direction": ConfigKey(kind: .choice(["upload", "download"]), about: "upload, the default, or download"),
+    "if_locked": ConfigKey(
+      kind: .choice(["skip", "wait", "fail"]), about: "what happens while another engine owns the ledger (default: skip)"),
+    "prom_file": ConfigKey(kind: .path, about: "a file of the textfile collector of Prometheus"),
+    "syslog": ConfigKey(kind: .flag, about: "whether it writes a line to the system's log (default: true)"),
+  ]
+
+  func keys(_ kind: ConfigSection.Kind, _ direction: Direction) -> [String: ConfigKey] {
+    switch kind {
+    case .destination: destination
+    case .source: source
+    case .job: direction == .upload ? upload : download
+    }
+  }
+
+  /// `max_duration` of `--max-duration`; labels and inputs are several by nature.
+  static func key(_ option: String) -> String {
+    switch option {
+    case "label": "labels"
+    case "input": "inputs"
+    default: option.replacing("-", with: "_")
+    }
+  }
+
+  private static let ofPaths: Set<String> = ["ca-file", "files-from", "files-from0", "base"]
+
+  private static func keys(_ options: [OptionList.Option]) -> [String: ConfigKey] {
+    var keys: [String: ConfigKey] = [:]
+    for option in options {
+      // `--no-x` beside `--x` is `x: false`.
+      if option.long.hasPrefix("no-"), options.contains(where: { $0.long == option.long.dropFirst(3) }) { continue }
+      let kind: ConfigKey.Kind =
+        option.long == "label"
+        ? .map
+        : !option.takesValue
+          ? .flag
+          : ofPaths.contains(option.long) ? (option.isRepeatable ? .paths : .path) : option.isRepeatable ? .list : .text
+      keys[key(option.long)] = ConfigKey(kind: kind, option: option.long, about: option.help)
+    }
+    return keys
+  }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import TransferModel
+import Transfers
+
+/// What only the parser of the command line and the protocols can judge in a configuration: whether values mean
+/// something, and whether a destination knows the options that are given for it.
+enum ConfigSense {
+  static func faults(_ config: Config, _ context: Context) -> [ConfigFault] {
+    var faults: [ConfigFault] = []
+    for kind in ConfigSection.Kind.allCases {
+      for section in config.sections(kind).values {
+        let values = section.settings.compactMap { fault($0, section.direction(kind)) }
+        faults += values.isEmpty ? whole(section, config, context) : values
+      }
+    }
+    faults += config.defaults.values.compactMap { fault($0, nil) }
+    return faults
+  }
+
+  /// A value that its option does not take. Of a default either direction may know the option.
+  private static func fault(_ setting: ConfigSetting, _ direction: Direction?) -> ConfigFault? {
+    guard let long = setting.option else { return nil }
+    let directions: [Direction] = direction.map { [$0] } ?? [.upload, .download]
+    var message: String?
+    for direction in directions {
+      let list = OptionList(of: direction == .upload ? PushCommand.self : PullCommand.self)
+      guard let option = list.option(long: long) else { continue }
+      let arguments = EnvironmentOptions.arguments(setting, option, list)
+      let places = direction == .upload ? ["--", "source", "http://host/"] : ["--", "http://host/file", "folder"]
+      do { _ = try RootCommand.parseAsRoot([direction == .upload ? "push" : "pull"] + arguments + places) } catch {
+        let text = RootCommand.message(for: error).split(whereSeparator: \.isNewline).first ?? ""
+        // What stands beside it is not there.
+        if setting.option != "missing", setting.option != "input", setting.option != "list-format" { message = String(text) }
+      }
+    }
+    return message.map { ConfigFault(place: setting.place, message: $0) }
+  }
+
+  /// A section as it would be used.
+  private static func whole(_ section: ConfigSection, _ config: Config, _ context: Context) -> [ConfigFault] {
+    guard section.kind == .job else {
+      return section.kind == .destination ? foreign(section) : []
+    }
+    var faults: [ConfigFault] = []
+    let kind: ConfigSection.Kind = section.direction == .upload ? .destination : .source
+    for key in section.direction == .upload ? ["to"] : ["from"] {
+      guard let setting = section[key] else { continue }
+      for word in setting.values where !word.contains("://") && config.place(word, kind) == nil {
+        let name = String(word.prefix { $0 != ":" })
+        let near = EditDistance.nearest(to: name, in: config.sections(kind).keys.sorted())
+        faults.append(
+          ConfigFault(
+            place: setting.place,
+            message: "no \(kind.rawValue) \"\(name)\"" + (near.map { "; did you mean \"\($0)\"?" } ?? ", and it is not a URL")))
+      }
+      if let problem = setting.values.lazy.compactMap(ConfigFields.problem).first {
+        faults.append(ConfigFault(place: setting.place, message: problem))
+      }
+    }
+    if let name = section["name"], let problem = ConfigFields.problem(name.value) {
+      faults.append(ConfigFault(place: name.place, message: problem))
+    }
+    return faults
+  }
+}
+
+extension ConfigSense {
+  /// The options of a destination that its protocol does not know, and a URL that cannot be understood.
+  private static func foreign(_ section: ConfigSection) -> [ConfigFault] {
+    guard let url = section["url"] else { return [] }
+    let list = OptionList(of: PushCommand.self)
+    let arguments = section.settings.flatMap { setting in
+      setting.option.flatMap { list.option(long: $0) }.map { EnvironmentOptions.arguments(setting, $0, list) } ?? []
+    }
+    let line = ["push"] + arguments + ["--", "source", ConfigFields.sample(url.value)]
+    guard let push = (try? RootCommand.parseAsRoot(line)) as? PushCommand else { return [] }
+    do throws(CommandFailure) {
+      let settings = try push.batch.settings(at: ConfigFields.sample(url.value))
+      let unknown = try failing { () throws(TransferError) in try ProtocolCatalog.foreignOptions(settings) }
+      return unknown.map { long in
+        let setting = section.settings.first { $0.option == long }
+        return ConfigFault(
+          place: setting?.place ?? section.place,
+          message: "\"\(setting?.key ?? long)\" means nothing to the protocol of this destination")
+      }
+    } catch {
+      return [ConfigFault(place: url.place, message: error.text)]
+    }
+  }
+}
+
+extension ConfigSection {
+  fileprivate func direction(_ kind: Kind) -> Direction {
+    switch kind {
+    case .destination: .upload
+    case .source: .download
+    case .job: direction
+    }
+  }
+}

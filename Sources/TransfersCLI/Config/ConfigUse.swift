@@ -1,0 +1,72 @@
+import TransferModel
+
+/// A command that can name a place of the configuration.
+protocol NamesPlace {
+  /// The word that may be `NAME` or `NAME:path`, and the kind of place that it would name.
+  var placeWord: (word: String, kind: ConfigSection.Kind)? { get }
+}
+
+extension Config {
+  /// The place that a word names, and the path below it: `archive`, `archive:runs/42`. nil for a URL, and for a word
+  /// that names none. Of a source a colon is part of the name: a word without one may be a path.
+  func place(_ word: String, _ kind: ConfigSection.Kind) -> (section: ConfigSection, path: String)? {
+    guard !word.contains("://") else { return nil }
+    let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2 || kind == .destination, let section = sections(kind)[parts[0]] else { return nil }
+    return (section, parts.count == 2 ? parts[1] : "")
+  }
+
+  /// The URL that a word means: that of the place which it names, or the word itself.
+  /// - Throws: `.usage` for a name that is nearly one, or a field that nobody gives.
+  func url(_ word: String, _ kind: ConfigSection.Kind, _ fields: ConfigFields) throws(CommandFailure) -> String {
+    guard let (section, path) = place(word, kind) else {
+      if !word.contains("://"), let name = word.split(separator: ":").first {
+        try refuseSlip(String(name), hasColon: word.contains(":"), kind)
+      }
+      return word
+    }
+    return try ConfigURL.joined(try fields.fill(section["url"]?.value ?? ""), try fields.fill(path))
+  }
+
+  /// The URL that a word means, with its fields as they are: for what depends on the protocol only.
+  func plainURL(_ word: String, _ kind: ConfigSection.Kind) -> String {
+    place(word, kind)?.section["url"]?.value ?? word
+  }
+
+  private func refuseSlip(_ name: String, hasColon: Bool, _ kind: ConfigSection.Kind) throws(CommandFailure) {
+    let names = sections(kind).keys.sorted()
+    guard !names.isEmpty, hasColon || kind == .destination else { return }
+    let near = EditDistance.nearest(to: name, in: names)
+    guard near != nil || kind == .destination else { return }
+    throw .usage(
+      "no \(kind.rawValue) \"\(EscapedArgument.shown(name))\" in the configuration",
+      remedy: near ?? "transfers dest list, or a URL")
+  }
+}
+
+extension EnvironmentOptions {
+  /// Adds what a configuration says about options that nothing before it has set, by the names of the options.
+  mutating func add(_ settings: [ConfigSetting], _ list: OptionList, typed: [String], isMeant: Bool) {
+    let before = Self.longs(of: typed, list).union(self.settings.map(\.long))
+    // The first rule that matches decides: what is left out is left out of what is taken.
+    let ordered = settings.filter { $0.key == "exclude" } + settings.filter { $0.key != "exclude" }
+    for setting in ordered {
+      guard let long = setting.option, let option = list.option(long: long), !Self.isVoid(long, before) else { continue }
+      self.settings.append(
+        Setting(
+          variable: "\(setting.place): \(setting.key)", long: long, arguments: Self.arguments(setting, option, list),
+          isRule: option.isRepeatable, isMeant: isMeant, isConfigured: true))
+    }
+  }
+
+  /// As they would be typed.
+  static func arguments(
+    _ setting: ConfigSetting, _ option: OptionList.Option, _ list: OptionList
+  ) -> [String] {
+    guard !option.takesValue else {
+      return setting.values.map { "--\(option.long)=\(EscapedArgument.encode(Array($0.utf8)))" }
+    }
+    if setting.isTrue { return ["--\(option.long)"] }
+    return list.option(long: "no-\(option.long)") == nil ? [] : ["--no-\(option.long)"]
+  }
+}

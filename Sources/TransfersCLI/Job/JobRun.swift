@@ -1,0 +1,119 @@
+import TransferModel
+import TransferReports
+import Transfers
+
+/// How a run of a job ended.
+struct JobOutcome {
+  var numbers = RunNumbers.none
+  var add: AddResult?
+  /// nil where nothing came so far that there is one.
+  var output: RunOutput?
+  /// nil when all is well.
+  var failure: CommandFailure?
+  /// Another engine owns the ledger, and sends what was recorded.
+  var isSkipped = false
+  var startedMs: Int64
+  var endedMs: Int64
+
+  /// The name of its exit code, or `skipped`.
+  var result: String { failure?.status.name ?? (isSkipped ? "skipped" : ExitCode.ok.name) }
+}
+
+/// One run of a job: what is new is recorded, and sent with what earlier runs of it left.
+struct JobRun {
+  let job: ConfigSection
+  let line: JobLine
+  let storePath: String
+  /// `skip`, `wait` or `fail`, while another engine owns the ledger.
+  let policy: String
+  /// What is recorded of the command line.
+  let argv: [String]
+  let context: Context
+
+  /// How long an engine that is about to end is waited for, before its files are left to it: it may have looked for work
+  /// for the last time already.
+  private static let graceMs: Int64 = 1_000
+
+  func run(_ options: [String], plan: PlannedFiles?) -> JobOutcome {
+    let startedMs = context.clock.wallMs
+    var outcome = JobOutcome(startedMs: startedMs, endedMs: startedMs)
+    do throws(CommandFailure) {
+      let (command, inner) = try line.parsed(["--quiet"] + options)
+      if let push = command as? PushCommand {
+        let asked = try upload(push, plan, inner)
+        try work(&outcome, push.engine, push.progress, push.common, asked.settings.destination, inner) {
+          store, notice throws(TransferError) in try store.add(push.batch.namedSources, asked, notice: notice)
+        }
+      } else if let pull = command as? PullCommand {
+        guard !pull.files.isStream else { throw .usage("a job fetches into a folder") }
+        let asked = try pull.files.download(inner)
+        try work(&outcome, pull.engine, pull.progress, pull.common, printable(asked.folder.description), inner) {
+          store, notice throws(TransferError) in try store.add(asked, notice: notice)
+        }
+      }
+    } catch {
+      outcome.failure = error
+    }
+    outcome.endedMs = max(startedMs, context.clock.wallMs)
+    return outcome
+  }
+
+  private func upload(
+    _ push: PushCommand, _ plan: PlannedFiles?, _ context: Context
+  ) throws(CommandFailure) -> UploadOptions {
+    var options = try push.batch.upload(context)
+    options.plan = plan
+    return options
+  }
+
+  private func work(
+    _ outcome: inout JobOutcome, _ engine: EngineOptions, _ progress: ProgressOptions, _ common: CommonOptions,
+    _ destination: String, _ context: Context,
+    add: (TransferStore, @escaping @Sendable (Notice) -> Void) throws(TransferError) -> AddResult
+  ) throws(CommandFailure) {
+    let session = EngineSession(common, progress, title: "transfers job run \(job.name)", context)
+    var added = try failing { () throws(TransferError) in
+      try add(TransferStore(at: storePath)) { [reporter = session.reporter] in reporter.notice($0) }
+    }
+    let earlier = try unfinished(context)
+    added.files = added.files.adding(earlier.files)
+    outcome.add = added
+    let counts = added.counts
+    if counts.added + counts.queued + counts.requeued + earlier.count > 0 {
+      guard let numbers = try finish(session, engine, added.files, context) else {
+        outcome.isSkipped = true
+        return
+      }
+      outcome.numbers = numbers
+    }
+    (outcome.output, outcome.failure) = try session.judge(
+      outcome.numbers, add: added, destination: destination, storePath: storePath, sinceMs: outcome.startedMs)
+  }
+
+  private func unfinished(_ context: Context) throws(CommandFailure) -> UnfinishedFiles {
+    let ledger = try LedgerAccess.open(storePath, context)
+    defer { ledger.close() }
+    return try LedgerAccess.read(ledger) { try $0.unfinished(ofJob: job.name) }
+  }
+
+  /// nil when another engine sends the files, and is not to be waited for.
+  private func finish(
+    _ session: EngineSession, _ engine: EngineOptions, _ files: AddedFiles, _ context: Context
+  ) throws(CommandFailure) -> RunNumbers? {
+    var options = RunOptions(workers: engine.workers, rate: engine.bytesPerSecond, argv: argv)
+    options.trustsCopy = engine.trustCopy
+    let patienceMs: Int64? = policy == "wait" ? nil : policy == "fail" ? 0 : Self.graceMs
+    let work = PushWork(
+      session: session, storePath: storePath, options: options, files: files, patienceMs: patienceMs, context: context)
+    do throws(CommandFailure) {
+      if let numbers = try work.finish() { return numbers }
+    } catch {
+      guard error.status == .timeout, policy == "skip" else { throw error }
+      return nil
+    }
+    guard policy == "fail" else { return nil }
+    throw CommandFailure(
+      .locked, "another engine owns the ledger; the files are recorded, and it sends them",
+      remedy: "transfers wait --job \(job.name)")
+  }
+}

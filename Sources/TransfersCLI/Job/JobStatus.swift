@@ -1,0 +1,97 @@
+import TransferModel
+import TransferReports
+import Transfers
+
+/// A job as it is configured, and how it stands in the ledger.
+struct JobStatus: OutputValue {
+  let name: String
+  /// nil for one that is in the ledger only.
+  let job: ConfigSection?
+  /// nil when it has not run yet.
+  var last: JobRow?
+  var totals = StateTotals()
+  var unfinished = UnfinishedFiles()
+  var batches: [BatchRow] = []
+  let nowMs: Int64
+
+  /// Reads the job from a ledger; one that does not exist knows of none.
+  static func read(
+    _ name: String, _ job: ConfigSection?, _ storePath: String, _ context: Context, batches: Int = 5
+  ) throws(CommandFailure) -> JobStatus {
+    var status = JobStatus(name: name, job: job, nowMs: context.clock.wallMs)
+    let ledger: OpenStore
+    do throws(TransferError) {
+      ledger = try OpenStore(at: storePath, .readOnly, clock: context.clock)
+    } catch {
+      guard error.kind == .storeMissing else { throw CommandFailure(error) }
+      return status
+    }
+    defer { ledger.close() }
+    return try LedgerAccess.read(ledger) { reader in
+      status.last = try reader.jobs().first { $0.job == name }
+      var terms = BatchTerms()
+      terms.jobs = [name]
+      var filter = RowFilter()
+      filter.withinBatches = try reader.batches(terms)
+      filter.leavesOutHidden = try reader.hasHiddenRows()
+      status.totals = try reader.stateTotals(filter)
+      status.unfinished = try reader.unfinished(ofJob: name)
+      guard batches > 0 else { return status }
+      let newest = try reader.newestBatches(ofJob: name, limit: batches)
+      filter.withinBatches = newest.map(\.rawValue)
+      status.batches = try reader.batches(filter.withHidden, after: 0, limit: batches, withAttempts: false).reversed()
+      return status
+    }
+  }
+
+  func count(_ state: FileState) -> Int { totals.byState[state] ?? 0 }
+
+  var oldestMs: Int64? { unfinished.oldestMs.map { max(0, nowMs - $0) } }
+
+  static let form = ReportForm<JobStatus>(
+    "transfers.job/1",
+    [
+      .facts([
+        .text("job", "job") { $0.name }.label(),
+        .text("direction", "direction") { $0.job?.direction.rawValue },
+        .text("from", "from") { $0.job.map { JobLine.places($0).from } },
+        .text("to", "to") { $0.job.map { JobLine.places($0).to } },
+        .time("last_run_at", "last run") { $0.last?.endedMs },
+        .duration("last_duration_ms") { status in status.last.map { $0.endedMs - $0.startedMs } },
+        .text("last_result", "last result") { $0.last?.result },
+        .integer("last_exit_code") { status in
+          status.last.flatMap { last in ExitCode.allCases.first { $0.name == last.result } }.map { $0.rawValue }
+        },
+        .text("last_message", "said") { $0.last?.message },
+        .time("last_success_at", "last success") { $0.last?.succeededMs },
+        .duration("oldest_unfinished_ms", "oldest unfinished file") { $0.oldestMs },
+      ]),
+      .record("files", nil, counts) { $0 },
+      .table("settings", "Settings", settings, TableLook(isForPrograms: true)) { $0.job?.settings ?? [] },
+      .forPeople("Settings", settings) { $0.job?.settings ?? [] },
+      .table("batches", "Last batches", BatchFigures.ofFiles, TableLook(isForPrograms: true)) { $0.batches },
+      .forPeople("Last batches", inShort) { $0.batches },
+      .facts([.text("next", "") { $0.next }.saying { "Next: \($0.next)" }]),
+    ])
+
+  private static let counts: [Column<JobStatus>] = [
+    .integer("done", "done") { $0.count(.done) }, .integer("failed", "failed") { $0.count(.failed) },
+    .integer("unknown", "unknown") { $0.count(.unknown) }, .integer("cancelled") { $0.count(.cancelled) },
+    .integer("unfinished", "unfinished") { $0.unfinished.count },
+  ]
+
+  private static let settings: [Column<ConfigSetting>] = [
+    .text("key", "Key") { $0.key }, .text("value", "Value") { $0.shown }, .text("origin", "Origin") { $0.place.description },
+  ]
+
+  private static let inShort: [Column<BatchRow>] = BatchFigures.columns.filter {
+    ["id", "state", "files", "files_done", "files_failed", "files_left", "bytes", "created_at"].contains($0.key)
+  }
+
+  /// The command that comes next.
+  private var next: String {
+    if count(.failed) + count(.unknown) > 0 { return "transfers report failures --job \(name)" }
+    if last == nil { return "transfers job run -n \(name)" }
+    return unfinished.count > 0 ? "transfers job run \(name)" : "transfers report --job \(name)"
+  }
+}

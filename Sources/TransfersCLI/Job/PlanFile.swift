@@ -1,0 +1,104 @@
+import FoundationEssentials
+import TransferModel
+import TransferReports
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A plan as a file: JSON records, one a line.
+enum PlanFile {
+  private static let form = "transfers.job.plan/1"
+  private static let longestLine = 64 << 10
+
+  private struct Record: Codable {
+    var plan: String?
+    var job: String?
+    var destination: String?
+    var path: String?
+    var path_b64: String?
+    var key: String?
+    var key_b64: String?
+    var bytes: Int64?
+    var mtime_ns: Int64?
+    var ctime_ns: Int64?
+    var inode: UInt64?
+    var verdict: String?
+  }
+
+  /// What would be sent; the rest is there already, or is nobody's to decide here.
+  static func isSent(_ verdict: String) -> Bool { ["new", "changed", "requeued", "queued"].contains(verdict) }
+
+  static func header(_ job: ConfigSection, _ destination: String) -> [UInt8] {
+    line(Record(plan: form, job: job.name, destination: RecordedArguments.masked([destination])[0]))
+  }
+
+  static func record(_ path: NameBytes, _ entry: PlannedFiles.Entry, _ verdict: String) -> [UInt8] {
+    var record = Record()
+    (record.path, record.path_b64) = names(path)
+    (record.key, record.key_b64) = names(entry.key)
+    (record.bytes, record.mtime_ns, record.ctime_ns) = (entry.size, entry.mtimeNs, entry.ctimeNs)
+    (record.inode, record.verdict) = (entry.inode, verdict)
+    return line(record)
+  }
+
+  /// Names are bytes: those that are no UTF-8 have their bytes beside them.
+  private static func names(_ name: NameBytes) -> (text: String, base64: String?) {
+    if let text = name.utf8 { return (text, nil) }
+    return (String(decoding: name.bytes, as: UTF8.self), Data(name.bytes).base64EncodedString())
+  }
+
+  private static func line(_ record: Record) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return ((try? encoder.encode(record)).map(Array.init) ?? []) + [0x0A]
+  }
+
+  /// - Throws: `.badData` for a file that is no plan of this job, with its line; `.noSource` for one that is not there.
+  static func read(_ file: NameBytes, of job: ConfigSection) throws(CommandFailure) -> PlannedFiles {
+    guard let stream = fopen(file.terminated, "re") else {
+      throw CommandFailure(
+        .noSource, "read plan \"\(file)\": \(printable(String(cString: strerror(errno))))", remedy: "transfers job plan \(job.name) -o FILE")
+    }
+    defer { fclose(stream) }
+    var files = PlannedFiles()
+    var (number, buffer) = (0, [CChar](repeating: 0, count: longestLine))
+    while fgets(&buffer, Int32(buffer.count), stream) != nil {
+      number += 1
+      let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+      guard let record = try? JSONDecoder().decode(Record.self, from: Data(bytes)) else {
+        throw wrong(file, number, "it is not a record of a plan", job)
+      }
+      if number == 1 {
+        guard record.plan == form else { throw wrong(file, number, "it does not begin as a plan does", job) }
+        guard record.job == job.name else {
+          throw wrong(file, number, "it is a plan of the job \"\(printable(record.job ?? ""))\"", job)
+        }
+        continue
+      }
+      guard let (path, entry) = entry(record) else { throw wrong(file, number, "a file needs path, key, bytes and times", job) }
+      files.entries[path] = entry
+    }
+    guard ferror(stream) == 0, number > 0 else { throw wrong(file, number, "it is empty or cannot be read", job) }
+    return files
+  }
+
+  private static func entry(_ record: Record) -> (NameBytes, PlannedFiles.Entry)? {
+    guard let path = name(record.path, record.path_b64), let key = name(record.key, record.key_b64),
+      let size = record.bytes, let mtime = record.mtime_ns, let ctime = record.ctime_ns, let inode = record.inode
+    else { return nil }
+    return (path, PlannedFiles.Entry(key: key, size: size, mtimeNs: mtime, ctimeNs: ctime, inode: inode))
+  }
+
+  private static func name(_ text: String?, _ base64: String?) -> NameBytes? {
+    if let base64 { return Data(base64Encoded: base64).map { NameBytes(Array($0)) } }
+    return text.map { NameBytes(Array($0.utf8)) }
+  }
+
+  private static func wrong(_ file: NameBytes, _ line: Int, _ cause: String, _ job: ConfigSection) -> CommandFailure {
+    CommandFailure(
+      .badData, "read plan \"\(file)\", line \(line): \(cause)", remedy: "transfers job plan \(job.name) -o FILE")
+  }
+}
