@@ -52,7 +52,8 @@ let package = Package(
     // The targets, top to bottom. An arrow points only downwards; RepositoryTests compares this list with the imports.
     .executableTarget(
       name: "transfers", dependencies: ["TransfersCLI"], swiftSettings: strict("transfers"), linkerSettings: shipped),
-    room("TransfersCLI", ["Transfers", "TransferReports", "HTTPServer", "StrictYAML", "TransferModel", argumentParser]),
+    room(
+      "TransfersCLI", ["Transfers", "TransferReports", "HTTPServer", "StrictYAML", "TransferModel", argumentParser]),
     // Its surface shows the model, the reports and what it declares itself: every other import is internal.
     .target(
       name: "Transfers",

@@ -697,6 +697,26 @@ CREATE TRIGGER host_state_change BEFORE UPDATE ON host_state
 WHEN NEW.host <> OLD.host OR NOT EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.run_id AND ended_at IS NULL)
 BEGIN SELECT RAISE(FAIL, 'what is known of a host is written by a run that has not ended'); END;
 
+CREATE TABLE job_state (
+  job TEXT NOT NULL PRIMARY KEY CHECK (length(job) BETWEEN 1 AND 64),
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER NOT NULL CHECK (ended_at >= started_at),
+  -- The name of its exit code and, when it is not `ok`, what was said.
+  result TEXT NOT NULL CHECK (result <> ''),
+  message TEXT CHECK ((message IS NULL) = (result = 'ok')),
+  -- The end of the last run that was `ok`.
+  succeeded_at INTEGER,
+  CHECK (result <> 'ok' OR succeeded_at = ended_at)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER job_state_birth BEFORE INSERT ON job_state
+WHEN EXISTS (SELECT 1 FROM job_state WHERE job = NEW.job)
+BEGIN SELECT RAISE(FAIL, 'a job has one state'); END;
+
+CREATE TRIGGER job_state_success BEFORE UPDATE ON job_state
+WHEN NEW.job <> OLD.job OR NEW.result <> 'ok' AND NEW.succeeded_at IS NOT OLD.succeeded_at
+BEGIN SELECT RAISE(FAIL, 'the last success of a job stays until the next'); END;
+
 CREATE TABLE listed_file (
   listing_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,

@@ -20,7 +20,8 @@ public struct BatchRow: Sendable, Hashable {
 
   package init(
     id: BatchID, uid: String, name: String?, destination: String, protocolName: String, labels: [String: String],
-    priority: Int64, createdMs: Int64, startedMs: Int64?, finishedMs: Int64?, limits: BatchLimits, totals: FileTotals, job: String? = nil
+    priority: Int64, createdMs: Int64, startedMs: Int64?, finishedMs: Int64?, limits: BatchLimits, totals: FileTotals,
+    job: String? = nil
   ) {
     self.job = job
     self.id = id

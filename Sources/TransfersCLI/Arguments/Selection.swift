@@ -30,7 +30,8 @@ struct Selection: Hashable, Sendable {
   var narrowing: [String] {
     let said: [(String, Bool)] =
       [
-        ("an id", !ids.isEmpty), ("--batch", !batches.isEmpty), ("--job", !jobs.isEmpty), ("--dest", !destinations.isEmpty),
+        ("an id", !ids.isEmpty), ("--batch", !batches.isEmpty), ("--job", !jobs.isEmpty),
+        ("--dest", !destinations.isEmpty),
         ("--host", !hosts.isEmpty), ("--label", !labels.isEmpty), ("--path", !paths.isEmpty),
         ("--state", !states.isEmpty), ("--error", !errors.isEmpty), ("--since", since != nil),
         ("--until", until != nil),

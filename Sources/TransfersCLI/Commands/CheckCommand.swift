@@ -114,7 +114,9 @@ struct CheckOutput: OutputValue {
     if let maxPending, pending > maxPending {
       found(.warning, "\(Quantity.count(pending, "file")) unfinished, \(maxPending) allowed")
     }
-    if failed > maxFailed { found(.critical, "\(Quantity.count(failed, "file")) failed or unknown, \(maxFailed) allowed") }
+    if failed > maxFailed {
+      found(.critical, "\(Quantity.count(failed, "file")) failed or unknown, \(maxFailed) allowed")
+    }
     if let maxAgeMs {
       for row in reading.jobs {
         guard let success = row.succeededMs else {
@@ -124,7 +126,9 @@ struct CheckOutput: OutputValue {
         guard nowMs - success > maxAgeMs else { continue }
         found(.critical, "the last success of job \(row.job) is \(Quantity.duration(nowMs - success)) ago")
       }
-      if reading.jobs.isEmpty, reading.isKnown { found(.critical, job.map { "job \($0) has not run yet" } ?? "no job has run yet") }
+      if reading.jobs.isEmpty, reading.isKnown {
+        found(.critical, job.map { "job \($0) has not run yet" } ?? "no job has run yet")
+      }
     }
     if !reading.isKnown { found(.unknown, "no job \"\(job ?? "")\" in the configuration or the ledger") }
     (self.problems, self.verdict) = (problems, verdict)
@@ -150,8 +154,13 @@ struct CheckOutput: OutputValue {
   /// `TRANSFERS OK - job nightly: 12 unfinished, 0 failed | failed=0;;0 pending=12;1000 age=7200s;;93600`
   var line: String {
     let about = job.map { "job \($0): " } ?? ""
-    let told = problems.isEmpty ? "\(failed) failed, \(pending) unfinished" + (ageMs.map { ", last success \(Quantity.duration($0)) ago" } ?? "") : problems.joined(separator: "; ")
-    var data = ["failed=\(failed);;\(limits.failed);0", "pending=\(pending);\(limits.pending.map { "\($0)" } ?? "");;0"]
+    let told =
+      problems.isEmpty
+      ? "\(failed) failed, \(pending) unfinished" + (ageMs.map { ", last success \(Quantity.duration($0)) ago" } ?? "")
+      : problems.joined(separator: "; ")
+    var data = [
+      "failed=\(failed);;\(limits.failed);0", "pending=\(pending);\(limits.pending.map { "\($0)" } ?? "");;0",
+    ]
     if let ageMs { data.append("age=\(ageMs / 1000)s;;\(limits.age.map { "\($0 / 1000)" } ?? "");0") }
     if let oldestMs { data.append("oldest=\(oldestMs / 1000)s;;;0") }
     return "TRANSFERS \(verdict.word) - \(about)\(told) | \(data.joined(separator: " "))"

@@ -19,7 +19,8 @@ extension EngineSession {
   func conclude(
     _ numbers: RunNumbers, add: AddResult?, destination: String, storePath: String, sinceMs: Int64
   ) throws(CommandFailure) {
-    let (value, failure) = try judge(numbers, add: add, destination: destination, storePath: storePath, sinceMs: sinceMs)
+    let (value, failure) = try judge(
+      numbers, add: add, destination: destination, storePath: storePath, sinceMs: sinceMs)
     try common.print(value, store: StoreIdentity.read(storePath, context), context)
     if let failure { throw failure }
   }

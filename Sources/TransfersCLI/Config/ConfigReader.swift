@@ -67,12 +67,14 @@ struct ConfigReader {
     let near = known.contains(word) ? word : EditDistance.nearest(to: word, in: known.sorted())
     fault(
       entry.keyMark,
-      "unknown key \"\(entry.key)\"" + (near.map { "; did you mean \"\($0)\"?" } ?? "; \"transfers config example\" has all"))
+      "unknown key \"\(entry.key)\""
+        + (near.map { "; did you mean \"\($0)\"?" } ?? "; \"transfers config example\" has all"))
   }
 
   private mutating func section(_ kind: ConfigSection.Kind, _ entry: YAMLNode.Entry) {
     if let problem = Self.problem(name: entry.key, kind) { fault(entry.keyMark, problem) }
-    let direction = entry.value.entries?.first { $0.key == "direction" }?.value.text == "download" ? Direction.download : .upload
+    let direction =
+      entry.value.entries?.first { $0.key == "direction" }?.value.text == "download" ? Direction.download : .upload
     let settings = settings(entry.value, schema.keys(kind, direction), "\(kind.rawValue) \"\(entry.key)\"")
     let section = ConfigSection(kind: kind, name: entry.key, place: place(entry.keyMark), settings: settings)
     require(section, entry)
@@ -88,11 +90,6 @@ struct ConfigReader {
     }
     if section.kind != .job, let url = section["url"], let problem = ConfigURL.problem(url.value) {
       faults.append(ConfigFault(place: url.place, message: problem))
-    }
-    if section.kind == .job, section.direction == .upload, let from = section["from"],
-      from.values.contains(where: { $0.contains("://") })
-    {
-      faults.append(ConfigFault(place: from.place, message: "\"from\" is a URL; add \"direction: download\" to fetch it"))
     }
     if section.direction == .download, let to = section["to"] {
       if let problem = path(to.value).problem { faults.append(ConfigFault(place: to.place, message: problem)) }
@@ -200,6 +197,7 @@ extension ConfigReader {
 
   private func path(_ text: String) -> (path: String?, problem: String?) {
     if text.hasPrefix("/") { return (text, nil) }
+    if text.contains("://") { return (nil, "\"\(text)\" is a URL; add \"direction: download\" to fetch it") }
     guard text.hasPrefix("~/") else {
       return (nil, "\"\(text)\" is relative, and a job runs in any working directory: begin it with / or ~/")
     }

@@ -46,7 +46,8 @@ struct ConfigSchema: Sendable {
     let ofServer: Set<String> = ["auth", "ca-file", "via", "input", "url-command", "workers", "rate", "segments"]
     let toServer = ofServer.union(ProtocolCatalog.options.map(\.long))
     let fromServer = ofServer.union(ProtocolCatalog.downloadOptions.map(\.long))
-    let url = ConfigKey(kind: .text, about: "where it is; fields: {date}, {year}, {month}, {day}, {batch}, {job}, {label.KEY}")
+    let url = ConfigKey(
+      kind: .text, about: "where it is; fields: {date}, {year}, {month}, {day}, {batch}, {job}, {label.KEY}")
     destination = keys(push) { toServer.contains($0) }.merging(["url": url]) { $1 }
     source = keys(pull) { fromServer.contains($0) }.merging(["url": url]) { $1 }
     upload = keys(push) { !common.contains($0) }.merging(Self.ofJob) { $1 }
@@ -74,7 +75,8 @@ struct ConfigSchema: Sendable {
     "to": ConfigKey(kind: .text, about: "a destination by name (NAME, NAME:sub/path) or a URL; of a download a folder"),
     "direction": ConfigKey(kind: .choice(["upload", "download"]), about: "upload, the default, or download"),
     "if_locked": ConfigKey(
-      kind: .choice(["skip", "wait", "fail"]), about: "what happens while another engine owns the ledger (default: skip)"),
+      kind: .choice(["skip", "wait", "fail"]),
+      about: "what happens while another engine owns the ledger (default: skip)"),
     "prom_file": ConfigKey(kind: .path, about: "a file of the textfile collector of Prometheus"),
     "syslog": ConfigKey(kind: .flag, about: "whether it writes a line to the system's log (default: true)"),
   ]

@@ -6,31 +6,35 @@ import Transfers
 /// something, and whether a destination knows the options that are given for it.
 enum ConfigSense {
   static func faults(_ config: Config, _ context: Context) -> [ConfigFault] {
+    let lists = [Direction.upload: OptionList(of: PushCommand.self), .download: OptionList(of: PullCommand.self)]
     var faults: [ConfigFault] = []
     for kind in ConfigSection.Kind.allCases {
       for section in config.sections(kind).values {
-        let values = section.settings.compactMap { fault($0, section.direction(kind)) }
+        let values = section.settings.compactMap { fault($0, section.direction(kind), lists) }
         faults += values.isEmpty ? whole(section, config, context) : values
       }
     }
-    faults += config.defaults.values.compactMap { fault($0, nil) }
+    faults += config.defaults.values.compactMap { fault($0, nil, lists) }
     return faults
   }
 
   /// A value that its option does not take. Of a default either direction may know the option.
-  private static func fault(_ setting: ConfigSetting, _ direction: Direction?) -> ConfigFault? {
+  private static func fault(
+    _ setting: ConfigSetting, _ direction: Direction?, _ lists: [Direction: OptionList]
+  ) -> ConfigFault? {
     guard let long = setting.option else { return nil }
     let directions: [Direction] = direction.map { [$0] } ?? [.upload, .download]
     var message: String?
     for direction in directions {
-      let list = OptionList(of: direction == .upload ? PushCommand.self : PullCommand.self)
-      guard let option = list.option(long: long) else { continue }
+      guard let list = lists[direction], let option = list.option(long: long) else { continue }
       let arguments = EnvironmentOptions.arguments(setting, option, list)
       let places = direction == .upload ? ["--", "source", "http://host/"] : ["--", "http://host/file", "folder"]
       do { _ = try RootCommand.parseAsRoot([direction == .upload ? "push" : "pull"] + arguments + places) } catch {
         let text = RootCommand.message(for: error).split(whereSeparator: \.isNewline).first ?? ""
         // What stands beside it is not there.
-        if setting.option != "missing", setting.option != "input", setting.option != "list-format" { message = String(text) }
+        if setting.option != "missing", setting.option != "input", setting.option != "list-format" {
+          message = String(text)
+        }
       }
     }
     return message.map { ConfigFault(place: setting.place, message: $0) }
@@ -51,7 +55,8 @@ enum ConfigSense {
         faults.append(
           ConfigFault(
             place: setting.place,
-            message: "no \(kind.rawValue) \"\(name)\"" + (near.map { "; did you mean \"\($0)\"?" } ?? ", and it is not a URL")))
+            message: "no \(kind.rawValue) \"\(name)\""
+              + (near.map { "; did you mean \"\($0)\"?" } ?? ", and it is not a URL")))
       }
       if let problem = setting.values.lazy.compactMap(ConfigFields.problem).first {
         faults.append(ConfigFault(place: setting.place, message: problem))
@@ -67,7 +72,8 @@ enum ConfigSense {
 extension ConfigSense {
   /// The options of a destination that its protocol does not know, and a URL that cannot be understood.
   private static func foreign(_ section: ConfigSection) -> [ConfigFault] {
-    guard let url = section["url"] else { return [] }
+    // What is wrong in itself is told already.
+    guard let url = section["url"], ConfigURL.problem(url.value) == nil else { return [] }
     let list = OptionList(of: PushCommand.self)
     let arguments = section.settings.flatMap { setting in
       setting.option.flatMap { list.option(long: $0) }.map { EnvironmentOptions.arguments(setting, $0, list) } ?? []

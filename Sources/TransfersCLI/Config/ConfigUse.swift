@@ -51,7 +51,9 @@ extension EnvironmentOptions {
     // The first rule that matches decides: what is left out is left out of what is taken.
     let ordered = settings.filter { $0.key == "exclude" } + settings.filter { $0.key != "exclude" }
     for setting in ordered {
-      guard let long = setting.option, let option = list.option(long: long), !Self.isVoid(long, before) else { continue }
+      guard let long = setting.option, let option = list.option(long: long), !Self.isVoid(long, before) else {
+        continue
+      }
       self.settings.append(
         Setting(
           variable: "\(setting.place): \(setting.key)", long: long, arguments: Self.arguments(setting, option, list),

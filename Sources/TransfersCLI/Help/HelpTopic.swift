@@ -17,6 +17,7 @@ struct HelpTopic: Sendable {
   }
 
   static let all = [
+    HelpTopic("config", "places and jobs by name, in YAML") { ConfigHelp.text },
     HelpTopic("destinations", "where files can go, and the protocols") { DestinationHelp.text },
     HelpTopic("environment", "the variables that are read", table: { EnvironmentHelp.table }) { EnvironmentHelp.text },
     HelpTopic("exit-codes", "what a command ends with", table: { ExitCodeHelp.table }) { ExitCodeHelp.text },

@@ -65,6 +65,8 @@ struct JobLine {
   /// Where it goes to or comes from, for people.
   static func places(_ job: ConfigSection) -> (from: String, to: String) {
     let from = (job["from"] ?? job["files_from"] ?? job["files_from0"])?.values ?? []
-    return (RecordedArguments.masked(from).joined(separator: ", "), RecordedArguments.masked([job["to"]?.value ?? ""])[0])
+    return (
+      RecordedArguments.masked(from).joined(separator: ", "), RecordedArguments.masked([job["to"]?.value ?? ""])[0]
+    )
   }
 }

@@ -81,7 +81,8 @@ struct JobStatus: OutputValue {
   ]
 
   private static let settings: [Column<ConfigSetting>] = [
-    .text("key", "Key") { $0.key }, .text("value", "Value") { $0.shown }, .text("origin", "Origin") { $0.place.description },
+    .text("key", "Key") { $0.key }, .text("value", "Value") { $0.shown },
+    .text("origin", "Origin") { $0.place.description },
   ]
 
   private static let inShort: [Column<BatchRow>] = BatchFigures.columns.filter {

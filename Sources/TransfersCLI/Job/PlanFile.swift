@@ -60,7 +60,8 @@ enum PlanFile {
   static func read(_ file: NameBytes, of job: ConfigSection) throws(CommandFailure) -> PlannedFiles {
     guard let stream = fopen(file.terminated, "re") else {
       throw CommandFailure(
-        .noSource, "read plan \"\(file)\": \(printable(String(cString: strerror(errno))))", remedy: "transfers job plan \(job.name) -o FILE")
+        .noSource, "read plan \"\(file)\": \(printable(String(cString: strerror(errno))))",
+        remedy: "transfers job plan \(job.name) -o FILE")
     }
     defer { fclose(stream) }
     var files = PlannedFiles()
@@ -78,7 +79,9 @@ enum PlanFile {
         }
         continue
       }
-      guard let (path, entry) = entry(record) else { throw wrong(file, number, "a file needs path, key, bytes and times", job) }
+      guard let (path, entry) = entry(record) else {
+        throw wrong(file, number, "a file needs path, key, bytes and times", job)
+      }
       files.entries[path] = entry
     }
     guard ferror(stream) == 0, number > 0 else { throw wrong(file, number, "it is empty or cannot be read", job) }

@@ -82,7 +82,9 @@ struct BatchOptions: ParsableArguments {
     if sourceOptions.list(sources) == nil { idle.insert("missing") }
     var rest = self
     if through.via == nil { rest.through.inputs = [] }
-    guard let settings = try? rest.settings(at: config.plainURL(destination ?? "", .destination)), let foreign = try? ProtocolCatalog.foreignOptions(settings) else {
+    guard let settings = try? rest.settings(at: config.plainURL(destination ?? "", .destination)),
+      let foreign = try? ProtocolCatalog.foreignOptions(settings)
+    else {
       return idle
     }
     return idle.union(foreign)

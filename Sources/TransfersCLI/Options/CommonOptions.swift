@@ -12,7 +12,8 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The configuration, instead of those of the user and the system. See \"transfers help config\".", valueName: "file"),
+      "The configuration, instead of those of the user and the system. See \"transfers help config\".",
+      valueName: "file"),
     completion: .file())
   var config: String?
 

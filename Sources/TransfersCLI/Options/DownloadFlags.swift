@@ -111,7 +111,8 @@ struct DownloadFlags: ParsableArguments {
 
   /// What is to be recorded.
   func download(_ context: Context) throws(CommandFailure) -> DownloadOptions {
-    let fields = ConfigFields(job: context.job, batch: name, labels: BatchOptions.table(labels), wallMs: context.clock.wallMs)
+    let fields = ConfigFields(
+      job: context.job, batch: name, labels: BatchOptions.table(labels), wallMs: context.clock.wallMs)
     try refuseSecondSource(context.config)
     let urls = try places.dropLast(intoTar == nil ? 1 : 0).map { url throws(CommandFailure) -> DownloadOptions.Source in
       guard let text = url.utf8 else { throw .usage("the URL \"\(url)\" is not UTF-8") }

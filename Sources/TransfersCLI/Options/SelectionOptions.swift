@@ -59,7 +59,9 @@ struct RowOptions: ParsableArguments {
     completion: LedgerCompletion.batches)
   var batches: [String] = []
 
-  @Option(name: .customLong("job"), help: ArgumentHelp("Only what this configured job recorded; repeatable.", valueName: "name"))
+  @Option(
+    name: .customLong("job"),
+    help: ArgumentHelp("Only what this configured job recorded; repeatable.", valueName: "name"))
   var jobs: [String] = []
 
   @Option(

@@ -8,7 +8,8 @@ enum DocumentCatalog {
   private static let reports: [ReportShape] = [
     AddOutput.form.shape, BagOutput.form.shape, BatchesReport.form.shape, ChunksReport.form.shape,
     CheckOutput.form.shape, CompareReport.form.shape, CompletionsOutput.form.shape, ConfigCheckOutput.form.shape,
-    ConfigExampleOutput.form.shape, ControlOutput.form.shape, DestOutput.form.shape, DestTestOutput.form.shape, DoctorOutput.form.shape,
+    ConfigExampleOutput.form.shape, ControlOutput.form.shape, DestOutput.form.shape, DestTestOutput.form.shape,
+    DoctorOutput.form.shape,
     FacetsReport.form.shape, FailuresReport.form.shape, HelpOutput.form.shape, HistoryView.form.shape,
     HostsReport.form.shape, IntegrityReport.form.shape, JobStatus.form.shape, JobUnitOutput.form.shape,
     LatencyReport.form.shape, LiveNow.form.shape, LossProofFigures.form.shape, ManifestAnalysisOutput.form.shape,

@@ -15,7 +15,8 @@ struct Remarks {
     }
     guard common.verbose else { return }
     if let (path, origin) = try? StoreLocation.find(
-      option: common.store, environment: context.environment, configured: context.config.defaults["store"]) {
+      option: common.store, environment: context.environment, configured: context.config.defaults["store"])
+    {
       say("the ledger is \"\(printable(path))\", by \(origin)")
     }
     for file in context.config.files { say("configuration \"\(printable(file))\"") }

@@ -9,7 +9,8 @@ struct ServeTerms {
 
   /// Options that select rows.
   private static let selecting: Set<String> = [
-    "batch", "job", "dest", "host", "label", "path", "state", "error", "since", "until", "direction", "min-size", "max-size",
+    "batch", "job", "dest", "host", "label", "path", "state", "error", "since", "until", "direction", "min-size",
+    "max-size",
     "slower-than", "attempts",
   ]
   private static let selectingFlags: Set<String> = ["unverified", "last", "hidden", "all"]

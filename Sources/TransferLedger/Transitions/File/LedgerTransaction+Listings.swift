@@ -64,7 +64,8 @@ extension LedgerTransaction {
     ) { row in
       (
         batch: row.id(0, BatchID.self), name: row.textOrNil(1), settings: row.text(2), protocolName: row.text(3),
-        destination: row.text(4), place: row.text(5), labels: row.textOrNil(6), priority: row.int(7), job: row.textOrNil(8)
+        destination: row.text(4), place: row.text(5), labels: row.textOrNil(6), priority: row.int(7),
+        job: row.textOrNil(8)
       )
     }
     guard let found, let settings = try LedgerReader(db: db).batchSettings(found.batch) else {

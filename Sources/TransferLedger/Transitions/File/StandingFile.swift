@@ -105,7 +105,8 @@ extension NewBatch {
   func fits(_ id: BatchID, _ db: Connection, nowMs: Int64) throws -> Bool {
     let found = try db.first(Self.batchQuery, .id(id), .int(nowMs)) { row in
       row.textOrNil(0) == name && row.text(1) == protocolName && row.text(2) == destination
-        && row.int(5) == priority && !row.flag(6) && row.textOrNil(7) == job ? (settings: row.text(3), labels: row.text(4)) : nil
+        && row.int(5) == priority && !row.flag(6) && row.textOrNil(7) == job
+        ? (settings: row.text(3), labels: row.text(4)) : nil
     }
     guard let batch = found ?? nil else { return false }
     return try batch.settings == jsonText(settings) && batch.labels == jsonText(labels)

@@ -27,7 +27,8 @@ struct ConfigPathCommand: Command {
   }
 
   static let columns: [Column<File>] = [
-    .text("path", "Path") { $0.path }, .flag("exists", "Exists") { $0.isThere }, .text("origin", "Named by") { $0.origin },
+    .text("path", "Path") { $0.path }, .flag("exists", "Exists") { $0.isThere },
+    .text("origin", "Named by") { $0.origin },
   ]
 
   func execute(_ context: Context) throws(CommandFailure) {
@@ -53,7 +54,8 @@ struct ConfigExampleCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     try common.print(
-      ConfigExampleOutput(yaml: ConfigExample.text), store: StoreIdentity(path: try? common.storePath(context)), context)
+      ConfigExampleOutput(yaml: ConfigExample.text), store: StoreIdentity(path: try? common.storePath(context)), context
+    )
   }
 }
 
@@ -113,7 +115,9 @@ struct ConfigCheckOutput: OutputValue {
   ]
 
   private var counts: String {
-    guard !config.files.isEmpty else { return "there is no configuration; \"transfers config example\" is one to begin with" }
+    guard !config.files.isEmpty else {
+      return "there is no configuration; \"transfers config example\" is one to begin with"
+    }
     let parts = ConfigSection.Kind.allCases.map { Quantity.count(config.sections($0).count, $0.rawValue) }
     return parts.joined(separator: ", ") + " in " + config.files.map { "\"\(printable($0))\"" }.joined(separator: ", ")
   }

@@ -33,7 +33,8 @@ struct DestListCommand: Command {
       ($0.kind.rawValue, $0.name) < ($1.kind.rawValue, $1.name)
     }
     var printer = RowPrinter(
-      schema: "transfers.dest.list/1", rowType: "destination", store: StoreIdentity(path: try? common.storePath(context)),
+      schema: "transfers.dest.list/1", rowType: "destination",
+      store: StoreIdentity(path: try? common.storePath(context)),
       common, context)
     printer.print(FigureTable(Self.columns, rows))
     try printer.finish(empty: "no destinations; \"transfers config example\" has some")

@@ -20,7 +20,9 @@ struct JobPlanCommand: Command {
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    if common.needsEveryFigure { throw ValidationError("a plan has one form, JSON records; leave out --format and --columns") }
+    if common.needsEveryFigure {
+      throw ValidationError("a plan has one form, JSON records; leave out --format and --columns")
+    }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {

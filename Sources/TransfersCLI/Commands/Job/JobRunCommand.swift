@@ -28,7 +28,8 @@ struct JobRunCommand: Command {
   var plan: NameBytes?
   @Option(
     name: .customLong("if-locked"),
-    help: ArgumentHelp("While another engine owns the ledger: skip, wait or fail (default: of the job).", valueName: "what"))
+    help: ArgumentHelp(
+      "While another engine owns the ledger: skip, wait or fail (default: of the job).", valueName: "what"))
   var ifLocked: LockedChoice?
   @OptionGroup(title: "Engine") var engine: EngineOptions
   @Flag(name: .customLong("no-syslog"), help: "Write nothing to the system's log.") var noSyslog = false
@@ -51,7 +52,8 @@ struct JobRunCommand: Command {
       job: job, line: line, storePath: path, policy: ifLocked?.rawValue ?? job["if_locked"]?.value ?? "skip",
       argv: RecordedArguments.masked(context.arguments), context: context)
     let outcome = run.run(options, plan: planned)
-    let problems = JobBooks(job: job, storePath: path, context: context).close(outcome, writesLog: writesLog(job, context))
+    let problems = JobBooks(job: job, storePath: path, context: context).close(
+      outcome, writesLog: writesLog(job, context))
     if common.verbose { context.out.writeLine("transfers: " + JobReport.summary(name, outcome)) }
     if !common.format.isForPeople, let output = outcome.output {
       try common.print(output, store: StoreIdentity.read(path, context), context)

@@ -84,7 +84,6 @@ struct JobUnitOutput: OutputValue {
     """
     [Unit]
     Description=transfers job \(job)
-    Documentation=man:transfers(1)
     Wants=network-online.target
     After=network-online.target
 

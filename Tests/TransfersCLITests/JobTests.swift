@@ -1,0 +1,149 @@
+import Glibc
+import Testing
+
+@testable import TransfersCLI
+
+/// Configurations and jobs by the built program, with the receiver.
+@Suite struct JobTests {
+  let program: BuiltProgram
+  let receiver: RunningReceiver
+  private var source: String { program.folder.path + "/source" }
+  private var config: String { program.folder.path + "/config.yaml" }
+  private var store: String { program.folder.path + "/l.db" }
+
+  init() throws {
+    program = try BuiltProgram()
+    receiver = try RunningReceiver(in: try TemporaryFolder())
+    mkdir(program.folder.path + "/source", 0o700)
+    for name in ["a", "b", "c.part"] { try writeFile(source + "/" + name, Array(name.utf8)) }
+    try configure("")
+  }
+
+  private func configure(_ more: String) throws {
+    let text = """
+      destinations: {box: {url: "\(receiver.url)/in/"}}
+      jobs:
+        nightly: {from: \(source), exclude: "*.part", to: "box:sub"\(more)}
+      """
+    try writeFile(config, Array(text.utf8))
+    chmod(config, 0o600)
+  }
+
+  private func run(_ words: String..., environment: [String: String] = [:]) throws -> BuiltProgram.Outcome {
+    try program.run(
+      (words + ["--config", config, "--store", store]).map { Array($0.utf8) }, environment: environment)
+  }
+
+  private func stored(_ name: String) -> String? { try? readText(receiver.root + "/in/sub/" + name) }
+
+  @Test func aRunIsQuietAndSendsWhatIsNew() throws {
+    let first = try run("job", "run", "nightly", "--no-syslog")
+    #expect((first.code, first.out, first.err) == (0, "", ""))
+    #expect((stored("a"), stored("b"), stored("c.part")) == ("a", "b", nil))
+    let batches = try run("list", "batches", "--job", "nightly", "--ids").out
+    #expect(batches == "b1\n")
+    #expect(try run("job", "run", "nightly").code == 0)
+    #expect(try run("list", "batches", "--all", "--ids").out == batches, "a run with nothing new made a batch")
+    #expect(try run("report", "runs", "--format", "tsv", "--columns", "id").out == "id\nr1\n")
+  }
+
+  @Test func aFailureIsToldInAFewLines() throws {
+    let broken = try RunningReceiver(in: try TemporaryFolder(), script: "match PUT /in/sub/a : status=400\n")
+    let text = "jobs: {nightly: {from: \(source), to: \"\(broken.url)/in/sub/\"}}"
+    try writeFile(config, Array(text.utf8))
+    let outcome = try run("job", "run", "nightly", "-v")
+    #expect(outcome.code == 3)
+    #expect(outcome.err.split(separator: "\n").count <= 20 + 2)
+    #expect(outcome.err.contains("http.400"))
+    #expect(outcome.out.contains("job=nightly") && outcome.out.contains("result=partial"))
+    #expect(try run("check", "--job", "nightly", "--max-age", "1h").code == 2)
+    #expect(try run("check", "--job", "nightly", "--max-failed", "1").code == 0)
+  }
+
+  @Test func aPlanIsSentExactly() throws {
+    let plan = program.folder.path + "/plan.jsonl"
+    #expect(try run("job", "plan", "nightly", "-q", "-o", plan).code == 0)
+    #expect(stored("a") == nil)
+    try writeFile(source + "/b", Array("other".utf8))
+    try writeFile(source + "/new", Array("new".utf8))
+    let outcome = try run("job", "run", "nightly", "--plan", plan)
+    #expect(outcome.code == 3)
+    #expect(outcome.err.contains("source.changed"))
+    #expect((stored("a"), stored("b"), stored("new")) == ("a", nil, nil))
+    try writeFile(plan, Array("{\"plan\":\"transfers.job.plan/1\",\"job\":\"other\"}\n".utf8))
+    #expect(try run("job", "run", "nightly", "--plan", plan).code == 65)
+  }
+
+  @Test func eightAtOnceStartOneEngine() throws {
+    let launcher = """
+      for i in 1 2 3 4 5 6 7 8; do '\(BuiltProgram.path)' job run nightly --config '\(config)' --store '\(store)' & p="$p $!"; done
+      code=0; for i in $p; do wait $i || code=$?; done; exit $code
+      """
+    #expect(system(launcher) == 0)
+    #expect((stored("a"), stored("b")) == ("a", "b"))
+    #expect(try run("report", "runs", "--format", "tsv", "--columns", "id").out == "id\nr1\n")
+  }
+
+  @Test func flagsWinOverTheEnvironmentAndThatOverTheFile() throws {
+    func rate(_ words: [String], _ environment: [String: String] = [:]) throws -> String {
+      let text = "defaults: {rate: fast}\ndestinations: {box: {url: \"\(receiver.url)/in/\"}}"
+      try writeFile(config, Array(text.utf8))
+      let all = ["push", "-n", source, "box:x", "--config", config, "--store", store] + words
+      return try program.run(all.map { Array($0.utf8) }, environment: environment).err
+    }
+    #expect(try rate([]).contains("config.yaml:1:18: rate is \"fast\""))
+    #expect(try rate([], ["TRANSFERS_RATE": "slow"]).contains("TRANSFERS_RATE is \"slow\""))
+    #expect(try rate(["--rate", "1M"], ["TRANSFERS_RATE": "slow"]).isEmpty)
+  }
+
+  @Test func aFileThatOthersMayWriteIsRefused() throws {
+    chmod(config, 0o660)
+    let outcome = try run("job", "list")
+    #expect(outcome.code == 78)
+    #expect(outcome.err.contains("others may write it"))
+    #expect(try run("config", "path").code == 0)
+  }
+
+  @Test func wrongInputEndsAsItIsDocumented() throws {
+    #expect(try run("job", "run", "nihgtly").err.contains("Try: transfers job show nightly"))
+    #expect(try run("job", "run", "nihgtly").code == 78)
+    #expect(try run("push", source, "bxo:sub").code == 64)
+    #expect(try run("push", source, "box:../x").code == 64)
+    try writeFile(config, Array("jobs: {gone: {from: /nowhere/at/all, to: \"\(receiver.url)/\"}}".utf8))
+    #expect(try run("job", "run", "gone").code == 66)
+    #expect(try run("check", "--job", "none").code == 3)
+    #expect(try run("list", "--job", "none").code == 64)
+  }
+
+  @Test func metricsAndUnitsAreWritten() throws {
+    let file = program.folder.path + "/m.prom"
+    try configure(", prom_file: \(file)")
+    #expect(try run("job", "run", "nightly").code == 0)
+    let text = try readText(file)
+    #expect(text.contains("transfers_job_last_exit_code{job=\"nightly\"} 0\n"))
+    #expect(text.contains("transfers_job_files_done{job=\"nightly\"} 2\n"))
+    try configure(", prom_file: /dev/full/x")
+    #expect(try run("job", "run", "nightly").code == 1)
+    let unit = try run("job", "unit", "nightly", "--on-calendar", "daily").out
+    #expect(unit.contains("ExecStart=") && unit.contains("SuccessExitStatus=5") && unit.contains("OnCalendar=daily"))
+  }
+
+  @Test func theLogGetsOneDatagram() throws {
+    let path = program.folder.path + "/log"
+    let log = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(log) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    let isBound = withUnsafeBytes(of: &address) {
+      bind(log, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) == 0
+    }
+    try #require(isBound)
+    #expect(SystemLog.send("job=x result=ok", .error, to: path))
+    var buffer = [UInt8](repeating: 0, count: 200)
+    let count = recv(log, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+    #expect(
+      String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == "<27>transfers[\(getpid())]: job=x result=ok")
+    #expect(!SystemLog.send("x", .info, to: path + ".none"))
+  }
+}
