@@ -1,4 +1,3 @@
-import HTTPTypes
 import TransferEngine
 package import TransferModel
 import TransferProtocols
@@ -17,11 +16,6 @@ package struct DestinationTest: Sendable {
   package private(set) var totalMs: Int64?
   /// Why there is no answer, or a refusal; nil when the destination is there and takes what it was shown.
   package private(set) var failure: Failure?
-
-  private static let told = [
-    "server", "allow", "dav", "tus-version", "tus-extension", "tus-max-size", "upload-limit", "accept-ranges",
-    "x-amz-bucket-region",
-  ]
 
   /// Asks, and once more where the first answer says how. Blocking.
   /// - Throws: `.usage` and `.config` for a destination that cannot be understood.
@@ -66,9 +60,7 @@ package struct DestinationTest: Sendable {
       return
     }
     status = reply.status
-    for name in Self.told {
-      if let name = HTTPField.Name(name), let value = reply.fields[name] { fields[name.canonicalName] = value }
-    }
+    fields = DestinationQuestion.told(reply)
     failure = Self.refusal(reply.status)
   }
 

@@ -81,7 +81,8 @@ struct BuiltProgram {
     return Running(pid: pid, outPath: outPath, spoken: spoken)
   }
 
-  private func spawn(
+  /// Starts it without waiting for its end; see ``wait(_:)``.
+  func spawn(
     _ arguments: [[UInt8]], _ environment: [String: String],
     _ redirect: (inout posix_spawn_file_actions_t) -> Void
   ) throws -> pid_t {

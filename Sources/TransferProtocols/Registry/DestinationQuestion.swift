@@ -30,6 +30,20 @@ public struct DestinationQuestion: Sendable {
     return learned
   }
 
+  /// The server's own words about what it can, by the names of their fields in lower case.
+  public static func told(_ reply: TransferReply) -> [String: String] {
+    var told: [String: String] = [:]
+    for text in fields {
+      if let name = HTTPField.Name(text), let value = reply.fields[name] { told[text] = value }
+    }
+    return told
+  }
+
+  private static let fields = [
+    "server", "allow", "dav", "tus-version", "tus-extension", "tus-max-size", "upload-limit", "accept-ranges",
+    "x-amz-bucket-region",
+  ]
+
   /// The name of the question, for people.
   public var name: String { transferProtocol is S3Protocol ? "HEAD" : "OPTIONS" }
 

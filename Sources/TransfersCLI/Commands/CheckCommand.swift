@@ -6,7 +6,7 @@ import Transfers
 /// `transfers check`: a probe for monitoring.
 struct CheckCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "One line for monitoring: is everything sent, and did each job run?",
+    commandName: "check", abstract: "Say in one line whether everything is sent and each job ran, for monitoring.",
     discussion: """
       As monitoring plug-ins do: one line with performance data behind a bar, and an exit code of its own:
         0  OK        within all limits

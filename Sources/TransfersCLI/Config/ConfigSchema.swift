@@ -22,8 +22,8 @@ struct ConfigKey: Sendable, Hashable {
   let about: String
 }
 
-/// Which keys a configuration may have. What the options of `push` and `pull` say, a destination, a source and a job can
-/// say by the names of the options: nothing here repeats them.
+/// Which keys a configuration may have. What the options of `push` and `pull` say, a destination, a source and a job
+/// can say by the names of the options: nothing here repeats them.
 struct ConfigSchema: Sendable {
   let destination: [String: ConfigKey]
   let source: [String: ConfigKey]

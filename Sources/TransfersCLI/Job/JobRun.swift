@@ -30,8 +30,8 @@ struct JobRun {
   let argv: [String]
   let context: Context
 
-  /// How long an engine that is about to end is waited for, before its files are left to it: it may have looked for work
-  /// for the last time already.
+  /// How long an engine that is about to end is waited for, before its files are left to it: it may have looked for
+  /// work for the last time already.
   private static let graceMs: Int64 = 1_000
 
   func run(_ options: [String], plan: PlannedFiles?) -> JobOutcome {
