@@ -29,8 +29,6 @@ public struct UploadOptions: Sendable {
   public var fate = SourceFate.keep
   /// What a receipt has to prove before that is done.
   public var fateProof = SourceRemoval.Proof.size
-  /// The configured job that adds them.
-  public var job: String?
 
   public init(
     settings: BatchSettings, name: String? = nil, labels: [String: String] = [:],

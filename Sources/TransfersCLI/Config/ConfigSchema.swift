@@ -63,7 +63,7 @@ struct ConfigSchema: Sendable {
   /// What is said each time.
   private static let perRun: Set<String> = [
     "dry-run", "no-run", "wait", "no-wait", "output", "columns", "json", "config", "store", "trust-copy", "help",
-    "version", "into-tar",
+    "version", "into-tar", "no-wait-for-settling",
   ]
   /// What belongs to one batch.
   private static let perBatch: Set<String> = [

@@ -100,8 +100,10 @@ struct JobRun {
   private func finish(
     _ session: EngineSession, _ engine: EngineOptions, _ files: AddedFiles, _ context: Context
   ) throws(CommandFailure) -> RunNumbers? {
-    var options = RunOptions(workers: engine.workers, rate: engine.bytesPerSecond, argv: argv)
-    options.trustsCopy = engine.trustCopy
+    var options = engine.runOptions(context)
+    options.argv = argv
+    // The next run looks again.
+    options.waitsForSettling = false
     let patienceMs: Int64? = policy == "wait" ? nil : policy == "fail" ? 0 : Self.graceMs
     let work = PushWork(
       session: session, storePath: storePath, options: options, files: files, patienceMs: patienceMs, context: context)
