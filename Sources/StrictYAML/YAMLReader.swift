@@ -1,8 +1,8 @@
 /// Reads one YAML document (JSON is YAML too) into a tree that knows where everything stands.
 ///
-/// Bounded, since such files are passed around: at most 1 MiB, 32 levels, 256 aliases, and 20,000 nodes with every alias
-/// written out (where 64 bytes of text count as one more), so that a small text cannot become a large tree. Keys are
-/// unique, tags and further documents are refused.
+/// Bounded, since such files are passed around: at most 1 MiB, 32 levels, 256 aliases, and 20,000 nodes with every
+/// alias written out (where 64 bytes of text count as one more), so that a small text cannot become a large tree. Keys
+/// are unique, tags and further documents are refused.
 public struct YAMLReader: ~Copyable {
   public static let largest = 1 << 20
   public static let deepest = 32

@@ -113,7 +113,8 @@ struct JobUnitOutput: OutputValue {
     """
   }
 
-  /// One word of ExecStart. Source: systemd.service(5), "Command lines": `%`, `$`, quotes and backslashes mean something.
+  /// One word of ExecStart, in which `%`, `$`, quotes and backslashes mean something.
+  /// Source: systemd.service(5), "Command lines".
   private static func quoted(_ word: String) -> String {
     let doubled = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
       .replacing("$", with: "$$")
