@@ -89,6 +89,9 @@ import Testing
   }
 
   static let refused = [
+    // the last run of a job was a success
+    "INSERT OR REPLACE INTO job_state VALUES ('nightly', 0, 2, 'ok', NULL, 2)", "UPDATE job_state SET job = 'other'",
+    "UPDATE job_state SET result = 'partial', message = 'no', succeeded_at = NULL",
     // files: 1 done, 2 active and planned with a chunk in flight, 3 pending, 4 failed, 5 unknown with a lost request
     "UPDATE file SET state = 'pending', finished_at = NULL WHERE id = 1",
     "UPDATE file SET state = 'failed', live = NULL, cause = 'net.reset' WHERE id = 1",
@@ -507,6 +510,7 @@ import Testing
       _ = try tx.closeAttempt(try tx.beginAttempt(ids[1], run, .probe, session: nil, isRepeatable: true), run, ok)
     }
     try f.shell("UPDATE file SET state = 'pending' WHERE id = 3")
+    try f.shell("INSERT INTO job_state VALUES ('nightly', 0, 1, 'ok', NULL, 1)")
   }
 
   /// Sums as a run writes them, of as few rows as there are.
