@@ -43,7 +43,7 @@ import Testing
     ("jobs: {nightly: {from: out, to: box}}", "c.yaml:1:24: \"out\" is relative"),
     (
       "jobs: {nightly: {from: ['s3://b/x'], to: box}}",
-      "c.yaml:1:24: \"s3://b/x\" is a URL; add \"direction: download\""
+      "c.yaml:1:25: \"s3://b/x\" is a URL; add \"direction: download\""
     ),
     ("jobs: {nightly: {from: /a, to: box, if_locked: maybe}}", "c.yaml:1:48: \"if_locked\" takes skip, wait, fail"),
     ("jobs: {nightly: {from: /a, to: box, labels: [a]}}", "c.yaml:1:45: \"labels\" takes a map of texts"),

@@ -38,6 +38,7 @@ import TransferModel
     #expect(access(final, F_OK) != 0)
     running.signal(SIGKILL)
     _ = try running.wait()
+    try server.hearTheDead()
     object.state.withLock { state in
       state.answersLeft = .max
       (state.ranges, state.bytesSent) = ([], 0)
@@ -162,6 +163,7 @@ import TransferModel
     running.signal(SIGKILL)
     _ = try running.wait()
     #expect(Array(try readText(final).utf8) == spoilt)
+    try server.hearTheDead()
     object.state.withLock { $0.answersLeft = .max }
     let outcome = try program.run("run", "--json", "--store", store)
     #expect(outcome.code == 0, "\(outcome.err)")

@@ -17,6 +17,7 @@ final class ScriptedServer: Sendable {
   }
 
   let url: String
+  private let port: UInt16
   private let listener: Int32
   private let acceptor: WorkerThread
   private let clients: Clients
@@ -25,15 +26,15 @@ final class ScriptedServer: Sendable {
     let answer: @Sendable (Request) -> Reply?
     let open = Lock<Set<Int32>>([])
     let threads = Lock<[WorkerThread]>([])
+    /// The port of each client, in the order in which they are accepted.
+    let accepted = Mailbox<UInt16>()
     init(_ answer: @escaping @Sendable (Request) -> Reply?) { self.answer = answer }
   }
 
   /// - Parameter answer: nil for none; the connection stays open until the client ends it.
   init(answer: @escaping @Sendable (Request) -> Reply?) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var address = Self.address(0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
@@ -42,7 +43,8 @@ final class ScriptedServer: Sendable {
     }
     guard isBound, listen(listener, 64) == 0 else { throw SystemFailure("listen") }
     self.listener = listener
-    url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+    port = UInt16(bigEndian: address.sin_port)
+    url = "http://127.0.0.1:\(port)"
     let clients = Clients(answer)
     self.clients = clients
     acceptor = WorkerThread {
@@ -50,6 +52,7 @@ final class ScriptedServer: Sendable {
         clients.open.withLock { _ = $0.insert(client) }
         let thread = WorkerThread { Self.serve(client, clients) }
         clients.threads.withLock { $0.append(thread) }
+        clients.accepted.put(Self.port(client, getpeername))
       }
     }
   }
@@ -60,6 +63,48 @@ final class ScriptedServer: Sendable {
     close(listener)
     clients.open.withLock { for client in $0 { shutdown(client, CInt(SHUT_RDWR)) } }
     for thread in clients.threads.withLock({ $0 }) { thread.join() }
+  }
+
+  /// Returns when everything is heard that clients sent which are gone: a request of a program that was killed may
+  /// still wait here to be read.
+  func hearTheDead() throws {
+    let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(probe) }
+    var address = Self.address(port)
+    let isConnected = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(probe, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    guard isConnected else { throw SystemFailure("connect") }
+    let own = Self.port(probe, getsockname)
+    // Those before it are accepted before it.
+    while let ports = clients.accepted.take(), !ports.contains(own) {}
+    clients.open.withLock { for client in $0 { shutdown(client, CInt(SHUT_RDWR)) } }
+    let threads = clients.threads.withLock { threads in
+      defer { threads = [] }
+      return threads
+    }
+    for thread in threads { thread.join() }
+  }
+
+  private static func address(_ port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = port.bigEndian
+    return address
+  }
+
+  private static func port(
+    _ socket: Int32, _ name: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+  ) -> UInt16 {
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(socket, $0, &length) }
+    }
+    return code == 0 ? UInt16(bigEndian: address.sin_port) : 0
   }
 
   private static func serve(_ client: Int32, _ clients: Clients) {
