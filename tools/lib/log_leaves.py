@@ -15,7 +15,7 @@ OF_RECEIPT = """SELECT r.file_id, r.n, f.uid, f.batch_id, f.generation, f.is_dow
   r.recorded_at FROM receipt r CROSS JOIN file f ON f.id = r.file_id"""
 OF_ATTEMPT = """SELECT id, uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
   error_code, message, http_status, curl_code, errno, bytes_transferred, bytes_acked, dns_ms, connect_ms, tls_ms, sent_ms,
-  first_byte_ms, total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms, reply_excerpt, may_have_arrived FROM attempt"""
+  first_byte_ms, total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms, reply_excerpt, may_have_arrived, mirror FROM attempt"""
 OF_EVENT = "SELECT id, at, verb, batch_id, part_of, detail, origin_id, origin_event FROM event"
 ROW = {RECEIPT: OF_RECEIPT + " WHERE r.file_id = ? AND r.n = ?", ATTEMPT: OF_ATTEMPT + " WHERE id = ?", EVENT: OF_EVENT + " WHERE id = ?"}
 RANGES = "SELECT first_file, last_file FROM event_range WHERE event_id = ? ORDER BY first_file"

@@ -75,13 +75,17 @@ enum ConfigFiles {
     }
   }
 
-  /// nil for a file that is not there, and that nobody named.
+  /// nil for a file that is not there, and that nobody named; also in a folder that may not be entered: the home of
+  /// somebody else, for a program that was started under another user.
   static func contents(_ candidate: Candidate) throws(CommandFailure) -> [UInt8]? {
     let name = NameBytes(EscapedArgument.decode(candidate.path))
     let descriptor = open(name.terminated, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      if !candidate.isNamed, errno == ENOENT || errno == ENOTDIR { return nil }
-      throw failure(name, printable(String(cString: strerror(errno))), remedy: "check the path")
+      let code = errno
+      var status = stat()
+      let isHidden = code == EACCES && lstat(name.terminated, &status) != 0
+      if !candidate.isNamed, code == ENOENT || code == ENOTDIR || isHidden { return nil }
+      throw failure(name, printable(String(cString: strerror(code))), remedy: "check the path")
     }
     defer { close(descriptor) }
     var status = stat()
