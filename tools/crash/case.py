@@ -193,15 +193,16 @@ class Case:
 
     def check_sent_again(self, files, chunks, attempts):
         """A chunk may be sent once more for each kill that found it open, and no chunk for another reason."""
-        tries = collections.defaultdict(list)
+        tries, refused = collections.defaultdict(list), collections.Counter()
         for attempt in attempts:
             if attempt.operation == "part":
                 tries[attempt.chunk_id].append(attempt.outcome)
+                refused[attempt.chunk_id] += attempt.error_code == self.wrong_content
         self.resent = 0
         for chunk in chunks:
             outcomes = tries[chunk.id]
             open_at_a_kill = sum(outcome in self.cut_off for outcome in outcomes)
-            due = 2 if chunk.file_id in self.sent_anew else 1
+            due = (2 if chunk.file_id in self.sent_anew else 1) + min(refused[chunk.id], 1)
             if open_at_a_kill > self.kills + self.cuts_of_others or len(outcomes) > due + open_at_a_kill:
                 self.problems.append(f"chunk {chunk}: {outcomes} after {self.kills} kills")
             self.resent += max(0, len(outcomes) - 1) * chunk.length
@@ -209,6 +210,7 @@ class Case:
         self.check_account(files, chunks, tries)
         self.check_received(files, chunks, tries)
 
+    wrong_content = None  # error code of a chunk that a server may give wrongly once
     cuts_of_others = 0  # attempts of a chunk that something else than a kill may end
 
     @property

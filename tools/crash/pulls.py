@@ -207,6 +207,7 @@ class MirrorCase(PullCase):
     version."""
 
     piece = 64 << 10
+    wrong_content = "integrity.mismatch"
 
     @property
     def sums(self):

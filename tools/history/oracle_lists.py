@@ -57,7 +57,8 @@ def file_row(file, store, sums):
         "attempts": sums.attempts[file.id], "wall_ms": wall, "bps": figures.rate(moved, wall),
         "confirmed_by": receipt and receipt.confirmation, "digest": receipt and receipt.digest,
         "started_at": figures.time(file.started_at), "finished_at": figures.time(file.finished_at), **figures.name("path", file.path),
-        "destination": file.destination, **figures.name("key", file.key),
+        # A generated history is not pruned.
+        "destination": file.destination, **figures.name("key", file.key), "pruned_at": None,
     }  # fmt: skip
 
 
@@ -75,7 +76,7 @@ def attempts(store, selection):
             "outcome": a.outcome, "error_code": a.error_code, "message": a.message, "http_status": a.http_status,
             "curl_code": a.curl_code, "bytes_transferred": a.bytes_transferred, "bytes_acked": a.bytes_acked, "connect_ms": a.connect_ms,
             "first_byte_ms": a.first_byte_ms, "total_ms": a.total_ms, "backoff_ms": a.backoff_ms, "remote_ip": a.remote_ip,
-            "request_id": a.request_id,
+            "request_id": a.request_id, "mirror": a.mirror,
         }  # fmt: skip
 
 
@@ -103,7 +104,8 @@ def failures(store, selection):
             "error_code": code, "blame": codes[code][0], "files": len(files), "attempts": count,
             "first_at": figures.time(min(times + [first] * (first is not None), default=None)),
             "last_at": figures.time(max(times + [last] * (last is not None), default=None)),
-            **figures.name("example_path", example.path), "example_message": message, "hint": codes[code][1] or None,
+            **figures.name("example_path", example.path), "example_host": store.hosts[example.batch],
+            "example_message": message, "hint": codes[code][1] or None,
         })  # fmt: skip
     return sorted(rows, key=lambda row: (-row["files"], -row["attempts"], row["error_code"]))
 
