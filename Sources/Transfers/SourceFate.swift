@@ -36,6 +36,12 @@ extension UploadOptions {
 
   private func removal(_ found: ResolvedSources) throws(TransferError) -> SourceRemoval? {
     if fate == .keep { return nil }
+    guard !followSymlinks else {
+      throw TransferError(
+        .usage, "add", found.base ?? NameBytes("-"),
+        cause: "--after would remove files that symbolic links lead to, wherever they are",
+        remedy: "leave out --follow-symlinks, or --after")
+    }
     guard let base = found.base else {
       throw TransferError(
         .usage, "add", list?.path ?? NameBytes("-"), cause: "--after does not know the folder of files from a list",

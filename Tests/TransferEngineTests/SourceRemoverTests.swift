@@ -78,6 +78,18 @@ import TransferModel
     #expect(isThere(source))
   }
 
+  /// By its own name, or through a link: it is not taken for what an earlier try has moved.
+  @Test(arguments: ["/in", "/link"])
+  func whatLiesWhereItGoesIsKept(_ folder: String) throws {
+    symlink(root + "/in", root + "/link")
+    let removal = SourceRemoval(.move, proof: .size, base: root + "/in", folder: root + folder)
+    let remover = SourceRemover(
+      removal: removal, marker: nil, places: SourcePlaces(removal), content: { _ in SentContent() }, stop: .never)
+    #expect(try remover.remove(try due()) == .kept(.policyExists, "it lies in the folder that it goes to"))
+    #expect(try remover.remove(try due(attempts: 1)) == .kept(.policyExists, "it lies in the folder that it goes to"))
+    #expect(isThere(source))
+  }
+
   /// A kill between the removal and its commit: the next run finds that it was done.
   @Test func whatAnEarlierTryDidIsRecognised() throws {
     let once = try due(attempts: 1)
@@ -101,6 +113,28 @@ import TransferModel
     try write("", to: source + ".done")
     #expect(try remover(.delete, ready: "{path}.done").remove(try due()) == .done)
     #expect(!isThere(source + ".done"))
+  }
+
+  /// One that holds something, one that other sources may have, one whose name is taken where it would go.
+  @Test func markersThatMayBeWantedStay() throws {
+    try write("meta", to: source + ".xml")
+    #expect(try remover(.delete, ready: "{path}.xml").remove(try due()) == .done)
+    #expect(isThere(source + ".xml"))
+    try write("sent", to: source + ".bam")
+    try write("", to: source + ".ready")
+    let path = NameBytes(source + ".bam")
+    var stem = try DueRemoval(
+      file: FileID(rawValue: 1), batch: BatchID(rawValue: 1), path: path, identity: SourceFile(path: path).identity,
+      attempts: 0, confirmation: .digest, isLost: false)
+    #expect(try remover(.delete, ready: "{dir}/{stem}.ready").remove(stem) == .done)
+    #expect(isThere(source + ".ready"))
+    try write("sent", to: source + ".bam")
+    try write("", to: source + ".bam.ok")
+    mkdir(root + "/out/x", 0o700)
+    try write("older", to: root + "/out/x/a.bam.ok")
+    stem.identity = try SourceFile(path: path).identity
+    #expect(try remover(.move, ready: "{path}.ok").remove(stem) == .done)
+    #expect(isThere(source + ".bam.ok"))
   }
 
   @Test func aMarkerOfAFolderGoesWithTheLastSource() throws {

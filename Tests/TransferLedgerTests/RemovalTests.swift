@@ -68,6 +68,17 @@ import Testing
     #expect(try due() == [a])
   }
 
+  /// Its content is at the destination no more: only the source has it.
+  @Test func whatWasReplacedAtTheDestinationIsKept() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    _ = try f.add("a", size: 20, to: batch("put:one", removes: false))
+    try finish()
+    let due = try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) }
+    #expect(due.map(\.file) == [a] && due.allSatisfy(\.isLost), "\(due)")
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
+  }
+
   @Test func itIsDoneOnlyAfterItWasBegun() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()

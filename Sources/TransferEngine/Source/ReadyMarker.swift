@@ -44,6 +44,9 @@ public struct ReadyMarker: Sendable, Hashable {
   /// One file stands for all sources of its folder.
   public var isOfFolder: Bool { part == .none }
 
+  /// One file stands for all sources with its stem.
+  public var isOfStem: Bool { part == .stem }
+
   /// Whether a file of this name is such a marker, and so no source.
   func isMarker(_ name: [UInt8]) -> Bool {
     guard part != .none else { return name == before }

@@ -59,8 +59,11 @@ struct SourceLooks: Sendable {
     var status = csys_file_status()
     guard source.path.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0 else {
       let code = errno
-      // What cannot be looked at may still be there.
-      return code == ENOENT || code == ENOTDIR ? .gone(.sourceMissing, "its source is gone") : .another(source.identity)
+      guard code != ENOENT, code != ENOTDIR else { return .gone(.sourceMissing, "its source is gone") }
+      // What cannot be looked at may still be there: its time counts anew, by the clock of this boot.
+      var unseen = source.identity
+      unseen.boot = boot
+      return .another(unseen)
     }
     guard status.mode & S_IFMT == S_IFREG else {
       return .gone(.sourceKind, "its source is \(fileKind(status.mode)) now")

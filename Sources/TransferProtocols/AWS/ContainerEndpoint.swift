@@ -17,16 +17,17 @@ public enum ContainerEndpoint {
     guard let origin = try? WebOrigin(isTLS: isTLS, authority: authority) else {
       throw fault("AWS_CONTAINER_CREDENTIALS_FULL_URI is not a URL")
     }
-    guard isTLS || hosts.contains(origin.host) || isLoopback(origin.host) else {
+    guard isTLS || addresses.contains(origin.host) || isOfThisMachine(origin) else {
       throw fault("AWS_CONTAINER_CREDENTIALS_FULL_URI leads over plain HTTP to a host that is not of this machine")
     }
     return full
   }
 
-  private static let hosts: Set = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]", "localhost", "[::1]"]
+  private static let addresses: Set = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"]
 
-  private static func isLoopback(_ host: String) -> Bool {
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+  public static func isOfThisMachine(_ origin: WebOrigin) -> Bool {
+    if origin.host == "localhost" || origin.host == "[::1]" { return true }
+    let parts = origin.host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 

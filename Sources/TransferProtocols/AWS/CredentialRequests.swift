@@ -57,10 +57,18 @@ public enum CredentialRequests {
     of session: AWSSingleSignOn, token: String, endpoint: String?
   ) throws(CredentialFault) -> TransferRequest {
     guard S3Settings.isRegion(session.region) else { throw CredentialFault("sso_region is not a region") }
+    // The token is the login itself.
+    if let endpoint, !endpoint.hasPrefix("https://"),
+      (try? S3Settings.endpoint(endpoint)).map({ ContainerEndpoint.isOfThisMachine($0) }) != true
+    {
+      throw CredentialFault("AWS_ENDPOINT_URL_SSO leads over plain HTTP to another machine; use https")
+    }
     let base = endpoint ?? "https://portal.sso.\(session.region).\(TokenServiceEndpoint.suffix(session.region))"
     let query =
       "role_name=\(PercentEncoding.component(session.role))&account_id=\(PercentEncoding.component(session.account))"
-    return get("\(base)/federation/credentials?\(query)", [("x-amz-sso_bearer_token", token)])
+    var request = get("\(base)/federation/credentials?\(query)", [("x-amz-sso_bearer_token", token)])
+    request.limits = .control
+    return request
   }
 
   /// A question to an endpoint of a container or an instance, which answers at once or not at all.

@@ -38,7 +38,7 @@ struct ManifestFrame {
 
   mutating func count(_ size: Int64?) {
     files += 1
-    bytes += size ?? 0
+    bytes +|= size ?? 0
   }
 
   func end() throws(ManifestFault) {

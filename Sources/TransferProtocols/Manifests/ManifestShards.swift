@@ -1,3 +1,5 @@
+import TransferModel
+
 /// Deals the files of a manifest out to shards of about equal size, as they come: each file goes to the shard that has
 /// the least so far, and of several such shards to the first. The same manifest gives the same shards, and no two
 /// differ by more than the largest file.
@@ -30,7 +32,7 @@ public struct ManifestShards: Sendable {
   public mutating func take(size: Int64?) -> Int {
     let shard = heap[0]
     loads[shard].files += 1
-    loads[shard].bytes += size ?? 0
+    loads[shard].bytes +|= size ?? 0
     sink()
     return shard
   }

@@ -43,7 +43,7 @@ public struct ManifestWriter: Sendable {
   public mutating func line(_ entry: ManifestEntry, mtimeNs: Int64? = nil) throws(TransferError) -> [UInt8] {
     let line = try text(entry, mtimeNs)
     files += 1
-    bytes += entry.size ?? 0
+    bytes +|= entry.size ?? 0
     return line
   }
 

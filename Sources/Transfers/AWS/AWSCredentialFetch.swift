@@ -40,9 +40,13 @@ final class AWSCredentialFetch {
           role, sessionName: sessionName, with: credential, service, wallMs: clock.civilMs)
       }
     case .webIdentity(let role, let file):
+      let service = try service()
+      guard service.origin.isTLS || ContainerEndpoint.isOfThisMachine(service.origin) else {
+        throw CredentialFault("the web identity token would go over plain HTTP to \(service.origin); use https")
+      }
       let token = try text(ofFile: file, "the web identity token")
       let request = CredentialRequests.assumeRole(
-        role, sessionName: sessionName, webIdentity: token, try service())
+        role, sessionName: sessionName, webIdentity: token, service)
       return try tokens { () throws(CredentialFault) in request }
     case .singleSignOn(let session): return try singleSignOn(session)
     case .process(let words): return try process(words)

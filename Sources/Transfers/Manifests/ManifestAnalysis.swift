@@ -33,10 +33,10 @@ package struct ManifestAnalysis: Sendable {
     totals.files += 1
     if entry.digests.isEmpty { withoutDigest += 1 }
     guard let size = entry.size else { return withoutSize += 1 }
-    totals.bytes += size
+    totals.bytes +|= size
     let index = classes.lastIndex { $0.atLeast <= size } ?? 0
     classes[index].totals.files += 1
-    classes[index].totals.bytes += size
+    classes[index].totals.bytes +|= size
     if largest.map({ ($0.size ?? 0) < size }) ?? true {
       largest = ManifestTool.ListedFile(path: entry.path, size: size, digest: entry.digests.first)
     }

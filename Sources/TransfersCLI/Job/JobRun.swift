@@ -46,6 +46,7 @@ struct JobRun {
         }
       } else if let pull = command as? PullCommand {
         guard !pull.files.isStream else { throw .usage("a job fetches into a folder") }
+        guard plan == nil else { throw .usage("--plan is for jobs that upload", remedy: "run the job without it") }
         let asked = try pull.files.download(inner)
         try work(&outcome, pull.engine, pull.progress, pull.common, printable(asked.folder.description), inner) {
           store, notice throws(TransferError) in try store.add(asked, notice: notice)

@@ -26,7 +26,7 @@ extension ResolvedSources {
         cause: "it is on another file system than they are, and they are moved by renaming",
         remedy: "name a folder on theirs")
     }
-    guard !isScanned(path) else {
+    guard !isScanned(path), home.inode != status.inode || home.device != status.device else {
       throw TransferError(
         .usage, "move sources to", path, cause: "it is among the sources, and what is moved there would be sent again",
         remedy: "name a folder elsewhere, or leave it out with --exclude")

@@ -20,7 +20,7 @@ final class SourcePlaces {
     target = removal.folder.map { NameBytes($0) }
   }
 
-  deinit { for descriptor in open.values { close(descriptor) } }
+  deinit { release() }
 
   /// The path of a source below the folder that keys are relative to; nil when it is not below it: a symbolic link led
   /// to it.
@@ -55,6 +55,12 @@ final class SourcePlaces {
   func sync() throws(Failure) {
     for folder in changed where fsync(folder) != 0 { throw Self.failure("sync the folder of a source", errno) }
     changed = []
+  }
+
+  /// Closes all folders: a tree may have more of them than a process may have open.
+  func release() {
+    for descriptor in open.values { close(descriptor) }
+    (open, changed) = ([:], [])
   }
 
   private func make(_ folder: NameBytes, in root: NameBytes) throws(Failure) {

@@ -5,13 +5,13 @@ import TransferModel
 /// the disk, then ended in the ledger, so that a kill in between leaves nothing but a step that the next run finishes.
 /// Blocking, on any thread.
 struct SourceRemovals: Sendable {
-  private static let atOnce = 200
+  private static let atOnce = 100
 
   let ledger: Ledger
   let notice: @Sendable (Notice) -> Void
   var stop = ReadStop.never
 
-  /// Does everything that is due, but for files up to number `tried` that failed in this run before.
+  /// Does everything that is due, but for what failed in this run before.
   /// - Returns: how many sources were removed.
   @discardableResult
   func pass(skipping failed: inout Set<FileID>) throws(TransferError) -> Int {
@@ -59,6 +59,7 @@ struct SourceRemovals: Sendable {
       // What was done may not be on the disk: it is not said to be done.
       ends = ends.map { $0.end == .done ? ($0.file, .failed(error.code, error.message)) : $0 }
     }
+    remover.places.release()
     let verb = remover.removal.action == .delete ? "source-deleted" : "source-moved"
     try ledger.write { [ends] tx in try tx.endRemovals(ends, verb: verb) }
     tell(ends, due)

@@ -19,7 +19,9 @@ struct SourceRemover {
 
   /// Why a source is kept without being looked at; nil when it is not.
   func refusal(_ due: DueRemoval) -> RemovalEnd? {
-    if due.isLost { return .kept(.policyProof, "the object was not there any more when it was looked for") }
+    if due.isLost {
+      return .kept(.policyProof, "its object was not found, was found to be another one, or was replaced by another file")
+    }
     guard removal.proof.accepts(due.confirmation) else {
       let proved = due.confirmation == .none ? "nothing more than success" : "the size"
       return .kept(.policyProof, "the server has confirmed \(proved), and --after-proof asks for more")
@@ -80,6 +82,7 @@ struct SourceRemover {
     _ name: NameBytes, from folder: Int32, _ relative: NameBytes, _ status: csys_file_status
   ) throws(Failure) -> RemovalEnd? {
     let target = try places.newFolder(of: relative)
+    guard !Self.isSame(folder, target) else { return .kept(.policyExists, "it lies in the folder that it goes to") }
     places.changes(target)
     let result = name.withCString { csys_rename_exclusive_at(folder, $0, target, $0) }
     guard result != 0 else { return nil }
@@ -91,6 +94,13 @@ struct SourceRemover {
     case EXDEV: return .kept(.localIO, "the folder that it goes to is on another file system")
     case let code: return failed("move it", code)
     }
+  }
+
+  /// Whether both are one folder, by whatever names.
+  private static func isSame(_ one: Int32, _ other: Int32) -> Bool {
+    var (first, second) = (csys_file_status(), csys_file_status())
+    guard csys_status_fd(one, &first) == 0, csys_status_fd(other, &second) == 0 else { return true }
+    return first.inode == second.inode && first.device == second.device
   }
 
   private func isSame(_ name: NameBytes, in folder: Int32, _ status: csys_file_status) -> Bool {
@@ -129,17 +139,20 @@ struct SourceRemover {
 
   // MARK: - Markers
 
-  /// The file that showed that the source was complete goes with it; one for a whole folder goes with the last source.
+  /// The empty file that showed that the source was complete goes with it; one for a whole folder goes with the last
+  /// source. One that holds something may be wanted, and one for a stem may show that other sources are complete: these
+  /// stay.
   private func removeMarker(of name: NameBytes, in folder: Int32, _ relative: NameBytes) throws(Failure) {
     guard let marker else { return }
     let mark = marker.name(of: name.bytes)
     var status = csys_file_status()
     guard mark.withCString({ csys_status_at(folder, $0, 0, &status) }) == 0, status.mode & S_IFMT == S_IFREG,
-      !marker.isOfFolder || Self.holdsNothing(folder, but: mark)
+      status.size == 0, !marker.isOfStem, !marker.isOfFolder || Self.holdsNothing(folder, but: mark)
     else { return }
     if removal.action == .move {
       let target = try places.newFolder(of: relative)
-      if mark.withCString({ csys_rename_exclusive_at(folder, $0, target, $0) }) == 0 { return }
+      _ = mark.withCString { csys_rename_exclusive_at(folder, $0, target, $0) }
+      return
     }
     guard mark.withCString({ unlinkat(folder, $0, 0) }) == 0 || errno == ENOENT else {
       throw SourcePlaces.failure("delete the file that shows that it is complete", errno)

@@ -47,7 +47,7 @@ extension LedgerReader {
   static let dueRemovals: StaticString = """
     SELECT m.file_id, f.batch_id, f.path, f.size, f.mtime_ns, coalesce(s.ctime_ns, f.ctime_ns), f.inode,
       coalesce(s.device, f.device), coalesce(s.boot, f.boot), m.attempts, r.confirmation,
-      EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id AND l.finding = 'lost')
+      f.live IS NULL OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id AND l.finding IN ('lost', 'differs'))
     FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
       LEFT JOIN sighting s ON s.file_id = f.id
     WHERE m.state = 'pending' AND m.file_id > ?1
@@ -70,6 +70,8 @@ extension LedgerTransaction {
       let changes = try db.run(
         """
         UPDATE removal SET attempts = attempts + 1 WHERE file_id = ?1 AND state = 'pending'
+          AND EXISTS (SELECT 1 FROM file f WHERE f.id = ?1 AND f.live = 1)
+          AND NOT EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = ?1 AND l.finding IN ('lost', 'differs'))
           AND NOT EXISTS (SELECT 1 FROM file o
             WHERE o.path = (SELECT path FROM file WHERE id = ?1) AND o.finished_at IS NULL AND o.is_download IS NULL)
           AND NOT EXISTS (SELECT 1 FROM file o WHERE o.path = (SELECT path FROM file WHERE id = ?1)

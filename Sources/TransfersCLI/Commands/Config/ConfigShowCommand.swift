@@ -73,6 +73,9 @@ struct ConfigShowCommand: Command {
 }
 
 extension ConfigSetting {
-  /// The value for a person.
-  var shown: String { RecordedArguments.masked(values).joined(separator: ", ") }
+  /// The value for a person. What should be a reference to a secret, and is none, may be the secret.
+  var shown: String {
+    if key == "auth", !values.allSatisfy(BatchSettings.isCredentialReference) { return "(hidden)" }
+    return RecordedArguments.masked(values).joined(separator: ", ")
+  }
 }

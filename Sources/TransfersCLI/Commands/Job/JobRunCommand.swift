@@ -54,7 +54,10 @@ struct JobRunCommand: Command {
     let outcome = run.run(options, plan: planned)
     let problems = JobBooks(job: job, storePath: path, context: context).close(
       outcome, writesLog: writesLog(job, context))
-    if common.verbose { context.out.writeLine("transfers: " + JobReport.summary(name, outcome)) }
+    if common.verbose {
+      let summary = "transfers: " + JobReport.summary(name, outcome)
+      if common.format.isForPeople { context.out.writeLine(summary) } else { context.err.writeLine(summary) }
+    }
     if !common.format.isForPeople, let output = outcome.output {
       try common.print(output, store: StoreIdentity.read(path, context), context)
     } else if common.format.isForPeople {
@@ -66,6 +69,8 @@ struct JobRunCommand: Command {
   private var options: [String] {
     (engine.workers.map { ["--workers=\($0)"] } ?? [])
       + (engine.bytesPerSecond.map { ["--rate=\($0)"] } ?? []) + (engine.trustCopy ? ["--trust-copy"] : [])
+      + (engine.maxDuration.map { ["--max-duration=\(max(1, $0.ms / 1_000))s"] } ?? [])
+      + (engine.maxBytes.map { ["--max-bytes=\($0.bytes)"] } ?? [])
   }
 
   private func writesLog(_ job: ConfigSection, _ context: Context) -> Bool {
