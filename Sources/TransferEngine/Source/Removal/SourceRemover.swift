@@ -20,7 +20,7 @@ struct SourceRemover {
   /// Why a source is kept without being looked at; nil when it is not.
   func refusal(_ due: DueRemoval) -> RemovalEnd? {
     if due.isLost {
-      return .kept(.policyProof, "its object was not found, was found to be another one, or was replaced by another file")
+      return .kept(.policyProof, "its object was not found later, is another one, or was replaced by another file")
     }
     guard removal.proof.accepts(due.confirmation) else {
       let proved = due.confirmation == .none ? "nothing more than success" : "the size"
