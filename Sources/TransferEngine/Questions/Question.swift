@@ -8,7 +8,7 @@ public enum QuestionEnd: Sendable, Hashable {
   case found(RemoteFinding)
   /// Nobody knows; in words.
   case untold(String)
-  /// A later upload to the same key was done meanwhile: what is there is no word about this file.
+  /// A later upload to the same key was done meanwhile: the object there says nothing about this file.
   case replaced
 }
 

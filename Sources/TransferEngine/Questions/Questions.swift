@@ -179,7 +179,7 @@ final class Questions {
       return step
     } else {
       let name = target.resolved?.transferProtocol.name ?? ""
-      concluded.append((question.file, .untold("there is no way to ask for it (\(name))")))
+      concluded.append((question.file, .untold("\(name) cannot ask about it, or what it would ask with was pruned")))
     }
     return nil
   }

@@ -15,7 +15,7 @@ public struct ReadyMarker: Sendable, Hashable {
   private let part: Part
   private let before, after: [UInt8]
 
-  /// - Throws: `.usage` for what is no such pattern.
+  /// - Throws: `.usage` when the text is not such a pattern.
   public init(_ text: String) throws(TransferError) {
     let inFolder =
       text.hasPrefix("{path}")
@@ -28,7 +28,7 @@ public struct ReadyMarker: Sendable, Hashable {
       literal != ".", literal != "..", !literal.utf8.contains(0)
     else {
       throw TransferError(
-        .usage, "read", NameBytes(text), cause: "--ready-file is no pattern for a file beside its source",
+        .usage, "read", NameBytes(text), cause: "--ready-file is not a pattern for a file beside its source",
         remedy: "{path}.done, {dir}/{stem}.ready, or {dir}/.done for a whole folder")
     }
   }

@@ -17,8 +17,6 @@ struct SourceLooks: Sendable {
     /// Their time has begun anew.
     var changed = 0
     var gone = 0
-
-    var isEmpty: Bool { self == Result() }
   }
 
   private static let atOnce = 500

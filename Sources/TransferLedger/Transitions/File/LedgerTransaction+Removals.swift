@@ -10,7 +10,7 @@ public struct DueRemoval: Sendable, Hashable {
   /// How often it was begun before.
   public var attempts: Int
   public var confirmation: Confirmation
-  /// The object was looked for later, and was not there any more.
+  /// The object was not found later, is another one, or was replaced by another file.
   public var isLost: Bool
 }
 
@@ -83,8 +83,7 @@ extension LedgerTransaction {
   }
 
   /// pending → done, skipped, failed; or pending stays with its cause. What was removed and the folders that it was in
-  /// are on the disk before. `verb` is what the history calls a removal that was done. Returns whether the row was
-  /// there to be ended.
+  /// are on the disk before. `verb` is what the history calls a removal that was done.
   public func endRemovals(_ ends: [(file: FileID, end: RemovalEnd)], verb: String) throws {
     var (done, kept): ([FileID], [String: [FileID]]) = ([], [:])
     for (file, end) in ends {
