@@ -21,4 +21,6 @@ public enum Notice: Sendable {
   case circuitOpened(host: String, forMs: Int64)
   /// It answers again.
   case circuitClosed(host: String)
+  /// What gives a credential is away, and is asked again for up to so long.
+  case waitingForCredential(Failure, mostMs: Int64)
 }

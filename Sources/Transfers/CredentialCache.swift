@@ -2,8 +2,8 @@ import TransferEngine
 import TransferModel
 import TransferProtocols
 
-/// Keeps a credential until it is about to expire. Called on threads that may block, several at a time: one of them
-/// asks for a new one; the others go on with the old one while that is valid, else they wait for the answer.
+/// Keeps a credential until it is about to expire. Asked on threads that may block, several at a time: one of them asks
+/// for a new one; the others go on with the old one while that is valid, else they wait for the answer.
 final class CredentialCache: Sendable {
   typealias Reason = CredentialRequest.Reason
   typealias Answer = Result<Credential?, Failure>
@@ -40,6 +40,15 @@ final class CredentialCache: Sendable {
   ///   for which it is valid.
   init(_ clock: any TransferClock = SystemClock(), aheadMs: Int64) { (self.clock, self.aheadMs) = (clock, aheadMs) }
 
+  /// What is kept and valid; nil where there is nothing, which has to be asked for. Never blocks.
+  var held: HeldCredential? {
+    let nowMs = clock.bootMs
+    return state.withLock { state in
+      guard let kept = state.kept, kept.endMs.map({ nowMs < $0 }) ?? true else { return nil }
+      return HeldCredential(kept.credential, isDue: !state.isAsking && kept.renewMs.map { nowMs >= $0 } ?? false)
+    }
+  }
+
   /// Forgets what a server refused.
   func forget() {
     state.withLock { state in
@@ -48,14 +57,29 @@ final class CredentialCache: Sendable {
     }
   }
 
+  /// What is kept, or else what `read` gets, which is kept until it is refused. As ``credential(isOver:_:)``.
+  func lasting(
+    isOver: () -> Bool, _ read: () throws(Failure) -> Credential
+  ) throws(Failure) -> Credential? {
+    try credential(isOver: isOver) { _ in
+      do throws(Failure) {
+        let credential = try read()
+        return (.success(credential), Fresh(credential: credential, validMs: nil))
+      } catch {
+        return (.failure(error), nil)
+      }
+    }
+  }
+
   /// What is kept, or else what `ask` gets. With nil in place of ``Fresh`` its answer is for this caller and those who
   /// wait, and nothing is kept.
-  func credential(_ ask: (Reason) -> (Answer, Fresh?)) throws(Failure) -> Credential? {
+  /// - Parameter isOver: asked several times a second whether this caller still waits.
+  func credential(
+    isOver: () -> Bool, _ ask: (Reason) -> (Answer, Fresh?)
+  ) throws(Failure) -> Credential? {
     switch state.withLock({ next(&$0) }) {
     case .known(let credential): return credential
-    case .wait(let box):
-      guard let answer = box.take()?.first else { throw Failure(.authMissing, "nobody gave a credential") }
-      return try answer.get()
+    case .wait(let box): return try box.take(until: isOver).get()
     case .ask(let reason):
       let (answer, fresh) = ask(reason)
       return try conclude(answer, fresh).get()
@@ -106,5 +130,17 @@ final class CredentialCache: Sendable {
     guard let validMs = fresh.validMs else { return Kept(credential: fresh.credential) }
     let ahead = min(aheadMs, max(0, validMs / 2))
     return Kept(credential: fresh.credential, renewMs: nowMs + validMs - ahead, endMs: nowMs + validMs)
+  }
+}
+
+extension Mailbox {
+  /// The first that comes. Blocking.
+  /// - Parameter isOver: asked ten times a second whether anybody still waits.
+  /// - Throws: `engine.interrupted` when nobody does.
+  func take(until isOver: () -> Bool) throws(Failure) -> Element {
+    while !isOver() {
+      if let first = take(timeoutMs: 100)?.first { return first }
+    }
+    throw Failure(.engineInterrupted, "stopped while a credential was waited for")
   }
 }

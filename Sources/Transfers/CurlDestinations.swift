@@ -96,8 +96,9 @@ final class CurlDestinations: DestinationResolver {
 }
 
 /// For destinations that need no credentials.
-struct NoCredential: CredentialSource {
-  func credential() throws(Failure) -> Credential? { nil }
+final class NoCredential: CredentialSource {
+  var held: HeldCredential? { HeldCredential(nil) }
+  func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? { nil }
   func refresh() {}
   var label: String { "" }
 }

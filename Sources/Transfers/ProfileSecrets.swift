@@ -5,7 +5,7 @@ import TransferProtocols
 /// The secret inputs of a profile, read when they are first needed, and again after a server refused them.
 final class ProfileSecrets: CredentialSource {
   private let references: [String: SecretReference]
-  private let cache = Lock<Credential?>(nil)
+  private let cache = CredentialCache(aheadMs: 0)
 
   /// - Throws: `.config` for what is not a reference.
   init(_ settings: ProfileSettings) throws(TransferError) {
@@ -22,17 +22,18 @@ final class ProfileSecrets: CredentialSource {
   }
 
   var label: String {
-    references.sorted { $0.key < $1.key }.map { "\($0.key) from \($0.value)" }.joined(separator: ", ")
+    references.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text)" }.joined(separator: ", ")
   }
 
-  func credential() throws(Failure) -> Credential? {
-    if let known = cache.withLock({ $0 }) { return known }
-    var values: [String: String] = [:]
-    for (name, reference) in references { values[name] = try reference.read() }
-    let fresh = Credential.inputs(values)
-    cache.withLock { $0 = fresh }
-    return fresh
-  }
+  /// A profile without secret inputs needs nobody to be asked.
+  var held: HeldCredential? { references.isEmpty ? HeldCredential(.inputs([:])) : cache.held }
+  func refresh() { cache.forget() }
 
-  func refresh() { cache.withLock { $0 = nil } }
+  func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? {
+    try cache.lasting(isOver: isOver) { () throws(Failure) in
+      var values: [String: String] = [:]
+      for (name, reference) in references { values[name] = try reference.read(isOver: isOver) }
+      return .inputs(values)
+    }
+  }
 }

@@ -48,26 +48,25 @@ extension BatchSettings {
   }
 }
 
-/// Reads a referenced secret when it is first needed, and again after the server refused it as expired.
+/// Reads a referenced secret when it is first needed, and again after the server refused it as expired. A command is
+/// started once for all who wait.
 final class ReferencedCredential: CredentialSource {
   private let reference: CredentialReference
-  private let cache = Lock<Credential?>(nil)
+  private let cache = CredentialCache(aheadMs: 0)
 
   init(_ reference: CredentialReference) { self.reference = reference }
 
-  var label: String { reference.description }
+  /// With the arguments of a command: others may give another secret.
+  var label: String { reference.text }
+  var held: HeldCredential? { cache.held }
+  func refresh() { cache.forget() }
 
-  func credential() throws(Failure) -> Credential? {
-    if let known = cache.withLock({ $0 }) { return known }
-    let fresh = try read()
-    cache.withLock { $0 = fresh }
-    return fresh
+  func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? {
+    try cache.lasting(isOver: isOver) { () throws(Failure) in try read(isOver) }
   }
 
-  func refresh() { cache.withLock { $0 = nil } }
-
-  private func read() throws(Failure) -> Credential {
-    let value = try reference.place.read()
+  private func read(_ isOver: () -> Bool) throws(Failure) -> Credential {
+    let value = try reference.place.read(isOver: isOver)
     switch reference.scheme {
     case .bearer: return .bearer(token: value)
     case .basic:

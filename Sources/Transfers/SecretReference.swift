@@ -83,9 +83,10 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// - Parameter isOver: asked while a command runs whether anybody still waits.
   /// - Throws: `auth.missing` when there is no secret of one line, saying what is there instead.
-  func read() throws(Failure) -> String {
-    let text = try content()
+  func read(isOver: () -> Bool) throws(Failure) -> String {
+    let text = try content(isOver)
     let lines = text.split(whereSeparator: \.isNewline)
     guard let line = lines.first else { throw Failure(.authMissing, "\(self) is empty, and should hold a secret") }
     guard lines.count == 1 else {
@@ -94,7 +95,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     return String(line)
   }
 
-  private func content() throws(Failure) -> String {
+  private func content(_ isOver: () -> Bool) throws(Failure) -> String {
     switch self {
     case .environment(let name):
       guard let text = Environment.value(name) else { throw Failure(.authMissing, "\(self) is not set, or empty") }
@@ -102,7 +103,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     case .file(let path): return try text(ofFile: path)
     case .command(let command):
       let words = ShellWords.split(command) ?? []
-      return try text(RunningCommand(words, code: .authMissing).output(limitMs: Self.commandLimitMs) { false })
+      return try text(RunningCommand(words, code: .authMissing).output(limitMs: Self.commandLimitMs, isOver: isOver))
     case .credential(let name):
       guard let folder = Environment.value("CREDENTIALS_DIRECTORY") else {
         throw Failure(.authMissing, "\(self) is not there: CREDENTIALS_DIRECTORY is not set, which systemd does")

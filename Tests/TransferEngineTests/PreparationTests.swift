@@ -24,7 +24,7 @@ import Testing
     return PreparationOrder(
       path: path, version: SourceVersion(admitted) { () throws(TransferError) in SentContent() }, range: range,
       head: head,
-      checksIdentity: false, digestsAhead: [], digestsOfFile: [], sentAlgorithm: .crc32c, credentials: Keyless())
+      checksIdentity: false, digestsAhead: [], digestsOfFile: [], sentAlgorithm: .crc32c)
   }
 
   private func code(_ result: Result<Prepared, PreparationFailure>) -> ErrorCode? {
@@ -78,10 +78,4 @@ import Testing
     #expect(code(Preparation.perform(order)) == .sourceChanged)
     #expect(asked.withLock { $0 } > 2)
   }
-}
-
-private struct Keyless: CredentialSource {
-  let label = ""
-  func credential() throws(Failure) -> Credential? { nil }
-  func refresh() {}
 }

@@ -32,7 +32,7 @@ import TransferProtocols
     return PreparationOrder(
       path: path(name), version: version ?? SourceVersion(admitted) { () throws(TransferError) in SentContent() },
       range: range, checksIdentity: range == nil, digestsAhead: [], digestsOfFile: [], sentAlgorithm: .crc32c,
-      credentials: NoKey(), stop: stop)
+      stop: stop)
   }
 
   /// The long file as it was before its ctime moved; all of it was sent. `asked` is called before it is compared.
@@ -136,10 +136,4 @@ import TransferProtocols
     #expect(asked.withLock { $0 } == 3, "two buffers were read")
     #expect(version?.identity == known && version?.needsProof != true, "the comparison is as open as before")
   }
-}
-
-private struct NoKey: CredentialSource {
-  let label = ""
-  func credential() throws(Failure) -> Credential? { nil }
-  func refresh() {}
 }

@@ -100,7 +100,7 @@ private final class OneAnswer: DestinationResolver, Transport, CredentialSource 
       transferProtocol: transferProtocol, credentials: self, transport: self, host: "http://127.0.0.1:1")
   }
 
-  func credential() throws(Failure) -> Credential? { nil }
+  func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? { nil }
   func refresh() {}
 
   func start(_ id: ExchangeID, _ request: TransferRequest, onReply: @escaping @Sendable (TransferReply) -> Void) {

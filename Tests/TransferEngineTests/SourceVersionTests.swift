@@ -85,8 +85,7 @@ import TransferProtocols
     known.withLock { $0 = before }
     #expect(try version.recognise(try SourceFile(path: path)) != nil)
     let order = PreparationOrder(
-      path: path, version: version, checksIdentity: true, digestsAhead: [], digestsOfFile: [], sentAlgorithm: .crc32c,
-      credentials: NoCredentials())
+      path: path, version: version, checksIdentity: true, digestsAhead: [], digestsOfFile: [], sentAlgorithm: .crc32c)
     let result = Preparation.perform(order)
     #expect((try? result.get()) != nil || isRewritten)
     if case .failure(let failed) = result { #expect(failed.failure.code == .sourceChanged && isRewritten) }
@@ -186,16 +185,10 @@ import TransferProtocols
 
   // MARK: - Before a request
 
-  private struct NoCredentials: CredentialSource {
-    func credential() throws(Failure) -> Credential? { nil }
-    func refresh() {}
-    var label: String { "" }
-  }
-
   private func order(_ version: SourceVersion, range: ByteRange?, _ file: SourceFile) -> PreparationOrder {
     PreparationOrder(
       path: path, version: version, range: range, checksIdentity: true, digestsAhead: [], digestsOfFile: [],
-      sentAlgorithm: .crc32c, file: file, credentials: NoCredentials())
+      sentAlgorithm: .crc32c, file: file)
   }
 
   @Test func theNameHasToLeadToTheVersionBeforeFinish() throws {

@@ -50,7 +50,7 @@ final class Interposed: DestinationResolver, CredentialSource {
     return resolved
   }
 
-  func credential() throws(Failure) -> Credential? {
+  func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? {
     .aws(accessKey: "AKIDEXAMPLE", secretKey: "of nobody at all", sessionToken: nil)
   }
   func refresh() {}

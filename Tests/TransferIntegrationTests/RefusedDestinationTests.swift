@@ -167,7 +167,7 @@ final class CountedCredentials: CredentialSource {
   var refreshes: Int { state.withLock { $0.count } }
 
   func onRefresh(_ then: @escaping @Sendable () -> Void) { state.withLock { $0.then = then } }
-  func credential() throws(Failure) -> Credential? { .bearer(token: "t") }
+  func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? { .bearer(token: "t") }
   func refresh() {
     let then = state.withLock { state in
       state.count += 1
@@ -195,9 +195,11 @@ private final class ResolverWithCredentials: DestinationResolver {
   func stop() { inner.stop() }
 }
 
-private struct KeyPair: CredentialSource {
+private final class KeyPair: CredentialSource {
   let counted: CountedCredentials
-  func credential() throws(Failure) -> Credential? {
+
+  init(counted: CountedCredentials) { self.counted = counted }
+  func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? {
     .aws(accessKey: "AKIDEXAMPLE", secretKey: "secret", sessionToken: nil)
   }
   func refresh() { counted.refresh() }

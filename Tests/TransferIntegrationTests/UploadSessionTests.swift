@@ -5,6 +5,10 @@ import TransferLedger
 import TransferModel
 import Transfers
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// Trees pushed to the session protocols of the receiver, by the shipped engine.
 @Suite struct UploadSessionTests {
   private func methods(_ scene: Scene) throws -> [String: Int] {
@@ -101,5 +105,31 @@ import Transfers
       .filter { $0.operation == "abort" }
     #expect(aborts.map(\.outcome) == ["interrupted"])
     #expect(aborts.first?.message?.hasPrefix("nothing was sent") == true)
+  }
+
+  /// What cannot be asked today is asked when there are credentials: the server still holds the upload.
+  @Test func anUploadIsEndedWhenItsCredentialsAreBack() throws {
+    let subject = try ConformanceSubject.named("tus")
+    let scene = try ConformanceScene(
+      subject, size: 4 * subject.chunkSize, script: "match PATCH * nth=2 : status=503\n")
+    scene.backoffMs = 600_000
+    let token = "\(scene.scene.root)/token"
+    try Scene.write(Array("t\n".utf8), to: NameBytes(token))
+    scene.auth = "bearer=file:\(token)"
+    try scene.add()
+    #expect(try scene.run().left == 1)
+    _ = try scene.withLedger { try $0.write { try $0.control(.cancel, RowFilter()) } }
+    try #require(unlink(token) == 0)
+    try scene.run()
+    #expect(try scene.openSessions().count == 1)
+    try Scene.write(Array("t\n".utf8), to: NameBytes(token))
+    scene.clock.advance(ms: 600_000)
+    try scene.run()
+    #expect(try scene.openSessions().isEmpty)
+    let aborts = try scene.look { try $0.attempts(RowFilter(), after: 0, limit: 100) }.filter {
+      $0.operation == "abort"
+    }
+    #expect(aborts.last?.outcome == "ok" && aborts.count > 1, "\(aborts.map { ($0.outcome, $0.message) })")
+    #expect(aborts.dropLast().allSatisfy { $0.outcome == "fatal" && $0.errorCode == "auth.missing" })
   }
 }

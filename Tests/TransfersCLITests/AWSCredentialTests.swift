@@ -138,14 +138,6 @@ import TransferModel
     #expect(!ledger.contains("base-secret") && !ledger.contains("session-ASIA1") && !ledger.contains("AKBASE"))
   }
 
-  /// What has expired is asked for anew before the next request, so that no request fails for it.
-  @Test func anExpiredCredentialIsNotUsed() throws {
-    let cloud = try Cloud(validSeconds: -10)
-    let outcome = try push(cloud, config: Self.role, ["AWS_PROFILE": "up"])
-    #expect(outcome.code == 0, "\(outcome.err)")
-    #expect(Set(cloud.keys).count == cloud.keys.count && cloud.asked.count >= 3, "\(cloud.keys)")
-  }
-
   @Test func aCredentialThatTheBucketRefusesIsGotAgainOnce() throws {
     let cloud = try Cloud(refusedKey: "ASIA1")
     let outcome = try push(cloud, config: Self.role, ["AWS_PROFILE": "up"])

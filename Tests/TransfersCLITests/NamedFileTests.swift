@@ -37,7 +37,7 @@ import TransferModel
     let path = folder.path + "/token"
     if let text { try writeFile(path, Array(text.utf8)) }
     do throws(Failure) {
-      let secret = try SecretReference.file(path).read()
+      let secret = try SecretReference.file(path).read { false }
       #expect(part == nil)
       #expect(secret == text?.split(separator: "\n").first.map(String.init))
     } catch {
@@ -50,7 +50,7 @@ import TransferModel
   @Test func aSecretThatIsNoTextIsSaid() throws {
     let path = folder.path + "/token"
     try writeFile(path, [0xFF])
-    let failure = #expect(throws: Failure.self) { try SecretReference.file(path).read() }
+    let failure = #expect(throws: Failure.self) { try SecretReference.file(path).read { false } }
     #expect(failure?.message == "the file \(path) is not UTF-8 text")
   }
 

@@ -12,16 +12,22 @@ final class LocalFiles {
   /// Says when sources are not read any longer.
   private let readStop: ReadStop
   private let urls: FreshURLs
+  private let credentials: FreshCredentials
 
   init(
-    _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, pool: PreparingPool, readStop: ReadStop, urls: FreshURLs
+    _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, pool: PreparingPool, readStop: ReadStop, urls: FreshURLs,
+    credentials: FreshCredentials
   ) {
-    (self.engine, self.mailbox, self.pool, self.readStop, self.urls) = (engine, mailbox, pool, readStop, urls)
+    (self.engine, self.mailbox, self.pool, self.readStop) = (engine, mailbox, pool, readStop)
+    (self.urls, self.credentials) = (urls, credentials)
     journal = engine.ledger.sendingJournal()
   }
 
   /// Nobody waits for anything any more. Blocking.
-  func end() { urls.end() }
+  func end() {
+    urls.end()
+    credentials.end()
+  }
 
   /// Makes ready what a request needs.
   func prepare(_ job: Job, _ work: FileWork) {
@@ -29,8 +35,23 @@ final class LocalFiles {
     if let target = work.target, let range = job.range, let receiving {
       return prepare(target, range, job, work, receiving)
     }
+    let (id, mailbox, pool, order) = (job.id, mailbox, pool, order(job, work))
+    withCredential(job) { credential in
+      var order = order
+      order.credential = credential
+      pool.perform(order) { mailbox.put(.prepared(id, $0)) }
+    }
+  }
+
+  /// Without a credential the request is not prepared.
+  private func withCredential(_ job: Job, then: @escaping @Sendable (Credential?) -> Void) {
     let (id, mailbox) = (job.id, mailbox)
-    pool.perform(order(job, work)) { mailbox.put(.prepared(id, $0)) }
+    credentials.get(from: job.destination.resolved.credentials, for: job.file) { answer in
+      switch answer {
+      case .success(let credential): then(credential)
+      case .failure(let failure): mailbox.put(.prepared(id, .failure(PreparationFailure(failure: failure))))
+      }
+    }
   }
 
   private func order(_ job: Job, _ work: FileWork) -> PreparationOrder {
@@ -44,8 +65,7 @@ final class LocalFiles {
       head: range == nil ? nil : step.step.chunk?.head, checksIdentity: step.step == .finish,
       digestsAhead: ahead,
       digestsOfFile: proto.fileDigests(for: step.step, work.machine.facts).subtracting(work.fileDigests.keys),
-      sentAlgorithm: proto.sentDigest, journal: journal?.entry(step.attempt), file: work.source,
-      credentials: destination.resolved.credentials, stop: readStop)
+      sentAlgorithm: proto.sentDigest, journal: journal?.entry(step.attempt), file: work.source, stop: readStop)
   }
 
   /// Where the bytes of a file are read.
@@ -65,18 +85,23 @@ final class LocalFiles {
       stored: ByteRange(offset: chunk.offset, length: range.offset - chunk.offset), endsChunk: range.end == chunk.end,
       hasPast: step == .create && facts.past != nil && job.place == 0,
       algorithm: job.destination.resolved.transferProtocol.sentDigest,
-      content: { status, fields in receiving.content(status: status, fields, of: step, facts) },
-      credentials: job.destination.resolved.credentials, stop: readStop)
+      content: { status, fields in receiving.content(status: status, fields, of: step, facts) }, stop: readStop)
     if step == .create { order.twins = twins(facts, order.algorithm) }
-    let (id, mailbox, pool) = (job.id, mailbox, pool)
-    guard let source = job.destination.resolved.urls, facts.route.needsStart(wallMs: engine.civilMs) else {
-      return pool.wait({ [order] in order.perform() }, then: { mailbox.put(.prepared(id, $0)) })
-    }
-    urls.get(job.file, facts.file.key, from: source) { [order] answer in
-      switch answer {
-      case .failure(let failure):
-        mailbox.put(.prepared(id, .failure(PreparationFailure(failure: failure, remedy: .hold))))
-      case .success(let url): pool.wait({ order.perform().at(url) }, then: { mailbox.put(.prepared(id, $0)) })
+    let needsURL = facts.route.needsStart(wallMs: engine.civilMs)
+    let source = needsURL ? job.destination.resolved.urls : nil
+    let (id, file, key, mailbox, pool, urls) = (job.id, job.file, facts.file.key, mailbox, pool, urls)
+    withCredential(job) { [order] credential in
+      var order = order
+      order.credential = credential
+      guard let source else {
+        return pool.wait({ [order] in order.perform() }, then: { mailbox.put(.prepared(id, $0)) })
+      }
+      urls.get(file, key, from: source) { [order] answer in
+        switch answer {
+        case .failure(let failure):
+          mailbox.put(.prepared(id, .failure(PreparationFailure(failure: failure, remedy: .hold))))
+        case .success(let url): pool.wait({ order.perform().at(url) }, then: { mailbox.put(.prepared(id, $0)) })
+        }
       }
     }
   }

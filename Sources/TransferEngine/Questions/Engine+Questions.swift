@@ -12,8 +12,7 @@ extension Engine {
   ) throws(TransferError) -> Int {
     try recover()
     let questions = Questions(engine: self, filter)
-    let mailbox = questions.mailbox
-    stop.onWish { mailbox.put(.stop($0)) }
+    stop.onWish(questions.takesWish)
     ledger.retryCommits(CommitRetry(forMs: configuration.diskWaitMs) { _ in })
     do throws(TransferError) {
       let left = try questions.work(told)

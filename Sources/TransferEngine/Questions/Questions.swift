@@ -10,6 +10,7 @@ import TransferProtocols
 final class Questions {
   enum Event: Sendable {
     case begun(Question.Number, Result<AttemptID, TransferError>)
+    case credential(Question.Number, FreshCredentials.Answer)
     case replied(Question.Number, TransferReply)
     case ended(Question.Number, Result<Bool, TransferError>)
     case heartbeat(Result<TransitionResult, TransferError>)
@@ -24,6 +25,8 @@ final class Questions {
   private let engine: Engine
   private let filter: RowFilter
   private let numbers = RequestNumbers()
+  private let credentials: FreshCredentials
+  private let isStopAsked = Lock(false)
   private var hosts: [String: QuestionHost] = [:]
   private var targets: [BatchID: QuestionTarget] = [:]
   private var running: [Question.Number: Question] = [:]
@@ -42,10 +45,24 @@ final class Questions {
   init(engine: Engine, _ filter: RowFilter) {
     (self.engine, self.filter) = (engine, filter)
     sleep = SleepWatch(engine.clock)
+    credentials = FreshCredentials(
+      engine.clock, patienceMs: engine.configuration.credentialWaitMs,
+      ReadStop { [isStopAsked] in isStopAsked.withLock { $0 } }, notice: engine.observer.notice)
+  }
+
+  /// Takes a wish; for any thread.
+  var takesWish: @Sendable (StopSignal.Wish) -> Void {
+    { [mailbox, isStopAsked] wish in
+      isStopAsked.withLock { $0 = true }
+      mailbox.put(.stop(wish))
+    }
   }
 
   func work(_ tell: (DoneUpload, QuestionEnd) -> Void) throws(TransferError) -> Int {
-    defer { mailbox.close() }
+    defer {
+      mailbox.close()
+      credentials.end()
+    }
     while true {
       try turn(tell)
       if running.isEmpty {
@@ -65,6 +82,7 @@ final class Questions {
   private func handle(_ event: Event, _ tell: (DoneUpload, QuestionEnd) -> Void) {
     switch event {
     case .begun(let number, let result): begun(number, result)
+    case .credential(let number, let answer): send(number, answer)
     case .replied(let number, let reply): replied(number, reply)
     case .ended(let number, let result): ended(number, result, tell)
     case .heartbeat(.success(.applied)): break
@@ -82,6 +100,7 @@ final class Questions {
 
   private func fail(_ error: TransferError) {
     if fatal == nil { fatal = error }
+    isStopAsked.withLock { $0 = true }
     cancel()
   }
 
@@ -194,16 +213,26 @@ final class Questions {
       fail(error)
     case .success(let attempt):
       question.attempt = attempt
-      if isOver { return interrupt(number, question) }
-      do throws(Failure) { try send(number, question) } catch { conclude(number, question, .init(failure: error), nil) }
+      guard let resolved = question.target.resolved, !isOver else { return interrupt(number, question) }
+      let mailbox = mailbox
+      credentials.get(from: resolved.credentials) { mailbox.put(.credential(number, $0)) }
     }
   }
 
-  private func send(_ number: Question.Number, _ question: Question) throws(Failure) {
+  private func send(_ number: Question.Number, _ answer: FreshCredentials.Answer) {
+    guard let question = running[number] else { return }
+    if isOver { return interrupt(number, question) }
+    do throws(Failure) { try send(number, question, try answer.get()) } catch {
+      conclude(number, question, .init(failure: error), nil)
+    }
+  }
+
+  private func send(
+    _ number: Question.Number, _ question: Question, _ credential: Credential?
+  ) throws(Failure) {
     guard let resolved = question.target.resolved, let asks = resolved.transferProtocol.laterQuestions else { return }
     let context = RequestContext(
-      wallMs: engine.civilMs, credential: try resolved.credentials.credential(), learned: question.target.learned,
-      failures: question.failures)
+      wallMs: engine.civilMs, credential: credential, learned: question.target.learned, failures: question.failures)
     question.context = context
     var request = try asks.request(question.step, about: question.object, context)
     request.credentialLabel = resolved.credentials.label

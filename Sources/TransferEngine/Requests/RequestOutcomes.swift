@@ -13,14 +13,16 @@ final class RequestOutcomes {
   private let requests: Requests
   private let inquiries: Inquiries
   private let urls: FreshURLs
+  private let credentials: FreshCredentials
   private var retries: Retries
 
   init(
     _ engine: Engine, tally: RunTally, hosts: Hosts, batches: Batches, files: FilesInWork, requests: Requests,
-    inquiries: Inquiries, urls: FreshURLs
+    inquiries: Inquiries, urls: FreshURLs, credentials: FreshCredentials
   ) {
     (self.engine, self.tally, self.hosts, self.batches) = (engine, tally, hosts, batches)
-    (self.files, self.requests, self.inquiries, self.urls) = (files, requests, inquiries, urls)
+    (self.files, self.requests, self.inquiries) = (files, requests, inquiries)
+    (self.urls, self.credentials) = (urls, credentials)
     retries = Retries(engine.configuration.retry)
   }
 
@@ -188,6 +190,7 @@ final class RequestOutcomes {
     _ = hosts.takeReady(where: work.jobs.contains)
     for id in work.jobs where requests[id]?.phase == .ready { interrupt(id, nil) }
     urls.giveUp(file)
+    credentials.giveUp(file)
     files.advance(file)
   }
 

@@ -11,6 +11,8 @@ struct AbortRun: Sendable {
   var isListed: Bool
   private var isBegun = false
   var marker: String?
+  /// Of the request that is running.
+  var credential: Credential?
 
   init(_ work: AbortWork) {
     self.work = work

@@ -31,6 +31,8 @@ public struct EngineConfiguration: Sendable {
   /// While the ledger's disk is full or fails, results are kept in memory and committed again for so long, in
   /// milliseconds.
   public var diskWaitMs: Int64
+  /// A service that gives a credential and is away is asked again for so long, in milliseconds.
+  public var credentialWaitMs: Int64
   /// When nothing can be done for longer than this, in milliseconds, the run ends with work left.
   public var patienceMs: Int64
   /// The run ends with work left when all that is left is for hosts that have refused connections through so many
@@ -51,6 +53,7 @@ public struct EngineConfiguration: Sendable {
     preparingThreads = 1
     drainMs = 30_000
     diskWaitMs = 300_000
+    credentialWaitMs = 300_000
     patienceMs = 600_000
     breakerOpensBeforeGivingUp = 6
     askAfterMs = 60_000

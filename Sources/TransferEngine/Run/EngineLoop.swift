@@ -63,13 +63,15 @@ final class EngineLoop: @unchecked Sendable {
     inquiries = Inquiries(engine, mailbox, stop: stop, files: files, requests: requests)
     let readStop = ReadStop { [isReadingOver] in isReadingOver.withLock { $0 } }
     let urls = FreshURLs(readStop)
+    let credentials = FreshCredentials(
+      engine.clock, patienceMs: engine.configuration.credentialWaitMs, readStop, notice: engine.observer.notice)
     outcomes = RequestOutcomes(
       engine, tally: tally, hosts: hosts, batches: batches, files: files, requests: requests, inquiries: inquiries,
-      urls: urls)
+      urls: urls, credentials: credentials)
     replies = ReplyHandler(
       engine, mailbox, stop: stop, tally: tally, batches: batches, files: files, requests: requests,
       outcomes: outcomes, pool: pool)
-    local = LocalFiles(engine, mailbox, pool: pool, readStop: readStop, urls: urls)
+    local = LocalFiles(engine, mailbox, pool: pool, readStop: readStop, urls: urls, credentials: credentials)
     sender = RequestSender(
       engine, mailbox, stop: stop, tally: tally, hosts: hosts, files: files, requests: requests,
       inquiries: inquiries, outcomes: outcomes, local: local)
@@ -77,7 +79,7 @@ final class EngineLoop: @unchecked Sendable {
       stop: stop, tally: tally, hosts: hosts, commits: commits, files: files, requests: requests, outcomes: outcomes)
     aborts = SessionAborts(
       SessionAborts.Surroundings(
-        engine: engine, numbers: numbers, pool: pool, batches: batches,
+        engine: engine, numbers: numbers, pool: pool, credentials: credentials, batches: batches,
         report: { [mailbox] in mailbox.put(.abort($0)) }, stop: stop))
     control = ControlRequests(
       engine, stop: stop, hosts: hosts, batches: batches, commits: commits, files: files, requests: requests,
@@ -186,7 +188,11 @@ final class EngineLoop: @unchecked Sendable {
     limits.obey()
     if isCommitDue { commits.writeGathered() }
     if let dead = closed.allThatIsLeft() { shutdown.giveUp(on: dead) }
-    if stop.isStopping { shutdown.goOn() }
+    if stop.isStopping {
+      // Also where the run ends by itself.
+      isReadingOver.withLock { $0 = true }
+      shutdown.goOn()
+    }
     heartbeat.beatIfDue()
     inFlight.noteIfDue()
     reporter.report(force: false)

@@ -8,6 +8,7 @@ import TransferProtocols
 final class SessionAborts {
   enum Event: Sendable {
     case claimed(Result<[AbortWork], TransferError>)
+    case credential(RequestNumbers.Number, FreshCredentials.Answer)
     case replied(RequestNumbers.Number, TransferReply)
     case read(RequestNumbers.Number, ReplyReading.Result)
     case known(Result<Set<String>, TransferError>, ListedSessions)
@@ -22,6 +23,7 @@ final class SessionAborts {
     let engine: Engine
     let numbers: RequestNumbers
     let pool: PreparingPool
+    let credentials: FreshCredentials
     let batches: Batches
     /// Puts an event into the mailbox of the loop; from any thread.
     let report: @Sendable (Event) -> Void
@@ -60,6 +62,7 @@ final class SessionAborts {
   func handle(_ event: Event) {
     switch event {
     case .claimed(let result): claimed(result)
+    case .credential(let id, let answer): send(id, answer)
     case .replied(let id, let reply): replied(id, reply)
     case .read(let id, let read): wasRead(id, read)
     case .known(let result, let listed): sessionsAreKnown(result, listed)
@@ -80,8 +83,8 @@ final class SessionAborts {
         end(next.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
       } else if next.work.direction == .download {
         remove(next.work)
-      } else if let step = next.step {
-        send(next, step)
+      } else if next.step != nil {
+        begin(next)
       } else {
         // An auditor must not read that something was ended.
         let text = "nothing was sent: the server has no upload to abort"
@@ -142,17 +145,41 @@ final class SessionAborts {
     }
   }
 
-  private func send(_ abort: AbortRun, _ step: StepRequest) {
+  private func begin(_ abort: AbortRun) {
+    do throws(TransferError) {
+      let destination = try around.batches.destination(of: abort.work.batch)
+      let id = around.numbers.next()
+      running[id] = abort
+      let report = around.report
+      around.credentials.get(from: destination.resolved.credentials) { report(.credential(id, $0)) }
+    } catch {
+      end(abort.work, AttemptResult(outcome: .fatal, code: .engineBug, message: "\(error)"), nil)
+    }
+  }
+
+  private func send(_ id: RequestNumbers.Number, _ answer: FreshCredentials.Answer) {
+    guard var abort = running.removeValue(forKey: id), let step = abort.step else { return }
+    if around.stop.isStopping {
+      return end(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
+    }
+    do throws(Failure) {
+      abort.credential = try answer.get()
+    } catch {
+      // The server still has the session: it is ended when there are credentials.
+      return end(abort.work, AttemptResult(outcome: .fatal, code: error.code, message: error.message), nil)
+    }
+    send(id, abort, step)
+  }
+
+  private func send(_ id: RequestNumbers.Number, _ abort: AbortRun, _ step: StepRequest) {
     do {
       let destination = try around.batches.destination(of: abort.work.batch)
       let context = RequestContext(
-        wallMs: around.engine.clock.civilMs, credential: try destination.resolved.credentials.credential(),
-        learned: destination.learned)
+        wallMs: around.engine.clock.civilMs, credential: abort.credential, learned: destination.learned)
       var facts = abort.facts
       facts.learned = destination.learned
       var request = try destination.resolved.transferProtocol.request(step, facts, context)
       request.credentialLabel = destination.resolved.credentials.label
-      let id = around.numbers.next()
       running[id] = abort
       let report = around.report
       destination.resolved.transport.start(ExchangeID(rawValue: id), request) { report(.replied(id, $0)) }
@@ -173,9 +200,8 @@ final class SessionAborts {
       running[id] = nil
       return end(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
     }
-    let credential = try? destination.resolved.credentials.credential()
     let mask = SecretMask(
-      credential, [destination.learned], capabilities: abort.facts.capabilities(nil) + abort.remaining)
+      abort.credential, [destination.learned], capabilities: abort.facts.capabilities(nil) + abort.remaining)
     let context = RequestContext(
       wallMs: around.engine.clock.civilMs, credential: nil, learned: destination.learned)
     let reading = ReplyReading(

@@ -89,7 +89,7 @@ struct PreparationOrder: Sendable {
   var journal: SendingJournal.Entry?
   /// Reuses an open descriptor of the same file, when there is one.
   var file: SourceFile?
-  var credentials: any CredentialSource
+  var credential: Credential?
   /// A read that it ends throws `engine.interrupted`, which says nothing of the file.
   var stop = ReadStop.never
 }
@@ -133,7 +133,7 @@ enum Preparation {
   /// Opens, checks and digests. Blocking: runs on a preparing thread.
   static func perform(_ order: PreparationOrder) -> Result<Prepared, PreparationFailure> {
     do throws(Failure) {
-      let credential = try order.credentials.credential()
+      let credential = order.credential
       guard order.checksIdentity || order.range != nil || !order.digestsOfFile.isEmpty else {
         return .success(Prepared(body: nil, credential: credential))
       }
@@ -230,15 +230,4 @@ enum Preparation {
     }
     return PreparedBody(content: .memory(bytes, sent.finish()), ahead: running.mapValues { $0.finish() })
   }
-}
-
-/// Gives the secret for one destination, when it needs one. Called on preparing threads; may read files.
-public protocol CredentialSource: Sendable {
-  /// nil when the destination asks for none.
-  /// - Throws: `auth.missing` with what was looked for.
-  func credential() throws(Failure) -> Credential?
-  /// Forgets what was read; the next call reads again.
-  func refresh()
-  /// Names the secret without being one; connections are never shared between labels.
-  var label: String { get }
 }

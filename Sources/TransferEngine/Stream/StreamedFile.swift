@@ -102,7 +102,7 @@ public final class StreamedFile: @unchecked Sendable {
     // What an answer said that brought nothing is not said of the next one.
     if step == .create { (head, digests) = (nil, []) }
     try findStart()
-    let credential = try resolved.credentials.credential()
+    let credential = try resolved.credentials.credential { false }
     var context = RequestContext(
       wallMs: clock.civilMs, credential: credential, learned: facts.learned, failures: retries.failures,
       learnedWhenSent: facts.learned)

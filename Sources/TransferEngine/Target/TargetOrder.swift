@@ -21,7 +21,7 @@ struct TargetOrder: Sendable {
   var twins: Twins?
   var algorithm: DigestAlgorithm
   var content: TargetRegion.Content
-  var credentials: any CredentialSource
+  var credential: Credential?
   var stop = ReadStop.never
 }
 
@@ -37,7 +37,6 @@ extension TargetOrder {
 
   private func prepared() throws(PreparationFailure) -> Prepared {
     do throws(Failure) {
-      let credential = try credentials.credential()
       if target.isNamedLater {
         // What stands in its way is seen when it gets its name.
       } else if target.overwrites {

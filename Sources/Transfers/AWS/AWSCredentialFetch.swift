@@ -16,11 +16,13 @@ final class AWSCredentialFetch {
 
   private let environment: AWSEnvironment
   private let clock: any TransferClock
+  private let isOver: @Sendable () -> Bool
   private var transports: [Bool: CurlTransport] = [:]
   private var number: UInt64 = 0
 
-  init(_ environment: AWSEnvironment, _ clock: any TransferClock) {
-    (self.environment, self.clock) = (environment, clock)
+  /// - Parameter isOver: asked several times a second whether anybody still waits.
+  init(_ environment: AWSEnvironment, _ clock: any TransferClock, isOver: @escaping @Sendable () -> Bool) {
+    (self.environment, self.clock, self.isOver) = (environment, clock, isOver)
   }
 
   deinit { for transport in transports.values { transport.stop() } }
@@ -93,7 +95,7 @@ final class AWSCredentialFetch {
   private func process(_ words: [String]) throws(CredentialFault) -> TemporaryCredential {
     let output: [UInt8]
     do throws(Failure) {
-      output = try RunningCommand(words, code: .authMissing).output(limitMs: Self.processLimitMs) { false }
+      output = try RunningCommand(words, code: .authMissing).output(limitMs: Self.processLimitMs, isOver: isOver)
     } catch {
       throw CredentialFault("credential_process: \(error.message)")
     }
@@ -166,7 +168,7 @@ final class AWSCredentialFetch {
   ) throws(CredentialFault) -> TemporaryCredential {
     for pauseMs in Self.pausesMs {
       do throws(CredentialFault) { return try ask() } catch {
-        guard error.isTransient else { throw error }
+        guard error.isTransient, !isOver() else { throw error }
         _ = Mailbox<Bool>().take(timeoutMs: pauseMs)
       }
     }
@@ -181,8 +183,10 @@ final class AWSCredentialFetch {
       return reply
     }
     number += 1
-    let replies = Mailbox<TransferReply>()
-    transport.start(ExchangeID(rawValue: number), request) { replies.put($0) }
+    let (id, replies) = (ExchangeID(rawValue: number), Mailbox<TransferReply>())
+    transport.start(id, request) { replies.put($0) }
+    if let reply = try? replies.take(until: isOver) { return reply }
+    transport.cancel(id)
     return replies.take()?.first ?? TransferReply()
   }
 

@@ -8,6 +8,9 @@ final class AWSCredentials: CredentialSource {
   /// Source: botocore 1.44.5, `_DEFAULT_ADVISORY_REFRESH_TIMEOUT`.
   static let renewAheadMs: Int64 = 900_000
 
+  /// A service that is away may be asked again after so long, in milliseconds.
+  static let retryMs: Int64 = 10_000
+
   private let profile: String?
   private let clock: any TransferClock
   private let cache: CredentialCache
@@ -21,10 +24,12 @@ final class AWSCredentials: CredentialSource {
 
   func refresh() { cache.forget() }
 
-  func credential() throws(Failure) -> Credential? {
-    try cache.credential { _ in
+  var held: HeldCredential? { cache.held }
+
+  func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? {
+    try cache.credential(isOver: isOver) { _ in
       do throws(Failure) {
-        let found = try fetch()
+        let found = try fetch(isOver)
         let validMs = found.expiresAtMs.map { max(0, $0 - clock.civilMs) }
         return (.success(found.credential), CredentialCache.Fresh(credential: found.credential, validMs: validMs))
       } catch {
@@ -33,7 +38,7 @@ final class AWSCredentials: CredentialSource {
     }
   }
 
-  private func fetch() throws(Failure) -> TemporaryCredential {
+  private func fetch(_ isOver: @escaping @Sendable () -> Bool) throws(Failure) -> TemporaryCredential {
     let environment: AWSEnvironment
     do throws(TransferError) { environment = try AWSEnvironment(profile: profile) } catch {
       throw Failure(.authMissing, error.cause)
@@ -41,8 +46,12 @@ final class AWSCredentials: CredentialSource {
     guard let source = environment.source else {
       throw Failure(.authMissing, "none found in \(environment.searched)")
     }
-    do throws(CredentialFault) { return try AWSCredentialFetch(environment, clock).fetch(source) } catch {
-      throw Failure(.authMissing, "\(source.label): \(error.cause)")
+    do throws(CredentialFault) {
+      return try AWSCredentialFetch(environment, clock, isOver: isOver).fetch(source)
+    } catch {
+      if isOver() { throw Failure(.engineInterrupted, "stopped while a credential was waited for") }
+      throw Failure(
+        .authMissing, "\(source.label): \(error.cause)", retryAfterMs: error.isTransient ? Self.retryMs : nil)
     }
   }
 }

@@ -130,7 +130,8 @@ struct AWSEnvironment: Sendable {
   private static func text(_ path: String) throws(TransferError) -> String? {
     guard let bytes = FileText.bytes(path) else { return nil }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw TransferError(.config, "read", NameBytes(path), cause: "it is not UTF-8 text")
+      throw TransferError(
+        .config, "read", NameBytes(path), cause: "it is not UTF-8 text", remedy: "save it as UTF-8")
     }
     return text
   }

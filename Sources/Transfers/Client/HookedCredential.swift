@@ -28,27 +28,41 @@ final class HookedCredential: CredentialSource {
     recorded.refresh()
   }
 
-  func credential() throws(Failure) -> Credential? {
-    try cache.credential { reason in
+  var held: HeldCredential? { cache.held }
+
+  func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? {
+    try cache.credential(isOver: isOver) { reason in
       let request = CredentialRequest(destination: destination, kind: kind, reason: reason)
-      return judge(call(request), request)
+      do throws(Failure) {
+        return judge(try call(request, isOver), request, isOver)
+      } catch {
+        return (.failure(error), nil)
+      }
     }
   }
 
   /// A Swift task runs the hook; this thread is none of its pool and may wait for it.
-  private func call(_ request: CredentialRequest) -> Result<SuppliedCredential?, any Error> {
+  private func call(
+    _ request: CredentialRequest, _ isOver: () -> Bool
+  ) throws(Failure) -> Result<SuppliedCredential?, any Error> {
     let box = Mailbox<Result<SuppliedCredential?, any Error>>()
-    Task { [hook] in
+    let task = Task { [hook] in
       do { box.put(.success(try await hook(request))) } catch { box.put(.failure(error)) }
     }
-    return box.take()?.first ?? .success(nil)
+    do throws(Failure) { return try box.take(until: isOver) } catch {
+      task.cancel()
+      throw error
+    }
   }
 
   private func judge(
-    _ supplied: Result<SuppliedCredential?, any Error>, _ request: CredentialRequest
+    _ supplied: Result<SuppliedCredential?, any Error>, _ request: CredentialRequest,
+    _ isOver: @escaping @Sendable () -> Bool
   ) -> (CredentialCache.Answer, CredentialCache.Fresh?) {
     do throws(Failure) {
-      guard let given = try Self.value(supplied) else { return (.success(try recorded.credential()), nil) }
+      guard let given = try Self.value(supplied) else {
+        return (.success(try recorded.credential(isOver: isOver)), nil)
+      }
       let credential = try request.checked(given)
       let fresh = CredentialCache.Fresh(credential: credential, validMs: given.validFor?.milliseconds)
       return (.success(credential), fresh)

@@ -155,7 +155,7 @@ package final class SpanExport {
           .usage, "read --header", cause: "the value is not a reference; command lines are visible to all users",
           remedy: "--header Authorization=env:NAME or --header Authorization=file:PATH")
       }
-      do throws(Failure) { fields.append((halves[0], try place.read())) } catch {
+      do throws(Failure) { fields.append((halves[0], try place.read { false })) } catch {
         throw TransferError(.auth, "read --header", NameBytes(halves[0]), cause: error.message)
       }
     }

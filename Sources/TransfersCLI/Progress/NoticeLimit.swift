@@ -52,7 +52,9 @@ struct NoticeLimit: Sendable {
     case .waiting: "waiting for the next run"
     case .sourceChanged: "changed while they were sent"
     case .retrying: "kinds of retry"
-    case .remark, .planned, .excluded, .recovered, .draining, .diskTrouble, .circuitOpened, .circuitClosed: nil
+    case .remark, .planned, .excluded, .recovered, .draining, .diskTrouble, .circuitOpened, .circuitClosed,
+      .waitingForCredential:
+      nil
     }
   }
 }

@@ -21,6 +21,8 @@ enum NoticeText {
     case .circuitOpened(let host, let ms):
       "\(printable(host)) refuses connections; pausing: circuit open, next try in \(Quantity.duration(ms))"
     case .circuitClosed(let host): "\(printable(host)) answers again: circuit closed"
+    case .waitingForCredential(let failure, let ms):
+      "waiting up to \(Quantity.duration(ms)) for the credentials: \(printable(failure.message))"
     case .planned, .excluded: nil
     }
   }

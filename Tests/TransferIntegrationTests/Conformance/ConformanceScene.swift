@@ -25,6 +25,8 @@ final class ConformanceScene {
   var backoffMs: Int64 = 1
   /// Requests at a time.
   var workers = 4
+  /// Where the secret of the destination is.
+  var auth: String?
   /// After how long a last request is asked about while it is awaited, in milliseconds.
   var askAfterMs: Int64 = 60_000
 
@@ -52,6 +54,7 @@ final class ConformanceScene {
 
   @discardableResult func add(partSize: Int? = nil) throws -> AddResult {
     var settings = subject.settings(url: scene.url)
+    settings.auth = auth
     if let partSize { settings.options["part-size"] = .number(Int64(partSize)) }
     let options = UploadOptions(settings: settings)
     return try TransferStore(at: scene.storePath).add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
@@ -190,19 +193,23 @@ private struct StoppingDestinations: DestinationResolver {
   }
 }
 
-private struct StoppingCredentials: CredentialSource {
+private final class StoppingCredentials: CredentialSource {
   let inner: any CredentialSource
   let left: Lock<Int>
   let stop: StopSignal
 
+  init(inner: any CredentialSource, left: Lock<Int>, stop: StopSignal) {
+    (self.inner, self.left, self.stop) = (inner, left, stop)
+  }
+
   var label: String { inner.label }
   func refresh() { inner.refresh() }
-  func credential() throws(Failure) -> Credential? {
+  func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? {
     let isLast = left.withLock { left in
       left -= 1
       return left == 0
     }
     if isLast { stop.drain() }
-    return try inner.credential()
+    return try inner.credential(isOver: isOver)
   }
 }

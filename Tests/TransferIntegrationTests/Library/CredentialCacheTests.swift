@@ -11,7 +11,7 @@ import TransferProtocols
   private let asked = Lock(0)
 
   private func get(_ cache: CredentialCache, validMs: Int64?) throws(Failure) -> Credential? {
-    try cache.credential { _ in
+    try cache.credential(isOver: { false }) { _ in
       let count = asked.withLock { count in
         count += 1
         return count
@@ -22,7 +22,7 @@ import TransferProtocols
   }
 
   private func fail(_ cache: CredentialCache) throws(Failure) -> Credential? {
-    try cache.credential { _ in
+    try cache.credential(isOver: { false }) { _ in
       asked.withLock { $0 += 1 }
       return (.failure(Failure(.authMissing, "away")), nil)
     }
@@ -70,12 +70,32 @@ import TransferProtocols
     #expect(try get(cache, validMs: nil) == .bearer(token: "5"))
   }
 
+  /// What is told without asking: nothing that has ended, and once for all that it should be renewed.
+  @Test func whatIsHeldIsValid() throws {
+    let cache = CredentialCache(clock, aheadMs: 900_000)
+    #expect(cache.held == nil)
+    _ = try get(cache, validMs: 3_600_000)
+    #expect(cache.held?.credential == .bearer(token: "1") && cache.held?.isDue == false)
+    clock.advance(ms: 2_700_000)
+    #expect(cache.held?.credential == .bearer(token: "1") && cache.held?.isDue == true)
+    _ = try cache.credential(isOver: { false }) { [cache] _ in
+      #expect(cache.held?.isDue == false, "it is being asked for")
+      return (.failure(Failure(.authMissing, "away")), nil)
+    }
+    clock.advance(ms: 900_000)
+    #expect(cache.held == nil)
+    _ = try get(cache, validMs: 0)
+    #expect(cache.held == nil)
+    cache.forget()
+    #expect(cache.held == nil)
+  }
+
   /// While one thread asks, the others use what is still valid.
   @Test func aRenewalHoldsUpNobody() throws {
     let cache = CredentialCache(clock, aheadMs: 900_000)
     _ = try get(cache, validMs: 3_600_000)
     clock.advance(ms: 2_700_000)
-    let seen = try cache.credential { _ in
+    let seen = try cache.credential(isOver: { false }) { _ in
       let other = try? get(cache, validMs: nil)
       #expect(other == .bearer(token: "1"))
       return (.success(.bearer(token: "new")), .init(credential: .bearer(token: "new"), validMs: nil))

@@ -47,8 +47,10 @@ import TransferProtocols
 
   // MARK: - The source that the engine asks
 
-  private struct Recorded: CredentialSource {
-    func credential() throws(Failure) -> Credential? { .basic(user: "u", password: "recorded") }
+  private final class Recorded: CredentialSource {
+    func credential(isOver: @escaping @Sendable () -> Bool) throws(Failure) -> Credential? {
+      .basic(user: "u", password: "recorded")
+    }
     func refresh() {}
     var label: String { "recorded" }
   }
@@ -64,7 +66,7 @@ import TransferProtocols
     let result = await withCheckedContinuation { (waiting: CheckedContinuation<Result<Credential?, Failure>, Never>) in
       let thread = WorkerThread {
         begins()
-        waiting.resume(returning: Result { () throws(Failure) in try source.credential() })
+        waiting.resume(returning: Result { () throws(Failure) in try source.credential { false } })
       }
       thread.detach()
     }

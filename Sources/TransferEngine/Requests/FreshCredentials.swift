@@ -1,0 +1,115 @@
+import TransferModel
+import TransferProtocols
+
+/// Gives requests the credentials of their destinations: what is held at once, the rest from threads of its own, so that
+/// a program or a service that takes long holds up no other destination. A source is asked once for all who wait, and
+/// again where that may help: a service that is away for some minutes does not end a run.
+final class FreshCredentials: Sendable {
+  typealias Answer = Result<Credential?, Failure>
+
+  private struct Waiter {
+    /// nil for what is no request of a file.
+    var file: FileID?
+    var then: @Sendable (Answer) -> Void
+  }
+
+  private struct State {
+    var pool: PreparingPool?
+    var isOver = false
+    /// Those who wait for a source that is being asked; none where it only renews what it holds.
+    var waiting: [ObjectIdentifier: [Waiter]] = [:]
+  }
+
+  /// Sources asked at a time: most of them wait for a server.
+  private static let atOnce = 4
+  /// Between two looks whether anybody still waits, in milliseconds.
+  private static let lookMs: Int64 = 100
+
+  private let state = Lock(State())
+  private let clock: any TransferClock
+  /// How long a source is asked again that may have an answer later, in milliseconds.
+  private let patienceMs: Int64
+  private let notice: @Sendable (Notice) -> Void
+  /// Nobody waits any more: the run ends.
+  private let stop: ReadStop
+
+  init(
+    _ clock: any TransferClock, patienceMs: Int64, _ stop: ReadStop, notice: @escaping @Sendable (Notice) -> Void
+  ) {
+    (self.clock, self.patienceMs, self.stop, self.notice) = (clock, patienceMs, stop, notice)
+  }
+
+  /// `then` gets the credential: on this thread when it is held, else on another.
+  func get(
+    from source: any CredentialSource, for file: FileID? = nil, then: @escaping @Sendable (Answer) -> Void
+  ) {
+    guard let held = source.held else { return ask(source, [Waiter(file: file, then: then)]) }
+    if held.isDue { ask(source, []) }
+    then(.success(held.credential))
+  }
+
+  private func ask(_ source: any CredentialSource, _ waiters: [Waiter]) {
+    let key = ObjectIdentifier(source)
+    let pool: PreparingPool? = state.withLock { state in
+      let isBeingAsked = state.waiting[key] != nil
+      state.waiting[key, default: []] += waiters
+      guard !isBeingAsked else { return nil }
+      let pool = state.pool ?? PreparingPool(threadCount: Self.atOnce)
+      state.pool = pool
+      return pool
+    }
+    pool?.wait({ [self] in patiently(source) }, then: { [self] answer in tell(answer, key) })
+  }
+
+  private func patiently(_ source: any CredentialSource) -> Answer {
+    let endMs = clock.bootMs + patienceMs
+    var isTold = false
+    while true {
+      let answer = Result { () throws(Failure) in
+        if isOver() { throw Failure(.engineInterrupted, "stopped before the credential was asked for") }
+        return try source.credential(isOver: isOver)
+      }
+      guard case .failure(let failure) = answer, let waitMs = failure.retryAfterMs, clock.bootMs + waitMs < endMs else {
+        return answer
+      }
+      if !isTold { notice(.waitingForCredential(failure, mostMs: patienceMs)) }
+      isTold = true
+      sleep(waitMs)
+    }
+  }
+
+  private func sleep(_ ms: Int64) {
+    let endMs = clock.bootMs + ms
+    while !isOver(), clock.bootMs < endMs { _ = Mailbox<Bool>().take(timeoutMs: Self.lookMs) }
+  }
+
+  @Sendable private func isOver() -> Bool { stop.isAsked() || state.withLock { $0.isOver } }
+
+  private func tell(_ answer: Answer, _ key: ObjectIdentifier) {
+    let waiting = state.withLock { $0.waiting.removeValue(forKey: key) }
+    for waiter in waiting ?? [] { waiter.then(answer) }
+  }
+
+  /// Nothing is sent for the file any more: its requests hear of an interruption now.
+  func giveUp(_ file: FileID) {
+    let givenUp = state.withLock { state in
+      var givenUp: [Waiter] = []
+      for (key, waiters) in state.waiting where waiters.contains(where: { $0.file == file }) {
+        givenUp += waiters.filter { $0.file == file }
+        state.waiting[key] = waiters.filter { $0.file != file }
+      }
+      return givenUp
+    }
+    let interrupted = Failure(.engineInterrupted, "stopped while the credential was waited for")
+    for waiter in givenUp { waiter.then(.failure(interrupted)) }
+  }
+
+  /// Ends what is being asked, and the threads. Blocking.
+  func end() {
+    let pool = state.withLock { state in
+      state.isOver = true
+      return state.pool
+    }
+    pool?.stop()
+  }
+}
