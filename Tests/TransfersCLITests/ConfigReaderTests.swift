@@ -84,6 +84,8 @@ import Testing
     #expect(try ConfigURL.joined("s3://b/in/", "a/b") == "s3://b/in/a/b")
     #expect(try ConfigURL.joined("https://h/in", "a") == "https://h/in/a")
     #expect(try ConfigURL.joined("https://h/{path}?k=v", "a") == "https://h/a/{path}?k=v")
+    #expect(try ConfigURL.joined("https://h/in?k=v", "a") == "https://h/in/a?k=v")
+    #expect(try ConfigURL.joined("https://h?k=v/", "a") == "https://h/a?k=v/")
     for bad in ["../a", "a/../b", "/a", "a?b", "a#b", "{path}"] {
       #expect(throws: CommandFailure.self, "\(bad)") { try ConfigURL.joined("https://h/", bad) }
     }

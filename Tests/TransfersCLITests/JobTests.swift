@@ -70,8 +70,27 @@ import Testing
     #expect(outcome.code == 3)
     #expect(outcome.err.contains("source.changed"))
     #expect((stored("a"), stored("b"), stored("new")) == ("a", nil, nil))
-    try writeFile(plan, Array("{\"plan\":\"transfers.job.plan/1\",\"job\":\"other\"}\n".utf8))
-    #expect(try run("job", "run", "nightly", "--plan", plan).code == 65)
+  }
+
+  /// A plan that broke off while it was copied is not a shorter one, and nothing of a wrong one is sent.
+  @Test func aPlanIsTakenWholeOrNotAtAll() throws {
+    let plan = program.folder.path + "/plan.jsonl"
+    #expect(try run("job", "plan", "nightly", "-q", "-o", plan).code == 0)
+    let lines = try readText(plan).split(separator: "\n").map { String($0) + "\n" }
+    try #require(lines.count == 4 && lines[3] == "{\"files\":2}\n", "\(lines)")
+    let wrong: [(ArraySlice<String>, String)] = [
+      (lines[...2], "its end is missing"), (lines[...1], "its end is missing"), (lines[...0], "its end is missing"),
+      (lines[...1] + lines[3...], "it names 1 files, and had 2"), (lines[...1] + lines[1...], "comes twice"),
+      (lines[...] + lines[1...1], "follows its last record"), ([], "it is empty"),
+      ([lines[0].replacing("nightly", with: "other")], "a plan of the job \"other\""),
+      (lines[...2] + [String(lines[3].dropLast(3))], "not a record"),
+    ]
+    for (lines, cause) in wrong {
+      try writeFile(plan, Array(lines.joined().utf8))
+      let outcome = try run("job", "run", "nightly", "--plan", plan)
+      #expect(outcome.code == 65 && outcome.err.contains(cause), "\(outcome.code) \(outcome.err)")
+    }
+    #expect(stored("a") == nil && stored("b") == nil)
   }
 
   @Test func eightAtOnceStartOneEngine() throws {

@@ -1,9 +1,9 @@
 import TransferModel
 import TransferProtocols
 
-/// Gives requests the credentials of their destinations: what is held at once, the rest from threads of its own, so that
-/// a program or a service that takes long holds up no other destination. A source is asked once for all who wait, and
-/// again where that may help: a service that is away for some minutes does not end a run.
+/// Gives requests the credentials of their destinations: what is held at once, the rest from threads of its own, so
+/// that a program or a service that takes long holds up no other destination. A source is asked once for all who wait,
+/// and again where that may help: a service that is away for some minutes does not end a run.
 final class FreshCredentials: Sendable {
   typealias Answer = Result<Credential?, Failure>
 

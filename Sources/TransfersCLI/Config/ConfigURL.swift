@@ -19,7 +19,7 @@ enum ConfigURL {
     return ConfigFields.problem(url)
   }
 
-  /// `sub` behind the path of `url`, or in front of its `{path}` or `{name}`.
+  /// `sub` at the end of the path of `url`, or in front of its `{path}` or `{name}`.
   /// - Throws: `.usage` for a path that would change more than the path.
   static func joined(_ url: String, _ sub: String) throws(CommandFailure) -> String {
     guard !sub.isEmpty else { return url }
@@ -33,7 +33,8 @@ enum ConfigURL {
       guard let place = url.firstRange(of: field) else { continue }
       return url[..<place.lowerBound] + sub + (sub.hasSuffix("/") ? "" : "/") + url[place.lowerBound...]
     }
-    return url + (url.hasSuffix("/") ? "" : "/") + sub
+    let path = url.prefix { $0 != "?" && $0 != "#" }
+    return path + (path.hasSuffix("/") ? "" : "/") + sub + url[path.endIndex...]
   }
 }
 

@@ -8,9 +8,10 @@ import TransferReports
   import Darwin
 #endif
 
-/// A plan as a file: JSON records, one a line.
+/// A plan as a file: JSON records, one a line. The first says whose plan it is, the last how many files it names, so
+/// that the beginning of a plan is not taken for a shorter one.
 enum PlanFile {
-  private static let form = "transfers.job.plan/1"
+  private static let form = "transfers.job.plan/2"
   private static let longestLine = 64 << 10
 
   private struct Record: Codable {
@@ -26,6 +27,7 @@ enum PlanFile {
     var ctime_ns: Int64?
     var inode: UInt64?
     var verdict: String?
+    var files: Int?
   }
 
   /// What would be sent; the rest is there already, or is nobody's to decide here.
@@ -34,6 +36,9 @@ enum PlanFile {
   static func header(_ job: ConfigSection, _ destination: String) -> [UInt8] {
     line(Record(plan: form, job: job.name, destination: RecordedArguments.masked([destination])[0]))
   }
+
+  /// The last record.
+  static func end(files: Int) -> [UInt8] { line(Record(files: files)) }
 
   static func record(_ path: NameBytes, _ entry: PlannedFiles.Entry, _ verdict: String) -> [UInt8] {
     var record = Record()
@@ -66,6 +71,7 @@ enum PlanFile {
     defer { fclose(stream) }
     var files = PlannedFiles()
     var (number, buffer) = (0, [CChar](repeating: 0, count: longestLine))
+    var isComplete = false
     while fgets(&buffer, Int32(buffer.count), stream) != nil {
       number += 1
       let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
@@ -79,12 +85,23 @@ enum PlanFile {
         }
         continue
       }
+      guard !isComplete else { throw wrong(file, number, "something follows its last record", job) }
+      if let count = record.files {
+        guard count == files.entries.count else {
+          throw wrong(file, number, "it names \(files.entries.count) files, and had \(count) when it was written", job)
+        }
+        isComplete = true
+        continue
+      }
       guard let (path, entry) = entry(record) else {
         throw wrong(file, number, "a file needs path, key, bytes and times", job)
       }
-      files.entries[path] = entry
+      guard files.entries.updateValue(entry, forKey: path) == nil else {
+        throw wrong(file, number, "the same file comes twice", job)
+      }
     }
     guard ferror(stream) == 0, number > 0 else { throw wrong(file, number, "it is empty or cannot be read", job) }
+    guard isComplete else { throw wrong(file, number, "its end is missing", job) }
     return files
   }
 

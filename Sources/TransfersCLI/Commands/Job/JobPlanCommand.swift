@@ -8,8 +8,8 @@ struct JobPlanCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "plan", abstract: "Write what a job would send, for job run --plan.",
     discussion: """
-      One JSON record a line: first the job and its destination, then each file with its key and its identity. Nothing is \
-      recorded or sent. "transfers job run NAME --plan FILE" sends exactly these files; one that has changed since then fails.
+      One JSON record a line: first the job and its destination, then each file with its key and its identity, last how \
+      many they are. Nothing is recorded or sent. "transfers job run NAME --plan FILE" sends exactly these files; one that has changed since then fails.
 
       Example:
         transfers job plan nightly -o plan.jsonl
@@ -62,15 +62,19 @@ struct JobPlanner {
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let out = context.out
     out.write(PlanFile.header(line.job, asked.settings.destination))
+    let files = Lock(0)
     let result = try failing { () throws(TransferError) in
       defer { reporter.finish() }
       return try TransferStore(at: path).plan(push.batch.namedSources, asked) { file, entry, verdict in
-        if PlanFile.isSent(verdict) { out.write(PlanFile.record(file, entry, verdict)) }
+        guard PlanFile.isSent(verdict) else { return }
+        files.withLock { $0 += 1 }
+        out.write(PlanFile.record(file, entry, verdict))
       } notice: { notice in
         if case .planned = notice { return }
         reporter.notice(notice)
       }
     }
+    out.write(PlanFile.end(files: files.withLock(\.self)))
     out.markComplete()
     if common.output != nil, !common.quiet { context.err.writeLine("transfers: " + PlanPrinter.line(result)) }
   }
