@@ -121,10 +121,3 @@ func decimal(_ bytes: some Collection<UInt8>) -> Int? {
   guard (1...9).contains(bytes.count), bytes.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
   return bytes.reduce(0) { $0 * 10 + Int($1 - 0x30) }
 }
-
-extension Int64 {
-  fileprivate func floored(by divisor: Int64) -> Int64 {
-    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? quotient - 1 : quotient
-  }
-}

@@ -20,7 +20,7 @@ public struct ManifestScan {
   /// - Parameter body: throws `.badList` for a file that has no place in the manifest: it counts as failed.
   /// - Throws: what `body` throws; `.noSource` and `.badList` as a scan.
   public func read(
-    _ sources: ResolvedSources, _ body: @escaping (ManifestEntry, Int64) throws(TransferError) -> Void
+    _ sources: ResolvedSources, _ body: @escaping (ManifestEntry) throws(TransferError) -> Void
   ) throws(TransferError) -> SourceCounts {
     let counts = Lock(SourceCounts())
     try sources.scan { finding throws(TransferError) in
@@ -50,7 +50,7 @@ public struct ManifestScan {
   /// False when it failed, which was told.
   private func take(
     _ path: NameBytes, _ relative: NameBytes, _ identity: SourceIdentity,
-    _ body: (ManifestEntry, Int64) throws(TransferError) -> Void
+    _ body: (ManifestEntry) throws(TransferError) -> Void
   ) throws(TransferError) -> Bool {
     var (size, mtimeNs, found): (Int64, Int64, [Digest]) = (identity.size, identity.mtimeNs, [])
     if !digests.isEmpty {
@@ -61,7 +61,8 @@ public struct ManifestScan {
     }
     do throws(TransferError) {
       try body(
-        ManifestEntry(location: .relative(relative), path: relative, size: size, digests: found, line: 0), mtimeNs)
+        ManifestEntry(
+          location: .relative(relative), path: relative, size: size, digests: found, mtimeNs: mtimeNs, line: 0))
       return true
     } catch {
       guard error.kind == .badList else { throw error }

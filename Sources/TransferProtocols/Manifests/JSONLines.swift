@@ -1,7 +1,7 @@
 import TransferModel
 
-/// One JSON object a line, with the members that tables have as columns: `url`, `path`, `size`, `digest`, and any that
-/// is called after a digest; others are passed over. `null` says nothing. A ``ManifestFrame`` may stand around them.
+/// One JSON object a line, with the members that tables have as columns: `url`, `path`, `size`, `digest` and so on
+/// (``ManifestField``); others are passed over. `null` says nothing. A ``ManifestFrame`` may stand around them.
 final class JSONLines: ManifestLines {
   private var places = ManifestPlaces()
   private var frame = ManifestFrame()
@@ -27,6 +27,8 @@ final class JSONLines: ManifestLines {
       case (.size, _): size = try Self.size(-1)
       case (.mirrors, .array(let all)): texts[field] = try Self.joined(all)
       case (_, .string(let text)): texts[field] = Array(text.utf8)
+      // A number of seconds, in somebody else's manifest.
+      case (.mtime, _): break
       default:
         throw ManifestFault("its \(ManifestFault.shown(member.name.utf8)) is not a text", "put it in double quotes")
       }
@@ -59,7 +61,12 @@ final class JSONLines: ManifestLines {
         }
       }
     }
-    return ManifestEntry(location: location, path: path, size: size, digests: digests, line: number)
+    let pieces = try texts[.pieces].map { text throws(ManifestFault) in
+      try NamedPieces.read(text, size: size)
+    }
+    return ManifestEntry(
+      location: location, path: path, size: size, digests: digests, pieces: pieces,
+      mtimeNs: texts[.mtime].flatMap { ManifestTime.ns($0) }, line: number)
   }
 
   private static func addDigest(
@@ -72,7 +79,7 @@ final class JSONLines: ManifestLines {
       case .digestOf(let algorithm):
         guard let digest = ManifestDigest.value(algorithm, bytes) else { throw ManifestDigest.wrongValue(algorithm) }
         try ManifestDigest.add(digest, to: &digests)
-      case .url, .path, .pathBytes, .size, .mirrors: break
+      case .url, .path, .pathBytes, .size, .mirrors, .mtime, .pieces: break
       }
     }
   }

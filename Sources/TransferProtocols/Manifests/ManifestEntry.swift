@@ -19,15 +19,17 @@ public struct ManifestEntry: Sendable, Hashable {
   /// Of the whole file, the strongest first; one of each algorithm.
   public var digests: [Digest]
   public var pieces: PieceDigests?
+  /// Nanoseconds since 1970 UTC; nil when the manifest does not say it.
+  public var mtimeNs: Int64?
   /// Where it stands in the manifest, from 1.
   public var line: Int
 
   public init(
     location: Location, path: NameBytes, size: Int64? = nil, digests: [Digest] = [], pieces: PieceDigests? = nil,
-    line: Int
+    mtimeNs: Int64? = nil, line: Int
   ) {
     (self.location, self.path, self.size) = (location, path, size)
-    (self.digests, self.pieces, self.line) = (digests, pieces, line)
+    (self.digests, self.pieces, self.mtimeNs, self.line) = (digests, pieces, mtimeNs, line)
   }
 }
 

@@ -7,6 +7,10 @@ enum ManifestField: Hashable {
   case pathBytes
   /// Other URLs of the same file, with blanks between them.
   case mirrors
+  /// RFC 3339; in another form it is passed over.
+  case mtime
+  /// See ``NamedPieces``.
+  case pieces
   /// With its algorithm in the value.
   case digest
   case digestOf(DigestAlgorithm)
@@ -20,6 +24,8 @@ enum ManifestField: Hashable {
     case "path": self = .path
     case "path_b64": self = .pathBytes
     case "size": self = .size
+    case "mtime": self = .mtime
+    case "piece_digests": self = .pieces
     case "digest": self = .digest
     default:
       guard let algorithm = ManifestDigest.algorithm(named: name) else { return nil }

@@ -26,7 +26,7 @@ public struct ManifestWriter: Sendable {
   public var beginning: [UInt8] {
     switch form {
     case .jsonl: Array("{\"manifest\":\"\(ManifestFrame.schema)\"}\n".utf8)
-    case .csv: Array("path,size,mtime,url,digest\r\n".utf8)
+    case .csv: Array("path,size,mtime,url,mirrors,digest,piece_digests\r\n".utf8)
     case .sums, .list, .list0: []
     }
   }
@@ -38,21 +38,23 @@ public struct ManifestWriter: Sendable {
   }
 
   /// One line.
-  /// - Parameter mtimeNs: nanoseconds since 1970 UTC; nil when it is not known.
   /// - Throws: `.badList` for what the form cannot say.
-  public mutating func line(_ entry: ManifestEntry, mtimeNs: Int64? = nil) throws(TransferError) -> [UInt8] {
-    let line = try text(entry, mtimeNs)
+  public mutating func line(_ entry: ManifestEntry) throws(TransferError) -> [UInt8] {
+    let line = try text(entry)
+    guard line.count <= LineSplitter.longest else {
+      throw Self.fault(entry, "needs a line of \(line.count) bytes, which nobody reads", "use the Metalink as it is")
+    }
     files += 1
     bytes +|= entry.size ?? 0
     return line
   }
 
-  private func text(_ entry: ManifestEntry, _ mtimeNs: Int64?) throws(TransferError) -> [UInt8] {
+  private func text(_ entry: ManifestEntry) throws(TransferError) -> [UInt8] {
     if form == .list0 { return entry.path.bytes + [0] }
     try checkName(entry)
     switch form {
-    case .jsonl: return try json(entry, mtimeNs)
-    case .csv: return try table(entry, mtimeNs)
+    case .jsonl: return try json(entry)
+    case .csv: return try table(entry)
     case .sums: return try sums(entry)
     case .list, .list0: return try list(entry)
     }
@@ -72,23 +74,27 @@ public struct ManifestWriter: Sendable {
 
   // MARK: - Forms
 
-  private func json(_ entry: ManifestEntry, _ mtimeNs: Int64?) throws(TransferError) -> [UInt8] {
+  private func json(_ entry: ManifestEntry) throws(TransferError) -> [UInt8] {
     var members: [JSONValue.Member] = []
     func add(_ name: String, _ value: JSONValue) { members.append(JSONValue.Member(name: name, value: value)) }
     add("path", .string(String(decoding: entry.path.bytes, as: UTF8.self)))
     if entry.path.utf8 == nil { add("path_b64", .string(base64(entry.path.bytes))) }
     if let url = try url(entry) { add("url", .string(url)) }
     if let size = entry.size { add("size", .int(size)) }
-    if let mtimeNs { add("mtime", .string(Self.time(mtimeNs))) }
+    if !entry.mirrors.isEmpty { add("mirrors", .array(entry.mirrors.map { .string($0) })) }
+    if let mtimeNs = entry.mtimeNs { add("mtime", .string(ManifestTime.text(mtimeNs))) }
     for digest in entry.digests { add(digest.algorithm.rawValue, .string(hexText(digest.bytes))) }
+    if let pieces = entry.pieces { add("piece_digests", .string(NamedPieces.text(pieces))) }
     return Array((JSONText.of(.object(members)) + "\n").utf8)
   }
 
-  private func table(_ entry: ManifestEntry, _ mtimeNs: Int64?) throws(TransferError) -> [UInt8] {
+  private func table(_ entry: ManifestEntry) throws(TransferError) -> [UInt8] {
     let digests = entry.digests.map { "\($0.algorithm.rawValue):\(hexText($0.bytes))" }.joined(separator: ",")
     let fields: [[UInt8]] = [
       entry.path.bytes, Array((entry.size.map(String.init) ?? "").utf8),
-      Array((mtimeNs.map(Self.time) ?? "").utf8), Array((try url(entry) ?? "").utf8), Array(digests.utf8),
+      Array((entry.mtimeNs.map(ManifestTime.text) ?? "").utf8), Array((try url(entry) ?? "").utf8),
+      Array(entry.mirrors.joined(separator: " ").utf8), Array(digests.utf8),
+      Array((entry.pieces.map(NamedPieces.text) ?? "").utf8),
     ]
     return Array(fields.map(Self.quoted).joined(separator: [0x2C])) + [0x0D, 0x0A]
   }
@@ -139,15 +145,15 @@ public struct ManifestWriter: Sendable {
     }
   }
 
-  /// RFC 3339 with nanoseconds.
-  private static func time(_ ns: Int64) -> String {
-    let seconds = ns.floored(by: 1_000_000_000)
-    let rest = String(ns - seconds * 1_000_000_000)
-    let text = CivilTime(wallMs: seconds * 1_000).rfc3339.dropLast()
-    return "\(text).\(String(repeating: "0", count: 9 - rest.count))\(rest)Z"
-  }
-
   private static func fault(_ entry: ManifestEntry, _ cause: String, _ remedy: String) -> TransferError {
     TransferError(.badList, "write manifest", entry.path, cause: "this file \(cause)", remedy: remedy)
+  }
+}
+
+extension ManifestEntry {
+  /// Its other URLs, in the order in which they are preferred.
+  fileprivate var mirrors: [String] {
+    guard case .urls(let urls) = location else { return [] }
+    return urls.dropFirst().map(\.text)
   }
 }

@@ -100,13 +100,7 @@ struct MetalinkFile {
       let cause = hasURL ? "has no URL of a scheme that is fetched" : "has no URL"
       throw fault(cause, "ask the publisher for an https mirror")
     }
-    if let pieces {
-      guard let size else { throw fault("has pieces and no size", "add the size") }
-      let needed = size / pieces.length + (size % pieces.length == 0 ? 0 : 1)
-      guard Int64(pieces.count) == needed else {
-        throw fault("has hashes of \(pieces.count) pieces, and \(needed) pieces", "fetch the manifest again")
-      }
-    }
+    if let pieces { try NamedPieces.check(pieces, size: size, of: ManifestFault.shown(path.bytes)) }
     // Stable: among equals the order of the document counts.
     let ordered = urls.enumerated().sorted { ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset) }
     return ManifestEntry(

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Tables with a header (RFC 4180): `url`, `path`, `size`, `digest`, and columns that are called after a digest; others
-/// are passed over. Columns are separated by tabs when the header has one, else by commas; with both, a field in double
+/// Tables with a header (RFC 4180): `url`, `path`, `size`, `digest` and so on (``ManifestField``); others are passed
+/// over. Columns are separated by tabs when the header has one, else by commas; with both, a field in double
 /// quotes may hold anything.
 final class TableLines: ManifestLines {
   private var places = ManifestPlaces()
@@ -60,6 +60,8 @@ final class TableLines: ManifestLines {
     var mirrors: UnsafeRawBufferPointer?
     var size: Int64?
     var digests: [Digest] = []
+    var pieces: UnsafeRawBufferPointer?
+    var mtimeNs: Int64?
     for (column, field) in zip(columns, fields) where !field.isEmpty {
       switch column {
       case .url: url = field
@@ -67,6 +69,8 @@ final class TableLines: ManifestLines {
       case .pathBytes: throw ManifestFault("a table has no column path_b64", "write the bytes as they are: path")
       case .mirrors: mirrors = field
       case .size: size = try ManifestPlaces.size(field)
+      case .mtime: mtimeNs = ManifestTime.ns(field)
+      case .pieces: pieces = field
       case .digest: try NamedDigests.read(field, into: &digests)
       case .digestOf(let algorithm):
         guard let digest = ManifestDigest.value(algorithm, field) else { throw ManifestDigest.wrongValue(algorithm) }
@@ -75,6 +79,9 @@ final class TableLines: ManifestLines {
       }
     }
     let (location, target) = try places.read(url: url, path: path, mirrors: mirrors)
-    return ManifestEntry(location: location, path: target, size: size, digests: digests, line: start)
+    return ManifestEntry(
+      location: location, path: target, size: size, digests: digests,
+      pieces: try pieces.map { text throws(ManifestFault) in try NamedPieces.read(text, size: size) },
+      mtimeNs: mtimeNs, line: start)
   }
 }

@@ -46,8 +46,8 @@ package struct ManifestTool: Sendable {
     let writer = Lock(ManifestWriter(form.form))
     write(writer.withLock(\.beginning))
     let counts = try ManifestScan(digests: algorithms, notice: notice).read(found) {
-      entry, mtimeNs throws(TransferError) in
-      write(try writer.withLock { writer throws(TransferError) in try writer.line(entry, mtimeNs: mtimeNs) })
+      entry throws(TransferError) in
+      write(try writer.withLock { writer throws(TransferError) in try writer.line(entry) })
     }
     write(writer.withLock(\.end))
     return counts

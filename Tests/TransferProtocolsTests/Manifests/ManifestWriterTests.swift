@@ -16,15 +16,15 @@ import TransferModel
         ManifestDigest.isStronger($0.algorithm, $1.algorithm)
       }
       return ManifestEntry(
-        location: .relative(NameBytes(name)), path: NameBytes(name), size: Int64(content.count), digests: found, line: 0
-      )
+        location: .relative(NameBytes(name)), path: NameBytes(name), size: Int64(content.count), digests: found,
+        mtimeNs: -1, line: 0)
     }
   }
 
   private static func text(_ form: ManifestWriter.Form, _ entries: [ManifestEntry]) throws -> [UInt8] {
     var writer = ManifestWriter(form)
     var text = writer.beginning
-    for entry in entries { text += try writer.line(entry, mtimeNs: -1) }
+    for entry in entries { text += try writer.line(entry) }
     return text + writer.end
   }
 
@@ -48,10 +48,39 @@ import TransferModel
     }
   }
 
+  /// What lets a download be taken from several servers goes with it, in a part as in another form.
+  @Test(arguments: [(ManifestWriter.Form.jsonl, ManifestFormat.jsonl), (.csv, .csv)])
+  func mirrorsPiecesAndTimesAreKept(_ form: ManifestWriter.Form, _ format: ManifestFormat) throws {
+    let entry = ManifestEntry(
+      location: .urls(["https://a/x", "http://b/y?z=1,2", "https://c/"].map { ManifestURL($0) }),
+      path: NameBytes("x"), size: 10, digests: [RunningDigest.of([1], .sha256)],
+      pieces: PieceDigests(.sha1, length: 4, bytes: Array(0..<60)), mtimeNs: 1_700_000_000_123_456_789, line: 0)
+    #expect(try Self.read(Self.text(form, [entry]), format) == [entry])
+    var wrong = entry
+    wrong.size = 13
+    let text = try Self.text(form, [wrong])
+    #expect(throws: TransferError.self) { try Self.read(text, format) }
+    wrong.pieces = PieceDigests(.sha1, length: 1, bytes: Array(repeating: 0, count: 1_000_000))
+    #expect(throws: TransferError.self, "a line that nobody reads") { try Self.text(form, [wrong]) }
+  }
+
+  /// Somebody else's way to write a time is no reason to refuse a list.
+  @Test func timesInOtherFormsArePassedOver() throws {
+    for time in ["1700000000", "1.7e9", "\"yesterday\"", "[1]", "null"] {
+      let found = try Self.read(Array("{\"path\":\"a\",\"mtime\":\(time)}\n".utf8), .jsonl)
+      #expect(found.map(\.mtimeNs) == [nil])
+    }
+    let found = try Self.read(Array("path,mtime\na,2023-11-14T23:13:20.5+01:00\n".utf8), .csv)
+    #expect(found.map(\.mtimeNs) == [1_700_000_000_500_000_000])
+  }
+
   @Test func checksumFilesAndListsKeepTheirPart() throws {
     var entries = Self.entries([.sha256, .md5])
     let sums = try Self.read(Self.text(.sums, entries), .sums)
-    for index in entries.indices { (entries[index].size, entries[index].digests) = (nil, [entries[index].digests[0]]) }
+    for index in entries.indices {
+      (entries[index].size, entries[index].mtimeNs) = (nil, nil)
+      entries[index].digests = [entries[index].digests[0]]
+    }
     #expect(sums == entries, "the strongest digest of each")
     for index in entries.indices { entries[index].digests = [] }
     #expect(try Self.read(Self.text(.list, entries), .list) == entries)
