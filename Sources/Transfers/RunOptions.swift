@@ -2,8 +2,10 @@
 public struct RunOptions: Sendable {
   /// Connections at a time; nil for the default.
   public var workers: Int?
-  /// Bytes a second; nil for no limit.
+  /// Bytes a second, all the time; nil for no limit.
   public var rate: Int64?
+  /// Bytes a second by the day of the week and the time of day; nil for ``rate``.
+  public var rates: RateTimetable?
   /// After a drain is asked for, requests that run are given so long, in milliseconds.
   public var drainMs: Int64
   /// While the ledger's disk is full or fails, results wait in memory for so long, in milliseconds.

@@ -24,6 +24,27 @@ import Transfers
     #expect(ByteRate(argument: "1M/m") == nil)
   }
 
+  @Test func ratesByTheTimeOfDay() throws {
+    func rates(_ text: String, _ minutes: [Int]) throws -> [Int64?] {
+      let table = try #require(RunRateSetting(argument: text)).timetable
+      return minutes.map { table.bytesPerSecond(atMinuteOfWeek: $0) }
+    }
+    let day = RateTimetable.minutesOfDay
+    #expect(try rates("20M", [0, 5_000]) == [20 << 20, 20 << 20])
+    #expect(
+      try rates("08:00,5M 18:00,off", [479, 480, 1_079, 1_080, day + 479, day + 480]).map { $0 ?? 0 }
+        == [0, 5 << 20, 5 << 20, 0, 0, 5 << 20])
+    #expect(
+      try rates("Mon-08:00,1MB/s Fri-23:59,off", [0, day + 480, 5 * day, 6 * day - 1]).map { $0 ?? 0 }
+        == [0, 1_000_000, 1_000_000, 0])
+    let wrong = [
+      "08:00", "08:00,", "08:00,0", "24:00,1M", "8:00,1M", "08:60,1M", "08:00,1M 08:00,2M", "Mo-08:00,1M",
+      "08:00,1M,2M",
+      "-08:00,1M", "Mon-Tue-08:00,1M", "08:00 1M", " ", "off",
+    ]
+    for text in wrong { #expect(RunRateSetting(argument: text) == nil, "\(text)") }
+  }
+
   @Test(arguments: [("b12", "b12"), ("f3-f5", "f3-f5"), ("c9", "c9"), ("a7-a7", "a7")])
   func ids(_ text: String, _ same: String) { #expect(RowSelector(text: text)?.text == same) }
 

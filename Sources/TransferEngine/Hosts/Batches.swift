@@ -12,6 +12,7 @@ final class Batches {
   private let claims: Claims
   private var destinations: [BatchID: BatchDestination] = [:]
   private var refusals: [BatchSettings: DestinationRefusals] = [:]
+  private let rate: RunRate
   /// Transports that know the rate of this run.
   private var limitedTransports: Set<ObjectIdentifier> = []
   /// Batches for which nothing can be sent in this run, and why.
@@ -20,8 +21,8 @@ final class Batches {
   /// Those with a share of the connections.
   private var sharing: [BatchDestination] = []
 
-  init(_ engine: Engine, hosts: Hosts, claims: Claims) {
-    (self.engine, self.hosts, self.claims) = (engine, hosts, claims)
+  init(_ engine: Engine, rate: RunRate, hosts: Hosts, claims: Claims) {
+    (self.engine, self.rate, self.hosts, self.claims) = (engine, rate, hosts, claims)
   }
 
   // MARK: - Destinations
@@ -71,7 +72,12 @@ final class Batches {
 
   private func limit(_ transport: any Transport) {
     guard limitedTransports.insert(ObjectIdentifier(transport as AnyObject)).inserted else { return }
-    transport.setRate(bytesPerSecond: engine.configuration.rate)
+    transport.setRate(bytesPerSecond: rate.bytesPerSecond)
+  }
+
+  /// The rate of the run is another one now.
+  func rateHasChanged() {
+    for transport in transports { transport.setRate(bytesPerSecond: rate.bytesPerSecond) }
   }
 
   private func settings(of batch: BatchID) throws(TransferError) -> BatchSettings {

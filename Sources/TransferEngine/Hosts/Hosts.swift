@@ -10,10 +10,10 @@ final class Hosts {
   private(set) var scheduler: Scheduler
   private var states: [String: HostState] = [:]
 
-  init(_ engine: Engine) {
+  init(_ engine: Engine, rate: RunRate) {
     self.engine = engine
     scheduler = Scheduler(
-      workers: engine.configuration.workers, bytesAtOnce: engine.configuration.bytesAtOnce,
+      workers: engine.configuration.workers, bytesAtOnce: rate.bytesAtOnce,
       newConcurrency: { engine.concurrency($0, workers: $1) })
   }
 
@@ -98,6 +98,9 @@ final class Hosts {
   func setEnds(_ ends: [BatchID: Int64], inFlight: [String: Int64]) {
     scheduler.setEnds(ends, inFlight: inFlight, nowMs: engine.bootMs)
   }
+
+  /// How many bytes of bodies may run at a time; nil for no limit.
+  func setBytesAtOnce(_ bytes: Int64?) { scheduler.bytesAtOnce = bytes }
 
   /// When all bodies have to have ended, and how many bytes of them may move.
   func setLimits(endMs: Int64?, bytes: Int64?) { scheduler.setLimits(endMs: endMs, bytes: bytes) }

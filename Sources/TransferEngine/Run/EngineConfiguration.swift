@@ -22,8 +22,8 @@ public struct EngineConfiguration: Sendable {
   public var maxDurationMs: Int64?
   /// Body bytes that the run may move; nil for no limit.
   public var maxBytes: Int64?
-  /// Bytes a second over all connections; nil for no limit.
-  public var rate: Int64?
+  /// Of all connections together.
+  public var rate: RateTimetable
   /// Threads that open, check and digest sources.
   public var preparingThreads: Int
   /// After a drain is asked for, running requests may go on so long, in milliseconds.
@@ -49,7 +49,7 @@ public struct EngineConfiguration: Sendable {
     chunksPerFile = max(1, min(8, workers))
     sessionsAtOnce = max(4, workers / 2)
     retry = .standard
-    rate = nil
+    rate = RateTimetable(nil)
     preparingThreads = 1
     drainMs = 30_000
     diskWaitMs = 300_000
@@ -58,11 +58,6 @@ public struct EngineConfiguration: Sendable {
     breakerOpensBeforeGivingUp = 6
     askAfterMs = 60_000
     progressEveryMs = 100
-  }
-
-  /// Under a rate no more bodies run than end within seconds: what is cut off was not sent in vain then.
-  var bytesAtOnce: Int64? {
-    rate.map { $0.multipliedReportingOverflow(by: 10) }.map { $0.overflow ? .max : $0.partialValue }
   }
 
   /// As many connections as turn out to be worth while.

@@ -20,6 +20,7 @@ final class EngineLoop: @unchecked Sendable {
   private let claims: Claims
   private let commits: Commits
   // Where files go.
+  private let rate: RunRate
   let hosts: Hosts
   let batches: Batches
   private let room: HostRoom
@@ -51,8 +52,9 @@ final class EngineLoop: @unchecked Sendable {
     tally = RunTally(engine)
     claims = Claims(engine, mailbox)
     commits = Commits(engine, mailbox)
-    hosts = Hosts(engine)
-    batches = Batches(engine, hosts: hosts, claims: claims)
+    rate = RunRate(engine)
+    hosts = Hosts(engine, rate: rate)
+    batches = Batches(engine, rate: rate, hosts: hosts, claims: claims)
     room = HostRoom(engine, stop: stop, hosts: hosts, batches: batches)
     files = FilesInWork(
       engine, stop: stop, tally: tally, claims: claims, hosts: hosts, batches: batches, room: room, commits: commits)
@@ -95,7 +97,7 @@ final class EngineLoop: @unchecked Sendable {
     limits = RunLimits(engine, stop: stop, hosts: hosts, requests: requests, shutdown: shutdown)
     heartbeat = Heartbeat(engine, mailbox, stop: stop, hosts: hosts)
     reporter = ProgressReporter(
-      engine, mailbox, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,
+      engine, mailbox, rate: rate, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,
       requests: requests)
     inFlight = InFlightNotes(engine, requests: requests)
   }
@@ -177,6 +179,10 @@ final class EngineLoop: @unchecked Sendable {
   /// What is done after every batch of events.
   private func turn() {
     control.obeyIfDue()
+    if rate.hasChanged() {
+      hosts.setBytesAtOnce(rate.bytesAtOnce)
+      batches.rateHasChanged()
+    }
     sender.sendReady()
     aborts.send(isStopping: stop.isStopping)
     inquiries.askDue()

@@ -5,6 +5,7 @@ import TransferProtocols
 /// Tells people where the run stands. Used by the engine's thread.
 final class ProgressReporter {
   private let engine: Engine
+  private let rate: RunRate
   private let mailbox: Mailbox<EngineEvent>
   private let tally: RunTally
   private let hosts: Hosts
@@ -14,10 +15,10 @@ final class ProgressReporter {
   private let requests: Requests
 
   init(
-    _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, tally: RunTally, hosts: Hosts, batches: Batches,
+    _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, rate: RunRate, tally: RunTally, hosts: Hosts, batches: Batches,
     commits: Commits, files: FilesInWork, requests: Requests
   ) {
-    (self.engine, self.mailbox, self.tally, self.hosts) = (engine, mailbox, tally, hosts)
+    (self.engine, self.mailbox, self.rate, self.tally, self.hosts) = (engine, mailbox, rate, tally, hosts)
     (self.batches, self.commits, self.files, self.requests) = (batches, commits, files, requests)
   }
 
@@ -43,11 +44,11 @@ final class ProgressReporter {
   private var rateLimit: Int64? {
     var sum: Int64 = 0
     for destination in batches.all where destination.files > 0 {
-      guard let rate = destination.rate else { return engine.configuration.rate }
-      let (more, overflows) = sum.addingReportingOverflow(rate)
+      guard let own = destination.rate else { return rate.bytesPerSecond }
+      let (more, overflows) = sum.addingReportingOverflow(own)
       sum = overflows ? .max : more
     }
-    return sum == 0 ? engine.configuration.rate : min(sum, engine.configuration.rate ?? sum)
+    return sum == 0 ? rate.bytesPerSecond : min(sum, rate.bytesPerSecond ?? sum)
   }
 
   /// The files with a request that runs, or that wait for a backoff.

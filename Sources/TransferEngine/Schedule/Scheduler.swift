@@ -53,7 +53,7 @@ struct Scheduler: Sendable {
   private var endMs: Int64?
   private var bytesLeft: Int64?
   /// Of all bodies that run together; nil for no limit. One of any length always may.
-  private let bytesAtOnce: Int64?
+  var bytesAtOnce: Int64?
   private var sendingBytes: Int64 = 0
   private(set) var sendingCount = 0
   private(set) var readyCount = 0

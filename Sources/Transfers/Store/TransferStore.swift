@@ -72,7 +72,7 @@ package struct TransferStore: Sendable {
     let doubtful = try ledger.read { reader in try reader.doubtfulFiles() }
     if doubtful > 0 { notice(.remark(Self.copyRemark(doubtful))) }
     var configuration = options.workers.map { EngineConfiguration(workers: $0) } ?? .chosen
-    configuration.rate = options.rate
+    configuration.rate = options.rates ?? RateTimetable(options.rate)
     configuration.claimsFiles = !options.onlyEndsSessions
     let copies = StagedCopies(storePath: path)
     configuration.copies = copies

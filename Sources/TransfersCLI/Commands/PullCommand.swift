@@ -52,7 +52,10 @@ struct PullCommand: Command, HasIdleOptions, NamesPlace {
 
   func execute(_ context: Context) throws(CommandFailure) {
     if files.isStream {
-      return try PullStream(files: files, rate: engine.bytesPerSecond, common: common, context: context).run()
+      return try PullStream(
+        files: files, rate: engine.rate?.timetable.bytesPerSecond(civilMs: context.clock.civilMs), common: common,
+        context: context
+      ).run()
     }
     let options = try files.download(context)
     let path = try common.storePath(context)

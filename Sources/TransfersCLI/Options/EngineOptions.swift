@@ -10,9 +10,9 @@ struct EngineOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Upper limit for all connections together: 20M or 20MiB/s (powers of 1024), 20MB/s (powers of 1000).",
+      "Upper limit for all connections together: 20M or 20MiB/s (powers of 1024), 20MB/s (powers of 1000); or by local time: '08:00,5M 18:00,off', 'Mon-08:00,5M Fri-18:00,off'.",
       valueName: "bytes/s"))
-  var rate: ByteRate?
+  var rate: RunRateSetting?
 
   @Option(
     help: ArgumentHelp(
@@ -38,14 +38,11 @@ struct EngineOptions: ParsableArguments {
 
   /// What a command that begins an engine with these asks for.
   func runOptions(_ context: Context) -> RunOptions {
-    var options = RunOptions(
-      workers: workers, rate: bytesPerSecond, argv: RecordedArguments.masked(context.arguments))
+    var options = RunOptions(workers: workers, argv: RecordedArguments.masked(context.arguments))
+    options.rates = rate?.timetable
     options.trustsCopy = trustCopy
     options.maxDurationMs = maxDuration?.ms
     options.maxBytes = maxBytes?.bytes
     return options
   }
-
-  /// Bytes a second.
-  var bytesPerSecond: Int64? { rate?.bytesPerSecond }
 }

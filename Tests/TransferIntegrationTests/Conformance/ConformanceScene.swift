@@ -177,6 +177,7 @@ final class MovableClock: TransferClock {
   private let system = SystemClock()
   var wallMs: Int64 { system.wallMs + offset.withLock { $0 } }
   var bootMs: Int64 { system.bootMs + offset.withLock { $0 } }
+  var offsetMs: Int64 { offset.withLock(\.self) }
   func advance(ms: Int64) { offset.withLock { $0 += ms } }
 }
 

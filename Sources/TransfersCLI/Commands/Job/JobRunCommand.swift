@@ -67,10 +67,13 @@ struct JobRunCommand: Command {
   }
 
   private var options: [String] {
-    (engine.workers.map { ["--workers=\($0)"] } ?? [])
-      + (engine.bytesPerSecond.map { ["--rate=\($0)"] } ?? []) + (engine.trustCopy ? ["--trust-copy"] : [])
-      + (engine.maxDuration.map { ["--max-duration=\(max(1, $0.ms / 1_000))s"] } ?? [])
-      + (engine.maxBytes.map { ["--max-bytes=\($0.bytes)"] } ?? [])
+    let words = [
+      engine.workers.map { "--workers=\($0)" }, engine.rate.map { "--rate=\($0.text)" },
+      engine.trustCopy ? "--trust-copy" : nil,
+      engine.maxDuration.map { "--max-duration=\(max(1, $0.ms / 1_000))s" },
+      engine.maxBytes.map { "--max-bytes=\($0.bytes)" },
+    ]
+    return words.compactMap(\.self)
   }
 
   private func writesLog(_ job: ConfigSection, _ context: Context) -> Bool {
