@@ -121,6 +121,23 @@ import Testing
     #expect(try run("config", "path").code == 0)
   }
 
+  @Test func aFolderThatOthersMayWriteIsRefused() throws {
+    defer { chmod(program.folder.path, 0o700) }
+    for (mode, code) in [(0o770, 78), (0o707, 78), (0o1777, 0), (0o755, 0)] as [(mode_t, Int32)] {
+      chmod(program.folder.path, mode)
+      let outcome = try run("job", "list")
+      #expect(outcome.code == code, "\(String(mode, radix: 8)): \(outcome.err)")
+      #expect(code == 0 || outcome.err.contains("others may write the folder"))
+    }
+    // Nor where the name is a link from such a folder.
+    let shared = program.folder.path + "/shared"
+    mkdir(shared, 0o700)
+    chmod(shared, 0o777)
+    symlink(config, shared + "/config.yaml")
+    let words = ["job", "list", "--config", shared + "/config.yaml"].map { Array($0.utf8) }
+    #expect(try program.run(words).code == 78)
+  }
+
   @Test func wrongInputEndsAsItIsDocumented() throws {
     #expect(try run("job", "run", "nihgtly").err.contains("Try: transfers job show nightly"))
     #expect(try run("job", "run", "nihgtly").code == 78)

@@ -96,6 +96,7 @@ enum ConfigFiles {
     if status.st_mode & S_IFMT == S_IFCHR { return [] }
     guard status.st_mode & S_IFMT == S_IFREG else { throw failure(name, "it is not a file", remedy: "check the path") }
     try checkOwner(status, name)
+    try checkFolders(name)
     return try bytes(descriptor, name)
   }
 
@@ -107,6 +108,31 @@ enum ConfigFiles {
     guard status.st_mode & 0o022 == 0 else {
       throw failure(name, "others may write it", remedy: "chmod go-w \(name)")
     }
+  }
+
+  /// As ssh does too: whoever may write a folder on the way can put another file there. In one with the sticky bit, as
+  /// /tmp, only the owner of a file can. Checked are the folders of the name, and those of the file it leads to.
+  private static func checkFolders(_ name: NameBytes) throws(CommandFailure) {
+    let slash = name.bytes.lastIndex(of: 0x2F)
+    let parent = slash.map { NameBytes(Array(name.bytes[...$0])) } ?? NameBytes([0x2E])
+    let file = realPath(name)?.split(separator: 0x2F).dropLast()
+    let folder = realPath(parent)?.split(separator: 0x2F)
+    for parts in [file.map(Array.init), folder].compactMap(\.self) {
+      for count in 0...parts.count {
+        let path = NameBytes([0x2F] + Array(parts.prefix(count).joined(separator: [0x2F])))
+        var status = stat()
+        guard stat(path.terminated, &status) == 0 else { continue }
+        guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
+          throw failure(name, "others may write the folder \"\(path)\"", remedy: "chmod go-w \(path)")
+        }
+      }
+    }
+  }
+
+  private static func realPath(_ name: NameBytes) -> [UInt8]? {
+    guard let path = realpath(name.terminated, nil) else { return nil }
+    defer { free(path) }
+    return Array(UnsafeRawBufferPointer(start: path, count: strlen(path)))
   }
 
   private static func bytes(_ descriptor: Int32, _ name: NameBytes) throws(CommandFailure) -> [UInt8] {
