@@ -162,6 +162,28 @@ import Testing
     #expect(unit.contains("ExecStart=") && unit.contains("SuccessExitStatus=5") && unit.contains("OnCalendar=daily"))
   }
 
+  /// Where systemd runs it, neither the working directory nor the variables are those of the person who wrote the unit.
+  @Test func aUnitNamesWhatTheRunNeeds() throws {
+    let folder = program.folder.path
+    let here = try #require(getcwd(nil, 0).map { String(cString: $0) })
+    // A relative path to the root.
+    let up = here.split(separator: "/").map { _ in ".." }.joined(separator: "/")
+    let environment = [
+      "TRANSFERS_RATE": "20M", "TRANSFERS_EXCLUDE": "a %b\n\"c\" $d", "TRANSFERS_DRY_RUN": "1", "TRANSFERS_QUIET": "1",
+      "TRANSFERS_NONE": "x", "TRANSFERS_STORE": "./sub/l.db",
+    ]
+    let words = ["job", "unit", "nightly", "--only", "service", "--config", up + folder + "/config.yaml"]
+    let unit = try program.run(words.map { Array($0.utf8) }, environment: environment)
+    #expect(unit.code == 0, "\(unit.err)")
+    let lines = unit.out.split(separator: "\n").map(String.init)
+    #expect(
+      lines.filter { $0.hasPrefix("Environment=") } == [
+        #"Environment="TRANSFERS_EXCLUDE=a %%b\n\"c\" $d""#, #"Environment="TRANSFERS_RATE=20M""#,
+      ])
+    let start = try #require(lines.first { $0.hasPrefix("ExecStart=") })
+    #expect(start.contains(" job run --config \(here)/\(up)\(folder)/config.yaml --store \(here)/sub/l.db nightly"))
+  }
+
   @Test func theLogGetsOneDatagram() throws {
     let path = program.folder.path + "/log"
     let log = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)

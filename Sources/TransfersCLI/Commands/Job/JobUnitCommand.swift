@@ -15,7 +15,9 @@ struct JobUnitCommand: Command {
     commandName: "unit", abstract: "Print a systemd service and a timer that run a job.",
     discussion: """
       For the user: into ~/.config/systemd/user/, then "systemctl --user enable --now transfers-NAME.timer". The service \
-      ends well with 0 and 5 (work left: the next run goes on); the timer catches up on a run that was missed.
+      ends well with 0 and 5 (work left: the next run goes on); the timer catches up on a run that was missed. It has the \
+      configuration, the ledger and the TRANSFERS_ variables of this command, because systemd passes none of yours on; \
+      credentials of the environment (AWS_...) are not written down: name a file, a command or credential:NAME instead.
 
       Examples:
         transfers job unit nightly --on-calendar '*:0/5'
@@ -40,10 +42,52 @@ struct JobUnitCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let job = try context.config.job(name)
     var words = [Self.program, "job", "run"]
-    if let config = common.config { words += ["--config", config] }
-    if let store = common.store { words += ["--store", store] }
-    let value = JobUnitOutput(job: job.name, command: words + [job.name], calendar: onCalendar, only: only)
+    if let config = common.config ?? context.variable("TRANSFERS_CONFIG") {
+      words += ["--config", try Self.absolute(config, "--config")]
+    }
+    if common.store != nil || context.variable("TRANSFERS_STORE") != nil {
+      words += ["--store", try Self.absolute(try common.storePath(context), "--store")]
+    }
+    let value = JobUnitOutput(
+      job: job.name, command: words + [job.name], environment: try Self.variables(of: job, context),
+      calendar: onCalendar,
+      only: only)
     try common.print(value, store: StoreIdentity(path: try? common.storePath(context)), context)
+  }
+
+  /// A service runs in another working directory.
+  private static func absolute(_ path: String, _ option: String) throws(CommandFailure) -> String {
+    guard !EscapedArgument.isEscaped(path) else {
+      throw .usage("\(option) needs a path in UTF-8: a unit is text", remedy: "rename it")
+    }
+    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    let rest = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
+    return String(cString: folder) + "/" + rest
+  }
+
+  /// What the environment sets for the job's runs: not how they speak, nor what is meant for one run.
+  private static func variables(
+    of job: ConfigSection, _ context: Context
+  ) throws(CommandFailure) -> [(name: String, value: String)] {
+    let common = OptionList(of: CommonOptions.self)
+    let lists = [
+      OptionList(of: JobRunCommand.self),
+      job.direction == .upload ? OptionList(of: PushCommand.self) : OptionList(of: PullCommand.self),
+    ]
+    var found: [(name: String, value: String)] = []
+    for (name, value) in context.environment.sorted(by: { $0.key < $1.key }) {
+      let long = EnvironmentOptions.long(name)
+      guard name.hasPrefix(EnvironmentOptions.prefix), !value.isEmpty, common.option(long: long) == nil,
+        !["dry-run", "plan"].contains(long),
+        lists.contains(where: { $0.option(long: long)?.mustBeTyped == false })
+      else { continue }
+      guard !EscapedArgument.isEscaped(value) else {
+        throw .usage("\(name) is not UTF-8, and a unit is text", remedy: "set it in the configuration")
+      }
+      found.append((name, value))
+    }
+    return found
   }
 
   /// A service starts no program by a relative path.
@@ -59,6 +103,8 @@ struct JobUnitCommand: Command {
 struct JobUnitOutput: OutputValue {
   let job: String
   let command: [String]
+  /// Variables of the service.
+  let environment: [(name: String, value: String)]
   let calendar: String
   let only: JobUnitCommand.Part?
 
@@ -89,12 +135,16 @@ struct JobUnitOutput: OutputValue {
 
     [Service]
     Type=oneshot
-    ExecStart=\(command.map(Self.quoted).joined(separator: " "))
+    \(variables)ExecStart=\(command.map(Self.quoted).joined(separator: " "))
     SuccessExitStatus=5
     TimeoutStopSec=120
     KillMode=mixed
 
     """
+  }
+
+  private var variables: String {
+    environment.map { "Environment=\(Self.assigned("\($0.name)=\($0.value)"))\n" }.joined()
   }
 
   private var timer: String {
@@ -120,5 +170,23 @@ struct JobUnitOutput: OutputValue {
       .replacing("$", with: "$$")
     let isPlain = doubled == word && !word.contains { $0.isWhitespace || "'\";".contains($0) }
     return isPlain ? word : "\"\(doubled)\""
+  }
+
+  /// A variable in quotes, in which `%` and backslashes mean something, and `$` does not.
+  /// Source: systemd.exec(5), "Environment="; systemd.syntax(7), "Quoting".
+  private static func assigned(_ text: String) -> String {
+    let escaped = text.unicodeScalars.map { scalar in
+      switch scalar {
+      case "\\": "\\\\"
+      case "\"": "\\\""
+      case "%": "%%"
+      case "\n": "\\n"
+      case "\t": "\\t"
+      case let other where other.value < 0x20 || other.value == 0x7F:
+        "\\x" + (other.value < 0x10 ? "0" : "") + String(other.value, radix: 16)
+      case let other: String(Character(other))
+      }
+    }
+    return "\"\(escaped.joined())\""
   }
 }
