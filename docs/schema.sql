@@ -348,7 +348,7 @@ CREATE TABLE engine_run (
   CHECK (ended_at >= started_at)
 ) STRICT;
 
-CREATE UNIQUE INDEX engine_run_live ON engine_run (ended_at IS NULL) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX engine_run_live ON engine_run (ended_at IS NULL) WHERE ended_at IS NULL AND origin_id IS NULL;
 
 CREATE TRIGGER engine_run_birth BEFORE INSERT ON engine_run
 WHEN (NEW.ended_at IS NOT NULL) <> (NEW.origin_id IS NOT NULL) OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.id)
@@ -538,7 +538,7 @@ CREATE INDEX file_waiting ON file (not_before, batch_id, size, state) WHERE stat
 
 CREATE INDEX file_wish ON file (wish) WHERE wish IS NOT NULL;
 
-CREATE UNIQUE INDEX file_written ON file (path) WHERE live = 1 AND is_download = 1;
+CREATE UNIQUE INDEX file_written ON file (path, id / 1000000000000) WHERE live = 1 AND is_download = 1;
 
 CREATE TRIGGER file_arrow BEFORE UPDATE OF state ON file
 WHEN OLD.state <> NEW.state AND NOT CASE OLD.state
@@ -750,7 +750,8 @@ CREATE TABLE log_group (
 ) STRICT;
 
 CREATE TRIGGER log_group_birth BEFORE INSERT ON log_group
-WHEN NEW.first_leaf <> coalesce((SELECT first_leaf + leaves FROM log_group ORDER BY first_leaf DESC LIMIT 1), 0)
+WHEN NEW.first_leaf <> coalesce((SELECT first_leaf + leaves FROM log_group
+    WHERE first_leaf < 1000000000000 ORDER BY first_leaf DESC LIMIT 1), 0)
 BEGIN SELECT RAISE(FAIL, 'leaves are appended'); END;
 
 CREATE TRIGGER log_group_fixed BEFORE UPDATE ON log_group BEGIN SELECT RAISE(FAIL, 'a leaf does not change'); END;
@@ -778,9 +779,17 @@ BEGIN SELECT RAISE(FAIL, 'a look keeps its file'); END;
 
 CREATE TABLE origin_store (
   id INTEGER PRIMARY KEY,
+  -- Of the shard or, where it is a copy, of the ledger that it was copied from: its copies go on with one history.
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
   host TEXT NOT NULL,
-  merged_at INTEGER NOT NULL
+  merged_at INTEGER NOT NULL,
+  -- Its own uid, after which its log is named.
+  log_uid BLOB CHECK (length(log_uid) = 16),
+  -- How far it was, so that an older state of it is known as one: leaves of its log, the newest attempt, the newest
+  -- sign of life of an engine.
+  leaves INTEGER NOT NULL DEFAULT 0,
+  newest_attempt INTEGER NOT NULL DEFAULT 0,
+  alive_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TRIGGER origin_store_birth BEFORE INSERT ON origin_store
@@ -1167,7 +1176,9 @@ CREATE TABLE store_meta (
   -- Birth time of the file in which the ledger was opened last, in nanoseconds since 1970 UTC: another one means that
   -- the ledger was copied by other means than `store backup`. NULL in a copy that was not opened yet, and where the
   -- file system does not keep it.
-  born_ns INTEGER
+  born_ns INTEGER,
+  -- Of a merged ledger: since when it is one. It holds what other ledgers recorded, for reading; no engine works on it.
+  merged_since INTEGER
 ) STRICT;
 
 CREATE TRIGGER store_meta_birth BEFORE INSERT ON store_meta WHEN EXISTS (SELECT 1 FROM store_meta)
@@ -1176,6 +1187,7 @@ BEGIN SELECT RAISE(FAIL, 'a store has one beginning'); END;
 CREATE TRIGGER store_meta_fixed BEFORE UPDATE ON store_meta
 WHEN NEW.id <> OLD.id OR NEW.created_by <> OLD.created_by OR NEW.created_at <> OLD.created_at
   OR NEW.uid <> OLD.uid AND (NEW.copied_at IS OLD.copied_at OR NEW.origin_uid IS NOT coalesce(OLD.origin_uid, OLD.uid))
+  OR NEW.merged_since IS NOT OLD.merged_since AND (OLD.merged_since IS NOT NULL OR EXISTS (SELECT 1 FROM event))
 BEGIN SELECT RAISE(FAIL, 'who made a store does not change'); END;
 
 CREATE TRIGGER store_meta_stays BEFORE DELETE ON store_meta BEGIN SELECT RAISE(FAIL, 'history stays'); END;

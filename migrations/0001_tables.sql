@@ -26,7 +26,7 @@
 --
 -- Prune and merge find their rows through the indexes that are here: all rows of a batch through file_batch, and those
 -- of a file through chunk's UNIQUE, attempt_file, session_file, event_range_file, listed_file_named and the keys of
--- receipt, sighting, listed_file and sent_body; what was merged before through the uids, and event_merged. References
+-- receipt, sighting, listed_file and sent_body; what was merged before is a range of numbers. References
 -- to a chunk or an attempt (attempt.chunk_id, session.opened_by) have no index of their own, which each file would pay
 -- for: a prune deletes all attempts of a file together, with `PRAGMA foreign_keys` off. chunk.done_attempt and
 -- receipt.attempt_id may outlive the attempt that they name: they are numbers, and `store check` compares them.
@@ -47,7 +47,9 @@ CREATE TABLE store_meta (
   -- Birth time of the file in which the ledger was opened last, in nanoseconds since 1970 UTC: another one means that
   -- the ledger was copied by other means than `store backup`. NULL in a copy that was not opened yet, and where the
   -- file system does not keep it.
-  born_ns INTEGER
+  born_ns INTEGER,
+  -- Of a merged ledger: since when it is one. It holds what other ledgers recorded, for reading; no engine works on it.
+  merged_since INTEGER
 ) STRICT;
 
 -- The closed list of reasons; the same as ErrorCode in the program, which a test compares.
@@ -58,15 +60,25 @@ CREATE TABLE error_code (
   hint TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Ledgers of other machines whose rows were merged into this one. A batch, and with it its files, chunks, sessions,
--- attempts and receipts, comes from one of them; so does a place that keys belong to, so that a key of another ledger
--- is never the same row as ours. What was merged is found again by its uid, an event by its number there; it is merged
--- once, and no engine works on it.
+-- Ledgers of other machines, the shards, whose rows were merged into this one. A batch, and with it its files, chunks,
+-- sessions, attempts and receipts, comes from one of them; so does a place that keys belong to, so that a key of
+-- another ledger is never the same row as ours. The row number n of shard k has the number k * 1000000000000 + n here,
+-- in every table that has numbers: they stay when the shard is merged again, and ranges of them stay ranges. The stride
+-- is a multiple of 4096, so that blocks of sums stay blocks. The leaves of the log of shard k are those from k *
+-- 1000000000000 on, made of the rows with the numbers that they had in the shard.
 CREATE TABLE origin_store (
   id INTEGER PRIMARY KEY,
+  -- Of the shard or, where it is a copy, of the ledger that it was copied from: its copies go on with one history.
   uid BLOB NOT NULL UNIQUE CHECK (length(uid) = 16),
   host TEXT NOT NULL,
-  merged_at INTEGER NOT NULL
+  merged_at INTEGER NOT NULL,
+  -- Its own uid, after which its log is named.
+  log_uid BLOB CHECK (length(log_uid) = 16),
+  -- How far it was, so that an older state of it is known as one: leaves of its log, the newest attempt, the newest
+  -- sign of life of an engine.
+  leaves INTEGER NOT NULL DEFAULT 0,
+  newest_attempt INTEGER NOT NULL DEFAULT 0,
+  alive_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- What each column of each view means.
@@ -104,7 +116,7 @@ CREATE TABLE engine_run (
   CHECK (ended_at >= started_at)
 ) STRICT;
 -- One engine owns a ledger at a time.
-CREATE UNIQUE INDEX engine_run_live ON engine_run (ended_at IS NULL) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX engine_run_live ON engine_run (ended_at IS NULL) WHERE ended_at IS NULL AND origin_id IS NULL;
 
 -- What runs learned of a host, for the next run: how many requests at a time were worth while there.
 CREATE TABLE host_state (
@@ -256,8 +268,8 @@ CREATE INDEX file_uid ON file (uid);
 -- file that is added is looked for here.
 CREATE UNIQUE INDEX file_live ON file (destination_id, key) WHERE live = 1;
 CREATE UNIQUE INDEX file_past ON file (destination_id, key, generation) WHERE live IS NULL;
--- Two downloads never write the same file.
-CREATE UNIQUE INDEX file_written ON file (path) WHERE live = 1 AND is_download = 1;
+-- Two downloads of one machine never write the same file.
+CREATE UNIQUE INDEX file_written ON file (path, id / 1000000000000) WHERE live = 1 AND is_download = 1;
 -- Which download wrote the file that stands at a path: the newest that is done.
 CREATE INDEX file_kept ON file (path, id) WHERE is_download = 1 AND state = 'done';
 -- All files of a batch, 9 bytes each, in the order of admission, so that what is written together lies together.

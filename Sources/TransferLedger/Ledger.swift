@@ -41,7 +41,9 @@ public final class Ledger: Sendable {
   deinit { close() }
 
   /// Opens the ledger at `path`, and brings its schema up to date. What is not a ledger, or a newer one, is refused
-  /// before anything is written. Throws `.storeMissing`, `.storeCorrupt`, `.storeNewer`, `.storeReadOnly`,
+  /// before anything is written; so is a merged one, but for reading.
+  ///
+  /// Throws `.storeMissing`, `.storeCorrupt`, `.storeNewer`, `.storeReadOnly`,
   /// `.storeUnsuitable`, `.storeBusy`, `.storeFull`, `.storeIO`.
   public static func open(at path: String, mode: OpenMode, clock: any TransferClock) throws(TransferError) -> Ledger {
     try open(at: path, mode: mode, clock: clock, gatePatienceMs: Gate.patienceMs)
@@ -63,6 +65,7 @@ public final class Ledger: Sendable {
     let gate = try Gate(file, patienceMs: gatePatienceMs)
     let watermark = Watermark(at: Watermark.path(ofLedger: file.path))
     let connection = try store.prepared(gate, mayBegin: mode == .create, wallMs: clock.wallMs)
+    try store.refuseMerged(connection)
     let detector = CopyDetector(file, gate, watermark, wallMs: clock.wallMs)
     let finding = try detector.looking(connection)
     let writer = Writer(store: store, connection: connection, gate: gate, clock: clock)

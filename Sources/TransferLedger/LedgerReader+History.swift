@@ -18,16 +18,21 @@ extension LedgerReader {
       "I41 rows are numbered without a hole",
       """
       SELECT name, rows, highest FROM (
-        SELECT 'batch' name, count(*) rows, max(id) highest FROM batch
-        UNION ALL SELECT 'destination', count(*), max(id) FROM destination
-        UNION ALL SELECT 'run', count(*), max(id) FROM engine_run
-        UNION ALL SELECT kind, sum(rows), max(highest) FROM (
-          SELECT 'file' kind, count(*) rows, max(id) highest FROM file UNION ALL SELECT 'session', count(*), max(id) FROM session
-          UNION ALL SELECT 'chunk', count(*), max(id) FROM chunk UNION ALL SELECT 'attempt', count(*), max(id) FROM attempt
-          UNION ALL SELECT kind, sum(last_id - first_id + 1), max(last_id) FROM pruned_range WHERE kind <> 'history' GROUP BY kind)
-          GROUP BY kind
-        UNION ALL SELECT 'prune', count(*), max(id) FROM prune UNION ALL SELECT 'pruned_sum', count(*), max(id) FROM pruned_sum
-        UNION ALL SELECT 'event', count(*), max(id) FROM event)
+        -- In a merged ledger those of each shard.
+        SELECT name, sum(rows) rows, max(highest) % 1000000000000 highest FROM (
+          SELECT 'batch' name, count(*) rows, max(id) highest FROM batch GROUP BY id / 1000000000000
+          UNION ALL SELECT 'destination', count(*), max(id) FROM destination GROUP BY id / 1000000000000
+          UNION ALL SELECT 'run', count(*), max(id) FROM engine_run GROUP BY id / 1000000000000
+          UNION ALL SELECT 'file', count(*), max(id) FROM file GROUP BY id / 1000000000000
+          UNION ALL SELECT 'session', count(*), max(id) FROM session GROUP BY id / 1000000000000
+          UNION ALL SELECT 'chunk', count(*), max(id) FROM chunk GROUP BY id / 1000000000000
+          UNION ALL SELECT 'attempt', count(*), max(id) FROM attempt GROUP BY id / 1000000000000
+          UNION ALL SELECT kind, sum(last_id - first_id + 1), max(last_id) FROM pruned_range WHERE kind <> 'history'
+            GROUP BY kind, last_id / 1000000000000
+          UNION ALL SELECT 'prune', count(*), max(id) FROM prune GROUP BY id / 1000000000000
+          UNION ALL SELECT 'pruned_sum', count(*), max(id) FROM pruned_sum GROUP BY id / 1000000000000
+          UNION ALL SELECT 'event', count(*), max(id) FROM event GROUP BY id / 1000000000000)
+        GROUP BY name, highest / 1000000000000)
       WHERE rows <> highest
       """
     ),

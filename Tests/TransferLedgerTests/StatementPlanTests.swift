@@ -40,6 +40,8 @@ import TransferModel
     let f = try LedgerFixture()
     let db = try Connection(path: f.path, access: .readWrite)
     try db.execute("CREATE TEMP TABLE chosen (id INTEGER PRIMARY KEY)")
+    let shard = try LedgerFixture()
+    try db.execute("ATTACH '\(shard.path)' AS shard")
     let statements = try SourceStatement.all()
     #expect(statements.count > 200, "the sources are not read as they should be")
     #expect(statements.count { $0.writes } > 60)

@@ -5,6 +5,8 @@ import TransferLog
 /// the number of this encoding, the kind of row and its columns. docs/receipts.md names them in their order. Used by
 /// one thread at a time, within one transaction.
 ///
+/// A row that was merged has the numbers in it that it has in its own ledger (``MergedNumbers``).
+///
 /// The columns are read by C straight into the buffer that is hashed, and rows whose numbers follow each other by one
 /// search: each attempt and each file pays for it. Between two calls none of these rows is written.
 final class LeafEncoder {
@@ -60,14 +62,14 @@ final class LeafEncoder {
 
   private func append(_ entry: LogEntry) throws(SQLiteError) -> Bool {
     switch entry {
-    case .receipt(let file, 1): return append(try receipts.row(file), Self.receiptColumns, "receipt")
+    case .receipt(let file, 1): return append(try receipts.row(file), 1, Self.receiptColumns, "receipt")
     case .receipt(let file, let n):
       let rows = try kept(&receipt, Self.receipt)
       rows.bind(1, file)
       rows.bind(2, n)
       return try append(rows, Self.receiptColumns, "receipt")
     case .attempt(let id), .credited(let id, _, _):
-      guard let counts else { return append(try attempts.row(id), Self.attemptColumns, "attempt") }
+      guard let counts else { return append(try attempts.row(id), 1, Self.attemptColumns, "attempt") }
       let rows = try kept(&counted, Self.counted)
       rows.bind(1, id)
       rows.bind(2, counts.transferred)
@@ -101,17 +103,21 @@ final class LeafEncoder {
     _ rows: Statement, _ columns: Int32, _ kind: StaticString, more: Int32 = 0
   ) throws(SQLiteError) -> Bool {
     defer { rows.reset() }
-    return append(try rows.step() ? rows.row : nil, columns, kind, more: more)
+    return append(try rows.step() ? rows.row : nil, 0, columns, kind, more: more)
   }
 
-  /// - Parameter more: items that follow the columns.
-  private func append(_ row: SQLRow?, _ columns: Int32, _ kind: StaticString, more: Int32 = 0) -> Bool {
+  /// - Parameters:
+  ///   - first: the first of the columns.
+  ///   - more: items that follow the columns.
+  private func append(
+    _ row: SQLRow?, _ first: Int32, _ columns: Int32, _ kind: StaticString, more: Int32 = 0
+  ) -> Bool {
     guard let row else { return false }
     csqlite_append_cbor_head(&buffer, 4, UInt64(2 + columns + more))
     csqlite_append_cbor_integer(&buffer, Self.version)
     csqlite_append_cbor_head(&buffer, 3, UInt64(kind.utf8CodeUnitCount))
     csqlite_append(&buffer, kind.utf8Start, kind.utf8CodeUnitCount)
-    csqlite_append_cbor_row(&buffer, row.statement, 0, columns)
+    csqlite_append_cbor_row(&buffer, row.statement, first, columns)
     return true
   }
 
@@ -134,21 +140,22 @@ final class LeafEncoder {
 
   private static let receiptColumns: Int32 = 22
   private static let receipt: StaticString = """
-    SELECT r.file_id, r.n, f.uid, f.batch_id, f.generation, f.is_download, f.path, f.key, f.mtime_ns, r.finding, r.size,
-      r.attempt_id, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date,
+    SELECT r.file_id % 1000000000000, r.n, f.uid, f.batch_id % 1000000000000, f.generation, f.is_download, f.path, f.key,
+      f.mtime_ns, r.finding, r.size, r.attempt_id % 1000000000000, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date,
       r.location, r.note, r.recorded_at
     FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id = ?1 AND r.n = ?2
     """
   /// The first receipts of the files from a number on.
   private static let receipts: StaticString = """
-    SELECT r.file_id, r.n, f.uid, f.batch_id, f.generation, f.is_download, f.path, f.key, f.mtime_ns, r.finding, r.size,
-      r.attempt_id, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date,
+    SELECT r.file_id, r.file_id % 1000000000000, r.n, f.uid, f.batch_id % 1000000000000, f.generation, f.is_download, f.path, f.key,
+      f.mtime_ns, r.finding, r.size, r.attempt_id % 1000000000000, r.confirmation, r.digest, r.remote_digest, r.etag, r.version_id, r.request_id, r.server_date,
       r.location, r.note, r.recorded_at
     FROM receipt r CROSS JOIN file f ON f.id = r.file_id WHERE r.file_id >= ?1 AND r.n = 1 ORDER BY r.file_id
     """
   private static let attemptColumns: Int32 = 34
   private static let counted: StaticString = """
-    SELECT id, uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
+    SELECT id % 1000000000000, uid, file_id % 1000000000000, chunk_id % 1000000000000, session_id % 1000000000000,
+      run_id % 1000000000000, operation, n, is_repeatable, started_at, outcome, ended_at,
       error_code, message, http_status, curl_code, errno, ?2, ?3, dns_ms, connect_ms, tls_ms, sent_ms, first_byte_ms,
       total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms, reply_excerpt, may_have_arrived,
       mirror
@@ -156,32 +163,39 @@ final class LeafEncoder {
     """
   /// The attempts from a number on.
   private static let attempts: StaticString = """
-    SELECT id, uid, file_id, chunk_id, session_id, run_id, operation, n, is_repeatable, started_at, outcome, ended_at,
+    SELECT id, id % 1000000000000, uid, file_id % 1000000000000, chunk_id % 1000000000000, session_id % 1000000000000,
+      run_id % 1000000000000, operation, n, is_repeatable, started_at, outcome, ended_at,
       error_code, message, http_status, curl_code, errno, bytes_transferred, bytes_acked, dns_ms, connect_ms, tls_ms,
       sent_ms, first_byte_ms, total_ms, held_ms, remote_ip, http_version, request_id, retry_after_ms, backoff_ms,
       reply_excerpt, may_have_arrived, mirror
     FROM attempt WHERE id >= ?1 ORDER BY id
     """
   private static let eventColumns: Int32 = 8
-  private static let event: StaticString =
-    "SELECT id, at, verb, batch_id, part_of, detail, origin_id, origin_event FROM event WHERE id = ?1"
+  private static let event: StaticString = """
+    SELECT id % 1000000000000, at, verb, batch_id % 1000000000000, part_of % 1000000000000, detail,
+      iif(id < 1000000000000, origin_id, NULL), iif(id < 1000000000000, origin_event, NULL) FROM event WHERE id = ?1
+    """
   private static let pruneColumns: Int32 = 4
-  private static let prune: StaticString = "SELECT id, event_id, at, before_at FROM prune WHERE id = ?1"
-  private static let prunedRanges: StaticString =
-    "SELECT kind, first_id, last_id FROM pruned_range WHERE prune_id = ?1 ORDER BY kind, first_id"
+  private static let prune: StaticString =
+    "SELECT id % 1000000000000, event_id % 1000000000000, at, before_at FROM prune WHERE id = ?1"
+  private static let prunedRanges: StaticString = """
+    SELECT kind, first_id % 1000000000000, last_id % 1000000000000 FROM pruned_range WHERE prune_id = ?1
+    ORDER BY kind, first_id
+    """
   private static let prunedFiles: StaticString = """
-    SELECT q.file_id, q.attempts, q.bytes_transferred, q.bytes_untold, q.bytes_reused
+    SELECT q.file_id % 1000000000000, q.attempts, q.bytes_transferred, q.bytes_untold, q.bytes_reused
     FROM pruned_range r CROSS JOIN pruned_file q ON q.file_id BETWEEN r.first_id AND r.last_id
     WHERE r.prune_id = ?1 AND r.kind = 'history' ORDER BY r.first_id, q.file_id
     """
   private static let prunedSums: StaticString = """
-    SELECT batch_id, run_id, quarter, files, ok, retry, fatal, unknown, interrupted, crashed, bytes_transferred, bytes_acked,
-      bytes_untold, first_at, last_at, errors, latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff,
+    SELECT batch_id % 1000000000000, run_id % 1000000000000, quarter, files, ok, retry, fatal, unknown, interrupted,
+      crashed, bytes_transferred, bytes_acked, bytes_untold, first_at, last_at, errors, latencies, active, connect_ms, server_ms, resent_ms, bytes_unacked, backoff,
       connects, first_bytes, statuses, versions
     FROM pruned_sum WHERE prune_id = ?1 ORDER BY batch_id, run_id, quarter
     """
-  private static let ranges: StaticString =
-    "SELECT first_file, last_file FROM event_range WHERE event_id = ?1 ORDER BY first_file"
+  private static let ranges: StaticString = """
+    SELECT first_file % 1000000000000, last_file % 1000000000000 FROM event_range WHERE event_id = ?1 ORDER BY first_file
+    """
 }
 
 /// What an attempt sent, in bytes, and what of it the server has acknowledged.

@@ -31,8 +31,9 @@ extension Ledger {
       origin: kept.checkpoint.origin, leaves: kept.checkpoint.size, head: base64(kept.checkpoint.head.bytes),
       note: note, publicKey: key?.description)
     let prover = try read { reader in
-      let places = try reader.receiptPlaces(below: kept.checkpoint.size)
-      return LogProver(seal, kept.checkpoint.head, try reader.logTree(), places)
+      let shard = try reader.shard(ofLog: kept.checkpoint.origin) ?? .own
+      let places = try reader.receiptPlaces(below: kept.checkpoint.size, shard)
+      return LogProver(seal, kept.checkpoint.head, try reader.logTree(shard), places, shard: shard)
     }
     return (comparison, prover)
   }
@@ -48,18 +49,17 @@ extension Ledger {
     return (comparison, try read { try prover.consistency(from: checkpoint, $0) })
   }
 
-  /// Compares the log with a seal that was kept elsewhere: of this ledger, or of the one that it is a copy of. Throws
+  /// Compares the log with a seal that was kept elsewhere: of this ledger, of the one that it is a copy of, or of a
+  /// shard that was merged into it. Throws
   /// `.usage` for anything else. Reads the whole log.
   /// - Parameter key: a public key as `store seal` prints it, which must have signed the seal; without it those of the
   ///   key file count, as far as it is there and may be read.
   public func compare(seal text: String, key: String? = nil) throws(TransferError) -> SealComparison {
     let (note, seal) = try keptSeal(text)
-    let (origins, findings) = try read { reader in
-      (try reader.logOrigins(), try reader.findings(of: seal))
+    let (own, findings) = try read { reader in
+      (try reader.logOrigins().own, try reader.shard(ofLog: seal.origin).map { try reader.findings(of: seal, $0) })
     }
-    guard seal.origin == origins.own || seal.origin == origins.copied else {
-      throw sealRefusal("it is of \(seal.origin), and this ledger is \(origins.own)")
-    }
+    guard let findings else { throw sealRefusal("it is of \(seal.origin), and this ledger is \(own)") }
     let signature = try signature(of: note, by: key)
     let isForged = signature == .invalid || key != nil && signature != .valid
     let forged = Finding(
@@ -119,16 +119,18 @@ extension SealComparison.Signature {
 extension LedgerReader {
   static let sealRule = "I52 the log goes on from what was sealed"
 
-  func findings(of seal: Checkpoint) throws -> [Finding] {
+  func findings(of seal: Checkpoint, _ shard: ShardNumber = .own) throws -> [Finding] {
     let problem: String?
-    do { problem = try difference(from: seal) } catch let error as TransferError where error.kind == .storeCorrupt {
+    do { problem = try difference(from: seal, shard) } catch let error as TransferError
+      where error.kind == .storeCorrupt
+    {
       problem = error.cause
     }
     return problem.map { [Finding(invariant: Self.sealRule, detail: $0)] } ?? []
   }
 
-  private func difference(from seal: Checkpoint) throws -> String? {
-    let tree = try logTree()
+  private func difference(from seal: Checkpoint, _ shard: ShardNumber) throws -> String? {
+    let tree = try logTree(shard)
     guard seal.size <= tree.size else { return "\(seal.size) leaves were sealed, and there are \(tree.size)" }
     let isSame = try tree.head(seal.size) == seal.head
     return isSame ? nil : "the first \(seal.size) leaves are not those that were sealed"

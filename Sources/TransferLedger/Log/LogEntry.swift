@@ -32,6 +32,18 @@ enum LogEntry: Hashable {
     }
   }
 
+  /// Of the row with this number in the shard, where it is in a merged ledger.
+  func shifted(by base: Int64) -> LogEntry {
+    switch self {
+    case .receipt(let file, let n): .receipt(file: file &+ base, n: n)
+    case .attempt(let id): .attempt(id &+ base)
+    case .event(let id): .event(id &+ base)
+    case .prune(let id): .prune(id &+ base)
+    case .credited(let id, let transferred, let acked):
+      .credited(attempt: id &+ base, transferred: transferred, acked: acked)
+    }
+  }
+
   private static func append(_ number: Int64, to bytes: inout [UInt8]) {
     var rest = UInt64(bitPattern: number)
     while rest >= 0x80 {

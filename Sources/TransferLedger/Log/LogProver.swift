@@ -11,13 +11,18 @@ public final class LogProver {
   private let receipts: [Place]
   /// nil where the seal was kept, and is not signed anew.
   private let key: SigningKey?
+  private let shard: ShardNumber
 
   struct Place {
     let file, n, leaf: Int64
   }
 
-  init(_ seal: LedgerSeal, _ head: TreeHash, _ tree: TileTree, _ receipts: [Place], key: SigningKey? = nil) {
-    (self.seal, self.head, self.tree, self.key) = (seal, head, tree, key)
+  /// - Parameter shard: whose log it is.
+  init(
+    _ seal: LedgerSeal, _ head: TreeHash, _ tree: TileTree, _ receipts: [Place], key: SigningKey? = nil,
+    shard: ShardNumber = .own
+  ) {
+    (self.seal, self.head, self.tree, self.key, self.shard) = (seal, head, tree, key, shard)
     self.receipts = receipts.sorted { ($0.file, $0.n) < ($1.file, $1.n) }
   }
 
@@ -73,17 +78,19 @@ public final class LogProver {
 
   /// Leaves that are there stay, so that they may be read in another snapshot.
   private func look<T>(_ reader: LedgerReader, _ body: () throws -> T) throws -> T {
-    try tree.reading({ [size = tree.size] in try reader.logTile($0, of: size) }, body)
+    try tree.reading({ [size = tree.size, shard] in try reader.logTile($0, of: size, shard) }, body)
   }
 }
 
 extension LedgerReader {
-  func receiptPlaces(below size: Int64) throws -> [LogProver.Place] {
+  func receiptPlaces(below size: Int64, _ shard: ShardNumber = .own) throws -> [LogProver.Place] {
     var places: [LogProver.Place] = []
-    try forEachLogGroup { group in
+    try forEachLogGroup(shard) { group in
       guard let entries = LogEntry.all(group.entries) else { throw damagedLog("leaf \(group.first) cannot be read") }
       for (leaf, entry) in zip(group.first..., entries) where leaf < size {
-        if case .receipt(let file, let n) = entry { places.append(LogProver.Place(file: file, n: n, leaf: leaf)) }
+        if case .receipt(let file, let n) = entry {
+          places.append(LogProver.Place(file: file &+ shard.base, n: n, leaf: leaf))
+        }
       }
     }
     return places

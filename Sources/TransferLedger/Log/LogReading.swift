@@ -9,7 +9,15 @@ struct LogGroup {
 
 extension LedgerReader {
   /// Leaves of the log.
-  func logSize() throws -> Int64 { try db.first(LedgerTransaction.logEnd) { $0.int64(0) } ?? 0 }
+  func logSize(_ shard: ShardNumber = .own) throws -> Int64 {
+    let end = try db.first(
+      """
+      SELECT first_leaf + leaves FROM log_group WHERE first_leaf >= ? AND first_leaf < ?
+      ORDER BY first_leaf DESC LIMIT 1
+      """, .integer(shard.base), .integer(shard.end)
+    ) { $0.int64(0) }
+    return (end ?? shard.base) - shard.base
+  }
 
   /// The name of this ledger's log, and that of the ledger which it is a copy of. Another uid is another log: a copy
   /// and its original go on differently, and nobody may sign both under one name.
@@ -20,18 +28,20 @@ extension LedgerReader {
   }
 
   /// Rows of the log from leaf `first` on, at most `limit`.
-  func logGroups(from first: Int64, limit: Int) throws -> [LogGroup] {
+  func logGroups(_ shard: ShardNumber = .own, from first: Int64, limit: Int) throws -> [LogGroup] {
     try db.rows(
-      "SELECT first_leaf, leaves, entries, hashes FROM log_group WHERE first_leaf >= ? ORDER BY first_leaf LIMIT ?",
-      .integer(first), .int(limit)
+      """
+      SELECT first_leaf - ?1, leaves, entries, hashes FROM log_group
+      WHERE first_leaf >= ?1 + ?2 AND first_leaf < ?3 ORDER BY first_leaf LIMIT ?4
+      """, .integer(shard.base), .integer(first), .integer(shard.end), .int(limit)
     ) { LogGroup(first: $0.int64(0), leaves: $0.int64(1), entries: $0.bytes(2), hashes: $0.bytes(3)) }
   }
 
   /// Every row of the log, in order.
-  func forEachLogGroup(_ body: (LogGroup) throws -> Void) throws {
+  func forEachLogGroup(_ shard: ShardNumber = .own, _ body: (LogGroup) throws -> Void) throws {
     var first: Int64 = 0
     while true {
-      let groups = try logGroups(from: first, limit: 64)
+      let groups = try logGroups(shard, from: first, limit: 64)
       for group in groups { try body(group) }
       guard let last = groups.last, last.first < .max else { return }
       first = last.first + 1
@@ -39,9 +49,12 @@ extension LedgerReader {
   }
 
   /// Numbers of the attempts that prunes deleted.
-  func prunedAttempts() throws -> NumberSet {
+  func prunedAttempts(_ shard: ShardNumber = .own) throws -> NumberSet {
     var numbers = NumberSet()
-    _ = try db.rows("SELECT first_id, last_id FROM pruned_range WHERE kind = 'attempt'") { row in
+    _ = try db.rows(
+      "SELECT first_id, last_id FROM pruned_range WHERE kind = 'attempt' AND first_id >= ? AND first_id < ?",
+      .integer(shard.base), .integer(shard.end)
+    ) { row in
       let (first, last) = (row.int64(0), row.int64(1))
       guard first <= last else { return }
       for number in first...last { numbers.insert(number) }
@@ -50,14 +63,14 @@ extension LedgerReader {
   }
 
   /// The hashes of the leaves number · 256 and following in the log of the first `size` leaves, at most 256.
-  func logTile(_ number: Int64, of size: Int64) throws -> [TreeHash] {
+  func logTile(_ number: Int64, of size: Int64, _ shard: ShardNumber = .own) throws -> [TreeHash] {
     let (start, end) = (number * TileTree.tileLeaves, min((number + 1) * TileTree.tileLeaves, size))
     let parts = try db.rows(
       """
-      SELECT first_leaf, hashes FROM log_group
+      SELECT first_leaf - ?3, hashes FROM log_group
       WHERE first_leaf >= coalesce((SELECT max(first_leaf) FROM log_group WHERE first_leaf <= ?1), 0) AND first_leaf < ?2
       ORDER BY first_leaf
-      """, .integer(start), .integer(end)
+      """, .integer(start + shard.base), .integer(end + shard.base), .integer(shard.base)
     ) { (first: $0.int64(0), hashes: $0.bytes(1)) }
     var tile: [TreeHash] = []
     for (first, bytes) in parts {
@@ -69,9 +82,9 @@ extension LedgerReader {
   }
 
   /// The tree of the log as it is in this snapshot; only valid as long as that.
-  func logTree() throws -> TileTree {
-    let size = try logSize()
-    return try TileTree(size: size) { try logTile($0, of: size) }
+  func logTree(_ shard: ShardNumber = .own) throws -> TileTree {
+    let size = try logSize(shard)
+    return try TileTree(size: size) { try logTile($0, of: size, shard) }
   }
 
   func damagedLog(_ cause: String) -> TransferError {

@@ -55,6 +55,15 @@ extension LedgerReader {
     ) { $0.id(0) }
   }
 
+  /// The same in a merged ledger too, where a name means the batches of that name of all shards; empty when there is
+  /// none.
+  public func batches(named text: String) throws -> [BatchID] {
+    let merged = try db.rows(
+      "SELECT id FROM batch WHERE name = ? AND origin_id IS NOT NULL ORDER BY id", .text(text)
+    ) { $0.id(0, BatchID.self) }
+    return merged.isEmpty ? try batch(named: text).map { [$0] } ?? [] : merged
+  }
+
   public func newestBatch() throws -> BatchID? {
     try db.first("SELECT max(id) FROM batch") { $0.idOrNil(0) } ?? nil
   }

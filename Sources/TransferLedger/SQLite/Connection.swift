@@ -20,8 +20,7 @@ final class Connection {
     flags |= access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
     var handle: OpaquePointer?
     _ = Self.libraryIsPrepared
-    let uri = "file:" + Self.percentEncoded(path) + (access == .immutable ? "?immutable=1" : "")
-    let code = sqlite3_open_v2(uri, &handle, flags, nil)
+    let code = sqlite3_open_v2(Self.uri(path, access), &handle, flags, nil)
     guard code == SQLITE_OK, let handle else {
       let error = SQLiteError(code, on: handle)
       sqlite3_close_v2(handle)
@@ -257,7 +256,12 @@ final class Connection {
     guard code == SQLITE_OK else { throw SQLiteError(code, on: db) }
   }
 
-  /// For a `file:` URI. Source: https://sqlite.org/uri.html
+  /// Source: https://sqlite.org/uri.html
+  static func uri(_ path: String, _ access: Access) -> String {
+    let parameters = [Access.readWrite: "", .readOnly: "?mode=ro", .immutable: "?immutable=1"]
+    return "file:" + percentEncoded(path) + (parameters[access] ?? "")
+  }
+
   private static func percentEncoded(_ path: String) -> String {
     var out = ""
     for byte in path.utf8 {

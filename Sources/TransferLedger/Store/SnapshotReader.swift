@@ -11,10 +11,12 @@ final class SnapshotReader: @unchecked Sendable {
     var isImmutable: Bool
   }
   private let source = Lock<Source?>(nil)
+  private let trustsLocks: Bool
 
-  init(store: Store, file: StoreFile) {
-    self.store = store
-    self.file = file
+  /// - Parameter trustsLocks: false where the file system has none that are safe: then the file is read as one that
+  ///   nobody writes, see ``open()``.
+  init(store: Store, file: StoreFile, trustsLocks: Bool = true) {
+    (self.store, self.file, self.trustsLocks) = (store, file, trustsLocks)
   }
 
   func read<T>(_ body: (LedgerReader) throws -> T) throws(TransferError) -> T {
@@ -52,6 +54,7 @@ final class SnapshotReader: @unchecked Sendable {
   /// Opens normally. A user who may not write beside the ledger cannot take SQLite's locks: then, when the WAL is
   /// empty, the file is opened without locks, and ``read(_:)`` starts over if somebody wrote meanwhile.
   private func open() throws -> Source {
+    guard trustsLocks else { return try openWithoutLocks(unsafe) }
     let connection: Connection
     let nature: Store.Nature
     do {
@@ -89,6 +92,12 @@ final class SnapshotReader: @unchecked Sendable {
           cause: "it has the older schema \(version) and must be upgraded", remedy: "run \"transfers run\" once")
       }
     }
+  }
+
+  private var unsafe: TransferError {
+    TransferError(
+      .storeUnsuitable, "read store", NameBytes(store.path),
+      cause: "it has a write-ahead log on a file system whose locks are not safe for it")
   }
 
   private var busy: TransferError {

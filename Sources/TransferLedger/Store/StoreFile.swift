@@ -8,10 +8,12 @@ struct StoreFile {
   /// Absolute, its folder without symbolic links.
   let path: String
   let exists: Bool
+  /// Whether its file system has locks that SQLite can rely on.
+  let hasSafeLocks: Bool
 
   /// Looks at `path`. Refuses symbolic links, second names, other kinds of file and file systems where WAL is not safe.
-  /// With `makesFolder`, missing folders are made with mode 0700.
-  init(at path: String, makesFolder: Bool) throws(TransferError) {
+  /// With `makesFolder`, missing folders are made with mode 0700. With `isOnlyRead`, any file system will do.
+  init(at path: String, makesFolder: Bool, isOnlyRead: Bool = false) throws(TransferError) {
     let (folder, name) = Self.split(path)
     guard !name.isEmpty, name != ".", name != ".." else {
       throw TransferError(.usage, "open store", NameBytes(path), cause: "it is not the name of a file")
@@ -22,7 +24,9 @@ struct StoreFile {
     let parent = String(cString: real)
     self.path = (parent == "/" ? "" : parent) + "/" + name
     exists = try Self.inspect(self.path)
-    if let type = csys_unsafe_filesystem(parent) {
+    let unsafe = csys_unsafe_filesystem(parent)
+    hasSafeLocks = unsafe == nil
+    if let type = unsafe, !isOnlyRead {
       throw TransferError(
         .storeUnsuitable, "open store", NameBytes(path),
         cause: "\(String(cString: type)) file system: its locks are not safe for a ledger",

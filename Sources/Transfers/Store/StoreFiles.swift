@@ -1,3 +1,4 @@
+import TransferEngine
 import TransferLedger
 package import TransferModel
 
@@ -17,6 +18,14 @@ extension TransferStore {
     as kind: LedgerCopy, to target: String, replacing: Bool, isCancelled: @escaping () -> Bool
   ) throws(TransferError) -> Int64 {
     try Ledger.copy(path, as: kind, to: target, replacing: replacing, isCancelled: isCancelled)
+  }
+
+  /// Brings the merged store there, made where there is none, up to the state of these shards; see
+  /// ``TransferClient/merge(_:into:)``. `isCancelled` is asked now and then, from this thread.
+  package func merge(
+    _ shards: [String], isCancelled: @escaping () -> Bool
+  ) throws(TransferError) -> [ShardMerge] {
+    try Ledger.merge(shards, into: path, clock: SystemClock(), isCancelled: isCancelled)
   }
 }
 

@@ -6,6 +6,9 @@ extension StoreReader {
   /// By number (`b12`) or by name; a name wins.
   package func batch(named text: String) throws -> BatchID? { try reader.batch(named: text) }
 
+  /// The same; in a merged store a name means the batches of that name of all shards.
+  package func batches(named text: String) throws -> [BatchID] { try reader.batches(named: text) }
+
   package func newestBatch() throws -> BatchID? { try reader.newestBatch() }
 
   /// The first id that the filter names and that is not there, as people type it. Of a range, one row is enough.

@@ -12,7 +12,8 @@ struct CompareTerm {
   /// What it means in a ledger.
   struct Side: Sendable {
     let words: String
-    var batch: BatchID?
+    /// Several in a merged ledger, of one name; empty for a window.
+    var batches: [BatchID] = []
     var sinceMs: Int64?
     var untilMs: Int64?
 
@@ -20,17 +21,17 @@ struct CompareTerm {
     func filter(_ filter: RowFilter) -> RowFilter {
       var filter = filter
       (filter.sinceMs, filter.untilMs) = (sinceMs, untilMs)
-      guard let number = batch?.rawValue else { return filter }
-      filter.withinBatches = filter.withinBatches.map { $0.filter { $0 == number } } ?? [number]
+      guard !batches.isEmpty else { return filter }
+      let numbers = batches.map(\.rawValue)
+      filter.withinBatches = filter.withinBatches.map { $0.filter { numbers.contains($0) } } ?? numbers
       return filter
     }
   }
 
   /// A batch of that name comes before a window.
   func side(_ ledger: OpenStore, _ context: Context) throws(CommandFailure) -> Side {
-    if let batch = try LedgerAccess.read(ledger, { [text] in try $0.batch(named: text) }) {
-      return Side(words: text, batch: batch)
-    }
+    let batches = try LedgerAccess.read(ledger) { [text] in try $0.batches(named: text) }
+    if !batches.isEmpty { return Side(words: text, batches: batches) }
     var side = Side(words: text)
     if let border = text.firstRange(of: "..") {
       side.sinceMs = try moment(text[..<border.lowerBound], ledger, context)

@@ -160,10 +160,11 @@ struct Selection: Hashable, Sendable {
   private func named(_ ledger: OpenStore) throws(CommandFailure) -> [Int64]? {
     var numbers: [Int64] = []
     for text in batches {
-      guard let id = try LedgerAccess.read(ledger, { try $0.batch(named: text) }) else {
+      let found = try LedgerAccess.read(ledger) { try $0.batches(named: text) }
+      guard !found.isEmpty else {
         throw .usage("no batch \"\(printable(text))\" in this ledger", remedy: "transfers list batches")
       }
-      numbers.append(id.rawValue)
+      numbers += found.map(\.rawValue)
     }
     if last {
       guard let id = try LedgerAccess.read(ledger, { try $0.newestBatch() }) else {

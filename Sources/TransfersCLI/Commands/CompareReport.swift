@@ -21,7 +21,8 @@ struct CompareReport: OutputValue {
   init(_ sides: [CompareTerm.Side], _ filter: RowFilter, _ reader: StoreReader) throws {
     func read(_ side: CompareTerm.Side) throws -> ComparedSide {
       ComparedSide(
-        side.words, batch: side.batch, sinceMs: side.sinceMs, untilMs: side.untilMs,
+        side.words, batch: side.batches.count == 1 ? side.batches[0] : nil, sinceMs: side.sinceMs,
+        untilMs: side.untilMs,
         try reader.summary(side.filter(filter)))
     }
     (before, after) = (try read(sides[0]), try read(sides[1]))

@@ -9,9 +9,8 @@ struct StoreCommand: ParsableCommand {
     commandName: "store", abstract: "Look after the ledger itself.",
     subcommands: [
       StorePathCommand.self, StoreStatusCommand.self, StoreCheckCommand.self, StoreSealCommand.self,
-      StoreReceiptsCommand.self, StoreSnapshotCommand.self, StoreBackupCommand.self, StorePruneCommand.self,
-      StoreSchemaCommand.self,
-      StoreSQLCommand.self,
+      StoreReceiptsCommand.self, StoreSnapshotCommand.self, StoreBackupCommand.self, StoreMergeCommand.self,
+      StorePruneCommand.self, StoreSchemaCommand.self, StoreSQLCommand.self,
     ])
 }
 

@@ -1,0 +1,272 @@
+import CSQLite
+import TransferLog
+public import TransferModel
+
+extension Ledger {
+  /// Brings the ledger at `path`, made where there is none, up to the state in which these shards are: each in one
+  /// transaction, so that after a crash a shard is in it as it was before or as it is now. Shards are known by their
+  /// uid and may be named in any order, again and again; what is unchanged is not written. Each is read as one
+  /// consistent state, also while an engine works on it, and stays as it is. Blocking; durable on return. `isCancelled`
+  /// is asked now and then, from this thread.
+  ///
+  /// Throws before anything is written: `.usage` when the ledger is among the shards, errors of the store for a shard
+  /// that is none or cannot be read, `.storeUnsuitable` for a ledger with work of its own, `.locked` while another
+  /// merge is at work on it. Throws after some shards were merged: `.storeCorrupt` for a shard that is damaged inside,
+  /// `.storeUnsuitable` for a copy that went on by itself, `.storeFull` and others of the disk, `.interrupted`.
+  public static func merge(
+    _ shards: [String], into path: String, clock: any TransferClock, isCancelled: @escaping () -> Bool
+  ) throws(TransferError) -> [ShardMerge] {
+    let target = ShardFile.identity(path)
+    for shard in shards where target != nil && ShardFile.identity(shard) == target {
+      throw TransferError(
+        .usage, "merge into", NameBytes(path), cause: "it is one of the shards, \"\(printable(shard))\"",
+        remedy: "name a new file for the merged ledger")
+    }
+    var files: [ShardFile] = []
+    for shard in shards { files.append(try ShardFile(shard)) }
+    let merger = try LedgerMerger(path, clock, isCancelled)
+    return try merger.merge(files)
+  }
+}
+
+/// Writes into one merged ledger.
+private final class LedgerMerger {
+  private let file: StoreFile
+  private let gate: Gate
+  private let connection: Connection
+  /// No engine and no other merge.
+  private let lock: SidecarLock
+  private let clock: any TransferClock
+  private let isCancelled: () -> Bool
+
+  init(_ path: String, _ clock: any TransferClock, _ isCancelled: @escaping () -> Bool) throws(TransferError) {
+    (self.clock, self.isCancelled) = (clock, isCancelled)
+    file = try StoreFile(at: path, makesFolder: true)
+    if !file.exists { try file.create() }
+    gate = try Gate(file)
+    let store = Store(path: file.path)
+    connection = try store.prepared(gate, mayBegin: true, wallMs: clock.wallMs)
+    do { try Self.requireNoOwnWork(connection, path) } catch {
+      throw TransferError(any: error, "merge into", path: path)
+    }
+    lock = try SidecarLock(path: file.path + ".lock")
+    guard try lock.tryLockExclusive() else {
+      throw TransferError(
+        .locked, "merge into", NameBytes(path), cause: "another merge or an engine is at work on it",
+        remedy: "let it end")
+    }
+    do {
+      // The shards asked all of it when they wrote their rows; CHECKs and unique indexes are asked here too.
+      try connection.configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+      try connection.execute("PRAGMA foreign_keys=OFF; PRAGMA cache_size=-32768")
+    } catch {
+      throw TransferError(any: error, "merge into", path: path)
+    }
+  }
+
+  private static func requireNoOwnWork(_ connection: Connection, _ path: String) throws {
+    let hasOwn = try connection.first(
+      """
+      SELECT 1 FROM store_meta WHERE merged_since IS NULL AND (EXISTS (SELECT 1 FROM batch WHERE id > 0)
+        OR EXISTS (SELECT 1 FROM engine_run WHERE id > 0) OR EXISTS (SELECT 1 FROM event WHERE id > 0))
+      """
+    ) { _ in true }
+    guard hasOwn == nil else {
+      throw TransferError(
+        .storeUnsuitable, "merge into", NameBytes(path), cause: "it is a ledger with work of its own",
+        remedy: "name a new file, and this one among the shards")
+    }
+  }
+
+  func merge(_ shards: [ShardFile]) throws(TransferError) -> [ShardMerge] {
+    var merges: [ShardMerge] = []
+    var seen: [[UInt64]: ShardMerge] = [:]
+    for shard in shards {
+      let identity = ShardFile.identity(shard.path) ?? []
+      if var before = seen[identity] {
+        (before.path, before.outcome) = (shard.named, .repeated)
+        merges.append(before)
+        continue
+      }
+      let merge = try merge(shard)
+      seen[identity] = merge
+      merges.append(merge)
+    }
+    return merges
+  }
+
+  private func merge(_ shard: ShardFile) throws(TransferError) -> ShardMerge {
+    do {
+      return try connection.whileAsking(isCancelled) {
+        try shard.attached(to: connection) { try mergeAttached(shard) }
+      }
+    } catch let error as SQLiteError {
+      throw describe(error, shard)
+    } catch {
+      throw TransferError(any: error, "merge into", path: file.path)
+    }
+  }
+
+  private func mergeAttached(_ shard: ShardFile) throws -> ShardMerge {
+    if let merge = try known(shard) { return merge }
+    let merge = try gate.writing {
+      try gate.inTurn { () throws(SQLiteError) in try connection.execute("BEGIN IMMEDIATE") }
+      do {
+        let merge = try known(shard) ?? take(shard)
+        try shard.requireUnwritten()
+        try connection.execute("COMMIT")
+        return merge
+      } catch {
+        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+        throw error
+      }
+    }
+    try gate.checkpointIfLong(connection)
+    return merge
+  }
+
+  /// What there is to say of a shard of which nothing is to be written; nil when something is.
+  private func known(_ shard: ShardFile) throws -> ShardMerge? {
+    let facts = try facts(shard)
+    guard let origin = try Origin(facts.uid, connection) else { return nil }
+    let isOlder = facts.progress < origin.progress
+    guard try agree(origin.number, upTo: min(facts.leaves, origin.progress.0)) else {
+      throw TransferError(
+        .storeUnsuitable, "merge shard", NameBytes(shard.named),
+        cause: "its history is not that of shard \(origin.number.rawValue), which has the same uid: copies of one "
+          + "ledger went on apart", remedy: "merge only one of them, or each into a ledger of its own")
+    }
+    guard isOlder || facts.progress == origin.progress else { return nil }
+    return try outcome(isOlder ? .older : .unchanged, shard, facts, origin.number)
+  }
+
+  private func facts(_ shard: ShardFile) throws -> ShardFacts {
+    guard let facts = try ShardFacts(connection) else {
+      throw TransferError(.storeCorrupt, "read shard", NameBytes(shard.named), cause: "store_meta is empty")
+    }
+    return facts
+  }
+
+  /// Whether the first leaves of both logs are the same. Rows of the log are copied as they are, so they are compared
+  /// as they are.
+  private func agree(_ number: ShardNumber, upTo leaves: Int64) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM main.log_group m LEFT JOIN shard.log_group s ON s.first_leaf = m.first_leaf - ?1
+      WHERE m.first_leaf >= ?1 AND m.first_leaf < ?1 + ?2 AND (s.hashes IS NOT m.hashes OR s.entries IS NOT m.entries)
+      LIMIT 1
+      """, .integer(number.base), .integer(leaves)
+    ) { _ in true } == nil
+  }
+
+  private func take(_ shard: ShardFile) throws -> ShardMerge {
+    let facts = try facts(shard)
+    // Somebody may have begun to work with an empty ledger meanwhile.
+    try Self.requireNoOwnWork(connection, file.path)
+    try connection.run(
+      "UPDATE store_meta SET merged_since = ? WHERE merged_since IS NULL", .integer(clock.wallMs))
+    let number = try Origin.note(facts, wallMs: clock.wallMs, connection)
+    for table in ShardTable.all {
+      if try table.isBeyond(connection) {
+        throw TransferError(
+          .storeUnsuitable, "merge shard", NameBytes(shard.named), cause: "a number in \(table.name) is too large")
+      }
+      try table.delete(number, in: connection)
+    }
+    for table in ShardTable.all { try table.copy(number, in: connection) }
+    try record(number, facts)
+    return try outcome(.merged, shard, facts, number)
+  }
+
+  /// An event of the merged ledger itself, in its own log: a seal of it stands for the heads of all shards.
+  private func record(_ number: ShardNumber, _ facts: ShardFacts) throws {
+    let head = base64(try LedgerReader(db: connection).logTree(number).head.bytes)
+    let event = try connection.insert(
+      """
+      INSERT INTO event (id, at, verb, detail)
+      VALUES ((SELECT coalesce(max(id), 0) + 1 FROM event WHERE id < 1000000000000), ?, 'merged', ?)
+      """, .integer(clock.wallMs),
+      .text("shard \(number.rawValue): transfers/\(facts.logUID), \(facts.leaves) leaves, head \(head)"))
+    let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs)
+    transaction.logs(event: event)
+    try transaction.appendLog(TreeHasher())
+  }
+
+  private func outcome(
+    _ outcome: ShardMerge.Outcome, _ shard: ShardFile, _ facts: ShardFacts, _ number: ShardNumber
+  ) throws -> ShardMerge {
+    let counts = try connection.first(
+      """
+      SELECT (SELECT count(*) FROM main.file WHERE id >= ?1 AND id < ?2),
+        (SELECT count(*) FROM main.attempt WHERE id >= ?1 AND id < ?2)
+      """, .integer(number.base), .integer(number.end)
+    ) { ($0.int64(0), $0.int64(1)) }
+    return ShardMerge(
+      path: shard.named, outcome: outcome, number: number.rawValue, uid: "\(facts.uid)", host: facts.host,
+      files: counts?.0 ?? 0, attempts: counts?.1 ?? 0, isUnfinished: facts.isUnfinished)
+  }
+
+  /// Whatever is wrong with rows is wrong with those of the shard: ours came from shards that were sound.
+  private func describe(_ error: SQLiteError, _ shard: ShardFile) -> TransferError {
+    switch error.primary {
+    case SQLITE_INTERRUPT:
+      return TransferError(
+        .interrupted, "merge into", NameBytes(file.path), cause: "stopped; the shard was left out",
+        remedy: "run the same command again")
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_TOOBIG:
+      return TransferError(
+        .storeCorrupt, "merge shard", NameBytes(shard.named), cause: "it is damaged (\(error.message))",
+        remedy: "\"transfers store check --store FILE\" says where; merge an intact copy")
+    default:
+      var described = TransferError(error, "merge into", path: file.path)
+      if described.kind == .storeFull { described.remedy = "free space and run the same command again" }
+      return described
+    }
+  }
+}
+
+/// What a merged ledger knows of a shard.
+private struct Origin {
+  let number: ShardNumber
+  let progress: (Int64, Int64, Int64)
+
+  init?(_ uid: UID, _ connection: Connection) throws(SQLiteError) {
+    let row = try connection.first(
+      "SELECT id, leaves, newest_attempt, alive_at FROM main.origin_store WHERE uid = ?", .uid(uid)
+    ) { ($0.int64(0), ($0.int64(1), $0.int64(2), $0.int64(3))) }
+    guard let row else { return nil }
+    (number, progress) = (ShardNumber(rawValue: row.0), row.1)
+  }
+
+  /// Returns the number of the shard: that which it has, or the next.
+  static func note(_ facts: ShardFacts, wallMs: Int64, _ connection: Connection) throws(SQLiteError) -> ShardNumber {
+    let number = try connection.first(
+      """
+      INSERT INTO main.origin_store (uid, host, merged_at, log_uid, leaves, newest_attempt, alive_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (uid) DO UPDATE SET host = excluded.host, merged_at = excluded.merged_at, log_uid = excluded.log_uid,
+        leaves = excluded.leaves, newest_attempt = excluded.newest_attempt, alive_at = excluded.alive_at
+      RETURNING id
+      """, .uid(facts.uid), .text(facts.host), .integer(wallMs), .uid(facts.logUID), .integer(facts.leaves),
+      .integer(facts.newestAttempt), .integer(facts.aliveMs)
+    ) { ShardNumber(rawValue: $0.int64(0)) }
+    guard let number else { throw SQLiteError(code: SQLITE_INTERNAL, message: "no number for a shard") }
+    return number
+  }
+}
+
+extension Store {
+  /// A merged ledger is for reading.
+  func refuseMerged(_ connection: Connection) throws(TransferError) {
+    do {
+      let isMerged = try connection.first("SELECT 1 FROM store_meta WHERE merged_since IS NOT NULL") { _ in true }
+      guard isMerged == true else { return }
+    } catch {
+      throw TransferError(error, "open store", path: path)
+    }
+    throw TransferError(
+      .storeUnsuitable, "write to store", NameBytes(path),
+      cause: "it was merged from other ledgers, and is for reading and reports",
+      remedy: "work with its shards and merge them again")
+  }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import TransferModel
+
+/// A shard of a merge: a ledger that is read and never written, on any file system.
+struct ShardFile {
+  /// As it was named.
+  let named: String
+  let path: String
+  private let file: StoreFile
+  private let access: Connection.Access
+  /// Of a ledger that can only be read without locks, as it was before.
+  private let stamp: [Int]
+
+  /// Says why a ledger cannot be read, in the same words as every other command.
+  init(_ named: String) throws(TransferError) {
+    self.named = named
+    file = try StoreFile(at: named, makesFolder: false, isOnlyRead: true)
+    guard file.exists else {
+      throw TransferError(.storeMissing, "read shard", NameBytes(named), cause: "there is none")
+    }
+    path = file.path
+    stamp = file.stamp
+    let reader = SnapshotReader(store: Store(path: path), file: file, trustsLocks: file.hasSafeLocks)
+    let isMerged = try reader.read { reader in
+      try reader.db.first("SELECT merged_since IS NOT NULL FROM store_meta") { $0.flag(0) }
+    }
+    access = reader.isImmutable ? .immutable : .readOnly
+    reader.close()
+    guard isMerged == false else {
+      throw TransferError(
+        .storeUnsuitable, "read shard", NameBytes(named), cause: "it is a merged ledger itself",
+        remedy: "name its shards instead")
+    }
+  }
+
+  /// Which file it is, whatever its name; nil when there is none.
+  static func identity(_ path: String) -> [UInt64]? {
+    var status = stat()
+    return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
+  }
+
+  /// Runs `body` while the connection has the ledger as the database `shard`. Outside of a transaction.
+  func attached<T>(to connection: Connection, _ body: () throws -> T) throws -> T {
+    try connection.run("ATTACH ? AS shard", .text(Connection.uri(path, access)))
+    defer { _ = try? connection.run("DETACH shard") }
+    try connection.execute("PRAGMA cell_size_check=ON; PRAGMA shard.mmap_size=0")
+    return try body()
+  }
+
+  /// That nobody wrote a ledger that is read without locks. The last thing before what was read is committed.
+  func requireUnwritten() throws(TransferError) {
+    guard access == .immutable, file.walSize > 0 || file.stamp != stamp else { return }
+    throw TransferError(
+      .storeBusy, "read shard", NameBytes(named), cause: "it was written meanwhile, and cannot be locked from here",
+      remedy: "merge a copy: \"transfers store snapshot\"")
+  }
+}
+
+/// What a shard, attached to a connection, says of itself.
+struct ShardFacts {
+  /// Of itself or, where it is a copy, of the ledger that it was copied from.
+  let uid, logUID: UID
+  let host: String
+  let isUnfinished: Bool
+  /// How far it is: each of its changes moves one of these.
+  let leaves, newestAttempt, aliveMs: Int64
+
+  init?(_ connection: Connection) throws(SQLiteError) {
+    let facts = try connection.first(
+      """
+      SELECT coalesce(origin_uid, uid), uid,
+        coalesce((SELECT host FROM shard.engine_run ORDER BY id DESC LIMIT 1), ''),
+        EXISTS (SELECT 1 FROM shard.engine_run WHERE ended_at IS NULL),
+        coalesce((SELECT first_leaf + leaves FROM shard.log_group ORDER BY first_leaf DESC LIMIT 1), 0),
+        coalesce((SELECT seq FROM shard.sqlite_sequence WHERE name = 'attempt'), 0),
+        coalesce((SELECT max(max(heartbeat_at, started_at, coalesce(ended_at, 0))) FROM shard.engine_run), 0)
+      FROM shard.store_meta
+      """
+    ) { row in
+      ShardFacts(
+        uid: row.uid(0), logUID: row.uid(1), host: row.text(2), isUnfinished: row.flag(3), leaves: row.int64(4),
+        newestAttempt: row.int64(5), aliveMs: row.int64(6))
+    }
+    guard let facts else { return nil }
+    self = facts
+  }
+
+  private init(
+    uid: UID, logUID: UID, host: String, isUnfinished: Bool, leaves: Int64, newestAttempt: Int64, aliveMs: Int64
+  ) {
+    (self.uid, self.logUID, self.host, self.isUnfinished) = (uid, logUID, host, isUnfinished)
+    (self.leaves, self.newestAttempt, self.aliveMs) = (leaves, newestAttempt, aliveMs)
+  }
+
+  var progress: (Int64, Int64, Int64) { (leaves, newestAttempt, aliveMs) }
+}

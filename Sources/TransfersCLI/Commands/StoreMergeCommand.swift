@@ -1,0 +1,90 @@
+import ArgumentParser
+import Transfers
+import TransferModel
+import TransferReports
+
+/// `transfers store merge`.
+struct StoreMergeCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "merge", abstract: "Join the ledgers of several machines in one, for reports.",
+    discussion: """
+      Makes LEDGER or brings it up to date. A shard is a ledger, or a copy of one that "store snapshot" or "store \
+      backup" made. Name them in any order and as often as you like: a shard that went on is merged further, one that did \
+      not is left alone, an older copy changes nothing. Each shard is merged in one transaction, from one consistent state \
+      of it, also while an engine works on it; after a kill or a full disk the same command does the rest. Shards are only \
+      read.
+
+      LEDGER is for reading: report, list, show, why, status, prove, and "store check", "seal" and "receipts" work on it; \
+      run, push and all that writes is refused with exit 7. Row 7 of shard 3 has the number 3000000000007 there. --batch \
+      NAME means the batches of that name of all shards.
+
+      Examples:
+        transfers store merge all.db shard-*.db
+        transfers report --store all.db summary
+      """)
+
+  @Argument(help: ArgumentHelp("The merged ledger; made when it is missing.", valueName: "ledger"))
+  var ledger: String
+  @Argument(help: ArgumentHelp("The ledgers to merge into it.", valueName: "shard"), completion: .file())
+  var shards: [String]
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    if common.store != nil { throw ValidationError("--store has no meaning here; the merged ledger comes first") }
+    if ledger.isEmpty || EscapedArgument.isEscaped(ledger) || shards.contains(where: { $0.isEmpty }) {
+      throw ValidationError("a ledger needs a name in UTF-8")
+    }
+  }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    try common.checkColumns(of: StoreMergeOutput([]), context)
+    let signals = SignalWatch()
+    signals.handle { _, _ in true }
+    let merges: [ShardMerge]
+    do {
+      merges = try TransferStore(at: ledger).merge(shards, isCancelled: { signals.received.count > 0 })
+    } catch {
+      var failure = CommandFailure(error)
+      if error.kind == .interrupted { failure.signal = signals.received.signal }
+      throw failure
+    }
+    try common.print(StoreMergeOutput(merges), store: StoreIdentity.read(ledger, context), context)
+  }
+}
+
+/// What became of each shard.
+struct StoreMergeOutput: OutputValue {
+  private let merges: [ShardMerge]
+
+  init(_ merges: [ShardMerge]) { self.merges = merges }
+
+  static let form = ReportForm<StoreMergeOutput>(
+    "transfers.store.merge/1", rows: "shards",
+    [
+      .table(
+        "shards", nil,
+        [
+          .integer("number", "Shard") { $0.number },
+          .text("outcome", "Outcome") { $0.outcome.rawValue },
+          .integer("files", "Files") { $0.files },
+          .integer("attempts", "Attempts") { $0.attempts },
+          .text("host", "Host") { $0.host.isEmpty ? nil : $0.host },
+          .name("path", "Path") { NameBytes($0.path) },
+          .flag("unfinished") { $0.isUnfinished },
+          .text("uid") { $0.uid },
+          .text("remark") { $0.remark },
+        ], TableLook(note: "remark")
+      ) { $0.merges }
+    ])
+}
+
+extension ShardMerge {
+  fileprivate var remark: String? {
+    switch outcome {
+    case .older: "a newer state of it was merged before; left alone"
+    case .repeated: "named twice; merged once"
+    case .merged, .unchanged:
+      isUnfinished ? "an engine is at work on it, or was killed: merge it again when it has ended" : nil
+    }
+  }
+}

@@ -1,0 +1,335 @@
+import CSQLite
+import Glibc
+import Testing
+import TransferLog
+import TransferModel
+
+@testable import TransferLedger
+
+/// Ledgers that are joined in one: what it holds, that merging again adds nothing, and what is refused.
+@Suite struct MergeTests {
+  private let home: LedgerFixture
+  private let shards: [LedgerFixture]
+  private var merged: String { home.folder + "/merged.db" }
+
+  init() throws {
+    home = try LedgerFixture()
+    shards = try (0..<2).map { _ in try Self.shard() }
+  }
+
+  /// Fixtures begin as copies of one file: here each is a ledger of its own.
+  private static func shard() throws -> LedgerFixture {
+    let shard = try LedgerFixture()
+    let connection = try Connection(path: shard.path, access: .readWrite)
+    try connection.configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    try connection.execute("UPDATE store_meta SET uid = randomblob(16)")
+    return shard
+  }
+
+  @discardableResult
+  private func merge(_ paths: [String]) throws(TransferError) -> [ShardMerge] {
+    try Ledger.merge(paths, into: merged, clock: home.clock, isCancelled: { false })
+  }
+
+  @discardableResult
+  private func mergeAll() throws(TransferError) -> [ShardMerge] { try merge(shards.map(\.path)) }
+
+  private func opened<T>(_ body: (Ledger) throws -> T) throws -> T {
+    let ledger = try Ledger.open(at: merged, mode: .readOnly, clock: home.clock)
+    defer { ledger.close() }
+    return try body(ledger)
+  }
+
+  private func findings() throws -> [String] {
+    try opened { try $0.read { try $0.check() }.map { "\($0.invariant): \($0.detail)" } }
+  }
+
+  private func texts(_ sql: String, in path: String? = nil) throws -> [String] {
+    try Connection(path: path ?? merged, access: .readOnly).rowsOnce(sql) { row in
+      (0..<sqlite3_column_count(row.statement)).map { row.textOrNil($0) ?? "-" }.joined(separator: " ")
+    }
+  }
+
+  private func refusal(_ body: () throws(TransferError) -> Void) -> TransferError? {
+    do throws(TransferError) { try body() } catch { return error }
+    return nil
+  }
+
+  private func copy(_ kind: LedgerCopy, of f: LedgerFixture, to name: String) throws -> String {
+    let target = f.folder + "/" + name
+    _ = try Ledger.copy(f.path, as: kind, to: target, replacing: true, isCancelled: { false })
+    return target
+  }
+
+  /// Every row of a shard as it is in the merged ledger, with its own numbers.
+  private func rows(of number: Int64, _ table: ShardTable) throws -> [String] {
+    let columns = try texts("SELECT name FROM pragma_table_info('\(table.name)')")
+    let base = number * ShardNumber.stride
+    let values = columns.map { column in
+      table.numbers.contains(column)
+        ? "quote(\(column) - \(base))" : table.others[column] == nil ? "quote(\(column))" : "0"
+    }
+    return try texts(
+      """
+      SELECT \(values.joined(separator: " || ',' || ")) FROM \(table.name)
+      WHERE \(table.key) >= \(base) AND \(table.key) < \(base + ShardNumber.stride) ORDER BY 1
+      """)
+  }
+
+  private func rows(in path: String, _ table: ShardTable) throws -> [String] {
+    let columns = try texts("SELECT name FROM pragma_table_info('\(table.name)')", in: path)
+    let values = columns.map { table.numbers.contains($0) || table.others[$0] == nil ? "quote(\($0))" : "0" }
+    return try texts("SELECT \(values.joined(separator: " || ',' || ")) FROM \(table.name) ORDER BY 1", in: path)
+  }
+
+  private func requireAllRows() throws {
+    for (number, shard) in zip(Int64(1)..., shards) {
+      for table in ShardTable.all {
+        let (found, expected) = (try rows(of: number, table), try rows(in: shard.path, table))
+        #expect(found == expected, "\(table.name) of shard \(number)")
+      }
+    }
+  }
+
+  @Test func everyRowOfEachShardIsThereOnce() throws {
+    try RulesTests.fill(shards[0])
+    try LogTests.send(shards[1], 12)
+    shards[1].clock.advance(ms: 2 * 86_400_000)
+    _ = try shards[1].ledger.prune(before: shards[1].clock.wallMs - 86_400_000)
+    try LogTests.send(shards[1], 70, as: "g")
+    try shards[1].ledger.addUpHistory(until: { false })
+    let told = try mergeAll()
+    #expect(told.map(\.outcome) == [.merged, .merged] && told.map(\.number) == [1, 2])
+    #expect(told.map(\.isUnfinished) == [true, false])
+    try requireAllRows()
+    #expect(try findings() == [])
+    #expect(try texts("SELECT count(*) FROM chunk") != ["0"] && texts("SELECT count(*) FROM pruned_sum") != ["0"])
+    #expect(try texts("SELECT count(*) FROM file_sum") != ["0"])
+    #expect(try texts("SELECT verb FROM event WHERE id < 1000000000000") == ["merged", "merged"])
+  }
+
+  /// Each column that refers to numbered rows is one of those that move with them.
+  @Test func noReferenceIsForgotten() throws {
+    let numbered = Set(ShardTable.all.map(\.name))
+    for table in ShardTable.all {
+      let references = try texts(
+        """
+        SELECT "from" FROM pragma_foreign_key_list('\(table.name)') WHERE "table" NOT IN ('error_code', 'origin_store')
+        """, in: home.path)
+      #expect(Set(references).subtracting(table.numbers) == [], "\(table.name)")
+    }
+    let left = try home.texts("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    let others: Set = [
+      "store_meta", "error_code", "view_doc", "origin_store", "host_state", "job_state", "scan", "doubt",
+    ]
+    #expect(Set(left) == numbered.union(others))
+  }
+
+  @Test func mergingAgainWritesNothing() throws {
+    try RulesTests.fill(shards[0])
+    try LogTests.send(shards[1], 3)
+    try mergeAll()
+    let before = try fileBytes(merged) + fileBytes(merged + "-wal")
+    #expect(try mergeAll().map(\.outcome) == [.unchanged, .unchanged])
+    #expect(try merge([shards[1].path, shards[0].path]).map(\.number) == [2, 1])
+    #expect(try fileBytes(merged) + fileBytes(merged + "-wal") == before)
+    let twice = try merge([shards[0].path, shards[0].folder + "/../" + lastPart(shards[0].folder) + "/transfers.db"])
+    #expect(twice.map(\.outcome) == [.unchanged, .repeated])
+  }
+
+  private func lastPart(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
+
+  /// A shard goes on; its numbers stay, and nothing counts twice.
+  @Test func aShardThatWentOnIsMergedFurther() throws {
+    try LogTests.send(shards[0], 3)
+    try LogTests.send(shards[1], 2)
+    try mergeAll()
+    try LogTests.send(shards[0], 4, as: "more")
+    #expect(try mergeAll().map(\.outcome) == [.merged, .unchanged])
+    try requireAllRows()
+    #expect(try texts("SELECT count(*) FROM file") == ["9"])
+    #expect(try findings() == [])
+  }
+
+  /// A snapshot stands for its ledger: the newest state counts, whatever the order in which they come.
+  @Test(arguments: LedgerCopy.allCases) func copiesOfALedgerAreOneShard(_ kind: LedgerCopy) throws {
+    try LogTests.send(shards[0], 2)
+    let early = try copy(kind, of: shards[0], to: "early.db")
+    try LogTests.send(shards[0], 3, as: "more")
+    let late = try copy(kind, of: shards[0], to: "late.db")
+    #expect(try merge([late, early]).map(\.outcome) == [.merged, .older])
+    #expect(try merge([early, late, shards[0].path]).map(\.outcome) == [.older, .unchanged, .unchanged])
+    #expect(try texts("SELECT count(*) FROM file") == ["5"])
+    #expect(try findings() == [])
+  }
+
+  @Test func copiesThatWentOnApartAreRefused() throws {
+    try LogTests.send(shards[0], 2)
+    let copied = try copy(.backup, of: shards[0], to: "copy.db")
+    try LogTests.send(shards[0], 1, as: "here")
+    let other = try Ledger.open(at: copied, mode: .existing, clock: HandClock())
+    _ = try other.write { try $0.recordEvent("looked at", batch: nil, file: nil, detail: "there") }
+    other.close()
+    try merge([shards[0].path])
+    let error = refusal { () throws(TransferError) in try merge([copied]) }
+    #expect(error?.kind == .storeUnsuitable && error?.cause.contains("went on apart") == true)
+    #expect(try texts("SELECT count(*) FROM file") == ["3"])
+  }
+
+  @Test func whatIsNoShardIsRefusedBeforeAnythingIsWritten() throws {
+    try LogTests.send(shards[0], 2)
+    let text = home.folder + "/text.db"
+    let words = Array("not a database, but long enough for a header of one".utf8)
+    try writeBytes(words + [UInt8](repeating: 9, count: 999), to: text)
+    let newer = try copy(.backup, of: shards[0], to: "newer.db")
+    try Connection(path: newer, access: .readWrite).execute("PRAGMA user_version=99")
+    let cases: [(String, TransferError.Kind)] = [
+      (home.folder + "/none.db", .storeMissing), (text, .storeCorrupt), (newer, .storeNewer),
+    ]
+    for (path, kind) in cases {
+      let error = refusal { () throws(TransferError) in try merge([shards[0].path, path]) }
+      #expect(error?.kind == kind, "\(path): \(String(describing: error))")
+      #expect(access(merged, F_OK) != 0, "\(path)")
+    }
+  }
+
+  /// Cut at a page, or in the middle of one; damaged inside.
+  @Test(arguments: [4096 * 20, 4096 * 20 + 100]) func aCutShardIsRefused(_ length: Int) throws {
+    try LogTests.send(shards[1], 50)
+    let cut = try copy(.snapshot, of: shards[1], to: "cut.db")
+    chmod(cut, 0o600)
+    #expect(truncate(cut, length) == 0)
+    try LogTests.send(shards[0], 2)
+    let error = refusal { () throws(TransferError) in try merge([shards[0].path, cut]) }
+    #expect(error?.kind == .storeCorrupt, "\(String(describing: error))")
+    try merge([shards[0].path, shards[1].path])
+    #expect(try findings() == [])
+    #expect(try texts("SELECT count(*) FROM file") == ["52"])
+  }
+
+  @Test func theTargetIsNoneOfTheShards() throws {
+    try LogTests.send(shards[0], 1)
+    let other = home.folder + "/name.db"
+    symlink(shards[0].path, other)
+    for target in [shards[0].path, other] {
+      let error = refusal { () throws(TransferError) in
+        _ = try Ledger.merge([shards[0].path], into: target, clock: home.clock, isCancelled: { false })
+      }
+      #expect(error?.kind == .usage, "\(target)")
+    }
+    let own = refusal { () throws(TransferError) in
+      _ = try Ledger.merge([shards[1].path], into: shards[0].path, clock: home.clock, isCancelled: { false })
+    }
+    #expect(own?.kind == .storeUnsuitable && own?.cause.contains("work of its own") == true)
+    try mergeAll()
+    let nested = refusal { () throws(TransferError) in
+      _ = try Ledger.merge([merged], into: home.folder + "/outer.db", clock: home.clock, isCancelled: { false })
+    }
+    #expect(nested?.cause.contains("merged ledger itself") == true)
+  }
+
+  @Test func nobodyWritesAMergedLedger() throws {
+    try LogTests.send(shards[0], 1)
+    try mergeAll()
+    for mode in [Ledger.OpenMode.create, .existing] {
+      let error = refusal { () throws(TransferError) in _ = try Ledger.open(at: merged, mode: mode, clock: home.clock) }
+      #expect(error?.kind == .storeUnsuitable && error?.cause.contains("merged from other ledgers") == true)
+    }
+  }
+
+  /// Stopped before any row, and between two shards: what was merged stays.
+  @Test func aMergeThatIsStoppedLeavesWholeShards() throws {
+    try LogTests.send(shards[0], 2)
+    try LogTests.send(shards[1], 300)
+    for limit in [0, 3, 30, 300] {
+      for suffix in Ledger.fileSuffixes { unlink(merged + suffix) }
+      var asked = 0
+      let error = refusal { () throws(TransferError) in
+        _ = try Ledger.merge(shards.map(\.path), into: merged, clock: home.clock) {
+          asked += 1
+          return asked > limit
+        }
+      }
+      #expect(error == nil || error?.kind == .interrupted)
+      try mergeAll()
+      #expect(try texts("SELECT count(*) FROM file") == ["302"])
+      #expect(try findings() == [])
+    }
+  }
+
+  /// Two machines fetch into a folder of the same name, and send to the same keys.
+  @Test func equalPathsAndKeysOfTwoShardsStayApart() throws {
+    for shard in shards {
+      try LogTests.send(shard, 2)
+      try shard.shell(RulesTests.download)
+      try shard.logTheRest()
+    }
+    // The same in both, as no two ledgers make it.
+    try shards[1].shell("DROP TRIGGER batch_fixed; UPDATE batch SET uid = randomblob(16) WHERE direction = 'download'")
+    try mergeAll()
+    #expect(try texts("SELECT count(*), count(DISTINCT path) FROM file WHERE is_download") == ["2 1"])
+    #expect(try texts("SELECT count(*), count(DISTINCT place) FROM destination") == ["2 1"])
+  }
+
+  /// A seal of a shard is compared with its log in the merged ledger, and its receipts are proven by it.
+  @Test func sealsOfAShardHoldInTheMergedLedger() throws {
+    try LogTests.send(shards[0], 4)
+    let seal = try shards[0].ledger.logProver(withReceipts: false).seal
+    try LogTests.send(shards[0], 2, as: "later")
+    try LogTests.send(shards[1], 3)
+    try merge([shards[1].path, shards[0].path])
+    try opened { ledger in
+      let key = try #require(seal.publicKey)
+      let comparison = try ledger.compare(seal: seal.note, key: key)
+      #expect(comparison.findings == [] && comparison.signature == .valid && comparison.origin == seal.origin)
+      let prover = try #require(try ledger.logProver(sealedAs: seal.note).prover)
+      let proven = try ledger.read { try $0.provenReceipts(RowFilter(), after: 0, limit: 99, by: prover) }.receipts
+      let ours = try shards[0].ledger.logProver(sealedAs: seal.note).prover
+      let theirs = try shards[0].ledger.read {
+        try $0.provenReceipts(RowFilter(), after: 0, limit: 99, by: try #require(ours))
+      }.receipts
+      #expect(proven.map(\.proof) == theirs.map(\.proof) && proven.map(\.leaf) == theirs.map(\.leaf))
+      #expect(proven.count == 4)
+      #expect(try ledger.logProver(withReceipts: false).seal.leaves == 2)
+    }
+  }
+
+  /// Who changes a row of a shard in the merged ledger, or takes one away, is found out by its log.
+  @Test(arguments: [
+    "UPDATE receipt SET etag = 'x' WHERE file_id = 2000000000002",
+    "DELETE FROM attempt WHERE id = 1000000000001", "UPDATE event SET detail = 'x' WHERE id = 1000000000001",
+  ]) func aChangedRowOfAShardIsFound(_ sql: String) throws {
+    try LogTests.send(shards[0], 2)
+    try LogTests.send(shards[1], 2)
+    try mergeAll()
+    #expect(try findings() == [])
+    let connection = try Connection(path: merged, access: .readWrite)
+    try connection.configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    try connection.execute(sql)
+    #expect(try findings().contains { $0.hasPrefix("I51") })
+  }
+
+  /// What is added up over the merged ledger is what its shards come to together.
+  @Test func figuresAreTheSumOfTheShards() throws {
+    try RulesTests.fill(shards[0])
+    try LogTests.send(shards[1], 100)
+    shards[1].clock.advance(ms: 2 * 86_400_000)
+    _ = try shards[1].ledger.prune(before: shards[1].clock.wallMs - 86_400_000)
+    try LogTests.send(shards[1], 300, as: "g")
+    try shards[1].ledger.addUpHistory(until: { false })
+    try mergeAll()
+    func figures(_ ledger: Ledger) throws -> [Int64] {
+      try ledger.read { reader in
+        let filter = RowFilter()
+        let sums = try reader.attemptSums(filter)
+        return [
+          Int64(try reader.doneTally(try reader.doneSums()).count), try reader.doneTally(try reader.doneSums()).sum,
+          Int64(try reader.unverified(try reader.doneSums())), sums.bytesTransferred,
+        ] + AttemptSumRow.outcomes.map { sums.outcomes[$0] ?? 0 }
+      }
+    }
+    let apart = try shards.map { try figures($0.ledger) }
+    #expect(try opened(figures) == zip(apart[0], apart[1]).map { $0 + $1 })
+    #expect(apart[1][0] == 400)
+  }
+}
