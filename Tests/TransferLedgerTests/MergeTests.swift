@@ -291,6 +291,8 @@ import TransferModel
       #expect(proven.map(\.proof) == theirs.map(\.proof) && proven.map(\.leaf) == theirs.map(\.leaf))
       #expect(proven.count == 4)
       #expect(try ledger.logProver(withReceipts: false).seal.leaves == 2)
+      let error = #expect(throws: TransferError.self) { _ = try ledger.logProver(withReceipts: true) }
+      #expect(error?.kind == .usage)
     }
   }
 

@@ -7,9 +7,16 @@ extension Ledger {
   /// on return: the one thing that it writes, also beside a ledger that is open for reading. Reads the whole log and
   /// every row that a leaf is of. Blocking.
   /// - Parameter withReceipts: so that it can prove them; costs 24 bytes of memory for each receipt.
-  /// - Throws: `.storeCorrupt` for a log that does not say what its rows say: a signature would vouch for it.
+  /// - Throws: `.storeCorrupt` for a log that does not say what its rows say: a signature would vouch for it. `.usage`
+  ///   for receipts of a merged ledger, which are in the logs of its shards.
   public func logProver(withReceipts: Bool) throws(TransferError) -> LogProver {
     let path = path
+    if withReceipts, try read({ reader in try reader.shards().count }) > 1 {
+      throw TransferError(
+        .usage, "prove receipts of", NameBytes(path),
+        cause: "the receipts of a merged ledger are in the logs of its shards",
+        remedy: "name a seal of a shard with --seal; \"transfers store seal --store SHARD\" prints one")
+    }
     return try read { reader in
       let problems = try reader.logFindings()
       if let first = problems.first { throw reader.damagedLog("\(first) (findings: \(problems.count))") }
