@@ -189,7 +189,7 @@ CREATE TRIGGER batch_fixed BEFORE UPDATE ON batch
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.destination_id <> OLD.destination_id
   OR NEW.protocol <> OLD.protocol OR NEW.destination <> OLD.destination OR NEW.settings <> OLD.settings
   OR NEW.created_at <> OLD.created_at OR NEW.direction <> OLD.direction OR NEW.job IS NOT OLD.job
-  OR NEW.origin_id IS NOT OLD.origin_id OR NEW.after IS NOT OLD.after
+  OR NEW.origin_id IS NOT OLD.origin_id OR NEW.after IS NOT OLD.after AND NEW.after IS NOT NULL
 BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
 
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
@@ -529,6 +529,8 @@ CREATE INDEX file_rest ON file (state, batch_id, cause, size, finished_at, hidde
 CREATE INDEX file_running ON file (run_id) WHERE state IN ('active', 'finishing');
 
 CREATE INDEX file_settling ON file (batch_id) WHERE state = 'settling';
+
+CREATE INDEX file_source ON file (inode) WHERE is_download IS NULL AND (finished_at IS NULL OR state = 'failed');
 
 CREATE INDEX file_staged ON file (staged) WHERE staged IS NOT NULL;
 
@@ -1011,8 +1013,8 @@ CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state 
 CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 
 CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
-WHEN OLD.state <> 'pending' OR NEW.file_id <> OLD.file_id OR NEW.recorded_at <> OLD.recorded_at
-  OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
+WHEN OLD.state <> 'pending' AND (OLD.state = 'skipped' AND OLD.cause = 'policy.cancelled' AND NEW.state = 'done') IS NOT 1
+  OR NEW.file_id <> OLD.file_id OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
 BEGIN SELECT RAISE(FAIL, 'what became of a source is history'); END;
 
 CREATE TRIGGER removal_birth BEFORE INSERT ON removal
@@ -1429,6 +1431,21 @@ SELECT
   recorded_at
 FROM receipt;
 
+CREATE VIEW v_removals AS
+SELECT
+  m.file_id,
+  f.batch_id,
+  b.job,
+  b.after AS action,
+  f.path,
+  iif(m.state = 'skipped' OR m.state = 'failed', 'kept', iif(m.state = 'pending', 'waiting', 'done')) AS state,
+  m.attempts,
+  m.cause,
+  m.message,
+  m.recorded_at,
+  m.ended_at
+FROM removal m JOIN file f ON f.id = m.file_id JOIN batch b ON b.id = f.batch_id;
+
 CREATE VIEW v_runs AS
 SELECT
   id,
@@ -1447,3 +1464,21 @@ SELECT
   ended_at,
   how
 FROM engine_run;
+
+CREATE VIEW v_scans AS
+SELECT
+  nullif(job, '') AS job,
+  place,
+  sources,
+  completed_at,
+  took_ms,
+  files,
+  new,
+  changed,
+  unchanged,
+  queued,
+  settling,
+  not_ready,
+  excluded,
+  unreadable
+FROM scan;

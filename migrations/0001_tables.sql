@@ -297,6 +297,8 @@ CREATE INDEX file_hidden ON file (batch_id) WHERE hidden IS NOT NULL;
 -- of them until it ends.
 CREATE INDEX file_needed ON file (path) WHERE finished_at IS NULL AND is_download IS NULL;
 CREATE INDEX file_failed ON file (path) WHERE state = 'failed' AND is_download IS NULL;
+-- The same source by another path: a symbolic or hard link, or another mount.
+CREATE INDEX file_source ON file (inode) WHERE is_download IS NULL AND (finished_at IS NULL OR state = 'failed');
 CREATE INDEX file_partial ON file (batch_id, state) WHERE holds IS NOT NULL AND run_id IS NULL AND state <> 'done';
 
 -- The newest identity under which a file was found to hold what was sent of it: another ctime (permissions, owner, hard

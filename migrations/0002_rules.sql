@@ -72,7 +72,7 @@ CREATE TRIGGER batch_fixed BEFORE UPDATE ON batch
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.name IS NOT OLD.name OR NEW.destination_id <> OLD.destination_id
   OR NEW.protocol <> OLD.protocol OR NEW.destination <> OLD.destination OR NEW.settings <> OLD.settings
   OR NEW.created_at <> OLD.created_at OR NEW.direction <> OLD.direction OR NEW.job IS NOT OLD.job
-  OR NEW.origin_id IS NOT OLD.origin_id OR NEW.after IS NOT OLD.after
+  OR NEW.origin_id IS NOT OLD.origin_id OR NEW.after IS NOT OLD.after AND NEW.after IS NOT NULL
 BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
@@ -216,9 +216,10 @@ WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR EXISTS (SELECT 1 FROM remova
   OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
     WHERE f.id = NEW.file_id AND f.state = 'done' AND f.is_download IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a source is removed once, after the receipt of its file'); END;
+-- A source that went while its removal was revoked is gone: the ledger says so.
 CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
-WHEN OLD.state <> 'pending' OR NEW.file_id <> OLD.file_id OR NEW.recorded_at <> OLD.recorded_at
-  OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
+WHEN OLD.state <> 'pending' AND (OLD.state = 'skipped' AND OLD.cause = 'policy.cancelled' AND NEW.state = 'done') IS NOT 1
+  OR NEW.file_id <> OLD.file_id OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
 BEGIN SELECT RAISE(FAIL, 'what became of a source is history'); END;
 CREATE TRIGGER removal_stays BEFORE DELETE ON removal BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 

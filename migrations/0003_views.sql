@@ -446,3 +446,65 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_pruned', 'first_at', 'INTEGER', 'ms', 'Start of the first.'),
   ('v_pruned', 'last_at', 'INTEGER', 'ms', 'End of the last.'),
   ('v_pruned', 'errors', 'TEXT', 'json', 'By error code: how many, the newest of them, the first start, the last end.');
+
+CREATE VIEW v_removals AS
+SELECT
+  m.file_id,
+  f.batch_id,
+  b.job,
+  b.after AS action,
+  f.path,
+  iif(m.state = 'skipped' OR m.state = 'failed', 'kept', iif(m.state = 'pending', 'waiting', 'done')) AS state,
+  m.attempts,
+  m.cause,
+  m.message,
+  m.recorded_at,
+  m.ended_at
+FROM removal m JOIN file f ON f.id = m.file_id JOIN batch b ON b.id = f.batch_id;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_removals', 'file_id', 'INTEGER', '', 'The file whose source is to be deleted or moved.'),
+  ('v_removals', 'batch_id', 'INTEGER', '', 'Its batch.'),
+  ('v_removals', 'job', 'TEXT', '', 'Its job; NULL for none.'),
+  ('v_removals', 'action', 'TEXT', '', 'delete or move; NULL when the batch was told to keep what was left.'),
+  ('v_removals', 'path', 'BLOB', 'bytes of a name', 'Path of the source.'),
+  ('v_removals', 'state', 'TEXT', '', 'waiting, done, or kept: the source stays for good, or was tried too often.'),
+  ('v_removals', 'attempts', 'INTEGER', '', 'How often it was begun.'),
+  ('v_removals', 'cause', 'TEXT', '', 'Why the source is still there (v_errors); policy.cancelled when a person revoked it.'),
+  ('v_removals', 'message', 'TEXT', '', 'The same for people; of one that is done, what is not known of it.'),
+  ('v_removals', 'recorded_at', 'INTEGER', 'ms', 'When its file was done.'),
+  ('v_removals', 'ended_at', 'INTEGER', 'ms', 'When it was done or given up.');
+
+CREATE VIEW v_scans AS
+SELECT
+  nullif(job, '') AS job,
+  place,
+  sources,
+  completed_at,
+  took_ms,
+  files,
+  new,
+  changed,
+  unchanged,
+  queued,
+  settling,
+  not_ready,
+  excluded,
+  unreadable
+FROM scan;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_scans', 'job', 'TEXT', '', 'The job that the sources were scanned for; NULL for none.'),
+  ('v_scans', 'place', 'TEXT', '', 'Where they are sent.'),
+  ('v_scans', 'sources', 'TEXT', 'json', 'What was named: files, folders, patterns or a list, and the rules.'),
+  ('v_scans', 'completed_at', 'INTEGER', 'ms', 'When the last complete scan of them ended; one that ended with an error is not here.'),
+  ('v_scans', 'took_ms', 'INTEGER', 'ms', 'How long it took.'),
+  ('v_scans', 'files', 'INTEGER', '', 'Files that it saw, without what rules left out.'),
+  ('v_scans', 'new', 'INTEGER', '', 'Of these: new.'),
+  ('v_scans', 'changed', 'INTEGER', '', 'Changed.'),
+  ('v_scans', 'unchanged', 'INTEGER', '', 'Sent already.'),
+  ('v_scans', 'queued', 'INTEGER', '', 'In the queue already.'),
+  ('v_scans', 'settling', 'INTEGER', '', 'Still being written.'),
+  ('v_scans', 'not_ready', 'INTEGER', '', 'Without the file that shows that they are complete.'),
+  ('v_scans', 'excluded', 'INTEGER', '', 'Left out by rules, beside these.'),
+  ('v_scans', 'unreadable', 'INTEGER', '', 'Not readable.');

@@ -95,8 +95,12 @@ extension LedgerReader {
       """
       SELECT m.file_id FROM removal m JOIN file f ON f.id = m.file_id JOIN batch b ON b.id = f.batch_id
         LEFT JOIN receipt r ON r.file_id = f.id AND r.n = 1
-      WHERE r.file_id IS NULL OR f.state <> 'done' OR b.after IS NULL OR m.state = 'done' AND m.attempts = 0
+      WHERE r.file_id IS NULL OR f.state <> 'done' OR b.after IS NULL AND m.state = 'pending' OR m.state = 'done' AND m.attempts = 0
       """
+    ),
+    (
+      "I58 what is hidden removes nothing",
+      "SELECT m.file_id FROM removal m JOIN file f ON f.id = m.file_id WHERE m.state = 'pending' AND f.hidden IS NOT NULL"
     ),
     (
       "I56 a done file whose source is not kept has a removal",

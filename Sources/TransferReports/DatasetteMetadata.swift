@@ -71,12 +71,14 @@ public struct DatasetteMetadata: Sendable {
   private static let titles = [
     "v_attempts": "Requests", "v_batches": "Batches", "v_chunks": "Chunks", "v_cut_off": "Bodies that were cut off",
     "v_errors": "Reasons", "v_event_ranges": "Files of events", "v_events": "History", "v_files": "Files",
-    "v_meta": "This ledger", "v_receipts": "Receipts", "v_runs": "Runs of the engine",
+    "v_meta": "This ledger", "v_receipts": "Receipts", "v_removals": "Sources to delete or move",
+    "v_runs": "Runs of the engine",
+    "v_scans": "Last scans of sources",
   ]
   private static let facets = [
     "v_attempts": ["operation", "outcome", "error_code", "http_status"], "v_batches": ["protocol", "direction"],
     "v_events": ["verb"], "v_files": ["state", "confirmed_by", "batch_id"],
-    "v_receipts": ["finding", "confirmed_by"],
+    "v_receipts": ["finding", "confirmed_by"], "v_removals": ["state", "cause"],
   ]
 
   public var yaml: String {

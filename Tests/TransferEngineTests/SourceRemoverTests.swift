@@ -26,11 +26,11 @@ import TransferModel
 
   private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  private func due(_ confirmation: TransferModel.Confirmation = .digest, attempts: Int = 0) throws -> DueRemoval {
+  private func due(_ confirmation: TransferModel.Confirmation = .digest, isBegun: Bool = false) throws -> DueRemoval {
     let identity = try SourceFile(path: NameBytes(source)).identity
     return DueRemoval(
       file: FileID(rawValue: 1), batch: BatchID(rawValue: 1), path: NameBytes(source), identity: identity,
-      attempts: attempts, confirmation: confirmation, isLost: false)
+      isBegun: isBegun, confirmation: confirmation, isByHand: false, isLost: false)
   }
 
   private func remover(
@@ -40,7 +40,7 @@ import TransferModel
       action, proof: proof, base: root + "/in", folder: action == .move ? root + "/out" : nil)
     return SourceRemover(
       removal: removal, marker: try ready.map { try ReadyMarker($0) }, places: SourcePlaces(removal),
-      content: { _ in SentContent() }, stop: .never)
+      content: { _ in SentContent() }, isDue: { _ in true }, stop: .never)
   }
 
   @Test func whatWasSentIsDeleted() throws {
@@ -84,19 +84,22 @@ import TransferModel
     symlink(root + "/in", root + "/link")
     let removal = SourceRemoval(.move, proof: .size, base: root + "/in", folder: root + folder)
     let remover = SourceRemover(
-      removal: removal, marker: nil, places: SourcePlaces(removal), content: { _ in SentContent() }, stop: .never)
+      removal: removal, marker: nil, places: SourcePlaces(removal), content: { _ in SentContent() },
+      isDue: { _ in true }, stop: .never)
     #expect(try remover.remove(try due()) == .kept(.policyExists, "it lies in the folder that it goes to"))
-    #expect(try remover.remove(try due(attempts: 1)) == .kept(.policyExists, "it lies in the folder that it goes to"))
+    #expect(try remover.remove(try due(isBegun: true)) == .kept(.policyExists, "it lies in the folder that it goes to"))
     #expect(isThere(source))
   }
 
   /// A kill between the removal and its commit: the next run finds that it was done.
   @Test func whatAnEarlierTryDidIsRecognised() throws {
-    let once = try due(attempts: 1)
+    let once = try due(isBegun: true)
     unlink(source)
-    #expect(try remover(.delete).remove(once) == .done)
+    #expect(
+      try remover(.delete).remove(once)
+        == .gone("it was gone after a try that was cut off: that one deleted it, or somebody else"))
     try write("sent", to: source)
-    let twice = try due(attempts: 1)
+    let twice = try due(isBegun: true)
     #expect(try remover(.move).remove(twice) == .done)
     #expect(try remover(.move).remove(twice) == .done)
     unlink(root + "/out/x/a")
@@ -107,6 +110,38 @@ import TransferModel
     let due = try due()
     unlink(source)
     #expect(try remover(.delete).remove(due) == .kept(.sourceMissing, "it was gone before it was removed"))
+  }
+
+  /// Revoked, or needed by another batch, while it was compared; a run that was told to stop.
+  @Test(arguments: [true, false])
+  func whatIsNotDueAnyMoreStays(_ isStopped: Bool) throws {
+    for action in SourceRemoval.Action.allCases {
+      let removal = SourceRemoval(action, base: root + "/in", folder: action == .move ? root + "/out" : nil)
+      let remover = SourceRemover(
+        removal: removal, marker: nil, places: SourcePlaces(removal), content: { _ in SentContent() },
+        isDue: { _ in isStopped }, stop: ReadStop { isStopped })
+      #expect(try remover.remove(try due()) == .putOff)
+      #expect(isThere(source))
+    }
+  }
+
+  @Test func theWordOfAPersonRemovesNothing() throws {
+    var due = try due(.none)
+    #expect(try remover(.delete, proof: .any).refusal(due) == nil)
+    due.isByHand = true
+    guard case .kept(.policyProof, _)? = try remover(.delete, proof: .any).refusal(due) else {
+      Issue.record("it was not kept")
+      return
+    }
+  }
+
+  /// The person named the link: what it leads to may be needed by others.
+  @Test func aLinkThatWasNamedStaysWithItsTarget() throws {
+    let due = try due()
+    rename(source, root + "/in/x/target")
+    symlink("target", source)
+    #expect(try remover(.delete).remove(due) == .kept(.sourceKind, "it is no regular file any more"))
+    #expect(isThere(root + "/in/x/target") && isThere(source))
   }
 
   @Test func theMarkerGoesWithItsSource() throws {
@@ -125,7 +160,7 @@ import TransferModel
     let path = NameBytes(source + ".bam")
     var stem = try DueRemoval(
       file: FileID(rawValue: 1), batch: BatchID(rawValue: 1), path: path, identity: SourceFile(path: path).identity,
-      attempts: 0, confirmation: .digest, isLost: false)
+      isBegun: false, confirmation: .digest, isByHand: false, isLost: false)
     #expect(try remover(.delete, ready: "{dir}/{stem}.ready").remove(stem) == .done)
     #expect(isThere(source + ".ready"))
     try write("sent", to: source + ".bam")

@@ -17,6 +17,9 @@ import TransferModel
     ("I08", "UPDATE receipt SET remote_digest = 'crc32c:00000008'"),
     ("I55", "INSERT INTO removal (file_id, recorded_at) VALUES (2, 0)"),
     ("I56", "UPDATE batch SET after = 'delete'"),
+    (
+      "I58", "INSERT INTO removal (file_id, recorded_at) VALUES (1, 0); UPDATE file SET hidden = 1 WHERE id = 1"
+    ),
     ("I57", "INSERT INTO look (file_id, boot, since_ms, due_ms) VALUES (3, 1, 0, 1)"),
     ("I36", "UPDATE receipt SET note = 'seen', confirmation = 'none'"),
     ("I47", "UPDATE receipt SET size = size + 1"),

@@ -55,7 +55,12 @@ import Testing
   @Test func aPathThatAnotherBatchStillNeedsIsNotDue() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()
-    let b = try f.add("a", to: batch("put:two", removes: false))
+    var other = LedgerFixture.source("a")
+    (other.identity.inode, other.identity.device) = (7, 8)
+    let second = try batch("put:two", removes: false)
+    guard case .added(let b, _) = try f.ledger.write({ [other] in try $0.admit(other, to: second) }) else {
+      throw Surprise("not added")
+    }
     #expect(try due().isEmpty)
     #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
     try f.ledger.write { [run] tx in
@@ -66,6 +71,151 @@ import Testing
     _ = try f.ledger.write { try $0.retryFiles(RowFilter(), startsOver: false) }
     try finish()
     #expect(try due() == [a])
+  }
+
+  /// Another link to it, or another mount: the fixture's files are one inode, by the paths that they are given.
+  @Test func theSameSourceByAnotherPathIsNotDue() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) } == [a])
+    #expect(try f.ledger.read { try $0.isRemovalDue(a) })
+    let b = try f.add("link/a", to: batch("put:two", removes: false))
+    #expect(try due().isEmpty)
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
+    #expect(try f.ledger.read { try $0.isRemovalDue(a) } == false, "asked again before it goes")
+    try f.ledger.write { [run] tx in
+      _ = try tx.claimAndPlan(run)
+      _ = try tx.failFile(b, run, code: .http403, message: "no", keepsSession: false)
+    }
+    #expect(try due().isEmpty)
+    _ = try f.ledger.control(.clean(failed: true), RowFilter.files([b]))
+    #expect(try due() == [a])
+  }
+
+  @Test func anotherInodeHoldsNothingUp() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    var other = LedgerFixture.source("b")
+    other.identity.inode = 7
+    let second = try batch("put:two", removes: false)
+    _ = try f.ledger.write { [other] in try $0.admit(other, to: second) }
+    #expect(try due() == [a])
+  }
+
+  @Test(arguments: [ControlVerb.cancel, .remove, .clean(failed: false)])
+  func aVerbThatEndsAFileKeepsItsSource(_ verb: ControlVerb) throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    #expect(try f.ledger.read { try $0.outcome(of: verb, RowFilter()) }.keptSources == 1)
+    let outcome = try f.ledger.control(verb, RowFilter())
+    #expect(outcome.changed == [a] && outcome.keptSources == 1)
+    #expect(try due().isEmpty)
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
+    #expect(try f.texts("SELECT state, cause FROM removal") == ["skipped policy.cancelled"])
+    #expect(try f.texts("SELECT state FROM file") == ["done"])
+    #expect(try f.texts("SELECT verb FROM event WHERE verb LIKE 'source%'") == ["source-kept"])
+    #expect(try f.ledger.control(verb, RowFilter()).keptSources == 0)
+    #expect(try f.findings() == [])
+  }
+
+  /// It was asked while an engine had the file, which came to its end by itself.
+  @Test(arguments: [ControlVerb.cancel, .remove])
+  func whatWasAskedOfAFileInWorkKeepsItsSource(_ verb: ControlVerb) throws {
+    _ = try f.add("a", to: batch("put:one", removes: true))
+    let file = try f.ledger.write { [run] tx in
+      let file = try tx.claimAndPlan(run)
+      try tx.sendAll(file.id, run)
+      return file.id
+    }
+    #expect(try f.ledger.control(verb, RowFilter()).asked == [file])
+    let isDone = try f.ledger.write { [run] tx in try tx.completeFile(file, run, proof).isApplied }
+    #expect(isDone)
+    #expect(try f.texts("SELECT state, cause FROM removal") == ["skipped policy.cancelled"])
+    #expect(try due().isEmpty)
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aBatchThatKeepsItsSourcesRemovesNoneAnyMore() throws {
+    let batch = try batch("put:one", removes: true)
+    let a = try f.add("a", to: batch)
+    try finish()
+    _ = try f.add("b", to: batch)
+    var change = BatchChange()
+    change.keepsSources = true
+    #expect(try f.ledger.changeBatches(RowFilter(), change).changed == [batch])
+    #expect(try f.ledger.changeBatches(RowFilter(), change).unaffected == [batch])
+    try finish()
+    #expect(try due().isEmpty)
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
+    #expect(try f.texts("SELECT file_id, state FROM removal") == ["\(a.rawValue) skipped"])
+    #expect(try f.texts("SELECT detail FROM event WHERE verb = 'set'") == ["after keep"])
+    #expect(throws: (any Error).self) { try f.shell("UPDATE batch SET after = 'delete'") }
+    #expect(try f.findings() == [])
+  }
+
+  /// The disk counts, not the wish that came too late.
+  @Test func whatWentWhileItWasRevokedIsGone() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    _ = try f.ledger.write { try $0.beginRemovals([a]) }
+    _ = try f.ledger.control(.cancel, RowFilter())
+    try end(a, .failed(.sourceDenied, "no"))
+    #expect(try f.texts("SELECT state, cause FROM removal") == ["skipped policy.cancelled"])
+    try end(a, .done)
+    #expect(try f.texts("SELECT state, cause FROM removal") == ["done -"])
+    #expect(try f.findings() == [])
+  }
+
+  /// Only a try whose end nobody knows may have removed it.
+  @Test func aTryIsBegunUntilItsEndIsKnown() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    for (end, isBegun) in [(RemovalEnd?.none, true), (.putOff, false), (.failed(.sourceDenied, "no"), false)] {
+      _ = try f.ledger.write { try $0.beginRemovals([a]) }
+      if let end { try self.end(a, end) }
+      #expect(try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) }.map(\.isBegun) == [isBegun])
+    }
+    _ = try f.ledger.write { try $0.beginRemovals([a]) }
+    try end(a, .gone("somebody"))
+    #expect(try f.texts("SELECT state, message FROM removal") == ["done somebody"])
+    #expect(try f.texts("SELECT verb FROM event WHERE verb LIKE 'source%' ORDER BY id").last == "source-gone")
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aStopIsNoFailure() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    for _ in 0...LedgerTransaction.removalsAtMost {
+      _ = try f.ledger.write { try $0.beginRemovals([a]) }
+      try end(a, .putOff)
+    }
+    #expect(try due() == [a])
+  }
+
+  @Test(arguments: ["lost", "differs"])
+  func whatWasNotFoundAtTheDestinationIsKept(_ finding: String) throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    try f.shell(
+      """
+      INSERT INTO receipt (file_id, n, size, attempt_id, confirmation, finding, etag, version_id, request_id, server_date,
+        location, recorded_at)
+      SELECT file_id, 2, size, attempt_id, 'size', '\(finding)', '', '', '', '', '', recorded_at FROM receipt
+      """)
+    #expect(try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) }.map(\.isLost) == [true])
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) }.isEmpty)
+    #expect(try f.ledger.read { try $0.isRemovalDue(a) } == false)
+  }
+
+  @Test func theWordOfAPersonIsNoProofOfTheServer() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    let isUnknown = try f.ledger.write { [run] tx in
+      _ = try tx.claimAndPlan(run)
+      return try tx.markUnknown(a, run, code: .engineOrphaned, message: "lost").isApplied
+    }
+    #expect(isUnknown)
+    _ = try f.ledger.control(.resolve(.done, reason: "seen there"), RowFilter())
+    #expect(try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) }.map(\.isByHand) == [true])
   }
 
   /// Its content is at the destination no more: only the source has it.

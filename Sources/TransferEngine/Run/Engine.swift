@@ -42,7 +42,6 @@ public struct Engine: Sendable {
       var summary = try loop.work()
       summary.unknown += recovery.unknownFiles
       summary.failed += recovery.refused.count
-      if configuration.claimsFiles, summary.stoppedBy != .interrupted { try loop.upkeep.removeRest() }
       let left = try ledger.read { reader in try reader.workLeft() }
       summary.left = left.files + left.paused
       summary.paused = left.paused

@@ -121,7 +121,7 @@ final class EngineLoop: @unchecked Sendable {
     while true {
       turn()
       if let fatal = stop.sequence.fatal, isQuiet, files.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
-      if try isFinished() { break }
+      if try isFinished(), !upkeep.beginsRest() { break }
       guard let events = mailbox.take(timeoutMs: waitMs()) else { break }
       for event in events { handle(event) }
     }

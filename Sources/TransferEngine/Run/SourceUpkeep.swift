@@ -21,6 +21,7 @@ final class SourceUpkeep {
   private var nextRemovalsMs: Int64 = 0
   private var doneAtRemovals = -1
   private var isWorking = false
+  private var doneAtRest = -1
 
   init(
     _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, stop: RunStop, tally: RunTally, claims: Claims,
@@ -112,9 +113,15 @@ final class SourceUpkeep {
     if case .failure(let error) = result { stop.fail(error) }
   }
 
-  /// At the end of a run, on the thread of the engine: what is done by now.
-  func removeRest() throws(TransferError) {
-    var known = failed.withLock { $0 }
-    try SourceRemovals(ledger: engine.ledger, notice: engine.observer.notice).pass(skipping: &known)
+  /// At the end of a run: begins a pass over what is done by now, unless the last one had all of it or a signal ends
+  /// the run. Meanwhile the loop goes on: it beats, and hears signals, which end the pass.
+  /// - Returns: whether there is something to wait for.
+  func beginsRest() -> Bool {
+    guard engine.configuration.claimsFiles, tally.done != doneAtRest, !readStop.isAsked(),
+      stop.sequence.fatal == nil, stop.sequence.diskTrouble == nil
+    else { return false }
+    doneAtRest = tally.done
+    remove()
+    return true
   }
 }

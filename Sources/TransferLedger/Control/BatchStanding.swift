@@ -6,6 +6,8 @@ struct BatchStanding: Sendable, Hashable {
   var priority: Int64
   var rate, workers, deadlineMs: Int64?
   var labels: [String: String]
+  /// Deletes or moves sources once their files are done.
+  var removesSources: Bool
 
   func applying(_ change: BatchChange) -> BatchStanding {
     var new = self
@@ -14,6 +16,7 @@ struct BatchStanding: Sendable, Hashable {
     new.workers = Self.applied(change.workers, workers)
     new.deadlineMs = Self.applied(change.deadlineMs, deadlineMs)
     for (key, value) in change.labels { new.labels[key] = value }
+    if change.keepsSources { new.removesSources = false }
     return new
   }
 
@@ -37,6 +40,7 @@ struct BatchStanding: Sendable, Hashable {
     for key in Set(labels.keys).union(new.labels.keys).sorted() where labels[key] != new.labels[key] {
       parts.append("label \(key)=\(new.labels[key] ?? "")")
     }
+    if new.removesSources != removesSources { parts.append("after keep") }
     return parts.joined(separator: ", ")
   }
 }

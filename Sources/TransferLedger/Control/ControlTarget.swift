@@ -6,6 +6,8 @@ struct ControlTarget {
   var state: FileState
   var wish: Wish?
   var isHidden: Bool
+  /// Its source is to be deleted or moved, and was not yet.
+  var isToGo = false
   /// Has a source that was read and no newer generation. Only looked up where a retry could start.
   var isRepeatable: Bool
 }
@@ -14,7 +16,9 @@ extension ControlOutcome {
   /// Files the target where the verb puts it.
   mutating func add(_ target: ControlTarget, _ verb: ControlVerb) {
     switch verb.effect(on: target) {
-    case .change: changed.append(target.id)
+    case .change:
+      changed.append(target.id)
+      if target.isToGo { keptSources += 1 }
     case .ask: asked.append(target.id)
     case .none:
       unaffected[target.state, default: 0] += 1
@@ -38,9 +42,9 @@ extension ControlVerb {
     }
   }
 
-  /// What is to be removed is cancelled with it, and stays to be removed.
+  /// What is to be removed is cancelled with it, and stays to be removed. A done file stays done, and keeps its source.
   private func cancelEffect(_ target: ControlTarget) -> Effect {
-    if target.state.isCancellable { return .change }
+    if target.state.isCancellable || target.isToGo { return .change }
     return target.state.isRunning && target.wish != .remove ? .ask : .none
   }
 

@@ -87,5 +87,6 @@ extension ControlOutcome {
     asked += other.asked
     unaffected.merge(other.unaffected, uniquingKeysWith: +)
     unrepeatable += other.unrepeatable
+    keptSources += other.keptSources
   }
 }

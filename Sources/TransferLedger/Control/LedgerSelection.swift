@@ -12,7 +12,7 @@ struct LedgerSelection {
       outcome.add(
         ControlTarget(
           id: row.id(0), state: try row.named(1), wish: try row.namedOrNil(2), isHidden: row.flag(3),
-          isRepeatable: row.flag(4)), verb)
+          isToGo: row.flag(5), isRepeatable: row.flag(4)), verb)
     }
     return outcome
   }
@@ -25,7 +25,8 @@ struct LedgerSelection {
       AND NOT EXISTS (SELECT 1 FROM file g WHERE g.destination_id = f.destination_id AND g.key = f.key
         AND g.live IS NULL AND g.generation > f.generation)
       AND NOT (f.is_download IS NOT NULL AND EXISTS (SELECT 1 FROM file g WHERE g.path = f.path AND g.live = 1
-        AND g.is_download = 1 AND g.id <> f.id))
+        AND g.is_download = 1 AND g.id <> f.id)),
+      f.state = 'done' AND EXISTS (SELECT 1 FROM removal m WHERE m.file_id = f.id AND m.state = 'pending')
     FROM file f
     WHERE {files}
     ORDER BY f.id
@@ -35,7 +36,7 @@ struct LedgerSelection {
   func batches() throws -> [BatchStanding] {
     try db.rows(
       """
-      SELECT b.id, b.priority, b.rate, b.workers, b.deadline_at, b.labels FROM batch b
+      SELECT b.id, b.priority, b.rate, b.workers, b.deadline_at, b.labels, b.after IS NOT NULL FROM batch b
       WHERE {batches}
       ORDER BY b.id
       """, filter, row: Self.standing)
@@ -43,12 +44,12 @@ struct LedgerSelection {
 
   /// One of them.
   static let batch: StaticString =
-    "SELECT id, priority, rate, workers, deadline_at, labels FROM batch WHERE id = ?"
+    "SELECT id, priority, rate, workers, deadline_at, labels, after IS NOT NULL FROM batch WHERE id = ?"
 
   static func standing(_ row: SQLRow) -> BatchStanding {
     BatchStanding(
       id: row.id(0), priority: row.int64(1), rate: row.int64OrNil(2), workers: row.int64OrNil(3),
-      deadlineMs: row.int64OrNil(4), labels: LedgerReader.labels(row.text(5)))
+      deadlineMs: row.int64OrNil(4), labels: LedgerReader.labels(row.text(5)), removesSources: row.flag(6))
   }
 }
 

@@ -14,6 +14,8 @@ public struct BatchChange: Sendable, Hashable {
   public var deadlineMs: Limit?
   /// A value that is nil removes the label.
   public var labels: [String: String?] = [:]
+  /// Sources that were not deleted or moved yet stay; nothing takes this back.
+  public var keepsSources = false
 
   public init() {}
 }

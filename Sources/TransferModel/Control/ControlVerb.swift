@@ -42,6 +42,8 @@ public struct ControlOutcome: Sendable, Hashable {
   public var unaffected: [FileState: Int] = [:]
   /// Of the unaffected of a retry: never read, or replaced by newer content; they have to be pushed again.
   public var unrepeatable = 0
+  /// Of the changed: their sources were to be deleted or moved, and stay.
+  public var keptSources = 0
 
   public init() {}
 

@@ -23,6 +23,9 @@ extension StoreReader {
     try reader.scans(ofJob: job, limit: limit)
   }
 
-  /// How many sources wait to be deleted or moved, and how many were kept or could not be.
-  package func removalsLeft() throws -> (waiting: Int, kept: Int) { try reader.removalsLeft() }
+  /// How many sources wait to be deleted or moved, and how many stay that were to go;
+  /// of one job, or of all.
+  package func removalsLeft(ofJob job: String?) throws -> (waiting: Int, kept: Int) {
+    try reader.removalsLeft(ofJob: job)
+  }
 }

@@ -10,7 +10,7 @@ struct CheckCommand: Command {
     discussion: """
       As monitoring plug-ins do: one line with performance data behind a bar, and an exit code of its own:
         0  OK        within all limits
-        1  WARNING   more unfinished files than --max-pending
+        1  WARNING   more unfinished files than --max-pending, or sources that --after was to remove and that stay
         2  CRITICAL  more failed and unknown files than --max-failed, or a last success longer ago than --max-age
         3  UNKNOWN   it cannot be told: no ledger, no such job, a wrong option
       Without --job it is about the whole ledger and all its jobs. Files that "clean" has hidden do not count.
@@ -55,7 +55,7 @@ struct CheckCommand: Command {
       if !terms.isEmpty { filter.withinBatches = try reader.batches(terms) }
       return CheckReading(
         jobs: try reader.jobs().filter { job == nil || $0.job == job }, totals: try reader.stateTotals(filter),
-        unfinished: try reader.unfinished(ofJob: job),
+        unfinished: try reader.unfinished(ofJob: job), removals: try reader.removalsLeft(ofJob: job),
         isKnown: try job.map { try reader.knowsJob($0) || context.config.jobs[$0] != nil } ?? true)
     }
   }
@@ -66,6 +66,7 @@ struct CheckReading: Sendable {
   var jobs: [JobRow]
   var totals: StateTotals
   var unfinished: UnfinishedFiles
+  var removals: (waiting: Int, kept: Int) = (0, 0)
   /// The job is configured, or is in the ledger.
   var isKnown: Bool
 }
@@ -94,6 +95,8 @@ struct CheckOutput: OutputValue {
   private let failed: Int
   private let pending: Int
   private let oldestMs: Int64?
+  /// Sources that are to be deleted or moved, and those that stay although they were to go.
+  private let removals: (waiting: Int, kept: Int)
   /// Since the last success: of several jobs the longest.
   private let ageMs: Int64?
   private let limits: (age: Int64?, failed: Int, pending: Int?)
@@ -106,6 +109,7 @@ struct CheckOutput: OutputValue {
     oldestMs = reading.unfinished.oldestMs.map { max(0, nowMs - $0) }
     ageMs = reading.jobs.compactMap(\.succeededMs).map { max(0, nowMs - $0) }.max()
     limits = (maxAgeMs, maxFailed, maxPending)
+    removals = reading.removals
     var (problems, verdict) = ([String](), Verdict.ok)
     func found(_ worse: Verdict, _ text: String) {
       problems.append(text)
@@ -113,6 +117,9 @@ struct CheckOutput: OutputValue {
     }
     if let maxPending, pending > maxPending {
       found(.warning, "\(Quantity.count(pending, "file")) unfinished, \(maxPending) allowed")
+    }
+    if removals.kept > 0 {
+      found(.warning, "\(Quantity.count(removals.kept, "source")) kept that --after was to delete or move")
     }
     if failed > maxFailed {
       found(.critical, "\(Quantity.count(failed, "file")) failed or unknown, \(maxFailed) allowed")
@@ -142,6 +149,7 @@ struct CheckOutput: OutputValue {
         .text("verdict") { $0.verdict.word }, .integer("code") { $0.verdict.rawValue }, .text("job") { $0.job }.label(),
         .list("problems") { $0.problems }.saying { _ in nil },
         .integer("files_failed") { $0.failed }, .integer("files_unfinished") { $0.pending },
+        .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_kept") { $0.removals.kept },
         .duration("oldest_unfinished_ms") { $0.oldestMs }, .duration("last_success_age_ms") { $0.ageMs },
       ])
     ])
@@ -162,6 +170,9 @@ struct CheckOutput: OutputValue {
       "failed=\(failed);;\(limits.failed);0", "pending=\(pending);\(limits.pending.map { "\($0)" } ?? "");;0",
     ]
     if let ageMs { data.append("age=\(ageMs / 1000)s;;\(limits.age.map { "\($0 / 1000)" } ?? "");0") }
+    if removals.waiting + removals.kept > 0 {
+      data += ["to_remove=\(removals.waiting);;;0", "kept=\(removals.kept);0;;0"]
+    }
     if let oldestMs { data.append("oldest=\(oldestMs / 1000)s;;;0") }
     return "TRANSFERS \(verdict.word) - \(about)\(told) | \(data.joined(separator: " "))"
   }

@@ -100,9 +100,20 @@ struct ChangeOptions: ParsableArguments {
     help: ArgumentHelp("Give a label; key= takes it away; repeatable.", valueName: "key=value"))
   var labels: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Keep the sources that \"--after\" did not delete or move yet: keep. Nothing takes this back.", valueName: "keep")
+  )
+  var after: FateWord?
+
   func validate() throws {
-    if priority == nil, rate == nil, workers == nil, deadline == nil, labels.isEmpty {
-      throw ValidationError("set needs something to change: --priority, --rate, --workers, --deadline or --label")
+    if priority == nil, rate == nil, workers == nil, deadline == nil, labels.isEmpty, after == nil {
+      throw ValidationError(
+        "set needs something to change: --priority, --rate, --workers, --deadline, --label or --after keep")
+    }
+    if let after, after.fate != .keep {
+      throw ValidationError(
+        "set takes only --after keep: sources are deleted or moved when \"push\" or \"add\" said so")
     }
     if let bad = labels.first(where: { ($0.firstIndex(of: "=") ?? $0.startIndex) == $0.startIndex }) {
       throw ValidationError("--label \"\(bad)\" is not key=value")
@@ -112,6 +123,7 @@ struct ChangeOptions: ParsableArguments {
   func change(_ context: Context) throws(CommandFailure) -> BatchChange {
     var change = BatchChange()
     change.priority = priority
+    change.keepsSources = after != nil
     change.rate = rate?.mapped(\.bytesPerSecond)
     change.workers = workers?.mapped(\.count)
     change.deadlineMs = try deadline.map { (text) throws(CommandFailure) in try Self.deadline(text, context) }

@@ -12,6 +12,9 @@ struct JobStatus: OutputValue {
   var totals = StateTotals()
   var unfinished = UnfinishedFiles()
   var batches: [BatchRow] = []
+  /// The last complete scans of its sources, the newest first.
+  var scans: [ScanRow] = []
+  var removals: (waiting: Int, kept: Int) = (0, 0)
   let nowMs: Int64
 
   /// Reads the job from a ledger; one that does not exist knows of none.
@@ -36,6 +39,8 @@ struct JobStatus: OutputValue {
       filter.leavesOutHidden = try reader.hasHiddenRows()
       status.totals = try reader.stateTotals(filter)
       status.unfinished = try reader.unfinished(ofJob: name)
+      status.scans = try reader.scans(ofJob: name, limit: 1)
+      status.removals = try reader.removalsLeft(ofJob: name)
       guard batches > 0 else { return status }
       let newest = try reader.newestBatches(ofJob: name, limit: batches)
       filter.withinBatches = newest.map(\.rawValue)
@@ -65,6 +70,8 @@ struct JobStatus: OutputValue {
         .text("last_message", "said") { $0.last?.message },
         .time("last_success_at", "last success") { $0.last?.succeededMs },
         .duration("oldest_unfinished_ms", "oldest unfinished file") { $0.oldestMs },
+        .time("last_scan_at", "last complete scan") { $0.scans.first?.completedMs },
+        .integer("last_scan_files", "files that it saw") { $0.scans.first?.counts.seen },
       ]),
       .record("files", nil, counts) { $0 },
       .table("settings", "Settings", settings, TableLook(isForPrograms: true)) { $0.job?.settings ?? [] },
@@ -78,6 +85,8 @@ struct JobStatus: OutputValue {
     .integer("done", "done") { $0.count(.done) }, .integer("failed", "failed") { $0.count(.failed) },
     .integer("unknown", "unknown") { $0.count(.unknown) }, .integer("cancelled") { $0.count(.cancelled) },
     .integer("unfinished", "unfinished") { $0.unfinished.count },
+    .integer("sources_to_remove", "sources to delete or move") { $0.removals.waiting > 0 ? $0.removals.waiting : nil },
+    .integer("sources_kept", "sources kept") { $0.removals.kept > 0 ? $0.removals.kept : nil },
   ]
 
   private static let settings: [Column<ConfigSetting>] = [
@@ -92,6 +101,7 @@ struct JobStatus: OutputValue {
   /// The command that comes next.
   private var next: String {
     if count(.failed) + count(.unknown) > 0 { return "transfers report failures --job \(name)" }
+    if removals.kept > 0 { return "transfers store sql \"SELECT * FROM v_removals WHERE state = 'kept'\"" }
     if last == nil { return "transfers job run -n \(name)" }
     return unfinished.count > 0 ? "transfers job run \(name)" : "transfers report --job \(name)"
   }

@@ -31,6 +31,8 @@ struct ControlOutput: OutputValue {
   let unaffectedByState: [String: Int]
   /// Of the unaffected of a retry: they must be pushed again.
   let mustBePushed: Int
+  /// Of the changed: their sources were to be deleted or moved, and stay.
+  let keptSources: Int
   /// Of the changed and asked ones; only the first thousand when something was changed.
   let ids: [String]
   let engine: Engine
@@ -48,6 +50,7 @@ struct ControlOutput: OutputValue {
     unaffected = outcome.unaffected.values.reduce(0, +)
     unaffectedByState = Dictionary(uniqueKeysWithValues: outcome.unaffected.map { ($0.key.rawValue, $0.value) })
     mustBePushed = outcome.unrepeatable
+    keptSources = outcome.keptSources
     let all = (outcome.changed + outcome.asked).sorted()
     ids = all.prefix(dryRun ? .max : Self.idLimit).map(\.description)
     engine = recovery != nil ? .recovered : engineRuns ? .running : .none
@@ -67,24 +70,35 @@ struct ControlOutput: OutputValue {
         .integer("unaffected", "") { $0.unaffected }.saying { $0.unaffected > 0 ? "unchanged: \($0.reasons)" : nil },
         .counts("unaffected_by_state") { $0.unaffectedByState },
         .integer("must_be_pushed", "") { $0.mustBePushed }.saying { $0.rest },
+        .integer("kept_sources", "") { $0.keptSources }.saying { $0.kept },
         .text("engine") { $0.engine.rawValue },
         .text("next", "") { $0.next }.saying { $0.next.map { "Next: \($0)" } },
       ])
     ])
 
+  /// A done file whose source is kept stays done when it is cancelled.
+  private var ended: Int { words.goal == .cancelled ? changed - keptSources : changed }
+
   private var plan: String? {
-    dryRun ? "would \(words.phrase ?? words.verb) \(Quantity.count(changed + asked, "file"))" : nil
+    dryRun ? "would \(words.phrase ?? words.verb) \(Quantity.count(ended + asked, "file"))" : nil
   }
 
   private var change: String? {
     if dryRun { return nil }
-    if changed > 0 { return "\(Quantity.count(changed, "file")) \(words.done)" }
-    return asked == 0 && unaffected > 0 ? "nothing to \(words.phrase ?? words.verb)" : nil
+    if ended > 0 { return "\(Quantity.count(ended, "file")) \(words.done)" }
+    return changed + asked == 0 && unaffected > 0 ? "nothing to \(words.phrase ?? words.verb)" : nil
   }
 
   private var rest: String? {
     guard mustBePushed > 0 else { return nil }
     return "\(Quantity.count(mustBePushed, "file")) cannot be retried: push again what was never read or was replaced"
+  }
+
+  private var kept: String? {
+    guard keptSources > 0 else { return nil }
+    return dryRun
+      ? "would keep \(Quantity.count(keptSources, "source")) that --after is to delete or move"
+      : "kept \(Quantity.count(keptSources, "source")) that --after was to delete or move"
   }
 
   private var asking: String? {

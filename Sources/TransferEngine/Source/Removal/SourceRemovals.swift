@@ -9,7 +9,7 @@ struct SourceRemovals: Sendable {
 
   let ledger: Ledger
   let notice: @Sendable (Notice) -> Void
-  var stop = ReadStop.never
+  let stop: ReadStop
 
   /// Does everything that is due, but for what failed in this run before.
   /// - Returns: how many sources were removed.
@@ -42,7 +42,8 @@ struct SourceRemovals: Sendable {
     let ledger = ledger
     return SourceRemover(
       removal: removal, marker: marker, places: SourcePlaces(removal),
-      content: { file throws(TransferError) in try ledger.read { try $0.sentContent(of: file) } }, stop: stop)
+      content: { file throws(TransferError) in try ledger.read { try $0.sentContent(of: file) } },
+      isDue: { file throws(TransferError) in try ledger.read { try $0.isRemovalDue(file) } }, stop: stop)
   }
 
   private func perform(
@@ -57,7 +58,7 @@ struct SourceRemovals: Sendable {
       try remover.places.sync()
     } catch {
       // What was done may not be on the disk: it is not said to be done.
-      ends = ends.map { $0.end == .done ? ($0.file, .failed(error.code, error.message)) : $0 }
+      ends = ends.map { $0.end.isOver ? ($0.file, .failed(error.code, error.message)) : $0 }
     }
     remover.places.release()
     let verb = remover.removal.action == .delete ? "source-deleted" : "source-moved"
@@ -70,10 +71,20 @@ struct SourceRemovals: Sendable {
     let paths = Dictionary(due.map { ($0.file, $0.path) }, uniquingKeysWith: { first, _ in first })
     for (file, end) in ends {
       switch end {
-      case .done: break
+      case .done, .gone, .putOff: break
       case .kept(_, let text), .failed(_, let text):
         notice(.skipped(path: paths[file] ?? NameBytes(""), reason: "the source was sent and kept: \(text)"))
       }
+    }
+  }
+}
+
+extension RemovalEnd {
+  /// The source is where it was no more.
+  fileprivate var isOver: Bool {
+    switch self {
+    case .done, .gone: true
+    case .putOff, .kept, .failed: false
     }
   }
 }

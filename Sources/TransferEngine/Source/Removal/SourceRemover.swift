@@ -15,12 +15,17 @@ struct SourceRemover {
   let places: SourcePlaces
   /// Reads from the ledger what was sent of a file.
   let content: (FileID) throws(TransferError) -> SentContent
+  /// Asks the ledger whether the removal of a file is due still.
+  let isDue: (FileID) throws(TransferError) -> Bool
   let stop: ReadStop
 
   /// Why a source is kept without being looked at; nil when it is not.
   func refusal(_ due: DueRemoval) -> RemovalEnd? {
     if due.isLost {
       return .kept(.policyProof, "its object was not found later, is another one, or was replaced by another file")
+    }
+    guard !due.isByHand else {
+      return .kept(.policyProof, "a person said that it was delivered, and the server did not confirm it")
     }
     guard removal.proof.accepts(due.confirmation) else {
       let proved = due.confirmation == .none ? "nothing more than success" : "the size"
@@ -32,9 +37,10 @@ struct SourceRemover {
     return nil
   }
 
-  /// Deletes or moves the source, after a last comparison of what is there with what was sent. May be repeated: what an
-  /// earlier try has done is recognised.
+  /// Deletes or moves the source, after a last comparison of what is there with what was sent, and a last question
+  /// whether that is wanted still. May be repeated: what an earlier try has done is recognised.
   func remove(_ due: DueRemoval) throws(TransferError) -> RemovalEnd {
+    if stop.isAsked() { return .putOff }
     guard let relative = places.relative(due.path) else { return .kept(.sourceKind, "it is not below its folder") }
     let (name, folder) = (relative.lastComponent, places.folder(of: relative))
     guard folder >= 0 else { return errno == ENOENT ? gone(due, relative) : failed("open its folder", errno) }
@@ -44,6 +50,8 @@ struct SourceRemover {
     var status = csys_file_status()
     guard csys_status_fd(opened, &status) == 0 else { return failed("examine it", errno) }
     if let kept = try difference(due, SourceIdentity(status), isFile: status.mode & S_IFMT == S_IFREG) { return kept }
+    // To compare may have taken hours.
+    guard try isDue(due.file) else { return .putOff }
     do throws(Failure) {
       places.changes(folder)
       if removal.action == .delete {
@@ -74,7 +82,7 @@ struct SourceRemover {
       if try ContentCheck.identity(of: file, known: due.identity, content, stop) == now { return nil }
       return .kept(.sourceChanged, "it has changed since it was sent")
     } catch {
-      return .failed(error.code, error.message)
+      return error.code == .engineInterrupted ? .putOff : .failed(error.code, error.message)
     }
   }
 
@@ -109,10 +117,10 @@ struct SourceRemover {
       && found.device == status.device
   }
 
-  /// Nothing has its name. When this was begun before, that was an earlier try of ours, unless what was to be moved is
-  /// not where it goes.
+  /// Nothing has its name. When a try was cut off, that may have been ours: what was to be moved lies where it goes then,
+  /// and of what was to be deleted nobody can tell. A try whose end is known has touched nothing.
   private func gone(_ due: DueRemoval, _ relative: NameBytes, _ folder: Int32? = nil) -> RemovalEnd {
-    guard due.attempts > 0 else { return .kept(.sourceMissing, "it was gone before it was removed") }
+    guard due.isBegun else { return .kept(.sourceMissing, "it was gone before it was removed") }
     do throws(Failure) {
       if removal.action == .move {
         let target = try places.newFolder(of: relative)
@@ -121,10 +129,12 @@ struct SourceRemover {
         }
         places.changes(target)
       }
-      guard let folder else { return .done }
-      places.changes(folder)
-      try removeMarker(of: relative.lastComponent, in: folder, relative)
-      return .done
+      if let folder {
+        places.changes(folder)
+        try removeMarker(of: relative.lastComponent, in: folder, relative)
+      }
+      return removal.action == .move
+        ? .done : .gone("it was gone after a try that was cut off: that one deleted it, or somebody else")
     } catch {
       return .failed(error.code, error.message)
     }

@@ -111,6 +111,9 @@ extension LedgerTransaction {
       .int(new.priority), .int(new.rate), .int(new.workers), .int(new.deadlineMs), .text(try jsonText(new.labels)),
       .id(new.id))
     try recordEvent("set", batch: new.id, file: nil, detail: old.difference(to: new))
+    guard old.removesSources, !new.removesSources else { return }
+    try db.run("UPDATE batch SET after = NULL WHERE id = ? AND after IS NOT NULL", .id(new.id))
+    try revokeRemovals(of: new.id, "its batch was told to keep its sources")
   }
 
   /// The batches of these files.

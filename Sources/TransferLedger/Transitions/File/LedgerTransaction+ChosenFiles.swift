@@ -30,7 +30,7 @@ extension LedgerTransaction {
     try recordChosen("resumed")
   }
 
-  /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort.
+  /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort. What is done keeps its source.
   func cancelChosen() throws {
     try recordChosen("cancelled", in: [.settling, .pending, .paused, .unknown])
     try db.run(
@@ -42,6 +42,7 @@ extension LedgerTransaction {
       """, .int(wallMs))
     try wakeChunksOfChosen()
     try dropSessionsOfChosen(.cancelled)
+    try revokeRemovalsOfChosen("its file was cancelled before it was removed")
   }
 
   /// Cancels what is not at rest, and hides all of it.
@@ -57,8 +58,9 @@ extension LedgerTransaction {
     try recordChosen("cleaned")
   }
 
-  /// Hides what is at rest.
+  /// Hides what is at rest, and keeps its sources: what nobody sees any more removes nothing.
   func hideChosen() throws {
+    try revokeRemovalsOfChosen("its file was tidied away before it was removed")
     try db.run(
       """
       UPDATE file SET hidden = 1 WHERE id IN (SELECT id FROM temp.chosen) AND hidden IS NULL

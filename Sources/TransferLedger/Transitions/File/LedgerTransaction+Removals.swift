@@ -7,9 +7,11 @@ public struct DueRemoval: Sendable, Hashable {
   public var path: NameBytes
   /// As it was seen last.
   public var identity: SourceIdentity
-  /// How often it was begun before.
-  public var attempts: Int
+  /// A try of it was begun, and nobody knows how it ended: its process died. One whose end is known has touched nothing.
+  public var isBegun: Bool
   public var confirmation: Confirmation
+  /// A person said that it is done, and the server did not.
+  public var isByHand: Bool
   /// The object was not found later, is another one, or was replaced by another file.
   public var isLost: Bool
 }
@@ -17,6 +19,10 @@ public struct DueRemoval: Sendable, Hashable {
 /// What became of the removal of one source.
 public enum RemovalEnd: Sendable, Hashable {
   case done
+  /// It was not there any more. A try that was cut off may have removed it, or somebody else.
+  case gone(String)
+  /// Nothing was touched: somebody stopped the run, or needs the source since. To be done later.
+  case putOff
   /// The source stays, for good.
   case kept(ErrorCode, String)
   /// To be tried again by a later run.
@@ -24,38 +30,60 @@ public enum RemovalEnd: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Removals that are due, of files after number `after`. While a file that is not done needs the same path, in any
-  /// batch, nothing of it is due: to fail is not to be done, either, until somebody tidies it away.
+  /// Removals that are due, of files after number `after`. While a file that is not done needs the same source, in any
+  /// batch, nothing of it is due: to fail is not to be done, either, until somebody tidies it away. The same source is
+  /// one of the same path, or of the same inode by whatever path: another link, or another mount.
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
-    try db.rows(Self.dueRemovals, .integer(after), .int(limit)) { row throws(SQLiteError) in
-      DueRemoval(
-        file: row.id(0), batch: row.id(1), path: row.name(2), identity: row.identity(from: 3), attempts: row.int(9),
-        confirmation: try row.named(10), isLost: row.flag(11))
-    }
+    try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
   }
 
-  /// How many removals wait, and how many sources were kept or could not be removed.
-  public func removalsLeft() throws -> (waiting: Int, kept: Int) {
+  /// Whether the removal that was begun is still due: nobody revoked it, or needs the source, since.
+  public func isRemovalDue(_ file: FileID) throws -> Bool { try db.dueRemoval(file).map { !$0.isLost } ?? false }
+
+  /// How many removals wait, and how many sources stay that were to go: of a job, or with nil of all. What a person
+  /// revoked or tidied away does not count, nor what was replaced by newer content.
+  public func removalsLeft(ofJob job: String? = nil) throws -> (waiting: Int, kept: Int) {
     try db.first(
       """
-      SELECT (SELECT count(*) FROM removal WHERE state = 'pending'),
-        (SELECT count(*) FROM removal WHERE state = 'skipped' OR state = 'failed')
-      """
+      SELECT (SELECT count(*) FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
+          WHERE m.state = 'pending' AND (?1 IS NULL OR b.job = ?1)),
+        (SELECT count(*) FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id
+          WHERE (m.state = 'skipped' OR m.state = 'failed') AND m.cause <> 'policy.cancelled' AND f.hidden IS NULL
+            AND f.live = 1 AND (?1 IS NULL OR b.job = ?1))
+      """, .string(job)
     ) { ($0.int(0), $0.int(1)) } ?? (0, 0)
   }
 
   static let dueRemovals: StaticString = """
     SELECT m.file_id, f.batch_id, f.path, f.size, f.mtime_ns, coalesce(s.ctime_ns, f.ctime_ns), f.inode,
-      coalesce(s.device, f.device), coalesce(s.boot, f.boot), m.attempts, r.confirmation,
-      f.live IS NULL OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id AND l.finding IN ('lost', 'differs'))
+      coalesce(s.device, f.device), coalesce(s.boot, f.boot), m.attempts > 0 AND m.cause IS NULL, r.confirmation,
+      r.note IS NOT NULL, f.live IS NULL OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id AND l.finding IN ('lost', 'differs'))
     FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
       LEFT JOIN sighting s ON s.file_id = f.id
-    WHERE m.state = 'pending' AND m.file_id > ?1
+    WHERE m.state = 'pending' AND m.file_id > ?1 AND m.file_id <= ?2
       AND NOT EXISTS (SELECT 1 FROM file o WHERE o.path = f.path AND o.finished_at IS NULL AND o.is_download IS NULL)
       AND NOT EXISTS (SELECT 1 FROM file o
         WHERE o.path = f.path AND o.state = 'failed' AND o.is_download IS NULL AND o.hidden IS NULL)
-    ORDER BY m.file_id LIMIT ?2
+      AND NOT EXISTS (SELECT 1 FROM file o
+        WHERE o.inode = f.inode AND o.is_download IS NULL AND (o.finished_at IS NULL OR o.state = 'failed')
+          AND o.hidden IS NULL AND (o.size = f.size AND o.mtime_ns = f.mtime_ns
+            OR o.finished_at IS NULL AND (o.device = f.device OR o.device = s.device)))
+    ORDER BY m.file_id LIMIT ?3
     """
+}
+
+extension Connection {
+  fileprivate func dueRemovals(_ after: SQLValue, through last: SQLValue, limit: Int) throws -> [DueRemoval] {
+    try rows(LedgerReader.dueRemovals, after, last, .int(limit)) { row throws(SQLiteError) in
+      DueRemoval(
+        file: row.id(0), batch: row.id(1), path: row.name(2), identity: row.identity(from: 3), isBegun: row.flag(9),
+        confirmation: try row.named(10), isByHand: row.flag(11), isLost: row.flag(12))
+    }
+  }
+
+  fileprivate func dueRemoval(_ file: FileID) throws -> DueRemoval? {
+    try dueRemovals(.integer(file.rawValue - 1), through: .id(file), limit: 1).first
+  }
 }
 
 extension LedgerTransaction {
@@ -67,16 +95,9 @@ extension LedgerTransaction {
   public func beginRemovals(_ files: [FileID]) throws -> Set<FileID> {
     var begun: Set<FileID> = []
     for file in files {
+      guard let due = try db.dueRemoval(file), !due.isLost else { continue }
       let changes = try db.run(
-        """
-        UPDATE removal SET attempts = attempts + 1 WHERE file_id = ?1 AND state = 'pending'
-          AND EXISTS (SELECT 1 FROM file f WHERE f.id = ?1 AND f.live = 1)
-          AND NOT EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = ?1 AND l.finding IN ('lost', 'differs'))
-          AND NOT EXISTS (SELECT 1 FROM file o
-            WHERE o.path = (SELECT path FROM file WHERE id = ?1) AND o.finished_at IS NULL AND o.is_download IS NULL)
-          AND NOT EXISTS (SELECT 1 FROM file o WHERE o.path = (SELECT path FROM file WHERE id = ?1)
-            AND o.state = 'failed' AND o.is_download IS NULL AND o.hidden IS NULL)
-        """, .id(file))
+        "UPDATE removal SET attempts = attempts + 1, cause = NULL WHERE file_id = ?1 AND state = 'pending'", .id(file))
       if changes == 1 { begun.insert(file) }
     }
     return begun
@@ -84,19 +105,26 @@ extension LedgerTransaction {
 
   /// pending → done, skipped, failed; or pending stays with its cause. What was removed and the folders that it was in
   /// are on the disk before. `verb` is what the history calls a removal that was done.
+  /// One that was revoked while its source went is done: what the disk holds counts.
   public func endRemovals(_ ends: [(file: FileID, end: RemovalEnd)], verb: String) throws {
-    var (done, kept): ([FileID], [String: [FileID]]) = ([], [:])
+    var (done, gone, kept): ([FileID], [String: [FileID]], [String: [FileID]]) = ([], [:], [:])
     for (file, end) in ends {
       switch end {
       case .done:
         if try close(file, .done, nil, nil) { done.append(file) }
+      case .gone(let message):
+        if try close(file, .done, nil, message) { gone[message, default: []].append(file) }
+      case .putOff: try putOff(file)
       case .kept(let code, let message):
         if try close(file, .skipped, code, message) { kept[message, default: []].append(file) }
       case .failed(let code, let message):
-        if try putOff(file, code, message) { kept[message, default: []].append(file) }
+        if try tryAgain(file, code, message) { kept[message, default: []].append(file) }
       }
     }
     if !done.isEmpty { try recordEvent(verb, of: done) }
+    for (message, files) in gone.sorted(by: { $0.key < $1.key }) {
+      try recordEvent("source-gone", of: files, detail: message)
+    }
     for (message, files) in kept.sorted(by: { $0.key < $1.key }) {
       try recordEvent("source-kept", of: files, detail: message)
     }
@@ -105,12 +133,20 @@ extension LedgerTransaction {
   private func close(_ file: FileID, _ state: RemovalState, _ code: ErrorCode?, _ message: String?) throws -> Bool {
     try db.run(
       """
-      UPDATE removal SET state = ?2, cause = ?3, message = ?4, ended_at = ?5 WHERE file_id = ?1 AND state = 'pending'
+      UPDATE removal SET state = ?2, cause = ?3, message = ?4, ended_at = ?5 WHERE file_id = ?1
+        AND (state = 'pending' OR ?2 = 'done' AND state = 'skipped' AND cause = 'policy.cancelled')
       """, .id(file), .raw(state), .raw(code), .string(message), .int(wallMs)) == 1
   }
 
+  /// pending stays, and the try that was begun has touched nothing.
+  private func putOff(_ file: FileID) throws {
+    try db.run(
+      "UPDATE removal SET cause = 'engine.interrupted' WHERE file_id = ?1 AND state = 'pending' AND attempts > 0",
+      .id(file))
+  }
+
   /// Whether it has failed for good, or for a reason that was not known.
-  private func putOff(_ file: FileID, _ code: ErrorCode, _ message: String) throws -> Bool {
+  private func tryAgain(_ file: FileID, _ code: ErrorCode, _ message: String) throws -> Bool {
     let known = try db.first(
       "SELECT attempts, message IS ?2 FROM removal WHERE file_id = ?1 AND state = 'pending'", .id(file), .text(message)
     ) { (attempts: $0.int(0), isTold: $0.flag(1)) }
@@ -120,5 +156,34 @@ extension LedgerTransaction {
       "UPDATE removal SET cause = ?2, message = ?3 WHERE file_id = ?1 AND state = 'pending'", .id(file), .raw(code),
       .text(message))
     return !known.isTold
+  }
+
+  // MARK: - Revoked by people
+
+  /// pending → skipped: those of the chosen files. `why` says in the history who wanted it.
+  func revokeRemovalsOfChosen(_ why: String) throws {
+    let files = try db.rows(
+      """
+      SELECT c.id FROM temp.chosen c CROSS JOIN removal m ON m.file_id = c.id WHERE m.state = 'pending' ORDER BY c.id
+      """
+    ) { $0.id(0, FileID.self) }
+    try revokeRemovals(files, why)
+  }
+
+  /// pending → skipped: those of all files of a batch.
+  func revokeRemovals(of batch: BatchID, _ why: String) throws {
+    let files = try db.rows(
+      """
+      SELECT m.file_id FROM removal m CROSS JOIN file f ON f.id = m.file_id
+      WHERE m.state = 'pending' AND f.batch_id = ? ORDER BY m.file_id
+      """, .id(batch)
+    ) { $0.id(0, FileID.self) }
+    try revokeRemovals(files, why)
+  }
+
+  private func revokeRemovals(_ files: [FileID], _ why: String) throws {
+    var kept: [FileID] = []
+    for file in files where try close(file, .skipped, .policyCancelled, why) { kept.append(file) }
+    if !kept.isEmpty { try recordEvent("source-kept", of: kept, detail: why) }
   }
 }

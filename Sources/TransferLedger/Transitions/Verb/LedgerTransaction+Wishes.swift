@@ -27,10 +27,13 @@ extension LedgerTransaction {
     }
   }
 
-  /// For a file that has come to its end by itself, and is hidden with it when that was asked.
+  /// For a file that has come to its end by itself, and is hidden with it when that was asked. Called off, it keeps its
+  /// source.
   func honourEnd(_ wish: Wish?, of file: FileID) throws {
-    guard wish == .remove else { return }
+    guard wish == .remove || wish == .cancel else { return }
     try choose([file])
+    try revokeRemovalsOfChosen("its file was \(wish == .remove ? "removed" : "cancelled") before it was done")
+    guard wish == .remove else { return }
     try recordChosen("removed")
     try hideEmptied(batches(of: [file]))
   }
