@@ -117,8 +117,8 @@ struct SourceRemover {
       && found.device == status.device
   }
 
-  /// Nothing has its name. When a try was cut off, that may have been ours: what was to be moved lies where it goes then,
-  /// and of what was to be deleted nobody can tell. A try whose end is known has touched nothing.
+  /// Nothing has its name. When a try was cut off, that may have been ours: what was to be moved lies where it goes
+  /// then, and of what was to be deleted nobody can tell. A try whose end is known has touched nothing.
   private func gone(_ due: DueRemoval, _ relative: NameBytes, _ folder: Int32? = nil) -> RemovalEnd {
     guard due.isBegun else { return .kept(.sourceMissing, "it was gone before it was removed") }
     do throws(Failure) {

@@ -30,7 +30,8 @@ extension LedgerTransaction {
     try recordChosen("resumed")
   }
 
-  /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort. What is done keeps its source.
+  /// settling, pending, paused, unknown → cancelled; their sessions are marked for abort. What is done keeps
+  /// its source.
   func cancelChosen() throws {
     try recordChosen("cancelled", in: [.settling, .pending, .paused, .unknown])
     try db.run(

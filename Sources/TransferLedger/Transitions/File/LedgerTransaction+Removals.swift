@@ -7,7 +7,8 @@ public struct DueRemoval: Sendable, Hashable {
   public var path: NameBytes
   /// As it was seen last.
   public var identity: SourceIdentity
-  /// A try of it was begun, and nobody knows how it ended: its process died. One whose end is known has touched nothing.
+  /// A try of it was begun, and nobody knows how it ended: its process died. One whose end is known has touched
+  /// nothing.
   public var isBegun: Bool
   public var confirmation: Confirmation
   /// A person said that it is done, and the server did not.
