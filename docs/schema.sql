@@ -194,6 +194,38 @@ BEGIN SELECT RAISE(FAIL, 'what a batch was asked to do does not change'); END;
 
 CREATE TRIGGER batch_stays BEFORE DELETE ON batch BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 
+CREATE TABLE callback (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  job TEXT CHECK (job <> ''),
+  -- Of a batch: how a file of it came to rest. Of a job: that a run of it began, and how it ended.
+  event TEXT NOT NULL CHECK (event = 'done' OR event = 'failed' OR event = 'unknown' OR event = 'started'
+    OR event = 'succeeded' OR event = 'unsuccessful'),
+  kind TEXT NOT NULL CHECK (kind = 'exec' OR kind = 'webhook' OR kind = 'ping'),
+  target TEXT NOT NULL CHECK (target <> ''),
+  -- A reference to the key that signs webhooks; '' for none.
+  secret TEXT NOT NULL,
+  CHECK ((batch_id IS NULL) <> (job IS NULL)),
+  CHECK ((job IS NOT NULL) = (event = 'started' OR event = 'succeeded' OR event = 'unsuccessful')),
+  CHECK (kind = 'webhook' OR secret = '')
+) STRICT;
+
+CREATE UNIQUE INDEX callback_batch ON callback (batch_id, event, kind, target) WHERE batch_id IS NOT NULL;
+
+CREATE UNIQUE INDEX callback_job ON callback (job, event, kind, target, secret) WHERE job IS NOT NULL;
+
+CREATE TRIGGER callback_birth BEFORE INSERT ON callback WHEN EXISTS (SELECT 1 FROM callback WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM callback
+    WHERE batch_id = NEW.batch_id AND event = NEW.event AND kind = NEW.kind AND target = NEW.target)
+  OR EXISTS (SELECT 1 FROM callback
+    WHERE job = NEW.job AND event = NEW.event AND kind = NEW.kind AND target = NEW.target AND secret = NEW.secret)
+BEGIN SELECT RAISE(FAIL, 'a receiver is named once'); END;
+
+CREATE TRIGGER callback_fixed BEFORE UPDATE ON callback
+BEGIN SELECT RAISE(FAIL, 'later edits change no receiver'); END;
+
+CREATE TRIGGER callback_stays BEFORE DELETE ON callback BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
 CREATE TABLE chunk (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   file_id INTEGER NOT NULL REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
@@ -300,6 +332,37 @@ BEGIN SELECT RAISE(FAIL, 'a chunk of a download is taken from a local file befor
 CREATE TRIGGER chunk_stays BEFORE DELETE ON chunk
 WHEN (SELECT last_id FROM pruned_range WHERE kind = 'chunk' AND first_id <= OLD.id ORDER BY first_id DESC LIMIT 1) >= OLD.id IS NOT 1
 BEGIN SELECT RAISE(FAIL, 'history stays, but for what a prune records'); END;
+
+CREATE TABLE delivery (
+  outbox_id INTEGER NOT NULL REFERENCES outbox (id) DEFERRABLE INITIALLY DEFERRED,
+  n INTEGER NOT NULL CHECK (n >= 1),
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  outcome TEXT NOT NULL CHECK (outcome = 'open' OR outcome = 'ok' OR outcome = 'failed' OR outcome = 'interrupted'
+    OR outcome = 'crashed'),
+  exit_code INTEGER,
+  http_status INTEGER,
+  message TEXT,
+  -- The beginning of what came back, at most 4 KiB, secrets masked.
+  output BLOB CHECK (length(output) <= 4096),
+  PRIMARY KEY (outbox_id, n),
+  CHECK ((outcome = 'open') = (ended_at IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER delivery_arrow BEFORE UPDATE ON delivery
+WHEN OLD.outcome <> 'open' OR NEW.outcome = 'open' OR NEW.outbox_id <> OLD.outbox_id OR NEW.n <> OLD.n
+  OR NEW.started_at <> OLD.started_at
+BEGIN SELECT RAISE(FAIL, 'a delivery ends once'); END;
+
+CREATE TRIGGER delivery_birth BEFORE INSERT ON delivery
+WHEN NEW.outcome <> 'open' OR NEW.n <> 1 + (SELECT count(*) FROM delivery WHERE outbox_id = NEW.outbox_id)
+  OR NOT EXISTS (SELECT 1 FROM outbox WHERE id = NEW.outbox_id AND state = 'delivering')
+  OR EXISTS (SELECT 1 FROM delivery WHERE outbox_id = NEW.outbox_id AND outcome = 'open')
+BEGIN SELECT RAISE(FAIL, 'one delivery of a callback at a time, in order'); END;
+
+CREATE TRIGGER delivery_stays BEFORE DELETE ON delivery
+WHEN EXISTS (SELECT 1 FROM outbox WHERE id = OLD.outbox_id AND ended_at IS NULL)
+BEGIN SELECT RAISE(FAIL, 'deliveries of a callback that waits stay'); END;
 
 CREATE TABLE destination (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -582,6 +645,21 @@ WHEN NEW.state <> 'settling' AND NEW.state <> 'pending' AND NEW.state <> 'failed
       WHERE destination_id = NEW.destination_id AND key = NEW.key AND live = 1 AND generation = NEW.generation - 1)
 BEGIN SELECT RAISE(FAIL, 'a file begins settling, pending or failed, in the next generation; a download in a batch of downloads'); END;
 
+CREATE TRIGGER file_callback AFTER UPDATE OF state ON file
+WHEN NEW.state <> OLD.state AND (NEW.state = 'done' OR NEW.state = 'failed' OR NEW.state = 'unknown')
+  AND EXISTS (SELECT 1 FROM callback WHERE batch_id = NEW.batch_id AND event = NEW.state)
+BEGIN
+  INSERT INTO outbox (callback_id, file_id, recorded_at)
+  SELECT id, NEW.id, NEW.finished_at FROM callback WHERE batch_id = NEW.batch_id AND event = NEW.state;
+END;
+
+CREATE TRIGGER file_callback_born AFTER INSERT ON file
+WHEN NEW.state = 'failed' AND EXISTS (SELECT 1 FROM callback WHERE batch_id = NEW.batch_id AND event = 'failed')
+BEGIN
+  INSERT INTO outbox (callback_id, file_id, recorded_at)
+  SELECT id, NEW.id, NEW.finished_at FROM callback WHERE batch_id = NEW.batch_id AND event = 'failed';
+END;
+
 CREATE TRIGGER file_evidence BEFORE UPDATE OF state ON file
 WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NOT EXISTS (SELECT 1 FROM receipt WHERE file_id = NEW.id AND n = 1)
 BEGIN SELECT RAISE(FAIL, 'a done file has a receipt'); END;
@@ -803,6 +881,65 @@ CREATE TRIGGER origin_store_fixed BEFORE UPDATE ON origin_store WHEN NEW.id <> O
 BEGIN SELECT RAISE(FAIL, 'another ledger keeps its uid'); END;
 
 CREATE TRIGGER origin_store_stays BEFORE DELETE ON origin_store BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TABLE outbox (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  callback_id INTEGER NOT NULL REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED,
+  file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  -- Of a job: the run that it tells of, and the document. That of a file is made of its rows when it is delivered.
+  uid BLOB,
+  body TEXT CHECK (body >= '{' AND body < '|'),
+  state TEXT NOT NULL DEFAULT 'waiting' CHECK (state = 'waiting' OR state = 'delivering' OR state = 'delivered'
+    OR state = 'gave_up' OR state = 'cancelled'),
+  not_before INTEGER NOT NULL DEFAULT 0,
+  failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  -- NULL of a file whose outcome is unknown: nobody knows when.
+  recorded_at INTEGER,
+  ended_at INTEGER,
+  CHECK ((file_id IS NULL) = (uid IS NOT NULL AND body IS NOT NULL)),
+  CHECK ((state = 'waiting' OR state = 'delivering') = (ended_at IS NULL))
+) STRICT;
+
+CREATE INDEX outbox_delivering ON outbox (id) WHERE state = 'delivering';
+
+CREATE INDEX outbox_due ON outbox (not_before, id) WHERE state = 'waiting';
+
+CREATE INDEX outbox_file ON outbox (file_id) WHERE file_id IS NOT NULL;
+
+CREATE INDEX outbox_given_up ON outbox (id) WHERE state = 'gave_up';
+
+CREATE INDEX outbox_of ON outbox (callback_id, id);
+
+CREATE INDEX outbox_open ON outbox (callback_id, file_id, id) WHERE state = 'waiting' OR state = 'delivering';
+
+CREATE TRIGGER outbox_arrow BEFORE UPDATE OF state ON outbox
+WHEN NOT (OLD.state = NEW.state AND OLD.state = 'waiting'
+  OR OLD.state = 'waiting' AND NEW.state = 'delivering'
+  OR OLD.state = 'waiting' AND NEW.state = 'cancelled'
+  OR OLD.state = 'delivering' AND NEW.state = 'waiting'
+  OR OLD.state = 'delivering' AND NEW.state = 'delivered'
+  OR OLD.state = 'delivering' AND NEW.state = 'gave_up'
+  OR OLD.state = 'gave_up' AND NEW.state = 'waiting'
+  OR OLD.state = 'cancelled' AND NEW.state = 'waiting')
+BEGIN SELECT RAISE(FAIL, 'not a step of a callback'); END;
+
+CREATE TRIGGER outbox_birth BEFORE INSERT ON outbox
+WHEN NEW.state <> 'waiting' OR NEW.failures <> 0 OR EXISTS (SELECT 1 FROM outbox WHERE id = NEW.id)
+  OR NOT EXISTS (SELECT 1 FROM callback c LEFT JOIN file f ON f.id = NEW.file_id WHERE c.id = NEW.callback_id
+    AND c.batch_id IS f.batch_id AND (f.id IS NULL OR f.state = c.event) AND (f.id IS NULL) = (NEW.file_id IS NULL))
+BEGIN SELECT RAISE(FAIL, 'a callback tells its batch''s or job''s receiver of a state that holds, and waits'); END;
+
+CREATE TRIGGER outbox_delivered BEFORE UPDATE OF state ON outbox
+WHEN NEW.state = 'delivered' AND NOT EXISTS (SELECT 1 FROM delivery WHERE outbox_id = NEW.id AND outcome = 'ok')
+BEGIN SELECT RAISE(FAIL, 'a callback is delivered by a delivery that succeeded'); END;
+
+CREATE TRIGGER outbox_fixed BEFORE UPDATE ON outbox
+WHEN NEW.id <> OLD.id OR NEW.callback_id <> OLD.callback_id OR NEW.file_id IS NOT OLD.file_id
+  OR NEW.uid IS NOT OLD.uid OR NEW.body IS NOT OLD.body OR NEW.recorded_at IS NOT OLD.recorded_at
+BEGIN SELECT RAISE(FAIL, 'what is told stays as it was recorded'); END;
+
+CREATE TRIGGER outbox_stays BEFORE DELETE ON outbox WHEN OLD.ended_at IS NULL
+BEGIN SELECT RAISE(FAIL, 'a callback that was not delivered stays'); END;
 
 CREATE TABLE prune (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -1271,6 +1408,23 @@ SELECT
   (SELECT coalesce(sum(f.size), 0) FROM file f WHERE f.batch_id = b.id AND f.state = 'done') AS bytes_done
 FROM batch b;
 
+CREATE VIEW v_callbacks AS
+SELECT
+  o.id,
+  c.batch_id,
+  coalesce(c.job, b.job) AS job,
+  o.file_id,
+  c.event,
+  c.kind,
+  c.target,
+  o.state,
+  o.failures,
+  (SELECT count(*) FROM delivery d WHERE d.outbox_id = o.id) AS deliveries,
+  o.not_before,
+  o.recorded_at,
+  o.ended_at
+FROM outbox o JOIN callback c ON c.id = o.callback_id LEFT JOIN batch b ON b.id = c.batch_id;
+
 CREATE VIEW v_chunks AS
 SELECT
   c.id AS id,
@@ -1302,6 +1456,19 @@ FROM attempt a
 JOIN chunk c ON c.id = a.chunk_id
 JOIN file f ON f.id = a.file_id
 WHERE a.operation = 'part' AND (a.error_code = 'engine.orphaned' OR a.outcome = 'open');
+
+CREATE VIEW v_deliveries AS
+SELECT
+  outbox_id AS callback_id,
+  n,
+  started_at,
+  ended_at,
+  outcome,
+  exit_code,
+  http_status,
+  message,
+  output
+FROM delivery;
 
 CREATE VIEW v_errors AS
 SELECT

@@ -350,6 +350,72 @@ CREATE TABLE removal (
 CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
 
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Callbacks: who is told what became of files and of runs of jobs.
+
+-- Whom a batch or a job tells of one kind of event. Never a secret: a URL that is one is a reference (`env:NAME` …),
+-- and so is the key that signs.
+CREATE TABLE callback (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  batch_id INTEGER REFERENCES batch (id) DEFERRABLE INITIALLY DEFERRED,
+  job TEXT CHECK (job <> ''),
+  -- Of a batch: how a file of it came to rest. Of a job: that a run of it began, and how it ended.
+  event TEXT NOT NULL CHECK (event = 'done' OR event = 'failed' OR event = 'unknown' OR event = 'started'
+    OR event = 'succeeded' OR event = 'unsuccessful'),
+  kind TEXT NOT NULL CHECK (kind = 'exec' OR kind = 'webhook' OR kind = 'ping'),
+  target TEXT NOT NULL CHECK (target <> ''),
+  -- A reference to the key that signs webhooks; '' for none.
+  secret TEXT NOT NULL,
+  CHECK ((batch_id IS NULL) <> (job IS NULL)),
+  CHECK ((job IS NOT NULL) = (event = 'started' OR event = 'succeeded' OR event = 'unsuccessful')),
+  CHECK (kind = 'webhook' OR secret = '')
+) STRICT;
+CREATE UNIQUE INDEX callback_batch ON callback (batch_id, event, kind, target) WHERE batch_id IS NOT NULL;
+CREATE UNIQUE INDEX callback_job ON callback (job, event, kind, target, secret) WHERE job IS NOT NULL;
+
+-- What is to be told: written by a trigger in the transaction of the state that it tells of, or with the row of a job.
+CREATE TABLE outbox (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  callback_id INTEGER NOT NULL REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED,
+  file_id INTEGER REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  -- Of a job: the run that it tells of, and the document. That of a file is made of its rows when it is delivered.
+  uid BLOB,
+  body TEXT CHECK (body >= '{' AND body < '|'),
+  state TEXT NOT NULL DEFAULT 'waiting' CHECK (state = 'waiting' OR state = 'delivering' OR state = 'delivered'
+    OR state = 'gave_up' OR state = 'cancelled'),
+  not_before INTEGER NOT NULL DEFAULT 0,
+  failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  -- NULL of a file whose outcome is unknown: nobody knows when.
+  recorded_at INTEGER,
+  ended_at INTEGER,
+  CHECK ((file_id IS NULL) = (uid IS NOT NULL AND body IS NOT NULL)),
+  CHECK ((state = 'waiting' OR state = 'delivering') = (ended_at IS NULL))
+) STRICT;
+CREATE INDEX outbox_due ON outbox (not_before, id) WHERE state = 'waiting';
+CREATE INDEX outbox_delivering ON outbox (id) WHERE state = 'delivering';
+-- What must be delivered before, of one receiver and one file or job.
+CREATE INDEX outbox_open ON outbox (callback_id, file_id, id) WHERE state = 'waiting' OR state = 'delivering';
+CREATE INDEX outbox_given_up ON outbox (id) WHERE state = 'gave_up';
+CREATE INDEX outbox_file ON outbox (file_id) WHERE file_id IS NOT NULL;
+CREATE INDEX outbox_of ON outbox (callback_id, id);
+
+-- One try to deliver, recorded before it begins.
+CREATE TABLE delivery (
+  outbox_id INTEGER NOT NULL REFERENCES outbox (id) DEFERRABLE INITIALLY DEFERRED,
+  n INTEGER NOT NULL CHECK (n >= 1),
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  outcome TEXT NOT NULL CHECK (outcome = 'open' OR outcome = 'ok' OR outcome = 'failed' OR outcome = 'interrupted'
+    OR outcome = 'crashed'),
+  exit_code INTEGER,
+  http_status INTEGER,
+  message TEXT,
+  -- The beginning of what came back, at most 4 KiB, secrets masked.
+  output BLOB CHECK (length(output) <= 4096),
+  PRIMARY KEY (outbox_id, n),
+  CHECK ((outcome = 'open') = (ended_at IS NULL))
+) STRICT, WITHOUT ROWID;
+
 -- The last complete scan of each set of sources for a job, or for a place of which no job was named. One that ended
 -- with an error is not here: a job that sees nothing, or that sees nothing any more, shows in the time and the counts.
 CREATE TABLE scan (

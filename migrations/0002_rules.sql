@@ -204,6 +204,69 @@ WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NEW.is_download IS NULL
   AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND after IS NOT NULL)
 BEGIN INSERT INTO removal (file_id, recorded_at) VALUES (NEW.id, NEW.finished_at); END;
 
+-- Who is to be told begins with the state that is told of.
+CREATE TRIGGER file_callback AFTER UPDATE OF state ON file
+WHEN NEW.state <> OLD.state AND (NEW.state = 'done' OR NEW.state = 'failed' OR NEW.state = 'unknown')
+  AND EXISTS (SELECT 1 FROM callback WHERE batch_id = NEW.batch_id AND event = NEW.state)
+BEGIN
+  INSERT INTO outbox (callback_id, file_id, recorded_at)
+  SELECT id, NEW.id, NEW.finished_at FROM callback WHERE batch_id = NEW.batch_id AND event = NEW.state;
+END;
+CREATE TRIGGER file_callback_born AFTER INSERT ON file
+WHEN NEW.state = 'failed' AND EXISTS (SELECT 1 FROM callback WHERE batch_id = NEW.batch_id AND event = 'failed')
+BEGIN
+  INSERT INTO outbox (callback_id, file_id, recorded_at)
+  SELECT id, NEW.id, NEW.finished_at FROM callback WHERE batch_id = NEW.batch_id AND event = 'failed';
+END;
+
+CREATE TRIGGER callback_birth BEFORE INSERT ON callback WHEN EXISTS (SELECT 1 FROM callback WHERE id = NEW.id)
+  OR EXISTS (SELECT 1 FROM callback
+    WHERE batch_id = NEW.batch_id AND event = NEW.event AND kind = NEW.kind AND target = NEW.target)
+  OR EXISTS (SELECT 1 FROM callback
+    WHERE job = NEW.job AND event = NEW.event AND kind = NEW.kind AND target = NEW.target AND secret = NEW.secret)
+BEGIN SELECT RAISE(FAIL, 'a receiver is named once'); END;
+CREATE TRIGGER callback_fixed BEFORE UPDATE ON callback
+BEGIN SELECT RAISE(FAIL, 'later edits change no receiver'); END;
+CREATE TRIGGER callback_stays BEFORE DELETE ON callback BEGIN SELECT RAISE(FAIL, 'history stays'); END;
+
+CREATE TRIGGER outbox_birth BEFORE INSERT ON outbox
+WHEN NEW.state <> 'waiting' OR NEW.failures <> 0 OR EXISTS (SELECT 1 FROM outbox WHERE id = NEW.id)
+  OR NOT EXISTS (SELECT 1 FROM callback c LEFT JOIN file f ON f.id = NEW.file_id WHERE c.id = NEW.callback_id
+    AND c.batch_id IS f.batch_id AND (f.id IS NULL OR f.state = c.event) AND (f.id IS NULL) = (NEW.file_id IS NULL))
+BEGIN SELECT RAISE(FAIL, 'a callback tells its batch''s or job''s receiver of a state that holds, and waits'); END;
+CREATE TRIGGER outbox_arrow BEFORE UPDATE OF state ON outbox
+WHEN NOT (OLD.state = NEW.state AND OLD.state = 'waiting'
+  OR OLD.state = 'waiting' AND NEW.state = 'delivering'
+  OR OLD.state = 'waiting' AND NEW.state = 'cancelled'
+  OR OLD.state = 'delivering' AND NEW.state = 'waiting'
+  OR OLD.state = 'delivering' AND NEW.state = 'delivered'
+  OR OLD.state = 'delivering' AND NEW.state = 'gave_up'
+  OR OLD.state = 'gave_up' AND NEW.state = 'waiting'
+  OR OLD.state = 'cancelled' AND NEW.state = 'waiting')
+BEGIN SELECT RAISE(FAIL, 'not a step of a callback'); END;
+CREATE TRIGGER outbox_delivered BEFORE UPDATE OF state ON outbox
+WHEN NEW.state = 'delivered' AND NOT EXISTS (SELECT 1 FROM delivery WHERE outbox_id = NEW.id AND outcome = 'ok')
+BEGIN SELECT RAISE(FAIL, 'a callback is delivered by a delivery that succeeded'); END;
+CREATE TRIGGER outbox_fixed BEFORE UPDATE ON outbox
+WHEN NEW.id <> OLD.id OR NEW.callback_id <> OLD.callback_id OR NEW.file_id IS NOT OLD.file_id
+  OR NEW.uid IS NOT OLD.uid OR NEW.body IS NOT OLD.body OR NEW.recorded_at IS NOT OLD.recorded_at
+BEGIN SELECT RAISE(FAIL, 'what is told stays as it was recorded'); END;
+CREATE TRIGGER outbox_stays BEFORE DELETE ON outbox WHEN OLD.ended_at IS NULL
+BEGIN SELECT RAISE(FAIL, 'a callback that was not delivered stays'); END;
+
+CREATE TRIGGER delivery_birth BEFORE INSERT ON delivery
+WHEN NEW.outcome <> 'open' OR NEW.n <> 1 + (SELECT count(*) FROM delivery WHERE outbox_id = NEW.outbox_id)
+  OR NOT EXISTS (SELECT 1 FROM outbox WHERE id = NEW.outbox_id AND state = 'delivering')
+  OR EXISTS (SELECT 1 FROM delivery WHERE outbox_id = NEW.outbox_id AND outcome = 'open')
+BEGIN SELECT RAISE(FAIL, 'one delivery of a callback at a time, in order'); END;
+CREATE TRIGGER delivery_arrow BEFORE UPDATE ON delivery
+WHEN OLD.outcome <> 'open' OR NEW.outcome = 'open' OR NEW.outbox_id <> OLD.outbox_id OR NEW.n <> OLD.n
+  OR NEW.started_at <> OLD.started_at
+BEGIN SELECT RAISE(FAIL, 'a delivery ends once'); END;
+CREATE TRIGGER delivery_stays BEFORE DELETE ON delivery
+WHEN EXISTS (SELECT 1 FROM outbox WHERE id = OLD.outbox_id AND ended_at IS NULL)
+BEGIN SELECT RAISE(FAIL, 'deliveries of a callback that waits stay'); END;
+
 CREATE TRIGGER look_birth BEFORE INSERT ON look
 WHEN EXISTS (SELECT 1 FROM look WHERE file_id = NEW.file_id)
   OR NOT EXISTS (SELECT 1 FROM file WHERE id = NEW.file_id AND state = 'settling' AND is_download IS NULL)

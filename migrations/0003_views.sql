@@ -508,3 +508,59 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_scans', 'not_ready', 'INTEGER', '', 'Without the file that shows that they are complete.'),
   ('v_scans', 'excluded', 'INTEGER', '', 'Left out by rules, beside these.'),
   ('v_scans', 'unreadable', 'INTEGER', '', 'Not readable.');
+
+CREATE VIEW v_callbacks AS
+SELECT
+  o.id,
+  c.batch_id,
+  coalesce(c.job, b.job) AS job,
+  o.file_id,
+  c.event,
+  c.kind,
+  c.target,
+  o.state,
+  o.failures,
+  (SELECT count(*) FROM delivery d WHERE d.outbox_id = o.id) AS deliveries,
+  o.not_before,
+  o.recorded_at,
+  o.ended_at
+FROM outbox o JOIN callback c ON c.id = o.callback_id LEFT JOIN batch b ON b.id = c.batch_id;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_callbacks', 'id', 'INTEGER', '', 'Number of the callback.'),
+  ('v_callbacks', 'batch_id', 'INTEGER', '', 'The batch whose file it tells of; NULL when it tells of a job.'),
+  ('v_callbacks', 'job', 'TEXT', '', 'The job that it tells of, or that made the batch.'),
+  ('v_callbacks', 'file_id', 'INTEGER', '', 'The file that it tells of.'),
+  ('v_callbacks', 'event', 'TEXT', '', 'Of a file: done, failed, unknown. Of a job: started, succeeded, unsuccessful.'),
+  ('v_callbacks', 'kind', 'TEXT', '', 'exec, webhook or ping.'),
+  ('v_callbacks', 'target', 'TEXT', '', 'The program and its arguments, or the URL or where it is kept.'),
+  ('v_callbacks', 'state', 'TEXT', '', 'waiting, delivering, delivered, gave_up or cancelled.'),
+  ('v_callbacks', 'failures', 'INTEGER', '', 'Deliveries that failed since it was recorded or tried again by hand.'),
+  ('v_callbacks', 'deliveries', 'INTEGER', '', 'Deliveries that were begun.'),
+  ('v_callbacks', 'not_before', 'INTEGER', 'ms', 'Not delivered again before this time.'),
+  ('v_callbacks', 'recorded_at', 'INTEGER', 'ms', 'When what it tells of happened; NULL for unknown.'),
+  ('v_callbacks', 'ended_at', 'INTEGER', 'ms', 'When it was delivered, given up or cancelled.');
+
+CREATE VIEW v_deliveries AS
+SELECT
+  outbox_id AS callback_id,
+  n,
+  started_at,
+  ended_at,
+  outcome,
+  exit_code,
+  http_status,
+  message,
+  output
+FROM delivery;
+
+INSERT INTO view_doc (view, "column", type, unit, text) VALUES
+  ('v_deliveries', 'callback_id', 'INTEGER', '', 'The callback that was delivered.'),
+  ('v_deliveries', 'n', 'INTEGER', '', 'Number of the try, from 1.'),
+  ('v_deliveries', 'started_at', 'INTEGER', 'ms', 'When it began.'),
+  ('v_deliveries', 'ended_at', 'INTEGER', 'ms', 'When it ended; of a crash, when that was found.'),
+  ('v_deliveries', 'outcome', 'TEXT', '', 'open, ok, failed, interrupted or crashed.'),
+  ('v_deliveries', 'exit_code', 'INTEGER', '', 'Exit code of the program; -1 when a signal ended it.'),
+  ('v_deliveries', 'http_status', 'INTEGER', '', 'Status of the answer.'),
+  ('v_deliveries', 'message', 'TEXT', '', 'Why it failed.'),
+  ('v_deliveries', 'output', 'BLOB', '', 'The first 4 KiB that came back, secrets masked.');

@@ -111,6 +111,24 @@ extension LedgerReader {
       """
     ),
     (
+      "I60 a file that came to rest has told whom its batch tells",
+      """
+      SELECT f.id, c.id FROM callback c JOIN file f ON f.batch_id = c.batch_id JOIN batch b ON b.id = f.batch_id
+      WHERE f.state = 'done' AND c.event = 'done' AND b.origin_id IS NULL
+        AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.file_id = f.id AND o.callback_id = c.id)
+        AND NOT EXISTS (SELECT 1 FROM pruned_file q WHERE q.file_id = f.id)
+      """
+    ),
+    (
+      "I61 a callback is being delivered while a delivery is open, and was delivered by one",
+      """
+      SELECT o.id FROM outbox o WHERE (o.state = 'delivering')
+          <> EXISTS (SELECT 1 FROM delivery d WHERE d.outbox_id = o.id AND d.outcome = 'open')
+        OR o.state = 'delivered' AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.outbox_id = o.id AND d.outcome = 'ok')
+        OR o.failures > (SELECT count(*) FROM delivery d WHERE d.outbox_id = o.id AND d.outcome = 'failed')
+      """
+    ),
+    (
       "I57 a source that may still be written has its look, and nothing else has one",
       """
       SELECT f.id FROM file f LEFT JOIN look l ON l.file_id = f.id
@@ -147,6 +165,7 @@ extension LedgerReader {
         UNION ALL SELECT 'batch', id,
           destination || ' ' || iif(json_valid(settings), json_remove(settings, '$.profile.text'), settings) FROM batch
         UNION ALL SELECT 'receipt', file_id, location FROM receipt
+        UNION ALL SELECT 'callback', id, target FROM callback WHERE kind <> 'exec'
         UNION ALL SELECT 'run', id, argv FROM engine_run)
       WHERE text LIKE '%X-Amz-Signature=%' OR text LIKE '%://%:%@%/%' OR text LIKE '%?sig=%' OR text LIKE '%&sig=%'
       """

@@ -43,6 +43,8 @@ public struct DownloadOptions: Sendable {
   public var options: [String: OptionValue] = [:]
   /// A reference to a credential, as ``BatchSettings/auth``.
   public var auth: String?
+  /// Who is told what became of the files.
+  public var callbacks: [CallbackSetting] = []
   public var caFile: String?
 
   /// What ``segments`` may be.

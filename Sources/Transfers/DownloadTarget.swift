@@ -63,9 +63,11 @@ struct DownloadTarget: Sendable {
     var download = DownloadSettings(folder: folder.path, overwrites: options.overwrites)
     (download.segments, download.keepsTime) = (options.segments, options.keepsTime)
     (download.isSparse, download.usesRemoteNames) = (options.isSparse, options.usesRemoteNames)
-    return BatchSettings(
+    var settings = BatchSettings(
       destination: "\(origin)/", options: options.options, auth: options.auth, caFile: options.caFile,
       download: download)
+    if !options.callbacks.isEmpty { settings.callbacks = options.callbacks }
+    return settings
   }
 
   private func settings(_ origin: DownloadOrigin) throws(TransferError) -> BatchSettings {

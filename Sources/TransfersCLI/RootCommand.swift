@@ -24,7 +24,8 @@ struct RootCommand: ParsableCommand {
       RetryCommand.self,
       ResolveCommand.self,
       RemoveCommand.self, CleanCommand.self, GcCommand.self, SetCommand.self, WaitCommand.self, ReportCommand.self,
-      ConfigCommand.self, DestCommand.self, JobCommand.self, CheckCommand.self, ManifestCommand.self,
+      ConfigCommand.self, DestCommand.self, JobCommand.self, CallbacksCommand.self, CheckCommand.self,
+      ManifestCommand.self,
       ProfileCommand.self, StoreCommand.self,
       DoctorCommand.self, CompletionsCommand.self, HelpCommand.self,
     ])

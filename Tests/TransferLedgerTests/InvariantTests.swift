@@ -21,6 +21,14 @@ import TransferModel
       "I58", "INSERT INTO removal (file_id, recorded_at) VALUES (1, 0); UPDATE file SET hidden = 1 WHERE id = 1"
     ),
     ("I57", "INSERT INTO look (file_id, boot, since_ms, due_ms) VALUES (3, 1, 0, 1)"),
+    ("I60", "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')"),
+    (
+      "I61",
+      """
+      INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'failed', 'exec', 'true', '');
+      INSERT INTO outbox (callback_id, file_id, state) VALUES (1, 1, 'delivering')
+      """
+    ),
     ("I36", "UPDATE receipt SET note = 'seen', confirmation = 'none'"),
     ("I47", "UPDATE receipt SET size = size + 1"),
     ("I47", "UPDATE receipt SET attempt_id = (SELECT max(id) FROM attempt)"),

@@ -72,6 +72,38 @@ public final class RunningCommand {
     return output
   }
 
+  /// How it ended, and the beginning of what it wrote: the rest is read and dropped. What it left running is ended with
+  /// this value, and not waited for. Blocking.
+  /// - Returns: its exit code, -1 when a signal ended it.
+  /// - Throws: an error of its code when it did not end in time; `engine.interrupted` when it is over.
+  public func result(
+    keeping most: Int, limitMs: Int64, isOver: () -> Bool
+  ) throws(Failure) -> (code: Int32, output: [UInt8]) {
+    let endNs = csys_boottime_ns() + limitMs * 1_000_000
+    var (output, isAtEnd): ([UInt8], Bool) = ([], false)
+    while true {
+      let hasEnded = hasEnded(pauseUs: isAtEnd ? 1_000 : 0)
+      if !isAtEnd { isAtEnd = readOn(&output, most, waitMs: hasEnded ? 0 : Self.lookMs / 10) ?? hasEnded }
+      if hasEnded, isAtEnd { return (code ?? -1, output) }
+      if isOver() { throw Failure(.engineInterrupted, "stopped while a command was waited for") }
+      guard csys_boottime_ns() < endNs else {
+        isLate = true
+        throw Failure(errorCode, "the command did not end within \(limitMs / 1_000) s")
+      }
+    }
+  }
+
+  /// True at the end of its output; nil when there is nothing to be read now.
+  private func readOn(_ output: inout [UInt8], _ most: Int, waitMs: Int32) -> Bool? {
+    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard Glibc.poll(&poll, 1, waitMs) > 0 else { return nil }
+    var block = [UInt8](repeating: 0, count: 64 << 10)
+    let count = Glibc.read(descriptor, &block, block.count)
+    guard count >= 0 else { return nil }
+    output += block[..<min(count, most - output.count)]
+    return count == 0
+  }
+
   /// True at the end of its output.
   private func read(into output: inout [UInt8]) throws(Failure) -> Bool {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -86,10 +118,11 @@ public final class RunningCommand {
     return count == 0
   }
 
-  private func hasEnded() -> Bool {
+  private func hasEnded(pauseUs: UInt32 = 1_000) -> Bool {
+    if code != nil { return true }
     var last: Int32 = 0
     guard csys_command_ended(process, &last) != 0 else {
-      usleep(1_000)
+      if pauseUs > 0 { usleep(pauseUs) }
       return false
     }
     code = last

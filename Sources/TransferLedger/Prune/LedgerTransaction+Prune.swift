@@ -71,6 +71,8 @@ extension LedgerTransaction {
   private func delete(_ files: [PrunableFile]) throws {
     let all = Self.array(files.map(\.id))
     try db.run(Self.deleteBodies, all)
+    try db.run(Self.deleteDeliveries, all)
+    try db.run("DELETE FROM outbox WHERE file_id IN (SELECT value FROM json_each(?))", all)
     try db.run("DELETE FROM attempt WHERE file_id IN (SELECT value FROM json_each(?))", all)
     try db.run(
       "DELETE FROM chunk WHERE file_id IN (SELECT value FROM json_each(?))",
@@ -88,6 +90,10 @@ extension LedgerTransaction {
   private static let deleteBodies: StaticString = """
     DELETE FROM sent_body WHERE attempt_id IN (
       SELECT a.id FROM json_each(?) n CROSS JOIN attempt a ON a.file_id = n.value)
+    """
+  private static let deleteDeliveries: StaticString = """
+    DELETE FROM delivery WHERE outbox_id IN (
+      SELECT o.id FROM json_each(?) n CROSS JOIN outbox o ON o.file_id = n.value)
     """
   private static let chunksOf: StaticString =
     "SELECT c.id FROM json_each(?) n CROSS JOIN chunk c ON c.file_id = n.value"

@@ -52,6 +52,7 @@ extension LedgerReader {
       AND NOT EXISTS (SELECT 1 FROM session s WHERE s.file_id = f.id AND s.state IN ('intended', 'open'))
       AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND a.outcome = 'open')
       AND NOT EXISTS (SELECT 1 FROM doubt d WHERE d.file_id = f.id)
+      AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.file_id = f.id AND o.ended_at IS NULL)
     ORDER BY f.id
     """
   private static let replacedToPrune: StaticString = """
@@ -65,6 +66,7 @@ extension LedgerReader {
       AND NOT EXISTS (SELECT 1 FROM session s WHERE s.file_id = f.id AND s.state IN ('intended', 'open'))
       AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND a.outcome = 'open')
       AND NOT EXISTS (SELECT 1 FROM doubt d WHERE d.file_id = f.id)
+      AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.file_id = f.id AND o.ended_at IS NULL)
     ORDER BY f.id LIMIT ?4
     """
   private static let doneToPrune: StaticString = """
@@ -76,6 +78,7 @@ extension LedgerReader {
       AND NOT EXISTS (SELECT 1 FROM session s WHERE s.file_id = f.id AND s.state IN ('intended', 'open'))
       AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = f.id AND a.outcome = 'open')
       AND NOT EXISTS (SELECT 1 FROM doubt d WHERE d.file_id = f.id)
+      AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.file_id = f.id AND o.ended_at IS NULL)
     LIMIT ?4
     """
 

@@ -17,7 +17,7 @@ enum CapabilityColumns {
     try copy.execute("PRAGMA secure_delete=ON")
     try copy.execute("BEGIN IMMEDIATE")
     let triggers = try copy.rows(
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('session', 'chunk') ORDER BY rowid"
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('session', 'chunk', 'callback') ORDER BY rowid"
     ) { ($0.text(0), $0.text(1)) }
     for (name, _) in triggers { try copy.execute("DROP TRIGGER \"\(name)\"") }
     for statement in clearing { try copy.execute(statement) }
@@ -30,5 +30,7 @@ enum CapabilityColumns {
     "UPDATE session SET remote_id = 'hidden:' || id WHERE remote_id IS NOT NULL",
     "UPDATE session SET notes = '{}' WHERE notes <> '{}'", "UPDATE session SET remotes = '[]' WHERE remotes <> '[]'",
     "UPDATE chunk SET remote = NULL WHERE remote IS NOT NULL",
+    // Who knows the URL of a receiver may tell it anything.
+    "UPDATE callback SET target = 'hidden:' || id WHERE kind <> 'exec'",
   ]
 }

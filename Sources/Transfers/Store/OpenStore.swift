@@ -101,7 +101,9 @@ extension OpenStore {
     try ledger.recoverIfIdle(TransferStore.newRun(argv))
   }
 
-  func record(_ run: JobRow) throws(TransferError) { try ledger.write { try $0.recordJob(run) } }
+  func write<T: Sendable>(_ body: @escaping @Sendable (LedgerTransaction) throws -> T) throws(TransferError) -> T {
+    try ledger.write(body)
+  }
 
   /// Removes the copies of files that were cancelled, when no `add` is at work.
   package func sweepCopies() throws(TransferError) { try StagedCopies(storePath: path).sweep(ledger) }

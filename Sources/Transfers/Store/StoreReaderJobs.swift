@@ -17,8 +17,3 @@ extension StoreReader {
   /// The files that are not at rest: of a job, or with nil of all.
   package func unfinished(ofJob job: String?) throws -> UnfinishedFiles { try reader.unfinished(ofJob: job) }
 }
-
-extension OpenStore {
-  /// Records how a run of a job ended; durable on return.
-  package func recordJob(_ run: JobRow) throws(TransferError) { try record(run) }
-}

@@ -96,6 +96,11 @@ package struct TransferStore: Sendable {
     let engine = Engine(
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
       observer: EngineObserver(progress: progress, notice: notice))
+    let delivery = CallbackDelivery(ledger, clock: clock)
+    defer { delivery.stop() }
+    let callbacks = CallbackDeliveries(ledger, by: delivery, clock: clock)
+    callbacks.start()
+    defer { callbacks.finish(withinMs: Self.callbackEndMs) }
     let result = try engine.work(until: stop)
     // What cannot be removed now is removed by the next run.
     try? copies.sweep(ledger)

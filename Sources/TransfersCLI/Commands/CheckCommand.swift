@@ -10,7 +10,8 @@ struct CheckCommand: Command {
     discussion: """
       As monitoring plug-ins do: one line with performance data behind a bar, and an exit code of its own:
         0  OK        within all limits
-        1  WARNING   more unfinished files than --max-pending, or sources that --after was to remove and that stay
+        1  WARNING   more unfinished files than --max-pending, sources that --after was to remove and that stay, or
+                     callbacks that were given up
         2  CRITICAL  more failed and unknown files than --max-failed, or a last success longer ago than --max-age
         3  UNKNOWN   it cannot be told: no ledger, no such job, a wrong option
       Without --job it is about the whole ledger and all its jobs. Files that "clean" has hidden do not count.
@@ -56,7 +57,8 @@ struct CheckCommand: Command {
       return CheckReading(
         jobs: try reader.jobs().filter { job == nil || $0.job == job }, totals: try reader.stateTotals(filter),
         unfinished: try reader.unfinished(ofJob: job), removals: try reader.removalsLeft(ofJob: job),
-        isKnown: try job.map { try reader.knowsJob($0) || context.config.jobs[$0] != nil } ?? true)
+        isKnown: try job.map { try reader.knowsJob($0) || context.config.jobs[$0] != nil } ?? true,
+        callbacksGivenUp: job == nil ? try reader.callbacksLeft().givenUp : 0)
     }
   }
 }
@@ -69,6 +71,8 @@ struct CheckReading: Sendable {
   var removals: (waiting: Int, kept: Int) = (0, 0)
   /// The job is configured, or is in the ledger.
   var isKnown: Bool
+  /// Of the whole ledger; 0 where it is about one job.
+  var callbacksGivenUp = 0
 }
 
 /// What a check came to.
@@ -120,6 +124,9 @@ struct CheckOutput: OutputValue {
     }
     if removals.kept > 0 {
       found(.warning, "\(Quantity.count(removals.kept, "source")) kept that --after was to delete or move")
+    }
+    if reading.callbacksGivenUp > 0 {
+      found(.warning, "\(Quantity.count(reading.callbacksGivenUp, "callback")) given up")
     }
     if failed > maxFailed {
       found(.critical, "\(Quantity.count(failed, "file")) failed or unknown, \(maxFailed) allowed")

@@ -48,6 +48,11 @@ enum ConfigExample {
         priority: 5
         # While another engine owns the ledger: skip (it sends the files; the default), wait, or fail.
         if_locked: skip
+        # Who is told of files and runs: programs, webhooks, a dead man's switch.
+        # on_failed: ["exec:/usr/local/bin/page-me"]
+        # on_result: [webhook:https://hooks.example/jobs]
+        # webhook_key: file:/etc/transfers/hook.key
+        # ping: file:/etc/transfers/ping-url
         # For the textfile collector of Prometheus.
         # prom_file: /var/lib/node_exporter/textfile/transfers_nightly.prom
       reference:

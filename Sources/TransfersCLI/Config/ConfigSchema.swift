@@ -77,6 +77,10 @@ struct ConfigSchema: Sendable {
     "if_locked": ConfigKey(
       kind: .choice(["skip", "wait", "fail"]),
       about: "what happens while another engine owns the ledger (default: skip)"),
+    "on_result": ConfigKey(
+      kind: .list, about: "who is told how each run ended: \(CallbackText.kinds)"),
+    "ping": ConfigKey(
+      kind: .text, about: "the URL of a dead man's switch, or where it is kept (file:PATH, env:NAME)"),
     "prom_file": ConfigKey(kind: .path, about: "a file of the textfile collector of Prometheus"),
     "syslog": ConfigKey(kind: .flag, about: "whether it writes a line to the system's log (default: true)"),
   ]

@@ -65,6 +65,10 @@ enum ConfigSense {
     if let name = section["name"], let problem = ConfigFields.problem(name.value) {
       faults.append(ConfigFault(place: name.place, message: problem))
     }
+    do { _ = try JobCallbacks.read(section) } catch {
+      faults.append(
+        ConfigFault(place: (section["ping"] ?? section["on_result"])?.place ?? section.place, message: error.text))
+    }
     return faults
   }
 }

@@ -12,6 +12,7 @@ struct BatchOptions: ParsableArguments {
 
   @OptionGroup var sourceOptions: SourceOptions
   @OptionGroup var fate: FateOptions
+  @OptionGroup var told: CallbackOptions
 
   @Option(help: ArgumentHelp("Name of the batch; reusing it adds no duplicates.", valueName: "name"))
   var name: String?
@@ -72,6 +73,7 @@ struct BatchOptions: ParsableArguments {
       followSymlinks: sourceOptions.followSymlinks, list: sourceOptions.list(sources), base: sourceOptions.base)
     options.job = context.job
     fate.apply(to: &options)
+    options.settings.callbacks = told.settings
     return options
   }
 

@@ -58,6 +58,7 @@ struct DownloadFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Certificate authorities to trust, a PEM file.", valueName: "path"), completion: .file())
   var caFile: String?
 
+  @OptionGroup var told: CallbackOptions
   @OptionGroup var ofProtocol: ProtocolOptions<DownloadProtocols>
 
   @Option(
@@ -131,6 +132,7 @@ struct DownloadFlags: ParsableArguments {
     (options.auth, options.caFile) = (auth, caFile)
     options.options = ofProtocol.values
     options.job = context.job
+    options.callbacks = told.settings ?? []
     return options
   }
 
@@ -176,7 +178,7 @@ struct DownloadFlags: ParsableArguments {
     let given = [
       (overwrite && !isFile, "--overwrite"), (name != nil, "--name"), (!labels.isEmpty, "--label"),
       (priority != 0, "--priority"), (segments != nil, "--segments"), (sparse, "--sparse"), (noMtime, "--no-mtime"),
-      (remoteNames, "--remote-names"),
+      (remoteNames, "--remote-names"), (told.settings != nil, "--on-done and --on-failed"),
     ]
     return given.first { $0.0 }?.1
   }

@@ -7,7 +7,8 @@ enum DocumentCatalog {
 
   private static let reports: [ReportShape] = [
     AddOutput.form.shape, BagOutput.form.shape, BatchesReport.form.shape, ChunksReport.form.shape,
-    CheckOutput.form.shape, CompareReport.form.shape, CompletionsOutput.form.shape, ConfigCheckOutput.form.shape,
+    CallbackDocument.form.shape, CallbackCount.form.shape, CheckOutput.form.shape, CompareReport.form.shape,
+    CompletionsOutput.form.shape, ConfigCheckOutput.form.shape,
     ConfigExampleOutput.form.shape, ControlOutput.form.shape, DestOutput.form.shape, DestTestOutput.form.shape,
     DoctorOutput.form.shape,
     FacetsReport.form.shape, FailuresReport.form.shape, HelpOutput.form.shape, HistoryView.form.shape,
@@ -25,6 +26,7 @@ enum DocumentCatalog {
   ]
 
   private static let lists: [ReportShape] = [
+    ReportShape(list: "transfers.callbacks.list/1", CallbacksListCommand.columns),
     ReportShape(list: "transfers.config.path/1", ConfigPathCommand.columns),
     ReportShape(list: "transfers.config.show/1", ConfigShowCommand.columns),
     ReportShape(list: "transfers.dest.list/1", DestListCommand.columns),

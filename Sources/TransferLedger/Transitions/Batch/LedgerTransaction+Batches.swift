@@ -37,6 +37,7 @@ extension LedgerTransaction {
       .text(batch.protocolName), .text(batch.destination), .text(try jsonText(batch.settings)),
       .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs), .string(batch.job),
       .raw(batch.settings.after?.action))
+    try nameReceivers(batch.settings.callbacks ?? [], of: id)
     try recordEvent("added", batch: BatchID(rawValue: id), file: nil, detail: batch.destination)
     return BatchID(rawValue: id)
   }

@@ -48,12 +48,15 @@ struct JobRunCommand: Command {
     guard !dryRun else { return try JobPlanner(line: line, common: common, context: context).printPlan(path, options) }
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
     let planned = try plan.map { file throws(CommandFailure) in try PlanFile.read(file, of: job) }
+    let books = JobBooks(
+      job: job, storePath: path, context: context,
+      telling: JobTelling(name, try JobCallbacks.read(job), startedMs: context.clock.wallMs))
+    var problems = books.open()
     let run = JobRun(
       job: job, line: line, storePath: path, policy: ifLocked?.rawValue ?? job["if_locked"]?.value ?? "skip",
       argv: RecordedArguments.masked(context.arguments), context: context)
     let outcome = run.run(options, plan: planned)
-    let problems = JobBooks(job: job, storePath: path, context: context).close(
-      outcome, writesLog: writesLog(job, context))
+    problems += books.close(outcome, writesLog: writesLog(job, context))
     if common.verbose {
       let summary = "transfers: " + JobReport.summary(name, outcome)
       if common.format.isForPeople { context.out.writeLine(summary) } else { context.err.writeLine(summary) }
@@ -86,6 +89,20 @@ struct JobBooks {
   let job: ConfigSection
   let storePath: String
   let context: Context
+  let telling: JobTelling
+
+  /// - Returns: what could not be written. A run without a beginning is no reason to send nothing.
+  func open() -> [CommandFailure] {
+    guard telling.callbacks.contains(where: { $0.event == .started }) else { return [] }
+    do throws(CommandFailure) {
+      try failing { () throws(TransferError) in
+        let ledger = try OpenStore(at: storePath, .create, clock: context.clock)
+        defer { ledger.close() }
+        try ledger.tellStart(of: job.name, telling)
+      }
+      return []
+    } catch { return [error] }
+  }
 
   /// - Returns: what could not be written; it makes nothing of the transfers undone.
   func close(_ outcome: JobOutcome, writesLog: Bool) -> [CommandFailure] {
@@ -93,7 +110,10 @@ struct JobBooks {
     func attempt(_ body: () throws(CommandFailure) -> Void) {
       do throws(CommandFailure) { try body() } catch { problems.append(error) }
     }
-    if !outcome.isSkipped { attempt { () throws(CommandFailure) in try record(outcome) } }
+    if !outcome.isSkipped {
+      attempt { () throws(CommandFailure) in try record(outcome) }
+      attempt { () throws(CommandFailure) in try deliver() }
+    }
     if let file = job["prom_file"] { attempt { () throws(CommandFailure) in try writeMetrics(file.value) } }
     let failure = outcome.failure ?? problems.first
     if writesLog {
@@ -110,7 +130,17 @@ struct JobBooks {
     let row = JobRow(
       job: job.name, startedMs: outcome.startedMs, endedMs: outcome.endedMs, result: outcome.result,
       message: outcome.failure?.text)
-    try failing { () throws(TransferError) in try ledger.recordJob(row) }
+    try failing { () throws(TransferError) in
+      try ledger.recordJob(row, telling, summary: "transfers: " + JobReport.summary(job.name, outcome))
+    }
+  }
+
+  /// What the run that has just ended has to tell. What fails is told again by a later run.
+  private func deliver() throws(CommandFailure) {
+    guard !telling.callbacks.isEmpty else { return }
+    try failing { () throws(TransferError) in
+      _ = try TransferStore(at: storePath).deliverCallbacks(withinMs: TransferStore.callbackEndMs)
+    }
   }
 
   /// Atomic, and readable for the collector, which is another user.

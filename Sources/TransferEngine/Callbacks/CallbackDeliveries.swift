@@ -1,0 +1,128 @@
+public import TransferLedger
+public import TransferModel
+
+/// Performs one delivery. Blocking; several threads at a time.
+public protocol CallbackCarrier: Sendable {
+  /// - Parameter isOver: asked several times a second whether anybody still waits for it.
+  func deliver(_ callback: DueCallback, isOver: @escaping @Sendable () -> Bool) -> DeliveryEnd
+}
+
+/// Delivers callbacks beside an engine, or by itself, on threads of its own: nothing of files waits for it. Each
+/// delivery is a row before it begins and after it ended. One process delivers at a time (``DeliveryTurn``).
+public final class CallbackDeliveries: Sendable {
+  private enum Message: Sendable {
+    case ended(DueCallback, DeliveryEnd)
+    case finish(withinMs: Int64)
+  }
+
+  /// Deliveries at a time, and of them to one receiver.
+  static let atOnce = 4
+  static let atOnceToOne = 2
+  /// Between two looks for what is due, in milliseconds.
+  static let lookMs: Int64 = 500
+
+  private let ledger: Ledger
+  private let carrier: any CallbackCarrier
+  private let clock: any TransferClock
+  private let messages = Mailbox<Message>()
+  private let isOver = Lock(false)
+  private let thread = Lock<WorkerThread?>(nil)
+
+  public init(_ ledger: Ledger, by carrier: any CallbackCarrier, clock: any TransferClock) {
+    (self.ledger, self.carrier, self.clock) = (ledger, carrier, clock)
+  }
+
+  /// Begins to deliver.
+  public func start() { thread.withLock { $0 = WorkerThread { [self] in work() } } }
+
+  /// Delivers what is due now, for at most this time, and ends. What is under way then is interrupted, and due for the
+  /// next run. Blocking.
+  public func finish(withinMs: Int64) {
+    messages.put(.finish(withinMs: withinMs))
+    let thread = thread.withLock { held in
+      defer { held = nil }
+      return held
+    }
+    thread?.join()
+  }
+
+  /// What the thread knows.
+  private struct State {
+    var turn: DeliveryTurn?
+    var running: [Int64: Int] = [:]
+    /// Receivers that failed: how often in a row, and until when they get nothing, by the boot clock.
+    var failing: [Int64: (count: Int, untilMs: Int64)] = [:]
+    var endMs: Int64?
+    /// The ledger takes nothing now.
+    var isStuck = false
+
+    var count: Int { running.values.reduce(0, +) }
+    func resting(_ nowMs: Int64) -> [Int64] {
+      running.filter { $0.value >= CallbackDeliveries.atOnceToOne }.map(\.key)
+        + failing.filter { $0.value.untilMs > nowMs }.map(\.key)
+    }
+  }
+
+  private func work() {
+    var state = State()
+    while true {
+      if state.turn == nil { state.turn = (try? ledger.deliveryTurn()) ?? nil }
+      let hasMore = begin(&state)
+      if state.endMs != nil, state.count == 0, !hasMore { return }
+      if let endMs = state.endMs, clock.bootMs >= endMs { isOver.withLock { $0 = true } }
+      for message in messages.take(timeoutMs: wait(state)) ?? [] { take(message, &state) }
+    }
+  }
+
+  private func wait(_ state: State) -> Int64 {
+    guard let endMs = state.endMs else { return Self.lookMs }
+    return max(1, min(Self.lookMs, endMs - clock.bootMs))
+  }
+
+  private func take(_ message: Message, _ state: inout State) {
+    switch message {
+    case .finish(let withinMs): state.endMs = clock.bootMs + withinMs
+    case .ended(let callback, let end):
+      state.running[callback.receiver, default: 1] -= 1
+      note(callback.receiver, end, &state)
+      var generator = SystemRandomNumberGenerator()
+      let waitMs = LedgerTransaction.deliveryWaitMs(
+        failures: callback.failures + 1, retryAfterMs: end.retryAfterMs, using: &generator)
+      // What cannot be written now was not told as delivered: the next turn delivers it again.
+      state.isStuck = (try? ledger.write { tx in try tx.endDelivery(of: callback.id, end, waitMs: waitMs) }) == nil
+    }
+  }
+
+  /// A receiver that is not there is not asked for each of a thousand callbacks.
+  private func note(_ receiver: Int64, _ end: DeliveryEnd, _ state: inout State) {
+    guard end.outcome == .failed else {
+      if end.outcome == .ok { state.failing[receiver] = nil }
+      return
+    }
+    let count = (state.failing[receiver]?.count ?? 0) + 1
+    let restMs: Int64 = count < 3 ? 0 : min(300_000, 1_000 << Int64(min(count, 20)))
+    state.failing[receiver] = (count, clock.bootMs + restMs)
+  }
+
+  /// True when something that is due was begun.
+  private func begin(_ state: inout State) -> Bool {
+    guard state.turn != nil, !state.isStuck, !isOver.withLock({ $0 }) else {
+      state.isStuck = false
+      return false
+    }
+    var hasBegun = false
+    while state.count < Self.atOnce {
+      let (resting, nowMs) = (state.resting(clock.bootMs), clock.wallMs)
+      guard (try? ledger.read { try $0.hasDueCallback(nowMs: nowMs, resting: resting) }) == true,
+        let begun = try? ledger.write({ tx in try tx.beginDeliveries(limit: 1, resting: resting) }),
+        let callback = begun.first
+      else { break }
+      hasBegun = true
+      state.running[callback.receiver, default: 0] += 1
+      WorkerThread { [self] in
+        messages.put(.ended(callback, carrier.deliver(callback) { [self] in isOver.withLock { $0 } }))
+      }.detach()
+    }
+    return hasBegun
+  }
+}

@@ -1,0 +1,77 @@
+public import TransferModel
+
+extension LedgerReader {
+  /// Whether a callback is due, without a lock that keeps anybody out.
+  public func hasDueCallback(nowMs: Int64, resting: [Int64]) throws -> Bool {
+    try db.first(Self.dueCallbacks, .integer(nowMs), .text(try jsonText(resting)), .int(1)) { _ in true } ?? false
+  }
+
+  /// Due at ?1, no receiver of ?2, at most ?3.
+  static let dueCallbacks: StaticString = """
+    SELECT o.id, c.id, c.event, c.kind, c.target, c.secret, hex(coalesce(o.uid, f.uid)), o.failures, o.file_id, o.body
+    FROM outbox o CROSS JOIN callback c ON c.id = o.callback_id LEFT JOIN file f ON f.id = o.file_id
+    WHERE o.state = 'waiting' AND o.not_before <= ?1 AND c.id NOT IN (SELECT value FROM json_each(?2))
+      AND NOT EXISTS (SELECT 1 FROM outbox e CROSS JOIN callback d ON d.id = e.callback_id
+        WHERE e.file_id = o.file_id AND e.id < o.id AND (e.state = 'waiting' OR e.state = 'delivering')
+          AND d.kind = c.kind AND d.target = c.target)
+      AND NOT EXISTS (SELECT 1 FROM callback d CROSS JOIN outbox e ON e.callback_id = d.id
+        WHERE d.job = c.job AND d.kind = c.kind AND d.target = c.target AND e.id < o.id
+          AND (e.state = 'waiting' OR e.state = 'delivering'))
+    ORDER BY o.not_before, o.id LIMIT ?3
+    """
+
+  static func due(_ row: SQLRow) throws(SQLiteError) -> DueCallback {
+    DueCallback(
+      id: row.int64(0), receiver: row.int64(1),
+      setting: CallbackSetting(try row.named(2), try row.named(3), row.text(4), secret: row.text(5)),
+      key: "\(row.text(6).lowercased())-\(row.text(2))" + (row.isNull(8) ? "" : "-\(row.int64(0))"),
+      failures: row.int(7), file: row.idOrNil(8),
+      body: row.textOrNil(9))
+  }
+
+  /// Callbacks by number; with `isOpen` only what waits, is being delivered or was given up.
+  public func callbacks(after: Int64, isOpen: Bool, limit: Int) throws -> [CallbackRow] {
+    try db.rows(isOpen ? Self.openCallbacks : Self.allCallbacks, .integer(after), .int(limit), row: Self.callback)
+  }
+
+  /// How many wait or are being delivered, and how many were given up.
+  public func callbacksLeft() throws -> (waiting: Int, givenUp: Int) {
+    try db.first(
+      """
+      SELECT (SELECT count(*) FROM outbox WHERE state = 'waiting') + (SELECT count(*) FROM outbox
+        WHERE state = 'delivering'), (SELECT count(*) FROM outbox WHERE state = 'gave_up')
+      """
+    ) { ($0.int(0), $0.int(1)) } ?? (0, 0)
+  }
+
+  private static let openCallbacks: StaticString = """
+    WITH open (id) AS (
+      SELECT id FROM outbox WHERE state = 'waiting' UNION ALL SELECT id FROM outbox WHERE state = 'delivering'
+      UNION ALL SELECT id FROM outbox WHERE state = 'gave_up')
+    SELECT o.id, c.event, c.kind, c.target, c.secret, o.state, o.file_id, c.batch_id, c.job, o.failures, o.not_before,
+      o.recorded_at, o.ended_at, d.n, d.exit_code, d.http_status, d.message
+    FROM open n CROSS JOIN outbox o ON o.id = n.id CROSS JOIN callback c ON c.id = o.callback_id LEFT JOIN delivery d
+      ON d.outbox_id = o.id AND d.n = (SELECT max(n) FROM delivery WHERE outbox_id = o.id)
+    WHERE n.id > ?1 ORDER BY n.id LIMIT ?2
+    """
+  private static let allCallbacks: StaticString = """
+    SELECT o.id, c.event, c.kind, c.target, c.secret, o.state, o.file_id, c.batch_id, c.job, o.failures, o.not_before,
+      o.recorded_at, o.ended_at, d.n, d.exit_code, d.http_status, d.message
+    FROM outbox o CROSS JOIN callback c ON c.id = o.callback_id LEFT JOIN delivery d
+      ON d.outbox_id = o.id AND d.n = (SELECT max(n) FROM delivery WHERE outbox_id = o.id)
+    WHERE o.id > ?1 ORDER BY o.id LIMIT ?2
+    """
+
+  private static func callback(_ row: SQLRow) throws(SQLiteError) -> CallbackRow {
+    var callback = CallbackRow(
+      id: row.int64(0),
+      setting: CallbackSetting(try row.named(1), try row.named(2), row.text(3), secret: row.text(4)),
+      state: try row.named(5))
+    (callback.file, callback.batch, callback.job) = (row.idOrNil(6), row.idOrNil(7), row.textOrNil(8))
+    (callback.failures, callback.notBeforeMs) = (row.int(9), row.int64(10))
+    (callback.recordedMs, callback.endedMs) = (row.int64OrNil(11), row.int64OrNil(12))
+    (callback.deliveries, callback.exitCode) = (row.int(13), row.intOrNil(14))
+    (callback.httpStatus, callback.message) = (row.intOrNil(15), row.textOrNil(16))
+    return callback
+  }
+}

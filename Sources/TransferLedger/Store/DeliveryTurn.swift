@@ -1,0 +1,24 @@
+public import TransferModel
+
+/// The right to deliver callbacks, which one process has at a time; the kernel takes it back with the process. Apart
+/// from the lock of the engine, so that a slow receiver keeps no engine from its work.
+public final class DeliveryTurn: Sendable {
+  private let lock: SidecarLock
+
+  private init(_ lock: SidecarLock) { self.lock = lock }
+
+  /// nil while another process has it.
+  static func take(ofLedger path: String) throws(TransferError) -> DeliveryTurn? {
+    let lock = try SidecarLock(path: path + ".callbacks")
+    return try lock.tryLockExclusive() ? DeliveryTurn(lock) : nil
+  }
+}
+
+extension Ledger {
+  /// The right to deliver callbacks; nil while another process has it. What one that died left is put right.
+  public func deliveryTurn() throws(TransferError) -> DeliveryTurn? {
+    guard let turn = try DeliveryTurn.take(ofLedger: path) else { return nil }
+    try write { tx in try tx.recoverDeliveries() }
+    return turn
+  }
+}

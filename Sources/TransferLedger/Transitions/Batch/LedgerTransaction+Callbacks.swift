@@ -1,0 +1,167 @@
+public import TransferModel
+
+/// Callbacks: waiting → delivering → delivered, or back to waiting until they are given up. Rows of files are made by a
+/// trigger, in the transaction of the state that they tell of. Only the process that holds a ``DeliveryTurn`` begins
+/// and ends deliveries.
+extension LedgerTransaction {
+  /// Deliveries that fail before a callback is given up: two days, while an engine runs.
+  public static let deliveriesAtMost = 60
+  /// Between two deliveries of one callback, in milliseconds.
+  public static let longestDeliveryWaitMs: Int64 = 3_600_000
+  static let firstDeliveryWaitMs: Int64 = 5_000
+  /// Of each receiver of a job so many callbacks are kept that have ended.
+  static let jobCallbacksKept = 100
+
+  /// Whom a batch tells.
+  func nameReceivers(_ callbacks: [CallbackSetting], of batch: Int64) throws {
+    for setting in Set(callbacks).sorted(by: { $0.target < $1.target }) {
+      try db.run(
+        """
+        INSERT INTO callback (batch_id, event, kind, target, secret) SELECT ?1, ?2, ?3, ?4, ?5
+        WHERE NOT EXISTS (SELECT 1 FROM callback WHERE batch_id = ?1 AND event = ?2 AND kind = ?3 AND target = ?4)
+        """, .integer(batch), .raw(setting.event), .raw(setting.kind), .text(setting.target), .text(setting.secret))
+    }
+  }
+
+  /// Queues what a run of a job has to tell: those of `callbacks` that are about this event. `uid` is that of the run.
+  public func tell(_ event: CallbackEvent, ofJob job: String, uid: UID, body: String, _ callbacks: [CallbackSetting])
+    throws
+  {
+    for setting in callbacks where setting.event == event {
+      let receiver = try receiver(setting, ofJob: job)
+      try db.run(
+        "INSERT INTO outbox (callback_id, uid, body, recorded_at) VALUES (?, ?, ?, ?)", .integer(receiver), .uid(uid),
+        .text(body), .int(wallMs))
+      try forgetOld(of: receiver)
+    }
+  }
+
+  private func receiver(_ setting: CallbackSetting, ofJob job: String) throws -> Int64 {
+    let known = try db.first(
+      "SELECT id FROM callback WHERE job = ? AND event = ? AND kind = ? AND target = ? AND secret = ?", .text(job),
+      .raw(setting.event), .raw(setting.kind), .text(setting.target), .text(setting.secret)
+    ) { $0.int64(0) }
+    return try known
+      ?? db.insert(
+        "INSERT INTO callback (job, event, kind, target, secret) VALUES (?, ?, ?, ?, ?)", .text(job),
+        .raw(setting.event), .raw(setting.kind), .text(setting.target), .text(setting.secret))
+  }
+
+  /// A job that runs every five minutes for years tells as often.
+  private func forgetOld(of receiver: Int64) throws {
+    let oldest = try db.first(
+      "SELECT id FROM outbox WHERE callback_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?", .integer(receiver),
+      .int(Self.jobCallbacksKept)
+    ) { $0.int64(0) }
+    guard let oldest else { return }
+    try db.run(
+      """
+      DELETE FROM delivery WHERE outbox_id IN (
+        SELECT id FROM outbox WHERE callback_id = ?1 AND id <= ?2 AND ended_at IS NOT NULL)
+      """, .integer(receiver), .integer(oldest))
+    try db.run(
+      "DELETE FROM outbox WHERE callback_id = ?1 AND id <= ?2 AND ended_at IS NOT NULL", .integer(receiver),
+      .integer(oldest))
+  }
+
+  /// delivering → waiting, for what a process left that died; and what waits longer than anything may, because a clock
+  /// was set, is due.
+  public func recoverDeliveries() throws {
+    try db.run(
+      """
+      UPDATE delivery SET outcome = 'crashed', ended_at = max(started_at, ?1), message = 'the process died'
+      WHERE outbox_id IN (SELECT id FROM outbox WHERE state = 'delivering') AND outcome = 'open'
+      """, .int(wallMs))
+    try db.run("UPDATE outbox SET state = 'waiting', not_before = 0 WHERE state = 'delivering'")
+    try db.run(
+      "UPDATE outbox SET not_before = 0 WHERE state = 'waiting' AND not_before > ?",
+      .int(wallMs + 2 * Self.longestDeliveryWaitMs))
+  }
+
+  /// waiting → delivering for callbacks that are due, each with a row for the delivery. Of one receiver and one file or
+  /// job the older goes first.
+  /// - Parameter resting: receivers that get nothing now.
+  public func beginDeliveries(limit: Int, resting: [Int64] = []) throws -> [DueCallback] {
+    let due = try db.rows(
+      LedgerReader.dueCallbacks, .int(wallMs), .text(try jsonText(resting)), .int(limit), row: LedgerReader.due)
+    return try due.filter { callback in
+      let changes = try db.run(
+        "UPDATE outbox SET state = 'delivering' WHERE id = ? AND state = 'waiting'", .integer(callback.id))
+      guard changes == 1 else { return false }
+      try db.run(
+        """
+        INSERT INTO delivery (outbox_id, n, started_at, outcome)
+        SELECT ?1, 1 + (SELECT count(*) FROM delivery WHERE outbox_id = ?1), ?2, 'open'
+        """, .integer(callback.id), .int(wallMs))
+      return true
+    }
+  }
+
+  /// delivering → delivered, waiting or gave_up. What was interrupted is due at once, and no failure.
+  /// - Parameter waitMs: until the next delivery, when it failed.
+  public func endDelivery(of id: Int64, _ end: DeliveryEnd, waitMs: Int64) throws {
+    let ended = try db.run(
+      """
+      UPDATE delivery SET outcome = ?2, ended_at = max(started_at, ?3), exit_code = ?4, http_status = ?5, message = ?6,
+        output = ?7
+      WHERE outbox_id = ?1 AND outcome = 'open'
+      """, .integer(id), .raw(end.outcome), .int(wallMs), .int(end.exitCode), .int(end.httpStatus),
+      .string(end.message), end.output.isEmpty ? .null : .blob(end.output))
+    guard ended == 1 else { return }
+    switch end.outcome {
+    case .ok:
+      try db.run(
+        "UPDATE outbox SET state = 'delivered', ended_at = ?2 WHERE id = ?1 AND state = 'delivering'", .integer(id),
+        .int(wallMs))
+    case .interrupted:
+      try db.run("UPDATE outbox SET state = 'waiting' WHERE id = ? AND state = 'delivering'", .integer(id))
+    case .failed:
+      try db.run(
+        """
+        UPDATE outbox SET failures = failures + 1, not_before = ?2,
+          state = iif(?3 OR failures + 1 >= ?4, 'gave_up', 'waiting'),
+          ended_at = iif(?3 OR failures + 1 >= ?4, ?5, NULL)
+        WHERE id = ?1 AND state = 'delivering'
+        """, .integer(id), .int(wallMs + waitMs), .flag(end.isFinal), .int(Self.deliveriesAtMost), .int(wallMs))
+    }
+  }
+
+  /// gave_up and cancelled → waiting; what waits is due now. nil for all that were given up. Returns how many.
+  public func retryCallbacks(_ ids: [Int64]?) throws -> Int {
+    guard let ids else {
+      return try db.run(
+        "UPDATE outbox SET state = 'waiting', failures = 0, not_before = 0, ended_at = NULL WHERE state = 'gave_up'")
+    }
+    return try ids.reduce(0) { count, id in
+      try count
+        + db.run(
+          """
+          UPDATE outbox SET state = 'waiting', failures = 0, not_before = 0, ended_at = NULL
+          WHERE id = ? AND (state = 'gave_up' OR state = 'cancelled' OR state = 'waiting')
+          """, .integer(id))
+    }
+  }
+
+  /// waiting → cancelled; nil for all. Returns how many.
+  public func cancelCallbacks(_ ids: [Int64]?) throws -> Int {
+    guard let ids else {
+      return try db.run("UPDATE outbox SET state = 'cancelled', ended_at = ? WHERE state = 'waiting'", .int(wallMs))
+    }
+    return try ids.reduce(0) { count, id in
+      try count
+        + db.run(
+          "UPDATE outbox SET state = 'cancelled', ended_at = ?2 WHERE id = ?1 AND state = 'waiting'", .integer(id),
+          .int(wallMs))
+    }
+  }
+
+  /// The wait before the delivery that follows failure number `failures`, in milliseconds: doubled from five seconds up
+  /// to an hour, of which half is random, so that receivers that come back are not met by all at once.
+  public static func deliveryWaitMs(
+    failures: Int, retryAfterMs: Int64?, using generator: inout some RandomNumberGenerator
+  ) -> Int64 {
+    let ceiling = min(longestDeliveryWaitMs, firstDeliveryWaitMs << Int64(min(max(failures - 1, 0), 20)))
+    let wait = Int64.random(in: ceiling / 2...ceiling, using: &generator)
+    return max(wait, min(retryAfterMs ?? 0, longestDeliveryWaitMs))
+  }
+}

@@ -1,0 +1,73 @@
+/// A callback that is to be delivered, or was.
+public struct CallbackRow: Sendable, Hashable {
+  public var id: Int64
+  public var setting: CallbackSetting
+  /// What it tells of: a file, or a job.
+  public var file: FileID?
+  public var batch: BatchID?
+  public var job: String?
+  public var state: CallbackState
+  public var failures: Int
+  public var deliveries: Int
+  /// Milliseconds since 1970 UTC, as all times here.
+  public var notBeforeMs: Int64
+  public var recordedMs: Int64?
+  public var endedMs: Int64?
+  /// Of its last delivery.
+  public var exitCode: Int?
+  public var httpStatus: Int?
+  public var message: String?
+
+  package init(id: Int64, setting: CallbackSetting, state: CallbackState) {
+    (self.id, self.setting, self.state) = (id, setting, state)
+    (failures, deliveries, notBeforeMs) = (0, 0, 0)
+  }
+}
+
+/// A callback whose delivery has begun.
+public struct DueCallback: Sendable, Hashable {
+  public var id: Int64
+  /// Its receiver.
+  public var receiver: Int64
+  public var setting: CallbackSetting
+  /// The same for each delivery of it, and for no other callback: receivers know by it what they have had.
+  public var key: String
+  /// Deliveries that failed before.
+  public var failures: Int
+  /// The file that it tells of; else ``body`` is the document.
+  public var file: FileID?
+  public var body: String?
+
+  package init(
+    id: Int64, receiver: Int64, setting: CallbackSetting, key: String, failures: Int, file: FileID?, body: String?
+  ) {
+    (self.id, self.receiver, self.setting, self.key, self.failures) = (id, receiver, setting, key, failures)
+    (self.file, self.body) = (file, body)
+  }
+}
+
+/// What came of one delivery.
+public struct DeliveryEnd: Sendable, Hashable {
+  public enum Outcome: String, Sendable, Hashable { case ok, failed, interrupted }
+
+  public var outcome: Outcome
+  public var exitCode: Int?
+  public var httpStatus: Int?
+  /// Why it failed.
+  public var message: String?
+  /// At most ``outputBytes`` are kept.
+  public var output: [UInt8]
+  /// What the receiver asks to wait, in milliseconds.
+  public var retryAfterMs: Int64?
+  /// The receiver says that it wants no more of it (410).
+  public var isFinal = false
+
+  public static let outputBytes = 4_096
+
+  public init(
+    _ outcome: Outcome, exitCode: Int? = nil, httpStatus: Int? = nil, message: String? = nil, output: [UInt8] = []
+  ) {
+    (self.outcome, self.exitCode, self.httpStatus) = (outcome, exitCode, httpStatus)
+    (self.message, self.output) = (message, Array(output.prefix(Self.outputBytes)))
+  }
+}

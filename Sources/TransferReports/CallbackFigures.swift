@@ -1,0 +1,70 @@
+public import TransferModel
+
+/// What a receiver of callbacks is told: the state of a file, or what a run of a job did.
+public struct CallbackDocument: Sendable {
+  public let event: CallbackEvent
+  /// The same in each delivery of it.
+  public let id: String
+  public let file: FileRow?
+  public let job: CallbackJob?
+
+  public init(_ event: CallbackEvent, id: String, file: FileRow? = nil, job: CallbackJob? = nil) {
+    (self.event, self.id, self.file, self.job) = (event, id, file, job)
+  }
+
+  public static let form = ReportForm<CallbackDocument>(
+    "transfers.callback/1",
+    [
+      .facts([.text("event") { $0.event.name }, .text("id") { $0.id }]),
+      .record("file", nil, FileFigures.columns) { $0.file },
+      .record(
+        "job", nil,
+        [
+          .text("name") { $0.name }, .text("result") { $0.result }, .text("message") { $0.message },
+          .text("summary") { $0.summary }, .time("started_at") { $0.startedMs }, .time("ended_at") { $0.endedMs },
+        ]
+      ) { $0.job },
+    ])
+
+  public func json(_ header: ReportHeader) -> [UInt8] {
+    let report = Self.form.report(self)
+    return JSONWriter.document(FigureTree(report), schema: report.schema, header)
+  }
+}
+
+/// A run of a job, as its receivers hear of it.
+public struct CallbackJob: Sendable {
+  public var name: String
+  /// The name of the exit code, and what was said; nil at the beginning.
+  public var result: String?
+  public var message: String?
+  /// The line that the system's log gets.
+  public var summary: String?
+  public var startedMs: Int64
+  public var endedMs: Int64?
+
+  public init(name: String, startedMs: Int64) { (self.name, self.startedMs) = (name, startedMs) }
+}
+
+/// The columns of `callbacks list`.
+public enum CallbackFigures {
+  /// - Parameter target: what people see of the target of a callback.
+  public static func columns(_ target: @escaping @Sendable (CallbackSetting) -> String) -> [Column<CallbackRow>] {
+    [
+      .integer("id", "Id") { $0.id },
+      .text("event", "Event") { $0.setting.event.name },
+      .text("about", "About") { row in row.file?.description ?? row.job.map { "job \($0)" } ?? "" },
+      .text("kind", "Kind") { $0.setting.kind.rawValue },
+      .text("target", "To") { target($0.setting) },
+      .text("state", "State") { $0.state.rawValue }.label(),
+      .integer("deliveries", "Tries") { $0.deliveries },
+      .integer("failures") { $0.failures },
+      .time("next_at", "Next") { $0.state == .waiting && $0.notBeforeMs > 0 ? $0.notBeforeMs : nil },
+      .time("recorded_at") { $0.recordedMs },
+      .time("ended_at") { $0.endedMs },
+      .integer("exit_code") { $0.exitCode },
+      .integer("http_status") { $0.httpStatus },
+      .text("message", "Last error") { $0.message },
+    ]
+  }
+}

@@ -1,0 +1,194 @@
+import CurlTransport
+import FoundationEssentials
+import HTTPTypes
+import TransferEngine
+import TransferLedger
+import TransferModel
+import TransferProtocols
+import TransferReports
+
+/// Delivers callbacks: runs programs without a shell, and posts documents over libcurl. Redirects are failures: what is
+/// told goes to the receiver that was named, and nowhere else.
+final class CallbackDelivery: CallbackCarrier {
+  /// How long one delivery may take, in milliseconds.
+  static let limitMs: Int64 = 30_000
+
+  private let ledger: Ledger
+  private let clock: any TransferClock
+  private let transport = Lock<CurlTransport?>(nil)
+  private let numbers = Lock<UInt64>(0)
+
+  init(_ ledger: Ledger, clock: any TransferClock) { (self.ledger, self.clock) = (ledger, clock) }
+
+  /// Ends all connections. Blocks until the last thread has gone.
+  func stop() {
+    transport.withLock { held in
+      defer { held = nil }
+      return held
+    }?.stop()
+  }
+
+  func deliver(_ callback: DueCallback, isOver: @escaping @Sendable () -> Bool) -> DeliveryEnd {
+    do throws(Failure) {
+      switch callback.setting.kind {
+      case .exec: return try run(callback, isOver)
+      case .webhook: return try post(callback, isOver)
+      case .ping: return try ping(callback, isOver)
+      }
+    } catch {
+      return DeliveryEnd(error.code == .engineInterrupted ? .interrupted : .failed, message: error.message)
+    }
+  }
+
+  // MARK: - Programs
+
+  private func run(_ callback: DueCallback, _ isOver: () -> Bool) throws(Failure) -> DeliveryEnd {
+    let words = ShellWords.split(callback.setting.target) ?? []
+    let command = try RunningCommand(words, input: try document(callback), code: .localIO)
+    let (code, output) = try command.result(
+      keeping: DeliveryEnd.outputBytes, limitMs: Self.limitMs, isOver: isOver)
+    let kept = CallbackOutput.masked(output, [])
+    if code == 0 { return DeliveryEnd(.ok, exitCode: 0, output: kept) }
+    let how = code < 0 ? "was ended by a signal" : "ended with exit code \(code)"
+    return DeliveryEnd(.failed, exitCode: Int(code), message: "the program \(how)", output: kept)
+  }
+
+  // MARK: - Requests
+
+  private func post(_ callback: DueCallback, _ isOver: @Sendable () -> Bool) throws(Failure) -> DeliveryEnd {
+    let body = try document(callback)
+    let seconds = clock.civilMs / 1_000
+    var secrets: [String] = []
+    var fields = [("webhook-id", callback.key), ("webhook-timestamp", "\(seconds)"), ("Idempotency-Key", callback.key)]
+    if !callback.setting.secret.isEmpty {
+      let secret = try secret(callback.setting.secret)
+      secrets += [secret] + (secret.hasPrefix("whsec_") ? [String(secret.dropFirst(6))] : [])
+      fields.append(
+        ("webhook-signature", Webhook.signature(secret: secret, id: callback.key, seconds: seconds, body: body)))
+    }
+    let url = try url(callback, &secrets)
+    guard let request = TransferRequest.post(url, json: body, fields: fields.map { (name: $0.0, value: $0.1) }) else {
+      throw Failure(.engineBug, "a field of a webhook is not valid")
+    }
+    return try send(request, secrets, isOver)
+  }
+
+  private func ping(_ callback: DueCallback, _ isOver: @Sendable () -> Bool) throws(Failure) -> DeliveryEnd {
+    var secrets: [String] = []
+    let url = Webhook.ping(try url(callback, &secrets), callback.setting.event)
+    var fields = HTTPFields()
+    fields[.contentType] = "text/plain; charset=utf-8"
+    let request = TransferRequest(
+      method: .post, url: url, fields: fields, body: .bytes(Array(Self.summary(callback.body).utf8)))
+    return try send(request, secrets, isOver)
+  }
+
+  /// What a document of a job says in one line.
+  private static func summary(_ body: String?) -> String {
+    struct Document: Decodable {
+      struct Content: Decodable { var job: Job? }
+      struct Job: Decodable { var summary: String? }
+      var data: Content
+    }
+    let document = body.flatMap { try? JSONDecoder().decode(Document.self, from: Data($0.utf8)) }
+    return document?.data.job?.summary ?? ""
+  }
+
+  private func send(
+    _ request: TransferRequest, _ secrets: [String], _ isOver: @Sendable () -> Bool
+  ) throws(Failure) -> DeliveryEnd {
+    var request = request
+    request.limits = RequestLimits(
+      connectMs: 10_000, stallMs: 0, totalMs: Self.limitMs, maxReplyBytes: DeliveryEnd.outputBytes)
+    let transport = try connected()
+    let id = ExchangeID(
+      rawValue: numbers.withLock { number in
+        number += 1
+        return number
+      })
+    let replies = Mailbox<TransferReply>()
+    transport.start(id, request) { replies.put($0) }
+    while true {
+      if let reply = replies.take(timeoutMs: 100)?.first { return judged(reply, secrets) }
+      if isOver() { transport.cancel(id) }
+    }
+  }
+
+  private func judged(_ reply: TransferReply, _ secrets: [String]) -> DeliveryEnd {
+    if reply.isCancelled { return DeliveryEnd(.interrupted, message: "stopped while an answer was waited for") }
+    let output = CallbackOutput.masked(reply.body, secrets)
+    if reply.curlCode != 0 || reply.status == 0 {
+      let message = reply.curlMessage.isEmpty ? "no answer came" : reply.curlMessage
+      return DeliveryEnd(.failed, message: message, output: output)
+    }
+    if (200..<300).contains(reply.status) { return DeliveryEnd(.ok, httpStatus: reply.status, output: output) }
+    let cause =
+      (300..<400).contains(reply.status) ? "the receiver leads elsewhere" : "the receiver refuses"
+    var end = DeliveryEnd(
+      .failed, httpStatus: reply.status, message: "\(cause): it answers \(reply.status)", output: output)
+    end.retryAfterMs = reply.retryAfterMs(wallMs: clock.civilMs)
+    // Standard Webhooks 1.0.0, "Disabling endpoints": 410 wants no more of it.
+    end.isFinal = reply.status == 410
+    return end
+  }
+
+  private func connected() throws(Failure) -> CurlTransport {
+    do throws(TransferError) {
+      return try transport.withLock { held throws(TransferError) in
+        if let held { return held }
+        let made = try CurlTransport(
+          CurlConfiguration(
+            userAgent: "transfers/\(TransferClient.version)", caFile: CurlDestinations.trustedFile))
+        held = made
+        return made
+      }
+    } catch { throw Failure(.localIO, "\(error)") }
+  }
+
+  private func url(_ callback: DueCallback, _ secrets: inout [String]) throws(Failure) -> String {
+    guard let reference = SecretReference(callback.setting.target) else { return callback.setting.target }
+    let url = try reference.read()
+    secrets.append(url)
+    guard Webhook.isURL(url) else { throw Failure(.authMissing, "\(reference) holds no http or https URL") }
+    return url
+  }
+
+  private func secret(_ text: String) throws(Failure) -> String {
+    guard let reference = SecretReference(text) else { throw Failure(.authMissing, "the key is not a reference") }
+    return try reference.read()
+  }
+
+  // MARK: - Documents
+
+  /// What is told: of a job as it was recorded, of a file as its rows are.
+  private func document(_ callback: DueCallback) throws(Failure) -> [UInt8] {
+    if let body = callback.body { return Array(body.utf8) }
+    guard let file = callback.file else { throw Failure(.engineBug, "a callback that tells of nothing") }
+    do throws(TransferError) {
+      let row = try ledger.read { try $0.files([file.rawValue]).first }
+      let document = CallbackDocument(callback.setting.event, id: callback.key, file: row)
+      return document.json(
+        ReportHeader(store: StoreIdentity(path: ledger.path), generatedMs: clock.civilMs)
+      ).dropLast()
+    } catch { throw Failure(.localIO, "\(error)") }
+  }
+}
+
+extension TransferStore {
+  /// How long callbacks may hold up the end of a run, in milliseconds.
+  package static let callbackEndMs: Int64 = 10_000
+
+  /// Delivers what is due, for at most this time; what an engine or another process delivers at this moment is left to
+  /// it. Returns what is left.
+  package func deliverCallbacks(withinMs: Int64) throws(TransferError) -> (waiting: Int, givenUp: Int) {
+    let clock = SystemClock()
+    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
+    defer { ledger.close() }
+    let delivery = CallbackDelivery(ledger, clock: clock)
+    defer { delivery.stop() }
+    let deliveries = CallbackDeliveries(ledger, by: delivery, clock: clock)
+    deliveries.start()
+    deliveries.finish(withinMs: withinMs)
+    return try ledger.read { try $0.callbacksLeft() }
+  }
+}

@@ -1,0 +1,50 @@
+package import TransferModel
+import TransferProtocols
+
+/// Receivers of callbacks as people write them: `exec:PROGRAM ARGUMENTS`, `webhook:URL`, `ping:URL`, and for a URL that
+/// is a secret where it is kept (`webhook:file:PATH`).
+package enum CallbackText {
+  package static let kinds =
+    "exec:PROGRAM ARGUMENTS, webhook:URL, or webhook:env:NAME or webhook:file:PATH for a URL that is a secret"
+
+  /// nil for what is none of them. A program is found in `PATH` or named from the root: a later run may be started in
+  /// another folder.
+  package static func read(_ text: String, _ event: CallbackEvent, key: String? = nil) -> CallbackSetting? {
+    let halves = text.split(separator: ":", maxSplits: 1).map(String.init)
+    guard halves.count == 2, let kind = CallbackKind(rawValue: halves[0]) else { return nil }
+    return setting(kind, halves[1], event, key)
+  }
+
+  /// A dead man's switch: it hears of beginnings and ends.
+  package static func pings(_ url: String) -> [CallbackSetting]? {
+    guard isTarget(url) else { return nil }
+    return [CallbackEvent.started, .succeeded, .unsuccessful].map { CallbackSetting($0, .ping, rooted(url)) }
+  }
+
+  private static func setting(
+    _ kind: CallbackKind, _ target: String, _ event: CallbackEvent, _ key: String?
+  ) -> CallbackSetting? {
+    switch kind {
+    case .exec:
+      guard let program = ShellWords.split(target)?.first, !program.isEmpty else { return nil }
+      return program.hasPrefix("/") || !program.utf8.contains(0x2F) ? CallbackSetting(event, kind, target) : nil
+    case .webhook:
+      guard isTarget(target) else { return nil }
+      return CallbackSetting(event, kind, rooted(target), secret: key.map(rooted) ?? "")
+    case .ping: return nil
+    }
+  }
+
+  private static func isTarget(_ text: String) -> Bool { Webhook.isURL(text) || isReference(text) }
+
+  /// Whether it says where a secret is.
+  package static func isReference(_ text: String) -> Bool { SecretReference(text) != nil }
+
+  private static func rooted(_ text: String) -> String { SecretReference(text)?.rooted.text ?? text }
+
+  /// What people see of a target: the path of a URL may be a secret.
+  package static func shown(_ setting: CallbackSetting) -> String {
+    guard setting.kind != .exec, SecretReference(setting.target) == nil else { return setting.target }
+    return Webhook.origin(of: setting.target)
+  }
+}

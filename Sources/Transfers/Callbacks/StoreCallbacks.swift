@@ -1,0 +1,68 @@
+import TransferLedger
+package import TransferModel
+import TransferReports
+
+extension StoreReader {
+  /// Callbacks by number; with `isOpen` only those that were not delivered.
+  package func callbacks(after: Int64, isOpen: Bool, limit: Int) throws -> [CallbackRow] {
+    try reader.callbacks(after: after, isOpen: isOpen, limit: limit)
+  }
+
+  /// How many wait or are being delivered, and how many were given up.
+  package func callbacksLeft() throws -> (waiting: Int, givenUp: Int) { try reader.callbacksLeft() }
+}
+
+/// A run of a job that tells of itself.
+package struct JobTelling: Sendable {
+  package let uid: UID
+  package let callbacks: [CallbackSetting]
+  private let job: String
+  private let startedMs: Int64
+
+  package init(_ job: String, _ callbacks: [CallbackSetting], startedMs: Int64) {
+    (self.job, self.callbacks, self.startedMs) = (job, callbacks, startedMs)
+    uid = UID.make(wallMs: startedMs)
+  }
+
+  func body(_ event: CallbackEvent, _ row: JobRow?, summary: String, store: String) -> String {
+    var told = CallbackJob(name: job, startedMs: startedMs)
+    told.summary = summary
+    if let row { (told.result, told.message, told.endedMs) = (row.result, row.message, row.endedMs) }
+    let id = "\(uid.description.replacing("-", with: ""))-\(event.rawValue)"
+    let header = ReportHeader(store: StoreIdentity(path: store), generatedMs: row?.endedMs ?? startedMs)
+    return String(decoding: CallbackDocument(event, id: id, job: told).json(header).dropLast(), as: UTF8.self)
+  }
+
+  func isAbout(_ event: CallbackEvent) -> Bool { callbacks.contains { $0.event == event } }
+}
+
+extension OpenStore {
+  /// Queues that a run of a job began; durable on return.
+  package func tellStart(of job: String, _ telling: JobTelling) throws(TransferError) {
+    guard telling.isAbout(.started) else { return }
+    let body = telling.body(.started, nil, summary: "transfers: job=\(job) started", store: path)
+    try write { tx in
+      try tx.tell(.started, ofJob: job, uid: telling.uid, body: body, telling.callbacks)
+    }
+  }
+
+  /// Records how a run of a job ended, and queues who is told, in one transaction; durable on return.
+  package func recordJob(_ run: JobRow, _ telling: JobTelling, summary: String) throws(TransferError) {
+    let event: CallbackEvent = run.result == "ok" ? .succeeded : .unsuccessful
+    let body = telling.isAbout(event) ? telling.body(event, run, summary: summary, store: path) : "{}"
+    try write { tx in
+      try tx.recordJob(run)
+      try tx.tell(event, ofJob: run.job, uid: telling.uid, body: body, telling.callbacks)
+    }
+  }
+
+  /// Puts callbacks back that were given up or cancelled; nil for all that were given up. Returns how many.
+  package func retryCallbacks(_ ids: [Int64]?) throws(TransferError) -> Int {
+    try write { tx in try tx.retryCallbacks(ids) }
+  }
+
+  /// Cancels callbacks that wait; nil for all. Returns how many.
+  package func cancelCallbacks(_ ids: [Int64]?) throws(TransferError) -> Int {
+    try write { tx in try tx.cancelCallbacks(ids) }
+  }
+}

@@ -1,0 +1,137 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers callbacks`: who is still to be told.
+struct CallbacksCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "callbacks", abstract: "List, deliver, retry and cancel callbacks that are to be delivered.",
+    subcommands: [
+      CallbacksListCommand.self, CallbacksDeliverCommand.self, CallbacksRetryCommand.self, CallbacksCancelCommand.self,
+    ])
+}
+
+/// `transfers callbacks list`.
+struct CallbacksListCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List callbacks that wait or were given up.")
+
+  @Flag(help: "Delivered and cancelled ones, too.") var all = false
+  @OptionGroup var common: CommonOptions
+
+  static let columns = CallbackFigures.columns { CallbackText.shown($0) }
+  private static let pageSize = 2_000
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let ledger = try LedgerAccess.open(try common.storePath(context), context)
+    defer { ledger.close() }
+    var printer = try RowPrinter(
+      schema: "transfers.callbacks.list/1", rowType: "callback", store: StoreIdentity(ledger), common, context)
+    var after: Int64 = 0
+    while !printer.isClosed {
+      let page = try LedgerAccess.read(ledger) { [after] in
+        try $0.callbacks(after: after, isOpen: !all, limit: Self.pageSize)
+      }
+      printer.print(FigureTable(Self.columns, page))
+      guard page.count == Self.pageSize, let last = page.last else { break }
+      after = last.id
+    }
+    try printer.finish(empty: all ? "no callbacks" : "no callbacks wait")
+  }
+}
+
+/// `transfers callbacks deliver`.
+struct CallbacksDeliverCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "deliver", abstract: "Deliver the callbacks that are due now.",
+    discussion: """
+      Each run delivers them, too. What fails is due again later, after a wait that grows to an hour, and is given up after \
+      60 deliveries. While another process delivers, it is left to that.
+      """)
+
+  @Option(help: ArgumentHelp("How long it may take (default: 5m).", valueName: "time")) var within: TimeSpan?
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let path = try common.storePath(context)
+    let left = try failing { () throws(TransferError) in
+      try TransferStore(at: path).deliverCallbacks(withinMs: within?.ms ?? 300_000)
+    }
+    try common.print(
+      CallbackCount(waiting: left.waiting, givenUp: left.givenUp), store: StoreIdentity.read(path, context), context)
+  }
+}
+
+/// Callbacks by number.
+struct CallbackChoice: ParsableArguments {
+  @Argument(help: ArgumentHelp("Numbers of callbacks (transfers callbacks list).", valueName: "id")) var ids: [Int64] =
+    []
+  @Flag(help: "All of them.") var all = false
+
+  func validate() throws {
+    if ids.isEmpty != all { throw ValidationError("name callbacks by their numbers, or give --all") }
+  }
+
+  var chosen: [Int64]? { all ? nil : ids }
+}
+
+/// `transfers callbacks retry`.
+struct CallbacksRetryCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "retry", abstract: "Let callbacks that were given up or cancelled be delivered again.")
+
+  @OptionGroup var choice: CallbackChoice
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    try CallbackCount.change(common, context) { ledger throws(TransferError) in
+      try ledger.retryCallbacks(choice.chosen)
+    }
+  }
+}
+
+/// `transfers callbacks cancel`.
+struct CallbacksCancelCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "cancel", abstract: "Cancel callbacks that wait; nobody is told.")
+
+  @OptionGroup var choice: CallbackChoice
+  @OptionGroup var common: CommonOptions
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    try CallbackCount.change(common, context) { ledger throws(TransferError) in
+      try ledger.cancelCallbacks(choice.chosen)
+    }
+  }
+}
+
+/// How many callbacks were changed, and how many are left.
+struct CallbackCount: OutputValue {
+  var changed: Int?
+  var waiting: Int
+  var givenUp: Int
+
+  static let form = ReportForm<CallbackCount>(
+    "transfers.callbacks/1",
+    [
+      .facts([
+        .integer("changed", "changed") { $0.changed }, .integer("waiting", "waiting") { $0.waiting },
+        .integer("given_up", "given up") { $0.givenUp },
+      ])
+    ])
+
+  static func change(
+    _ common: CommonOptions, _ context: Context, _ body: (OpenStore) throws(TransferError) -> Int
+  ) throws(CommandFailure) {
+    let path = try common.storePath(context)
+    let value = try failing { () throws(TransferError) in
+      let ledger = try OpenStore(at: path, .existing, clock: context.clock)
+      defer { ledger.close() }
+      let changed = try body(ledger)
+      let left = try ledger.read { try $0.callbacksLeft() }
+      return CallbackCount(changed: changed, waiting: left.waiting, givenUp: left.givenUp)
+    }
+    try common.print(value, store: StoreIdentity.read(path, context), context)
+  }
+}

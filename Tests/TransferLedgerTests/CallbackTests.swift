@@ -1,0 +1,259 @@
+import TransferModel
+import Testing
+
+@testable import TransferLedger
+
+/// What is to be told begins with the state that it tells of, and is delivered at least once.
+@Suite struct CallbackTests {
+  private let f: LedgerFixture
+  private let run: RunID
+
+  init() throws {
+    f = try LedgerFixture()
+    run = try f.startRun()
+  }
+
+  private func batch(_ place: String, _ callbacks: [CallbackSetting]?) throws -> BatchID {
+    var settings = BatchSettings(destination: place)
+    settings.callbacks = callbacks
+    return try f.ledger.write { [settings] in
+      try $0.createBatch(NewBatch(settings: settings, protocolName: "put", destination: place))
+    }
+  }
+
+  private func finish() throws {
+    try f.ledger.write { [run] tx in
+      let file = try tx.claimAndPlan(run)
+      try tx.sendAll(file.id, run)
+      #expect(try tx.completeFile(file.id, run, proof).isApplied)
+    }
+  }
+
+  private func begin(_ limit: Int = 9, resting: [Int64] = []) throws -> [DueCallback] {
+    try f.ledger.write { try $0.beginDeliveries(limit: limit, resting: resting) }
+  }
+
+  private func end(_ id: Int64, _ end: DeliveryEnd, waitMs: Int64 = 1_000) throws {
+    try f.ledger.write { try $0.endDelivery(of: id, end, waitMs: waitMs) }
+  }
+
+  private func tell(_ event: CallbackEvent, _ callbacks: [CallbackSetting], _ uid: UInt64 = 1) throws {
+    try f.ledger.write {
+      try $0.tell(event, ofJob: "nightly", uid: UID(high: 7, low: uid), body: "{}", callbacks)
+    }
+  }
+
+  private var states: [String] { get throws { try f.texts("SELECT state FROM outbox ORDER BY id") } }
+
+  private static let told = CallbackSetting(.done, .exec, "true")
+
+  @Test func itIsQueuedWithTheStateAndNotBefore() throws {
+    _ = try f.add("a", to: batch("put:one", [Self.told, CallbackSetting(.failed, .exec, "false")]))
+    _ = try f.add("b", to: batch("put:two", nil))
+    #expect(try states == [])
+    try finish()
+    try finish()
+    #expect(try f.texts("SELECT file_id, state FROM outbox") == ["1 waiting"])
+    #expect(try f.findings() == [])
+  }
+
+  /// Either both are there after a power cut, or none.
+  @Test func aTransactionThatIsUndoneTellsNobody() throws {
+    _ = try f.add("a", to: batch("put:one", [Self.told]))
+    struct Cut: Error {}
+    #expect(throws: (any Error).self) {
+      try f.ledger.write { [run] tx in
+        let file = try tx.claimAndPlan(run)
+        try tx.sendAll(file.id, run)
+        _ = try tx.completeFile(file.id, run, proof)
+        throw Cut()
+      }
+    }
+    #expect(try states == [] && f.texts("SELECT state FROM file") == ["pending"])
+  }
+
+  @Test func aFailureTellsThoseWhoAskedForIt() throws {
+    let file = try f.add("a", to: batch("put:one", [Self.told, CallbackSetting(.failed, .exec, "false")]))
+    try f.ledger.write { [run] tx in
+      _ = try tx.claimAndPlan(run)
+      _ = try tx.failFile(file, run, code: .http403, message: "no", keepsSession: false)
+    }
+    #expect(try begin().map(\.setting) == [CallbackSetting(.failed, .exec, "false")])
+  }
+
+  @Test func whatFailsWaitsAndIsGivenUp() throws {
+    _ = try f.add("a", to: batch("put:one", [Self.told]))
+    try finish()
+    let first = try #require(try begin().first)
+    #expect(try begin().isEmpty, "one delivery at a time")
+    try end(first.id, DeliveryEnd(.failed, exitCode: 1, message: "no"))
+    #expect(try begin().isEmpty)
+    for _ in 2...LedgerTransaction.deliveriesAtMost {
+      f.clock.advance(ms: 1_000)
+      let again = try #require(try begin().first)
+      #expect(again.key == first.key)
+      try end(again.id, DeliveryEnd(.failed, exitCode: 1))
+    }
+    #expect(try states == ["gave_up"])
+    let left = try f.ledger.read { try $0.callbacksLeft() }
+    #expect(left.waiting == 0 && left.givenUp == 1)
+    #expect(try f.ledger.write { try $0.retryCallbacks(nil) } == 1)
+    try end(try #require(try begin().first).id, DeliveryEnd(.ok))
+    #expect(try states == ["delivered"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func whoWantsNoMoreIsGivenUpAtOnce() throws {
+    try tell(.succeeded, [CallbackSetting(.succeeded, .webhook, "http://h/")])
+    var gone = DeliveryEnd(.failed, httpStatus: 410)
+    gone.isFinal = true
+    try end(try #require(try begin().first).id, gone)
+    #expect(try states == ["gave_up"])
+  }
+
+  @Test func whatACrashLeftIsDeliveredAgain() throws {
+    _ = try f.add("a", to: batch("put:one", [Self.told]))
+    try finish()
+    let first = try #require(try begin().first)
+    try f.restart()
+    #expect(try states == ["delivering"])
+    let turn = try #require(try f.ledger.deliveryTurn())
+    let other = try f.ledger.deliveryTurn()
+    #expect(other == nil, "one process delivers")
+    #expect(try begin().map(\.key) == [first.key])
+    #expect(try f.texts("SELECT n, outcome FROM delivery ORDER BY n") == ["1 crashed", "2 open"])
+    #expect(try f.findings() == [])
+    withExtendedLifetime(turn) {}
+  }
+
+  @Test func anInterruptionIsNoFailure() throws {
+    _ = try f.add("a", to: batch("put:one", [Self.told]))
+    try finish()
+    try end(try #require(try begin().first).id, DeliveryEnd(.interrupted))
+    #expect(try begin().map(\.failures) == [0])
+  }
+
+  @Test func aReceiverHearsOfAJobInOrder() throws {
+    let pings = [CallbackEvent.started, .succeeded].map { CallbackSetting($0, .ping, "http://h/") }
+    try tell(.started, pings)
+    try tell(.succeeded, pings)
+    let first = try begin()
+    #expect(first.map(\.setting.event) == [.started])
+    try end(first[0].id, DeliveryEnd(.failed), waitMs: 5)
+    #expect(try begin().isEmpty)
+    f.clock.advance(ms: 5)
+    try end(try #require(try begin().first).id, DeliveryEnd(.ok))
+    let last = try begin()
+    #expect(last.map(\.setting.event) == [.succeeded])
+    #expect(last.map(\.key) == ["00000000000000070000000000000001-succeeded"])
+  }
+
+  @Test func aReceiverThatRestsGetsNothing() throws {
+    _ = try f.add("a", to: batch("put:one", [Self.told]))
+    try finish()
+    #expect(try begin(resting: [1]).isEmpty)
+    let now = f.clock.wallMs
+    let isDue = try f.ledger.read { try $0.hasDueCallback(nowMs: now, resting: [1]) }
+    #expect(!isDue)
+    #expect(try begin(resting: [2]).count == 1)
+  }
+
+  @Test func cancelledOnesAreNotDelivered() throws {
+    _ = try f.add("a", to: batch("put:one", [Self.told]))
+    try finish()
+    #expect(try f.ledger.write { try $0.cancelCallbacks([1, 2]) } == 1)
+    #expect(try begin().isEmpty)
+    #expect(try f.ledger.write { try $0.retryCallbacks([1]) } == 1)
+    #expect(try begin().count == 1)
+  }
+
+  /// A job that tells of itself every five minutes does not grow.
+  @Test func ofAJobTheNewestAreKept() throws {
+    let setting = CallbackSetting(.succeeded, .exec, "true")
+    for n in 1...UInt64(LedgerTransaction.jobCallbacksKept + 5) {
+      try tell(.succeeded, [setting], n)
+      try end(try #require(try begin().first).id, DeliveryEnd(.ok))
+    }
+    #expect(try f.texts("SELECT count(*) FROM outbox") == ["\(LedgerTransaction.jobCallbacksKept)"])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func aPruneKeepsWhatWasNotDelivered() throws {
+    _ = try f.add("a", to: batch("put:one", [Self.told]))
+    try finish()
+    f.clock.advance(ms: 10)
+    let until = f.clock.wallMs
+    _ = try f.ledger.prune(before: until)
+    #expect(try states == ["waiting"])
+    try end(try #require(try begin().first).id, DeliveryEnd(.ok))
+    _ = try f.ledger.prune(before: until)
+    #expect(try states == [])
+    #expect(try f.findings() == [])
+  }
+
+  @Test func waitsGrowToAnHour() {
+    var generator = SystemRandomNumberGenerator()
+    for (failures, ceiling) in [(1, 5_000), (2, 10_000), (20, 3_600_000), (1_000, 3_600_000)] as [(Int, Int64)] {
+      let wait = LedgerTransaction.deliveryWaitMs(failures: failures, retryAfterMs: nil, using: &generator)
+      #expect((ceiling / 2...ceiling).contains(wait), "\(failures): \(wait)")
+    }
+    #expect(LedgerTransaction.deliveryWaitMs(failures: 1, retryAfterMs: 60_000, using: &generator) == 60_000)
+    #expect(LedgerTransaction.deliveryWaitMs(failures: 1, retryAfterMs: .max, using: &generator) == 3_600_000)
+  }
+
+  /// Of callbacks 1 (delivered), 2 (waiting) and 3 (being delivered).
+  private static let refused = [
+    "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')",
+    "INSERT OR REPLACE INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', 'x')",
+    "UPDATE callback SET target = 'false'", "DELETE FROM callback WHERE id = 1",
+    "INSERT INTO outbox (callback_id, file_id, failures) VALUES (1, 1, 1)",
+    "INSERT INTO outbox (callback_id, file_id) VALUES (1, 4)",
+    "UPDATE outbox SET state = 'waiting', ended_at = NULL WHERE id = 1",
+    "UPDATE outbox SET state = 'delivered', ended_at = 1 WHERE id = 3", "UPDATE outbox SET file_id = 2 WHERE id = 1",
+    "DELETE FROM outbox WHERE id = 2",
+    "INSERT INTO delivery (outbox_id, n, started_at, outcome) VALUES (2, 1, 0, 'open')",
+    "UPDATE delivery SET outcome = 'failed' WHERE outbox_id = 1", "DELETE FROM delivery WHERE outbox_id = 3",
+  ]
+
+  private func callbacksOfEachKind() throws {
+    let batch = try batch("put:one", [Self.told])
+    for name in ["a", "b", "c", "d"] { _ = try f.add(name, to: batch) }
+    for _ in 1...3 { try finish() }
+    try end(try #require(try begin(1).first).id, DeliveryEnd(.ok))
+    try f.shell("UPDATE outbox SET not_before = 1 << 60 WHERE id = 2")
+    #expect(try begin(1).map(\.id) == [3])
+  }
+
+  @Test(arguments: refused) func theRulesRefuse(_ sql: String) throws {
+    try callbacksOfEachKind()
+    let shell = try Connection(path: f.path, access: .readWrite)
+    let error = #expect(throws: SQLiteError.self, "\(sql)") { try shell.execute(sql) }
+    #expect(error?.primary == 19, "\(sql): \(error?.message ?? "")")
+    #expect(try f.findings() == [])
+  }
+
+  /// Without any one of the triggers at least one of the statements would pass.
+  @Test func everyTriggerIsNeeded() throws {
+    try callbacksOfEachKind()
+    let shell = try Connection(path: f.path, access: .readWrite)
+    // As other programs have it: what is replaced is deleted without a trigger.
+    try shell.execute("PRAGMA recursive_triggers=OFF")
+    let triggers = try shell.rowsOnce(
+      """
+      SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%'
+        AND tbl_name IN ('callback', 'outbox', 'delivery')
+      """
+    ) { $0.text(0) }
+    #expect(triggers.count == 11)
+    for trigger in triggers {
+      try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
+      let passed = Self.refused.contains { sql in
+        try? shell.execute("SAVEPOINT one")
+        defer { try? shell.execute("ROLLBACK TO one; RELEASE one") }
+        return (try? shell.execute(sql)) != nil
+      }
+      try shell.execute("ROLLBACK")
+      #expect(passed, "\(trigger)")
+    }
+  }
+}
