@@ -15,7 +15,7 @@ public final class Ledger: Sendable {
   /// What belongs to a ledger: these follow its path.
   public static let fileSuffixes = [
     "", "-wal", "-shm", "-journal", ".lock", ".gate", ".watermark", ".sending", ".inflight", ".reserve",
-    ".key", ".callbacks",
+    ".key", ".callbacks", ".daemon",
   ]
 
   /// Absolute.

@@ -20,7 +20,9 @@ public enum Program {
       TerminalModes.restore()
       OutputFile.abandonUnfinished()
     }
-    exit(run(Context.ofProcess().answering(signals)))
+    let context = Context.ofProcess().answering(signals)
+    DaemonLifeline.watch(context)
+    exit(run(context))
   }
 
   /// The exit code of the command in `context.arguments`.

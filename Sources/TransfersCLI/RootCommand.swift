@@ -18,7 +18,7 @@ struct RootCommand: ParsableCommand {
     version: TransferClient.version,
     subcommands: [
       PushCommand.self, PullCommand.self, VerifyCommand.self, ProveCommand.self,
-      AddCommand.self, RunCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
+      AddCommand.self, RunCommand.self, DaemonCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
       WhyCommand.self, FollowCommand.self, ServeCommand.self, TopCommand.self, PauseCommand.self, ResumeCommand.self,
       CancelCommand.self,
       RetryCommand.self,

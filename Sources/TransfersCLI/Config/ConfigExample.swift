@@ -46,6 +46,9 @@ enum ConfigExample {
         to: archive:nightly
         labels: {site: lab-3}
         priority: 5
+        # When "transfers daemon" runs it: every: 5m, from one start to the next, or cron: "30 2 * * *", as crontab(5)
+        # writes times, in local time. Cron and timers of the system take no notice of this.
+        every: 5m
         # While another engine owns the ledger: skip (it sends the files; the default), wait, or fail.
         if_locked: skip
         # Who is told of files and runs: programs, webhooks, a dead man's switch.

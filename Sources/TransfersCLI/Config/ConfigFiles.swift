@@ -11,8 +11,10 @@ import TransferReports
 enum ConfigFiles {
   struct Candidate: Sendable, Hashable {
     let path: String
-    /// What named it: `--config`, `TRANSFERS_CONFIG`, `XDG_CONFIG_HOME`, `HOME` or `system`.
+    /// What named it: `--config`, `TRANSFERS_CONFIG`, `XDG_CONFIG_HOME`, `HOME` or `system`; `daemon` for what one keeps.
     let origin: String
+    /// Where a daemon keeps what it had read of it (``HeldConfig``).
+    var heldAt: Int32?
     /// Somebody named it: then it has to be there.
     var isNamed: Bool { origin == "--config" || origin == "TRANSFERS_CONFIG" }
   }
@@ -23,6 +25,7 @@ enum ConfigFiles {
   /// The files that count, the one that wins first: the one that is named, or that of the user and that of the system.
   static func candidates(_ option: String?, _ context: Context) -> [Candidate] {
     if let option { return [Candidate(path: option, origin: "--config")] }
+    if let held = HeldConfig.candidates(context) { return held }
     if let path = context.variable("TRANSFERS_CONFIG") { return [Candidate(path: path, origin: "TRANSFERS_CONFIG")] }
     var found: [Candidate] = []
     if let folder = context.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
@@ -78,7 +81,8 @@ enum ConfigFiles {
   /// nil for a file that is not there, and that nobody named; also in a folder that may not be entered: the home of
   /// somebody else, for a program that was started under another user.
   static func contents(_ candidate: Candidate) throws(CommandFailure) -> [UInt8]? {
-    let name = NameBytes(EscapedArgument.decode(candidate.path))
+    let name =
+      candidate.heldAt.map { NameBytes("/proc/self/fd/\($0)") } ?? NameBytes(EscapedArgument.decode(candidate.path))
     let descriptor = open(name.terminated, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       let code = errno

@@ -91,6 +91,9 @@ struct ConfigReader {
     if section.kind != .job, let url = section["url"], let problem = ConfigURL.problem(url.value) {
       faults.append(ConfigFault(place: url.place, message: problem))
     }
+    if section.kind == .job {
+      do throws(ScheduleFault) { _ = try JobSchedule(section) } catch { faults.append(error.fault) }
+    }
     if section.direction == .download, let to = section["to"] {
       if let problem = path(to.value).problem { faults.append(ConfigFault(place: to.place, message: problem)) }
     }

@@ -81,6 +81,11 @@ struct ConfigSchema: Sendable {
       kind: .list, about: "who is told how each run ended: \(CallbackText.kinds)"),
     "ping": ConfigKey(
       kind: .text, about: "the URL of a dead man's switch, or where it is kept (file:PATH, env:NAME)"),
+    "every": ConfigKey(
+      kind: .text, about: "\"transfers daemon\" runs it so often, from one start to the next: 5m, 1h30m"),
+    "cron": ConfigKey(
+      kind: .text, about: "\"transfers daemon\" runs it at these times, as crontab(5) writes them: \"30 2 * * mon-fri\""
+    ),
     "prom_file": ConfigKey(kind: .path, about: "a file of the textfile collector of Prometheus"),
     "syslog": ConfigKey(kind: .flag, about: "whether it writes a line to the system's log (default: true)"),
   ]

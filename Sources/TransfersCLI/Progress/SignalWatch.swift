@@ -9,7 +9,7 @@ import TransferModel
 /// Turns signals into calls on an ordinary thread. Made before any other thread is started, because threads inherit the
 /// mask. A signal that was ignored when the process began (`nohup`, `&`) stays ignored; but SIGTERM always works.
 ///
-/// SIGINT, SIGTERM and SIGHUP ask for a stop. While nothing is being transferred the first of them ends the process as
+/// SIGINT, SIGTERM and SIGHUP ask for a stop (but for a daemon, SIGHUP says: read the configuration again). While nothing is being transferred the first of them ends the process as
 /// if it were not caught: what is recorded is durable, and nothing else needs a farewell. So does the third at any
 /// time. The same signal again within a tenth of a second is the same wish: `timeout 3 transfers run` signals the
 /// process, and then its group, in which the process is too. SIGUSR1 asks for a line, SIGCONT says that the screen is
@@ -21,6 +21,7 @@ final class SignalWatch: Sendable {
     var handler: Handler?
     var wishes = SignalWishes()
     var remark: (@Sendable (_ signal: Int32) -> Void)?
+    var reload: (@Sendable () -> Void)?
   }
 
   private let state = Lock(State())
@@ -43,6 +44,9 @@ final class SignalWatch: Sendable {
   /// From now on SIGUSR1 and SIGCONT are handed to `remark`.
   func remark(_ remark: @escaping @Sendable (_ signal: Int32) -> Void) { state.withLock { $0.remark = remark } }
 
+  /// From now on SIGHUP is handed to `reload`, and asks for no stop.
+  func reload(_ reload: @escaping @Sendable () -> Void) { state.withLock { $0.reload = reload } }
+
   /// The stop signal that came last, and how many came.
   var received: (signal: Int32?, count: Int) { state.withLock { ($0.wishes.last, $0.wishes.count) } }
 
@@ -53,6 +57,10 @@ final class SignalWatch: Sendable {
       guard sigwait(&mask, &signal) == 0 else { continue }
       if signal == SIGUSR1 || signal == SIGCONT {
         state.withLock { $0.remark }?(signal)
+        continue
+      }
+      if signal == SIGHUP, let reload = state.withLock({ $0.reload }) {
+        reload()
         continue
       }
       let nowMs = clock.bootMs

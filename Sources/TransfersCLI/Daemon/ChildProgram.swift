@@ -1,0 +1,82 @@
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// This program once more, for one command of the daemon: in a process group of its own, with its standard error, and
+/// with a pipe as standard input that ends with the daemon (``DaemonLifeline``).
+struct ChildProgram: Sendable {
+  let pid: pid_t
+
+  /// - Parameters:
+  ///   - lifeline: the end of the pipe that the child reads.
+  ///   - environment: instead of that of this process, `NAME=value`.
+  /// - Throws: the number of the system's error.
+  init(_ words: [String], lifeline: Int32, environment: [[CChar]], keeping kept: [Int32]) throws(ChildFailure) {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, lifeline, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    // To itself: it is inherited then. Source: posix_spawn_file_actions_adddup2(3p), RATIONALE.
+    for descriptor in kept { posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var (none, all) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    sigfillset(&all)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    let arguments: [UnsafeMutablePointer<CChar>?] = (["transfers"] + words).map { strdup($0) } + [nil]
+    let variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+    defer { for pointer in arguments + variables { free(pointer) } }
+    var pid: pid_t = 0
+    // The file that this process runs, also after an upgrade has put another one in its place.
+    let error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, arguments, variables)
+    guard error == 0 else { throw ChildFailure(number: error) }
+    self.pid = pid
+  }
+
+  func signal(_ number: Int32) { kill(pid, number) }
+
+  /// Its exit code, 128 + n for a signal as shells say it; nil while it runs.
+  func ended() -> Int32? {
+    var status: Int32 = 0
+    var result: pid_t
+    repeat { result = waitpid(pid, &status, WNOHANG) } while result < 0 && errno == EINTR
+    guard result != 0 else { return nil }
+    guard result == pid else { return ExitCode.error.rawValue }
+    let signal = status & 0x7F
+    return signal == 0 ? status >> 8 & 0xFF : 128 + signal
+  }
+}
+
+struct ChildFailure: Error, Sendable {
+  let number: Int32
+  var text: String { printable(String(cString: strerror(number))) }
+}
+
+/// A child of the daemon ends in good order when the daemon is gone, also when that was killed.
+enum DaemonLifeline {
+  static let variable = "_TRANSFERS_DAEMON"
+
+  /// Waits at standard input for the end of the daemon, when this process was started by one.
+  static func watch(_ context: Context) {
+    guard context.variable(variable) != nil else { return }
+    _ = WorkerThread {
+      var byte: UInt8 = 0
+      while true {
+        let count = read(0, &byte, 1)
+        if count == 0 || count < 0 && errno != EINTR { break }
+      }
+      kill(getpid(), SIGTERM)
+    }
+  }
+}

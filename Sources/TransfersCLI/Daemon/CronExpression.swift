@@ -1,0 +1,112 @@
+import TransferModel
+
+/// When a job runs, as crontab(5) writes it: minute, hour, day of the month, month and day of the week, or one of the
+/// words `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight` and `@hourly`.
+///
+/// As in cron(8) of Debian, when neither the day of the month nor that of the week begins with `*`, either of them is
+/// enough. Times with a fixed minute and hour are moments of the wall clock: one that daylight saving skips comes when
+/// the skipping is over, and one that is there twice comes the first time only. Where minute or hour begins with `*`,
+/// the expression is about the time that passes, and is taken as the clock shows it.
+struct CronExpression: Hashable, Sendable {
+  private let minutes, hours, days, months, weekdays: CronField
+
+  /// - Throws: what is wrong with it, in one line.
+  init(_ text: String) throws(CronFault) {
+    let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)
+    let fields = words.count == 1 ? try Self.fields(ofWord: words[0]) : words
+    guard fields.count == 5 else {
+      throw CronFault(
+        "\"\(text)\" has \(fields.count) fields, and a cron expression has five: minute, hour, day, month, weekday")
+    }
+    minutes = try CronField(fields[0], .minute)
+    hours = try CronField(fields[1], .hour)
+    days = try CronField(fields[2], .day)
+    months = try CronField(fields[3], .month)
+    weekdays = try CronField(fields[4], .weekday)
+    guard comes else { throw CronFault("\"\(text)\" never comes: no such month has such a day") }
+  }
+
+  private static func fields(ofWord word: String) throws(CronFault) -> [String] {
+    switch word {
+    case "@yearly", "@annually": ["0", "0", "1", "1", "*"]
+    case "@monthly": ["0", "0", "1", "*", "*"]
+    case "@weekly": ["0", "0", "*", "*", "0"]
+    case "@daily", "@midnight": ["0", "0", "*", "*", "*"]
+    case "@hourly": ["0", "*", "*", "*", "*"]
+    case _ where word.hasPrefix("@"):
+      throw CronFault("\"\(word)\" is not one of @yearly, @monthly, @weekly, @daily and @hourly")
+    default: [word]
+    }
+  }
+
+  private var comes: Bool {
+    guard weekdays.isOpen else { return true }
+    let longest = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return (1...12).contains { month in
+      months.contains(month) && (1...longest[month - 1]).contains { days.contains($0) }
+    }
+  }
+
+  /// The first moment later than `ms` at which it comes, in milliseconds since 1970 UTC.
+  func next(after ms: Int64, in zone: TimeZoneOffsets) -> Int64? {
+    let second = ms.quotient(by: 1000)
+    return (minutes.isOpen || hours.isOpen ? passing(second, zone) : fixed(second, zone)).map { $0 * 1000 }
+  }
+
+  /// The longest time between two days of this kind is that between two 29 February around a year like 2100.
+  private static let mostDays: Int64 = 366 * 9
+
+  /// Minute by minute as the clock shows them; hours without a match are passed over.
+  private func passing(_ after: Int64, _ zone: TimeZoneOffsets) -> Int64? {
+    var second = (after.quotient(by: 60) + 1) * 60
+    let end = after + Self.mostDays * 86_400
+    while second < end {
+      let local = CivilTime(wallMs: (second + zone.offset(second)) * 1000)
+      let isDay = isDay(local)
+      if isDay, hours.contains(local.hour), minutes.contains(local.minute) { return second }
+      let isHour = isDay && hours.contains(local.hour)
+      second += isHour ? 60 : Int64(60 - local.minute) * 60
+    }
+    return nil
+  }
+
+  /// Day by day of the calendar, each with its times.
+  private func fixed(_ after: Int64, _ zone: TimeZoneOffsets) -> Int64? {
+    // One day early: what the clock skipped comes later than it is called.
+    var day = (after + zone.offset(after)).quotient(by: 86_400) - 1
+    let end = day + Self.mostDays
+    while day < end {
+      if isDay(CivilTime(wallMs: day * 86_400_000)) {
+        let moments = (0...23).filter(hours.contains).flatMap { hour in
+          (0...59).filter(minutes.contains).map { zone.moment(day * 86_400 + Int64(hour * 60 + $0) * 60) }
+        }
+        if let found = moments.filter({ $0 > after }).min() { return found }
+      }
+      day += 1
+    }
+    return nil
+  }
+
+  private func isDay(_ local: CivilTime) -> Bool {
+    guard months.contains(local.month) else { return false }
+    // 1 January 1970 was a Thursday.
+    let day = local.wallMs.quotient(by: 86_400_000) + 4
+    let weekday = Int(day - day.quotient(by: 7) * 7)
+    let (isDay, isWeekday) = (days.contains(local.day), weekdays.contains(weekday))
+    return days.isOpen || weekdays.isOpen ? isDay && isWeekday : isDay || isWeekday
+  }
+}
+
+/// What is wrong with a cron expression, in one line; may quote it.
+struct CronFault: Error, Hashable, Sendable {
+  let message: String
+  init(_ message: String) { self.message = message }
+}
+
+extension Int64 {
+  /// Rounded down, also below zero.
+  fileprivate func quotient(by divisor: Int64) -> Int64 {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? quotient - 1 : quotient
+  }
+}

@@ -1,0 +1,82 @@
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The processes that the daemon has started, and the pipe that ends with it.
+final class DaemonCrew {
+  private var running: [String: ChildProgram] = [:]
+  private var engine: ChildProgram?
+  private let ends: (read: Int32, write: Int32)
+
+  init() throws(CommandFailure) {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
+      throw CommandFailure(
+        .error, "make a pipe: \(printable(String(cString: strerror(errno))))", remedy: "see ulimit -n")
+    }
+    self.ends = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(ends.read)
+    close(ends.write)
+  }
+
+  /// The names of the jobs that run.
+  var jobs: Set<String> { Set(running.keys) }
+  var hasEngine: Bool { engine != nil }
+  var isEmpty: Bool { running.isEmpty && engine == nil }
+
+  func has(_ pid: Int64) -> Bool { all.contains { $0.pid == pid } }
+
+  private var all: [ChildProgram] { Array(running.values) + (engine.map { [$0] } ?? []) }
+
+  /// - Parameter job: nil for an engine.
+  func start(_ job: String?, _ words: [String], _ held: HeldConfig) throws(ChildFailure) {
+    let child = try ChildProgram(
+      words, lifeline: ends.read, environment: Self.environment(held), keeping: held.descriptors)
+    if let job { running[job] = child } else { engine = child }
+  }
+
+  /// What is said to the daemon only is not said to them.
+  private static func environment(_ held: HeldConfig) -> [[CChar]] {
+    let own = [
+      "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", HeldConfig.variable, DaemonLifeline.variable,
+    ]
+    var variables: [[CChar]] = []
+    var pointer = environ
+    while let variable = pointer.pointee {
+      let bytes = Array(UnsafeBufferPointer(start: variable, count: strlen(variable)))
+      let name = String(decoding: bytes.prefix { $0 != 0x3D }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if !own.contains(name) { variables.append(bytes + [0]) }
+      pointer += 1
+    }
+    let held = EscapedArgument.decode(held.note).map { CChar(bitPattern: $0) }
+    variables.append(Array("\(HeldConfig.variable)=".utf8).map { CChar(bitPattern: $0) } + held + [0])
+    variables.append(Array("\(DaemonLifeline.variable)=1".utf8CString))
+    return variables
+  }
+
+  /// Who has ended since the last time, with the exit code.
+  func reap() -> [(job: String?, code: Int32)] {
+    var ended: [(job: String?, code: Int32)] = []
+    for (name, child) in running {
+      guard let code = child.ended() else { continue }
+      running[name] = nil
+      ended.append((name, code))
+    }
+    if let code = engine?.ended() {
+      engine = nil
+      ended.append((nil, code))
+    }
+    return ended
+  }
+
+  func signal(_ number: Int32) {
+    for child in all { child.signal(number) }
+  }
+}

@@ -1,0 +1,218 @@
+import TransferModel
+import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The daemon at work, on the main thread: four times a second it looks who has ended, what is due, and whether the
+/// ledger has changed. It transfers nothing itself, so that nothing of its own grows or hangs.
+final class DaemonLoop {
+  private static let stepMs: Int64 = 250
+  /// Between two looks at an unchanged ledger: deadlines pass, and engines die, without a change.
+  private static let lookMs: Int64 = 1_000
+
+  private struct Wishes {
+    var stops = 0
+    var signal: Int32 = 0
+    var reload = false
+  }
+
+  private let ledger: OpenStore
+  private let common: CommonOptions
+  private let context: Context
+  private let notice: ServiceNotice
+  private let crew: DaemonCrew
+  private let wishes = Lock(Wishes())
+  private var held: HeldConfig
+  private var plan = DaemonPlan()
+  private var demand = EngineDemand()
+  private var seen: StoreMark?
+  private var lookAtMs: Int64 = 0
+  private var watchdogAtMs: Int64 = 0
+  private var told = ""
+  private var complaint: String?
+  /// How many stops the children were told of.
+  private var stops = 0
+
+  init(_ ledger: OpenStore, _ common: CommonOptions, _ context: Context) throws(CommandFailure) {
+    (self.ledger, self.common, self.context) = (ledger, common, context)
+    notice = ServiceNotice(context)
+    held = try HeldConfig(common.config, context, beside: Self.folder(ledger.path))
+    crew = try DaemonCrew()
+  }
+
+  private static func folder(_ path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+  }
+
+  private var clock: any TransferClock { context.clock }
+
+  /// Until a stop is asked for and everything that was started has ended.
+  func run() throws(CommandFailure) {
+    context.signals?.handle { [wishes] signal, count in
+      wishes.withLock { ($0.stops, $0.signal) = (count, signal) }
+      return true
+    }
+    context.signals?.reload { [wishes] in wishes.withLock { $0.reload = true } }
+    configure()
+    notice.ready(status)
+    say("ready: \(status)")
+    while true {
+      let now = wishes.withLock { wishes in
+        defer { wishes.reload = false }
+        return wishes
+      }
+      reap()
+      if now.stops > stops { stop(now.signal, now.stops) }
+      if stops > 0, crew.isEmpty { return try conclude(now.signal) }
+      if stops == 0 {
+        if now.reload { reload() }
+        startJobs()
+        startEngine()
+        tell()
+      }
+      petWatchdog()
+      usleep(useconds_t(Self.stepMs * 1_000))
+    }
+  }
+
+  // MARK: Configuration
+
+  private func configure() {
+    let starts = attempt { () throws(TransferError) in try ledger.read { try $0.jobs() } } ?? []
+    plan.configure(
+      held.schedules, starts: Dictionary(starts.map { ($0.job, $0.startedMs) }) { $1 }, nowMs: clock.wallMs)
+  }
+
+  private func reload() {
+    notice.reloading()
+    do throws(CommandFailure) {
+      held = try HeldConfig(common.config, context, beside: Self.folder(ledger.path))
+      configure()
+      say("read the configuration again: \(status)")
+    } catch {
+      context.err.writeLine(error.line)
+      context.err.writeLine("transfers: daemon: the old configuration stays in force")
+    }
+    notice.ready(status)
+  }
+
+  // MARK: Children
+
+  private func startJobs() {
+    for name in plan.due(nowMs: clock.wallMs, running: crew.jobs) {
+      plan.started(name, nowMs: clock.wallMs)
+      // The engine that owns the ledger may be ours: the job waits for it, and knows its result then.
+      let policy = held.config.jobs[name]?["if_locked"]?.value ?? "wait"
+      start(name, ["job", "run", "--if-locked", policy] + terms + ["--", name])
+    }
+  }
+
+  private var terms: [String] { ["--quiet", "--store", EscapedArgument.encode(Array(ledger.path.utf8))] }
+
+  private func start(_ job: String?, _ words: [String]) {
+    do throws(ChildFailure) { try crew.start(job, words, held) } catch {
+      context.err.writeLine("transfers: daemon: start \(job.map { "job \($0)" } ?? "an engine"): \(error.text)")
+    }
+  }
+
+  private func reap() {
+    for (job, code) in crew.reap() {
+      if job == nil { demand.ended(nowMs: clock.bootMs) }
+      // What it wrote itself is no news.
+      seen = attempt { () throws(TransferError) in try ledger.changeMark() } ?? seen
+      lookAtMs = 0
+      if common.verbose { say("\(job.map { "job \($0)" } ?? "engine") ended with \(code)") }
+    }
+  }
+
+  private func startEngine() {
+    guard !crew.hasEngine else { return }
+    guard let mark = attempt({ () throws(TransferError) in try ledger.changeMark() }) else { return }
+    if let seen, mark != seen { demand.changed() }
+    guard mark != seen || clock.bootMs >= lookAtMs else { return }
+    (seen, lookAtMs) = (mark, clock.bootMs + Self.lookMs)
+    guard let look = attempt({ () throws(TransferError) in try ledger.read(self.look) }) else { return }
+    guard demand.isNeeded(look, jobsRun: !crew.jobs.isEmpty, nowMs: clock.bootMs) else {
+      // A job may be about to send it.
+      if look == .left { lookAtMs = clock.bootMs + Self.stepMs }
+      return
+    }
+    start(nil, ["run"] + terms)
+    if !crew.hasEngine { demand.ended(nowMs: clock.bootMs) }
+  }
+
+  private func look(_ reader: StoreReader) throws -> EngineDemand.Look {
+    if try reader.engine(clock).isAlive { return .owned }
+    guard try reader.unfinished(ofJob: nil).count > 0 else { return .settled }
+    let state = try AwaitedFiles(RowFilter(), reader).state(reader, nowMs: clock.wallMs)
+    return state.isSettled ? .settled : .left
+  }
+
+  // MARK: Signs of life
+
+  private var status: String {
+    let jobs = plan.count == 1 ? "1 job has times" : "\(plan.count) jobs have times"
+    let running = crew.jobs.sorted()
+    return jobs + (running.isEmpty ? "" : ", running \(running.joined(separator: " "))")
+      + (crew.hasEngine ? ", sending" : "") + (complaint.map { ", \($0)" } ?? "")
+  }
+
+  private func tell() {
+    guard status != told else { return }
+    told = status
+    notice.status(told)
+  }
+
+  /// Not for an engine of ours that has not been heard of for a minute.
+  private func petWatchdog() {
+    guard let everyMs = notice.watchdogMs, clock.bootMs >= watchdogAtMs else { return }
+    watchdogAtMs = clock.bootMs + max(everyMs - Self.stepMs, Self.stepMs)
+    let engine = attempt { () throws(TransferError) in try ledger.read { try $0.engine(self.clock) } }
+    if let run = engine?.run, run.endedMs == nil, engine?.isAlive == false, crew.has(Int64(run.pid)) { return }
+    notice.watchdog()
+  }
+
+  private func say(_ text: String) {
+    if !common.quiet { context.err.writeLine("transfers: daemon: \(printable(text))") }
+  }
+
+  /// nil while the ledger cannot be read: said once, and tried again.
+  private func attempt<Value>(_ body: () throws(TransferError) -> Value) -> Value? {
+    do throws(TransferError) {
+      let value = try body()
+      complaint = nil
+      return value
+    } catch {
+      let failure = CommandFailure(error)
+      if complaint != failure.text { context.err.writeLine(failure.line) }
+      complaint = failure.text
+      return nil
+    }
+  }
+
+  // MARK: The end
+
+  private func stop(_ signal: Int32, _ count: Int) {
+    if stops == 0 {
+      notice.stopping()
+      say("stopping")
+    }
+    stops = count
+    crew.signal(signal)
+  }
+
+  private func conclude(_ signal: Int32) throws(CommandFailure) {
+    guard stops == 1 else {
+      throw CommandFailure(
+        signal == SIGINT ? .interrupted : .terminated, "stopped at once; the state is saved",
+        remedy: "transfers daemon", signal: signal)
+    }
+    let look = try LedgerAccess.read(ledger, self.look)
+    guard look == .left else { return }
+    throw CommandFailure(.workLeft, "stopped with files left", remedy: "transfers daemon")
+  }
+}

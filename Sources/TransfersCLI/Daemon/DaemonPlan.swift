@@ -1,0 +1,103 @@
+import TransferModel
+
+/// Which jobs are due. A value: times go in, names come out.
+struct DaemonPlan: Sendable {
+  private struct Entry: Sendable {
+    let schedule: JobSchedule
+    /// Its last start; nil when it never ran.
+    var lastMs: Int64?
+    let sinceMs: Int64
+    /// When it is due; nil for never.
+    var nextMs: Int64?
+  }
+
+  private let zone: TimeZoneOffsets
+  private var entries: [String: Entry] = [:]
+  private var lookedMs: Int64 = .min
+
+  init(in zone: TimeZoneOffsets = .system) { self.zone = zone }
+
+  /// Takes the jobs of a configuration. One that stays is due by its last start.
+  /// - Parameter starts: of earlier daemons and other programs, by job.
+  mutating func configure(_ schedules: [String: JobSchedule], starts: [String: Int64], nowMs: Int64) {
+    var entries: [String: Entry] = [:]
+    for (name, schedule) in schedules {
+      let old = self.entries[name]
+      let lastMs = [old?.lastMs, starts[name]].compactMap { $0 }.max()
+      let sinceMs = old?.schedule == schedule ? old?.sinceMs ?? nowMs : nowMs
+      entries[name] = scheduled(Entry(schedule: schedule, lastMs: lastMs, sinceMs: sinceMs), nowMs)
+    }
+    self.entries = entries
+  }
+
+  /// The jobs to start now, in the order of their times; none that runs.
+  mutating func due(nowMs: Int64, running: Set<String>) -> [String] {
+    // After a step back of the clock the times that were computed may be far away.
+    if nowMs < lookedMs { entries = entries.mapValues { scheduled($0, nowMs) } }
+    lookedMs = nowMs
+    let due = entries.filter { name, entry in entry.nextMs.map { $0 <= nowMs } ?? false && !running.contains(name) }
+    return due.keys.sorted { (entries[$0]?.nextMs ?? 0, $0) < (entries[$1]?.nextMs ?? 0, $1) }
+  }
+
+  mutating func started(_ name: String, nowMs: Int64) {
+    guard var entry = entries[name] else { return }
+    entry.lastMs = nowMs
+    entries[name] = scheduled(entry, nowMs)
+  }
+
+  private func scheduled(_ entry: Entry, _ nowMs: Int64) -> Entry {
+    var entry = entry
+    entry.nextMs = entry.schedule.next(lastMs: entry.lastMs, sinceMs: entry.sinceMs, nowMs: nowMs, in: zone)
+    return entry
+  }
+
+  var count: Int { entries.count }
+}
+
+/// When an engine is started for what is recorded. A value on the boot clock, in milliseconds.
+struct EngineDemand: Sendable {
+  enum Look: Hashable, Sendable {
+    /// Another process is the engine.
+    case owned
+    /// Nothing continues without a person.
+    case settled
+    case left
+  }
+
+  /// After an engine has ended and left files.
+  static let firstWaitMs: Int64 = 5_000
+  static let longestWaitMs: Int64 = 300_000
+  /// Between two engines, whatever happens.
+  private static let pauseMs: Int64 = 1_000
+  /// How long files are left to a job that has just recorded them, and is about to send them.
+  private static let courtesyMs: Int64 = 500
+
+  private var waitMs = Self.firstWaitMs
+  private var notBeforeMs: Int64 = 0
+  private var earliestMs: Int64 = 0
+  private var leftSinceMs: Int64?
+
+  /// The ledger was changed by somebody: what could not be sent may be sent now.
+  mutating func changed() { notBeforeMs = 0 }
+
+  /// Whether to start an engine.
+  mutating func isNeeded(_ look: Look, jobsRun: Bool, nowMs: Int64) -> Bool {
+    guard look == .left else {
+      leftSinceMs = nil
+      if look == .settled { waitMs = Self.firstWaitMs }
+      return false
+    }
+    let sinceMs = leftSinceMs ?? nowMs
+    leftSinceMs = sinceMs
+    guard nowMs >= max(notBeforeMs, earliestMs) else { return false }
+    return !jobsRun || nowMs - sinceMs >= Self.courtesyMs
+  }
+
+  /// An engine has ended.
+  mutating func ended(nowMs: Int64) {
+    leftSinceMs = nil
+    earliestMs = nowMs + Self.pauseMs
+    notBeforeMs = nowMs + waitMs
+    waitMs = min(Self.longestWaitMs, waitMs * 2)
+  }
+}

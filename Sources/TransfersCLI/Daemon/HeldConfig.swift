@@ -1,0 +1,86 @@
+import StrictYAML
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A configuration that was read and found right, for the commands that the daemon starts: what happens to its files
+/// afterwards is no concern of theirs until the daemon reads them again.
+final class HeldConfig: Sendable {
+  static let variable = "_TRANSFERS_HELD_CONFIG"
+
+  let config: Config
+  let schedules: [String: JobSchedule]
+  /// Files without a name that hold what was read.
+  let descriptors: [Int32]
+  /// For ``ConfigFiles``: `DESCRIPTOR:PATH` a line.
+  let note: String
+
+  /// Reads the files that count.
+  /// - Parameter folder: where the copies are made; they have no name there.
+  /// - Throws: `.config` with all faults, a line each.
+  init(_ option: String?, _ context: Context, beside folder: String) throws(CommandFailure) {
+    var (config, faults, copies) = (Config(), [ConfigFault](), [(descriptor: Int32, path: String)]())
+    do throws(CommandFailure) {
+      for candidate in ConfigFiles.candidates(option, context) {
+        guard let bytes = try ConfigFiles.contents(candidate) else { continue }
+        let found = ConfigReader.read(bytes, file: candidate.path, home: context.variable("HOME"))
+        config.fill(from: found.config)
+        faults += found.faults
+        copies.append((try Self.copy(bytes, beside: folder), candidate.path))
+      }
+      faults = (faults + ConfigSense.faults(config, context)).sorted { $0.place < $1.place }
+      guard faults.isEmpty else {
+        let lines = faults.map { "\($0.place): \(printable($0.message))" }.joined(separator: "; ")
+        throw CommandFailure(.config, "read configuration: \(lines)", remedy: "transfers config check")
+      }
+    } catch {
+      for copy in copies { close(copy.descriptor) }
+      throw error
+    }
+    self.config = config
+    schedules = config.jobs.compactMapValues { try? JobSchedule($0) }
+    descriptors = copies.map(\.descriptor)
+    note = copies.map { "\($0.descriptor):\($0.path)" }.joined(separator: "\n")
+  }
+
+  deinit { for descriptor in descriptors { close(descriptor) } }
+
+  private static func copy(_ bytes: [UInt8], beside folder: String) throws(CommandFailure) -> Int32 {
+    var template = Array("\(folder)/.transfers-config.XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { throw failure(folder) }
+    unlink(template)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    var done = 0
+    while done < bytes.count {
+      let count = bytes[done...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        defer { close(descriptor) }
+        throw failure(folder)
+      }
+      done += count
+    }
+    return descriptor
+  }
+
+  private static func failure(_ folder: String) -> CommandFailure {
+    CommandFailure(
+      .store, "keep the configuration in \"\(printable(folder))\": \(printable(String(cString: strerror(errno))))",
+      remedy: "free space, or allow writing there")
+  }
+
+  /// What a daemon gave to this process; nil for one that nobody gave any.
+  static func candidates(_ context: Context) -> [ConfigFiles.Candidate]? {
+    guard let note = context.environment[variable] else { return nil }
+    return note.split(separator: "\n").compactMap { line in
+      let parts = line.split(separator: ":", maxSplits: 1)
+      guard parts.count == 2, let descriptor = Int32(parts[0]) else { return nil }
+      return ConfigFiles.Candidate(path: String(parts[1]), origin: "daemon", heldAt: descriptor)
+    }
+  }
+}

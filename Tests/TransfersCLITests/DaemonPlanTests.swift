@@ -1,0 +1,97 @@
+import TransferModel
+import Testing
+
+@testable import TransfersCLI
+
+/// What the daemon starts, by clocks that the tests move.
+@Suite struct DaemonPlanTests {
+  private let minute: Int64 = 60_000
+  private let hour: Int64 = 3_600_000
+
+  private func plan(_ schedules: [String: JobSchedule], starts: [String: Int64] = [:], nowMs: Int64) -> DaemonPlan {
+    var plan = DaemonPlan(in: TimeZoneOffsets { _ in 0 })
+    plan.configure(schedules, starts: starts, nowMs: nowMs)
+    return plan
+  }
+
+  private func hourly() throws -> JobSchedule { .cron(try CronExpression("@hourly")) }
+
+  @Test func aJobIsDueByItsLastStartAndNeverTwiceAtOnce() {
+    var plan = plan(["a": .every(5 * minute)], nowMs: 1000)
+    let look1 = plan.due(nowMs: 1000, running: [])
+    #expect(look1 == ["a"])
+    plan.started("a", nowMs: 1000)
+    let look2 = plan.due(nowMs: 1000 + 5 * minute - 1, running: [])
+    #expect(look2.isEmpty)
+    let look3 = plan.due(nowMs: 1000 + 5 * minute, running: ["a"])
+    #expect(look3.isEmpty)
+    let look4 = plan.due(nowMs: 1000 + 9 * minute, running: [])
+    #expect(look4 == ["a"])
+  }
+
+  @Test func whatWasMissedRunsOnce() throws {
+    var plan = plan(["a": try hourly(), "b": try hourly()], starts: ["a": 10 * hour], nowMs: 14 * hour + minute)
+    // "b" never ran: there is nothing to miss.
+    let look5 = plan.due(nowMs: 14 * hour + minute, running: [])
+    #expect(look5 == ["a"])
+    plan.started("a", nowMs: 14 * hour + minute)
+    let look6 = plan.due(nowMs: 15 * hour - 1, running: [])
+    #expect(look6.isEmpty)
+    let look7 = plan.due(nowMs: 15 * hour, running: [])
+    #expect(look7 == ["a", "b"])
+  }
+
+  @Test func aClockThatIsSetBackStopsNothing() throws {
+    var plan = plan(
+      ["a": try hourly(), "b": .every(hour)], starts: ["a": 100 * hour, "b": 100 * hour], nowMs: 100 * hour)
+    let look8 = plan.due(nowMs: 100 * hour, running: [])
+    #expect(look8.isEmpty)
+    let look9 = plan.due(nowMs: 50 * hour + minute, running: [])
+    #expect(look9 == ["b"])
+    plan.started("b", nowMs: 50 * hour + minute)
+    let look10 = plan.due(nowMs: 51 * hour, running: [])
+    #expect(look10 == ["a"])
+  }
+
+  @Test func anotherConfigurationKeepsTheStarts() {
+    var plan = plan(["a": .every(hour), "b": .every(hour)], nowMs: 0)
+    for name in plan.due(nowMs: 0, running: []) { plan.started(name, nowMs: 0) }
+    plan.configure(["a": .every(2 * hour)], starts: [:], nowMs: hour)
+    #expect(plan.count == 1)
+    let look11 = plan.due(nowMs: hour, running: [])
+    #expect(look11.isEmpty)
+    let look12 = plan.due(nowMs: 2 * hour, running: [])
+    #expect(look12 == ["a"])
+  }
+
+  @Test func anEngineIsStartedForWhatIsLeftAndWaitsLongerEachTime() {
+    var demand = EngineDemand()
+    let look13 = demand.isNeeded(.settled, jobsRun: false, nowMs: 0)
+    #expect(!look13)
+    let look14 = demand.isNeeded(.owned, jobsRun: false, nowMs: 0)
+    #expect(!look14)
+    let look15 = demand.isNeeded(.left, jobsRun: false, nowMs: 0)
+    #expect(look15)
+    demand.ended(nowMs: 100)
+    let look16 = demand.isNeeded(.left, jobsRun: false, nowMs: 99 + EngineDemand.firstWaitMs)
+    #expect(!look16)
+    let look17 = demand.isNeeded(.left, jobsRun: false, nowMs: 100 + EngineDemand.firstWaitMs)
+    #expect(look17)
+    demand.ended(nowMs: 10_000)
+    let look18 = demand.isNeeded(.left, jobsRun: false, nowMs: 9_999 + 2 * EngineDemand.firstWaitMs)
+    #expect(!look18)
+    demand.changed()
+    let look19 = demand.isNeeded(.left, jobsRun: false, nowMs: 10_999)
+    #expect(!look19)
+    let look20 = demand.isNeeded(.left, jobsRun: false, nowMs: 11_000)
+    #expect(look20)
+  }
+
+  @Test func aJobIsGivenTimeToSendWhatItRecords() {
+    var demand = EngineDemand()
+    let look21 = demand.isNeeded(.left, jobsRun: true, nowMs: 0)
+    #expect(!look21)
+    let look22 = demand.isNeeded(.left, jobsRun: true, nowMs: 500)
+    #expect(look22)
+  }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import TransferModel
+import Testing
+
+@testable import TransfersCLI
+
+/// The daemon as a process, with the receiver.
+@Suite struct DaemonTests {
+  let program: BuiltProgram
+  private var source: String { program.folder.path + "/source" }
+  private var config: String { program.folder.path + "/config.yaml" }
+  private var store: String { program.folder.path + "/l.db" }
+
+  init() throws {
+    program = try BuiltProgram()
+    mkdir(program.folder.path + "/source", 0o700)
+    try writeFile(source + "/a", Array("a".utf8))
+  }
+
+  private func configure(_ receiver: RunningReceiver, _ job: String) throws {
+    try writeFile(config, Array("jobs: {quick: {from: \(source), to: \"\(receiver.url)/in/\", \(job)}}".utf8))
+    chmod(config, 0o600)
+  }
+
+  private func daemon(_ number: Int = 0, environment: [String: String] = [:]) throws -> BuiltProgram.Running {
+    try program.start(
+      ["daemon", "-v", "--config", config, "--store", store], number: number, environment: environment)
+  }
+
+  @Test func itRunsJobsSendsWhatIsAddedAndStopsWhenAsked() throws {
+    let receiver = try RunningReceiver(in: try TemporaryFolder())
+    try configure(receiver, "every: 1h")
+    let running = try daemon()
+    try running.waitUntilSaid("job quick ended with 0")
+    #expect(try readText(receiver.root + "/in/a") == "a")
+    #expect(try program.run("daemon", "--config", "/dev/null", "--store", store).code == 6)
+    #expect(try program.run("add", "--store", store, source + "/a", "\(receiver.url)/added/").code == 0)
+    try running.waitUntilSaid("engine ended with 0")
+    #expect(try readText(receiver.root + "/added/a") == "a")
+    running.signal(SIGTERM)
+    let end = try running.wait()
+    #expect((end.code, end.signal) == (0, 0), "\(end.err)")
+    #expect(!end.err.contains("error["))
+  }
+
+  @Test func aWrongConfigurationIsRefusedAndTheOldOneStaysInForce() throws {
+    let receiver = try RunningReceiver(in: try TemporaryFolder())
+    try configure(receiver, "every: 1s")
+    let running = try daemon()
+    try running.waitUntilSaid("job quick ended with 0")
+    try writeFile(config, Array("jobs: {quick: {from: \(source), to: \"\(receiver.url)/in/\", every: never}}".utf8))
+    running.signal(SIGHUP)
+    try running.waitUntilSaid("the old configuration stays in force")
+    // Recorded and sent by a job that reads the configuration of its daemon.
+    try writeFile(source + "/b", Array("b".utf8))
+    while access(receiver.root + "/in/b", F_OK) != 0 { sched_yield() }
+    try writeFile(config, [])
+    running.signal(SIGHUP)
+    try running.waitUntilSaid("read the configuration again: 0 jobs have times")
+    running.signal(SIGTERM)
+    let end = try running.wait()
+    #expect(end.code == 0, "\(end.err)")
+    #expect(end.err.contains("config.yaml:1:") && end.err.contains("\"every\" takes a time"))
+    #expect(try program.run("daemon", "--config", source + "/none", "--store", store).code == 78)
+  }
+
+  @Test func aKilledDaemonTakesItsChildrenWithItAndTheNextGoesOn() throws {
+    let receiver = try RunningReceiver(in: try TemporaryFolder(), script: "match PUT * nth=1 : hold=put\n")
+    try configure(receiver, "every: 1s")
+    let killed = try daemon()
+    try receiver.waitUntilHeld("put")
+    killed.signal(SIGKILL)
+    try receiver.release("put")
+    // Its standard error ends with the last process that it has started.
+    #expect(try killed.wait().signal == SIGKILL)
+    let next = try daemon(1)
+    try next.waitUntilSaid("job quick ended with 0")
+    next.signal(SIGTERM)
+    #expect(try next.wait().code == 0)
+    #expect(try readText(receiver.root + "/in/a") == "a")
+    #expect(try program.run("store", "check", "--store", store).code == 0)
+  }
+
+  @Test func aServiceManagerIsToldWhatHappens() throws {
+    let receiver = try RunningReceiver(in: try TemporaryFolder())
+    try configure(receiver, "every: 1h")
+    let socket = try NoticeSocket(program.folder.path + "/notify")
+    let running = try daemon(
+      environment: ["NOTIFY_SOCKET": program.folder.path + "/notify", "WATCHDOG_USEC": "1000000"])
+    #expect(try socket.next().hasPrefix("READY=1\nSTATUS=1 job has times"))
+    while try socket.next() != "WATCHDOG=1" {}
+    running.signal(SIGHUP)
+    var text = try socket.next()
+    while !text.hasPrefix("RELOADING=1") { text = try socket.next() }
+    #expect(text.contains("\nMONOTONIC_USEC="))
+    while !text.hasPrefix("READY=1") { text = try socket.next() }
+    running.signal(SIGTERM)
+    while !text.hasPrefix("STOPPING=1") { text = try socket.next() }
+    #expect(try running.wait().code == 0)
+  }
+}
+
+/// What a service manager listens at.
+private final class NoticeSocket {
+  private let descriptor: Int32
+
+  init(_ path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let name = Array(path.utf8)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+    let isBound = withUnsafeBytes(of: &address) {
+      bind(descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) == 0
+    }
+    guard isBound else { throw SystemFailure("bind \(path)") }
+    // A limit for what has failed; nothing is awaited for so long.
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { close(descriptor) }
+
+  func next() throws -> String {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = recv(descriptor, &bytes, bytes.count, 0)
+    guard count > 0 else { throw SystemFailure("the daemon says nothing") }
+    return String(decoding: bytes.prefix(count), as: UTF8.self)
+  }
+}
