@@ -11,7 +11,7 @@ import TransferReports
 enum ConfigFiles {
   struct Candidate: Sendable, Hashable {
     let path: String
-    /// What named it: `--config`, `TRANSFERS_CONFIG`, `XDG_CONFIG_HOME`, `HOME` or `system`; `daemon` for what one keeps.
+    /// What named it: `--config`, `TRANSFERS_CONFIG`, `XDG_CONFIG_HOME`, `HOME` or `system`; `daemon` for a copy.
     let origin: String
     /// Where a daemon keeps what it had read of it (``HeldConfig``).
     var heldAt: Int32?

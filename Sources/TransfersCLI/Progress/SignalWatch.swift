@@ -9,11 +9,11 @@ import TransferModel
 /// Turns signals into calls on an ordinary thread. Made before any other thread is started, because threads inherit the
 /// mask. A signal that was ignored when the process began (`nohup`, `&`) stays ignored; but SIGTERM always works.
 ///
-/// SIGINT, SIGTERM and SIGHUP ask for a stop (but for a daemon, SIGHUP says: read the configuration again). While nothing is being transferred the first of them ends the process as
-/// if it were not caught: what is recorded is durable, and nothing else needs a farewell. So does the third at any
-/// time. The same signal again within a tenth of a second is the same wish: `timeout 3 transfers run` signals the
-/// process, and then its group, in which the process is too. SIGUSR1 asks for a line, SIGCONT says that the screen is
-/// not what it was; neither ever ends anything.
+/// SIGINT, SIGTERM and SIGHUP ask for a stop (but to a daemon SIGHUP says: read the configuration again). While nothing
+/// is being transferred the first of them ends the process as if it were not caught: what is recorded is durable, and
+/// nothing else needs a farewell. So does the third at any time. The same signal again within a tenth of a second is
+/// the same wish: `timeout 3 transfers run` signals the process, and then its group, in which the process is too.
+/// SIGUSR1 asks for a line, SIGCONT says that the screen is not what it was; neither ever ends anything.
 final class SignalWatch: Sendable {
   /// Says whether it takes the signal; one that it does not take ends the process.
   typealias Handler = @Sendable (_ signal: Int32, _ count: Int) -> Bool
