@@ -204,7 +204,7 @@ import Testing
   /// Of callbacks 1 (delivered), 2 (waiting) and 3 (being delivered).
   private static let refused = [
     "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')",
-    "INSERT OR REPLACE INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', 'x')",
+    "INSERT OR REPLACE INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')",
     "UPDATE callback SET target = 'false'", "DELETE FROM callback WHERE id = 1",
     "INSERT INTO outbox (callback_id, file_id, failures) VALUES (1, 1, 1)",
     "INSERT INTO outbox (callback_id, file_id) VALUES (1, 4)",

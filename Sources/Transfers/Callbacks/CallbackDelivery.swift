@@ -1,6 +1,5 @@
 import CurlTransport
 import FoundationEssentials
-import HTTPTypes
 import TransferEngine
 import TransferLedger
 import TransferModel
@@ -76,10 +75,10 @@ final class CallbackDelivery: CallbackCarrier {
   private func ping(_ callback: DueCallback, _ isOver: @Sendable () -> Bool) throws(Failure) -> DeliveryEnd {
     var secrets: [String] = []
     let url = Webhook.ping(try url(callback, &secrets), callback.setting.event)
-    var fields = HTTPFields()
-    fields[.contentType] = "text/plain; charset=utf-8"
-    let request = TransferRequest(
-      method: .post, url: url, fields: fields, body: .bytes(Array(Self.summary(callback.body).utf8)))
+    let text = [(name: "Content-Type", value: "text/plain; charset=utf-8")]
+    guard let request = TransferRequest.post(url, json: Array(Self.summary(callback.body).utf8), fields: text) else {
+      throw Failure(.engineBug, "a field of a ping is not valid")
+    }
     return try send(request, secrets, isOver)
   }
 
