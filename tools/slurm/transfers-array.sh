@@ -1,0 +1,282 @@
+#!/usr/bin/env bash
+# Moves the shards of a manifest by an array job of Slurm: one engine and one ledger for each shard.
+#
+#   transfers-array.sh [-n] [options] SHARDS SHARED BASE DEST [-- words of "transfers add"]
+#   transfers-array.sh [-n] [options] --pull SHARDS SHARED FOLDER [-- words of "transfers pull"]
+#
+# SHARDS is the folder that "transfers manifest shard" made; SHARED a folder that all nodes see, for ledgers and logs.
+# Files are read below BASE and sent to DEST, or with --pull fetched into FOLDER. Prints the line for sbatch, and runs
+# it; all paths are those that the nodes see.
+#
+#   -n, --dry-run     only print the line
+#   --at-once N       shards at the same time (default 8)
+#   --rate BYTES      of all tasks together, divided by N: 20M (powers of 1024), 20MB (powers of 1000)
+#   --workers N       connections of all tasks together, divided by N
+#   --tries N         runs of one shard, at most (default 20)
+#   --local FOLDER    on a disk of the node, for the ledgers (default $SLURM_TMPDIR, else $TMPDIR, else /tmp)
+#   --sbatch WORDS    options for sbatch, divided at blanks: '--partition=dtn --time=8:00:00'; repeatable
+#
+# What becomes of a task: exit code 5 (work is left) queues it again, 77 (no credentials) holds it, all others are
+# final; 1 also when work is left after --tries runs. TERM (180 s before the time limit, and at a preemption where the
+# site has preempt_send_user_signal) lets the running requests end. Each run ends with SHARED/NAME.db, a backup of the
+# ledger. A later run goes on with the ledger on its node when nothing newer is known, else with the backup. If another
+# node may have sent something after that backup, what must not be sent twice becomes "unknown" (transfers help
+# resolve).
+set -euo pipefail
+
+# fail CODE TEXT
+fail() {
+  printf 'transfers-array: %s\n' "$2" >&2
+  exit "$1"
+}
+
+usage() { awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' "$0"; }
+
+# whole NAME TEXT: a number from 1 on.
+whole() { [[ $2 =~ ^[1-9][0-9]{0,5}$ ]] || fail 64 "$1 is a number from 1 to 999999, not \"$2\""; }
+
+# Prints the bytes that a rate means.
+bytes_of() {
+  [[ $1 =~ ^([1-9][0-9]{0,11})([kKMGT]?)(i?B)?(/s)?$ ]] || fail 64 "--rate is bytes a second as 20M or 20MB, not \"$1\""
+  local base=1024 power=0 letters=kMGT before
+  if [[ ${BASH_REMATCH[3]} == B ]]; then base=1000; fi
+  if [[ ${BASH_REMATCH[2]} ]]; then
+    before=${letters%%"${BASH_REMATCH[2]/K/k}"*}
+    power=$((${#before} + 1))
+  fi
+  printf '%d\n' "$((BASH_REMATCH[1] * base ** power))"
+}
+
+# The shards in their order, as `shards`; fails when there are none.
+list_shards() {
+  [[ -d $1 ]] || fail 66 "no folder of shards \"$1\"; make it with \"transfers manifest shard M --shards N --into $1\""
+  shopt -s nullglob
+  shards=("$1"/shard-*.jsonl)
+  shopt -u nullglob
+  ((${#shards[@]})) || fail 66 "\"$1\" has no shard-*.jsonl; make them with \"transfers manifest shard\""
+}
+
+submit() {
+  local dry='' at_once=8 rate=0 workers=0 tries=20 local_folder='' verb=add words=() places=() more=()
+  while (($#)); do
+    case $1 in
+      -h | --help) usage && exit ;;
+      -n | --dry-run) dry=yes ;;
+      --pull) verb=pull ;;
+      --at-once | --rate | --workers | --tries | --local | --sbatch)
+        (($# > 1)) || fail 64 "$1 needs a value"
+        case $1 in
+          --at-once) whole "$1" "$2" && at_once=$2 ;;
+          --rate) rate=$(bytes_of "$2") ;;
+          --workers) whole "$1" "$2" && workers=$2 ;;
+          --tries) whole "$1" "$2" && tries=$2 ;;
+          --local) local_folder=$2 ;;
+          --sbatch) read -r -a words <<<"$2" && more+=("${words[@]}") ;;
+        esac
+        shift
+        ;;
+      --) shift && break ;;
+      -*) fail 64 "unknown option \"$1\"; see --help" ;;
+      *) places+=("$1") ;;
+    esac
+    shift
+  done
+  if [[ $verb == pull ]]; then places+=(-); fi
+  ((${#places[@]} == 4)) || fail 64 "SHARDS SHARED BASE DEST, or --pull SHARDS SHARED FOLDER; see --help"
+  list_shards "${places[0]}"
+  if ((at_once > ${#shards[@]})); then at_once=${#shards[@]}; fi
+  divide "$at_once"
+  if [[ " $* " == *" --stage "* ]]; then fail 64 "no --stage: its copies lie beside the ledger, on one node only"; fi
+  local shared
+  shared=$(realpath -m "${places[1]}")
+  local line=(sbatch "--array=1-${#shards[@]}%$at_once" --requeue --signal=B:TERM@180 --open-mode=append
+    "--output=$shared/shard-%a.log" --job-name=transfers "${more[@]}"
+    "$0" --task "$verb" "$(realpath "${places[0]}")" "$shared" "${places[2]}" "${places[3]}"
+    "$rate" "$workers" "$tries" "${local_folder:--}" "$@")
+  printf '$'
+  printf ' %q' "${line[@]}"
+  printf '\n'
+  if [[ $dry ]]; then return; fi
+  command -v sbatch >/dev/null || fail 69 "no Slurm here (no command sbatch); run this where jobs are submitted"
+  mkdir -p "$shared"
+  "${line[@]}" || fail 69 "sbatch took no job (its exit code: $?)"
+}
+
+# divide N: sets rate and workers of one task, and says so.
+divide() {
+  if ((rate)); then
+    rate=$((rate / $1 > 0 ? rate / $1 : 1))
+    printf 'rate: %d bytes/s for each of %d tasks at once\n' "$rate" "$1" >&2
+  fi
+  if ((workers)); then
+    workers=$((workers / $1 > 0 ? workers / $1 : 1))
+    printf 'workers: %d for each of %d tasks at once\n' "$workers" "$1" >&2
+  fi
+}
+
+# task VERB SHARDS SHARED PLACE DEST RATE WORKERS TRIES LOCAL WORD…: one run of the shard SLURM_ARRAY_TASK_ID.
+task() {
+  verb=$1 shared=$3 place=$4 dest=$5 tries=$8
+  limits=()
+  if (($6)); then limits+=(--rate "$6"); fi
+  if (($7)); then limits+=(--workers "$7"); fi
+  list_shards "$2"
+  shard=${shards[SLURM_ARRAY_TASK_ID - 1]:-}
+  [[ $shard ]] || fail 66 "no shard $SLURM_ARRAY_TASK_ID in \"$2\""
+  local folder=$9
+  shift 9
+  words=("$@")
+  name=$(basename "$shard" .jsonl)
+  if [[ $folder == - ]]; then folder=${SLURM_TMPDIR:-${TMPDIR:-/tmp}}; fi
+  # One folder on the node for each shared one, so that jobs do not meet.
+  here=$folder/transfers-$(id -u)-$(realpath -m "$shared" | cksum | cut -d ' ' -f 1)
+  (umask 077 && mkdir -p "$here")
+  [[ -O $here ]] || fail 77 "\"$here\" belongs to somebody else"
+  store=$here/$name.db
+  # The task alone: SLURM_JOB_ID of the last one stands for the whole array.
+  me=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
+  this_try=$me.${SLURM_RESTART_COUNT:-0}.$(hostname).${SLURMD_NODENAME:-}
+  copied=()
+  engine='' stopping=''
+  trap 'stopping=yes; if [[ $engine ]]; then kill -TERM "$engine" 2>/dev/null || true; fi' TERM
+  take_ledger
+  begin
+  work
+  end_with "$code"
+}
+
+# put FILE TEXT: durably, or not at all.
+put() {
+  printf '%s\n' "$2" >"$1.new"
+  sync "$1.new"
+  mv "$1.new" "$1"
+  sync "$(dirname "$1")"
+}
+
+# SHARED/NAME.try names the run that had the newest ledger, and says whether it has ended ("closed": the backup has all
+# that it did) or not ("open"). Before the first "open" there is a backup, so one of both is always there.
+take_ledger() {
+  local newest='' state=''
+  if [[ -e $shared/$name.try ]]; then read -r newest state <"$shared/$name.try"; fi
+  if [[ ! $newest ]]; then
+    record
+  elif [[ -e $store && -e $here/$name.try && $(<"$here/$name.try") == "$newest" ]]; then
+    printf 'transfers-array: %s goes on with the ledger on this node\n' "$name" >&2
+  else
+    restore "$state"
+  fi
+}
+
+restore() {
+  local old
+  if [[ -e $store ]]; then
+    # It may know of requests that the newer one does not know.
+    old=$(mktemp -d "$here/older-$name.XXXXXX")
+    mv "$store" "$store"[.-]* "$old/" 2>/dev/null || true
+    printf 'transfers-array: an older ledger of %s is kept in "%s" on %s\n' "$name" "$old" "$(hostname)" >&2
+  fi
+  cp "$shared/$name.db" "$store.new"
+  sync "$store.new"
+  mv "$store.new" "$store"
+  if [[ $1 == closed ]]; then
+    copied=(--trust-copy)
+    printf 'transfers-array: %s goes on with the backup, which has all that was sent\n' "$name" >&2
+  else
+    printf 'transfers-array: %s goes on with a backup that is older than what was sent\n' "$name" >&2
+  fi
+}
+
+# Records the files of the shard. Killed and repeated it adds what is missing: nothing was sent yet.
+record() {
+  if [[ $verb == add ]]; then
+    # The list is whole before anything is recorded: a shard that was cut off fails here.
+    transfers manifest convert "$shard" --to list0 --output "$here/$name.list" || exit
+    transfers add --store "$store" --name "$name" --files-from0 "$here/$name.list" --base "$place" "${words[@]}" \
+      "$dest" || exit
+    rm -f "$here/$name.list"
+    back_up || fail 7 "no backup in \"$shared\"; nothing was sent"
+  fi
+}
+
+begin() {
+  put "$here/$name.try" "$this_try"
+  if [[ -e $shared/$name.db ]]; then put "$shared/$name.try" "$this_try open"; fi
+}
+
+back_up() { transfers store backup --quiet --force --store "$store" "$shared/$name.db" && sync "$shared"; }
+
+# Runs the engine beside this shell, which hears TERM meanwhile and hands it on. Sets `code`.
+work() {
+  local run=(transfers run "${copied[@]}" "${limits[@]}" --store "$store" --progress none)
+  if [[ $verb == pull ]]; then
+    # Also the next time: one that was ended early may not have recorded all files.
+    run=(transfers pull --name "$name" --files-from "$shard" "${limits[@]}" --store "$store" --progress none
+      "${words[@]}" "$place")
+  fi
+  code=5
+  if [[ $stopping ]]; then return; fi
+  "${run[@]}" &
+  engine=$!
+  if [[ $stopping ]]; then kill -TERM "$engine" 2>/dev/null || true; fi
+  # A trap ends `wait`, not the engine.
+  while :; do
+    code=0
+    wait "$engine" || code=$?
+    kill -0 "$engine" 2>/dev/null || break
+  done
+  engine=''
+}
+
+# end_with CODE: keeps the ledger, then lets Slurm know.
+end_with() {
+  local code=$1
+  if back_up; then
+    put "$shared/$name.try" "$this_try closed"
+    put "$here/$name.try" "$this_try"
+  else
+    printf 'transfers-array: no backup of %s in "%s"; the ledger is "%s" on %s\n' "$name" "$shared" "$store" \
+      "$(hostname)" >&2
+    if ((code == 0)); then code=7; fi
+  fi
+  if [[ $stopping ]] && preempted; then
+    # A task that ends by itself does not count as preempted, and is not queued again.
+    printf 'transfers-array: %s is preempted, and waits to be ended\n' "$name" >&2
+    while :; do sleep 10 & wait $! || true; done
+  fi
+  case $code in
+    5 | 130 | 137 | 143) again ;;
+    77) hand_over 77 RequeueExitHold requeuehold ;;
+    *) exit "$code" ;;
+  esac
+}
+
+# Slurm has begun to preempt this job.
+preempted() { [[ $(scontrol show job "$me" 2>/dev/null) =~ PreemptTime=[0-9] ]]; }
+
+again() {
+  if ((${SLURM_RESTART_COUNT:-0} + 1 >= tries)); then
+    fail 1 "work of $name is left after $tries runs; \"scontrol requeue $me\" lets it go on"
+  fi
+  hand_over 5 RequeueExit requeue
+}
+
+# hand_over CODE SETTING VERB: exits with CODE where the site's SETTING acts on it; else asks for VERB.
+hand_over() {
+  local setting
+  setting=$(scontrol show config 2>/dev/null | awk -v name="$2" '$1 == name { print $3 }')
+  if [[ ,$setting, != *,$1,* ]]; then
+    printf 'transfers-array: exit code %d: scontrol %s %s\n' "$1" "$3" "$me" >&2
+    # Slurm ends this job when it has heard that.
+    trap 'exit 0' TERM
+    if scontrol "$3" "$me"; then while :; do sleep 10 & wait $! || true; done; fi
+  fi
+  exit "$1"
+}
+
+case ${1:-} in
+  --task)
+    shift
+    task "$@"
+    ;;
+  *) submit "$@" ;;
+esac
