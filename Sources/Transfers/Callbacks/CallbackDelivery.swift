@@ -60,12 +60,12 @@ final class CallbackDelivery: CallbackCarrier {
     var secrets: [String] = []
     var fields = [("webhook-id", callback.key), ("webhook-timestamp", "\(seconds)"), ("Idempotency-Key", callback.key)]
     if !callback.setting.secret.isEmpty {
-      let secret = try secret(callback.setting.secret)
+      let secret = try secret(callback.setting.secret, isOver)
       secrets += [secret] + (secret.hasPrefix("whsec_") ? [String(secret.dropFirst(6))] : [])
       fields.append(
         ("webhook-signature", Webhook.signature(secret: secret, id: callback.key, seconds: seconds, body: body)))
     }
-    let url = try url(callback, &secrets)
+    let url = try url(callback, &secrets, isOver)
     guard let request = TransferRequest.post(url, json: body, fields: fields.map { (name: $0.0, value: $0.1) }) else {
       throw Failure(.engineBug, "a field of a webhook is not valid")
     }
@@ -74,7 +74,7 @@ final class CallbackDelivery: CallbackCarrier {
 
   private func ping(_ callback: DueCallback, _ isOver: @Sendable () -> Bool) throws(Failure) -> DeliveryEnd {
     var secrets: [String] = []
-    let url = Webhook.ping(try url(callback, &secrets), callback.setting.event)
+    let url = Webhook.ping(try url(callback, &secrets, isOver), callback.setting.event)
     let text = [(name: "Content-Type", value: "text/plain; charset=utf-8")]
     guard let request = TransferRequest.post(url, json: Array(Self.summary(callback.body).utf8), fields: text) else {
       throw Failure(.engineBug, "a field of a ping is not valid")
@@ -144,17 +144,19 @@ final class CallbackDelivery: CallbackCarrier {
     } catch { throw Failure(.localIO, "\(error)") }
   }
 
-  private func url(_ callback: DueCallback, _ secrets: inout [String]) throws(Failure) -> String {
+  private func url(
+    _ callback: DueCallback, _ secrets: inout [String], _ isOver: () -> Bool
+  ) throws(Failure) -> String {
     guard let reference = SecretReference(callback.setting.target) else { return callback.setting.target }
-    let url = try reference.read()
+    let url = try reference.read(isOver: isOver)
     secrets.append(url)
     guard Webhook.isURL(url) else { throw Failure(.authMissing, "\(reference) holds no http or https URL") }
     return url
   }
 
-  private func secret(_ text: String) throws(Failure) -> String {
+  private func secret(_ text: String, _ isOver: () -> Bool) throws(Failure) -> String {
     guard let reference = SecretReference(text) else { throw Failure(.authMissing, "the key is not a reference") }
-    return try reference.read()
+    return try reference.read(isOver: isOver)
   }
 
   // MARK: - Documents
