@@ -94,8 +94,8 @@ import TransferModel
     #expect(stored("a") == nil && stored("b") == nil)
   }
 
-  /// The server keeps the engine waiting until the seven others have left: one that came later would find nothing to do,
-  /// and begin an engine all the same.
+  /// The server keeps the engine waiting until the seven others have left: one that came later would find nothing to
+  /// do, and begin an engine all the same.
   @Test func eightAtOnceStartOneEngine() throws {
     let (gate, sent, ended) = (Mailbox<Bool>(), Lock<[String]>([]), Mailbox<Int32>())
     let server = try ScriptedServer { request in

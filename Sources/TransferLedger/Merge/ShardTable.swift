@@ -1,5 +1,5 @@
 /// How the rows of one table come into a merged ledger. What is not named here stays out of it: what runs learned of
-/// hosts, and the last state of jobs and scans, which are for the ledger that goes on.
+/// hosts, the last state of jobs and scans, and callbacks, which are for the ledger that goes on.
 struct ShardTable {
   let name: String
   /// Columns that hold numbers of rows.

@@ -101,6 +101,7 @@ struct CheckOutput: OutputValue {
   private let oldestMs: Int64?
   /// Sources that are to be deleted or moved, and those that stay although they were to go.
   private let removals: (waiting: Int, kept: Int)
+  private let callbacksGivenUp: Int
   /// Since the last success: of several jobs the longest.
   private let ageMs: Int64?
   private let limits: (age: Int64?, failed: Int, pending: Int?)
@@ -113,7 +114,7 @@ struct CheckOutput: OutputValue {
     oldestMs = reading.unfinished.oldestMs.map { max(0, nowMs - $0) }
     ageMs = reading.jobs.compactMap(\.succeededMs).map { max(0, nowMs - $0) }.max()
     limits = (maxAgeMs, maxFailed, maxPending)
-    removals = reading.removals
+    (removals, callbacksGivenUp) = (reading.removals, reading.callbacksGivenUp)
     var (problems, verdict) = ([String](), Verdict.ok)
     func found(_ worse: Verdict, _ text: String) {
       problems.append(text)
@@ -125,8 +126,8 @@ struct CheckOutput: OutputValue {
     if removals.kept > 0 {
       found(.warning, "\(Quantity.count(removals.kept, "source")) kept that --after was to delete or move")
     }
-    if reading.callbacksGivenUp > 0 {
-      found(.warning, "\(Quantity.count(reading.callbacksGivenUp, "callback")) given up")
+    if callbacksGivenUp > 0 {
+      found(.warning, "\(Quantity.count(callbacksGivenUp, "callback")) given up")
     }
     if failed > maxFailed {
       found(.critical, "\(Quantity.count(failed, "file")) failed or unknown, \(maxFailed) allowed")
@@ -157,6 +158,7 @@ struct CheckOutput: OutputValue {
         .list("problems") { $0.problems }.saying { _ in nil },
         .integer("files_failed") { $0.failed }, .integer("files_unfinished") { $0.pending },
         .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_kept") { $0.removals.kept },
+        .integer("callbacks_given_up") { $0.callbacksGivenUp },
         .duration("oldest_unfinished_ms") { $0.oldestMs }, .duration("last_success_age_ms") { $0.ageMs },
       ])
     ])
