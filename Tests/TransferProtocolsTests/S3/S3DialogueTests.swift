@@ -483,6 +483,23 @@ import TransferModel
       try interpret(Scene.error(404, "NoSuchUpload"), .probe(marker: nil), multi) == "proto.session_gone sessionGone")
   }
 
+  /// Its answer was lost: that the list has a part of this number and length says nothing of what is in it.
+  @Test func aListedPartIsAdoptedOnlyByADigestOfWhatWasSent() throws {
+    let s3 = try Scene.s3()
+    let chunk = Scene.chunk(1, "hello", .crc64nvme, .md5)
+    func proof(_ etag: String, length: Int64 = 5, checksum: Digest? = nil) -> TransferModel.Confirmation? {
+      var part = ListedPart(seq: 1, length: length, etag: etag)
+      part.checksum = checksum
+      return s3.receipt(of: chunk, in: part)?.confirmation
+    }
+    let md5 = "\"\(hexText(Scene.digest("hello", .md5).bytes))\""
+    #expect(proof(md5) == .etag)
+    #expect(proof("\"0123456789abcdef0123456789abcdef\"") == nil && proof("\"not an MD5\"") == nil)
+    #expect(proof(md5, length: 6) == nil)
+    #expect(proof("\"x\"", checksum: Scene.digest("hello", .crc64nvme)) == .digest)
+    #expect(proof(md5, checksum: Scene.digest("other", .crc64nvme)) == nil)
+  }
+
   @Test func aPartWithAnotherETagIsNotOurs() throws {
     let facts = Scene.stored()
     let ours = hexText(Scene.digest("hello ", .md5).bytes)
