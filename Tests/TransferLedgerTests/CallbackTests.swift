@@ -57,6 +57,26 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// The settings of a batch go into snapshots for auditors, who have no need of what may be a secret.
+  @Test func theSettingsOfABatchNameNoReceiver() throws {
+    _ = try batch("put:one", [CallbackSetting(.done, .webhook, "https://host/hooks/SECRET")])
+    #expect(try f.texts("SELECT settings FROM batch WHERE settings LIKE '%SECRET%'") == [])
+    #expect(try f.texts("SELECT target FROM callback") == ["https://host/hooks/SECRET"])
+  }
+
+  /// A run that left the ledger to another engine.
+  @Test func aStartThatWasNoneIsTakenBack() throws {
+    let started = CallbackSetting(.started, .ping, "https://host/x")
+    try tell(.started, [started], 1)
+    try tell(.started, [started], 2)
+    try f.ledger.write { try $0.takeBack(.started, ofJob: "nightly", uid: UID(high: 7, low: 2)) }
+    #expect(try states == ["waiting", "cancelled"])
+    _ = try begin()
+    try f.ledger.write { try $0.takeBack(.started, ofJob: "nightly", uid: UID(high: 7, low: 1)) }
+    #expect(try states == ["delivering", "cancelled"])
+    #expect(try f.findings() == [])
+  }
+
   /// Either both are there after a power cut, or none.
   @Test func aTransactionThatIsUndoneTellsNobody() throws {
     _ = try f.add("a", to: batch("put:one", [Self.told]))

@@ -12,7 +12,7 @@ public protocol CallbackCarrier: Sendable {
 public final class CallbackDeliveries: Sendable {
   private enum Message: Sendable {
     case ended(DueCallback, DeliveryEnd)
-    case finish(withinMs: Int64)
+    case finish(withinMs: Int64, graceMs: Int64)
   }
 
   /// Deliveries at a time, and of them to one receiver.
@@ -35,10 +35,11 @@ public final class CallbackDeliveries: Sendable {
   /// Begins to deliver.
   public func start() { thread.withLock { $0 = WorkerThread { [self] in work() } } }
 
-  /// Delivers what is due now, for at most this time, and ends. What is under way then is interrupted, and due for the
-  /// next run. Blocking.
-  public func finish(withinMs: Int64) {
-    messages.put(.finish(withinMs: withinMs))
+  /// Begins what is due now, for at most this time, and ends with what it has begun. What is still under way when the
+  /// grace is over, too, is interrupted, and due for the next run: with less grace than a delivery may take, a slow one
+  /// would be begun by every run and finished by none. Blocking.
+  public func finish(withinMs: Int64, graceMs: Int64) {
+    messages.put(.finish(withinMs: withinMs, graceMs: graceMs))
     let thread = thread.withLock { held in
       defer { held = nil }
       return held
@@ -53,8 +54,11 @@ public final class CallbackDeliveries: Sendable {
     /// Receivers that failed: how often in a row, and until when they get nothing, by the boot clock.
     var failing: [Int64: (count: Int, untilMs: Int64)] = [:]
     var endMs: Int64?
+    var graceMs: Int64 = 0
     /// The ledger takes nothing now.
     var isStuck = false
+    /// The end of a delivery was not recorded: taking the turn again puts its row right.
+    var mustRecover = false
 
     var count: Int { running.values.reduce(0, +) }
     func resting(_ nowMs: Int64) -> [Int64] {
@@ -66,22 +70,23 @@ public final class CallbackDeliveries: Sendable {
   private func work() {
     var state = State()
     while true {
+      if state.mustRecover, state.count == 0 { (state.turn, state.mustRecover) = (nil, false) }
       if state.turn == nil { state.turn = (try? ledger.deliveryTurn()) ?? nil }
       let hasMore = begin(&state)
       if state.endMs != nil, state.count == 0, !hasMore { return }
-      if let endMs = state.endMs, clock.bootMs >= endMs { isOver.withLock { $0 = true } }
+      if let endMs = state.endMs, clock.bootMs >= endMs +| state.graceMs { isOver.withLock { $0 = true } }
       for message in messages.take(timeoutMs: wait(state)) ?? [] { take(message, &state) }
     }
   }
 
   private func wait(_ state: State) -> Int64 {
-    guard let endMs = state.endMs else { return Self.lookMs }
-    return max(1, min(Self.lookMs, endMs - clock.bootMs))
+    guard let leftMs = state.endMs.map({ $0 - clock.bootMs }), leftMs > 0 else { return Self.lookMs }
+    return min(Self.lookMs, leftMs)
   }
 
   private func take(_ message: Message, _ state: inout State) {
     switch message {
-    case .finish(let withinMs): state.endMs = clock.bootMs + withinMs
+    case .finish(let withinMs, let graceMs): (state.endMs, state.graceMs) = (clock.bootMs +| withinMs, graceMs)
     case .ended(let callback, let end):
       state.running[callback.receiver, default: 1] -= 1
       note(callback.receiver, end, &state)
@@ -90,6 +95,7 @@ public final class CallbackDeliveries: Sendable {
         failures: callback.failures + 1, retryAfterMs: end.retryAfterMs, using: &generator)
       // What cannot be written now was not told as delivered: the next turn delivers it again.
       state.isStuck = (try? ledger.write { tx in try tx.endDelivery(of: callback.id, end, waitMs: waitMs) }) == nil
+      state.mustRecover = state.mustRecover || state.isStuck
     }
   }
 
@@ -106,7 +112,8 @@ public final class CallbackDeliveries: Sendable {
 
   /// True when something that is due was begun.
   private func begin(_ state: inout State) -> Bool {
-    guard state.turn != nil, !state.isStuck, !isOver.withLock({ $0 }) else {
+    let isEnding = state.endMs.map { clock.bootMs >= $0 } ?? false
+    guard state.turn != nil, !state.isStuck, !state.mustRecover, !isEnding else {
       state.isStuck = false
       return false
     }

@@ -11,6 +11,8 @@ import TransferReports
 final class CallbackDelivery: CallbackCarrier {
   /// How long one delivery may take, in milliseconds.
   static let limitMs: Int64 = 30_000
+  /// For what has begun to end within its limit, in milliseconds.
+  static let graceMs = limitMs + 5_000
 
   private let ledger: Ledger
   private let clock: any TransferClock
@@ -108,14 +110,14 @@ final class CallbackDelivery: CallbackCarrier {
     let replies = Mailbox<TransferReply>()
     transport.start(id, request) { replies.put($0) }
     while true {
-      if let reply = replies.take(timeoutMs: 100)?.first { return judged(reply, secrets) }
+      if let reply = replies.take(timeoutMs: 100)?.first { return judged(reply, secrets, url: request.url) }
       if isOver() { transport.cancel(id) }
     }
   }
 
-  private func judged(_ reply: TransferReply, _ secrets: [String]) -> DeliveryEnd {
+  private func judged(_ reply: TransferReply, _ secrets: [String], url: String) -> DeliveryEnd {
     if reply.isCancelled { return DeliveryEnd(.interrupted, message: "stopped while an answer was waited for") }
-    let output = CallbackOutput.masked(reply.body, secrets)
+    let output = CallbackOutput.masked(reply.body, secrets, urls: [url])
     if reply.curlCode != 0 || reply.status == 0 {
       let message = reply.curlMessage.isEmpty ? "no answer came" : reply.curlMessage
       return DeliveryEnd(.failed, message: message, output: output)
@@ -176,7 +178,7 @@ final class CallbackDelivery: CallbackCarrier {
 }
 
 extension TransferStore {
-  /// How long callbacks may hold up the end of a run, in milliseconds.
+  /// For how long callbacks are begun at the end of a run, in milliseconds; the last ones may take as long as any.
   package static let callbackEndMs: Int64 = 10_000
 
   /// Delivers what is due, for at most this time; what an engine or another process delivers at this moment is left to
@@ -189,7 +191,7 @@ extension TransferStore {
     defer { delivery.stop() }
     let deliveries = CallbackDeliveries(ledger, by: delivery, clock: clock)
     deliveries.start()
-    deliveries.finish(withinMs: withinMs)
+    deliveries.finish(withinMs: withinMs, graceMs: CallbackDelivery.graceMs)
     return try ledger.read { try $0.callbacksLeft() }
   }
 }

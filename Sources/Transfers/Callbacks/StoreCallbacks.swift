@@ -46,6 +46,12 @@ extension OpenStore {
     }
   }
 
+  /// A run that left the ledger to another engine began nothing: nobody is told, unless it was told by now.
+  package func takeBackStart(of job: String, _ telling: JobTelling) throws(TransferError) {
+    guard telling.isAbout(.started) else { return }
+    try write { tx in try tx.takeBack(.started, ofJob: job, uid: telling.uid) }
+  }
+
   /// Records how a run of a job ended, and queues who is told, in one transaction; durable on return.
   package func recordJob(_ run: JobRow, _ telling: JobTelling, summary: String) throws(TransferError) {
     let event: CallbackEvent = run.result == "ok" ? .succeeded : .unsuccessful

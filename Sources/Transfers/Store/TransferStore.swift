@@ -100,7 +100,11 @@ package struct TransferStore: Sendable {
     defer { delivery.stop() }
     let callbacks = CallbackDeliveries(ledger, by: delivery, clock: clock)
     callbacks.start()
-    defer { callbacks.finish(withinMs: Self.callbackEndMs) }
+    // Whoever stops the run does not wait for them.
+    defer {
+      callbacks.finish(
+        withinMs: stop.isAsked ? 0 : Self.callbackEndMs, graceMs: stop.isAsked ? 0 : CallbackDelivery.graceMs)
+    }
     let result = try engine.work(until: stop)
     // What cannot be removed now is removed by the next run.
     try? copies.sweep(ledger)

@@ -1,6 +1,7 @@
 import TransferModel
 
-/// The command line as it may be written into the ledger: user information and queries of URLs are where secrets hide.
+/// The command line as it may be written into the ledger: user information and queries of URLs are where secrets hide,
+/// and the paths of receivers of callbacks.
 enum RecordedArguments {
   static func masked(_ arguments: [String]) -> [String] { arguments.map(masked) }
 
@@ -10,6 +11,10 @@ enum RecordedArguments {
     var rest = argument[scheme.upperBound...]
     let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     if let at = authority.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+    let isReceiver = ["webhook:", "ping:"].contains { head.contains($0) }
+    if isReceiver, let path = rest.firstIndex(where: { $0 == "/" || $0 == "?" || $0 == "#" }) {
+      return String(head + rest[..<path]) + "/(hidden)"
+    }
     guard let query = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return String(head + rest) }
     return String(head + rest[..<query]) + String(rest[query]) + "(hidden)"
   }

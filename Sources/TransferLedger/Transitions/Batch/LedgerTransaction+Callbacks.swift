@@ -36,6 +36,15 @@ extension LedgerTransaction {
     }
   }
 
+  /// waiting → cancelled: what a run that began nothing was to tell. Nothing of what was delivered meanwhile.
+  public func takeBack(_ event: CallbackEvent, ofJob job: String, uid: UID) throws {
+    try db.run(
+      """
+      UPDATE outbox SET state = 'cancelled', ended_at = ?4 WHERE state = 'waiting' AND uid = ?3
+        AND callback_id IN (SELECT id FROM callback WHERE job = ?1 AND event = ?2)
+      """, .text(job), .raw(event), .uid(uid), .int(wallMs))
+  }
+
   private func receiver(_ setting: CallbackSetting, ofJob job: String) throws -> Int64 {
     let known = try db.first(
       "SELECT id FROM callback WHERE job = ? AND event = ? AND kind = ? AND target = ? AND secret = ?", .text(job),

@@ -110,7 +110,9 @@ struct JobBooks {
     func attempt(_ body: () throws(CommandFailure) -> Void) {
       do throws(CommandFailure) { try body() } catch { problems.append(error) }
     }
-    if !outcome.isSkipped {
+    if outcome.isSkipped {
+      attempt { () throws(CommandFailure) in try takeBack() }
+    } else {
       attempt { () throws(CommandFailure) in try record(outcome) }
       attempt { () throws(CommandFailure) in try deliver() }
     }
@@ -120,6 +122,15 @@ struct JobBooks {
       SystemLog.send(JobReport.summary(job.name, outcome), failure == nil ? .info : .error)
     }
     return problems
+  }
+
+  private func takeBack() throws(CommandFailure) {
+    guard telling.callbacks.contains(where: { $0.event == .started }) else { return }
+    try failing { () throws(TransferError) in
+      let ledger = try OpenStore(at: storePath, .create, clock: context.clock)
+      defer { ledger.close() }
+      try ledger.takeBackStart(of: job.name, telling)
+    }
   }
 
   private func record(_ outcome: JobOutcome) throws(CommandFailure) {
