@@ -34,13 +34,18 @@ import TransferModel
   }
 
   private func remover(
-    _ action: SourceRemoval.Action, ready: String? = nil, proof: SourceRemoval.Proof = .size
+    _ action: SourceRemoval.Action, ready: String? = nil, proof: SourceRemoval.Proof = .size,
+    afterQuestion: @escaping () -> Void = {}
   ) throws -> SourceRemover {
     let removal = SourceRemoval(
       action, proof: proof, base: root + "/in", folder: action == .move ? root + "/out" : nil)
     return SourceRemover(
       removal: removal, marker: try ready.map { try ReadyMarker($0) }, places: SourcePlaces(removal),
-      content: { _ in SentContent() }, isDue: { _ in true }, stop: .never)
+      content: { _ in SentContent() },
+      isDue: { _ in
+        afterQuestion()
+        return true
+      }, stop: .never)
   }
 
   @Test func whatWasSentIsDeleted() throws {
@@ -110,6 +115,37 @@ import TransferModel
     let due = try due()
     unlink(source)
     #expect(try remover(.delete).remove(due) == .kept(.sourceMissing, "it was gone before it was removed"))
+  }
+
+  /// Nothing is known of what lies on a file system that is not mounted now: it may come back.
+  @Test(arguments: [true, false]) func nothingIsSaidOfAFolderThatIsNotThere(_ isBegun: Bool) throws {
+    var elsewhere = try due(isBegun: isBegun)
+    elsewhere.identity.device += 1
+    let here = try due(isBegun: isBegun)
+    unlink(source)
+    for action in SourceRemoval.Action.allCases {
+      guard case .failed(.sourceMissing, _) = try remover(action).remove(elsewhere) else {
+        Issue.record("its end is final")
+        return
+      }
+    }
+    rename(root + "/in", root + "/away")
+    guard case .failed(.sourceMissing, _) = try remover(.delete).remove(here) else {
+      Issue.record("its end is final")
+      return
+    }
+  }
+
+  /// Somebody puts another file under the name after the last comparison of contents.
+  @Test func aFileThatCameInBetweenStays() throws {
+    for action in SourceRemoval.Action.allCases {
+      try write("sent", to: source)
+      let due = try due()
+      try write("newer", to: source + ".new")
+      let end = try remover(action, afterQuestion: { [source] in rename(source + ".new", source) }).remove(due)
+      #expect(end == .kept(.sourceChanged, "it has changed since it was sent"))
+      #expect(isThere(source))
+    }
   }
 
   /// Revoked, or needed by another batch, while it was compared; a run that was told to stop.

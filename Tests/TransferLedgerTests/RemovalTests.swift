@@ -182,6 +182,17 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// A try that came to nothing says nothing of the one before it, which was cut off.
+  @Test(arguments: [RemovalEnd.putOff, .failed(.sourceDenied, "no")])
+  func whatWasCutOffStaysBegunUntilItsEndIsKnown(_ end: RemovalEnd) throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    try finish()
+    for _ in 0..<2 { _ = try f.ledger.write { try $0.beginRemovals([a]) } }
+    try f.ledger.write { try $0.endRemovals([(a, end)], verb: "source-deleted", uncertain: [a]) }
+    #expect(try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) }.map(\.isBegun) == [true])
+    #expect(try f.findings() == [])
+  }
+
   @Test func aStopIsNoFailure() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()

@@ -32,6 +32,14 @@ final class SourcePlaces {
     return NameBytes(Array(path.bytes[start...]))
   }
 
+  /// Whether the folder of all sources is there, on the file system with this device number: where that is not mounted,
+  /// nothing can be said of what lies on it.
+  func isOn(device: UInt64) -> Bool {
+    let found = descriptor(base, NameBytes(""))
+    var status = csys_file_status()
+    return found >= 0 && csys_status_fd(found, &status) == 0 && status.device == device
+  }
+
   /// The folder of a source; -1 with errno.
   func folder(of relative: NameBytes) -> Int32 { descriptor(base, Self.parent(relative)) }
 

@@ -57,12 +57,14 @@ struct SourceRemovals: Sendable {
     do throws(Failure) {
       try remover.places.sync()
     } catch {
-      // What was done may not be on the disk: it is not said to be done.
-      ends = ends.map { $0.end.isOver ? ($0.file, .failed(error.code, error.message)) : $0 }
+      // What was done may not be on the disk: its end is not recorded, and the next run finds how it came out.
+      notice(.remark("\(error.message); the next run looks again at the sources that were removed there"))
+      ends.removeAll { $0.end.isOver }
     }
     remover.places.release()
     let verb = remover.removal.action == .delete ? "source-deleted" : "source-moved"
-    try ledger.write { [ends] tx in try tx.endRemovals(ends, verb: verb) }
+    let uncertain = Set(due.filter(\.isBegun).map(\.file))
+    try ledger.write { [ends] tx in try tx.endRemovals(ends, verb: verb, uncertain: uncertain) }
     tell(ends, due)
     return ends
   }

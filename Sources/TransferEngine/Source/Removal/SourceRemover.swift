@@ -52,6 +52,7 @@ struct SourceRemover {
     if let kept = try difference(due, SourceIdentity(status), isFile: status.mode & S_IFMT == S_IFREG) { return kept }
     // To compare may have taken hours.
     guard try isDue(due.file) else { return .putOff }
+    guard isStill(name, in: folder, status) else { return .kept(.sourceChanged, "it has changed since it was sent") }
     do throws(Failure) {
       places.changes(folder)
       if removal.action == .delete {
@@ -59,11 +60,29 @@ struct SourceRemover {
       } else if let kept = try move(name, from: folder, relative, status) {
         return kept
       }
-      try removeMarker(of: name, in: folder, relative)
     } catch {
       return .failed(error.code, error.message)
     }
-    return .done
+    return withoutMarker(.done, name, folder, relative)
+  }
+
+  /// The last look: what was compared still has the name, and was not written since.
+  private func isStill(_ name: NameBytes, in folder: Int32, _ status: csys_file_status) -> Bool {
+    var now = csys_file_status()
+    return name.withCString { csys_status_at(folder, $0, 0, &now) } == 0
+      && SourceIdentity(now) == SourceIdentity(status)
+  }
+
+  /// The source has gone: a marker that stays is no reason to say that it was kept.
+  private func withoutMarker(
+    _ end: RemovalEnd, _ name: NameBytes, _ folder: Int32, _ relative: NameBytes
+  ) -> RemovalEnd {
+    do throws(Failure) {
+      try removeMarker(of: name, in: folder, relative)
+      return end
+    } catch {
+      return .gone("it has gone, and the file that shows that it was complete stays: \(error.message)")
+    }
   }
 
   /// What is there is not what was sent, or nobody can tell; nil when it is.
@@ -120,7 +139,11 @@ struct SourceRemover {
   /// Nothing has its name. When a try was cut off, that may have been ours: what was to be moved lies where it goes
   /// then, and of what was to be deleted nobody can tell. A try whose end is known has touched nothing.
   private func gone(_ due: DueRemoval, _ relative: NameBytes, _ folder: Int32? = nil) -> RemovalEnd {
+    guard places.isOn(device: due.identity.device) else {
+      return .failed(.sourceMissing, "its folder is not there, or lies on another file system than when it was sent")
+    }
     guard due.isBegun else { return .kept(.sourceMissing, "it was gone before it was removed") }
+    var end = RemovalEnd.gone("it was gone after a try that was cut off: that one deleted it, or somebody else")
     do throws(Failure) {
       if removal.action == .move {
         let target = try places.newFolder(of: relative)
@@ -128,16 +151,14 @@ struct SourceRemover {
           return .kept(.sourceMissing, "it was gone before it was moved")
         }
         places.changes(target)
+        end = .done
       }
-      if let folder {
-        places.changes(folder)
-        try removeMarker(of: relative.lastComponent, in: folder, relative)
-      }
-      return removal.action == .move
-        ? .done : .gone("it was gone after a try that was cut off: that one deleted it, or somebody else")
     } catch {
       return .failed(error.code, error.message)
     }
+    guard let folder else { return end }
+    places.changes(folder)
+    return withoutMarker(end, relative.lastComponent, folder, relative)
   }
 
   /// To move a file changes its ctime.

@@ -107,7 +107,11 @@ extension LedgerTransaction {
   /// pending → done, skipped, failed; or pending stays with its cause. What was removed and the folders that it was in
   /// are on the disk before. `verb` is what the history calls a removal that was done.
   /// One that was revoked while its source went is done: what the disk holds counts.
-  public func endRemovals(_ ends: [(file: FileID, end: RemovalEnd)], verb: String) throws {
+  /// - Parameter uncertain: files of which an earlier try was cut off. It may have removed the source, so a try that
+  ///   came to nothing leaves them as begun.
+  public func endRemovals(
+    _ ends: [(file: FileID, end: RemovalEnd)], verb: String, uncertain: Set<FileID> = []
+  ) throws {
     var (done, gone, kept): ([FileID], [String: [FileID]], [String: [FileID]]) = ([], [:], [:])
     for (file, end) in ends {
       switch end {
@@ -115,11 +119,13 @@ extension LedgerTransaction {
         if try close(file, .done, nil, nil) { done.append(file) }
       case .gone(let message):
         if try close(file, .done, nil, message) { gone[message, default: []].append(file) }
-      case .putOff: try putOff(file)
+      case .putOff: if !uncertain.contains(file) { try putOff(file) }
       case .kept(let code, let message):
         if try close(file, .skipped, code, message) { kept[message, default: []].append(file) }
       case .failed(let code, let message):
-        if try tryAgain(file, code, message) { kept[message, default: []].append(file) }
+        if try tryAgain(file, code, message, isUncertain: uncertain.contains(file)) {
+          kept[message, default: []].append(file)
+        }
       }
     }
     if !done.isEmpty { try recordEvent(verb, of: done) }
@@ -147,15 +153,17 @@ extension LedgerTransaction {
   }
 
   /// Whether it has failed for good, or for a reason that was not known.
-  private func tryAgain(_ file: FileID, _ code: ErrorCode, _ message: String) throws -> Bool {
+  private func tryAgain(
+    _ file: FileID, _ code: ErrorCode, _ message: String, isUncertain: Bool
+  ) throws -> Bool {
     let known = try db.first(
       "SELECT attempts, message IS ?2 FROM removal WHERE file_id = ?1 AND state = 'pending'", .id(file), .text(message)
     ) { (attempts: $0.int(0), isTold: $0.flag(1)) }
     guard let known else { return false }
     if known.attempts >= Self.removalsAtMost { return try close(file, .failed, code, message) }
     try db.run(
-      "UPDATE removal SET cause = ?2, message = ?3 WHERE file_id = ?1 AND state = 'pending'", .id(file), .raw(code),
-      .text(message))
+      "UPDATE removal SET cause = ?2, message = ?3 WHERE file_id = ?1 AND state = 'pending'", .id(file),
+      .raw(isUncertain ? nil : code), .text(message))
     return !known.isTold
   }
 
