@@ -21,7 +21,7 @@ final class FreshCredentials: Sendable {
   }
 
   /// Sources asked at a time: most of them wait for a server.
-  private static let atOnce = 4
+  private static let atOnce = 16
   /// Between two looks whether anybody still waits, in milliseconds.
   private static let lookMs: Int64 = 100
 

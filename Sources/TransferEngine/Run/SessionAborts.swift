@@ -41,6 +41,8 @@ final class SessionAborts {
   /// Writes that the ledger has not answered.
   private var writes = 0
   private var passesLeft = 5
+  /// Batches without a credential: they are not asked for another one in this run.
+  private var without: [BatchID: Failure] = [:]
 
   init(_ around: Surroundings) { self.around = around }
 
@@ -145,7 +147,13 @@ final class SessionAborts {
     }
   }
 
+  /// The server still has the session: it is ended when there are credentials.
+  private static func withoutCredential(_ failure: Failure) -> AttemptResult {
+    AttemptResult(outcome: .fatal, code: failure.code, message: failure.message)
+  }
+
   private func begin(_ abort: AbortRun) {
+    if let failure = without[abort.work.batch] { return end(abort.work, Self.withoutCredential(failure), nil) }
     do throws(TransferError) {
       let destination = try around.batches.destination(of: abort.work.batch)
       let id = around.numbers.next()
@@ -165,8 +173,8 @@ final class SessionAborts {
     do throws(Failure) {
       abort.credential = try answer.get()
     } catch {
-      // The server still has the session: it is ended when there are credentials.
-      return end(abort.work, AttemptResult(outcome: .fatal, code: error.code, message: error.message), nil)
+      if error.code != .engineInterrupted { without[abort.work.batch] = error }
+      return end(abort.work, Self.withoutCredential(error), nil)
     }
     send(id, abort, step)
   }
