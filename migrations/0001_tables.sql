@@ -74,10 +74,11 @@ CREATE TABLE origin_store (
   merged_at INTEGER NOT NULL,
   -- Its own uid, after which its log is named.
   log_uid BLOB CHECK (length(log_uid) = 16),
-  -- How far it was, so that an older state of it is known as one: leaves of its log, the newest attempt, the newest
-  -- sign of life of an engine.
+  -- How far it was, so that an older state of it is known as one: leaves of its log, the newest attempt and file, the
+  -- newest sign of life of an engine.
   leaves INTEGER NOT NULL DEFAULT 0,
   newest_attempt INTEGER NOT NULL DEFAULT 0,
+  newest_file INTEGER NOT NULL DEFAULT 0,
   alive_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 

@@ -126,6 +126,38 @@ import TransferModel
     #expect(Set(left) == numbered.union(others))
   }
 
+  /// Also where no engine has begun with them: those are what the report is to show.
+  @Test func filesThatWereOnlyAddedAreMergedToo() throws {
+    try LogTests.send(shards[0], 3)
+    try LogTests.send(shards[1], 3)
+    try mergeAll()
+    _ = try shards[1].add("late", to: BatchID(rawValue: 1))
+    #expect(try mergeAll().map(\.outcome) == [.unchanged, .merged])
+    #expect(try texts("SELECT count(*) FROM file WHERE id >= 2000000000000") == ["4"])
+  }
+
+  /// The times of attempts grow with their numbers within a shard, and not from one shard to the next.
+  @Test func theAttemptsOfAShardAreFoundByTheirTimes() throws {
+    shards[0].clock.advance(ms: 86_400_000)
+    try LogTests.send(shards[0], 3)
+    try LogTests.send(shards[1], 3)
+    try mergeAll()
+    let reader = try Ledger.open(at: merged, mode: .readOnly, clock: home.clock)
+    defer { reader.close() }
+    for batch in [BatchID(rawValue: 1_000_000_000_001), BatchID(rawValue: 2_000_000_000_001)] {
+      let found = try reader.read { reader in
+        let row = try #require(try reader.whyRow(.batch(batch)))
+        var count = 0
+        try reader.attemptTraces(row, sortedFiles: 0) { _ in count += 1 }
+        return count
+      }
+      #expect(
+        try texts("SELECT count(*) FROM attempt a JOIN file f ON f.id = a.file_id WHERE f.batch_id = \(batch.rawValue)")
+          == ["\(found)"])
+      #expect(found > 0)
+    }
+  }
+
   @Test func mergingAgainWritesNothing() throws {
     try RulesTests.fill(shards[0])
     try LogTests.send(shards[1], 3)

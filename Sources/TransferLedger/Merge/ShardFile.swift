@@ -56,6 +56,9 @@ struct ShardFile {
   }
 }
 
+/// Leaves of its log, the newest attempt and file, the newest sign of life: each change of a shard moves one of them.
+typealias ShardProgress = (Int64, Int64, Int64, Int64)
+
 /// What a shard, attached to a connection, says of itself.
 struct ShardFacts {
   /// Of itself or, where it is a copy, of the ledger that it was copied from.
@@ -63,7 +66,7 @@ struct ShardFacts {
   let host: String
   let isUnfinished: Bool
   /// How far it is: each of its changes moves one of these.
-  let leaves, newestAttempt, aliveMs: Int64
+  let leaves, newestAttempt, newestFile, aliveMs: Int64
 
   init?(_ connection: Connection) throws(SQLiteError) {
     let facts = try connection.first(
@@ -73,24 +76,26 @@ struct ShardFacts {
         EXISTS (SELECT 1 FROM shard.engine_run WHERE ended_at IS NULL),
         coalesce((SELECT first_leaf + leaves FROM shard.log_group ORDER BY first_leaf DESC LIMIT 1), 0),
         coalesce((SELECT seq FROM shard.sqlite_sequence WHERE name = 'attempt'), 0),
+        coalesce((SELECT seq FROM shard.sqlite_sequence WHERE name = 'file'), 0),
         coalesce((SELECT max(max(heartbeat_at, started_at, coalesce(ended_at, 0))) FROM shard.engine_run), 0)
       FROM shard.store_meta
       """
     ) { row in
       ShardFacts(
         uid: row.uid(0), logUID: row.uid(1), host: row.text(2), isUnfinished: row.flag(3), leaves: row.int64(4),
-        newestAttempt: row.int64(5), aliveMs: row.int64(6))
+        newestAttempt: row.int64(5), newestFile: row.int64(6), aliveMs: row.int64(7))
     }
     guard let facts else { return nil }
     self = facts
   }
 
   private init(
-    uid: UID, logUID: UID, host: String, isUnfinished: Bool, leaves: Int64, newestAttempt: Int64, aliveMs: Int64
+    uid: UID, logUID: UID, host: String, isUnfinished: Bool, leaves: Int64, newestAttempt: Int64, newestFile: Int64,
+    aliveMs: Int64
   ) {
     (self.uid, self.logUID, self.host, self.isUnfinished) = (uid, logUID, host, isUnfinished)
-    (self.leaves, self.newestAttempt, self.aliveMs) = (leaves, newestAttempt, aliveMs)
+    (self.leaves, self.newestAttempt, self.newestFile, self.aliveMs) = (leaves, newestAttempt, newestFile, aliveMs)
   }
 
-  var progress: (Int64, Int64, Int64) { (leaves, newestAttempt, aliveMs) }
+  var progress: ShardProgress { (leaves, newestAttempt, newestFile, aliveMs) }
 }

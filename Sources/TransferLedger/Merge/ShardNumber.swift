@@ -8,6 +8,10 @@ struct ShardNumber: Hashable {
   /// The ledger itself.
   static let own = ShardNumber(rawValue: 0)
 
+  init(rawValue: Int64) { self.rawValue = rawValue }
+  /// The shard of which a row is that has this number.
+  init(ofRow number: Int64) { rawValue = number / Self.stride }
+
   let rawValue: Int64
   var base: Int64 { rawValue * Self.stride }
   /// The first number behind those of the shard.

@@ -16,23 +16,28 @@ extension LedgerReader {
     case .file(let id):
       _ = try db.rows(Self.tracesOfFile, .id(id), row: take)
     case .run(let id):
-      let from = try firstAttempt { $0.run >= id.rawValue }
-      let next = try firstAttempt { $0.run > id.rawValue }
+      let shard = ShardNumber(ofRow: id.rawValue)
+      let from = try firstAttempt(of: shard) { $0.run >= id.rawValue }
+      let next = try firstAttempt(of: shard) { $0.run > id.rawValue }
       _ = try db.rows(Self.tracesInRange, .integer(from), .integer(next - 1), .null, row: take)
     case .batch(let id) where row.files ?? 0 <= sortedFiles:
       _ = try db.rows(Self.tracesOfBatch, .id(id), row: take)
     case .batch(let id):
-      let from = try firstAttempt { $0.startedMs >= row.fromMs }
-      let next = try row.toMs.map { toMs in try firstAttempt { $0.startedMs > toMs } } ?? .max
+      let shard = ShardNumber(ofRow: id.rawValue)
+      let from = try firstAttempt(of: shard) { $0.startedMs >= row.fromMs }
+      let next = try row.toMs.map { toMs in try firstAttempt(of: shard) { $0.startedMs > toMs } } ?? shard.end
       _ = try db.rows(Self.tracesInRange, .integer(from), .integer(next - 1), .id(id), row: take)
     }
   }
 
-  /// The number of the first attempt for which `isThere` holds, or the number behind the last. Attempts are numbered in
-  /// the order of their runs and, while nobody sets the clock back, of their times.
-  func firstAttempt(_ isThere: ((run: Int64, startedMs: Int64)) -> Bool) throws -> Int64 {
-    var low: Int64 = 1
-    var high = (try db.first("SELECT max(id) FROM attempt") { $0.int64(0) } ?? 0) + 1
+  /// The number of the first attempt of a shard for which `isThere` holds, or the number behind its last. Attempts of
+  /// one ledger are numbered in the order of their runs and, while nobody sets the clock back, of their times.
+  func firstAttempt(
+    of shard: ShardNumber = .own, _ isThere: ((run: Int64, startedMs: Int64)) -> Bool
+  ) throws -> Int64 {
+    var low = shard.base + 1
+    let last = try db.first("SELECT max(id) FROM attempt WHERE id < ?", .integer(shard.end)) { $0.int64OrNil(0) }
+    var high = max(low, ((last ?? nil) ?? 0) + 1)
     while low < high {
       let middle = low + (high - low) / 2
       let found = try db.first(

@@ -8,10 +8,14 @@ extension LedgerReader {
     guard let batch = row.batch, let (host, batches) = try batchesAtHost(of: batch) else { return nil }
     let ids = SQLValue.text(try jsonText(batches))
     var found = HostActivity(host: host)
-    if countsOthers { try count(others: row, span, ids, in: &found) }
-    let next = try firstAttempt { $0.startedMs >= span.toMs }
+    if countsOthers {
+      for shard in try shards() { try count(others: row, span, ids, of: shard, in: &found) }
+    }
+    // What a server asked another machine to wait is no wait here.
+    let shard = ShardNumber(ofRow: batch.rawValue)
+    let next = try firstAttempt(of: shard) { $0.startedMs >= span.toMs }
     // Nobody waits for longer than this because a server asked for it.
-    let early = try firstAttempt { $0.startedMs >= span.fromMs -| LedgerTransaction.longestWaitMs }
+    let early = try firstAttempt(of: shard) { $0.startedMs >= span.fromMs -| LedgerTransaction.longestWaitMs }
     for code in [ErrorCode.http429, .http503] {
       _ = try db.rows(Self.hostWaits, .raw(code), .integer(early), .integer(next - 1), ids) { row in
         Self.append(TimeSpan(row.int64(0), row.int64(1)), to: &found.waits)
@@ -20,9 +24,11 @@ extension LedgerReader {
     return found
   }
 
-  private func count(others row: WhyRow, _ span: TimeSpan, _ ids: SQLValue, in found: inout HostActivity) throws {
-    let next = try firstAttempt { $0.startedMs >= span.toMs }
-    let from = try firstAttempt { $0.startedMs >= span.fromMs }
+  private func count(
+    others row: WhyRow, _ span: TimeSpan, _ ids: SQLValue, of shard: ShardNumber, in found: inout HostActivity
+  ) throws {
+    let next = try firstAttempt(of: shard) { $0.startedMs >= span.toMs }
+    let from = try firstAttempt(of: shard) { $0.startedMs >= span.fromMs }
     let (file, ownBatch): (FileID?, BatchID?) =
       if case .file(let id) = row.subject { (id, nil) } else { (nil, row.batch) }
     _ = try db.first(
@@ -34,8 +40,10 @@ extension LedgerReader {
         AND f.batch_id IN (SELECT value FROM json_each(?5))
       """, .integer(from), .integer(next - 1), .id(file), .id(ownBatch), ids
     ) { row in
-      (found.others, found.failed) = (row.int64(0), row.int64(1))
-      (found.tooMany, found.unavailable) = (row.int64(2), row.int64(3))
+      found.others += row.int64(0)
+      found.failed += row.int64(1)
+      found.tooMany += row.int64(2)
+      found.unavailable += row.int64(3)
     }
   }
 

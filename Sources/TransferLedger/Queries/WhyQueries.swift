@@ -90,7 +90,7 @@ extension LedgerReader {
 
   /// The newest time among the last attempts of a run, as far as it recorded them itself.
   private func newestRecord(of run: RunID) throws -> Int64? {
-    let next = try firstAttempt { $0.run > run.rawValue }
+    let next = try firstAttempt(of: ShardNumber(ofRow: run.rawValue)) { $0.run > run.rawValue }
     return try db.first(
       """
       SELECT max(max(started_at, iif(outcome = 'crashed' OR ended_at IS NULL, started_at, ended_at)))
