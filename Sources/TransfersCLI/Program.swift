@@ -22,6 +22,8 @@ public enum Program {
     }
     let context = Context.ofProcess().answering(signals)
     DaemonLifeline.watch(context)
+    // They are about this process: not for the programs that it starts.
+    for name in [DaemonLifeline.variable, HeldConfig.variable] { unsetenv(name) }
     exit(run(context))
   }
 

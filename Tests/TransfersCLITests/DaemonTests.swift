@@ -81,6 +81,26 @@ import Testing
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 
+  /// No file is left, and somebody is still to be told.
+  @Test func itDeliversWhatCouldNotBeDelivered() throws {
+    let receiver = try RunningReceiver(in: try TemporaryFolder())
+    try writeFile(config, [])
+    chmod(config, 0o600)
+    let (script, told) = (program.folder.path + "/tell", program.folder.path + "/told")
+    try writeFile(script, Array("#!/bin/sh\ntest -e '\(told)' || exit 1\ncat > '\(told)'\n".utf8))
+    chmod(script, 0o700)
+    let pushed = try program.run(
+      "push", "-q", "--store", store, "--on-done", "exec:\(script)", source, "\(receiver.url)/in/")
+    #expect(pushed.code == 0, "\(pushed.err)")
+    try writeFile(told, [])
+    let running = try daemon()
+    #expect(try program.run("callbacks", "retry", "1", "--store", store).code == 0)
+    try running.waitUntilSaid("engine ended with 0")
+    #expect(try readText(told).contains("\"done\""))
+    running.signal(SIGTERM)
+    #expect(try running.wait().code == 0)
+  }
+
   @Test func aServiceManagerIsToldWhatHappens() throws {
     let receiver = try RunningReceiver(in: try TemporaryFolder())
     try configure(receiver, "every: 1h")

@@ -28,4 +28,11 @@ extension StoreReader {
   package func removalsLeft(ofJob job: String?) throws -> (waiting: Int, kept: Int) {
     try reader.removalsLeft(ofJob: job)
   }
+
+  /// Whether a source is to be deleted or moved, or somebody to be told, by now: what an engine does also where no file
+  /// is left.
+  package func isUpkeepDue(nowMs: Int64) throws -> Bool {
+    if try reader.hasDueCallback(nowMs: nowMs, resting: []) { return true }
+    return try !reader.dueRemovals(after: 0, limit: 1).isEmpty
+  }
 }

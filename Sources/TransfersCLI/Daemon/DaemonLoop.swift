@@ -13,6 +13,8 @@ final class DaemonLoop {
   private static let stepMs: Int64 = 250
   /// Between two looks at an unchanged ledger: deadlines pass, and engines die, without a change.
   private static let lookMs: Int64 = 1_000
+  /// After a job could not be started, in milliseconds.
+  private static let startPauseMs: Int64 = 10_000
 
   private struct Wishes {
     var stops = 0
@@ -31,6 +33,7 @@ final class DaemonLoop {
   private var demand = EngineDemand()
   private var seen: StoreMark?
   private var lookAtMs: Int64 = 0
+  private var startAtMs: Int64 = 0
   private var watchdogAtMs: Int64 = 0
   private var told = ""
   private var complaint: String?
@@ -103,19 +106,29 @@ final class DaemonLoop {
   // MARK: Children
 
   private func startJobs() {
+    guard clock.bootMs >= startAtMs else { return }
     for name in plan.due(nowMs: clock.wallMs, running: crew.jobs) {
-      plan.started(name, nowMs: clock.wallMs)
       // The engine that owns the ledger may be ours: the job waits for it, and knows its result then.
       let policy = held.config.jobs[name]?["if_locked"]?.value ?? "wait"
-      start(name, ["job", "run", "--if-locked", policy] + terms + ["--", name])
+      guard start(name, ["job", "run", "--if-locked", policy] + terms + ["--", name]) else {
+        // It stays due.
+        startAtMs = clock.bootMs + Self.startPauseMs
+        return
+      }
+      plan.started(name, nowMs: clock.wallMs)
     }
   }
 
   private var terms: [String] { ["--quiet", "--store", EscapedArgument.encode(Array(ledger.path.utf8))] }
 
-  private func start(_ job: String?, _ words: [String]) {
-    do throws(ChildFailure) { try crew.start(job, words, held) } catch {
+  /// False when there is no process for it, which was told.
+  private func start(_ job: String?, _ words: [String]) -> Bool {
+    do throws(ChildFailure) {
+      try crew.start(job, words, held)
+      return true
+    } catch {
       context.err.writeLine("transfers: daemon: start \(job.map { "job \($0)" } ?? "an engine"): \(error.text)")
+      return false
     }
   }
 
@@ -141,15 +154,20 @@ final class DaemonLoop {
       if look == .left { lookAtMs = clock.bootMs + Self.stepMs }
       return
     }
-    start(nil, ["run"] + terms)
-    if !crew.hasEngine { demand.ended(nowMs: clock.bootMs) }
+    if !start(nil, ["run"] + terms) { demand.ended(nowMs: clock.bootMs) }
   }
 
   private func look(_ reader: StoreReader) throws -> EngineDemand.Look {
-    if try reader.engine(clock).isAlive { return .owned }
-    guard try reader.unfinished(ofJob: nil).count > 0 else { return .settled }
-    let state = try AwaitedFiles(RowFilter(), reader).state(reader, nowMs: clock.wallMs)
-    return state.isSettled ? .settled : .left
+    try reader.engine(clock).isAlive ? .owned : left(reader)
+  }
+
+  private func left(_ reader: StoreReader) throws -> EngineDemand.Look {
+    if try reader.unfinished(ofJob: nil).count > 0,
+      try !AwaitedFiles(RowFilter(), reader).state(reader, nowMs: clock.wallMs).isSettled
+    {
+      return .left
+    }
+    return try reader.isUpkeepDue(nowMs: clock.wallMs) ? .left : .settled
   }
 
   // MARK: Signs of life
@@ -211,8 +229,8 @@ final class DaemonLoop {
         signal == SIGINT ? .interrupted : .terminated, "stopped at once; the state is saved",
         remedy: "transfers daemon", signal: signal)
     }
-    let look = try LedgerAccess.read(ledger, self.look)
-    guard look == .left else { return }
+    // Also what another engine is at.
+    guard try LedgerAccess.read(ledger, self.left) == .left else { return }
     throw CommandFailure(.workLeft, "stopped with files left", remedy: "transfers daemon")
   }
 }
