@@ -20,8 +20,7 @@
 # final; 1 also when work is left after --tries runs. TERM (180 s before the time limit, and at a preemption where the
 # site has preempt_send_user_signal) lets the running requests end. Each run ends with SHARED/NAME.db, a backup of the
 # ledger. A later run goes on with the ledger on its node when nothing newer is known, else with the backup. If another
-# node may have sent something after that backup, what must not be sent twice becomes "unknown" (transfers help
-# resolve).
+# node may have sent something after it, what must not be sent twice becomes "unknown" (transfers help resolve).
 set -euo pipefail
 
 # fail CODE TEXT
@@ -139,6 +138,10 @@ task() {
   copied=()
   engine='' stopping=''
   trap 'stopping=yes; if [[ $engine ]]; then kill -TERM "$engine" 2>/dev/null || true; fi' TERM
+  # A shard may be submitted twice. The engine keeps this lock, too.
+  exec 9>"$here/$name.task"
+  flock -w 60 9 || fail 6 "another task is at work on $name on this node"
+  know_shard
   take_ledger
   begin
   work
@@ -153,8 +156,17 @@ put() {
   sync "$(dirname "$1")"
 }
 
+# Another shard of the same name, or another destination, is other work: the ledger here is not that of it.
+know_shard() {
+  local sum
+  sum=$({ cat "$shard" && printf '%s\0' "$verb" "$place" "$dest" "${words[@]}"; } | sha256sum)
+  [[ -e $shared/$name.sum ]] || put "$shared/$name.sum" "$sum"
+  [[ $(<"$shared/$name.sum") == "$sum" ]] ||
+    fail 64 "\"$shared\" has the ledger of another $name: other files, or another destination; use another folder"
+}
+
 # SHARED/NAME.try names the run that had the newest ledger, and says whether it has ended ("closed": the backup has all
-# that it did) or not ("open"). Before the first "open" there is a backup, so one of both is always there.
+# that it did) or not ("open"). Before the first "open" of an upload there is a backup.
 take_ledger() {
   local newest='' state=''
   if [[ -e $shared/$name.try ]]; then read -r newest state <"$shared/$name.try"; fi
@@ -168,13 +180,17 @@ take_ledger() {
 }
 
 restore() {
-  local old
-  if [[ -e $store ]]; then
-    # It may know of requests that the newer one does not know.
+  local old file
+  if compgen -G "$store*" >/dev/null; then
+    # It may know more. The database goes last: another one would take its write-ahead log for its own.
     old=$(mktemp -d "$here/older-$name.XXXXXX")
-    mv "$store" "$store"[.-]* "$old/" 2>/dev/null || true
+    for file in "$store"[.-]* "$store"; do
+      if [[ -e $file ]]; then mv "$file" "$old/" || fail 7 "cannot move \"$file\" aside"; fi
+    done
     printf 'transfers-array: an older ledger of %s is kept in "%s" on %s\n' "$name" "$old" "$(hostname)" >&2
   fi
+  # A pull that was cut off in its first run: what it fetched is known there only.
+  [[ -e $shared/$name.db ]] || fail 1 "the ledger of $name is only on the node of its first run: let it run there"
   cp "$shared/$name.db" "$store.new"
   sync "$store.new"
   mv "$store.new" "$store"
@@ -191,8 +207,10 @@ record() {
   if [[ $verb == add ]]; then
     # The list is whole before anything is recorded: a shard that was cut off fails here.
     transfers manifest convert "$shard" --to list0 --output "$here/$name.list" || exit
+    local code=0 # 3: some files cannot be sent; they are recorded as failed, and the others go out
     transfers add --store "$store" --name "$name" --files-from0 "$here/$name.list" --base "$place" "${words[@]}" \
-      "$dest" || exit
+      "$dest" || code=$?
+    ((code == 0 || code == 3)) || exit "$code"
     rm -f "$here/$name.list"
     back_up || fail 7 "no backup in \"$shared\"; nothing was sent"
   fi
@@ -200,7 +218,7 @@ record() {
 
 begin() {
   put "$here/$name.try" "$this_try"
-  if [[ -e $shared/$name.db ]]; then put "$shared/$name.try" "$this_try open"; fi
+  put "$shared/$name.try" "$this_try open"
 }
 
 back_up() { transfers store backup --quiet --force --store "$store" "$shared/$name.db" && sync "$shared"; }

@@ -45,9 +45,8 @@ struct JobUnitCommand: Command {
     if let config = common.config ?? context.variable("TRANSFERS_CONFIG") {
       words += ["--config", try Self.absolute(config, "--config")]
     }
-    if common.store != nil || context.variable("TRANSFERS_STORE") != nil {
-      words += ["--store", try Self.absolute(try common.storePath(context), "--store")]
-    }
+    // Always: where it lies otherwise depends on variables that a service does not have.
+    words += ["--store", try Self.absolute(try common.storePath(context), "--store")]
     let value = JobUnitOutput(
       job: job.name, command: words + [job.name], environment: try Self.variables(of: job, context),
       calendar: onCalendar,
@@ -76,6 +75,10 @@ struct JobUnitCommand: Command {
       job.direction == .upload ? OptionList(of: PushCommand.self) : OptionList(of: PullCommand.self),
     ]
     var found: [(name: String, value: String)] = []
+    // Where the configuration of the user is.
+    if let folder = context.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/"), !EscapedArgument.isEscaped(folder) {
+      found.append(("XDG_CONFIG_HOME", folder))
+    }
     for (name, value) in context.environment.sorted(by: { $0.key < $1.key }) {
       let long = EnvironmentOptions.long(name)
       guard name.hasPrefix(EnvironmentOptions.prefix), !value.isEmpty, common.option(long: long) == nil,
