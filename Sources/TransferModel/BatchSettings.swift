@@ -21,7 +21,8 @@ public struct BatchSettings: Sendable, Hashable, Codable {
   public var readyFile: String?
   /// What is done with a source when its file is done; nil keeps it.
   public var after: SourceRemoval?
-  /// Who is told what became of its files; nil for nobody.
+  /// Who is told what became of its files; nil for nobody. Recorded in rows of their own: settings that are read from a
+  /// ledger have none.
   public var callbacks: [CallbackSetting]?
   /// Speaks the protocol that this profile describes, to the destination as its URL.
   public var profile: ProfileSettings?

@@ -8,7 +8,7 @@ final class FreshCredentials: Sendable {
   typealias Answer = Result<Credential?, Failure>
 
   private struct Waiter {
-    /// nil for what is no request of a file.
+    /// nil for a request that belongs to no file.
     var file: FileID?
     var then: @Sendable (Answer) -> Void
   }
@@ -16,7 +16,7 @@ final class FreshCredentials: Sendable {
   private struct State {
     var pool: PreparingPool?
     var isOver = false
-    /// Those who wait for a source that is being asked; none where it only renews what it holds.
+    /// The callers that wait for each source that is being asked; empty for a renewal that nobody waits for.
     var waiting: [ObjectIdentifier: [Waiter]] = [:]
   }
 
@@ -90,7 +90,7 @@ final class FreshCredentials: Sendable {
     for waiter in waiting ?? [] { waiter.then(answer) }
   }
 
-  /// Nothing is sent for the file any more: its requests hear of an interruption now.
+  /// Ends the wait of the file's requests now, as interrupted: nothing is sent for the file any more.
   func giveUp(_ file: FileID) {
     let givenUp = state.withLock { state in
       var givenUp: [Waiter] = []

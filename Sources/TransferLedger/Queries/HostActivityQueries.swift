@@ -11,7 +11,7 @@ extension LedgerReader {
     if countsOthers {
       for shard in try shards() { try count(others: row, span, ids, of: shard, in: &found) }
     }
-    // What a server asked another machine to wait is no wait here.
+    // Only waits of the same machine: a Retry-After sent to another one did not delay this work.
     let shard = ShardNumber(ofRow: batch.rawValue)
     let next = try firstAttempt(of: shard) { $0.startedMs >= span.toMs }
     // Nobody waits for longer than this because a server asked for it.

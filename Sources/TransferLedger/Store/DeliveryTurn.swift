@@ -15,7 +15,8 @@ public final class DeliveryTurn: Sendable {
 }
 
 extension Ledger {
-  /// The right to deliver callbacks; nil while another process has it. What one that died left is put right.
+  /// The right to deliver callbacks; nil while another process has it. Deliveries that a crashed process
+  /// left open are closed first.
   public func deliveryTurn() throws(TransferError) -> DeliveryTurn? {
     guard let turn = try DeliveryTurn.take(ofLedger: path) else { return nil }
     try write { tx in try tx.recoverDeliveries() }

@@ -43,7 +43,8 @@ enum ManifestTime {
     return "\(text).\(String(repeating: "0", count: 9 - rest.count))\(rest)Z"
   }
 
-  /// Nanoseconds since 1970 UTC of RFC 3339; nil for anything else, which is no fault: nobody depends on it.
+  /// Parses RFC 3339 into nanoseconds since 1970 UTC; nil for any other form. A time in another form is ignored, not
+  /// an error: no transfer depends on it.
   static func ns(_ bytes: some Collection<UInt8>) -> Int64? {
     let text = String(decoding: bytes, as: UTF8.self)
     guard let ms = CivilTime.wallMs(rfc3339: text) else { return nil }

@@ -66,14 +66,14 @@ struct SourceRemover {
     return withoutMarker(.done, name, folder, relative)
   }
 
-  /// The last look: what was compared still has the name, and was not written since.
+  /// Whether the name still leads to the file that was compared, unchanged since then.
   private func isStill(_ name: NameBytes, in folder: Int32, _ status: csys_file_status) -> Bool {
     var now = csys_file_status()
     return name.withCString { csys_status_at(folder, $0, 0, &now) } == 0
       && SourceIdentity(now) == SourceIdentity(status)
   }
 
-  /// The source has gone: a marker that stays is no reason to say that it was kept.
+  /// Removes the marker of a source that was removed. A marker that cannot be removed does not change that.
   private func withoutMarker(
     _ end: RemovalEnd, _ name: NameBytes, _ folder: Int32, _ relative: NameBytes
   ) -> RemovalEnd {

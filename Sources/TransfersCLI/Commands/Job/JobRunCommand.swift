@@ -91,7 +91,8 @@ struct JobBooks {
   let context: Context
   let telling: JobTelling
 
-  /// - Returns: what could not be written. A run without a beginning is no reason to send nothing.
+  /// Records that the run has started. A failure here does not stop the transfers.
+  /// - Returns: the error, if any.
   func open() -> [CommandFailure] {
     guard telling.callbacks.contains(where: { $0.event == .started }) else { return [] }
     do throws(CommandFailure) {
