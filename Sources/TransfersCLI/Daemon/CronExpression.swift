@@ -49,7 +49,7 @@ struct CronExpression: Hashable, Sendable {
 
   /// The first moment later than `ms` at which it comes, in milliseconds since 1970 UTC.
   func next(after ms: Int64, in zone: TimeZoneOffsets) -> Int64? {
-    let second = ms.quotient(by: 1000)
+    let second = ms.floored(by: 1000)
     return (minutes.isOpen || hours.isOpen ? passing(second, zone) : fixed(second, zone)).map { $0 * 1000 }
   }
 
@@ -58,7 +58,7 @@ struct CronExpression: Hashable, Sendable {
 
   /// Minute by minute as the clock shows them; hours without a match are passed over.
   private func passing(_ after: Int64, _ zone: TimeZoneOffsets) -> Int64? {
-    var second = (after.quotient(by: 60) + 1) * 60
+    var second = (after.floored(by: 60) + 1) * 60
     let end = after + Self.mostDays * 86_400
     while second < end {
       let local = CivilTime(wallMs: (second + zone.offset(second)) * 1000)
@@ -73,7 +73,7 @@ struct CronExpression: Hashable, Sendable {
   /// Day by day of the calendar, each with its times.
   private func fixed(_ after: Int64, _ zone: TimeZoneOffsets) -> Int64? {
     // One day early: what the clock skipped comes later than it is called.
-    var day = (after + zone.offset(after)).quotient(by: 86_400) - 1
+    var day = (after + zone.offset(after)).floored(by: 86_400) - 1
     let end = day + Self.mostDays
     while day < end {
       if isDay(CivilTime(wallMs: day * 86_400_000)) {
@@ -90,8 +90,8 @@ struct CronExpression: Hashable, Sendable {
   private func isDay(_ local: CivilTime) -> Bool {
     guard months.contains(local.month) else { return false }
     // 1 January 1970 was a Thursday.
-    let day = local.wallMs.quotient(by: 86_400_000) + 4
-    let weekday = Int(day - day.quotient(by: 7) * 7)
+    let day = local.wallMs.floored(by: 86_400_000) + 4
+    let weekday = Int(day - day.floored(by: 7) * 7)
     let (isDay, isWeekday) = (days.contains(local.day), weekdays.contains(weekday))
     return days.isOpen || weekdays.isOpen ? isDay && isWeekday : isDay || isWeekday
   }
@@ -101,12 +101,4 @@ struct CronExpression: Hashable, Sendable {
 struct CronFault: Error, Hashable, Sendable {
   let message: String
   init(_ message: String) { self.message = message }
-}
-
-extension Int64 {
-  /// Rounded down, also below zero.
-  fileprivate func quotient(by divisor: Int64) -> Int64 {
-    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? quotient - 1 : quotient
-  }
 }
