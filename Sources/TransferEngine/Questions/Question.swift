@@ -42,6 +42,18 @@ final class Question {
     return StoredObject(known, file.proof)
   }
 
+  /// Nothing can be asked about a file; in words.
+  struct Unaskable: Error { let reason: String }
+
+  /// What is asked first.
+  var firstStep: Result<StepRequest, Unaskable> {
+    if file.isMerged { return .failure(Unaskable(reason: "another ledger recorded it: ask there")) }
+    if let refusal = target.refusal { return .failure(Unaskable(reason: refusal)) }
+    if let step = target.resolved?.transferProtocol.laterQuestions?.question(about: object) { return .success(step) }
+    let name = target.resolved?.transferProtocol.name ?? ""
+    return .failure(Unaskable(reason: "\(name) cannot ask about it, or what it would ask with was pruned"))
+  }
+
   /// What is done about an answer that says nothing.
   enum Turn {
     case again(afterMs: Int64)

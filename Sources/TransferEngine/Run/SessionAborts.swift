@@ -8,10 +8,7 @@ import TransferProtocols
 final class SessionAborts {
   enum Event: Sendable {
     case claimed(Result<[AbortWork], TransferError>)
-    case credential(RequestNumbers.Number, FreshCredentials.Answer)
-    case replied(RequestNumbers.Number, TransferReply)
-    case read(RequestNumbers.Number, ReplyReading.Result)
-    case known(Result<Set<String>, TransferError>, ListedSessions)
+    case request(AbortRequests.Event)
     case begun(Result<AbortWork, TransferError>, AbortRun)
     case ended(Result<Void, TransferError>)
     /// The partial file of a download was removed, or why it was not.
@@ -36,20 +33,21 @@ final class SessionAborts {
 
   private let around: Surroundings
   private var waiting: [AbortRun] = []
-  private var running: [RequestNumbers.Number: AbortRun] = [:]
+  private let requests: AbortRequests
   private var isClaiming = false
   /// Writes that the ledger has not answered.
   private var writes = 0
   private var passesLeft = 5
-  /// Batches without a credential: they are not asked for another one in this run.
-  private var without: [BatchID: Failure] = [:]
 
-  init(_ around: Surroundings) { self.around = around }
+  init(_ around: Surroundings) {
+    self.around = around
+    requests = AbortRequests(around)
+  }
 
   /// A few passes a run, so that a server that refuses does not keep it alive.
   var hasPassesLeft: Bool { passesLeft > 0 }
   /// Nothing runs that could still report.
-  var isQuiet: Bool { running.isEmpty && !isClaiming && writes == 0 }
+  var isQuiet: Bool { requests.count == 0 && !isClaiming && writes == 0 }
   var isIdle: Bool { waiting.isEmpty && isQuiet }
 
   /// Takes the sessions whose files were given up. One of the few passes of a run, where `counts`.
@@ -64,10 +62,7 @@ final class SessionAborts {
   func handle(_ event: Event) {
     switch event {
     case .claimed(let result): claimed(result)
-    case .credential(let id, let answer): send(id, answer)
-    case .replied(let id, let reply): replied(id, reply)
-    case .read(let id, let read): wasRead(id, read)
-    case .known(let result, let listed): sessionsAreKnown(result, listed)
+    case .request(let event): advance(requests.handle(event))
     case .begun(let result, let abort): begun(result, abort)
     case .ended(let result): ended(result)
     case .removed(let work, let result): removed(work, result)
@@ -76,7 +71,7 @@ final class SessionAborts {
 
   /// Sends what waits, a few at a time; when the run stops, what was not sent is given back.
   func send(isStopping: Bool) {
-    while var next = waiting.last, isStopping || running.count < Self.requestsAtOnce {
+    while var next = waiting.last, isStopping || requests.count < Self.requestsAtOnce {
       waiting.removeLast()
       if !isStopping, let known = try? around.batches.destination(of: next.work.batch) {
         next.begin(known.resolved.transferProtocol)
@@ -86,7 +81,7 @@ final class SessionAborts {
       } else if next.work.direction == .download {
         remove(next.work)
       } else if next.step != nil {
-        begin(next)
+        advance(requests.begin(next))
       } else {
         // An auditor must not read that something was ended.
         let text = "nothing was sent: the server has no upload to abort"
@@ -95,10 +90,14 @@ final class SessionAborts {
     }
   }
 
-  /// Calls off what runs.
-  func cancel() {
-    for (id, abort) in running {
-      try? around.batches.destination(of: abort.work.batch).resolved.transport.cancel(ExchangeID(rawValue: id))
+  /// Cancels the requests that were sent.
+  func cancel() { requests.cancel() }
+
+  private func advance(_ ending: AbortRequests.End?) {
+    switch ending {
+    case nil: break
+    case .next(let abort, let result): beginNext(abort, after: result)
+    case .over(let work, let result, let state): end(work, result, state)
     }
   }
 
@@ -147,117 +146,6 @@ final class SessionAborts {
     }
   }
 
-  /// The server still has the session: it is ended when there are credentials.
-  private static func withoutCredential(_ failure: Failure) -> AttemptResult {
-    AttemptResult(outcome: .fatal, code: failure.code, message: failure.message)
-  }
-
-  private func begin(_ abort: AbortRun) {
-    if let failure = without[abort.work.batch] { return end(abort.work, Self.withoutCredential(failure), nil) }
-    do throws(TransferError) {
-      let destination = try around.batches.destination(of: abort.work.batch)
-      let id = around.numbers.next()
-      running[id] = abort
-      let report = around.report
-      around.credentials.get(from: destination.resolved.credentials) { report(.credential(id, $0)) }
-    } catch {
-      end(abort.work, AttemptResult(outcome: .fatal, code: .engineBug, message: "\(error)"), nil)
-    }
-  }
-
-  private func send(_ id: RequestNumbers.Number, _ answer: FreshCredentials.Answer) {
-    guard var abort = running.removeValue(forKey: id), let step = abort.step else { return }
-    if around.stop.isStopping {
-      return end(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
-    }
-    do throws(Failure) {
-      abort.credential = try answer.get()
-    } catch {
-      if error.code != .engineInterrupted { without[abort.work.batch] = error }
-      return end(abort.work, Self.withoutCredential(error), nil)
-    }
-    send(id, abort, step)
-  }
-
-  private func send(_ id: RequestNumbers.Number, _ abort: AbortRun, _ step: StepRequest) {
-    do {
-      let destination = try around.batches.destination(of: abort.work.batch)
-      let context = RequestContext(
-        wallMs: around.engine.clock.civilMs, credential: abort.credential, learned: destination.learned)
-      var facts = abort.facts
-      facts.learned = destination.learned
-      var request = try destination.resolved.transferProtocol.request(step, facts, context)
-      request.credentialLabel = destination.resolved.credentials.label
-      running[id] = abort
-      let report = around.report
-      destination.resolved.transport.start(ExchangeID(rawValue: id), request) { report(.replied(id, $0)) }
-    } catch {
-      let failure = error as? Failure
-      let result = AttemptResult(
-        outcome: .fatal, code: failure?.code ?? .engineBug, message: failure?.message ?? "\(error)")
-      // A request that cannot be made today cannot be made tomorrow.
-      end(abort.work, result, failure == nil ? nil : .gone)
-    }
-  }
-
-  private func replied(_ id: RequestNumbers.Number, _ reply: TransferReply) {
-    guard let abort = running[id], let step = abort.step,
-      let destination = try? around.batches.destination(of: abort.work.batch)
-    else { return }
-    if reply.isCancelled && !reply.isAnswered {
-      running[id] = nil
-      return end(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
-    }
-    let mask = SecretMask(
-      abort.credential, [destination.learned], capabilities: abort.facts.capabilities(nil) + abort.remaining)
-    let context = RequestContext(
-      wallMs: around.engine.clock.civilMs, credential: nil, learned: destination.learned)
-    let reading = ReplyReading(
-      reply: reply, mask: mask, bringsSecrets: false, transferProtocol: destination.resolved.transferProtocol,
-      step: step,
-      facts: abort.facts, context: context)
-    guard reply.body.count > ReplyReading.shortBody else { return wasRead(id, reading.read()) }
-    let report = around.report
-    around.pool.read({ reading.read() }, then: { report(.read(id, $0)) })
-  }
-
-  private func wasRead(_ id: RequestNumbers.Number, _ read: ReplyReading.Result) {
-    guard let abort = running[id], let destination = try? around.batches.destination(of: abort.work.batch) else {
-      return
-    }
-    destination.learn(from: read.meaning)
-    guard let listed = ListedSessions(id, read.meaning, read.reply) else {
-      return conclude(id, read.meaning, read.reply)
-    }
-    let report = around.report
-    listed.askWhichAreKnown(around.engine.ledger) { report(.known($0, listed)) }
-  }
-
-  private func sessionsAreKnown(_ result: Result<Set<String>, TransferError>, _ listed: ListedSessions) {
-    if case .failure(let error) = result { around.stop.fail(error) }
-    conclude(listed.request, listed.meaning(without: result), listed.reply)
-  }
-
-  /// Goes on with what the answer meant.
-  private func conclude(_ id: RequestNumbers.Number, _ meaning: Interpretation, _ reply: TransferReply) {
-    guard var abort = running.removeValue(forKey: id) else { return }
-    switch meaning.outcome {
-    case .settled: abort.remaining.removeLast()
-    case .orphansListed(let ids, let next):
-      abort.remaining += ids
-      abort.marker = next
-      abort.isListed = next == nil
-    default:
-      let wallMs = around.engine.clock.wallMs
-      let retry = RetryDecision(notBeforeMs: wallMs, isExhausted: false)
-      let state: SessionState? = meaning.isRefusalForGood ? .gone : nil
-      return end(abort.work, AttemptResult(meaning, reply, retry, wallMs: wallMs), state)
-    }
-    var result = AttemptResult(outcome: .ok)
-    result.fill(from: reply)
-    if abort.step == nil { end(abort.work, result, .aborted) } else { beginNext(abort, after: result) }
-  }
-
   private func beginNext(_ abort: AbortRun, after result: AttemptResult) {
     writes += 1
     let (run, report) = (around.engine.run, around.report)
@@ -291,13 +179,5 @@ final class SessionAborts {
   private func ended(_ result: Result<Void, TransferError>) {
     writes -= 1
     if case .failure(let error) = result, error.kind != .bug { around.stop.fail(error) }
-  }
-}
-
-extension Interpretation {
-  /// The server never will do it; other credentials would not help.
-  fileprivate var isRefusalForGood: Bool {
-    guard case .failed(let failure, .permanent) = outcome else { return false }
-    return failure.code.blame != .auth
   }
 }

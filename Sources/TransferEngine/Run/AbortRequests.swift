@@ -1,0 +1,172 @@
+import TransferLedger
+import TransferModel
+import TransferProtocols
+
+/// The requests that end sessions at their servers and are under way. Each has an attempt that was durable before it is
+/// begun here. Used by the engine's thread; what happens elsewhere comes back as an ``Event``.
+final class AbortRequests {
+  enum Event: Sendable {
+    case credential(RequestNumbers.Number, FreshCredentials.Answer)
+    case replied(RequestNumbers.Number, TransferReply)
+    case read(RequestNumbers.Number, ReplyReading.Result)
+    case known(Result<Set<String>, TransferError>, ListedSessions)
+  }
+
+  /// How a request ended; its attempt is still open in the ledger.
+  enum End {
+    /// The server is to be asked for something else about the same session.
+    case next(AbortRun, after: AttemptResult)
+    /// Nothing more is asked in this run. The session gets the state; where it is nil, it stays for the next run.
+    case over(AbortWork, AttemptResult, SessionState?)
+  }
+
+  private let around: SessionAborts.Surroundings
+  private var running: [RequestNumbers.Number: AbortRun] = [:]
+  /// Batches without a credential: they are not asked for another one in this run.
+  private var without: [BatchID: Failure] = [:]
+
+  init(_ around: SessionAborts.Surroundings) { self.around = around }
+
+  var count: Int { running.count }
+
+  /// Cancels what was sent.
+  func cancel() {
+    for (id, abort) in running {
+      try? around.batches.destination(of: abort.work.batch).resolved.transport.cancel(ExchangeID(rawValue: id))
+    }
+  }
+
+  /// - Returns: the end of the request, where it was the last event of one.
+  func handle(_ event: Event) -> End? {
+    switch event {
+    case .credential(let id, let answer): return send(id, answer)
+    case .replied(let id, let reply): return replied(id, reply)
+    case .read(let id, let read): return wasRead(id, read)
+    case .known(let result, let listed): return sessionsAreKnown(result, listed)
+    }
+  }
+
+  /// Asks for the credential of the next request; it is sent when that is there.
+  func begin(_ abort: AbortRun) -> End? {
+    if let failure = without[abort.work.batch] { return .over(abort.work, Self.withoutCredential(failure), nil) }
+    do throws(TransferError) {
+      let destination = try around.batches.destination(of: abort.work.batch)
+      let id = around.numbers.next()
+      running[id] = abort
+      let report = around.report
+      around.credentials.get(from: destination.resolved.credentials) { report(.request(.credential(id, $0))) }
+      return nil
+    } catch {
+      return .over(abort.work, AttemptResult(outcome: .fatal, code: .engineBug, message: "\(error)"), nil)
+    }
+  }
+
+  /// The server still has the session: it is ended when there are credentials.
+  private static func withoutCredential(_ failure: Failure) -> AttemptResult {
+    AttemptResult(outcome: .fatal, code: failure.code, message: failure.message)
+  }
+
+  private func send(_ id: RequestNumbers.Number, _ answer: FreshCredentials.Answer) -> End? {
+    guard var abort = running.removeValue(forKey: id), let step = abort.step else { return nil }
+    if around.stop.isStopping {
+      return .over(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
+    }
+    do throws(Failure) {
+      abort.credential = try answer.get()
+    } catch {
+      if error.code != .engineInterrupted { without[abort.work.batch] = error }
+      return .over(abort.work, Self.withoutCredential(error), nil)
+    }
+    return send(id, abort, step)
+  }
+
+  private func send(_ id: RequestNumbers.Number, _ abort: AbortRun, _ step: StepRequest) -> End? {
+    do {
+      let destination = try around.batches.destination(of: abort.work.batch)
+      let context = RequestContext(
+        wallMs: around.engine.clock.civilMs, credential: abort.credential, learned: destination.learned)
+      var facts = abort.facts
+      facts.learned = destination.learned
+      var request = try destination.resolved.transferProtocol.request(step, facts, context)
+      request.credentialLabel = destination.resolved.credentials.label
+      running[id] = abort
+      let report = around.report
+      destination.resolved.transport.start(ExchangeID(rawValue: id), request) { report(.request(.replied(id, $0))) }
+      return nil
+    } catch {
+      let failure = error as? Failure
+      let result = AttemptResult(
+        outcome: .fatal, code: failure?.code ?? .engineBug, message: failure?.message ?? "\(error)")
+      // A request that cannot be made today cannot be made tomorrow.
+      return .over(abort.work, result, failure == nil ? nil : .gone)
+    }
+  }
+
+  private func replied(_ id: RequestNumbers.Number, _ reply: TransferReply) -> End? {
+    guard let abort = running[id], let step = abort.step,
+      let destination = try? around.batches.destination(of: abort.work.batch)
+    else { return nil }
+    if reply.isCancelled && !reply.isAnswered {
+      running[id] = nil
+      return .over(abort.work, AttemptResult(outcome: .interrupted, code: .engineInterrupted), nil)
+    }
+    let mask = SecretMask(
+      abort.credential, [destination.learned], capabilities: abort.facts.capabilities(nil) + abort.remaining)
+    let context = RequestContext(
+      wallMs: around.engine.clock.civilMs, credential: nil, learned: destination.learned)
+    let reading = ReplyReading(
+      reply: reply, mask: mask, bringsSecrets: false, transferProtocol: destination.resolved.transferProtocol,
+      step: step,
+      facts: abort.facts, context: context)
+    guard reply.body.count > ReplyReading.shortBody else { return wasRead(id, reading.read()) }
+    let report = around.report
+    around.pool.read({ reading.read() }, then: { report(.request(.read(id, $0))) })
+    return nil
+  }
+
+  private func wasRead(_ id: RequestNumbers.Number, _ read: ReplyReading.Result) -> End? {
+    guard let abort = running[id], let destination = try? around.batches.destination(of: abort.work.batch) else {
+      return nil
+    }
+    destination.learn(from: read.meaning)
+    guard let listed = ListedSessions(id, read.meaning, read.reply) else {
+      return conclude(id, read.meaning, read.reply)
+    }
+    let report = around.report
+    listed.askWhichAreKnown(around.engine.ledger) { report(.request(.known($0, listed))) }
+    return nil
+  }
+
+  private func sessionsAreKnown(_ result: Result<Set<String>, TransferError>, _ listed: ListedSessions) -> End? {
+    if case .failure(let error) = result { around.stop.fail(error) }
+    return conclude(listed.request, listed.meaning(without: result), listed.reply)
+  }
+
+  /// Goes on with what the answer meant.
+  private func conclude(_ id: RequestNumbers.Number, _ meaning: Interpretation, _ reply: TransferReply) -> End? {
+    guard var abort = running.removeValue(forKey: id) else { return nil }
+    switch meaning.outcome {
+    case .settled: abort.remaining.removeLast()
+    case .orphansListed(let ids, let next):
+      abort.remaining += ids
+      abort.marker = next
+      abort.isListed = next == nil
+    default:
+      let wallMs = around.engine.clock.wallMs
+      let retry = RetryDecision(notBeforeMs: wallMs, isExhausted: false)
+      let state: SessionState? = meaning.isRefusalForGood ? .gone : nil
+      return .over(abort.work, AttemptResult(meaning, reply, retry, wallMs: wallMs), state)
+    }
+    var result = AttemptResult(outcome: .ok)
+    result.fill(from: reply)
+    return abort.step == nil ? .over(abort.work, result, .aborted) : .next(abort, after: result)
+  }
+}
+
+extension Interpretation {
+  /// The server never will do it; other credentials would not help.
+  fileprivate var isRefusalForGood: Bool {
+    guard case .failed(let failure, .permanent) = outcome else { return false }
+    return failure.code.blame != .auth
+  }
+}
