@@ -17,4 +17,10 @@ public enum ProtocolCatalog {
   public static func foreignOptions(_ settings: BatchSettings) throws(TransferError) -> [String] {
     try AllProtocols.foreignOptions(settings)
   }
+
+  /// Scheme, host and port that requests of a batch go to, as `https://s3.example:9000`.
+  /// - Throws: `.usage` for a destination that cannot be understood.
+  package static func origin(_ settings: BatchSettings) throws(TransferError) -> String {
+    try AllProtocols.origin(settings, credentialsRegion: nil).description
+  }
 }

@@ -44,6 +44,15 @@ struct JobLine {
     }
   }
 
+  /// Where a plan of the job would send its files now.
+  func plannedPlace() throws(CommandFailure) -> PlanFile.Place {
+    let (command, inner) = try parsed([])
+    guard let push = command as? PushCommand else {
+      throw .usage("only uploads can be planned ahead", remedy: "transfers job run -n \(job.name)")
+    }
+    return try PlanFile.Place(try push.batch.upload(inner).settings)
+  }
+
   /// What stands where files come from and go to.
   private func places() throws(CommandFailure) -> [String] {
     var words = job["from"]?.values ?? []

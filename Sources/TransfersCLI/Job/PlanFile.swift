@@ -1,6 +1,7 @@
 import FoundationEssentials
 import TransferModel
 import TransferReports
+import Transfers
 
 #if canImport(Glibc)
   import Glibc
@@ -18,6 +19,7 @@ enum PlanFile {
     var plan: String?
     var job: String?
     var destination: String?
+    var origin: String?
     var path: String?
     var path_b64: String?
     var key: String?
@@ -33,8 +35,20 @@ enum PlanFile {
   /// What would be sent; the rest is there already, or is nobody's to decide here.
   static func isSent(_ verdict: String) -> Bool { ["new", "changed", "requeued", "queued"].contains(verdict) }
 
-  static func header(_ job: ConfigSection, _ destination: String) -> [UInt8] {
-    line(Record(plan: form, job: job.name, destination: RecordedArguments.masked([destination])[0]))
+  /// Where the files of a plan go.
+  struct Place: Hashable {
+    var destination: String
+    /// What is asked: the service may be another one for the same bucket.
+    var origin: String
+
+    init(_ settings: BatchSettings) throws(CommandFailure) {
+      destination = RecordedArguments.masked([settings.destination])[0]
+      origin = try failing { () throws(TransferError) in try ProtocolCatalog.origin(settings) }
+    }
+  }
+
+  static func header(_ job: ConfigSection, _ place: Place) -> [UInt8] {
+    line(Record(plan: form, job: job.name, destination: place.destination, origin: place.origin))
   }
 
   /// The last record.
@@ -61,8 +75,11 @@ enum PlanFile {
     return ((try? encoder.encode(record)).map(Array.init) ?? []) + [0x0A]
   }
 
-  /// - Throws: `.badData` for a file that is no plan of this job, with its line; `.noSource` for one that is not there.
-  static func read(_ file: NameBytes, of job: ConfigSection) throws(CommandFailure) -> PlannedFiles {
+  /// - Throws: `.badData` for a file that is no plan of this job and this destination, with its line; `.noSource` for one
+  ///   that is not there.
+  static func read(
+    _ file: NameBytes, of job: ConfigSection, to place: Place
+  ) throws(CommandFailure) -> PlannedFiles {
     guard let stream = fopen(file.terminated, "re") else {
       throw CommandFailure(
         .noSource, "read plan \"\(file)\": \(printable(String(cString: strerror(errno))))",
@@ -82,6 +99,10 @@ enum PlanFile {
         guard record.plan == form else { throw wrong(file, number, "it does not begin as a plan does", job) }
         guard record.job == job.name else {
           throw wrong(file, number, "it is a plan of the job \"\(printable(record.job ?? ""))\"", job)
+        }
+        guard record.destination == place.destination, record.origin == place.origin else {
+          let planned = [record.destination, record.origin].compactMap(\.self).joined(separator: " at ")
+          throw wrong(file, number, "it is a plan for \(printable(planned)), where the job sends nothing now", job)
         }
         continue
       }

@@ -61,7 +61,7 @@ struct JobPlanner {
     let asked = try push.batch.upload(inner)
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let out = context.out
-    out.write(PlanFile.header(line.job, asked.settings.destination))
+    out.write(PlanFile.header(line.job, try PlanFile.Place(asked.settings)))
     let files = Lock(0)
     let result = try failing { () throws(TransferError) in
       defer { reporter.finish() }

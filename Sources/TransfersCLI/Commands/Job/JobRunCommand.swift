@@ -47,7 +47,9 @@ struct JobRunCommand: Command {
     let line = try JobLine(job, context)
     guard !dryRun else { return try JobPlanner(line: line, common: common, context: context).printPlan(path, options) }
     try common.checkColumns(of: RunOutput.sample(ofPush: true), context)
-    let planned = try plan.map { file throws(CommandFailure) in try PlanFile.read(file, of: job) }
+    let planned = try plan.map { file throws(CommandFailure) in
+      try PlanFile.read(file, of: job, to: line.plannedPlace())
+    }
     let books = JobBooks(
       job: job, storePath: path, context: context,
       telling: JobTelling(name, try JobCallbacks.read(job), startedMs: context.clock.wallMs))
