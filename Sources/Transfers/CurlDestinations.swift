@@ -6,6 +6,8 @@ import TransferProtocols
 /// Makes destinations with libcurl as their transport; destinations with the same authorities share one.
 final class CurlDestinations: DestinationResolver {
   private let transports = Lock([String: CurlTransport]())
+  /// Of accounts and references, by their names: batches of the same one ask it once.
+  private let sources = Lock([String: any CredentialSource]())
   /// Connections of a transport to one origin: as many as the engine may use.
   private let connections: Int
 
@@ -65,7 +67,7 @@ final class CurlDestinations: DestinationResolver {
 
   private func credentials(_ settings: BatchSettings) throws(TransferError) -> any CredentialSource {
     let kind = try Destination(settings).definition.credential
-    let recorded = try Self.recordedCredentials(settings, kind)
+    let recorded = try recordedCredentials(settings, kind)
     guard let hook else { return recorded }
     return HookedCredential(hook, for: settings.destination, Self.kind(kind, settings), otherwise: recorded)
   }
@@ -80,17 +82,27 @@ final class CurlDestinations: DestinationResolver {
     }
   }
 
-  private static func recordedCredentials(
+  private func recordedCredentials(
     _ settings: BatchSettings, _ kind: ProtocolDefinition.CredentialKind
   ) throws(TransferError) -> any CredentialSource {
     switch kind {
-    case .aws: return AWSCredentials(profile: settings.awsProfile)
+    case .aws: return shared("aws:\(settings.awsProfile ?? "")", AWSCredentials(profile: settings.awsProfile))
     case .inputs:
       guard let profile = settings.profile else { return NoCredential() }
       return try ProfileSecrets(profile)
     case .reference:
-      guard let reference = settings.auth else { return NoCredential() }
-      return ReferencedCredential(try CredentialReference(parsing: reference))
+      guard let text = settings.auth else { return NoCredential() }
+      let reference = try CredentialReference(parsing: text)
+      return shared("reference:\(text)", ReferencedCredential(reference))
+    }
+  }
+
+  private func shared(_ name: String, _ new: @autoclosure () -> any CredentialSource) -> any CredentialSource {
+    sources.withLock { sources in
+      if let known = sources[name] { return known }
+      let made = new()
+      sources[name] = made
+      return made
     }
   }
 }

@@ -103,7 +103,7 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     case .file(let path): return try text(ofFile: path)
     case .command(let command):
       let words = ShellWords.split(command) ?? []
-      return try text(RunningCommand(words, code: .authMissing).output(limitMs: Self.commandLimitMs, isOver: isOver))
+      return try text(RunningCommand.credential(words, isOver: isOver))
     case .credential(let name):
       guard let folder = Environment.value("CREDENTIALS_DIRECTORY") else {
         throw Failure(.authMissing, "\(self) is not there: CREDENTIALS_DIRECTORY is not set, which systemd does")
@@ -111,9 +111,6 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
       return try text(ofFile: "\(folder)/\(name)")
     }
   }
-
-  /// For a command to give a secret, in milliseconds.
-  private static let commandLimitMs: Int64 = 60_000
 
   private func text(ofFile path: String) throws(Failure) -> String {
     guard let bytes = FileText.bytes(path) else {
@@ -127,6 +124,24 @@ enum SecretReference: Sendable, Hashable, CustomStringConvertible {
       throw Failure(.authMissing, "\(self) is not UTF-8 text")
     }
     return text
+  }
+}
+
+extension RunningCommand {
+  /// For a command to give a secret, in milliseconds.
+  private static let credentialLimitMs: Int64 = 60_000
+  /// What may succeed later is tried again after so long, in milliseconds.
+  private static let credentialRetryMs: Int64 = 10_000
+
+  /// What a command writes that gives a secret. Blocking.
+  /// - Throws: `auth.missing`, with a wait where the command may succeed later; `engine.interrupted` when it is over.
+  static func credential(_ words: [String], isOver: () -> Bool) throws(Failure) -> [UInt8] {
+    let command = try RunningCommand(words, code: .authMissing)
+    do throws(Failure) { return try command.output(limitMs: credentialLimitMs, isOver: isOver) } catch {
+      var failure = error
+      if command.isTemporary { failure.retryAfterMs = credentialRetryMs }
+      throw failure
+    }
   }
 }
 

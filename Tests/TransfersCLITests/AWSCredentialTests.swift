@@ -237,6 +237,54 @@ import TransferModel
     #expect(status.out.split(separator: "\n").filter { $0.contains("pending") }.count == 3, "\(status.out)")
   }
 
+  /// No other identity steps in for one that was asked for and is not there.
+  @Test func aProfileThatIsNotThereIsNoReasonToTakeAnother() throws {
+    let cloud = try Cloud()
+    let instance = ["AWS_EC2_METADATA_DISABLED": "false", "AWS_EC2_METADATA_SERVICE_ENDPOINT": cloud.server.url]
+    let outcome = try push(
+      cloud, config: "[profile prod]\nregion=x\n", instance.merging(["AWS_PROFILE": "prdo"]) { $1 })
+    #expect(outcome.code == 77 || outcome.code == 78, "\(outcome.code) \(outcome.err)")
+    #expect(outcome.err.contains("prdo") && cloud.requests.isEmpty, "\(outcome.err)")
+  }
+
+  /// Keys that a role gives would be readable by everybody on the way.
+  @Test func aRoleIsNotTakenOverPlainHTTP() throws {
+    let cloud = try Cloud()
+    let outcome = try push(
+      cloud, config: Self.role,
+      ["AWS_PROFILE": "up", "AWS_ENDPOINT_URL_STS": "http://sts.example.invalid:9000"])
+    #expect(outcome.code == 77 && outcome.err.contains("over plain HTTP"), "\(outcome.err)")
+    #expect(cloud.requests.isEmpty)
+  }
+
+  /// It says so with its exit code: the files wait for it, and it is asked once for the batches of one account.
+  @Test func aProgramThatHasNoneYetIsAskedAgain() throws {
+    let cloud = try Cloud()
+    let (script, mark) = (program.folder.path + "/later", program.folder.path + "/mark")
+    let text = """
+      #!/bin/sh
+      echo asked >>'\(mark)'
+      [ $(wc -l <'\(mark)') -gt 1 ] || exit 75
+      echo '{"Version":1,"AccessKeyId":"AKLATER","SecretAccessKey":"s"}'
+      """
+    try writeFile(script, Array(text.utf8))
+    chmod(script, 0o700)
+    let store = program.folder.path + "/s.db"
+    for name in ["one", "two"] {
+      let words = [
+        "add", "--store", store, "--name", name, "--endpoint-url", cloud.server.url, source, "s3://bucket/\(name)/",
+      ]
+      #expect(try program.run(words.map { Array($0.utf8) }).code == 0)
+    }
+    let config = program.folder.path + "/config"
+    try writeFile(config, Array("[default]\ncredential_process = \(script)\n".utf8))
+    let outcome = try program.run(
+      ["run", "--store", store].map { Array($0.utf8) },
+      environment: ["AWS_CONFIG_FILE": config, "AWS_EC2_METADATA_DISABLED": "true"])
+    #expect(outcome.code == 0 && Set(cloud.keys) == ["AKLATER"], "\(outcome.err)")
+    #expect(try readText(mark) == "asked\nasked\n")
+  }
+
   /// A secret by a command, and by what systemd hands to a service.
   @Test func secretsComeFromCommandsAndServices() throws {
     let cloud = try Cloud()

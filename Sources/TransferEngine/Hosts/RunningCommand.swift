@@ -23,6 +23,8 @@ public final class RunningCommand {
   private var code: Int32?
   /// It did not end in time.
   public private(set) var isLate = false
+  /// The same command may succeed later: it did not end in time, or said so (`EX_TEMPFAIL`). Source: sysexits.h.
+  public var isTemporary: Bool { isLate || code == 75 }
 
   /// Starts it, with `input` on its standard input.
   /// - Throws: an error of `code` when it cannot be started.

@@ -9,8 +9,6 @@ final class AWSCredentialFetch {
   /// Pauses before another try where the last may pass, in milliseconds: a service that is away for some seconds does
   /// not end a run.
   static let pausesMs: [Int64] = [500, 1_000, 2_000]
-  /// For a program to give a credential, in milliseconds.
-  static let processLimitMs: Int64 = 60_000
   /// Instance metadata hands out expired credentials while its own source is away; they are tried so much longer.
   static let leastOfInstanceMs: Int64 = 600_000
 
@@ -36,16 +34,13 @@ final class AWSCredentialFetch {
       return TemporaryCredential(keys)
     case .role(let role, let source):
       let credential = try fetch(source).credential
-      let service = try service()
+      let service = try service("keys that open the account")
       return try tokens { [clock, sessionName] () throws(CredentialFault) in
         try CredentialRequests.assumeRole(
           role, sessionName: sessionName, with: credential, service, wallMs: clock.civilMs)
       }
     case .webIdentity(let role, let file):
-      let service = try service()
-      guard service.origin.isTLS || ContainerEndpoint.isOfThisMachine(service.origin) else {
-        throw CredentialFault("the web identity token would go over plain HTTP to \(service.origin); use https")
-      }
+      let service = try service("the web identity token")
       let token = try text(ofFile: file, "the web identity token")
       let request = CredentialRequests.assumeRole(
         role, sessionName: sessionName, webIdentity: token, service)
@@ -61,10 +56,17 @@ final class AWSCredentialFetch {
 
   private var sessionName: String { "transfers-\(clock.civilMs / 1_000)" }
 
-  private func service() throws(CredentialFault) -> TokenServiceEndpoint {
-    do throws(TransferError) { return try environment.tokenService() } catch {
+  /// - Parameter secret: what the requests or their answers hold.
+  private func service(_ secret: String) throws(CredentialFault) -> TokenServiceEndpoint {
+    let service: TokenServiceEndpoint
+    do throws(TransferError) { service = try environment.tokenService() } catch {
       throw CredentialFault("\(error.operation) \"\(error.subject.embedded)\": \(error.cause)")
     }
+    guard service.origin.isTLS || ContainerEndpoint.isOfThisMachine(service.origin) else {
+      throw CredentialFault(
+        "\(secret) would go over plain HTTP to \(service.origin); set AWS_ENDPOINT_URL_STS to an https URL")
+    }
+    return service
   }
 
   /// Signed anew for each try.
@@ -95,9 +97,9 @@ final class AWSCredentialFetch {
   private func process(_ words: [String]) throws(CredentialFault) -> TemporaryCredential {
     let output: [UInt8]
     do throws(Failure) {
-      output = try RunningCommand(words, code: .authMissing).output(limitMs: Self.processLimitMs, isOver: isOver)
+      output = try RunningCommand.credential(words, isOver: isOver)
     } catch {
-      throw CredentialFault("credential_process: \(error.message)")
+      throw CredentialFault("credential_process: \(error.message)", isTransient: error.retryAfterMs != nil)
     }
     return try TemporaryCredential(ofProcess: output)
   }

@@ -16,10 +16,12 @@ struct AWSEnvironment: Sendable {
   /// - Throws: `.config` for a file that cannot be understood or a named profile that does not exist.
   init(profile named: String?) throws(TransferError) {
     environment = Self.variables()
-    profileName = named ?? Environment.value("AWS_PROFILE") ?? "default"
+    let asked = named ?? Environment.value("AWS_PROFILE")
+    profileName = asked ?? "default"
     isProfileNamed = named != nil
     profile = try Self.profile(profileName)
-    if named != nil && profile == nil {
+    // Another identity must not step in for one that was asked for. Keys of the environment go before `AWS_PROFILE`.
+    if asked != nil, profile == nil, isProfileNamed || environment.credential == nil {
       throw TransferError(
         .config, "read AWS profile", NameBytes(profileName), cause: "there is no such profile",
         remedy: "check \(Self.path("AWS_SHARED_CREDENTIALS_FILE", "credentials"))")
