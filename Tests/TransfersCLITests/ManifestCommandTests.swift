@@ -61,7 +61,22 @@ import TransferModel
         "b changed", "empty missing", "sub/c d changed",
       ], "\(outcome.out)")
     let quick = try check("--quick")
-    #expect(quick.code == 8 && quick.out.contains("3 intact, 1 changed, 1 missing"), "\(quick.out)")
+    let words = "3 of the same size (no digest compared), 1 changed, 1 missing"
+    #expect(quick.code == 8 && quick.out.contains(words), "\(quick.out)")
+  }
+
+  /// Only a digest that was compared makes a file intact.
+  @Test func whatIsNotKnownIsNotCalledIntact() throws {
+    for (line, words, key) in [
+      (#"{"path":"a"}"#, "1 present (nothing to compare with)", "present"),
+      (#"{"path":"b","size":10}"#, "1 of the same size (no digest compared)", "same size"),
+    ] {
+      try writeFile(manifest, Array((line + "\n").utf8))
+      let outcome = try check()
+      #expect(outcome.code == 0 && outcome.out.contains(words) && !outcome.out.contains("intact"), "\(outcome.out)")
+      let rows = try document(check("--json", "--verbose").out, of: [Finding].self)
+      #expect(rows.map(\.finding) == [key])
+    }
   }
 
   /// What lies outside of the folder is not read, whatever the manifest or a link says.

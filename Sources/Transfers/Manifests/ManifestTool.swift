@@ -95,7 +95,7 @@ package struct ManifestTool: Sendable {
         try KeptFile(root.appending(entry.path), below: root)
           .compare(size: entry.size, digests: readsContent ? entry.digests : [])
       }
-      result.count(finding)
+      result.count(finding, isSizeKnown: entry.size != nil)
       found(file, finding)
     }
     return result

@@ -5,7 +5,12 @@ import TransferProtocols
 
 /// What a `verify` found. Counts are files.
 public struct VerifyResult: Sendable, Hashable {
+  /// With the digest that they had.
   public var intact = 0
+  /// With the size that they had: no digest of them is known, or none was compared.
+  public var sameSize = 0
+  /// Nothing is known of them that could be compared.
+  public var present = 0
   public var changed = 0
   public var missing = 0
   /// Could not be read: nothing is recorded of them.
@@ -19,7 +24,7 @@ public struct VerifyResult: Sendable, Hashable {
     (self.intact, self.changed, self.missing, self.unreadable) = (intact, changed, missing, unreadable)
   }
 
-  public var files: Int { intact + changed + missing + unreadable }
+  public var files: Int { intact + sameSize + present + changed + missing + unreadable }
 }
 
 extension TransferStore {
@@ -123,14 +128,16 @@ private struct Repair {
 }
 
 extension VerifyResult {
-  mutating func count(_ finding: Result<LocalFinding, Failure>) {
+  mutating func count(_ finding: Result<LocalFinding, Failure>, isSizeKnown: Bool = true) {
     guard case .success(let found) = finding else {
       unreadable += 1
       return
     }
     bytes += found.size ?? 0
     switch found.verdict {
-    case .intact: intact += 1
+    case .intact where found.digest != nil: intact += 1
+    case .intact where isSizeKnown: sameSize += 1
+    case .intact: present += 1
     case .changed: changed += 1
     case .missing: missing += 1
     }

@@ -29,7 +29,7 @@ struct ManifestCheckCommand: Command {
   typealias Entry = (file: ManifestTool.ListedFile, finding: Result<LocalFinding, Failure>)
 
   static let columns: [Column<Entry>] = [
-    .text("finding", "Finding") { VerifyCommand.word($0.finding) },
+    .text("finding", "Finding") { VerifyCommand.word($0.finding, isSizeKnown: $0.file.size != nil) },
     .bytes("bytes", "Size") { (try? $0.finding.get())?.size },
     .bytes("expected_bytes", "Expected") { $0.file.size },
     .text("digest", "Digest") { (try? $0.finding.get())?.digest?.description },

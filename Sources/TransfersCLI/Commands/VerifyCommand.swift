@@ -79,8 +79,11 @@ struct VerifyCommand: Command {
     return result
   }
 
-  static func word(_ finding: Result<LocalFinding, Failure>) -> String {
+  /// A file is called intact where its digest was compared, and only there.
+  static func word(_ finding: Result<LocalFinding, Failure>, isSizeKnown: Bool = true) -> String {
     switch finding {
+    case .success(let found) where found.verdict == .intact && found.digest == nil:
+      isSizeKnown ? "same size" : "present"
     case .success(let found): found.verdict.rawValue
     case .failure(let failure): "unreadable: \(failure.message)"
     }
@@ -89,6 +92,7 @@ struct VerifyCommand: Command {
   static func summary(_ result: VerifyResult) -> FigureObject {
     FigureObject([
       ("files", Cell(result.files)), ("bytes", .bytes(result.bytes)), ("intact", Cell(result.intact)),
+      ("same_size", Cell(result.sameSize)), ("present", Cell(result.present)),
       ("changed", Cell(result.changed)), ("missing", Cell(result.missing)), ("unreadable", Cell(result.unreadable)),
       ("requeued", Cell(result.requeued)),
     ])
@@ -96,7 +100,10 @@ struct VerifyCommand: Command {
 
   /// `118 files, 3.2 GiB: 116 intact, 1 changed, 1 missing`.
   static func line(_ result: VerifyResult) -> String {
-    var parts = ["\(result.intact) intact"]
+    var parts: [String] = []
+    if result.intact > 0 || result.sameSize + result.present == 0 { parts.append("\(result.intact) intact") }
+    if result.sameSize > 0 { parts.append("\(result.sameSize) of the same size (no digest compared)") }
+    if result.present > 0 { parts.append("\(result.present) present (nothing to compare with)") }
     if result.changed > 0 { parts.append("\(result.changed) changed") }
     if result.missing > 0 { parts.append("\(result.missing) missing") }
     if result.unreadable > 0 { parts.append("\(result.unreadable) unreadable") }
