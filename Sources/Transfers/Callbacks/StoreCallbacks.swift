@@ -46,10 +46,16 @@ extension OpenStore {
     }
   }
 
-  /// A run that left the ledger to another engine began nothing: nobody is told, unless it was told by now.
+  /// A run that left the ledger to another engine began nothing: nobody is told. A dead man's switch that was told of
+  /// the beginning by now is told of the end, too: it would wait for that, and raise an alarm.
   package func takeBackStart(of job: String, _ telling: JobTelling) throws(TransferError) {
     guard telling.isAbout(.started) else { return }
-    try write { tx in try tx.takeBack(.started, ofJob: job, uid: telling.uid) }
+    let body = telling.body(.succeeded, nil, summary: "transfers: job=\(job) result=skipped", store: path)
+    let switches = telling.callbacks.filter { $0.kind == .ping }
+    try write { tx in
+      guard try !tx.takeBack(.started, ofJob: job, uid: telling.uid) else { return }
+      try tx.tell(.succeeded, ofJob: job, uid: telling.uid, body: body, switches)
+    }
   }
 
   /// Records how a run of a job ended, and queues who is told, in one transaction; durable on return.

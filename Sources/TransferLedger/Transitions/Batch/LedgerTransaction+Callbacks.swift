@@ -37,12 +37,14 @@ extension LedgerTransaction {
   }
 
   /// waiting → cancelled: what a run that began nothing was to tell. Nothing of what was delivered meanwhile.
-  public func takeBack(_ event: CallbackEvent, ofJob job: String, uid: UID) throws {
-    try db.run(
+  /// - Returns: whether anything waited.
+  public func takeBack(_ event: CallbackEvent, ofJob job: String, uid: UID) throws -> Bool {
+    let taken = try db.run(
       """
       UPDATE outbox SET state = 'cancelled', ended_at = ?4 WHERE state = 'waiting' AND uid = ?3
         AND callback_id IN (SELECT id FROM callback WHERE job = ?1 AND event = ?2)
       """, .text(job), .raw(event), .uid(uid), .int(wallMs))
+    return taken > 0
   }
 
   private func receiver(_ setting: CallbackSetting, ofJob job: String) throws -> Int64 {
