@@ -95,6 +95,8 @@ final class QuestionRequests {
     guard let question = running[number] else { return }
     if isClosed { return interrupt(number, question) }
     do throws(Failure) { try send(number, question, try answer.get()) } catch {
+      // Asked to stop, of which no event has come yet.
+      if error.code == .engineInterrupted { return interrupt(number, question) }
       conclude(number, question, .init(failure: error), nil)
     }
   }
