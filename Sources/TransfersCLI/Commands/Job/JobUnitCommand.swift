@@ -169,10 +169,9 @@ struct JobUnitOutput: OutputValue {
   /// One word of ExecStart, in which `%`, `$`, quotes and backslashes mean something.
   /// Source: systemd.service(5), "Command lines".
   private static func quoted(_ word: String) -> String {
-    let doubled = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
-      .replacing("$", with: "$$")
-    let isPlain = doubled == word && !word.contains { $0.isWhitespace || "'\";".contains($0) }
-    return isPlain ? word : "\"\(doubled)\""
+    let text = assigned(word).replacing("$", with: "$$")
+    let isPlain = text == "\"\(word)\"" && !word.isEmpty && !word.contains { $0.isWhitespace || "'\";".contains($0) }
+    return isPlain ? word : text
   }
 
   /// A variable in quotes, in which `%` and backslashes mean something, and `$` does not.
