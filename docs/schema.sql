@@ -207,7 +207,8 @@ CREATE TABLE callback (
   secret TEXT NOT NULL,
   CHECK ((batch_id IS NULL) <> (job IS NULL)),
   CHECK ((job IS NOT NULL) = (event = 'started' OR event = 'succeeded' OR event = 'unsuccessful')),
-  CHECK (kind = 'webhook' OR secret = '')
+  CHECK (secret = '' OR kind = 'webhook' AND (secret GLOB 'env:?*' OR secret GLOB 'file:?*'
+    OR secret GLOB 'credential:?*' OR secret GLOB 'command:?*'))
 ) STRICT;
 
 CREATE UNIQUE INDEX callback_batch ON callback (batch_id, event, kind, target) WHERE batch_id IS NOT NULL;

@@ -69,10 +69,10 @@ import Testing
     let started = CallbackSetting(.started, .ping, "https://host/x")
     try tell(.started, [started], 1)
     try tell(.started, [started], 2)
-    try f.ledger.write { try $0.takeBack(.started, ofJob: "nightly", uid: UID(high: 7, low: 2)) }
+    #expect(try f.ledger.write { try $0.takeBack(.started, ofJob: "nightly", uid: UID(high: 7, low: 2)) })
     #expect(try states == ["waiting", "cancelled"])
     _ = try begin()
-    try f.ledger.write { try $0.takeBack(.started, ofJob: "nightly", uid: UID(high: 7, low: 1)) }
+    #expect(try !f.ledger.write { try $0.takeBack(.started, ofJob: "nightly", uid: UID(high: 7, low: 1)) })
     #expect(try states == ["delivering", "cancelled"])
     #expect(try f.findings() == [])
   }
@@ -225,6 +225,7 @@ import Testing
   private static let refused = [
     "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')",
     "INSERT OR REPLACE INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')",
+    "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'webhook', 'https://h/', 'hunter2')",
     "UPDATE callback SET target = 'false'", "DELETE FROM callback WHERE id = 1",
     "INSERT INTO outbox (callback_id, file_id, failures) VALUES (1, 1, 1)",
     "INSERT INTO outbox (callback_id, file_id) VALUES (1, 4)",

@@ -56,7 +56,17 @@ import Testing
   @Test func aSecretInTheWrongPlaceIsNotPrinted() throws {
     let outcome = try program.run("push", "a", "http://h/", environment: ["TRANSFERS_AUTH": "bearer=hunter2"])
     #expect(outcome.code == 64)
-    #expect(outcome.err.contains("TRANSFERS_AUTH is wrong"))
+    #expect(outcome.err.contains("TRANSFERS_AUTH is \"(hidden)\""), "\(outcome.err)")
+    for (variable, value) in [
+      ("WEBHOOK_KEY", "hunter2"), ("ON_FAILED", "https://hooks.example/services/hunter2"),
+      ("ON_DONE", "webhook:https:/hooks.example/hunter2"),
+    ] {
+      let outcome = try program.run("push", "-v", "a", "http://h/", environment: ["TRANSFERS_\(variable)": value])
+      #expect(outcome.code == 64 && outcome.err.contains("TRANSFERS_\(variable) is "), "\(outcome.err)")
+      #expect(!outcome.err.contains("hunter2"), "\(outcome.err)")
+    }
+    let spoken = try program.run("store", "path", "-v", environment: ["TRANSFERS_AUTH": "bearer=hunter2"])
+    #expect(!spoken.err.contains("hunter2"), "\(spoken.err)")
     let talkative = try program.run(
       "push", "-v", "a", "http://h/", environment: ["TRANSFERS_ENDPOINT_URL": "http://u:hunter2@h/?k=hunter2"])
     #expect(!(outcome.err + talkative.err).contains("hunter2"))

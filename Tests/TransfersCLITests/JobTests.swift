@@ -84,6 +84,8 @@ import TransferModel
       (lines[...1] + lines[3...], "it names 1 files, and had 2"), (lines[...1] + lines[1...], "comes twice"),
       (lines[...] + lines[1...1], "follows its last record"), ([], "it is empty"),
       ([lines[0].replacing("nightly", with: "other")], "a plan of the job \"other\""),
+      ([lines[0].replacing("/in/", with: "/out/")] + lines[1...], "it is a plan for "),
+      ([lines[0].replacing(#""origin":"http:"#, with: #""origin":"https:"#)] + lines[1...], "it is a plan for "),
       (lines[...2] + [String(lines[3].dropLast(3))], "not a record"),
     ]
     for (lines, cause) in wrong {
@@ -92,6 +94,32 @@ import TransferModel
       #expect(outcome.code == 65 && outcome.err.contains(cause), "\(outcome.code) \(outcome.err)")
     }
     #expect(stored("a") == nil && stored("b") == nil)
+  }
+
+  /// What stands where only a reference may stand may be the secret: it is in no output, log or ledger, and the path of a
+  /// dead man's switch is one.
+  @Test func aSecretInAConfigurationIsNotPrinted() throws {
+    let wrong = [
+      "webhook_key: hunter2, on_result: \"webhook:https://h.example/x\"",
+      "on_failed: \"https://hooks.example/services/hunter2\"", "on_result: \"https://hooks.example/services/hunter2\"",
+    ]
+    for more in wrong {
+      try configure(", " + more.replacing("nightly: {", with: ""))
+      let outcome = try run("job", "run", "nightly", "-v")
+      #expect(outcome.code == 78, "\(more): \(outcome.code) \(outcome.err)")
+      let shown = try run("config", "show", "-v").out + run("job", "show", "nightly", "--json").out
+      let checked = try run("config", "check")
+      #expect(checked.code == 78, "\(more): \(checked.out)\(checked.err)")
+      let ledger = [store, store + "-wal"].map { (try? String(decoding: readBytes($0), as: UTF8.self)) ?? "" }
+      let all = [outcome.out, outcome.err, shown, checked.out, checked.err] + ledger
+      #expect(all.allSatisfy { !$0.contains("hunter2") }, "\(more): \(all)")
+    }
+    try configure(", ping: \"https://hc-ping.example/hunter2\"")
+    for words in [["config", "show"], ["job", "show", "nightly"], ["job", "show", "nightly", "--json"]] {
+      let shown = try program.run((words + ["--config", config, "--store", store]).map { Array($0.utf8) })
+      #expect(shown.code == 0 && shown.out.contains("https://hc-ping.example/(hidden)"), "\(shown.out)")
+      #expect(!shown.out.contains("hunter2"))
+    }
   }
 
   /// The server keeps the engine waiting until the seven others have left: one that came later would find nothing to
@@ -107,16 +135,46 @@ import TransferModel
       config, Array("jobs: {nightly: {from: \(source), exclude: \"*.part\", to: \"\(server.url)/in/\"}}".utf8))
     chmod(config, 0o600)
     let words = ["job", "run", "nightly", "--no-syslog", "--config", config, "--store", store].map { Array($0.utf8) }
-    let runs = try (1...8).map { _ in try program.spawn(words, [:]) { _ in } }
+    let errors = (1...8).map { "\(program.folder.path)/err\($0)" }
+    let runs = try errors.map { path in
+      try program.spawn(words, [:]) { posix_spawn_file_actions_addopen(&$0, 2, path, O_WRONLY | O_CREAT, 0o600) }
+    }
     let waiting = runs.map { run in WorkerThread { ended.put(BuiltProgram.wait(run).code) } }
     var codes: [Int32] = []
     while codes.count < 7 { codes += try #require(ended.take()) }
     gate.close()
     for thread in waiting { thread.join() }
     codes += ended.take(timeoutMs: 0) ?? []
-    #expect(codes == Array(repeating: 0, count: 8))
+    let texts = try errors.map(readText)
+    #expect(codes == Array(repeating: 0, count: 8), "\(texts)")
     #expect(sent.withLock { $0.sorted() } == ["/in/a", "/in/b"])
     #expect(try run("report", "runs", "--format", "tsv", "--columns", "id").out == "id\nr1\n")
+  }
+
+  /// A dead man's switch that hears of a beginning waits for an end, also where a run leaves the ledger to another engine.
+  @Test func eachBeginningThatIsToldHasAnEnd() throws {
+    let (gate, told) = (Mailbox<Bool>(), Lock<[String]>([]))
+    let server = try ScriptedServer { request in
+      if request.method == "POST" {
+        told.withLock { $0.append(request.target) }
+        return ScriptedServer.Reply(status: 200)
+      }
+      _ = gate.take()
+      return ScriptedServer.Reply(status: 201)
+    }
+    let job = "from: \(source), exclude: \"*.part\", to: \"\(server.url)/in/\", ping: \"\(server.url)/ping\""
+    try writeFile(config, Array("jobs: {nightly: {\(job)}}".utf8))
+    chmod(config, 0o600)
+    let words = ["job", "run", "nightly", "--no-syslog", "--config", config, "--store", store].map { Array($0.utf8) }
+    let first = try program.spawn(words, [:]) { _ in }
+    while told.withLock({ $0.isEmpty }) { sched_yield() }
+    #expect(try program.run(words, environment: [:]).code == 0)
+    gate.close()
+    #expect(BuiltProgram.wait(first).code == 0)
+    #expect(try program.run("callbacks", "deliver", "--store", store).code == 0)
+    let heard = told.withLock { $0 }
+    #expect(heard.filter { $0 == "/ping/start" }.count == heard.filter { $0 == "/ping" }.count, "\(heard)")
+    #expect(heard.contains("/ping"))
   }
 
   @Test func flagsWinOverTheEnvironmentAndThatOverTheFile() throws {
@@ -200,6 +258,16 @@ import TransferModel
       ])
     let start = try #require(lines.first { $0.hasPrefix("ExecStart=") })
     #expect(start.contains(" job run --config \(here)/\(up)\(folder)/config.yaml --store \(here)/sub/l.db nightly"))
+
+    // A unit ends a setting at the line's end, in quotes, too.
+    let hostile = folder + "/x\nExecStartPre=evil"
+    mkdir(hostile, 0o700)
+    try writeFile(hostile + "/c.yaml", readBytes(config))
+    chmod(hostile + "/c.yaml", 0o600)
+    let escaped = try program.run(
+      ["job", "unit", "nightly", "--only", "service", "--config", hostile + "/c.yaml"].map { Array($0.utf8) })
+    #expect(escaped.code == 0 && escaped.out.contains(#"/x\nExecStartPre=evil/c.yaml""#), "\(escaped.err)")
+    #expect(!escaped.out.split(separator: "\n").contains { $0.hasPrefix("ExecStartPre") })
   }
 
   @Test func theLogGetsOneDatagram() throws {

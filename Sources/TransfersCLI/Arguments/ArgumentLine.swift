@@ -117,10 +117,9 @@ extension ArgumentLine {
 }
 
 extension EnvironmentOptions.Setting {
-  /// `TRANSFERS_RATE is "fast"`. A reference to a credential may be a secret in the wrong place.
+  /// `TRANSFERS_RATE is "fast"`.
   fileprivate var shown: String {
-    guard long != "auth" else { return "\(variable) is wrong" }
-    let values = RecordedArguments.masked(arguments).map { $0.drop { $0 != "=" }.dropFirst() }.joined(separator: "\n")
+    let values = shownValues.joined(separator: "\n")
     return "\(variable) is \"\(EscapedArgument.shown(values.isEmpty ? "1" : values))\""
   }
 }

@@ -17,6 +17,19 @@ struct EnvironmentOptions: Sendable {
     var isMeant = false
     /// From a configuration.
     var isConfigured = false
+
+    /// For people; empty for a flag that is set.
+    var shownValues: [String] {
+      ShownValues.of(long, arguments.map { String($0.drop { $0 != "=" }.dropFirst()) }.filter { !$0.isEmpty })
+    }
+
+    var shownArguments: [String] {
+      arguments.map { argument in
+        guard let mark = argument.firstIndex(of: "=") else { return argument }
+        let value = String(argument[argument.index(after: mark)...])
+        return "\(argument[...mark])\(ShownValues.of(long, [value])[0])"
+      }
+    }
   }
 
   static let prefix = "TRANSFERS_"

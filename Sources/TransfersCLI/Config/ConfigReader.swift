@@ -164,13 +164,15 @@ extension ConfigReader {
   }
 
   private mutating func wrong(_ entry: YAMLNode.Entry, _ wanted: String) -> [String]? {
-    fault(entry.value.mark, "\"\(entry.key)\" takes \(wanted), and this is \(Self.shown(entry.value))")
+    fault(entry.value.mark, "\"\(entry.key)\" takes \(wanted), and this is \(Self.shown(entry))")
     return nil
   }
 
-  private static func shown(_ node: YAMLNode) -> String {
-    if case .text(let text)? = node.scalar, text.utf8.count <= 40 { return "\"\(text)\"" }
-    return node.kind
+  private static func shown(_ entry: YAMLNode.Entry) -> String {
+    if case .text(let text)? = entry.value.scalar, text.utf8.count <= 40 {
+      return "\"\(ShownValues.of(entry.key, [text])[0])\""
+    }
+    return entry.value.kind
   }
 
   /// Numbers as they are written; nothing is no text.

@@ -66,8 +66,9 @@ enum ConfigSense {
       faults.append(ConfigFault(place: name.place, message: problem))
     }
     do { _ = try JobCallbacks.read(section) } catch {
-      faults.append(
-        ConfigFault(place: (section["ping"] ?? section["on_result"])?.place ?? section.place, message: error.text))
+      let key = section["webhook_key"].flatMap { CallbackText.isReference($0.value) ? nil : $0 }
+      let culprit = key ?? section["ping"] ?? section["on_result"]
+      faults.append(ConfigFault(place: culprit?.place ?? section.place, message: error.text))
     }
     return faults
   }

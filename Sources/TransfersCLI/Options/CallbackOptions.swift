@@ -45,10 +45,15 @@ struct CallbackOptions: ParsableArguments {
 enum JobCallbacks {
   /// - Throws: `.config` for a receiver that cannot be understood.
   static func read(_ job: ConfigSection) throws(CommandFailure) -> [CallbackSetting] {
+    let key = job["webhook_key"]?.value
+    if let key, !CallbackText.isReference(key) {
+      throw CommandFailure(
+        .config, "job \(job.name): webhook_key takes a reference, never a secret", remedy: SecretPlaces.list)
+    }
     var settings: [CallbackSetting] = []
     for text in job["on_result"]?.values ?? [] {
       for event in [CallbackEvent.succeeded, .unsuccessful] {
-        guard let setting = CallbackText.read(text, event, key: job["webhook_key"]?.value) else {
+        guard let setting = CallbackText.read(text, event, key: key) else {
           throw CommandFailure(
             .config, "job \(job.name): on_result takes \(CallbackText.kinds)", remedy: "transfers help config")
         }

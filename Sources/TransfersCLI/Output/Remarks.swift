@@ -21,7 +21,7 @@ struct Remarks {
     }
     for file in context.config.files { say("configuration \"\(printable(file))\"") }
     for setting in settings.settings {
-      let values = RecordedArguments.masked(setting.arguments).map(EscapedArgument.shown)
+      let values = setting.shownArguments.map(EscapedArgument.shown)
       say("\(setting.variable) gives \(values.isEmpty ? "nothing" : values.joined(separator: " "))")
     }
   }

@@ -65,7 +65,7 @@ struct ConfigShowCommand: Command {
       guard let option = known.option else { continue }
       let variable = EnvironmentOptions.variable(option)
       guard let value = context.variable(variable) else { continue }
-      let shown = option == "auth" ? "(hidden)" : RecordedArguments.masked([value])[0]
+      let shown = ShownValues.of(option, [value])[0]
       found[key] = Value(key: "defaults.\(key)", value: EscapedArgument.shown(shown), origin: variable)
     }
     return found.values.sorted { $0.key < $1.key }
@@ -73,9 +73,6 @@ struct ConfigShowCommand: Command {
 }
 
 extension ConfigSetting {
-  /// The value for a person. What should be a reference to a secret, and is none, may be the secret.
-  var shown: String {
-    if key == "auth", !values.allSatisfy(BatchSettings.isCredentialReference) { return "(hidden)" }
-    return RecordedArguments.masked(values).joined(separator: ", ")
-  }
+  /// The value for a person.
+  var shown: String { ShownValues.of(key, values).joined(separator: ", ") }
 }
