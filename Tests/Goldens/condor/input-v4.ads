@@ -1,0 +1,1 @@
+[ PluginData = strcat("a",ifThenElse(x > 3,"]",{ 1,2 }[0])) ][ Protocol = "https"; https_PluginData = [ verbose = true ] ][ Url = "https://files.example/a"; LocalFileName = "/scratch/a" ][ Requirements = TARGET.Memory >= 1024 && MY.x is undefined ][ Url = "s3://bucket/b"; LocalFileName = "/scratch/b" ]
