@@ -1,3 +1,6 @@
+import TransferEngine
+import TransferModel
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -26,18 +29,47 @@ package enum HostFacts {
 /// Small files as bytes.
 enum FileText {
   /// Everything in the file up to 1 MiB; nil when it cannot be read.
-  static func bytes(_ path: String) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  static func bytes(_ path: String) -> [UInt8]? { bytes(NameBytes(path), limit: 1 << 20) }
+
+  /// Everything in the file up to so many bytes, and somewhat more; nil when it cannot be read.
+  static func bytes(_ path: NameBytes, limit: Int) -> [UInt8]? {
+    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
+    return bytes(in: descriptor, limit: limit)
+  }
+
+  /// The same from where an open file stands.
+  static func bytes(in descriptor: Int32, limit: Int) -> [UInt8]? {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
-    while all.count < 1 << 20 {
+    while all.count < limit {
       let count = read(descriptor, &buffer, buffer.count)
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else { return count == 0 ? all : nil }
       all += buffer[..<count]
     }
     return all
+  }
+
+  /// Whether a file is there, or a link to one.
+  static func isFile(_ path: NameBytes) -> Bool {
+    var status = stat()
+    return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Writes all of it at an offset; false with `errno` when that fails.
+  static func write(_ bytes: some Sequence<UInt8>, to descriptor: Int32, at offset: Int) -> Bool {
+    let bytes = Array(bytes)
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes { raw in
+        pwrite(descriptor, raw.baseAddress! + done, raw.count - done, off_t(offset + done))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      done += count
+    }
+    return true
   }
 }

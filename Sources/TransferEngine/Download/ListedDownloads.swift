@@ -36,13 +36,13 @@ public struct ListedDownloads {
   public func readManifest(_ body: (ManifestEntry) throws(TransferError) -> Void) throws(TransferError) {
     let file = try OpenBlocks(path, name)
     if file.isFolder { return try readBag(body) }
-    var block = try file.next()
+    var block = try file.next(fillsUp: format == nil)
     let reader = ManifestReader(format ?? ManifestFormat(name: name, front: block), name: name)
     while !block.isEmpty {
       try block.withUnsafeBufferPointer { block throws(TransferError) in
         try reader.read(UnsafeRawBufferPointer(block), isLast: false, body)
       }
-      block = try file.next()
+      block = try file.next(fillsUp: false)
     }
     try reader.read([], body)
     if reader.isSigned { notice(.remark("the signature of \(name.embedded) was not checked")) }
@@ -96,10 +96,10 @@ public struct ListedDownloads {
   private func bagText(_ file: String) throws(TransferError) -> BagIt.Text {
     let path = name.appending(NameBytes(file))
     let file = try OpenBlocks(path, path)
-    var (text, block): ([UInt8], [UInt8]) = ([], try file.next())
+    var (text, block): ([UInt8], [UInt8]) = ([], try file.next(fillsUp: true))
     while !block.isEmpty, text.count <= BagIt.largest {
       text += block
-      block = try file.next()
+      block = try file.next(fillsUp: true)
     }
     return BagIt.Text(path, text)
   }
@@ -127,8 +127,9 @@ private final class OpenBlocks {
     return csys_status_fd(descriptor, &status) == 0 && status.mode & S_IFMT == S_IFDIR
   }
 
-  /// Empty only at the end.
-  func next() throws(TransferError) -> [UInt8] {
+  /// Empty only at the end. What comes through a pipe is given as it comes, unless more of it is needed to know what it
+  /// is; JSON is known by its first character.
+  func next(fillsUp: Bool) throws(TransferError) -> [UInt8] {
     var block = [UInt8](repeating: 0, count: Self.size)
     var done = 0
     while done < block.count {
@@ -137,6 +138,7 @@ private final class OpenBlocks {
       guard count >= 0 else { throw unreadable(errno) }
       if count == 0 { break }
       done += count
+      if !fillsUp || block[0] == 0x7B { break }
     }
     block.removeLast(block.count - done)
     return block

@@ -33,8 +33,12 @@ public struct ManifestWriter: Sendable {
 
   /// What stands behind the last line.
   public var end: [UInt8] {
-    guard form == .jsonl else { return [] }
-    return Array("{\"end\":\"\(ManifestFrame.schema)\",\"files\":\(files),\"bytes\":\(bytes)}\n".utf8)
+    form == .jsonl ? Self.end(files: files, bytes: bytes) : []
+  }
+
+  /// The last line of JSON lines with so many files.
+  public static func end(files: Int64, bytes: Int64) -> [UInt8] {
+    Array("{\"end\":\"\(ManifestFrame.schema)\",\"files\":\(files),\"bytes\":\(bytes)}\n".utf8)
   }
 
   /// One line.

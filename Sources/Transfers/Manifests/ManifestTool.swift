@@ -26,7 +26,7 @@ package struct ManifestTotals: Sendable, Hashable {
 
 /// Makes, compares and converts manifests. Needs no ledger; blocking; memory does not grow with their length.
 package struct ManifestTool: Sendable {
-  private let notice: @Sendable (Notice) -> Void
+  let notice: @Sendable (Notice) -> Void
 
   package init(notice: @escaping @Sendable (Notice) -> Void) { self.notice = notice }
 
@@ -53,7 +53,7 @@ package struct ManifestTool: Sendable {
     return counts
   }
 
-  private static func algorithms(_ names: [String]) throws(TransferError) -> Set<DigestAlgorithm> {
+  static func algorithms(_ names: [String]) throws(TransferError) -> Set<DigestAlgorithm> {
     let known: [DigestAlgorithm] = [.sha256, .sha512, .sha1, .md5, .crc32c, .crc64nvme]
     return Set(
       try names.map { name throws(TransferError) in

@@ -49,39 +49,96 @@ struct ManifestAnalysisOutput: OutputValue {
 /// `transfers manifest shard`.
 struct ManifestShardCommand: Command {
   static let configuration = CommandConfiguration(
-    commandName: "shard", abstract: "Cut a manifest into parts of about equal size.",
+    commandName: "shard", abstract: "Cut a manifest into parts.",
     discussion: """
       Each part is a manifest of its own, shard-001.jsonl and so on, with a first and a last line, so that a part that was \
-      cut off is noticed. The same manifest gives the same parts, and they differ by no more than the largest file. The \
-      folder is made, or has to be empty; when the command fails nothing is left in it.
+      cut off is noticed. shards.json is written last, with the size and SHA-256 of each part: a folder without it holds no \
+      whole set. The folder is made, or has to be empty.
 
-      Example:
+      With --shards the same manifest gives the same parts, which differ by no more than the largest file; when the command \
+      fails nothing is left of them. With --live each part is complete and has its name as soon as it is full, while the \
+      manifest still comes through a pipe, or a folder (--from) is still scanned; whole parts stay when the command fails.
+
+      Examples:
         transfers manifest shard out.jsonl --shards 16 --into shards/
+        transfers manifest shard --live --from /data/out --shard-files 100000 --shard-bytes 1T --into shards/
       """)
 
-  @OptionGroup var source: ManifestSource
+  @Argument(help: ArgumentHelp("The manifest; - is standard input.", valueName: "manifest"), completion: .file())
+  var manifest: NameBytes?
+  @Option(
+    help: ArgumentHelp(
+      "How it is written: sums, metalink, bagit, csv, jsonl or list (default: by its name and content).",
+      valueName: "form"))
+  var listFormat: ListFormat?
   @Option(help: ArgumentHelp("How many parts, 1 to 1000.", valueName: "n"))
-  var shards: Int
-  @Option(help: ArgumentHelp("What is to be equal: bytes or files.", valueName: "measure"))
-  var by = ShardMeasure.bytes
+  var shards: Int?
+  @Option(help: ArgumentHelp("What is to be equal: bytes (default) or files.", valueName: "measure"))
+  var by: ShardMeasure?
+  @Flag(help: "Write parts while the manifest comes; they are full by --shard-files or --shard-bytes.")
+  var live = false
+  @Option(
+    help: ArgumentHelp("With --live, instead of a manifest: the files of this folder.", valueName: "folder"),
+    completion: .directory)
+  var from: NameBytes?
+  @Option(
+    help: ArgumentHelp(
+      "With --from: read each file and add its digest; repeatable: sha256, sha512, sha1, md5, crc32c, crc64nvme.",
+      valueName: "algorithm"))
+  var digest: [String] = []
+  @Option(help: ArgumentHelp("With --live: a part is full with so many files.", valueName: "n"))
+  var shardFiles: Int64?
+  @Option(
+    help: ArgumentHelp("With --live: a part is full with the file that reaches so many bytes.", valueName: "bytes"))
+  var shardBytes: ByteQuantity?
   @Option(help: ArgumentHelp("The folder for the parts.", valueName: "folder"), completion: .directory)
   var into: NameBytes
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    guard ManifestTool.shardCounts.contains(shards) else {
+    guard (manifest == nil) != (from == nil) else {
+      throw ValidationError("name a manifest, or with --live a folder (--from)")
+    }
+    if from != nil, listFormat != nil { throw ValidationError("--list-format is for a manifest, and not for --from") }
+    if from == nil, !digest.isEmpty { throw ValidationError("--digest is for --from") }
+    if live {
+      if shards != nil || by != nil { throw ValidationError("--live does not know how many parts there will be") }
+      guard shardFiles != nil || shardBytes != nil else {
+        throw ValidationError("--live needs --shard-files or --shard-bytes, or both")
+      }
+      if (shardFiles ?? 1) < 1 || (shardBytes?.bytes ?? 1) < 1 {
+        throw ValidationError("--shard-files and --shard-bytes are at least 1")
+      }
+      return
+    }
+    if from != nil || shardFiles != nil || shardBytes != nil {
+      throw ValidationError("--from, --shard-files and --shard-bytes are for --live")
+    }
+    guard let shards, ManifestTool.shardCounts.contains(shards) else {
       throw ValidationError("--shards is a number from 1 to \(ManifestTool.shardCounts.upperBound)")
     }
   }
 
+  private var path: NameBytes? { manifest == NameBytes("-") ? nil : manifest }
+
   func execute(_ context: Context) throws(CommandFailure) {
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
-    let written = try failing { () throws(TransferError) in
+    let (written, failed) = try failing { () throws(TransferError) in
       defer { reporter.finish() }
-      return try ManifestTool { reporter.notice($0) }.shard(
-        source.path, source.listFormat, into: into, count: shards, by: by)
+      let tool = ManifestTool { reporter.notice($0) }
+      guard live else {
+        return (try tool.shard(path, listFormat, into: into, count: shards ?? 1, by: by ?? .bytes), Int64(0))
+      }
+      let source = from.map { ShardSource.folder($0, digests: digest) } ?? .manifest(path, listFormat)
+      let limit = ShardLimit(files: shardFiles, bytes: shardBytes?.bytes)
+      return try tool.shardLive(source, into: into, upTo: limit) { shard in
+        reporter.notice(.remark("\(shard.name): \(Quantity.count(Int(shard.totals.files), "file"))"))
+      }
     }
     try common.print(ManifestShardsOutput(folder: into, shards: written), store: StoreIdentity(path: nil), context)
+    guard failed > 0 else { return }
+    throw CommandFailure(
+      .partial, "\(Quantity.count(Int(failed), "file")) could not be listed", remedy: "see the lines above")
   }
 }
 

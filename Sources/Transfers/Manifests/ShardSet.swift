@@ -1,0 +1,143 @@
+import TransferEngine
+import TransferModel
+import TransferProtocols
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A folder of shards while it is written. What a kill leaves has no index, and so is no set.
+final class ShardSet {
+  let folder: String
+  private let isMade: Bool
+  private let keepsWhole: Bool
+  private var isKept = false
+  private var opened = 0
+  private var unplaced: [ShardFile] = []
+  private var placed: [WrittenShard] = []
+  private var manifest = RunningDigest(.sha256)
+  private var totals = ManifestWriter(.jsonl)
+
+  static let indexName = "shards.json"
+
+  /// - Parameter keepsWhole: shards that have their names stay when the set fails.
+  init(_ folder: NameBytes, keepsWhole: Bool = false) throws(TransferError) {
+    guard let text = folder.utf8, !text.isEmpty else {
+      throw TransferError(.usage, "make folder", folder, cause: "its name is not UTF-8", remedy: "choose another name")
+    }
+    (self.folder, self.keepsWhole) = (text, keepsWhole)
+    isMade = mkdir(text, 0o777) == 0
+    guard isMade || errno == EEXIST else { throw Self.failure("make folder", text) }
+    if !isMade { try Self.checkEmpty(text) }
+    digest(totals.beginning)
+  }
+
+  deinit {
+    guard !isKept else { return }
+    for file in unplaced { file.abandon() }
+    if !keepsWhole { for shard in placed { unlink("\(folder)/\(shard.name)") } }
+    if isMade { rmdir(folder) }
+  }
+
+  func open(_ count: Int) throws(TransferError) -> [ShardFile] {
+    var files: [ShardFile] = []
+    for _ in 0..<count { files.append(try openNext(of: count)) }
+    return files
+  }
+
+  /// - Throws: `.badList` when there would be more than may be.
+  func openNext(of count: Int = 0) throws(TransferError) -> ShardFile {
+    opened += 1
+    guard opened <= ManifestTool.shardCounts.upperBound else {
+      throw TransferError(
+        .badList, "write shards into", NameBytes(folder), cause: "there are more than \(opened - 1)",
+        remedy: "make them larger")
+    }
+    let digits = String(opened)
+    let width = max(3, String(count).utf8.count)
+    let zeros = String(repeating: "0", count: max(0, width - digits.utf8.count))
+    let file = try ShardFile("shard-\(zeros)\(digits).jsonl", in: folder)
+    unplaced.append(file)
+    return file
+  }
+
+  /// Takes in a line of a shard as one of the manifest.
+  func count(_ line: [UInt8]) { digest(line) }
+
+  private func digest(_ bytes: [UInt8]) { bytes.withUnsafeBytes { manifest.update($0) } }
+
+  /// Gives a sealed shard its name; durable on return when ``keepsWhole``, else with the set.
+  @discardableResult
+  func place(_ file: ShardFile) throws(TransferError) -> WrittenShard {
+    let shard = try file.place()
+    unplaced.removeAll { $0 === file }
+    placed.append(shard)
+    if keepsWhole { try sync() }
+    return shard
+  }
+
+  /// Writes the index when everything else is durable.
+  func keep() throws(TransferError) -> [WrittenShard] {
+    try sync()
+    let files = placed.reduce(0) { $0 + $1.totals.files }
+    let bytes = placed.reduce(Int64(0)) { $0 +| $1.totals.bytes }
+    digest(ManifestWriter.end(files: files, bytes: bytes))
+    let part = "\(folder)/.\(Self.indexName).part"
+    let text = ShardIndex.text(placed, manifest: hexText(manifest.finish().bytes), files: files, bytes: bytes)
+    let descriptor = Glibc.open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    guard descriptor >= 0, FileText.write(text, to: descriptor, at: 0), fsync(descriptor) == 0,
+      rename(part, "\(folder)/\(Self.indexName)") == 0
+    else {
+      let error = Self.failure("write", part)
+      unlink(part)
+      throw error
+    }
+    isKept = true
+    try sync()
+    return placed
+  }
+
+  private func sync() throws(TransferError) {
+    let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    guard descriptor >= 0, fsync(descriptor) == 0 else { throw Self.failure("sync folder", folder) }
+  }
+
+  /// A shard of another cut beside these would be taken for one of them.
+  private static func checkEmpty(_ folder: String) throws(TransferError) {
+    guard let listing = opendir(folder) else { throw failure("read folder", folder) }
+    defer { closedir(listing) }
+    while let entry = readdir(listing) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
+        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name == "." || name == ".." else {
+        throw TransferError(
+          .usage, "write shards into", NameBytes(folder), cause: "the folder is not empty",
+          remedy: "choose a new or an empty folder; one without \(indexName) holds a set that was cut off")
+      }
+    }
+  }
+
+  /// What the last system call failed with.
+  static func failure(_ operation: String, _ path: String) -> TransferError {
+    let code = errno
+    let isName = [ENOENT, ENOTDIR, EACCES, EROFS, ENAMETOOLONG, ELOOP].contains(code)
+    let remedy =
+      switch code {
+      case ENOSPC, EDQUOT: "free space and run it again"
+      case EMFILE: "raise the limit of open files (ulimit -n), or cut into fewer shards"
+      default: isName ? "choose another folder" : "run it again"
+      }
+    return TransferError(
+      isName ? .usage : .output, operation, NameBytes(path), cause: String(cString: strerror(code)), remedy: remedy)
+  }
+}
+
+extension TransferError.Kind {
+  /// A result could not be written: the disk, or a limit of the process.
+  static let output = TransferError.Kind(rawValue: "output")
+}

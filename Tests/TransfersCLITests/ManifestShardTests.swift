@@ -1,0 +1,162 @@
+import FoundationEssentials
+import Glibc
+import Testing
+import TransferModel
+import TransferProtocols
+
+@testable import Transfers
+@testable import TransfersCLI
+
+/// Sets of shards: whole with their index, or none.
+@Suite struct ManifestShardTests {
+  private let program: BuiltProgram
+  private let parts: String
+  private let manifest: String
+
+  init() throws {
+    program = try BuiltProgram()
+    parts = program.folder.path + "/parts"
+    manifest = program.folder.path + "/m.jsonl"
+  }
+
+  private struct Index: Decodable {
+    struct Shard: Decodable {
+      var shard, sha256: String
+      var files, bytes, lines, size: Int
+    }
+    var set, manifest_sha256: String
+    var files, bytes, count: Int
+    var shards: [Shard]
+  }
+
+  private func index() throws -> Index {
+    try JSONDecoder().decode(Index.self, from: Data(try readBytes(parts + "/shards.json")))
+  }
+
+  private func list(_ count: Int) -> String {
+    (1...count).map { "{\"path\":\"f\($0)\",\"size\":\($0)}\n" }.joined()
+  }
+
+  private func sum(_ path: String) throws -> String {
+    hexText(RunningDigest.of(try readBytes(path), .sha256).bytes)
+  }
+
+  /// Each shard is as the index says, and together they are the manifest.
+  private func expectWhole(_ files: Int) throws {
+    let index = try index()
+    #expect(index.set == "transfers.shards/1" && index.files == files && index.count == index.shards.count)
+    #expect(Set(try names(in: parts)) == Set(index.shards.map(\.shard) + ["shards.json"]))
+    for shard in index.shards {
+      let text = try readText("\(parts)/\(shard.shard)")
+      #expect(try sum("\(parts)/\(shard.shard)") == shard.sha256)
+      #expect(text.utf8.count == shard.size && text.split(separator: "\n").count == shard.lines)
+    }
+    #expect(index.shards.reduce(0) { $0 + $1.files } == files)
+    let whole = program.folder.path + "/whole"
+    #expect(try program.run("manifest", "convert", manifest, "-o", whole).code == 0)
+    #expect(try sum(whole) == index.manifest_sha256)
+  }
+
+  @Test func theIndexNamesTheWholeSet() throws {
+    try writeFile(manifest, Array(list(9).utf8))
+    #expect(try program.run("manifest", "shard", manifest, "--shards", "3", "--into", parts).code == 0)
+    try expectWhole(9)
+    #expect(try index().shards.map(\.shard) == ["shard-001.jsonl", "shard-002.jsonl", "shard-003.jsonl"])
+    #expect(try index().shards.map(\.bytes).reduce(0, +) == 45)
+  }
+
+  @Test func aSetThatFailsLeavesNothing() throws {
+    try writeFile(manifest, Array((list(9) + "{\"path\":\"../x\"}\n").utf8))
+    #expect(try program.run("manifest", "shard", manifest, "--shards", "3", "--into", parts).code == 65)
+    #expect(access(parts, F_OK) != 0)
+    #expect(mkdir(parts, 0o700) == 0)
+    #expect(try program.run("manifest", "shard", manifest, "--shards", "3", "--into", parts).code == 65)
+    #expect(try names(in: parts).isEmpty)
+  }
+
+  @Test func aSetThatWasCutOffIsNotContinued() throws {
+    try writeFile(manifest, Array(list(2).utf8))
+    #expect(mkdir(parts, 0o700) == 0)
+    try writeFile(parts + "/shard-001.jsonl", [])
+    let refused = try program.run("manifest", "shard", manifest, "--shards", "2", "--into", parts)
+    #expect(refused.code == 64 && refused.err.contains("without shards.json"), "\(refused.err)")
+    #expect(try names(in: parts) == ["shard-001.jsonl"])
+  }
+
+  /// What the machine lacks is not what somebody typed.
+  @Test(arguments: [(ENOSPC, "output"), (EDQUOT, "output"), (EMFILE, "output"), (EIO, "output"), (EACCES, "usage")])
+  func aFullDiskIsNoWrongUsage(_ code: Int32, _ kind: String) {
+    errno = code
+    let error = ShardSet.failure("write", "/x/shard")
+    #expect(error.kind.rawValue == kind)
+    #expect(ExitCode(error.kind) == (kind == "usage" ? .usage : .error))
+  }
+
+  @Test func partsAppearWhileTheManifestComes() throws {
+    let pipe = program.folder.path + "/pipe"
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let running = try program.start(
+      "manifest", "shard", "--live", pipe, "--list-format", "jsonl", "--shard-files", "3", "--into", parts)
+    let writer = open(pipe, O_WRONLY)
+    defer { if writer >= 0 { close(writer) } }
+    func send(_ text: String) { #expect(write(writer, text, text.utf8.count) == text.utf8.count) }
+    send(list(4))
+    try running.waitUntilSaid("shard-001.jsonl: 3 files")
+    let first = try program.run("manifest", "convert", parts + "/shard-001.jsonl", "--to", "list")
+    #expect(first.out == "f1\nf2\nf3\n", "\(first.err)")
+    #expect(Set(try names(in: parts)) == ["shard-001.jsonl", ".shard-002.jsonl.part"])
+    // Killed here there is no index, and the whole shard stays.
+    running.signal(SIGKILL)
+    _ = try running.wait()
+    #expect(access(parts + "/shards.json", F_OK) != 0 && access(parts + "/shard-001.jsonl", F_OK) == 0)
+  }
+
+  @Test func aManifestIsCutAsItComes() throws {
+    try writeFile(manifest, Array(list(8).utf8))
+    let text = try readText(manifest)
+    let outcome = try program.run(
+      ["manifest", "shard", "--live", "-", "--shard-files", "3", "--shard-bytes", "9", "--into", parts].map {
+        Array($0.utf8)
+      }, input: text)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    try expectWhole(8)
+    // 1+2+3, 4+5, 6+7, 8.
+    #expect(try index().shards.map(\.bytes) == [6, 9, 13, 8])
+  }
+
+  @Test func aListThatIsWrongKeepsWholeParts() throws {
+    let text = list(4) + "{\"path\":\"../x\"}\n"
+    let outcome = try program.run(
+      ["manifest", "shard", "--live", "-", "--list-format", "jsonl", "--shard-files", "3", "--into", parts].map {
+        Array($0.utf8)
+      }, input: text)
+    #expect(outcome.code == 65 && outcome.err.contains("line 5"), "\(outcome.err)")
+    #expect(try names(in: parts) == ["shard-001.jsonl"])
+  }
+
+  @Test func aFolderIsCutWhileItIsScanned() throws {
+    let tree = program.folder.path + "/tree"
+    #expect(mkdir(tree, 0o700) == 0)
+    for number in 1...5 { try writeFile("\(tree)/f\(number)", [UInt8](repeating: 1, count: number)) }
+    let outcome = try program.run(
+      "manifest", "shard", "--live", "--from", tree, "--digest", "sha256", "--shard-files", "2", "--into", parts)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(try index().shards.map(\.files) == [2, 2, 1])
+    for shard in try index().shards {
+      let check = try program.run("manifest", "check", "\(parts)/\(shard.shard)", "--folder", tree)
+      #expect(check.code == 0 && check.out.contains("\(shard.files) intact"), "\(check.out)\(check.err)")
+    }
+  }
+
+  @Test(arguments: [
+    "m --live --into p", "m --live --shards 2 --shard-files 2 --into p", "m --shards 2 --shard-files 2 --into p",
+    "--from d --shards 2 --into p", "m --from d --live --shard-files 1 --into p", "--live --shard-files 1 --into p",
+    "m --shards 0 --into p", "m --into p", "m --live --shard-files 0 --into p",
+    "m --live --digest md5 --shard-files 1 --into p",
+  ])
+  func whatContradictsIsRefused(_ words: String) throws {
+    let outcome = try program.run(
+      (["manifest", "shard"] + words.split(separator: " ").map(String.init)).map { Array($0.utf8) })
+    #expect(outcome.code == 64, "\(outcome.err)")
+  }
+}
