@@ -78,6 +78,30 @@ package struct ManifestTool: Sendable {
     return ManifestTotals(files: writer.files, bytes: writer.bytes)
   }
 
+  /// Writes a manifest with the paths below another folder (``ManifestRebase``).
+  /// - Parameter keepsOthers: what is not below `old` stays as it is; else it is an error.
+  /// - Throws: as ``convert(_:_:to:write:)``; `.usage` for folders that cannot be; `.badList` with the line of a path
+  ///   outside.
+  package func rebase(
+    _ path: NameBytes?, _ format: ListFormat?, from old: NameBytes, to new: NameBytes, keepsOthers: Bool,
+    to form: ManifestForm, write: ([UInt8]) -> Void
+  ) throws(TransferError) -> ManifestTotals {
+    let rebase = try ManifestRebase(from: old, to: new)
+    var writer = ManifestWriter(form.form)
+    write(writer.beginning)
+    try read(path, format) { entry throws(TransferError) in
+      guard let moved = rebase.entry(entry) ?? (keepsOthers ? entry : nil) else {
+        throw TransferError(
+          .badList, "rebase", path ?? NameBytes("standard input"),
+          cause: "line \(entry.line): \"\(entry.path.embedded)\" is not below \"\(old.embedded)\"",
+          remedy: "give --keep-others, or another --from")
+      }
+      write(try writer.line(moved))
+    }
+    write(writer.end)
+    return ManifestTotals(files: writer.files, bytes: writer.bytes)
+  }
+
   /// Compares files below a folder with what the manifest says of them.
   /// - Parameters:
   ///   - readsContent: compares digests, too.

@@ -6,10 +6,10 @@ import Transfers
 /// `transfers manifest`: lists of files with their sizes and digests.
 struct ManifestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "manifest", abstract: "Make, check, convert, measure and cut lists of files.",
+    commandName: "manifest", abstract: "Make, check, convert, measure, cut and rebase lists of files.",
     subcommands: [
       ManifestBuildCommand.self, ManifestCheckCommand.self, ManifestConvertCommand.self, ManifestAnalyzeCommand.self,
-      ManifestShardCommand.self,
+      ManifestShardCommand.self, ManifestRebaseCommand.self,
     ])
 }
 
@@ -124,8 +124,60 @@ struct ManifestConvertCommand: Command {
       }
     }
     context.out.markComplete()
-    if !common.quiet {
-      context.err.writeLine("\(Quantity.count(Int(totals.files), "file")), \(Quantity.bytes(totals.bytes))")
+    totals.tell(context, quiet: common.quiet)
+  }
+}
+
+/// `transfers manifest rebase`.
+struct ManifestRebaseCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "rebase", abstract: "Write a manifest for a host that sees the files elsewhere.",
+    discussion: """
+      Paths below --from stand below --to; both are folders as the manifest has them, relative to its root, which is "." \
+      Whole names count: "a" is above a/x, not above ab. Only paths change: URLs, and what is fetched by its path, are \
+      fetched from where they were. A path that is not below --from is an error (exit code 65), or stays with --keep-others.
+
+      Examples:
+        transfers manifest rebase out.jsonl --from scratch/run7 --to archive/2026 -o there.jsonl
+        transfers manifest rebase out.jsonl --from . --to data/out | transfers manifest shard - --shards 8 --into parts/
+      """)
+
+  @OptionGroup var source: ManifestSource
+  @Option(help: ArgumentHelp("The folder that the paths are below.", valueName: "folder"))
+  var from: NameBytes
+  @Option(
+    name: .customLong("to"), help: ArgumentHelp("The folder that they are to be below.", valueName: "folder"))
+  var target: NameBytes
+  @Flag(help: "Paths outside of --from stay as they are.")
+  var keepOthers = false
+  @Option(
+    name: .customLong("form"),
+    help: ArgumentHelp("How it is written: jsonl, csv, sums, list or list0.", valueName: "form"))
+  var form = ManifestForm.jsonl
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    if common.format != .table || common.columns != nil {
+      throw ValidationError("a manifest is a form of its own; leave out --format, --json and --columns, and see --form")
     }
+  }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
+    let totals = try failing { () throws(TransferError) in
+      defer { reporter.finish() }
+      return try ManifestTool { reporter.notice($0) }.rebase(
+        source.path, source.listFormat, from: from, to: target, keepsOthers: keepOthers, to: form
+      ) { context.out.write($0) }
+    }
+    context.out.markComplete()
+    totals.tell(context, quiet: common.quiet)
+  }
+}
+
+extension ManifestTotals {
+  /// What was written, for people.
+  func tell(_ context: Context, quiet: Bool) {
+    if !quiet { context.err.writeLine("\(Quantity.count(Int(files), "file")), \(Quantity.bytes(bytes))") }
   }
 }

@@ -1,0 +1,37 @@
+public import TransferModel
+
+/// Moves the paths of a manifest from below one folder to below another, for a host that sees the tree elsewhere. Whole
+/// components: `a` is above `a/x` and not above `ab`. URLs stay as they are.
+public struct ManifestRebase: Sendable {
+  private let old, new: [UInt8]
+
+  /// Folders as a manifest has them; a slash in front or behind makes no difference, and `.` is the root of all paths.
+  /// - Throws: `.usage` for a folder that no path of a manifest can have.
+  public init(from old: NameBytes, to new: NameBytes) throws(TransferError) {
+    (self.old, self.new) = (try Self.folder(old, "--from"), try Self.folder(new, "--to"))
+  }
+
+  /// The entry under its new path; nil when it is not below the old folder. What was fetched from its path is still
+  /// fetched from there.
+  public func entry(_ entry: ManifestEntry) -> ManifestEntry? {
+    guard entry.path.bytes.starts(with: old), entry.path.bytes.count > old.count else { return nil }
+    var moved = entry
+    moved.path = NameBytes(new + entry.path.bytes[old.count...])
+    return moved
+  }
+
+  /// With a slash behind it; empty for the root.
+  private static func folder(_ text: NameBytes, _ option: String) throws(TransferError) -> [UInt8] {
+    let parts = text.bytes.split(separator: 0x2F)
+    if text.bytes.elementsEqual([0x2E]) || (parts.isEmpty && !text.isEmpty) { return [] }
+    let path = Array(parts.joined(separator: [0x2F]))
+    do throws(ManifestFault) {
+      _ = try path.withUnsafeBufferPointer { bytes throws(ManifestFault) in
+        try ManifestPath.read(UnsafeRawBufferPointer(bytes), hasEscapedLineEnds: true)
+      }
+    } catch {
+      throw TransferError(.usage, "read \(option)", text, cause: error.cause, remedy: error.remedy)
+    }
+    return path + [0x2F]
+  }
+}

@@ -1,0 +1,38 @@
+import Glibc
+import Testing
+
+@testable import TransfersCLI
+
+/// `transfers manifest rebase`.
+@Suite struct ManifestRebaseTests {
+  private let program: BuiltProgram
+
+  init() throws { program = try BuiltProgram() }
+
+  @Test func pathsAreRebased() throws {
+    let lines = [
+      #"{"path":"a/x","size":1}"#, #"{"path":"ab","size":2}"#, #"{"path":"a/b/y","url":"https://h/y"}"#,
+    ]
+    func rebase(_ lines: [String], _ options: String...) throws -> BuiltProgram.Outcome {
+      try program.run(
+        (["manifest", "rebase", "-", "--list-format", "jsonl"] + options).map { Array($0.utf8) },
+        input: lines.map { $0 + "\n" }.joined())
+    }
+    let outside = try rebase(lines, "--from", "/a", "--to", "/c/d")
+    #expect(outside.code == 65 && outside.err.contains("line 2: \"ab\" is not below"), "\(outside.err)")
+    let kept = try rebase(lines, "--from", "/a/", "--to", "c/d", "--keep-others")
+    #expect(
+      kept.out.split(separator: "\n").dropFirst().dropLast() == [
+        #"{"path":"c/d/x","url":"a/x","size":1}"#, #"{"path":"ab","size":2}"#,
+        #"{"path":"c/d/b/y","url":"https://h/y"}"#,
+      ], "\(kept.out)\(kept.err)")
+    #expect(try rebase([lines[0]], "--from", "a", "--to", ".", "--form", "list").out == "x\n")
+    #expect(try rebase([lines[0]], "--from", ".", "--to", "z", "--form", "list").out == "z/a/x\n")
+    // The folder itself is no file below it.
+    #expect(try rebase([lines[1]], "--from", "ab", "--to", "z").code == 65)
+    for wrong in [["--from", "a", "--to", "../x"], ["--from", "", "--to", "x"], ["--from", "a//./b", "--to", "x"]] {
+      let refused = try program.run((["manifest", "rebase", "-"] + wrong).map { Array($0.utf8) }, input: "")
+      #expect(refused.code == 64, "\(wrong) \(refused.err)")
+    }
+  }
+}
