@@ -46,13 +46,37 @@ bytes_of() {
   printf '%d\n' "$((BASH_REMATCH[1] * base ** power))"
 }
 
-# The shards in their order, as `shards`; fails when there are none.
+# The shards in their order, as `shards` and `sums`, from shards.json, which has one a line and is written last; fails
+# when they are no whole set.
 list_shards() {
+  local line count='' end='' entry='^\{"shard":"(shard-[0-9]+\.jsonl)",.*"sha256":"([0-9a-f]{64})"\},?$'
   [[ -d $1 ]] || fail 66 "no folder of shards \"$1\"; make it with \"transfers manifest shard M --shards N --into $1\""
+  [[ -e $1/shards.json ]] ||
+    fail 66 "\"$1\" has no shards.json and is no whole set; make one with \"transfers manifest shard\""
+  shards=() sums=()
+  while IFS= read -r line; do
+    end=$line
+    if [[ $line =~ ^\{\"set\":\"transfers.shards/1\",.*\"count\":([0-9]+), ]]; then count=${BASH_REMATCH[1]}; fi
+    if [[ $line =~ $entry ]]; then
+      shards+=("$1/${BASH_REMATCH[1]}")
+      sums+=("${BASH_REMATCH[2]}")
+    fi
+  done <"$1/shards.json"
+  [[ $end == "]}" && $count == "${#shards[@]}" ]] || fail 65 "\"$1/shards.json\" was cut off, or is no index of shards"
+  ((${#shards[@]})) || fail 66 "\"$1\" has no shards: the manifest was empty"
   shopt -s nullglob
-  shards=("$1"/shard-*.jsonl)
+  local there=("$1"/shard-*.jsonl)
   shopt -u nullglob
-  ((${#shards[@]})) || fail 66 "\"$1\" has no shard-*.jsonl; make them with \"transfers manifest shard\""
+  ((${#there[@]} == ${#shards[@]})) ||
+    fail 65 "\"$1\" has ${#there[@]} shards, and its shards.json ${#shards[@]}: they are of several sets, or some are lost"
+}
+
+# check_shard NUMBER: it is the one of the index.
+check_shard() {
+  local sum
+  sum=$(sha256sum <"${shards[$1]}") || exit 66
+  [[ ${sum%% *} == "${sums[$1]}" ]] ||
+    fail 65 "\"${shards[$1]}\" differs from shards.json: it was cut off or changed, or is of another set"
 }
 
 submit() {
@@ -122,6 +146,7 @@ task() {
   list_shards "$2"
   shard=${shards[SLURM_ARRAY_TASK_ID - 1]:-}
   [[ $shard ]] || fail 66 "no shard $SLURM_ARRAY_TASK_ID in \"$2\""
+  check_shard $((SLURM_ARRAY_TASK_ID - 1))
   local folder=$9
   shift 9
   words=("$@")
