@@ -44,6 +44,13 @@ extension LedgerReader {
     }
   }
 
+  /// How long the server asked to wait, in milliseconds from the end of the attempt; nil when it said nothing.
+  public func retryAfterMs(of id: AttemptID) throws -> Int64? {
+    try db.first("SELECT retry_after_ms FROM v_attempts WHERE id = ? AND retry_after_ms IS NOT NULL", .id(id)) {
+      $0.int64(0)
+    }
+  }
+
   /// The newest attempts for a file, or only those for one of its chunks; oldest of them first.
   public func newestAttempts(of file: FileID, chunk: ChunkID?, limit: Int) throws -> [AttemptRow] {
     try db.rows(

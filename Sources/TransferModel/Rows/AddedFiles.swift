@@ -68,6 +68,14 @@ public struct AddedFiles: Sendable, Hashable {
     batches = files.batches.union(batch.map { [$0] } ?? []).sorted()
   }
 
+  /// Those of several, of which the first is the earliest.
+  package init(of all: [AddedFiles]) {
+    mark = all.first?.mark ?? .beginning
+    ranges = SelectedFiles.merged(all.flatMap(\.ranges))
+    listings = all.reduce(into: [:]) { $0.merge($1.listings) { min($0, $1) } }
+    batches = Set(all.flatMap(\.batches)).sorted()
+  }
+
   /// With files that were recorded before.
   package func adding(_ earlier: SelectedFiles) -> AddedFiles {
     AddedFiles(

@@ -51,6 +51,11 @@ public enum AllProtocols {
     let all = direction == .upload ? definitions : downloads
     return all.first { $0.schemes.contains(scheme.lowercased() + "://") }
   }
+
+  /// How URLs for this direction begin: `https://`.
+  public static func schemes(_ direction: Direction) -> [String] {
+    (direction == .upload ? definitions : downloads).flatMap(\.schemes)
+  }
 }
 
 // MARK: - Options

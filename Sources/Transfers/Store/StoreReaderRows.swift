@@ -13,6 +13,9 @@ extension StoreReader {
   /// The beginning of what the server answered, as it came; nil when it said nothing.
   package func replyExcerpt(of id: AttemptID) throws -> NameBytes? { try reader.replyExcerpt(of: id) }
 
+  /// How long the server asked to wait, in milliseconds from the end of the attempt; nil when it said nothing.
+  package func retryAfterMs(of id: AttemptID) throws -> Int64? { try reader.retryAfterMs(of: id) }
+
   /// The newest attempts for a file, or only those for one of its chunks; oldest of them first.
   package func newestAttempts(of file: FileID, chunk: ChunkID?, limit: Int) throws -> [AttemptRow] {
     try reader.newestAttempts(of: file, chunk: chunk, limit: limit)

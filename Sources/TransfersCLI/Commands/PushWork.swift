@@ -35,6 +35,16 @@ struct PushWork {
     return try follow(ledger)
   }
 
+  /// Brings them to an end, and returns what kept some of them from being sent.
+  func untilSettled() -> TransferError? {
+    do throws(CommandFailure) {
+      _ = try finish()
+      return nil
+    } catch {
+      return TransferError(error)
+    }
+  }
+
   /// nil while another engine holds the lock.
   private func run(_ options: RunOptions) throws(CommandFailure) -> RunResult? {
     do {
@@ -106,5 +116,12 @@ extension FileTotals {
     snapshot.active = count(.active) + count(.finishing)
     (snapshot.bytesTotal, snapshot.bytesAcked, snapshot.elapsedMs) = (bytes, bytesAcked, elapsedMs)
     return snapshot
+  }
+}
+
+extension TransferError {
+  /// What a command failed with, for those who tell it in their own way.
+  init(_ failure: CommandFailure) {
+    self.init(Kind(rawValue: failure.code), "run", cause: failure.text, remedy: failure.remedy)
   }
 }

@@ -1,0 +1,124 @@
+import ArgumentParser
+import TransferModel
+import TransferReports
+import Transfers
+
+/// `transfers condor-plugin`: a file-transfer plug-in of HTCondor.
+struct CondorPluginCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "condor-plugin", abstract: "Move files for HTCondor, as its file-transfer plug-in.",
+    discussion: """
+      HTCondor calls it with -classad to know what it can do, and with -infile and -outfile to move files (protocol \
+      versions 2 and 4). Each file is in a ledger: --store or TRANSFERS_STORE, else .transfers/condor.db in the scratch \
+      folder of the job (_CONDOR_SCRATCH_DIR, else the folder of -infile). The same call again goes on where an earlier one \
+      was killed. Exit codes: 0 all files were moved; 11 some were not, and another try may succeed; 1 some were not, and need \
+      a person. See docs/scale.md.
+
+      Examples:
+        transfers condor-plugin -classad
+        transfers condor-plugin -infile .plugin.in -outfile .plugin.out -upload
+      """)
+
+  @Flag(name: .customLong("classad", withSingleDash: true), help: "Print the ClassAd of the plug-in.")
+  var classad = false
+  @Option(
+    name: .customLong("infile", withSingleDash: true),
+    help: ArgumentHelp("ClassAds with the Url and LocalFileName of each file.", valueName: "file"), completion: .file())
+  var infile: NameBytes?
+  @Option(
+    name: .customLong("outfile", withSingleDash: true),
+    help: ArgumentHelp("Takes a ClassAd for each file; never made shorter.", valueName: "file"), completion: .file())
+  var outfile: NameBytes?
+  @Flag(name: .customLong("upload", withSingleDash: true), help: "Send the files; without it they are fetched.")
+  var upload = false
+  @Option(help: ArgumentHelp("What -classad says: 2 or 4.", valueName: "n"))
+  var protocolVersion = 4
+  @OptionGroup(title: "Engine") var engine: EngineOptions
+  @OptionGroup(title: "Progress") var progress: ProgressOptions
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    guard classad != (infile != nil && outfile != nil), classad == (infile == nil), classad == (outfile == nil) else {
+      throw ValidationError("give -classad, or both -infile and -outfile")
+    }
+    guard [2, 4].contains(protocolVersion) else { throw ValidationError("--protocol-version is 2 or 4") }
+    if common.format != .table || common.columns != nil {
+      throw ValidationError("a ClassAd is a form of its own; leave out --format, --json and --columns")
+    }
+  }
+
+  func execute(_ context: Context) throws(CommandFailure) {
+    guard let infile, let outfile else {
+      return context.out.write(CondorPlugin.ad(protocolVersion: protocolVersion))
+    }
+    let direction = upload ? Direction.upload : .download
+    do throws(CommandFailure) {
+      let files = try failing { () throws(TransferError) in try CondorFile.read(infile, direction) }
+      try tell(move(files, direction, infile, context), outfile, context)
+    } catch {
+      guard error.exitStatus == nil else { throw error }
+      // HTCondor shows the submitter what is in the output, and nothing else.
+      try? CondorOutput.append([CondorPlugin.failureAd(error.line)], to: outfile)
+      var error = error
+      error.exitStatus = 1
+      throw error
+    }
+  }
+
+  private func storePath(_ infile: NameBytes, _ context: Context) throws(CommandFailure) -> String {
+    let isSet = common.store != nil || context.variable("TRANSFERS_STORE") != nil
+    if isSet || context.config.defaults["store"] != nil { return try common.storePath(context) }
+    guard let folder = context.variable("_CONDOR_SCRATCH_DIR") ?? CondorPlugin.folder(of: infile) else {
+      throw .usage("the folder of -infile is not UTF-8", remedy: "--store PATH")
+    }
+    return try failing { () throws(TransferError) in try CondorPlugin.store(inScratch: folder) }
+  }
+
+  private func move(
+    _ files: [CondorFile], _ direction: Direction, _ infile: NameBytes, _ context: Context
+  ) -> [CondorResult] {
+    do throws(CommandFailure) {
+      return move(files, direction, in: try storePath(infile, context), context)
+    } catch {
+      return CondorResult.all(files, direction, TransferError(error))
+    }
+  }
+
+  private func move(
+    _ files: [CondorFile], _ direction: Direction, in path: String, _ context: Context
+  ) -> [CondorResult] {
+    let session = EngineSession(common, progress, title: "transfers condor-plugin", context)
+    var transfers = CondorTransfers(files, direction, store: path) { [reporter = session.reporter] in
+      reporter.notice($0)
+    }
+    var failure: TransferError?
+    do throws(TransferError) {
+      let added = try transfers.record()
+      if !added.batches.isEmpty {
+        let work = PushWork(
+          session: session, storePath: path, options: engine.runOptions(context), files: added, patienceMs: nil,
+          context: context)
+        failure = work.untilSettled()
+      }
+      return try transfers.results(failure, at: path)
+    } catch {
+      // A ledger that takes nothing: no file can be moved.
+      session.reporter.finish()
+      return CondorResult.all(transfers.files, direction, error)
+    }
+  }
+
+  private func tell(_ results: [CondorResult], _ outfile: NameBytes, _ context: Context) throws(CommandFailure) {
+    let wallMs = context.clock.wallMs
+    try failing { () throws(TransferError) in
+      try CondorOutput.append(results.map { $0.ad(wallMs: wallMs) }, to: outfile)
+    }
+    let bad = results.filter { !$0.isDone }
+    guard !bad.isEmpty else { return }
+    var failure = CommandFailure(
+      bad.count < results.count ? .partial : .allFailed,
+      "of \(Quantity.count(results.count, "file")) \(bad.count) could not be moved: \(bad[0].summary)")
+    failure.exitStatus = bad.allSatisfy { $0.isRetryable(wallMs: wallMs) } ? 11 : 1
+    throw failure
+  }
+}

@@ -1,0 +1,200 @@
+import Glibc
+import Testing
+import TransferLedger
+import TransferModel
+
+@testable import TransferProtocols
+@testable import TransfersCLI
+
+/// `transfers condor-plugin`, as HTCondor calls it.
+@Suite struct CondorPluginTests {
+  private let program: BuiltProgram
+  private let scratch: String
+  private let output: String
+
+  init() throws {
+    program = try BuiltProgram()
+    scratch = program.folder.path + "/scratch"
+    output = scratch + "/.plugin.out"
+    #expect(mkdir(scratch, 0o700) == 0)
+  }
+
+  private static let blanks = [UInt8](repeating: 0x20, count: 4_096)
+
+  private func arguments(_ files: [(name: String, url: String)], _ options: [String]) throws -> [String] {
+    let ads = files.map {
+      ClassAd([("Url", .string($0.url)), ("LocalFileName", .string("\(scratch)/\($0.name)"))]).newText
+    }
+    try writeFile(scratch + "/.plugin.in", ads.flatMap(\.self))
+    try writeFile(output, Self.blanks)
+    return ["condor-plugin", "-infile", scratch + "/.plugin.in", "-outfile", output] + options
+  }
+
+  private func run(_ files: [(String, String)], _ options: String...) throws -> (code: Int32, ads: [ClassAd]) {
+    let outcome = try program.run(try arguments(files, options).map { Array($0.utf8) })
+    return (outcome.code, try answers())
+  }
+
+  private func answers() throws -> [ClassAd] {
+    let bytes = try readBytes(output)
+    #expect(bytes.count >= Self.blanks.count)
+    var reader = ClassAdReader(bytes)
+    var ads: [ClassAd] = []
+    while let ad = try reader.next() { ads.append(ad) }
+    return ads
+  }
+
+  /// The attempts of the ledger in the scratch folder: `operation outcome`.
+  private func attempts() throws -> [String] {
+    let ledger = try Ledger.open(at: scratch + "/.transfers/condor.db", mode: .readOnly, clock: SystemClock())
+    defer { ledger.close() }
+    return try ledger.read { reader in
+      try reader.attempts(RowFilter(), after: 0, limit: 100).map { "\($0.operation) \($0.outcome)" }
+    }
+  }
+
+  private func failure(_ ad: ClassAd) -> ClassAd? {
+    guard case .list(let failures)? = ad["TransferErrorData"], case .ad(let failure)? = failures.first else {
+      return nil
+    }
+    return failures.count == 1 ? failure : nil
+  }
+
+  @Test func itSaysWhatItCanDo() throws {
+    let said = try program.run("condor-plugin", "-classad")
+    #expect(said.code == 0 && said.err.isEmpty)
+    var reader = ClassAdReader(Array("[\(said.out.replacing("\n", with: ";"))]".utf8))
+    let ad = try #require(try reader.next())
+    #expect(
+      ad.names == ["MultipleFileSupport", "PluginVersion", "PluginType", "ProtocolVersion", "SupportedMethods"])
+    #expect(ad["MultipleFileSupport"] == .boolean(true) && ad["PluginType"] == .string("FileTransfer"))
+    #expect(ad["ProtocolVersion"] == .integer(4))
+    let methods = try #require(ad.string("SupportedMethods")?.utf8).split(separator: ",")
+    #expect(Set(methods).isSuperset(of: ["http", "https", "s3", "dav+https"]) && Set(methods).count == methods.count)
+    #expect(
+      try program.run("condor-plugin", "-classad", "--protocol-version", "2").out.contains("ProtocolVersion = 2\n"))
+  }
+
+  @Test func filesGoBothWays() throws {
+    let receiver = try RunningReceiver(in: program.folder)
+    let names = ["plain", "with space", "new\nline", "quote\"", "{path}", "50%"]
+    for name in names { try writeFile("\(scratch)/\(name)", Array("content of \(name)".utf8)) }
+    let urls = ["plain", "with space", "new%0Aline", "quote%22", "{path}", "50%25"].map { "\(receiver.url)/in/\($0)" }
+    let sent = try run(Array(zip(names, urls)) + [("plain", receiver.url + "/in/renamed")], "-upload")
+    #expect(sent.code == 0, "\(sent.ads)")
+    #expect(sent.ads.map { $0["TransferSuccess"] } == Array(repeating: .boolean(true), count: 7))
+    #expect(sent.ads.map { $0.string("TransferUrl")?.utf8 } == urls + [receiver.url + "/in/renamed"])
+    #expect(sent.ads[2].string("TransferFileName") == NameBytes("\(scratch)/new\nline"))
+    #expect(sent.ads[0]["TransferFileBytes"] == .integer(16) && sent.ads[0]["TransferType"] == .string("upload"))
+    for name in names { #expect(try readText("\(receiver.root)/in/\(name)") == "content of \(name)") }
+    #expect(try readText(receiver.root + "/in/renamed") == "content of plain")
+    // HTCondor takes new files for results of the job, but no folders.
+    #expect(Set(try self.names(in: scratch)) == Set(names + [".transfers", ".plugin.in", ".plugin.out"]))
+
+    #expect(mkdir(scratch + "/back", 0o700) == 0)
+    let fetched = try run([("back/one", urls[1]), ("plain", urls[4])])
+    #expect(fetched.code == 0, "\(fetched.ads)")
+    #expect(try readText(scratch + "/back/one") == "content of with space")
+    #expect(try readText(scratch + "/plain") == "content of {path}")
+    #expect(fetched.ads.map { $0["TransferType"] } == [.string("download"), .string("download")])
+  }
+
+  private func names(in folder: String) throws -> [String] { try TransfersCLITests.names(in: folder) }
+
+  @Test func aFailureHasItsReason() throws {
+    let receiver = try RunningReceiver(
+      in: program.folder, script: "match PUT /in/busy : status=503 retry-after=3000\nmatch PUT /in/no : status=403\n")
+    for name in ["busy", "no", "twice"] { try writeFile("\(scratch)/\(name)", [1, 2, 3]) }
+    let url = receiver.url + "/in/"
+    let sent = try run(
+      [
+        ("no", url + "no"), ("twice", url + "twice"), ("twice", url + "twice"), ("gone", url + "gone"),
+        ("no", "gopher://h/x"), ("no", "https://user:secret@h/x"), (".", url + "folder"),
+      ], "-upload")
+    #expect(sent.code == 1)
+    #expect(
+      sent.ads.map { $0["TransferSuccess"] } == [false, true, false, false, false, false, false].map { .boolean($0) })
+    #expect(sent.ads.map { $0["TransferError"] != nil } == [true, false, true, true, true, true, true])
+    let refused = try #require(failure(sent.ads[0]))
+    #expect(refused["ErrorType"] == .string("Authorization") && refused["ErrorCode"] == .integer(403))
+    #expect(refused["Retryable"] == .integer(-1) && refused["ShouldRefresh"] == .boolean(false))
+    let kinds = sent.ads.map { failure($0)?["ErrorType"] }
+    #expect(kinds[2...].allSatisfy { $0 == .string("Parameter") }, "\(kinds)")
+    #expect(
+      !(try readText(output)).split(separator: "TransferError =").dropFirst().contains {
+        $0.prefix(200).contains("secret")
+      })
+
+    // Nothing but what passes: another call may succeed, when the server has said.
+    let busy = try run([("busy", url + "busy")], "-upload")
+    #expect(busy.code == 11)
+    guard case .integer(let seconds)? = failure(busy.ads[0])?["Retryable"] else {
+      Issue.record("no wait: \(busy.ads)")
+      return
+    }
+    #expect((2_900...3_000).contains(seconds))
+    let missing = try run([("here", url + "missing"), ("there", url + "twice")])
+    #expect(missing.code == 1 && missing.ads[1]["TransferSuccess"] == .boolean(true), "\(missing.ads)")
+    #expect(failure(missing.ads[0])?["ErrorType"] == .string("Specification"))
+  }
+
+  /// Sent again it does not begin anew: what arrived is not sent twice.
+  @Test func aCallThatWasKilledIsContinued() throws {
+    let receiver = try RunningReceiver(in: program.folder, script: "match PUT /in/b nth=1 : hold=late\n")
+    for name in ["a", "b"] { try writeFile("\(scratch)/\(name)", Array("content of \(name)".utf8)) }
+    let files = ["a", "b"].map { (name: $0, url: "\(receiver.url)/in/\($0)") }
+    let running = try program.start(try arguments(files, ["-upload", "--workers", "1"]))
+    try receiver.waitUntilHeld("late")
+    running.signal(SIGKILL)
+    #expect(try running.wait().signal == SIGKILL)
+    #expect(try readBytes(output) == Self.blanks)
+    try receiver.release("late")
+    let before = try attempts().count { $0.hasSuffix(" ok") }
+    let again = try run(files, "-upload")
+    #expect(again.code == 0, "\(again.ads)")
+    #expect(again.ads.map { $0["TransferSuccess"] } == [.boolean(true), .boolean(true)])
+    for name in ["a", "b"] { #expect(try readText("\(receiver.root)/in/\(name)") == "content of \(name)") }
+    #expect(try attempts().contains { $0.hasSuffix(" crashed") })
+    #expect(try attempts().count { $0.hasPrefix("part ok") || $0.hasPrefix("create ok") } <= before + 2)
+
+    // All is sent: a third call asks for nothing, and answers the same.
+    let count = try attempts().count
+    #expect(try run(files, "-upload").ads.map { $0["TransferSuccess"] } == [.boolean(true), .boolean(true)])
+    #expect(try attempts().count == count)
+  }
+
+  @Test func theOutputIsNeverMadeShorter() throws {
+    let receiver = try RunningReceiver(in: program.folder)
+    try writeFile(scratch + "/a", [1])
+    let arguments = try arguments([("a", receiver.url + "/in/a")], ["-upload"])
+    let other = Array("[ TransferSuccess = true; TransferUrl = \"x://y\" ]\n[ TransferSucc".utf8)
+    try writeFile(output, other + Self.blanks)
+    #expect(try program.run(arguments.map { Array($0.utf8) }).code == 0)
+    let bytes = try readBytes(output)
+    #expect(bytes.count == other.count + Self.blanks.count && bytes.starts(with: other.prefix(50)))
+    #expect(try answers().map { $0["TransferSuccess"] } == [.boolean(true), .boolean(true)])
+  }
+
+  @Test func anInputThatIsWrongIsAnswered() throws {
+    try writeFile(scratch + "/.plugin.in", Array("[ Url = \"https://h/x\"; LocalFileName = \"x\" ]\n[ Url = \"".utf8))
+    try writeFile(output, Self.blanks)
+    let outcome = try program.run("condor-plugin", "-infile", scratch + "/.plugin.in", "-outfile", output)
+    #expect(outcome.code == 1 && outcome.err.contains("line 2: a string has no end"), "\(outcome.err)")
+    let ads = try answers()
+    #expect(ads.count == 1 && ads[0]["TransferSuccess"] == .boolean(false))
+    #expect(failure(try #require(ads.first))?["PluginLaunched"] == .boolean(true))
+    for wrong in [[], ["-classad", "-infile", "x"], ["-infile", "x"], ["-classad", "--json"]] {
+      #expect(try program.run((["condor-plugin"] + wrong).map { Array($0.utf8) }).code == 64)
+    }
+  }
+
+  /// A ledger that takes nothing: HTCondor is told of every file.
+  @Test func aLedgerThatCannotBeMadeIsAnswered() throws {
+    try writeFile(scratch + "/a", [1])
+    try writeFile(scratch + "/.transfers", [])
+    let urls = ["a", "b"].map { "http://127.0.0.1:9/\($0)" }
+    let sent = try run([("a", urls[0]), ("a", urls[1])], "-upload")
+    #expect(sent.code == 1 && sent.ads.map { $0.string("TransferUrl")?.utf8 } == urls)
+    #expect(sent.ads.allSatisfy { $0["TransferSuccess"] == .boolean(false) && failure($0) != nil })
+  }
+}
