@@ -12,10 +12,14 @@ public protocol TransferClock: Sendable {
   var awakeMs: Int64 { get }
   /// Milliseconds for which this process has used processors; nil where that is not known.
   var processorMs: Int64? { get }
+  /// How long a thread waits by the machine's own clock, in milliseconds, for `ms` of this one to pass: less where this
+  /// one runs faster.
+  func machineMs(_ ms: Int64) -> Int64
 }
 
 extension TransferClock {
   public var civilMs: Int64 { wallMs }
   public var awakeMs: Int64 { bootMs }
   public var processorMs: Int64? { nil }
+  public func machineMs(_ ms: Int64) -> Int64 { ms }
 }

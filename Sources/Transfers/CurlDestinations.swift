@@ -12,9 +12,14 @@ final class CurlDestinations: DestinationResolver {
   private let connections: Int
 
   private let hook: CredentialHook?
+  /// Instead of libcurl; nil for that.
+  private let carrier: (any Transport)?
 
-  init(connections: Int = EngineConfiguration.chosen.workers, hook: CredentialHook? = nil) {
-    (self.connections, self.hook) = (connections, hook)
+  init(
+    connections: Int = EngineConfiguration.chosen.workers, hook: CredentialHook? = nil,
+    carriedBy carrier: (any Transport)? = nil
+  ) {
+    (self.connections, self.hook, self.carrier) = (connections, hook, carrier)
   }
 
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
@@ -51,8 +56,9 @@ final class CurlDestinations: DestinationResolver {
     for transport in transports.withLock({ Array($0.values) }) { transport.stop() }
   }
 
-  private func transport(caFile: String?) throws(TransferError) -> CurlTransport {
-    try transports.withLock { transports throws(TransferError) in
+  private func transport(caFile: String?) throws(TransferError) -> any Transport {
+    if let carrier { return carrier }
+    return try transports.withLock { transports throws(TransferError) in
       if let known = transports[caFile ?? ""] { return known }
       var configuration = CurlConfiguration(userAgent: "transfers/\(TransferClient.version)", caFile: caFile)
       configuration.maxConnections = max(configuration.maxConnections, connections)

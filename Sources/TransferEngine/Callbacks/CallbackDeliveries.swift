@@ -75,7 +75,7 @@ public final class CallbackDeliveries: Sendable {
       let hasMore = begin(&state)
       if state.endMs != nil, state.count == 0, !hasMore { return }
       if let endMs = state.endMs, clock.bootMs >= endMs +| state.graceMs { isOver.withLock { $0 = true } }
-      for message in messages.take(timeoutMs: wait(state)) ?? [] { take(message, &state) }
+      for message in messages.take(timeoutMs: clock.machineMs(wait(state))) ?? [] { take(message, &state) }
     }
   }
 

@@ -80,7 +80,7 @@ final class FreshCredentials: Sendable {
 
   private func sleep(_ ms: Int64) {
     let endMs = clock.bootMs + ms
-    while !isOver(), clock.bootMs < endMs { _ = Mailbox<Bool>().take(timeoutMs: Self.lookMs) }
+    while !isOver(), clock.bootMs < endMs { _ = Mailbox<Bool>().take(timeoutMs: clock.machineMs(Self.lookMs)) }
   }
 
   @Sendable private func isOver() -> Bool { stop.isAsked() || state.withLock { $0.isOver } }

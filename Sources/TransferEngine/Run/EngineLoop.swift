@@ -122,7 +122,7 @@ final class EngineLoop: @unchecked Sendable {
       turn()
       if let fatal = stop.sequence.fatal, isQuiet, files.isEmpty || !fatal.leavesLedgerUsable { throw fatal }
       if try isFinished(), !upkeep.beginsRest() { break }
-      guard let events = mailbox.take(timeoutMs: waitMs()) else { break }
+      guard let events = mailbox.take(timeoutMs: engine.clock.machineMs(waitMs())) else { break }
       for event in events { handle(event) }
     }
     if let diskTrouble = stop.sequence.diskTrouble { throw diskTrouble }

@@ -16,4 +16,5 @@ public struct SteadyClock: TransferClock {
   public var civilMs: Int64 { base.wallMs }
   public var awakeMs: Int64 { base.awakeMs }
   public var processorMs: Int64? { base.processorMs }
+  public func machineMs(_ ms: Int64) -> Int64 { base.machineMs(ms) }
 }

@@ -16,10 +16,14 @@ final class CallbackDelivery: CallbackCarrier {
 
   private let ledger: Ledger
   private let clock: any TransferClock
+  /// Instead of libcurl; nil for that.
+  private let carrier: (any Transport)?
   private let transport = Lock<CurlTransport?>(nil)
   private let numbers = Lock<UInt64>(0)
 
-  init(_ ledger: Ledger, clock: any TransferClock) { (self.ledger, self.clock) = (ledger, clock) }
+  init(_ ledger: Ledger, clock: any TransferClock, carriedBy carrier: (any Transport)?) {
+    (self.ledger, self.clock, self.carrier) = (ledger, clock, carrier)
+  }
 
   /// Ends all connections. Blocks until the last thread has gone.
   func stop() {
@@ -133,7 +137,8 @@ final class CallbackDelivery: CallbackCarrier {
     return end
   }
 
-  private func connected() throws(Failure) -> CurlTransport {
+  private func connected() throws(Failure) -> any Transport {
+    if let carrier { return carrier }
     do throws(TransferError) {
       return try transport.withLock { held throws(TransferError) in
         if let held { return held }
@@ -184,10 +189,10 @@ extension TransferStore {
   /// Delivers what is due, for at most this time; what an engine or another process delivers at this moment is left to
   /// it. Returns what is left.
   package func deliverCallbacks(withinMs: Int64) throws(TransferError) -> (waiting: Int, givenUp: Int) {
-    let clock = SystemClock()
+    let clock = machine.clock
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }
-    let delivery = CallbackDelivery(ledger, clock: clock)
+    let delivery = CallbackDelivery(ledger, clock: clock, carriedBy: machine.transport)
     defer { delivery.stop() }
     let deliveries = CallbackDeliveries(ledger, by: delivery, clock: clock)
     deliveries.start()

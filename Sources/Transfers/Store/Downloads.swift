@@ -14,7 +14,7 @@ extension TransferStore {
     try target.folder.make()
     let spool = try target.spool(ignoresCase: { target.folder.ignoresCase }, notice: notice)
     let batches = try target.batches(spool.origins)
-    let clock = SystemClock()
+    let clock = machine.clock
     let ledger = try Ledger.open(at: path, mode: .create, clock: clock)
     defer { ledger.close() }
     let mark = try ledger.read { reader in try reader.addedMark() }

@@ -15,11 +15,11 @@ extension TransferStore {
     _ = try UploadTarget(options.settings)
     let found = try options.selection(sources).resolve()
     let target = try UploadTarget(try options.settings(for: found))
-    let ledger = try Self.openForReading(path)
+    let ledger = try openForReading()
     defer { ledger?.close() }
     let plan = Lock(PlanResult())
     let place = target.transferProtocol.location(ofKey: NameBytes(""))
-    let (batch, nowMs) = (target.batch(options), SystemClock().wallMs)
+    let (batch, nowMs) = (target.batch(options), machine.clock.wallMs)
     let admitter = SourceAdmitter(
       found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path),
       marker: try options.marker, notice: notice)
@@ -57,11 +57,11 @@ extension TransferStore {
     // Finding out about case would write something.
     let spool = try target.spool(ignoresCase: { false }, notice: notice)
     let batches = try target.batches(spool.origins)
-    let ledger = try Self.openForReading(path)
+    let ledger = try openForReading()
     defer { ledger?.close() }
     var plan = PlanResult()
     let admitter = DownloadAdmitter(spool, to: target.folder, batches)
-    plan.counts.repeated = try admitter.examine(ledger, nowMs: SystemClock().wallMs) { _, entry, standing in
+    plan.counts.repeated = try admitter.examine(ledger, nowMs: machine.clock.wallMs) { _, entry, standing in
       let (path, size) = (target.folder.path(of: entry.path), entry.expected.size)
       guard !entry.url.isFolder else {
         return notice(.planned(path: path, key: entry.url.key, size: nil, verdict: "to be listed"))
@@ -87,9 +87,9 @@ extension TransferStore {
     return ContentCheck.verdict(of: file.path, moved, content).verdict == .same(moved.file) ? .unchanged : .changed
   }
 
-  private static func openForReading(_ path: String) throws(TransferError) -> Ledger? {
+  private func openForReading() throws(TransferError) -> Ledger? {
     do throws(TransferError) {
-      return try Ledger.open(at: path, mode: .readOnly, clock: SystemClock())
+      return try Ledger.open(at: path, mode: .readOnly, clock: machine.clock)
     } catch {
       if error.kind == .storeMissing { return nil }
       throw error

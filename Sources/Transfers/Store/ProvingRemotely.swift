@@ -31,7 +31,7 @@ extension TransferStore {
     guard counts.standing > 0 else { return }
     let run = try startRun(ledger, argv)
     let configuration = EngineConfiguration.chosen
-    let resolver = CurlDestinations(connections: configuration.workers, hook: hook)
+    let resolver = CurlDestinations(connections: configuration.workers, hook: hook, carriedBy: machine.transport)
     defer { resolver.stop() }
     let engine = Engine(
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,

@@ -16,8 +16,11 @@ package struct TransferStore: Sendable {
   package let path: String
   /// What programs give credentials by; nil for what is recorded with the batches.
   let hook: CredentialHook?
+  let machine: Machine
 
-  package init(at path: String, credentials hook: CredentialHook? = nil) { (self.path, self.hook) = (path, hook) }
+  package init(at path: String, credentials hook: CredentialHook? = nil, on machine: Machine = .this) {
+    (self.path, self.hook, self.machine) = (path, hook, machine)
+  }
 
   /// Records the files below `sources`, or of the list in `options`, for the destination there; touches no network.
   /// Durable on return; adding the same again records nothing, not even a batch.
@@ -28,7 +31,7 @@ package struct TransferStore: Sendable {
     _ = try UploadTarget(options.settings)
     let found = try options.selection(sources).resolve()
     let target = try UploadTarget(try options.settings(for: found))
-    let clock = SystemClock()
+    let clock = machine.clock
     let startedMs = clock.bootMs
     let admitter = SourceAdmitter(
       found, to: target.destination, target.transferProtocol, ownFiles: LedgerFiles(path), plan: options.plan,
@@ -64,10 +67,10 @@ package struct TransferStore: Sendable {
     _ options: RunOptions, progress: (@Sendable (ProgressSnapshot) -> Void)?,
     notice: @escaping @Sendable (Notice) -> Void, stop: StopSignal
   ) throws(TransferError) -> RunResult {
-    let clock = SteadyClock()
+    let clock = SteadyClock(machine.clock)
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }
-    let run = try ledger.startRun(Self.newRun(options.argv), turn: options.turn?.place)
+    let run = try ledger.startRun(Self.newRun(options.argv, clock), turn: options.turn?.place)
     if options.trustsCopy { _ = try ledger.write { tx in try tx.trustCopy(run) } }
     let doubtful = try ledger.read { reader in try reader.doubtfulFiles() }
     if doubtful > 0 { notice(.remark(Self.copyRemark(doubtful))) }
@@ -91,12 +94,12 @@ package struct TransferStore: Sendable {
     configuration.diskWaitMs = options.diskWaitMs
     configuration.progressEveryMs = options.progressEveryMs
     configuration.preparingThreads = max(1, HostFacts.coreCount - 1)
-    let resolver = CurlDestinations(connections: configuration.workers, hook: hook)
+    let resolver = CurlDestinations(connections: configuration.workers, hook: hook, carriedBy: machine.transport)
     defer { resolver.stop() }
     let engine = Engine(
       ledger: ledger, run: run, resolver: resolver, clock: clock, configuration: configuration,
       observer: EngineObserver(progress: progress, notice: notice))
-    let delivery = CallbackDelivery(ledger, clock: clock)
+    let delivery = CallbackDelivery(ledger, clock: clock, carriedBy: machine.transport)
     defer { delivery.stop() }
     let callbacks = CallbackDeliveries(ledger, by: delivery, clock: clock)
     callbacks.start()
@@ -119,9 +122,9 @@ package struct TransferStore: Sendable {
       """
   }
 
-  static func newRun(_ argv: [String]) -> NewRun {
+  static func newRun(_ argv: [String], _ clock: any TransferClock = SystemClock()) -> NewRun {
     NewRun(
       argv: argv, version: TransferClient.version, host: HostFacts.name, bootID: HostFacts.bootID, pid: getpid(),
-      bootMs: SystemClock().bootMs)
+      bootMs: clock.bootMs)
   }
 }

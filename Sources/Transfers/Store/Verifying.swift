@@ -37,7 +37,7 @@ extension TransferStore {
     _ filter: RowFilter, _ share: FileShare, repairs: Bool = false,
     found: (KeptDownload, Result<LocalFinding, Failure>) -> Void
   ) throws(TransferError) -> VerifyResult {
-    let clock = SystemClock()
+    let clock = machine.clock
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }
     var (result, last) = (VerifyResult(), Int64(0))

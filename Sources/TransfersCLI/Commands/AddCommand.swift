@@ -30,7 +30,7 @@ struct AddCommand: Command, HasIdleOptions, NamesPlace {
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let result = try failing { () throws(TransferError) in
       defer { reporter.finish() }
-      return try TransferStore(at: path).add(batch.namedSources, options) { reporter.notice($0) }
+      return try context.store(path).add(batch.namedSources, options) { reporter.notice($0) }
     }
     let value = AddOutput(result: result, destination: options.settings.destination)
     try common.print(value, store: StoreIdentity.read(path, context), context)

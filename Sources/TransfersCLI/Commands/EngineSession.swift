@@ -34,7 +34,7 @@ struct EngineSession {
     (options.drainMs, options.progressEveryMs) = (progress.drainTimeout.ms, reporter.everyMs)
     options.diskWaitMs = progress.diskWait.ms
     defer { reporter.finish() }
-    return try TransferStore(at: storePath).run(
+    return try context.store(storePath).run(
       options, progress: { [reporter] in reporter.progress($0) }, notice: { [reporter] in reporter.notice($0) },
       stop: stop)
   }

@@ -43,7 +43,7 @@ final class PlanPrinter: Sendable {
     let printer = RowPrinter(
       schema: "transfers.plan/1", store: StoreIdentity(path: storePath), common, context)
     self.direction = direction
-    store = TransferStore(at: storePath)
+    store = context.store(storePath)
     isVerbose = common.verbose
     isQuiet = common.quiet
     state = Lock(State(printer: printer))

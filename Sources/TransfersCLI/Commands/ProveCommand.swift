@@ -172,7 +172,7 @@ private struct RemoteQuestions {
     }
     let isQuiet = common.quiet
     return try failing { () throws(TransferError) in
-      try TransferStore(at: path).proveRemotely(
+      try context.store(path).proveRemotely(
         filter, argv: RecordedArguments.masked(context.arguments),
         notice: { if !isQuiet, let line = NoticeText.line($0) { err.writeLine(line) } }, stop: stop)
     }

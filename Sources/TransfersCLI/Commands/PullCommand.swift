@@ -70,7 +70,7 @@ struct PullCommand: Command, HasIdleOptions, NamesPlace {
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in
       defer { session.reporter.finish() }
-      return try TransferStore(at: path).add(options) { [reporter = session.reporter] in reporter.notice($0) }
+      return try context.store(path).add(options) { [reporter = session.reporter] in reporter.notice($0) }
     }
     let folder = printable(options.folder.description)
     session.reporter.setTitle((add.batch.map { "\($0)  " } ?? "") + folder)
@@ -96,7 +96,7 @@ struct PullCommand: Command, HasIdleOptions, NamesPlace {
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let add = try failing { () throws(TransferError) in
       defer { reporter.finish() }
-      return try TransferStore(at: path).add(options) { reporter.notice($0) }
+      return try context.store(path).add(options) { reporter.notice($0) }
     }
     let value = AddOutput(result: add, destination: printable(options.folder.description))
     try common.print(value, store: StoreIdentity.read(path, context), context)

@@ -52,7 +52,7 @@ struct PushCommand: Command, HasIdleOptions, NamesPlace {
     let startedMs = context.clock.wallMs
     let add = try failing { () throws(TransferError) in
       defer { session.reporter.finish() }
-      return try TransferStore(at: path).add(batch.namedSources, options) { [reporter = session.reporter] in
+      return try context.store(path).add(batch.namedSources, options) { [reporter = session.reporter] in
         reporter.notice($0)
       }
     }

@@ -69,7 +69,7 @@ struct VerifyCommand: Command {
     var printer = RowPrinter(
       schema: "transfers.verify/1", store: StoreIdentity(path: path), filters: rows.filters, common, context)
     let result = try failing { () throws(TransferError) in
-      try TransferStore(at: path).verify(filter, subset ?? .all, repairs: repair) { file, finding in
+      try context.store(path).verify(filter, subset ?? .all, repairs: repair) { file, finding in
         let isIntact = (try? finding.get())?.verdict == .intact
         if common.verbose || !isIntact { printer.print(FigureTable(Self.columns, [(file, finding)])) }
       }

@@ -29,11 +29,13 @@ struct JobLine {
     self.fields = fields
   }
 
-  /// The command, and the context that it is to be carried out in.
-  func parsed(_ options: [String]) throws(CommandFailure) -> (command: any ParsableCommand, context: Context) {
+  /// A command, and the context that it is to be carried out in.
+  typealias Parsed = (command: any ParsableCommand, context: Context)
+
+  func parsed(_ options: [String]) throws(CommandFailure) -> Parsed {
     let words = [job.direction == .upload ? "push" : "pull"] + options + ["--"] + (try places())
     var inner = Context(
-      arguments: words, environment: context.environment, out: context.out, err: context.err, clock: context.clock,
+      arguments: words, environment: context.environment, out: context.out, err: context.err, machine: context.machine,
       signals: context.signals)
     inner = inner.configured(context.config)
     inner.job = job.name

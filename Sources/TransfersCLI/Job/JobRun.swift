@@ -22,7 +22,6 @@ struct JobOutcome {
 /// One run of a job: what is new is recorded, and sent with what earlier runs of it left.
 struct JobRun {
   let job: ConfigSection
-  let line: JobLine
   let storePath: String
   /// `skip`, `wait` or `fail`, while another engine owns the ledger.
   let policy: String
@@ -34,11 +33,23 @@ struct JobRun {
   /// work for the last time already.
   private static let graceMs: Int64 = 1_000
 
-  func run(_ options: [String], plan: PlannedFiles?) -> JobOutcome {
+  /// With what is told and written down of it. `problems` make nothing of the transfers undone.
+  func recorded(
+    _ telling: JobTelling, writesLog: Bool, plan: PlannedFiles?,
+    _ parsed: () throws(CommandFailure) -> JobLine.Parsed
+  ) -> (outcome: JobOutcome, problems: [CommandFailure]) {
+    let books = JobBooks(job: job, storePath: storePath, context: context, telling: telling)
+    var problems = books.open()
+    let outcome = run(plan: plan, parsed)
+    problems += books.close(outcome, writesLog: writesLog)
+    return (outcome, problems)
+  }
+
+  private func run(plan: PlannedFiles?, _ parsed: () throws(CommandFailure) -> JobLine.Parsed) -> JobOutcome {
     let startedMs = context.clock.wallMs
     var outcome = JobOutcome(startedMs: startedMs, endedMs: startedMs)
     do throws(CommandFailure) {
-      let (command, inner) = try line.parsed(["--quiet"] + options)
+      let (command, inner) = try parsed()
       if let push = command as? PushCommand {
         let asked = try upload(push, plan, inner)
         try work(&outcome, push.engine, push.progress, push.common, asked.settings.destination, inner) {
@@ -74,7 +85,7 @@ struct JobRun {
   ) throws(CommandFailure) {
     let session = EngineSession(common, progress, title: "transfers job run \(job.name)", context)
     var added = try failing { () throws(TransferError) in
-      try add(TransferStore(at: storePath)) { [reporter = session.reporter] in reporter.notice($0) }
+      try add(context.store(storePath)) { [reporter = session.reporter] in reporter.notice($0) }
     }
     let earlier = try unfinished(context)
     added.files = added.files.adding(earlier.files)

@@ -1,5 +1,6 @@
 import TransferModel
 import TransferReports
+import Transfers
 
 #if canImport(Glibc)
   import Glibc
@@ -17,7 +18,7 @@ struct Context: Sendable {
   let environment: [String: String]
   let out: OutputStream
   let err: OutputStream
-  let clock: any TransferClock
+  let machine: Machine
   /// How `serve` shows pages; nil for pages that are files.
   private(set) var live: HTMLLive?
   /// What people wrote down once.
@@ -37,10 +38,24 @@ struct Context: Sendable {
     arguments: [String], environment: [String: String], out: OutputStream, err: OutputStream, clock: any TransferClock,
     signals: SignalWatch? = nil
   ) {
-    (self.arguments, self.environment, self.out, self.err, self.clock) = (arguments, environment, out, err, clock)
+    self.init(
+      arguments: arguments, environment: environment, out: out, err: err, machine: Machine(clock: clock),
+      signals: signals)
+  }
+
+  init(
+    arguments: [String], environment: [String: String], out: OutputStream, err: OutputStream, machine: Machine,
+    signals: SignalWatch? = nil
+  ) {
+    (self.arguments, self.environment, self.out, self.err, self.machine) = (arguments, environment, out, err, machine)
     parsed = arguments
     self.signals = signals
   }
+
+  var clock: any TransferClock { machine.clock }
+
+  /// The ledger at this path, for what is done with it as a whole.
+  func store(_ path: String) -> TransferStore { TransferStore(at: path, on: machine) }
 
   /// The same, in a process that answers to signals.
   func answering(_ signals: SignalWatch) -> Context {
@@ -58,7 +73,7 @@ struct Context: Sendable {
 
   /// The same, but results go elsewhere.
   func writing(to out: OutputStream) -> Context {
-    Context(arguments: arguments, environment: environment, out: out, err: err, clock: clock, signals: signals)
+    Context(arguments: arguments, environment: environment, out: out, err: err, machine: machine, signals: signals)
       .parsing(parsed).configured(config)
   }
 

@@ -19,7 +19,7 @@ struct InnerCommand {
     }
     let (out, err) = (OutputStream(keeping: Self.limit), OutputStream(keeping: Self.limit))
     try command.execute(
-      Context(arguments: words, environment: context.environment, out: out, err: err, clock: context.clock)
+      Context(arguments: words, environment: context.environment, out: out, err: err, machine: context.machine)
         .showing(live).configured(context.config))
     guard out.state == .open else {
       throw CommandFailure(.error, "the answer is longer than \(Self.limit) bytes", remedy: "limit=1000")

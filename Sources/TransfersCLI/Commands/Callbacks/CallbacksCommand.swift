@@ -56,7 +56,7 @@ struct CallbacksDeliverCommand: Command {
   func execute(_ context: Context) throws(CommandFailure) {
     let path = try common.storePath(context)
     let left = try failing { () throws(TransferError) in
-      try TransferStore(at: path).deliverCallbacks(withinMs: within?.ms ?? 300_000)
+      try context.store(path).deliverCallbacks(withinMs: within?.ms ?? 300_000)
     }
     try common.print(
       CallbackCount(waiting: left.waiting, givenUp: left.givenUp), store: StoreIdentity.read(path, context), context)

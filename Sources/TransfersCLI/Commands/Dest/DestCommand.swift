@@ -110,7 +110,7 @@ struct DestTestCommand: Command {
     }
     var inner = Context(
       arguments: ["push"] + labels.map { "--label=\($0)" } + ["--name=test", "--", "source", section.name],
-      environment: context.environment, out: context.out, err: context.err, clock: context.clock)
+      environment: context.environment, out: context.out, err: context.err, machine: context.machine)
     inner = inner.configured(context.config)
     inner.job = "test"
     let line = try ArgumentLine(inner)

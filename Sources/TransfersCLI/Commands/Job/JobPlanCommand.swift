@@ -65,7 +65,7 @@ struct JobPlanner {
     let files = Lock(0)
     let result = try failing { () throws(TransferError) in
       defer { reporter.finish() }
-      return try TransferStore(at: path).plan(push.batch.namedSources, asked) { file, entry, verdict in
+      return try context.store(path).plan(push.batch.namedSources, asked) { file, entry, verdict in
         guard PlanFile.isSent(verdict) else { return }
         files.withLock { $0 += 1 }
         out.write(PlanFile.record(file, entry, verdict))

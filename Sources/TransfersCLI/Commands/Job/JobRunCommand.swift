@@ -50,15 +50,13 @@ struct JobRunCommand: Command {
     let planned = try plan.map { file throws(CommandFailure) in
       try PlanFile.read(file, of: job, to: line.plannedPlace())
     }
-    let books = JobBooks(
-      job: job, storePath: path, context: context,
-      telling: JobTelling(name, try JobCallbacks.read(job), startedMs: context.clock.wallMs))
-    var problems = books.open()
     let run = JobRun(
-      job: job, line: line, storePath: path, policy: ifLocked?.rawValue ?? job["if_locked"]?.value ?? "skip",
+      job: job, storePath: path, policy: ifLocked?.rawValue ?? job["if_locked"]?.value ?? "skip",
       argv: RecordedArguments.masked(context.arguments), context: context)
-    let outcome = run.run(options, plan: planned)
-    problems += books.close(outcome, writesLog: writesLog(job, context))
+    let telling = JobTelling(name, try JobCallbacks.read(job), startedMs: context.clock.wallMs)
+    let (outcome, problems) = run.recorded(telling, writesLog: writesLog(job, context), plan: planned) {
+      () throws(CommandFailure) in try line.parsed(["--quiet"] + options)
+    }
     if common.verbose {
       let summary = "transfers: " + JobReport.summary(name, outcome)
       if common.format.isForPeople { context.out.writeLine(summary) } else { context.err.writeLine(summary) }
@@ -153,7 +151,7 @@ struct JobBooks {
   private func deliver() throws(CommandFailure) {
     guard !telling.callbacks.isEmpty else { return }
     try failing { () throws(TransferError) in
-      _ = try TransferStore(at: storePath).deliverCallbacks(withinMs: TransferStore.callbackEndMs)
+      _ = try context.store(storePath).deliverCallbacks(withinMs: TransferStore.callbackEndMs)
     }
   }
 
