@@ -277,6 +277,35 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// Receivers of callbacks are not in the settings of a row, and still belong to what was asked for.
+  @Test(arguments: [nil, "nightly"]) func whatFailedGoesOnForTheSameReceivers(name: String?) throws {
+    let f = try LedgerFixture()
+    let run = try f.startRun()
+    func admit(_ callbacks: [CallbackSetting]) throws -> PageAdmission {
+      var settings = BatchSettings(destination: "put:there")
+      settings.callbacks = callbacks
+      let batch = NewBatch(name: name, settings: settings, protocolName: "put", destination: "put:there")
+      let target = AdmissionTarget(batch, since: try f.ledger.read { try $0.addedMark() }, wallMs: f.clock.wallMs)
+      let page = f.page(["a"])
+      return try f.ledger.write { try $0.admit(page, to: target) }
+    }
+    let signed = CallbackSetting(.done, .webhook, "http://there/", secret: "env:KEY")
+    let told = [signed, CallbackSetting(.done, .webhook, "http://there/"), CallbackSetting(.failed, .exec, "true")]
+    #expect(try admit(told).added == 1)
+    try fail(f, run)
+    #expect(try admit(told).requeued == 1)
+    try fail(f, run, opens: false)
+    for others in [[signed], [], told + [CallbackSetting(.unknown, .exec, "true")]] {
+      if name != nil {
+        #expect(kind { _ = try admit(others) } == .usage)
+      } else {
+        #expect(try admit(others).added == 1)
+        try fail(f, run)
+      }
+    }
+    #expect(try f.findings() == [])
+  }
+
   @Test func aCancelledFileThatIsPushedAgainMakesRoom() throws {
     let f = try LedgerFixture()
     let batch = try f.makeBatch()

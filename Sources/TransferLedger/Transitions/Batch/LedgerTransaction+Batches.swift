@@ -27,9 +27,6 @@ extension LedgerTransaction {
         return found
       }
     }
-    var settings = batch.settings
-    // They have rows of their own, and a snapshot for auditors leaves their URLs out.
-    settings.callbacks = nil
     let id = try db.insert(
       """
       INSERT INTO batch (uid, name, direction, destination_id, protocol, destination, settings, labels, priority,
@@ -37,7 +34,7 @@ extension LedgerTransaction {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .uid(uid), .string(batch.name), .raw(batch.settings.direction),
       .integer(try destination(batch.canonicalPlace)),
-      .text(batch.protocolName), .text(batch.destination), .text(try jsonText(settings)),
+      .text(batch.protocolName), .text(batch.destination), .text(try jsonText(batch.storedSettings)),
       .text(try jsonText(batch.labels)), .int(batch.priority), .int(wallMs), .string(batch.job),
       .raw(batch.settings.after?.action))
     try nameReceivers(batch.settings.callbacks ?? [], of: id)

@@ -12,9 +12,9 @@ extension LedgerTransaction {
   /// Of each receiver of a job so many callbacks are kept that have ended.
   static let jobCallbacksKept = 100
 
-  /// Whom a batch tells.
+  /// Whom a batch tells. Of one receiver with two keys the first counts.
   func nameReceivers(_ callbacks: [CallbackSetting], of batch: Int64) throws {
-    for setting in Set(callbacks).sorted(by: { $0.target < $1.target }) {
+    for setting in callbacks {
       try db.run(
         """
         INSERT INTO callback (batch_id, event, kind, target, secret) SELECT ?1, ?2, ?3, ?4, ?5

@@ -58,7 +58,7 @@ extension LedgerTransaction {
         (id: row.id(0, BatchID.self), settings: row.text(1))
       }
       guard let named else { return nil }
-      guard try named.settings == jsonText(target.batch.settings) else {
+      guard try target.batch.isAsked(as: named.settings, named.id, db) else {
         throw TransferError.otherBatch(name, named.id)
       }
       return named.id

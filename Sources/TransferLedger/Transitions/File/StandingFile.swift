@@ -99,6 +99,12 @@ extension Connection {
   }
 }
 
+extension CallbackSetting {
+  fileprivate func isReceiver(of other: CallbackSetting) -> Bool {
+    (event, kind, target) == (other.event, other.kind, other.target)
+  }
+}
+
 extension NewBatch {
   /// Whether files of the batch `id` would be recorded as they are if they were added now: with the same settings, for
   /// the same batch of a name.
@@ -109,8 +115,31 @@ extension NewBatch {
         ? (settings: row.text(3), labels: row.text(4)) : nil
     }
     guard let batch = found ?? nil else { return false }
-    return try batch.settings == jsonText(settings) && batch.labels == jsonText(labels)
+    return try isAsked(as: batch.settings, id, db) && batch.labels == jsonText(labels)
   }
+
+  /// Whether the batch `id` with these stored settings was asked to do the same, and to tell the same receivers.
+  func isAsked(as stored: String, _ id: BatchID, _ db: Connection) throws -> Bool {
+    guard try stored == jsonText(storedSettings) else { return false }
+    let receivers = try db.rows(Self.receiversQuery, .id(id)) { row throws(SQLiteError) in
+      CallbackSetting(try row.named(0), try row.named(1), row.text(2), secret: row.text(3))
+    }
+    // Of one receiver that was named with two keys there is one row.
+    let asked = settings.callbacks ?? []
+    return receivers.allSatisfy(asked.contains)
+      && asked.allSatisfy { one in receivers.contains { $0.isReceiver(of: one) } }
+  }
+
+  /// As its row has them: callbacks have rows of their own, and a snapshot for auditors leaves their URLs out.
+  var storedSettings: BatchSettings {
+    var stored = settings
+    stored.callbacks = nil
+    return stored
+  }
+
+  private static let receiversQuery: StaticString = """
+    SELECT event, kind, target, secret FROM callback WHERE batch_id = ?
+    """
 
   private static let batchQuery: StaticString = """
     SELECT name, protocol, destination, settings, labels, priority, deadline_at IS NOT NULL AND deadline_at <= ?2, job
