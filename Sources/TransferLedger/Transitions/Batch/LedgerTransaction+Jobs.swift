@@ -1,14 +1,17 @@
 public import TransferModel
 
 extension LedgerTransaction {
-  /// Records how a run of a job ended. Of two that overlap, the later end counts.
+  /// Records how a run of a job ended. Of two that overlap, the later end counts: a process that was stopped for hours
+  /// does not write its old end over a newer one. An end that lies in the future was written before the clock was set
+  /// back, and gives way to any.
   public func recordJob(_ run: JobRow) throws {
     let applied = try db.run(
       """
       UPDATE job_state SET started_at = ?2, ended_at = ?3, result = ?4, message = ?5,
         succeeded_at = iif(?4 = 'ok', ?3, succeeded_at)
-      WHERE job = ?1
-      """, .text(run.job), .integer(run.startedMs), .integer(run.endedMs), .text(run.result), .string(run.message))
+      WHERE job = ?1 AND (ended_at <= ?3 OR ended_at > ?6)
+      """, .text(run.job), .integer(run.startedMs), .integer(run.endedMs), .text(run.result), .string(run.message),
+      .integer(wallMs))
     guard applied == 0 else { return }
     try db.run(
       """
