@@ -11,8 +11,9 @@ struct CheckCommand: Command {
       As monitoring plug-ins do: one line with performance data behind a bar, and an exit code of its own:
         0  OK        within all limits
         1  WARNING   more unfinished files than --max-pending, sources that --after was to remove and that stay, or
-                     callbacks that were given up
-        2  CRITICAL  more failed and unknown files than --max-failed, or a last success longer ago than --max-age
+                     callbacks that were given up; a configured job that has not run yet
+        2  CRITICAL  more failed and unknown files than --max-failed, or a last success longer ago than --max-age, or
+                     in the future
         3  UNKNOWN   it cannot be told: no ledger, no such job, a wrong option
       Without --job it is about the whole ledger and all its jobs. Files that "clean" has hidden do not count.
 
@@ -54,8 +55,10 @@ struct CheckCommand: Command {
       var terms = BatchTerms()
       terms.jobs = [job].compactMap(\.self)
       if !terms.isEmpty { filter.withinBatches = try reader.batches(terms) }
+      let jobs = try reader.jobs().filter { job == nil || $0.job == job }
+      let wanted = Set(context.config.jobs.keys).filter { job == nil || $0 == job }
       return CheckReading(
-        jobs: try reader.jobs().filter { job == nil || $0.job == job }, totals: try reader.stateTotals(filter),
+        jobs: jobs, neverRan: wanted.subtracting(jobs.map(\.job)).sorted(), totals: try reader.stateTotals(filter),
         unfinished: try reader.unfinished(ofJob: job), removals: try reader.removalsLeft(ofJob: job),
         isKnown: try job.map { try reader.knowsJob($0) || context.config.jobs[$0] != nil } ?? true,
         callbacksGivenUp: job == nil ? try reader.callbacksLeft().givenUp : 0)
@@ -66,6 +69,8 @@ struct CheckCommand: Command {
 /// What a check looks at.
 struct CheckReading: Sendable {
   var jobs: [JobRow]
+  /// Jobs of the configuration of which no run has ended.
+  var neverRan: [String] = []
   var totals: StateTotals
   var unfinished: UnfinishedFiles
   var removals: (waiting: Int, kept: Int) = (0, 0)
@@ -138,16 +143,25 @@ struct CheckOutput: OutputValue {
           found(.critical, "job \(row.job) has never ended well")
           continue
         }
+        guard success - nowMs <= Self.clockToleranceMs else {
+          let ahead = Quantity.duration(success - nowMs)
+          found(.critical, "the last success of job \(row.job) is \(ahead) in the future: the clock was set back")
+          continue
+        }
         guard nowMs - success > maxAgeMs else { continue }
         found(.critical, "the last success of job \(row.job) is \(Quantity.duration(nowMs - success)) ago")
       }
-      if reading.jobs.isEmpty, reading.isKnown {
+      if reading.jobs.isEmpty, reading.isKnown, reading.neverRan.isEmpty {
         found(.critical, job.map { "job \($0) has not run yet" } ?? "no job has run yet")
       }
     }
+    for name in reading.neverRan { found(maxAgeMs == nil ? .warning : .critical, "job \(name) has not run yet") }
     if !reading.isKnown { found(.unknown, "no job \"\(job ?? "")\" in the configuration or the ledger") }
     (self.problems, self.verdict) = (problems, verdict)
   }
+
+  /// By how much clocks may differ, in milliseconds.
+  private static let clockToleranceMs: Int64 = 60_000
 
   static let form = ReportForm<CheckOutput>(
     "transfers.check/1",

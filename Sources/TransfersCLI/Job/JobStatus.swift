@@ -21,32 +21,57 @@ struct JobStatus: OutputValue {
   static func read(
     _ name: String, _ job: ConfigSection?, _ storePath: String, _ context: Context, batches: Int = 5
   ) throws(CommandFailure) -> JobStatus {
-    var status = JobStatus(name: name, job: job, nowMs: context.clock.wallMs)
+    let status = JobStatus(name: name, job: job, nowMs: context.clock.wallMs)
+    return try reading(storePath, context) { reader in try status.filled(from: reader, reader.jobs(), batches: batches)
+    }
+      ?? status
+  }
+
+  /// All jobs of the configuration and of a ledger, by name: one look at it.
+  static func all(_ storePath: String, _ context: Context) throws(CommandFailure) -> [JobStatus] {
+    let (jobs, nowMs) = (context.config.jobs, context.clock.wallMs)
+    func statuses(_ names: some Sequence<String>) -> [JobStatus] {
+      Set(names).sorted().map { JobStatus(name: $0, job: jobs[$0], nowMs: nowMs) }
+    }
+    let read = try reading(storePath, context) { reader in
+      let known = try reader.jobs()
+      return try statuses(jobs.keys + known.map(\.job)).map { try $0.filled(from: reader, known, batches: 0) }
+    }
+    return read ?? statuses(jobs.keys)
+  }
+
+  /// nil where there is no ledger.
+  private static func reading<Value>(
+    _ storePath: String, _ context: Context, _ body: (StoreReader) throws -> Value
+  ) throws(CommandFailure) -> Value? {
     let ledger: OpenStore
     do throws(TransferError) {
       ledger = try OpenStore(at: storePath, .readOnly, clock: context.clock)
     } catch {
       guard error.kind == .storeMissing else { throw CommandFailure(error) }
-      return status
+      return nil
     }
     defer { ledger.close() }
-    return try LedgerAccess.read(ledger) { reader in
-      status.last = try reader.jobs().first { $0.job == name }
-      var terms = BatchTerms()
-      terms.jobs = [name]
-      var filter = RowFilter()
-      filter.withinBatches = try reader.batches(terms)
-      filter.leavesOutHidden = try reader.hasHiddenRows()
-      status.totals = try reader.stateTotals(filter)
-      status.unfinished = try reader.unfinished(ofJob: name)
-      status.scans = try reader.scans(ofJob: name, limit: 1)
-      status.removals = try reader.removalsLeft(ofJob: name)
-      guard batches > 0 else { return status }
-      let newest = try reader.newestBatches(ofJob: name, limit: batches)
-      filter.withinBatches = newest.map(\.rawValue)
-      status.batches = try reader.batches(filter.withHidden, after: 0, limit: batches, withAttempts: false).reversed()
-      return status
-    }
+    return try LedgerAccess.read(ledger, body)
+  }
+
+  private func filled(from reader: StoreReader, _ known: [JobRow], batches: Int) throws -> JobStatus {
+    var status = self
+    status.last = known.first { $0.job == name }
+    var terms = BatchTerms()
+    terms.jobs = [name]
+    var filter = RowFilter()
+    filter.withinBatches = try reader.batches(terms)
+    filter.leavesOutHidden = try reader.hasHiddenRows()
+    status.totals = try reader.stateTotals(filter)
+    status.unfinished = try reader.unfinished(ofJob: name)
+    status.scans = try reader.scans(ofJob: name, limit: 1)
+    status.removals = try reader.removalsLeft(ofJob: name)
+    guard batches > 0 else { return status }
+    let newest = try reader.newestBatches(ofJob: name, limit: batches)
+    filter.withinBatches = newest.map(\.rawValue)
+    status.batches = try reader.batches(filter.withHidden, after: 0, limit: batches, withAttempts: false).reversed()
+    return status
   }
 
   func count(_ state: FileState) -> Int { totals.byState[state] ?? 0 }

@@ -37,9 +37,7 @@ struct JobListCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let path = try common.storePath(context)
-    let names = Set(context.config.jobs.keys).union(try JobsInLedger.names(path, context)).sorted()
-    var rows: [JobStatus] = []
-    for name in names { rows.append(try JobStatus.read(name, context.config.jobs[name], path, context, batches: 0)) }
+    let rows = try JobStatus.all(path, context)
     var printer = RowPrinter(
       schema: "transfers.job.list/1", rowType: "job", store: StoreIdentity(path: path), common, context)
     printer.print(FigureTable(Self.columns, rows))
