@@ -92,7 +92,13 @@ let package = Package(
       name: "ledger-bench", dependencies: ["TransferLedger", "TransferModel"], path: "tools/benchmarks/ledger",
       swiftSettings: strict("ledger-bench")),
 
+    // A simulated year of cron, for tools/cron-year and CronYearTests.
+    .executableTarget(
+      name: "CronYear", dependencies: ["CSQLite", "Transfers", "TransfersCLI", "TransferModel", httpTypes],
+      path: "tools/cron/year", swiftSettings: strict("CronYear")),
+
     tests("CDigestTests", ["CDigest"]),
+    tests("CronYearTests", ["CronYear"]),
     tests("CurlTransportTests", ["CCurl", "CurlTransport", "TransferModel", httpTypes]),
     tests("HTTPServerTests", ["HTTPServer", "TransferModel"]),
     tests("ReceiverTests", ["Receiver", "TransferModel"]),

@@ -1,0 +1,227 @@
+import Glibc
+import TransferModel
+import Transfers
+import TransfersCLI
+
+/// A simulated year of cron: `transfers job run` every five minutes in one process, with the real command line, engine,
+/// ledger and scanner; clocks, network and the crash are stand-ins. Writers create, grow, change, rename, delete and
+/// re-create files between the runs and in the middle of them; disks, servers, credentials, clocks and receivers of
+/// callbacks fail at random. A model of its own says what must have arrived, and when nothing may be there yet.
+///
+/// The choices are those of the seed; in which order threads get their turns is up to the machine.
+package final class CronYear {
+  package struct Plan: Sendable {
+    package var runs: Int
+    package var seed: UInt64
+    /// How many times faster the clocks run than the machine's.
+    package var speed: Int64 = 400
+    /// After so many runs everything is well for a while, and has to be in order then.
+    package var runsBetweenChecks = 288
+
+    package init(runs: Int, seed: UInt64) { (self.runs, self.seed) = (runs, seed) }
+  }
+
+  static let runEveryMs: Int64 = 300_000
+
+  let plan: Plan
+  let clock: YearClock
+  let server: YearServer
+  private let root: String
+  private let program: EmbeddedProgram
+  private let judges: [YearJudge]
+  private var jobs: [String: EmbeddedJob] = [:]
+  private var chance: Chance
+  private let trouble: Trouble
+  /// Writers and judges, also in the middle of a run.
+  private let world: Lock<World>
+  private(set) var run = 0
+  private var nextMs: Int64 = 0
+  package private(set) var tally = YearTally()
+
+  private struct World {
+    var judges: [YearJudge]
+    var chance: Chance
+    var contents = 0
+    /// Files that a writer touched while the run was at work, which may be sent in any state.
+    var touched: Set<String> = []
+    var failure: YearFailure?
+  }
+
+  /// - Parameter folder: an empty one, in memory if possible.
+  package init(_ plan: Plan, in folder: String) throws {
+    self.plan = plan
+    root = folder
+    let clock = YearClock(speed: plan.speed)
+    self.clock = clock
+    chance = Chance(seed: plan.seed)
+    server = YearServer(seed: plan.seed, clock: clock)
+    judges = try YearJob.all.map { YearJudge(try SourceTree($0, below: folder, clock: clock)) }
+    world = Lock(World(judges: judges, chance: Chance(seed: plan.seed &+ 7)))
+    trouble = Trouble(server: server, clock: clock, tokenPath: "\(folder)/token")
+    program = EmbeddedProgram(
+      environment: ["HOME": folder, "TZ": "UTC"], on: Machine(clock: clock, transport: server))
+    let text =
+      "destinations: {box: {url: \"http://files.test/in/\", auth: \"bearer=file:\(folder)/token\"}}\njobs:\n"
+      + YearJob.all.map { $0.lines(below: folder) }.joined()
+    try YearFile.write(text, to: configPath)
+    try YearFile.write("t0\n", to: "\(folder)/token")
+    FaultyDisk.install(below: folder)
+    server.onBody { [world, trouble] key in Self.writersComeBetween(key, world, trouble) }
+  }
+
+  deinit { server.stop() }
+
+  private var configPath: String { "\(root)/config.yaml" }
+  private var storePath: String { "\(root)/ledger.db" }
+
+  /// Throws a ``YearFailure`` that names the seed and the run.
+  package func work() throws {
+    do {
+      for number in 1...plan.runs {
+        run = number
+        try fiveMinutes()
+        if number % plan.runsBetweenChecks == 0 || number == plan.runs { try checkInCalm() }
+      }
+    } catch {
+      throw YearFailure("seed \(plan.seed), run \(run): \(error); repeat it with TRANSFERS_SEED=\(plan.seed)")
+    }
+  }
+
+  private func fiveMinutes() throws {
+    passTime()
+    try world.withLock { world throws(YearFailure) in try Self.writersAct(&world) }
+    try trouble.change(&chance)
+    let judge = judges[run % judges.count]
+    trouble.planDisk(&chance)
+    _ = try runJob(judge, isCalm: false)
+    FaultyDisk.plan(nil)
+  }
+
+  private func passTime() {
+    nextMs = max(clock.bootMs, nextMs) + Self.runEveryMs
+    clock.wait(untilBootMs: nextMs)
+  }
+
+  private static func writersAct(_ world: inout World) throws(YearFailure) {
+    for judge in world.judges where world.chance.happens(450) {
+      try judge.tree.act(&world.chance) {
+        world.contents += 1
+        return world.contents
+      }
+    }
+  }
+
+  /// On the thread of the server: a writer acts on the tree of a file whose body is about to be read.
+  private static func writersComeBetween(_ key: String, _ world: Lock<World>, _ trouble: Trouble) {
+    world.withLock { world in
+      guard trouble.isStormy, world.chance.happens(15),
+        let judge = world.judges.first(where: { key.hasPrefix($0.tree.job.name + "/") })
+      else { return }
+      let before = judge.tree.current
+      do throws(YearFailure) {
+        try judge.tree.act(&world.chance) {
+          world.contents += 1
+          return world.contents
+        }
+      } catch { world.failure = error }
+      let names = Set(before.keys).union(judge.tree.current.keys)
+      let touched = names.filter { before[$0] !== judge.tree.current[$0] }
+      world.touched.formUnion(touched.map { "\(judge.tree.job.name)/\($0)" })
+    }
+  }
+
+  /// One run of a job, and the judgement of it.
+  private func runJob(_ judge: YearJudge, isCalm: Bool) throws -> Int32 {
+    let startMs = clock.bootMs
+    world.withLock { $0.touched = [] }
+    let outcome = try job(judge.tree.job.name).run()
+    let struck = FaultyDisk.hasStruck
+    FaultyDisk.plan(nil)
+    tally.count(outcome.code, isStruck: struck)
+    let (touched, failure) = world.withLock { ($0.touched, $0.failure) }
+    if let failure { throw failure }
+    let arrived = server.takeArrived()
+    let result = YearRun(
+      job: judge.tree.job, code: outcome.code, startMs: startMs, endMs: clock.bootMs, isStruck: struck,
+      touched: touched,
+      arrived: Dictionary(grouping: arrived) { String($0.key.prefix { $0 != "/" }) })
+    // An engine sends what is due of all jobs.
+    for judge in judges { try judge.judge(result, server, &tally) }
+    if isCalm, outcome.code != 0, outcome.code != 5 {
+      throw YearFailure("\(judge.tree.job.name) ended with \(outcome.code) although all was well: \(outcome.err)")
+    }
+    return outcome.code
+  }
+
+  private func job(_ name: String) throws -> EmbeddedJob {
+    if let known = jobs[name] { return known }
+    let read = try program.job(name, config: configPath, store: storePath)
+    jobs[name] = read
+    return read
+  }
+
+  // MARK: - In calm
+
+  /// Ends all trouble and all writing, lets the jobs run until nothing is left, and looks whether all is in order.
+  private func checkInCalm() throws {
+    try trouble.end()
+    try world.withLock { world throws(YearFailure) in
+      for judge in world.judges { try judge.tree.grow(&world.chance, all: true) }
+    }
+    for _ in 0..<14 { for judge in judges { try calmRun(judge) } }
+    // What receivers did not take is due again after an hour and a half at most.
+    for _ in 0..<3 {
+      clock.wait(untilBootMs: clock.bootMs + 2 * 3_600_000)
+      for judge in judges { try calmRun(judge) }
+    }
+    for judge in judges { try judge.judgeInCalm(server) }
+    try expectOrder()
+    try expectNoGrowth()
+    trouble.begin()
+  }
+
+  private func calmRun(_ judge: YearJudge) throws {
+    passTime()
+    _ = try runJob(judge, isCalm: true)
+  }
+
+  private func expectOrder() throws {
+    let check = program.run(["store", "check", "--config", configPath, "--store", storePath])
+    guard check.code == 0 else { throw YearFailure("store check: \(check.code) \(check.out)\(check.err)") }
+  }
+
+  /// Runs of a job that has nothing to do leave no rows.
+  private func expectNoGrowth() throws {
+    let before = try RowCount.all(of: storePath)
+    for _ in 0..<3 { try calmRun(judges[0]) }
+    let after = try RowCount.all(of: storePath)
+    guard before == after else {
+      let grown = after.filter { before[$0.key] != $0.value }.map { "\($0.key) \(before[$0.key] ?? 0) → \($0.value)" }
+      throw YearFailure("runs with nothing to do left rows: \(grown.sorted().joined(separator: ", "))")
+    }
+    tally.rows = after.values.reduce(0, +)
+  }
+}
+
+/// What came of the runs of a year.
+package struct YearTally: Sendable, CustomStringConvertible {
+  package var runs = 0
+  package var generations = 0
+  package var deliveries = 0
+  package var removed = 0
+  package var crashes = 0
+  package var rows = 0
+  package var codes: [Int32: Int] = [:]
+
+  mutating func count(_ code: Int32, isStruck: Bool) {
+    runs += 1
+    codes[code, default: 0] += 1
+    if isStruck { crashes += 1 }
+  }
+
+  package var description: String {
+    let told = codes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    return "\(runs) runs, \(deliveries) bodies of \(generations) generations, \(removed) sources removed, "
+      + "\(crashes) disks failed, \(rows) rows; exit codes \(told)"
+  }
+}

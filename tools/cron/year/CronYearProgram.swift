@@ -1,0 +1,29 @@
+import Glibc
+import TransferModel
+
+/// `CronYear FOLDER RUNS SEED`: a year, or so many runs of one, in an empty folder. Prints what came of it; ends with 1
+/// for the first thing that is wrong. `tools/cron-year` starts it.
+@main
+struct CronYearProgram {
+  static func main() {
+    let words = Array(CommandLine.arguments.dropFirst())
+    guard words.count == 3, let runs = Int(words[1]), runs > 0, let seed = UInt64(words[2]) else {
+      stop("CronYear FOLDER RUNS SEED", 64)
+    }
+    do {
+      var plan = CronYear.Plan(runs: runs, seed: seed)
+      if runs > 10_000 { plan.runsBetweenChecks = 2_016 }
+      let year = try CronYear(plan, in: words[0])
+      try year.work()
+      print("seed \(seed): \(year.tally)")
+    } catch {
+      stop("\(error)", 1)
+    }
+  }
+
+  private static func stop(_ text: String, _ code: Int32) -> Never {
+    let bytes = Array("cron-year: \(text)\n".utf8)
+    write(2, bytes, bytes.count)
+    exit(code)
+  }
+}

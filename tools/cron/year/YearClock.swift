@@ -1,0 +1,58 @@
+import Glibc
+import TransferModel
+
+/// The clocks of the year: they run a fixed number of times faster than the machine's, so that a backoff of half a
+/// minute takes a moment; ``wait(untilBootMs:)`` skips what is left until the next run, and the wall clock can be set.
+final class YearClock: TransferClock {
+  private struct State {
+    var skippedMs: Int64 = 0
+    /// What people have added to the wall clock, in milliseconds.
+    var setMs: Int64 = 0
+  }
+
+  private static let newYearMs: Int64 = 1_767_225_600_000
+  private let speed: Int64
+  private let startNs: Int64
+  private let state = Lock(State())
+
+  init(speed: Int64) {
+    self.speed = speed
+    startNs = Self.machineNs
+  }
+
+  var bootMs: Int64 { 1_000_000 + (Self.machineNs - startNs) * speed / 1_000_000 + state.withLock { $0.skippedMs } }
+  var wallMs: Int64 { Self.newYearMs + bootMs + state.withLock { $0.setMs } }
+  func machineMs(_ ms: Int64) -> Int64 { max(1, ms / speed) }
+
+  /// Nothing when it is later already.
+  func wait(untilBootMs ms: Int64) {
+    let left = ms - bootMs
+    if left > 0 { state.withLock { $0.skippedMs += left } }
+  }
+
+  func setWall(byMs ms: Int64) { state.withLock { $0.setMs += ms } }
+
+  private static var machineNs: Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+  }
+}
+
+/// The same sequence for the same seed everywhere.
+struct Chance: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  /// Whether something happens that does `per` times in a thousand.
+  mutating func happens(_ per: Int) -> Bool { Int.random(in: 0..<1_000, using: &self) < per }
+}

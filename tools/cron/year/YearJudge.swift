@@ -1,0 +1,107 @@
+import TransferModel
+
+/// How one run of a job came out.
+struct YearRun {
+  let job: YearJob
+  let code: Int32
+  let startMs: Int64
+  let endMs: Int64
+  /// The disk below the ledger failed in it.
+  let isStruck: Bool
+  /// Keys of files that a writer touched while it was at work.
+  let touched: Set<String>
+  /// What the server got, by the job that it belongs to.
+  let arrived: [String: [YearServer.Delivery]]
+}
+
+/// Says of each run of a job whether it did what it must, from what the server got and what lies on the disk.
+/// Used between the runs, and in a run under the lock of its year.
+final class YearJudge: @unchecked Sendable {
+  let tree: SourceTree
+  /// By name: generations that were delivered for sure, each of which is to be told of.
+  private var toldOf: [String: Int] = [:]
+  /// Runs whose end was recorded for sure.
+  private var recordedRuns = 0
+
+  init(_ tree: SourceTree) { self.tree = tree }
+
+  func judge(_ run: YearRun, _ server: YearServer, _ tally: inout YearTally) throws(YearFailure) {
+    try judgeDeliveries(run, &tally)
+    try judgeRemovals(run, server, &tally)
+    guard run.job == tree.job else { return }
+    if !run.isStruck { recordedRuns += 1 }
+    guard run.code == 0 || run.code == 5, !run.isStruck else { return }
+    for (name, now) in tree.current.sorted(by: { $0.key < $1.key }) where !run.touched.contains(key(name)) {
+      if run.code == 0, isDue(now, in: run), now.deliveries == 0 {
+        throw YearFailure("\(key(name)) has waited long enough, and a run that says that all is well did not send it")
+      }
+      if now.seenMs == nil, now.sinceMs <= run.startMs { now.seenMs = run.endMs }
+    }
+  }
+
+  private func key(_ name: String) -> String { "\(tree.job.name)/\(name)" }
+
+  private func isDue(_ generation: Generation, in run: YearRun) -> Bool {
+    guard generation.isReady else { return false }
+    if tree.job.settleMs == 0 { return generation.sinceMs <= run.startMs }
+    return generation.seenMs.map { $0 + tree.job.settleMs <= run.startMs } ?? false
+  }
+
+  private func judgeDeliveries(_ run: YearRun, _ tally: inout YearTally) throws(YearFailure) {
+    for delivery in run.arrived[tree.job.name] ?? [] {
+      tally.deliveries += 1
+      if run.touched.contains(delivery.key) { continue }
+      let name = String(delivery.key.dropFirst(tree.job.name.count + 1))
+      guard let content = delivery.content, let generation = tree.past[name]?[content] else {
+        throw YearFailure("\(delivery.key): the server got what the file never held")
+      }
+      guard generation.isReady, delivery.bootMs - generation.sinceMs >= tree.job.settleMs else {
+        let age = delivery.bootMs - generation.sinceMs
+        throw YearFailure("\(delivery.key) was sent \(age) ms after it was written, or before it was complete")
+      }
+      guard generation.deliveries == 0 else { throw YearFailure("\(delivery.key) was sent again") }
+      guard delivery.isAnswered, !run.isStruck else { continue }
+      generation.deliveries += 1
+      tally.generations += 1
+      toldOf[name, default: 0] += 1
+    }
+  }
+
+  private func judgeRemovals(_ run: YearRun, _ server: YearServer, _ tally: inout YearTally) throws(YearFailure) {
+    for (name, generation) in tree.takeRemoved() {
+      tally.removed += 1
+      guard tree.job.fate != .keep else { throw YearFailure("\(key(name)) was removed") }
+      guard server.object(key(name)) == generation.content else {
+        throw YearFailure("\(key(name)) was removed, and the server has another content or none")
+      }
+      if tree.job.fate == .move, tree.takeMoved(name) != generation.content {
+        throw YearFailure("\(key(name)) was moved, and is not where it goes to")
+      }
+    }
+  }
+
+  // MARK: - In calm
+
+  /// After enough runs without any trouble.
+  func judgeInCalm(_ server: YearServer) throws(YearFailure) {
+    for (name, now) in tree.current.sorted(by: { $0.key < $1.key }) {
+      guard server.object(key(name)) == now.content else { throw YearFailure("\(key(name)) was never sent") }
+      guard tree.job.fate == .keep else { throw YearFailure("\(key(name)) was sent, and its source stays") }
+    }
+    if tree.job.tellsOfFiles {
+      for (name, count) in toldOf.sorted(by: { $0.key < $1.key }) {
+        let told = server.told("\(tree.job.name) file.done in/\(key(name))")
+        guard told >= count else {
+          throw YearFailure("\(key(name)) was done \(count) times, and told of \(told) times")
+        }
+      }
+    }
+    guard tree.job.tellsOfRuns else { return }
+    for receiver in ["runs-\(tree.job.name)", "ping-\(tree.job.name)/start"] {
+      let told = server.told(receiver)
+      guard told >= recordedRuns else {
+        throw YearFailure("\(receiver) heard of \(told) runs, and \(recordedRuns) have ended")
+      }
+    }
+  }
+}
