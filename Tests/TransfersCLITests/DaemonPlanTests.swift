@@ -94,4 +94,33 @@ import Testing
     let look22 = demand.isNeeded(.left, jobsRun: true, nowMs: 500)
     #expect(look22)
   }
+
+  @Test func aHintWaitsForAQuietMomentAndNotForLong() {
+    var hints = WatchHints()
+    hints.note("a", nowMs: 1_000)
+    #expect(hints.due(nowMs: 999 + WatchHints.quietMs, running: []).isEmpty)
+    #expect(hints.due(nowMs: 1_000 + WatchHints.quietMs, running: []) == ["a"])
+    #expect(hints.due(nowMs: 1_000 + WatchHints.quietMs, running: ["a"]).isEmpty)
+    // Something comes all the time.
+    var nowMs: Int64 = 1_000
+    while nowMs < 1_000 + WatchHints.longestMs {
+      #expect(hints.due(nowMs: nowMs, running: []).isEmpty)
+      nowMs += WatchHints.quietMs / 2
+      hints.note("a", nowMs: nowMs)
+    }
+    #expect(hints.due(nowMs: nowMs, running: []) == ["a"])
+  }
+
+  @Test func whatComesWhileAJobRunsIsAReasonForTheNextRunAfterARest() {
+    var hints = WatchHints()
+    hints.note("a", nowMs: 0)
+    hints.started("a", nowMs: 600)
+    #expect(hints.due(nowMs: 5_000, running: []).isEmpty)
+    hints.note("a", nowMs: 700)
+    hints.ended("a", nowMs: 4_600)
+    #expect(hints.due(nowMs: 8_599, running: []).isEmpty)
+    #expect(hints.due(nowMs: 8_600, running: []) == ["a"])
+    hints.keep([])
+    #expect(hints.due(nowMs: 8_600, running: []).isEmpty)
+  }
 }

@@ -101,6 +101,51 @@ import Testing
     #expect(try running.wait().code == 0)
   }
 
+  /// The only other time of this job is hours away.
+  @Test func whatAppearsInAWatchedFolderIsSentWithoutATime() throws {
+    let receiver = try RunningReceiver(in: try TemporaryFolder())
+    try configure(receiver, "every: 12h, watch: true, exclude: [\"*.part\"]")
+    let running = try daemon()
+    // One run for the start and perhaps one for what the watch began with.
+    while access(receiver.root + "/in/a", F_OK) != 0 { sched_yield() }
+    try writeFile(source + "/b.part", Array("b".utf8))
+    #expect(rename(source + "/b.part", source + "/b") == 0)
+    while access(receiver.root + "/in/b", F_OK) != 0 { sched_yield() }
+    mkdir(source + "/new", 0o700)
+    mkdir(source + "/new/deep", 0o700)
+    try writeFile(source + "/new/deep/c", Array("c".utf8))
+    while access(receiver.root + "/in/new/deep/c", F_OK) != 0 { sched_yield() }
+    running.signal(SIGTERM)
+    let end = try running.wait()
+    #expect(end.code == 0, "\(end.err)")
+    #expect(end.err.contains("1 job has times, 1 watched"), "\(end.err)")
+    #expect(try readText(receiver.root + "/in/b") == "b")
+  }
+
+  @Test func aFolderAndItsDestinationCanBeNamedOnTheCommandLine() throws {
+    let receiver = try RunningReceiver(in: try TemporaryFolder())
+    try writeFile(config, [])
+    chmod(config, 0o600)
+    let options = ["--config", config, "--store", store, "--watch", "\(source)=\(receiver.url)/in/"]
+    let killed = try program.start(["daemon", "-v"] + options)
+    try killed.waitUntilSaid("ended with 0")
+    killed.signal(SIGKILL)
+    #expect(try killed.wait().signal == SIGKILL)
+    // While nobody watches.
+    try writeFile(source + "/b", Array("b".utf8))
+    let next = try program.start(["daemon", "-v"] + options, number: 1)
+    while access(receiver.root + "/in/b", F_OK) != 0 { sched_yield() }
+    next.signal(SIGTERM)
+    #expect(try next.wait().code == 0)
+    // By the same name: what was sent is known.
+    let jobs = try program.run("store", "sql", "SELECT count(DISTINCT job), count(*) FROM batch", "--store", store)
+    #expect(jobs.out.contains("1") && jobs.out.contains("2"), "\(jobs.out)")
+    for wrong in ["nothing", "=x", "\(source)="] {
+      let refused = try program.run("daemon", "--config", config, "--store", store, "--watch", wrong)
+      #expect(refused.code == 64 && refused.err.contains("DIR=DEST"), "\(refused.err)")
+    }
+  }
+
   @Test func aServiceManagerIsToldWhatHappens() throws {
     let receiver = try RunningReceiver(in: try TemporaryFolder())
     try configure(receiver, "every: 1h")

@@ -5,6 +5,7 @@
 #include "CSysFiles.h"
 
 #include "CSysStore.h"
+#include "CSysWatch.h"
 
 /// CLOCK_BOOTTIME in nanoseconds: monotonic, and it continues while the machine sleeps.
 int64_t csys_boottime_ns(void);

@@ -49,6 +49,8 @@ enum ConfigExample {
         # When "transfers daemon" runs it: every: 5m, from one start to the next, or cron: "30 2 * * *", as crontab(5)
         # writes times, in local time. Cron and timers of the system take no notice of this.
         every: 5m
+        # The daemon also runs it within a second or two after something has appeared in "from".
+        watch: true
         # While another engine owns the ledger: skip (it sends the files; the default), wait, or fail.
         if_locked: skip
         # Who is told of files and runs: programs, webhooks, a dead man's switch.

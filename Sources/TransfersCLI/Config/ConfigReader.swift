@@ -93,6 +93,10 @@ struct ConfigReader {
     }
     if section.kind == .job {
       do throws(ScheduleFault) { _ = try JobSchedule(section) } catch { faults.append(error.fault) }
+      if let watch = section["watch"], watch.isTrue, section["from"] == nil {
+        let message = "\"watch\" takes the folders of \"from\", and not a list of files; give \"every\" instead"
+        faults.append(ConfigFault(place: watch.place, message: message))
+      }
     }
     if section.direction == .download, let to = section["to"] {
       if let problem = path(to.value).problem { faults.append(ConfigFault(place: to.place, message: problem)) }

@@ -51,7 +51,7 @@ struct ConfigSchema: Sendable {
     destination = keys(push) { toServer.contains($0) }.merging(["url": url]) { $1 }
     source = keys(pull) { fromServer.contains($0) }.merging(["url": url]) { $1 }
     upload = keys(push) { !common.contains($0) }.merging(Self.ofJob) { $1 }
-      .merging(["from": ConfigKey(kind: .paths, about: "files, folders and patterns to send")]) { $1 }
+      .merging(Self.ofUpload) { $1 }
     download = keys(pull) { !common.contains($0) }.merging(Self.ofJob) { $1 }
       .merging(["from": ConfigKey(kind: .list, about: "URLs, or SOURCE:path")]) { $1 }
     var defaults = Self.keys((push + pull).filter { !Self.perBatch.contains($0.long) && !$0.mustBeTyped })
@@ -69,6 +69,12 @@ struct ConfigSchema: Sendable {
   private static let perBatch: Set<String> = [
     "name", "label", "files-from", "files-from0", "list-format", "base", "base-url", "digest", "overwrite",
     "url-command", "input", "via", "stage",
+  ]
+
+  private static let ofUpload: [String: ConfigKey] = [
+    "from": ConfigKey(kind: .paths, about: "files, folders and patterns to send"),
+    "watch": ConfigKey(
+      kind: .flag, about: "\"transfers daemon\" also runs it when something appears in \"from\" (every: 5m by default)"),
   ]
 
   private static let ofJob: [String: ConfigKey] = [

@@ -18,6 +18,10 @@ struct DaemonCommand: Command {
       other command records is sent at once. Both are done by processes that it starts ("job run", "run") and that end \
       with it. While nothing is to be done there is no engine, and nothing but a look whether the ledger has changed.
 
+      Jobs with "watch: true", and what --watch names, also run within a second or two after something has appeared in \
+      their folders. Events are a hint only: a job looks at its sources as always, also every 5 minutes when it has no \
+      times of its own, and nothing is sent that it would not send.
+
       SIGTERM and Ctrl-C let running requests end, a second one stops at once. SIGHUP reads the configuration again; a \
       wrong one is refused with what is wrong in it, and the old one stays in force.
 
@@ -26,20 +30,29 @@ struct DaemonCommand: Command {
 
       Examples:
         transfers daemon
+        transfers daemon --watch /data/out=https://files.example/in/
         transfers daemon --config /etc/transfers/config.yaml --store /var/lib/transfers/transfers.db
       """)
+
+  @Option(
+    name: .customLong("watch"),
+    help: ArgumentHelp(
+      "Send what appears in a folder, as a job would with \"from\", \"to\" and \"watch: true\" (its name begins with \"watch-\"); repeatable.",
+      valueName: "dir=dest"))
+  var watches: [String] = []
 
   @OptionGroup var common: CommonOptions
 
   func execute(_ context: Context) throws(CommandFailure) {
     if common.output != nil { throw .usage("daemon has no result; leave out --output") }
+    let watched = try WatchOption(watches)
     let path = try common.storePath(context)
     try failing { () throws(TransferError) in try OpenStore(at: path, .create, clock: context.clock) }.close()
     let lock = try Self.lock(path)
     defer { close(lock) }
     let ledger = try LedgerAccess.open(path, context)
     defer { ledger.close() }
-    let loop = try DaemonLoop(ledger, common, context)
+    let loop = try DaemonLoop(ledger, watched, common, context)
     try loop.run()
   }
 

@@ -29,7 +29,9 @@ final class DaemonLoop {
   private let crew: DaemonCrew
   private let wishes = Lock(Wishes())
   private var held: HeldConfig
+  private let watched: WatchOption
   private var plan = DaemonPlan()
+  private var watch = DaemonWatch()
   private var demand = EngineDemand()
   private var seen: StoreMark?
   private var lookAtMs: Int64 = 0
@@ -40,11 +42,19 @@ final class DaemonLoop {
   /// How many stops the children were told of.
   private var stops = 0
 
-  init(_ ledger: OpenStore, _ common: CommonOptions, _ context: Context) throws(CommandFailure) {
-    (self.ledger, self.common, self.context) = (ledger, common, context)
+  init(
+    _ ledger: OpenStore, _ watched: WatchOption, _ common: CommonOptions, _ context: Context
+  ) throws(CommandFailure) {
+    (self.ledger, self.watched, self.common, self.context) = (ledger, watched, common, context)
     notice = ServiceNotice(context)
-    held = try HeldConfig(common.config, context, beside: Self.folder(ledger.path))
+    held = try Self.read(ledger, watched, common, context)
     crew = try DaemonCrew()
+  }
+
+  private static func read(
+    _ ledger: OpenStore, _ watched: WatchOption, _ common: CommonOptions, _ context: Context
+  ) throws(CommandFailure) -> HeldConfig {
+    try HeldConfig(common.config, context, beside: folder(ledger.path), watched: watched)
   }
 
   private static func folder(_ path: String) -> String {
@@ -88,12 +98,13 @@ final class DaemonLoop {
     let starts = attempt { () throws(TransferError) in try ledger.read { try $0.jobs() } } ?? []
     plan.configure(
       held.schedules, starts: Dictionary(starts.map { ($0.job, $0.startedMs) }) { $1 }, nowMs: clock.wallMs)
+    for remark in watch.configure(held, context) { say(remark) }
   }
 
   private func reload() {
     notice.reloading()
     do throws(CommandFailure) {
-      held = try HeldConfig(common.config, context, beside: Self.folder(ledger.path))
+      held = try Self.read(ledger, watched, common, context)
       configure()
       say("read the configuration again: \(status)")
     } catch {
@@ -106,8 +117,11 @@ final class DaemonLoop {
   // MARK: Children
 
   private func startJobs() {
+    for remark in watch.listen(nowMs: clock.bootMs) { say(remark) }
     guard clock.bootMs >= startAtMs else { return }
-    for name in plan.due(nowMs: clock.wallMs, running: crew.jobs) {
+    let timely = plan.due(nowMs: clock.wallMs, running: crew.jobs)
+    let hinted = watch.due(nowMs: clock.bootMs, running: crew.jobs)
+    for name in timely + hinted.filter({ !timely.contains($0) }) {
       // The engine that owns the ledger may be ours: the job waits for it, and knows its result then.
       let policy = held.config.jobs[name]?["if_locked"]?.value ?? "wait"
       guard start(name, ["job", "run", "--if-locked", policy] + terms + ["--", name]) else {
@@ -116,6 +130,7 @@ final class DaemonLoop {
         return
       }
       plan.started(name, nowMs: clock.wallMs)
+      watch.started(name, nowMs: clock.bootMs)
     }
   }
 
@@ -134,7 +149,7 @@ final class DaemonLoop {
 
   private func reap() {
     for (job, code) in crew.reap() {
-      if job == nil { demand.ended(nowMs: clock.bootMs) }
+      if let job { watch.ended(job, nowMs: clock.bootMs) } else { demand.ended(nowMs: clock.bootMs) }
       // What it wrote itself is no news.
       seen = attempt { () throws(TransferError) in try ledger.changeMark() } ?? seen
       lookAtMs = 0
@@ -175,7 +190,8 @@ final class DaemonLoop {
   private var status: String {
     let jobs = plan.count == 1 ? "1 job has times" : "\(plan.count) jobs have times"
     let running = crew.jobs.sorted()
-    return jobs + (running.isEmpty ? "" : ", running \(running.joined(separator: " "))")
+    let watched = watch.count > 0 ? ", \(watch.count) watched" : ""
+    return jobs + watched + (running.isEmpty ? "" : ", running \(running.joined(separator: " "))")
       + (crew.hasEngine ? ", sending" : "") + (complaint.map { ", \($0)" } ?? "")
   }
 

@@ -20,17 +20,26 @@ final class HeldConfig: Sendable {
   let note: String
 
   /// Reads the files that count.
-  /// - Parameter folder: where the copies are made; they have no name there.
+  /// - Parameters:
+  ///   - folder: where the copies are made; they have no name there.
+  ///   - watched: what the daemon was told to watch; its jobs stand beside those of the files.
   /// - Throws: `.config` with all faults, a line each.
-  init(_ option: String?, _ context: Context, beside folder: String) throws(CommandFailure) {
+  init(
+    _ option: String?, _ context: Context, beside folder: String, watched: WatchOption = WatchOption()
+  ) throws(CommandFailure) {
     var (config, faults, copies) = (Config(), [ConfigFault](), [(descriptor: Int32, path: String)]())
     do throws(CommandFailure) {
+      var texts: [(bytes: [UInt8], path: String)] = []
       for candidate in ConfigFiles.candidates(option, context) {
-        guard let bytes = try ConfigFiles.contents(candidate) else { continue }
-        let found = ConfigReader.read(bytes, file: candidate.path, home: context.variable("HOME"))
+        if let bytes = try ConfigFiles.contents(candidate) { texts.append((bytes, candidate.path)) }
+      }
+      if !watched.isEmpty { texts.append((watched.text, WatchOption.name)) }
+      for text in texts {
+        let found = ConfigReader.read(text.bytes, file: text.path, home: context.variable("HOME"))
+        if text.path == WatchOption.name { try WatchOption.check(found.config, beside: config) }
         config.fill(from: found.config)
         faults += found.faults
-        copies.append((try Self.copy(bytes, beside: folder), candidate.path))
+        copies.append((try Self.copy(text.bytes, beside: folder), text.path))
       }
       faults = (faults + ConfigSense.faults(config, context)).sorted { $0.place < $1.place }
       guard faults.isEmpty else {

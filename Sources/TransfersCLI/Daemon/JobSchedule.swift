@@ -1,16 +1,23 @@
 import TransferModel
 
-/// When the daemon runs a job: `every: 5m` or `cron: "*/5 * * * *"`.
+/// When the daemon runs a job: `every: 5m` or `cron: "*/5 * * * *"`; with `watch: true` also when its sources change.
 enum JobSchedule: Hashable, Sendable {
   /// So many milliseconds from one start to the next.
   case every(Int64)
   case cron(CronExpression)
 
+  /// Of a job that is watched and has no times: what no event tells of is found after so long.
+  static let watched = every(300_000)
+
   /// nil for a job that only others start.
   /// - Throws: what is wrong, and where.
   init?(_ job: ConfigSection) throws(ScheduleFault) {
     guard let every = job["every"] else {
-      guard let cron = job["cron"] else { return nil }
+      guard let cron = job["cron"] else {
+        guard job.isWatched else { return nil }
+        self = .watched
+        return
+      }
       do throws(CronFault) { self = .cron(try CronExpression(cron.value)) } catch {
         throw ScheduleFault(ConfigFault(place: cron.place, message: error.message))
       }
@@ -39,6 +46,11 @@ enum JobSchedule: Hashable, Sendable {
     case .cron(let expression): return expression.next(after: min(lastMs ?? sinceMs, nowMs), in: zone)
     }
   }
+}
+
+extension ConfigSection {
+  /// The daemon runs it when its sources change.
+  var isWatched: Bool { self["watch"]?.isTrue ?? false }
 }
 
 struct ScheduleFault: Error, Hashable, Sendable {

@@ -1,0 +1,86 @@
+import CSys
+import TransferModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What is to be watched: the sources of a job, by its own rules.
+public struct WatchedSources: Sendable {
+  /// As typed: files, folders and patterns.
+  let sources: [NameBytes]
+  let base: NameBytes?
+  let rules: PathRules
+  let followsSymlinks: Bool
+  let marker: ReadyMarker?
+
+  public init(_ selection: SourceSelection, marker: ReadyMarker?) {
+    sources = selection.sources
+    base = selection.base.map(SourceFound.absolute)
+    rules = selection.rules
+    followsSymlinks = selection.followsSymlinks
+    self.marker = marker
+  }
+
+  /// A folder where watching begins.
+  struct Root: Hashable {
+    let path: NameBytes
+    let relativeStart: Int
+    /// With all folders in it; otherwise it holds a source, or what a pattern may match.
+    let isDeep: Bool
+  }
+
+  /// The folders that sources are, and those that sources lie in. What is not there is left out. Blocking.
+  func roots() -> [Root] {
+    var (folders, homes): ([NameBytes], [NameBytes]) = ([], [])
+    var shared: [NameBytes] = []
+    for source in sources {
+      if SourcePattern.isOne(source), Self.status(source) == nil {
+        homes.append(SourceFound.absolute(SourcePattern(source).folder))
+      }
+      guard let found = try? SourceFound(source, isAlone: false) else { continue }
+      shared.append(found.home)
+      for path in found.paths {
+        if Self.status(path)?.isFolder == true { folders.append(path) } else { homes.append(Self.folder(of: path)) }
+      }
+    }
+    let isOneFolder = sources.count == 1 && folders.count == 1 && homes.isEmpty
+    let base = base ?? (isOneFolder ? folders[0] : SourceSelection.shared(shared))
+    let deep = folders.map { path in
+      let start = try? SourceSelection.relativeStart(path, below: base)
+      return Root(path: path, relativeStart: start ?? path.bytes.count + 1, isDeep: true)
+    }
+    return deep + homes.map { Root(path: $0, relativeStart: $0.bytes.count + 1, isDeep: false) }
+  }
+
+  /// Tells whether sources came, went, or were mounted: what the names that were typed lead to. Blocking, a few calls.
+  func standing() -> [String] {
+    sources.map { source in
+      let place = SourcePattern.isOne(source) && Self.status(source) == nil ? SourcePattern(source).folder : source
+      guard let status = Self.status(place) else { return "none" }
+      // A file may be replaced each time it is written.
+      return status.isFolder ? "folder \(status.device) \(status.inode)" : "file"
+    }
+  }
+
+  /// Whether what appears at a path can be a reason to look.
+  func concerns(_ path: NameBytes, relativeStart: Int, isFolder: Bool) -> Bool {
+    if !isFolder, let marker, marker.isMarker(path.lastComponent.bytes) { return true }
+    guard relativeStart <= path.bytes.count else { return true }
+    let relative = NameBytes(Array(path.bytes[relativeStart...]))
+    return (isFolder ? rules.exclusion(ofDirectory: relative) : rules.exclusion(ofFile: relative)) == nil
+  }
+
+  private static func status(_ path: NameBytes) -> (isFolder: Bool, device: UInt64, inode: UInt64)? {
+    var status = csys_file_status()
+    guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0 else { return nil }
+    return (status.mode & S_IFMT == S_IFDIR, status.device, status.inode)
+  }
+
+  private static func folder(of path: NameBytes) -> NameBytes {
+    guard let slash = path.bytes.lastIndex(of: 0x2F), slash > 0 else { return NameBytes("/") }
+    return NameBytes(Array(path.bytes[..<slash]))
+  }
+}

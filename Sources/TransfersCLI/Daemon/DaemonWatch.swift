@@ -1,0 +1,61 @@
+import TransferModel
+import Transfers
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The jobs whose sources the daemon watches, and what it has heard of them.
+struct DaemonWatch {
+  private var watcher: SourceWatcher?
+  private var jobs: Set<String> = []
+  private var hints = WatchHints()
+
+  var count: Int { jobs.count }
+
+  /// Watches the jobs of a configuration, in place of those of the last one.
+  /// - Returns: what cannot be watched, for people.
+  mutating func configure(_ held: HeldConfig, _ context: Context) -> [String] {
+    var (watched, remarks): ([String: SourceWatcher.Sources], [String]) = ([:], [])
+    for (name, job) in held.config.jobs.sorted(by: { $0.key < $1.key }) where job.isWatched {
+      do throws(CommandFailure) {
+        let (command, inner) = try JobLine(job, context.configured(held.config)).parsed([])
+        guard let push = command as? PushCommand else { continue }
+        watched[name] = SourceWatcher.Sources(
+          named: push.batch.namedSources, options: try push.batch.upload(inner))
+      } catch {
+        remarks.append("job \(name) is not watched: \(error.text)")
+      }
+    }
+    jobs = Set(watched.keys)
+    hints.keep(jobs)
+    guard !jobs.isEmpty else {
+      watcher = nil
+      return remarks
+    }
+    watcher = watcher ?? SourceWatcher(context.clock)
+    if watcher == nil { remarks.append("nothing is watched: \(String(cString: strerror(errno)))") }
+    watcher?.watch(watched)
+    return remarks
+  }
+
+  /// What was heard since the last time.
+  /// - Returns: what else there is to say, for people.
+  mutating func listen(nowMs: Int64) -> [String] {
+    guard let news = watcher?.take() else { return [] }
+    for job in news.changed.intersection(jobs) { hints.note(job, nowMs: nowMs) }
+    return news.remarks.map { "job \($0.job): \($0.text)" }
+  }
+
+  /// Who is to run because of that.
+  func due(nowMs: Int64, running: Set<String>) -> [String] { hints.due(nowMs: nowMs, running: running) }
+
+  /// Also for another reason: what was heard until now is seen by it.
+  mutating func started(_ job: String, nowMs: Int64) {
+    if jobs.contains(job) { hints.started(job, nowMs: nowMs) }
+  }
+
+  mutating func ended(_ job: String, nowMs: Int64) { hints.ended(job, nowMs: nowMs) }
+}
