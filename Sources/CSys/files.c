@@ -47,6 +47,14 @@ int csys_preallocate(int fd, int64_t length) {
   return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -1;
 }
 
+int csys_begin_writing(int fd) {
+#ifdef SYNC_FILE_RANGE_WRITE
+  if (sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) == 0) return 0;
+  if (errno != ENOSYS && errno != ESPIPE && errno != EINVAL) return -1;
+#endif
+  return 0;
+}
+
 int csys_punch_hole(int fd, int64_t offset, int64_t length) {
   return length == 0 ? 0 : fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
 }

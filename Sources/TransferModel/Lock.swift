@@ -63,12 +63,16 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
 
   /// Adds one element and wakes the taker. False when the box is closed; the element is dropped then.
   @discardableResult
-  public func put(_ element: Element) -> Bool {
+  public func put(_ element: Element) -> Bool { put(contentsOf: CollectionOfOne(element)) }
+
+  /// The same with several, which are taken together.
+  @discardableResult
+  public func put(contentsOf added: some Collection<Element>) -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     guard !isClosed else { return false }
-    elements.append(element)
-    if elements.count == 1 { pthread_cond_signal(arrived) }
+    if elements.isEmpty, !added.isEmpty { pthread_cond_signal(arrived) }
+    elements.append(contentsOf: added)
     return true
   }
 

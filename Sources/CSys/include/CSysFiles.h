@@ -75,6 +75,10 @@ int csys_open_unnamed(const char *_Nonnull folder);
 /// where the file system cannot; -1 with errno.
 int csys_preallocate(int fd, int64_t length);
 
+/// Begins to write to the disk what was written to the file (sync_file_range(2)), and does not wait for it: nothing is
+/// durable by that. 0, also where the file system cannot; -1 with errno, and fdatasync(2) need not fail then.
+int csys_begin_writing(int fd);
+
 /// Makes a range read as zeros and gives its whole blocks back to the file system; the length of the file stays.
 /// 0, or -1 with errno.
 int csys_punch_hole(int fd, int64_t offset, int64_t length);

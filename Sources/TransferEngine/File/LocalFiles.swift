@@ -13,6 +13,8 @@ final class LocalFiles {
   private let readStop: ReadStop
   private let urls: FreshURLs
   private let credentials: FreshCredentials
+  private let targets: GroupedOrders<(id: Job.ID, order: TargetOrder, url: String?)>
+  private let placings: GroupedOrders<(file: FileID, proof: FileProof, placing: Placing)>
 
   init(
     _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, pool: PreparingPool, readStop: ReadStop, urls: FreshURLs,
@@ -21,7 +23,24 @@ final class LocalFiles {
     (self.engine, self.mailbox, self.pool, self.readStop) = (engine, mailbox, pool, readStop)
     (self.urls, self.credentials) = (urls, credentials)
     journal = engine.ledger.sendingJournal()
+    targets = GroupedOrders(pool, most: Self.mostTogether) { group in
+      var open = OpenFolders()
+      let prepared = group.map { (id, order, url) -> EngineEvent in
+        let result = order.perform(in: &open)
+        return .prepared(id, url.map(result.at) ?? result)
+      }
+      mailbox.put(contentsOf: prepared)
+    }
+    placings = GroupedOrders(pool, most: Self.mostTogether) { group in
+      let results = PlacingGroup.perform(group.map(\.placing))
+      mailbox.put(contentsOf: zip(group, results).map { .placed($0.file, $0.proof, $1) })
+    }
   }
+
+  /// More would only keep the first of them waiting.
+  static let mostTogether = 64
+  /// Of what has to be read or written for one of them, in bytes: the others would wait for it.
+  static let longestTogether: Int64 = 1 << 20
 
   /// Nobody waits for anything any more. Blocking.
   func end() {
@@ -89,20 +108,26 @@ final class LocalFiles {
     if step == .create { order.twins = twins(facts, order.algorithm) }
     let needsURL = facts.route.needsStart(wallMs: engine.civilMs)
     let source = needsURL ? job.destination.resolved.urls : nil
-    let (id, file, key, mailbox, pool, urls) = (job.id, job.file, facts.file.key, mailbox, pool, urls)
+    let (id, file, key, mailbox, urls, opener) = (job.id, job.file, facts.file.key, mailbox, urls, targetOpener)
     withCredential(job) { [order] credential in
       var order = order
       order.credential = credential
-      guard let source else {
-        return pool.wait({ [order] in order.perform() }, then: { mailbox.put(.prepared(id, $0)) })
-      }
+      guard let source else { return opener(id, order, nil) }
       urls.get(file, key, from: source) { [order] answer in
         switch answer {
         case .failure(let failure):
           mailbox.put(.prepared(id, .failure(PreparationFailure(failure: failure, remedy: .hold))))
-        case .success(let url): pool.wait({ order.perform().at(url) }, then: { mailbox.put(.prepared(id, $0)) })
+        case .success(let url): opener(id, order, url)
         }
       }
+    }
+  }
+
+  /// Performs an order for a request, to be sent to this URL where there is one.
+  private var targetOpener: @Sendable (Job.ID, TargetOrder, String?) -> Void {
+    { [targets, pool, mailbox] id, order, url in
+      if order.isShort { return targets.add((id, order, url)) }
+      pool.wait({ order.perform() }, then: { mailbox.put(.prepared(id, url.map($0.at) ?? $0)) })
     }
   }
 
@@ -146,9 +171,9 @@ final class LocalFiles {
       at: path, size: facts.layout.size, digest: proof.digest,
       modifiedMs: keepsTime ? receiving?.modificationTimeMs(facts) : nil,
       compared: receiving?.digestsToCompare(facts) ?? [], readStop)
+    if placing.isShort { return placings.add((file, proof, placing)) }
     let mailbox = mailbox
-    pool.wait(
-      { Result { () throws(Failure) in try placing.perform() } }, then: { mailbox.put(.placed(file, proof, $0)) })
+    pool.wait({ PlacingGroup.perform([placing])[0] }, then: { mailbox.put(.placed(file, proof, $0)) })
   }
 }
 

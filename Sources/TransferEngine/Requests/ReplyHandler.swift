@@ -14,6 +14,7 @@ final class ReplyHandler {
   private let requests: Requests
   private let outcomes: RequestOutcomes
   private let pool: PreparingPool
+  private let shortBodies: GroupedOrders<(id: Job.ID, reading: ReplyReading)>
 
   init(
     _ engine: Engine, _ mailbox: Mailbox<EngineEvent>, stop: RunStop, tally: RunTally, batches: Batches,
@@ -21,6 +22,10 @@ final class ReplyHandler {
   ) {
     (self.engine, self.mailbox, self.stop, self.tally, self.batches) = (engine, mailbox, stop, tally, batches)
     (self.files, self.requests, self.outcomes, self.pool) = (files, requests, outcomes, pool)
+    shortBodies = GroupedOrders(pool, most: LocalFiles.mostTogether) { group in
+      if group.count > 1 { for (_, reading) in group { reading.region?.beginSettling() } }
+      mailbox.put(contentsOf: group.map { .read($0.id, $0.reading.read()) })
+    }
   }
 
   /// A request ended; its connection is free before anything is committed.
@@ -56,6 +61,7 @@ final class ReplyHandler {
     let (id, mailbox) = (job.id, mailbox)
     if reading.reply.bytesReceived > 0 {
       job.phase = .answered
+      if reading.reply.bytesReceived <= LocalFiles.longestTogether { return shortBodies.add((id, reading)) }
       return pool.wait({ reading.read() }, then: { mailbox.put(.read(id, $0)) })
     }
     guard reading.reply.body.count > ReplyReading.shortBody else { return wasRead(id, reading.read()) }

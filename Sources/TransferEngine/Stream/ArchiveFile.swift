@@ -18,8 +18,13 @@ public final class ArchiveFile: StreamOutput, @unchecked Sendable {
     names = TargetNames(path, below: folder, UID(high: dice.next(), low: dice.next()))
     let nothing = SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0)
     target = Target(names, known: nothing, overwrites: overwrites)
-    if overwrites { try Placing.refuse(folder: names) } else { try Placing.refuse(existing: names) }
-    guard let made = try target.file(size: nil, holdsBytes: false) else { throw Placing.partialIsGone }
+    var open = OpenFolders()
+    if overwrites {
+      try Placing.refuse(folder: names, in: &open)
+    } else {
+      try Placing.refuse(existing: names, in: &open)
+    }
+    guard let made = try target.file(size: nil, holdsBytes: false, in: &open) else { throw Placing.partialIsGone }
     file = made
   }
 

@@ -25,40 +25,26 @@ struct Placing: Sendable {
   var compared: [Digest] = []
   var stop = ReadStop.never
 
+  /// Whether little has to be read for it.
+  var isShort: Bool { size <= LocalFiles.longestTogether || (compared.isEmpty && file != nil) }
+
   /// The file stands under its name with all of its bytes, durable, when this returns: the identity by which it is
   /// known later, nil when somebody wrote to it meanwhile. May be repeated: a file that was moved before an engine
   /// could record it is known by its inode and its content.
   /// - Throws: ``partialIsGone``, `integrity.mismatch`, `policy.exists`, `local.disk_full`, `local.io`,
   ///   `engine.interrupted`.
   @discardableResult
-  func perform() throws(Failure) -> SourceIdentity? {
-    guard let folder = try TargetFolder(of: names) else { throw Self.partialIsGone }
-    guard let file = try opened(in: folder) else {
-      guard let placed = try placed() else { throw Self.partialIsGone }
-      try folder.sync()
-      return digest == nil ? nil : placed.identity
-    }
-    let finished = try finish(file)
-    if !overwrites, folder.holds(names.name) { throw Self.exists }
-    // Its name may have been given to another file meanwhile.
-    guard try TargetFile(opening: names, in: folder, file.identity) != nil else { throw Self.partialIsGone }
-    guard folder.place(replacing: overwrites) == 0 else {
-      if errno == EEXIST { throw Self.exists }
-      throw TargetFile.failure("move the file to its name", errno)
-    }
-    try folder.sync()
-    return identity(of: file, since: finished)
-  }
+  func perform() throws(Failure) -> SourceIdentity? { try PlacingGroup.perform([self])[0].get() }
 
   /// Moving it changes its ctime; nobody else may have written to it.
-  private func identity(of file: TargetFile, since finished: SourceIdentity?) -> SourceIdentity? {
+  func identity(of file: TargetFile, since finished: SourceIdentity?) -> SourceIdentity? {
     guard let finished, let now = file.identityNow, now.mtimeNs == finished.mtimeNs, now.size == size else {
       return nil
     }
     return now
   }
 
-  private func opened(in folder: borrowing TargetFolder) throws(Failure) -> TargetFile? {
+  func opened(in folder: TargetFolder) throws(Failure) -> TargetFile? {
     if let file { return file }
     // Of an empty file nothing came, and nothing may have been made.
     if size == 0, known.inode == 0 { return try TargetFile(making: names) }
@@ -66,7 +52,7 @@ struct Placing: Sendable {
   }
 
   /// The number of a removed file is given to another one: the content tells them apart. nil when it is another one.
-  private func placed() throws(Failure) -> SourceFile? {
+  func placed() throws(Failure) -> SourceFile? {
     guard known.inode != 0, let found = try? SourceFile(path: names.final), found.identity.isSameFile(as: known),
       found.identity.size == size
     else { return nil }
@@ -75,8 +61,8 @@ struct Placing: Sendable {
     return try found.digests(of: whole, [digest.algorithm], stop)[digest.algorithm] == digest ? found : nil
   }
 
-  /// - Returns: what it is then.
-  private func finish(_ file: TargetFile) throws(Failure) -> SourceIdentity? {
+  /// The file is whole, and gets its permissions and its time.
+  func finish(_ file: TargetFile) throws(Failure) {
     var status = csys_file_status()
     guard csys_status_fd(file.descriptor, &status) == 0 else {
       throw TargetFile.failure("examine the partial file", errno)
@@ -89,8 +75,16 @@ struct Placing: Sendable {
       throw TargetFile.failure("set the permissions of the file", errno)
     }
     if let modifiedMs { setTime(file, modifiedMs) }
-    guard fsync(file.descriptor) == 0 else { throw TargetFile.failure("sync the file", errno) }
-    return file.identityNow
+  }
+
+  /// The file gets its name, if that is still the one that has the name of the partial file.
+  func move(_ file: TargetFile, in folder: TargetFolder) throws(Failure) {
+    if !overwrites, folder.holds(names.name) { throw Self.exists }
+    guard folder.holds(names.partial, file.identity) else { throw Self.partialIsGone }
+    guard folder.place(names, replacing: overwrites) == 0 else {
+      if errno == EEXIST { throw Self.exists }
+      throw TargetFile.failure("move the file to its name", errno)
+    }
   }
 
   private func compare(_ file: TargetFile) throws(Failure) {
@@ -111,14 +105,14 @@ struct Placing: Sendable {
   }
 
   /// - Throws: `policy.exists` when something stands under the final name, whatever it is.
-  static func refuse(existing names: TargetNames) throws(Failure) {
-    guard let folder = try TargetFolder(of: names) else { return }
+  static func refuse(existing names: TargetNames, in open: inout OpenFolders) throws(Failure) {
+    guard let folder = try open.folder(of: names) else { return }
     if folder.holds(names.name) { throw exists }
   }
 
   /// - Throws: `policy.exists` when a folder stands under the final name, which no file replaces.
-  static func refuse(folder names: TargetNames) throws(Failure) {
-    guard let folder = try TargetFolder(of: names) else { return }
+  static func refuse(folder names: TargetNames, in open: inout OpenFolders) throws(Failure) {
+    guard let folder = try open.folder(of: names) else { return }
     guard !folder.holdsFolder(names.name) else {
       throw Failure(.policyExists, "there is a folder under this name, and --overwrite replaces files")
     }

@@ -21,9 +21,21 @@ final class Target: Sendable {
   /// The partial file with room for `size` bytes; with nil it is emptied, before it is known how large it becomes.
   /// Blocking. nil when it is gone although it `holdsBytes`.
   func file(size: Int64?, holdsBytes: Bool) throws(Failure) -> TargetFile? {
+    var open = OpenFolders()
+    return try file(size: size, holdsBytes: holdsBytes, in: &open)
+  }
+
+  /// The same in a folder that may be open.
+  func file(size: Int64?, holdsBytes: Bool, in open: inout OpenFolders) throws(Failure) -> TargetFile? {
     try opened.withLock { opened throws(Failure) in
-      if opened == nil, known.inode != 0 { opened = try TargetFile(opening: names, known, isSparse: isSparse) }
-      if opened == nil, !holdsBytes { opened = try TargetFile(making: names, isSparse: isSparse) }
+      if opened == nil, known.inode != 0, let folder = try open.folder(of: names) {
+        opened = try TargetFile(opening: names, in: folder, known, isSparse: isSparse)
+      }
+      if opened == nil, !holdsBytes {
+        opened = try TargetFile(making: names, in: try open.making(folderOf: names), isSparse: isSparse)
+        // Nothing is in it that could be of an earlier body.
+        if size == nil { return opened }
+      }
       if let size { try opened?.reserve(size) } else { try opened?.empty() }
       return opened
     }

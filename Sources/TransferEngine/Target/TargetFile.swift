@@ -41,7 +41,11 @@ final class TargetFile: ReadableFile {
   /// which no other file can have, was made by an engine that ended before it could say so; it holds nothing that is
   /// known.
   convenience init(making names: TargetNames, isSparse: Bool = false) throws(Failure) {
-    let folder = try TargetFolder(making: names)
+    try self.init(making: names, in: try TargetFolder(making: names), isSparse: isSparse)
+  }
+
+  /// The same in its folder.
+  convenience init(making names: TargetNames, in folder: TargetFolder, isSparse: Bool = false) throws(Failure) {
     try self.init(try Self.make(names.partial, in: folder), isSparse: isSparse)
   }
 
@@ -126,7 +130,7 @@ final class TargetFile: ReadableFile {
     return memcmp(stored.baseAddress!, bytes.baseAddress!, bytes.count) == 0
   }
 
-  private static func make(_ name: NameBytes, in folder: borrowing TargetFolder) throws(Failure) -> Int32 {
+  private static func make(_ name: NameBytes, in folder: TargetFolder) throws(Failure) -> Int32 {
     let flags = O_RDWR | O_CREAT | O_EXCL
     var descriptor = folder.open(name, flags, mode: 0o600)
     if descriptor < 0, errno == EEXIST, folder.remove(name) == 0 {
@@ -146,7 +150,7 @@ final class TargetFile: ReadableFile {
 
   /// The same in its folder.
   convenience init?(
-    opening names: TargetNames, in folder: borrowing TargetFolder, _ known: SourceIdentity, isSparse: Bool = false
+    opening names: TargetNames, in folder: TargetFolder, _ known: SourceIdentity, isSparse: Bool = false
   ) throws(Failure) {
     let descriptor = folder.open(names.partial, O_RDWR | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -158,7 +162,7 @@ final class TargetFile: ReadableFile {
   }
 
   /// Opens the file with the final name for reading; nil when it is missing or not a regular file.
-  convenience init?(placed names: TargetNames, in folder: borrowing TargetFolder) throws(Failure) {
+  convenience init?(placed names: TargetNames, in folder: TargetFolder) throws(Failure) {
     let descriptor = folder.open(names.name, O_RDONLY | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ELOOP || errno == ENXIO { return nil }
@@ -183,9 +187,19 @@ final class TargetFile: ReadableFile {
     }
   }
 
+  /// What was written is on its way to the disk. A failure is one of ``sync()``, which need not fail then.
+  func beginSync() throws(Failure) {
+    guard csys_begin_writing(descriptor) == 0 else { throw Self.failure("sync the partial file", errno) }
+  }
+
   /// What was written is on the disk when this returns.
   func sync() throws(Failure) {
     guard fdatasync(descriptor) == 0 else { throw Self.failure("sync the partial file", errno) }
+  }
+
+  /// The same for its permissions and its times.
+  func syncAll() throws(Failure) {
+    guard fsync(descriptor) == 0 else { throw Self.failure("sync the file", errno) }
   }
 
   /// No partial file of these names is there when this returns, and none comes back with a power cut: nobody would look

@@ -8,75 +8,51 @@ import TransferModel
 #endif
 
 /// The folder of a file that is fetched, open. It is reached from the folder of the batch, and no symbolic link leads
-/// out of that: whatever names a server or a manifest gives, nothing outside is written, replaced or removed. All calls
-/// block.
-struct TargetFolder: ~Copyable {
-  private let names: TargetNames
-  private let root: Int32
+/// out of that: whatever names a server or a manifest gives, nothing outside is written, replaced or removed. It is
+/// closed with its last reference. All calls block.
+final class TargetFolder {
+  private let root: TargetRoot
+  /// Below the root, from the top; the last is the folder itself. None for the root itself.
+  private let path: [NameBytes]
   private let descriptor: Int32
 
   /// Makes what is missing below the folder of the batch; never that folder itself, which may be the place of a disk
   /// that is not there.
-  init(making names: TargetNames) throws(Failure) {
-    let root = try Self.openRoot(names)
-    do throws(Failure) {
-      var found = Self.open(names.folder, in: root)
-      if found < 0, errno == ENOENT {
-        for folder in names.folders { try Self.make(folder, in: root) }
-        found = Self.open(names.folder, in: root)
-      }
-      guard found >= 0 else { throw Self.failure(names.folder, errno) }
-      (self.names, self.root, descriptor) = (names, root, found)
-    } catch {
-      close(root)
-      throw error
+  convenience init(making names: TargetNames) throws(Failure) {
+    try self.init(making: names, in: try TargetRoot(names.root))
+  }
+
+  /// The same below a root that is open.
+  convenience init(making names: TargetNames, in root: TargetRoot) throws(Failure) {
+    var found = root.open(names.folder)
+    if found < 0, errno == ENOENT {
+      for folder in names.folders { try root.make(folder) }
+      found = root.open(names.folder)
     }
+    guard found >= 0 else { throw TargetRoot.failure(names.folder, errno) }
+    self.init(root, names, found)
   }
 
   /// nil when it is not there, although the folder of the batch is.
-  init?(of names: TargetNames) throws(Failure) {
-    let root = try Self.openRoot(names)
-    let found = Self.open(names.folder, in: root)
+  convenience init?(of names: TargetNames) throws(Failure) {
+    try self.init(of: names, in: try TargetRoot(names.root))
+  }
+
+  /// The same below a root that is open.
+  convenience init?(of names: TargetNames, in root: TargetRoot) throws(Failure) {
+    let found = root.open(names.folder)
     guard found >= 0 else {
-      let code = errno
-      close(root)
-      if code == ENOENT || code == ENOTDIR { return nil }
-      throw Self.failure(names.folder, code)
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw TargetRoot.failure(names.folder, errno)
     }
-    (self.names, self.root, descriptor) = (names, root, found)
+    self.init(root, names, found)
   }
 
-  deinit {
-    close(descriptor)
-    close(root)
+  private init(_ root: TargetRoot, _ names: TargetNames, _ descriptor: Int32) {
+    (self.root, path, self.descriptor) = (root, names.folders, descriptor)
   }
 
-  private static func openRoot(_ names: TargetNames) throws(Failure) -> Int32 {
-    let root = names.root.withCString { csys_open_directory(AT_FDCWD, $0, 1) }
-    guard root >= 0 else { throw TargetFile.failure("open the folder \(names.root.embedded)", errno) }
-    return root
-  }
-
-  private static func open(_ folder: NameBytes, in root: Int32) -> Int32 {
-    folder.withCString { csys_open_beneath(root, $0, O_RDONLY | O_DIRECTORY, 0) }
-  }
-
-  private static func make(_ folder: NameBytes, in root: Int32) throws(Failure) {
-    let slash = folder.bytes.lastIndex(of: 0x2F)
-    let parent = open(NameBytes(Array(folder.bytes[..<(slash ?? 0)])), in: root)
-    guard parent >= 0 else { throw failure(folder, errno) }
-    defer { close(parent) }
-    let result = folder.lastComponent.withCString { mkdirat(parent, $0, 0o777) }
-    guard result == 0 || errno == EEXIST else { throw failure(folder, errno) }
-  }
-
-  private static func failure(_ folder: NameBytes, _ code: Int32) -> Failure {
-    guard code == EXDEV || code == ELOOP else {
-      return TargetFile.failure("reach the folder \(folder.embedded)", code)
-    }
-    let text = "the folder \(folder.embedded) leads out of the target folder"
-    return Failure(.localIO, text, systemError: code)
-  }
+  deinit { close(descriptor) }
 
   // MARK: - Names in it
 
@@ -89,19 +65,23 @@ struct TargetFolder: ~Copyable {
   func remove(_ name: NameBytes) -> Int32 { name.withCString { unlinkat(descriptor, $0, 0) } }
 
   /// Something stands under the name, whatever it is.
-  func holds(_ name: NameBytes) -> Bool {
-    var status = csys_file_status()
-    return name.withCString { csys_status_at(descriptor, $0, 0, &status) } == 0
-  }
+  func holds(_ name: NameBytes) -> Bool { status(of: name) != nil }
 
   /// A folder stands under the name; a symbolic link is none.
-  func holdsFolder(_ name: NameBytes) -> Bool {
+  func holdsFolder(_ name: NameBytes) -> Bool { status(of: name).map { $0.mode & S_IFMT == S_IFDIR } ?? false }
+
+  /// The name leads to this file, and not by a symbolic link.
+  func holds(_ name: NameBytes, _ file: SourceIdentity) -> Bool {
+    status(of: name).map { SourceIdentity($0).isSameFile(as: file) } ?? false
+  }
+
+  private func status(of name: NameBytes) -> csys_file_status? {
     var status = csys_file_status()
-    return name.withCString { csys_status_at(descriptor, $0, 0, &status) } == 0 && status.mode & S_IFMT == S_IFDIR
+    return name.withCString { csys_status_at(descriptor, $0, 0, &status) } == 0 ? status : nil
   }
 
   /// Moves the partial file to the final name. 0, or -1 with errno.
-  func place(replacing: Bool) -> Int32 {
+  func place(_ names: TargetNames, replacing: Bool) -> Int32 {
     names.partial.withCString { from in
       names.name.withCString { to in
         replacing ? renameat(descriptor, from, descriptor, to) : csys_rename_exclusive_in(descriptor, from, to)
@@ -109,20 +89,87 @@ struct TargetFolder: ~Copyable {
     }
   }
 
+  // MARK: - Durability
+
   /// Its names are on the disk when this returns.
-  func syncNames() throws(Failure) {
+  func syncNames(_ fsync: (Int32) -> Int32 = fsync) throws(Failure) {
     guard fsync(descriptor) == 0 else { throw TargetFile.failure("sync the folder", errno) }
   }
 
   /// The same, and those of the folders that lead to it.
   func sync() throws(Failure) {
-    try syncNames()
-    guard !names.folder.isEmpty else { return }
-    for folder in [NameBytes("")] + names.folders.dropLast() {
-      let above = Self.open(folder, in: root)
-      guard above >= 0 else { throw Self.failure(folder, errno) }
-      defer { close(above) }
-      guard fsync(above) == 0 else { throw TargetFile.failure("sync the folder", errno) }
+    var once = FolderSyncs()
+    try once.sync(self)
+  }
+
+  /// Its place and those of the folders that lead to it.
+  fileprivate var places: [FolderSyncs.Place] {
+    let all = path.isEmpty ? [NameBytes("")] : [path[path.count - 1], NameBytes("")] + path.dropLast()
+    return all.map { FolderSyncs.Place(root: ObjectIdentifier(root), folder: $0) }
+  }
+
+  fileprivate func sync(_ place: FolderSyncs.Place, _ fsync: (Int32) -> Int32) throws(Failure) {
+    if place.folder == path.last ?? NameBytes("") { try syncNames(fsync) } else { try root.sync(place.folder, fsync) }
+  }
+}
+
+/// The folders of several files, each opened once.
+struct OpenFolders {
+  private struct Place: Hashable {
+    let root: NameBytes
+    let folder: NameBytes
+  }
+
+  private var roots: [NameBytes: TargetRoot] = [:]
+  private var folders: [Place: TargetFolder] = [:]
+
+  /// nil when it is not there.
+  mutating func folder(of names: TargetNames) throws(Failure) -> TargetFolder? {
+    let place = Place(root: names.root, folder: names.folder)
+    if let open = folders[place] { return open }
+    let found = try TargetFolder(of: names, in: root(names.root))
+    folders[place] = found
+    return found
+  }
+
+  /// Made when it is not there.
+  mutating func making(folderOf names: TargetNames) throws(Failure) -> TargetFolder {
+    if let open = try folder(of: names) { return open }
+    let made = try TargetFolder(making: names, in: root(names.root))
+    folders[Place(root: names.root, folder: names.folder)] = made
+    return made
+  }
+
+  private mutating func root(_ path: NameBytes) throws(Failure) -> TargetRoot {
+    if let open = roots[path] { return open }
+    let opened = try TargetRoot(path)
+    roots[path] = opened
+    return opened
+  }
+}
+
+/// Syncs folders once for several files. All of them hear of a failure: the kernel tells it once (fsync(2)).
+struct FolderSyncs {
+  fileprivate struct Place: Hashable {
+    let root: ObjectIdentifier
+    let folder: NameBytes
+  }
+
+  private let call: (Int32) -> Int32
+  private var results: [Place: Result<Void, Failure>] = [:]
+  /// So that no other root gets the identity of one of them.
+  private var folders: [TargetFolder] = []
+
+  /// - Parameter call: fsync(2), or what stands for it in tests.
+  init(_ call: @escaping (Int32) -> Int32 = fsync) { self.call = call }
+
+  /// The names in a folder, and those of the folders that lead to it, are on the disk when this returns.
+  mutating func sync(_ folder: TargetFolder) throws(Failure) {
+    folders.append(folder)
+    for place in folder.places {
+      let result = results[place] ?? Result { () throws(Failure) in try folder.sync(place, call) }
+      results[place] = result
+      try result.get()
     }
   }
 }

@@ -26,27 +26,37 @@ struct TargetOrder: Sendable {
 }
 
 extension TargetOrder {
+  /// Whether nothing has to be read for it.
+  var isShort: Bool { twins == nil && !(endsChunk && stored.length > 0) }
+
   /// Opens or makes the partial file. Blocking: runs on a preparing thread.
   func perform() -> Result<Prepared, PreparationFailure> {
+    var open = OpenFolders()
+    return perform(in: &open)
+  }
+
+  /// The same in a folder that may be open.
+  func perform(in open: inout OpenFolders) -> Result<Prepared, PreparationFailure> {
     do throws(PreparationFailure) {
-      return .success(try prepared())
+      return .success(try prepared(in: &open))
     } catch {
       return .failure(error)
     }
   }
 
-  private func prepared() throws(PreparationFailure) -> Prepared {
+  private func prepared(in open: inout OpenFolders) throws(PreparationFailure) -> Prepared {
     do throws(Failure) {
       if target.isNamedLater {
         // What stands in its way is seen when it gets its name.
       } else if target.overwrites {
-        try Placing.refuse(folder: target.names)
+        try Placing.refuse(folder: target.names, in: &open)
       } else {
-        try Placing.refuse(existing: target.names)
+        try Placing.refuse(existing: target.names, in: &open)
       }
       if let found = try twins?.copied(into: target) { return Prepared(credential: credential, twin: found) }
       if hasPast, target.standing() != nil { return conditional(credential) }
-      guard let file = try target.file(size: size, holdsBytes: holdsBytes) else { throw Placing.partialIsGone }
+      let made = try target.file(size: size, holdsBytes: holdsBytes, in: &open)
+      guard let file = made else { throw Placing.partialIsGone }
       var head: Digest?
       if endsChunk, stored.length > 0 { head = try file.digests(of: stored, [algorithm], stop)[algorithm] }
       let region = TargetRegion(file, range, stored: stored, head: head, algorithm, content: content)

@@ -26,6 +26,8 @@ final class TargetRegion: BodySink, @unchecked Sendable {
   /// Where the body ends; nil where its length is not known.
   private var end: Int64?
   private var checkedAt: Int64 = 0
+  /// What came of ``beginSettling()``.
+  private var beginning: Result<Void, Failure> = .success(())
   /// Bytes of the range, from its start, that are in the file.
   private(set) var taken: Int64 = 0
   /// What an answer means of which nothing was taken.
@@ -125,10 +127,17 @@ final class TargetRegion: BodySink, @unchecked Sendable {
 
   private static let roomEvery: Int64 = 16 << 20
 
+  /// Asks for what ``settle()`` waits for, so that several wait together. After the reply.
+  func beginSettling() {
+    guard taken > 0, let file, !file.isSparse else { return }
+    beginning = Result { () throws(Failure) in try file.beginSync() }
+  }
+
   /// What was taken is on the disk when this returns nil. Blocking; after the reply.
   func settle() -> Failure? {
     guard taken > 0, let file else { return nil }
     do throws(Failure) {
+      try beginning.get()
       try zeros.flush(to: file)
       // Of a body without a length: no other writer is behind it.
       if file.isSparse { try file.reserve(range.offset + taken) }

@@ -1,0 +1,61 @@
+import Testing
+import TransferModel
+
+@testable import TransferEngine
+
+/// Orders that come while the threads are busy are done together.
+@Suite struct GroupedOrdersTests {
+  private let groups = Mailbox<[Int]>()
+
+  private func grouped(_ pool: PreparingPool) -> GroupedOrders<Int> {
+    GroupedOrders(pool, most: 3) { [groups] in groups.put($0) }
+  }
+
+  /// Keeps the only thread of a pool until something is put in.
+  private func keepBusy(_ pool: PreparingPool) -> Mailbox<Void> {
+    let (began, gate) = (Mailbox<Void>(), Mailbox<Void>())
+    pool.wait(
+      {
+        began.put(())
+        _ = gate.take()
+      }, then: {})
+    _ = began.take()
+    return gate
+  }
+
+  @Test func whatComesWhileThePoolIsBusyIsOneGroupUpToItsLimit() {
+    let pool = PreparingPool(threadCount: 1)
+    let orders = grouped(pool)
+    let gate = keepBusy(pool)
+    for order in 1...7 { orders.add(order) }
+    gate.put(())
+    pool.stop()
+    groups.close()
+    #expect(groups.take() == [[1, 2, 3], [4, 5, 6], [7]])
+  }
+
+  @Test func oneThatComesToAnIdlePoolWaitsForNoOther() {
+    let pool = PreparingPool(threadCount: 1)
+    let orders = grouped(pool)
+    for order in 1...4 {
+      orders.add(order)
+      #expect(groups.take() == [[order]])
+    }
+    pool.stop()
+  }
+
+  /// A group takes its orders from under a later one; each is done once.
+  @Test func noOrderIsLeft() {
+    let pool = PreparingPool(threadCount: 3)
+    let orders = grouped(pool)
+    let adders = (0..<4).map { part in
+      WorkerThread { for order in 0..<500 { orders.add(part * 500 + order) } }
+    }
+    for adder in adders { adder.join() }
+    pool.stop()
+    groups.close()
+    let done = (groups.take() ?? []).flatMap(\.self)
+    #expect(done.count == 2_000)
+    #expect(Set(done) == Set(0..<2_000))
+  }
+}
