@@ -122,6 +122,7 @@ submit() {
   if [[ $dry ]]; then return; fi
   command -v sbatch >/dev/null || fail 69 "no Slurm here (no command sbatch); run this where jobs are submitted"
   mkdir -p "$shared"
+  [[ -e $shared/id ]] || put "$shared/id" "$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')"
   "${line[@]}" || fail 69 "sbatch took no job (its exit code: $?)"
 }
 
@@ -152,8 +153,9 @@ task() {
   words=("$@")
   name=$(basename "$shard" .jsonl)
   if [[ $folder == - ]]; then folder=${SLURM_TMPDIR:-${TMPDIR:-/tmp}}; fi
-  # One folder on the node for each shared one, so that jobs do not meet.
-  here=$folder/transfers-$(id -u)-$(realpath -m "$shared" | cksum | cut -d ' ' -f 1)
+  # One folder on the node for each shared one, also if that is removed and made again: jobs do not meet.
+  [[ -e $shared/id ]] || fail 66 "no \"$shared/id\": the folder was removed; submit again"
+  here=$folder/transfers-$(id -u)-$(<"$shared/id")
   (umask 077 && mkdir -p "$here")
   [[ -O $here ]] || fail 77 "\"$here\" belongs to somebody else"
   store=$here/$name.db
@@ -273,6 +275,10 @@ work() {
 # end_with CODE: keeps the ledger, then lets Slurm know.
 end_with() {
   local code=$1
+  if [[ $(<"$shared/$name.try") != "$this_try open" ]]; then
+    # Its backup must not take the place of that one's, which says what was sent since.
+    fail 6 "another run of $name has begun meanwhile; the ledger of this one is \"$store\" on $(hostname)"
+  fi
   if back_up; then
     put "$shared/$name.try" "$this_try closed"
     put "$here/$name.try" "$this_try"
