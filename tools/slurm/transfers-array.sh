@@ -34,49 +34,26 @@ usage() { awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' 
 # whole NAME TEXT: a number from 1 on.
 whole() { [[ $2 =~ ^[1-9][0-9]{0,5}$ ]] || fail 64 "$1 is a number from 1 to 999999, not \"$2\""; }
 
-# Prints the bytes that a rate means.
+# Prints the bytes that a rate means: 20M by powers of 1024, 20MB of 1000.
 bytes_of() {
-  [[ $1 =~ ^([1-9][0-9]{0,11})([kKMGT]?)(i?B)?(/s)?$ ]] || fail 64 "--rate is bytes a second as 20M or 20MB, not \"$1\""
-  local base=1024 power=0 letters=kMGT before
-  if [[ ${BASH_REMATCH[3]} == B ]]; then base=1000; fi
-  if [[ ${BASH_REMATCH[2]} ]]; then
-    before=${letters%%"${BASH_REMATCH[2]/K/k}"*}
-    power=$((${#before} + 1))
-  fi
-  printf '%d\n' "$((BASH_REMATCH[1] * base ** power))"
+  local form=iec text=${1%/s}
+  case $text in *iB) text=${text%iB} ;; *B) form=si text=${text%B} ;; esac
+  [[ $text =~ ^[1-9][0-9]{0,11}[kKMGT]?$ ]] || fail 64 "--rate is bytes a second as 20M or 20MB, not \"$1\""
+  numfmt --from="$form" "${text^^}"
 }
 
-# The shards in their order, as `shards` and `sums`, from shards.json, which has one a line and is written last; fails
-# when they are no whole set.
+# The shards in their order, as `shards` ("SHA-256  NAME"), from shards.json, which is written last; fails when they are
+# no whole set.
 list_shards() {
-  local line count='' end='' entry='^\{"shard":"(shard-[0-9]+\.jsonl)",.*"sha256":"([0-9a-f]{64})"\},?$'
+  local index=$1/shards.json count there
   [[ -d $1 ]] || fail 66 "no folder of shards \"$1\"; make it with \"transfers manifest shard M --shards N --into $1\""
-  [[ -e $1/shards.json ]] ||
-    fail 66 "\"$1\" has no shards.json and is no whole set; make one with \"transfers manifest shard\""
-  shards=() sums=()
-  while IFS= read -r line; do
-    end=$line
-    if [[ $line =~ ^\{\"set\":\"transfers.shards/1\",.*\"count\":([0-9]+), ]]; then count=${BASH_REMATCH[1]}; fi
-    if [[ $line =~ $entry ]]; then
-      shards+=("$1/${BASH_REMATCH[1]}")
-      sums+=("${BASH_REMATCH[2]}")
-    fi
-  done <"$1/shards.json"
-  [[ $end == "]}" && $count == "${#shards[@]}" ]] || fail 65 "\"$1/shards.json\" was cut off, or is no index of shards"
+  [[ -e $index ]] || fail 66 "\"$1\" has no shards.json and is no whole set; make one with \"transfers manifest shard\""
+  mapfile -t shards < <(sed -nE 's/^\{"shard":"(shard-[0-9]+\.jsonl)",.*"sha256":"([0-9a-f]{64})"\},?$/\2  \1/p' "$index")
+  count=$(sed -nE 's/^\{"set":"transfers.shards\/1",.*"count":([0-9]+),.*/\1/p' "$index")
+  [[ $(tail -n 1 "$index") == "]}" && $count == "${#shards[@]}" ]] || fail 65 "\"$index\" was cut off, or is no index of shards"
   ((${#shards[@]})) || fail 66 "\"$1\" has no shards: the manifest was empty"
-  shopt -s nullglob
-  local there=("$1"/shard-*.jsonl)
-  shopt -u nullglob
-  ((${#there[@]} == ${#shards[@]})) ||
-    fail 65 "\"$1\" has ${#there[@]} shards, and its shards.json ${#shards[@]}: they are of several sets, or some are lost"
-}
-
-# check_shard NUMBER: it is the one of the index.
-check_shard() {
-  local sum
-  sum=$(sha256sum <"${shards[$1]}") || exit 66
-  [[ ${sum%% *} == "${sums[$1]}" ]] ||
-    fail 65 "\"${shards[$1]}\" differs from shards.json: it was cut off or changed, or is of another set"
+  there=$(find "$1" -maxdepth 1 -name 'shard-*.jsonl' | wc -l)
+  ((there == count)) || fail 65 "\"$1\" has $there shards, and its index $count: they are of several sets, or some are lost"
 }
 
 submit() {
@@ -128,14 +105,10 @@ submit() {
 
 # divide N: sets rate and workers of one task, and says so.
 divide() {
-  if ((rate)); then
-    rate=$((rate / $1 > 0 ? rate / $1 : 1))
-    printf 'rate: %d bytes/s for each of %d tasks at once\n' "$rate" "$1" >&2
-  fi
-  if ((workers)); then
-    workers=$((workers / $1 > 0 ? workers / $1 : 1))
-    printf 'workers: %d for each of %d tasks at once\n' "$workers" "$1" >&2
-  fi
+  ((rate == 0)) || rate=$((rate / $1 > 0 ? rate / $1 : 1))
+  ((workers == 0)) || workers=$((workers / $1 > 0 ? workers / $1 : 1))
+  ((rate == 0)) || printf 'rate: %d bytes/s for each of %d tasks at once\n' "$rate" "$1" >&2
+  ((workers == 0)) || printf 'workers: %d for each of %d tasks at once\n' "$workers" "$1" >&2
 }
 
 # task VERB SHARDS SHARED PLACE DEST RATE WORKERS TRIES LOCAL WORD…: one run of the shard SLURM_ARRAY_TASK_ID.
@@ -145,9 +118,11 @@ task() {
   if (($6)); then limits+=(--rate "$6"); fi
   if (($7)); then limits+=(--workers "$7"); fi
   list_shards "$2"
-  shard=${shards[SLURM_ARRAY_TASK_ID - 1]:-}
-  [[ $shard ]] || fail 66 "no shard $SLURM_ARRAY_TASK_ID in \"$2\""
-  check_shard $((SLURM_ARRAY_TASK_ID - 1))
+  local entry=${shards[SLURM_ARRAY_TASK_ID - 1]:-}
+  [[ $entry ]] || fail 66 "no shard $SLURM_ARRAY_TASK_ID in \"$2\""
+  shard=$2/${entry##* }
+  (cd "$2" && sha256sum --check --status <<<"$entry") ||
+    fail 65 "\"$shard\" differs from its index: it was cut off or changed, or is of another set"
   local folder=$9
   shift 9
   words=("$@")
@@ -322,10 +297,4 @@ hand_over() {
   exit "$1"
 }
 
-case ${1:-} in
-  --task)
-    shift
-    task "$@"
-    ;;
-  *) submit "$@" ;;
-esac
+if [[ ${1:-} == --task ]]; then task "${@:2}"; else submit "$@"; fi
