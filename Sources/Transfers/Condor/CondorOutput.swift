@@ -8,11 +8,11 @@ import TransferProtocols
   import Darwin
 #endif
 
-/// The output of a file-transfer plug-in. HTCondor fills the file with blanks before it calls, so that there is room for
-/// the answer on a full disk: it is written into them, behind the ads of others, and never made shorter.
+/// The output of a file-transfer plug-in. HTCondor fills the file with blanks before it calls, so that there is room
+/// for the answer on a full disk: it is written into them, behind the ads of others, and never made shorter.
 package enum CondorOutput {
-  /// Writes ads behind those that are complete; durable on return. What stands behind them and is no complete ad was cut
-  /// off: it is written over.
+  /// Writes ads behind those that are complete; durable on return. What stands behind them and is no complete ad was
+  /// cut off: it is written over.
   /// - Throws: `.storeIO` when it cannot be written.
   package static func append(_ ads: [[UInt8]], to output: NameBytes) throws(TransferError) {
     let descriptor = output.withCString { open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o666) }
