@@ -201,7 +201,7 @@ CREATE TABLE callback (
   -- Of a batch: how a file of it came to rest. Of a job: that a run of it began, and how it ended.
   event TEXT NOT NULL CHECK (event = 'done' OR event = 'failed' OR event = 'unknown' OR event = 'started'
     OR event = 'succeeded' OR event = 'unsuccessful'),
-  kind TEXT NOT NULL CHECK (kind = 'exec' OR kind = 'webhook' OR kind = 'ping'),
+  kind TEXT NOT NULL CHECK (kind = 'exec' OR kind = 'webhook' OR kind = 'ping' OR kind = 'mail'),
   target TEXT NOT NULL CHECK (target <> ''),
   -- A reference to the key that signs webhooks; '' for none.
   secret TEXT NOT NULL,

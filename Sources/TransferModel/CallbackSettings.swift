@@ -2,7 +2,8 @@
 public struct CallbackSetting: Sendable, Hashable, Codable {
   public var event: CallbackEvent
   public var kind: CallbackKind
-  /// Of ``CallbackKind/exec`` a program and its arguments, as ``ShellWords`` reads them; else an `http` or `https` URL,
+  /// Of ``CallbackKind/exec`` a program and its arguments, as ``ShellWords`` reads them; of ``CallbackKind/mail`` a
+  /// program and the addresses; else an `http` or `https` URL,
   /// or a reference to one (`env:NAME`, `file:PATH`, …).
   public var target: String
   /// A reference to the key that signs webhooks; empty for none.
@@ -37,6 +38,8 @@ public enum CallbackKind: String, Sendable, Hashable, Codable, CaseIterable {
   case webhook
   /// To a dead man's switch: `URL/start`, `URL` and `URL/fail` are posted to.
   case ping
+  /// By a program that takes messages as sendmail does: a mail.
+  case mail
 }
 
 /// Where a callback is.

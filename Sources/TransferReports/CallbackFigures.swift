@@ -21,7 +21,8 @@ public struct CallbackDocument: Sendable {
         "job", nil,
         [
           .text("name") { $0.name }, .text("result") { $0.result }, .text("message") { $0.message },
-          .text("summary") { $0.summary }, .time("started_at") { $0.startedMs }, .time("ended_at") { $0.endedMs },
+          .text("summary") { $0.summary }, .text("report") { $0.report }, .time("started_at") { $0.startedMs },
+          .time("ended_at") { $0.endedMs },
         ]
       ) { $0.job },
     ])
@@ -40,6 +41,8 @@ public struct CallbackJob: Sendable {
   public var message: String?
   /// The line that the system's log gets.
   public var summary: String?
+  /// The lines that standard error gets; nil when all is well.
+  public var report: String?
   public var startedMs: Int64
   public var endedMs: Int64?
 

@@ -123,6 +123,27 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  @Test func whatIsLeftIsCountedForAJobByItsRunsAndItsFiles() throws {
+    func left(_ job: String) throws -> CallbacksLeft { try f.ledger.read { try $0.callbacksLeft(ofJob: job) } }
+    var settings = BatchSettings(destination: "put:one")
+    settings.callbacks = [Self.told]
+    let made = try f.ledger.write { [settings] in
+      try $0.createBatch(NewBatch(settings: settings, protocolName: "put", destination: "put:one", job: "nightly"))
+    }
+    _ = try f.add("a", to: made)
+    try finish()
+    #expect(try left("nightly") == CallbacksLeft(waiting: 1))
+    try tell(.succeeded, [CallbackSetting(.succeeded, .mail, "/usr/sbin/sendmail root")])
+    #expect(try left("nightly") == CallbacksLeft(waiting: 2))
+    var gone = DeliveryEnd(.failed)
+    gone.isFinal = true
+    try end(try #require(try begin(1).first).id, gone)
+    _ = try begin(1)
+    #expect(try left("nightly") == CallbacksLeft(waiting: 1, givenUp: 1))
+    #expect(try left("other") == CallbacksLeft())
+    #expect(try f.findings() == [])
+  }
+
   @Test func whoWantsNoMoreIsGivenUpAtOnce() throws {
     try tell(.succeeded, [CallbackSetting(.succeeded, .webhook, "http://h/")])
     var gone = DeliveryEnd(.failed, httpStatus: 410)

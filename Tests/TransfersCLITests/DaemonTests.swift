@@ -81,6 +81,22 @@ import Testing
     #expect(try program.run("store", "check", "--store", store).code == 0)
   }
 
+  @Test func aStopLetsTheRequestThatRunsEnd() throws {
+    let receiver = try RunningReceiver(in: try TemporaryFolder(), script: "match PUT * nth=1 : hold=put\n")
+    try configure(receiver, "every: 1h")
+    let running = try daemon()
+    try receiver.waitUntilHeld("put")
+    running.signal(SIGTERM)
+    try running.waitUntilSaid("stopping")
+    try receiver.release("put")
+    let end = try running.wait()
+    #expect((end.code, end.signal) == (0, 0), "\(end.err)")
+    #expect(try readText(receiver.root + "/in/a") == "a")
+    let attempts = try program.run(
+      "store", "sql", "SELECT outcome, count(*) FROM attempt GROUP BY 1", "--format", "csv", "--store", store)
+    #expect(attempts.out.split(whereSeparator: \.isNewline) == ["outcome,count(*)", "ok,1"], "\(attempts.out)")
+  }
+
   /// No file is left, and somebody is still to be told.
   @Test func itDeliversWhatCouldNotBeDelivered() throws {
     let receiver = try RunningReceiver(in: try TemporaryFolder())

@@ -35,14 +35,31 @@ extension LedgerReader {
   }
 
   /// How many wait or are being delivered, and how many were given up.
-  public func callbacksLeft() throws -> (waiting: Int, givenUp: Int) {
+  public func callbacksLeft() throws -> CallbacksLeft {
     try db.first(
       """
       SELECT (SELECT count(*) FROM outbox WHERE state = 'waiting') + (SELECT count(*) FROM outbox
         WHERE state = 'delivering'), (SELECT count(*) FROM outbox WHERE state = 'gave_up')
       """
-    ) { ($0.int(0), $0.int(1)) } ?? (0, 0)
+    ) { CallbacksLeft(waiting: $0.int(0), givenUp: $0.int(1)) } ?? CallbacksLeft()
   }
+
+  /// The same of a job: of its runs, and of the files of its batches. Reads only callbacks that are not at rest.
+  public func callbacksLeft(ofJob job: String) throws -> CallbacksLeft {
+    try db.first(Self.callbacksOfJob, .text(job)) {
+      CallbacksLeft(waiting: $0.int(0), givenUp: $0.int(1))
+    } ?? CallbacksLeft()
+  }
+
+  static let callbacksOfJob: StaticString = """
+    WITH open (callback_id, has_ended) AS (
+      SELECT callback_id, 0 FROM outbox WHERE state = 'waiting'
+      UNION ALL SELECT callback_id, 0 FROM outbox WHERE state = 'delivering'
+      UNION ALL SELECT callback_id, 1 FROM outbox WHERE state = 'gave_up')
+    SELECT coalesce(sum(has_ended = 0), 0), coalesce(sum(has_ended), 0)
+    FROM open o CROSS JOIN callback c ON c.id = o.callback_id LEFT JOIN batch b ON b.id = c.batch_id
+    WHERE coalesce(c.job, b.job) = ?1
+    """
 
   private static let openCallbacks: StaticString = """
     WITH open (id) AS (

@@ -31,6 +31,6 @@ enum CapabilityColumns {
     "UPDATE session SET notes = '{}' WHERE notes <> '{}'", "UPDATE session SET remotes = '[]' WHERE remotes <> '[]'",
     "UPDATE chunk SET remote = NULL WHERE remote IS NOT NULL",
     // Who knows the URL of a receiver may tell it anything.
-    "UPDATE callback SET target = 'hidden:' || id WHERE kind <> 'exec'",
+    "UPDATE callback SET target = 'hidden:' || id WHERE kind = 'webhook' OR kind = 'ping'",
   ]
 }

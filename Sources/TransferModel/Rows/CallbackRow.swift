@@ -71,3 +71,13 @@ public struct DeliveryEnd: Sendable, Hashable {
     (self.message, self.output) = (message, Array(output.prefix(Self.outputBytes)))
   }
 }
+
+/// Callbacks that were not delivered.
+public struct CallbacksLeft: Sendable, Hashable {
+  /// They wait, or are being delivered.
+  public var waiting: Int
+  /// Nothing is tried any more, until somebody says so.
+  public var givenUp: Int
+
+  public init(waiting: Int = 0, givenUp: Int = 0) { (self.waiting, self.givenUp) = (waiting, givenUp) }
+}

@@ -36,7 +36,10 @@ final class CallbackDelivery: CallbackCarrier {
   func deliver(_ callback: DueCallback, isOver: @escaping @Sendable () -> Bool) -> DeliveryEnd {
     do throws(Failure) {
       switch callback.setting.kind {
-      case .exec: return try run(callback, isOver)
+      case .exec:
+        let words = ShellWords.split(callback.setting.target) ?? []
+        return try run(words, try document(callback), isOver)
+      case .mail: return try mail(callback, isOver)
       case .webhook: return try post(callback, isOver)
       case .ping: return try ping(callback, isOver)
       }
@@ -47,15 +50,26 @@ final class CallbackDelivery: CallbackCarrier {
 
   // MARK: - Programs
 
-  private func run(_ callback: DueCallback, _ isOver: () -> Bool) throws(Failure) -> DeliveryEnd {
-    let words = ShellWords.split(callback.setting.target) ?? []
-    let command = try RunningCommand(words, input: try document(callback), code: .localIO)
+  private func run(_ words: [String], _ input: [UInt8], _ isOver: () -> Bool) throws(Failure) -> DeliveryEnd {
+    let command = try RunningCommand(words, input: input, code: .localIO)
     let (code, output) = try command.result(
       keeping: DeliveryEnd.outputBytes, limitMs: Self.limitMs, isOver: isOver)
     let kept = CallbackOutput.masked(output, [])
     if code == 0 { return DeliveryEnd(.ok, exitCode: 0, output: kept) }
     let how = code < 0 ? "was ended by a signal" : "ended with exit code \(code)"
     return DeliveryEnd(.failed, exitCode: Int(code), message: "the program \(how)", output: kept)
+  }
+
+  /// `-i`: a line with a dot ends nothing; `-t`: who gets it stands in it. Source: sendmail(8).
+  private func mail(_ callback: DueCallback, _ isOver: () -> Bool) throws(Failure) -> DeliveryEnd {
+    let words = ShellWords.split(callback.setting.target) ?? []
+    guard words.count > 1, let job = Self.job(callback.body) else {
+      throw Failure(.engineBug, "a mail to nobody, or of nothing")
+    }
+    let message = MailMessage.bytes(
+      to: Array(words.dropFirst()), subject: "transfers: job \(job.name ?? ""): \(job.result ?? "")", id: callback.key,
+      host: HostFacts.name, lines: job.lines(in: ledger.path))
+    return try run([words[0], "-i", "-t"], message, isOver)
   }
 
   // MARK: - Requests
@@ -82,21 +96,21 @@ final class CallbackDelivery: CallbackCarrier {
     var secrets: [String] = []
     let url = Webhook.ping(try url(callback, &secrets, isOver), callback.setting.event)
     let text = [(name: "Content-Type", value: "text/plain; charset=utf-8")]
-    guard let request = TransferRequest.post(url, json: Array(Self.summary(callback.body).utf8), fields: text) else {
+    guard
+      let request = TransferRequest.post(url, json: Array((Self.job(callback.body)?.summary ?? "").utf8), fields: text)
+    else {
       throw Failure(.engineBug, "a field of a ping is not valid")
     }
     return try send(request, secrets, isOver)
   }
 
-  /// What a document of a job says in one line.
-  private static func summary(_ body: String?) -> String {
+  /// What a document of a job says, for receivers that read no JSON.
+  private static func job(_ body: String?) -> ToldJob? {
     struct Document: Decodable {
-      struct Content: Decodable { var job: Job? }
-      struct Job: Decodable { var summary: String? }
+      struct Content: Decodable { var job: ToldJob? }
       var data: Content
     }
-    let document = body.flatMap { try? JSONDecoder().decode(Document.self, from: Data($0.utf8)) }
-    return document?.data.job?.summary ?? ""
+    return body.flatMap { try? JSONDecoder().decode(Document.self, from: Data($0.utf8)) }?.data.job
   }
 
   private func send(
@@ -182,13 +196,27 @@ final class CallbackDelivery: CallbackCarrier {
   }
 }
 
+/// A run of a job as its document has it.
+private struct ToldJob: Decodable {
+  var name, result, message, summary, report: String?
+
+  /// The text of a mail.
+  func lines(in ledger: String) -> [String] {
+    let job = name ?? ""
+    let said = message.map { [$0, ""] } ?? []
+    let table = report.map { $0.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) } ?? []
+    return ["The job \(job) ended with \"\(result ?? "")\".", ""] + said + table
+      + [summary ?? "", "", "transfers job show \(job)", "The ledger is \(ledger)."]
+  }
+}
+
 extension TransferStore {
   /// For how long callbacks are begun at the end of a run, in milliseconds; the last ones may take as long as any.
   package static let callbackEndMs: Int64 = 10_000
 
   /// Delivers what is due, for at most this time; what an engine or another process delivers at this moment is left to
   /// it. Returns what is left.
-  package func deliverCallbacks(withinMs: Int64) throws(TransferError) -> (waiting: Int, givenUp: Int) {
+  package func deliverCallbacks(withinMs: Int64) throws(TransferError) -> CallbacksLeft {
     let clock = machine.clock
     let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
     defer { ledger.close() }

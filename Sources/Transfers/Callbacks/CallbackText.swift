@@ -21,6 +21,19 @@ package enum CallbackText {
     return [CallbackEvent.started, .succeeded, .unsuccessful].map { CallbackSetting($0, .ping, rooted(url)) }
   }
 
+  /// A mail to all of these addresses for each of these events.
+  /// - Parameter program: takes the message; nil for sendmail.
+  /// - Returns: nil for what is no address, and for a program that is not named from the root or has a space.
+  package static func mails(
+    _ addresses: [String], by program: String?, _ events: [CallbackEvent]
+  ) -> [CallbackSetting]? {
+    let words = [program ?? MailMessage.sendmail] + addresses
+    guard !addresses.isEmpty, addresses.allSatisfy(MailMessage.isAddress), words[0].hasPrefix("/"),
+      ShellWords.split(words.joined(separator: " ")) == words
+    else { return nil }
+    return events.map { CallbackSetting($0, .mail, words.joined(separator: " ")) }
+  }
+
   private static func setting(
     _ kind: CallbackKind, _ target: String, _ event: CallbackEvent, _ key: String?
   ) -> CallbackSetting? {
@@ -31,7 +44,7 @@ package enum CallbackText {
     case .webhook:
       guard isTarget(target) else { return nil }
       return CallbackSetting(event, kind, rooted(target), secret: key.map(rooted) ?? "")
-    case .ping: return nil
+    case .ping, .mail: return nil
     }
   }
 
@@ -44,7 +57,9 @@ package enum CallbackText {
 
   /// What people see of a target: the path of a URL may be a secret.
   package static func shown(_ setting: CallbackSetting) -> String {
-    guard setting.kind != .exec, SecretReference(setting.target) == nil else { return setting.target }
+    guard setting.kind != .exec, setting.kind != .mail, SecretReference(setting.target) == nil else {
+      return setting.target
+    }
     return Webhook.origin(of: setting.target)
   }
 }

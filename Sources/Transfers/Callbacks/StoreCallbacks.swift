@@ -9,7 +9,10 @@ extension StoreReader {
   }
 
   /// How many wait or are being delivered, and how many were given up.
-  package func callbacksLeft() throws -> (waiting: Int, givenUp: Int) { try reader.callbacksLeft() }
+  package func callbacksLeft() throws -> CallbacksLeft { try reader.callbacksLeft() }
+
+  /// The same of a job: of its runs, and of the files of its batches.
+  package func callbacksLeft(ofJob job: String) throws -> CallbacksLeft { try reader.callbacksLeft(ofJob: job) }
 }
 
 /// A run of a job that tells of itself.
@@ -24,9 +27,11 @@ package struct JobTelling: Sendable {
     uid = UID.make(wallMs: startedMs)
   }
 
-  func body(_ event: CallbackEvent, _ row: JobRow?, summary: String, store: String) -> String {
+  func body(
+    _ event: CallbackEvent, _ row: JobRow?, summary: String, report: String = "", store: String
+  ) -> String {
     var told = CallbackJob(name: job, startedMs: startedMs)
-    told.summary = summary
+    (told.summary, told.report) = (summary, report.isEmpty ? nil : report)
     if let row { (told.result, told.message, told.endedMs) = (row.result, row.message, row.endedMs) }
     let id = "\(uid.description.replacing("-", with: ""))-\(event.rawValue)"
     let header = ReportHeader(store: StoreIdentity(path: store), generatedMs: row?.endedMs ?? startedMs)
@@ -59,9 +64,15 @@ extension OpenStore {
   }
 
   /// Records how a run of a job ended, and queues who is told, in one transaction; durable on return.
-  package func recordJob(_ run: JobRow, _ telling: JobTelling, summary: String) throws(TransferError) {
+  /// - Parameters:
+  ///   - summary: the line that the system's log gets.
+  ///   - report: the lines that standard error gets; empty when all is well.
+  package func recordJob(
+    _ run: JobRow, _ telling: JobTelling, summary: String, report: String
+  ) throws(TransferError) {
     let event: CallbackEvent = run.result == "ok" ? .succeeded : .unsuccessful
-    let body = telling.isAbout(event) ? telling.body(event, run, summary: summary, store: path) : "{}"
+    let body =
+      telling.isAbout(event) ? telling.body(event, run, summary: summary, report: report, store: path) : "{}"
     try write { tx in
       try tx.recordJob(run)
       try tx.tell(event, ofJob: run.job, uid: telling.uid, body: body, telling.callbacks)

@@ -18,6 +18,8 @@ public struct StoreStatus: Sendable {
   public let failures: [FailureRow]
   /// Batches that wait for a person because their deadline has passed.
   public let overdue: [OverdueBatch]
+  /// Of the whole ledger.
+  public let callbacks: CallbacksLeft
 }
 
 extension StoreReader {
@@ -31,7 +33,8 @@ extension StoreReader {
       engine: try engine(clock), totals: totals, inFlight: try bytesInFlight(filter, clock),
       hidden: totals.files > 0 || !filter.leavesOutHidden ? 0 : try stateTotals(filter.withHidden).files,
       nextDueMs: try nextDueMs(without: held), active: try runningFiles(filter, limit: 20),
-      failures: try endings(filter), overdue: try overdueBatches(filter, nowMs: nowMs))
+      failures: try endings(filter), overdue: try overdueBatches(filter, nowMs: nowMs),
+      callbacks: try callbacksLeft())
   }
 
   /// Empty where no engine is alive that tells it. For display: the acknowledged bytes are the only progress.

@@ -58,6 +58,8 @@ enum ConfigExample {
         # on_result: [webhook:https://hooks.example/jobs]
         # webhook_key: file:/etc/transfers/hook.key
         # ping: file:/etc/transfers/ping-url
+        # One mail, by sendmail, for each run that does not end with ok; mail_on: result mails each run.
+        # mail: [ops@example.org]
         # For the textfile collector of Prometheus.
         # prom_file: /var/lib/node_exporter/textfile/transfers_nightly.prom
       reference:

@@ -87,6 +87,12 @@ struct ConfigSchema: Sendable {
       kind: .list, about: "who is told how each run ended: \(CallbackText.kinds)"),
     "ping": ConfigKey(
       kind: .text, about: "the URL of a dead man's switch, or where it is kept (file:PATH, env:NAME)"),
+    "mail": ConfigKey(
+      kind: .list, about: "who gets a mail when a run does not end with ok: user@host.example, or a local user"),
+    "mail_on": ConfigKey(
+      kind: .choice(["failure", "result"]), about: "whether runs that end with ok are mailed too (default: failure)"),
+    "sendmail": ConfigKey(
+      kind: .path, about: "the program that takes mails, as sendmail -i -t (default: /usr/sbin/sendmail)"),
     "every": ConfigKey(
       kind: .text, about: "\"transfers daemon\" runs it so often, from one start to the next: 5m, 1h30m"),
     "cron": ConfigKey(

@@ -65,10 +65,8 @@ enum ConfigSense {
     if let name = section["name"], let problem = ConfigFields.problem(name.value) {
       faults.append(ConfigFault(place: name.place, message: problem))
     }
-    do { _ = try JobCallbacks.read(section) } catch {
-      let key = section["webhook_key"].flatMap { CallbackText.isReference($0.value) ? nil : $0 }
-      let culprit = key ?? section["ping"] ?? section["on_result"]
-      faults.append(ConfigFault(place: culprit?.place ?? section.place, message: error.text))
+    if let problem = JobCallbacks.problem(section) {
+      faults.append(ConfigFault(place: problem.setting.place, message: problem.text))
     }
     return faults
   }

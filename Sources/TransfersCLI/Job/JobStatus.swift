@@ -15,6 +15,7 @@ struct JobStatus: OutputValue {
   /// The last complete scans of its sources, the newest first.
   var scans: [ScanRow] = []
   var removals: (waiting: Int, kept: Int) = (0, 0)
+  var callbacks = CallbacksLeft()
   let nowMs: Int64
 
   /// Reads the job from a ledger; one that does not exist knows of none.
@@ -67,6 +68,7 @@ struct JobStatus: OutputValue {
     status.unfinished = try reader.unfinished(ofJob: name)
     status.scans = try reader.scans(ofJob: name, limit: 1)
     status.removals = try reader.removalsLeft(ofJob: name)
+    status.callbacks = try reader.callbacksLeft(ofJob: name)
     guard batches > 0 else { return status }
     let newest = try reader.newestBatches(ofJob: name, limit: batches)
     filter.withinBatches = newest.map(\.rawValue)
@@ -97,6 +99,8 @@ struct JobStatus: OutputValue {
         .duration("oldest_unfinished_ms", "oldest unfinished file") { $0.oldestMs },
         .time("last_scan_at", "last complete scan") { $0.scans.first?.completedMs },
         .integer("last_scan_files", "files that it saw") { $0.scans.first?.counts.seen },
+        .integer("callbacks_waiting", "callbacks") { $0.callbacks.waiting }.saying { $0.callbacks.words },
+        .integer("callbacks_given_up") { $0.callbacks.givenUp },
       ]),
       .record("files", nil, counts) { $0 },
       .table("settings", "Settings", settings, TableLook(isForPrograms: true)) { $0.job?.settings ?? [] },

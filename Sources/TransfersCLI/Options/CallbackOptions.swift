@@ -45,27 +45,46 @@ struct CallbackOptions: ParsableArguments {
 enum JobCallbacks {
   /// - Throws: `.config` for a receiver that cannot be understood.
   static func read(_ job: ConfigSection) throws(CommandFailure) -> [CallbackSetting] {
-    let key = job["webhook_key"]?.value
-    if let key, !CallbackText.isReference(key) {
-      throw CommandFailure(
-        .config, "job \(job.name): webhook_key takes a reference, never a secret", remedy: SecretPlaces.list)
+    if let problem = problem(job) {
+      throw CommandFailure(.config, "job \(job.name): \(problem.text)", remedy: "transfers help config")
     }
+    return (results(job) ?? []) + (pings(job) ?? []) + (mails(job) ?? [])
+  }
+
+  /// The first key that cannot be understood, and why.
+  static func problem(_ job: ConfigSection) -> (setting: ConfigSetting, text: String)? {
+    if let setting = job["webhook_key"], !CallbackText.isReference(setting.value) {
+      return (setting, "webhook_key takes a reference, never a secret: \(SecretPlaces.list)")
+    }
+    if let setting = job["on_result"], results(job) == nil { return (setting, "on_result takes \(CallbackText.kinds)") }
+    if let setting = job["ping"], pings(job) == nil {
+      return (setting, "ping takes an http or https URL, or where one is kept (file:PATH, env:NAME)")
+    }
+    if let setting = job["mail"], mails(job) == nil {
+      return (setting, "mail takes addresses as user@host.example, and sendmail a program without a space in its path")
+    }
+    guard job["mail"] == nil, let idle = job["mail_on"] ?? job["sendmail"] else { return nil }
+    return (idle, "\(idle.key) says how \"mail\" is sent, and there is none")
+  }
+
+  private static func results(_ job: ConfigSection) -> [CallbackSetting]? {
     var settings: [CallbackSetting] = []
     for text in job["on_result"]?.values ?? [] {
       for event in [CallbackEvent.succeeded, .unsuccessful] {
-        guard let setting = CallbackText.read(text, event, key: key) else {
-          throw CommandFailure(
-            .config, "job \(job.name): on_result takes \(CallbackText.kinds)", remedy: "transfers help config")
-        }
+        guard let setting = CallbackText.read(text, event, key: job["webhook_key"]?.value) else { return nil }
         settings.append(setting)
       }
     }
-    guard let ping = job["ping"]?.value else { return settings }
-    guard let pings = CallbackText.pings(ping) else {
-      throw CommandFailure(
-        .config, "job \(job.name): ping takes an http or https URL, or where one is kept",
-        remedy: "ping: file:/etc/transfers/ping")
-    }
-    return settings + pings
+    return settings
+  }
+
+  private static func pings(_ job: ConfigSection) -> [CallbackSetting]? {
+    job["ping"].map { CallbackText.pings($0.value) } ?? []
+  }
+
+  private static func mails(_ job: ConfigSection) -> [CallbackSetting]? {
+    guard let addresses = job["mail"]?.values else { return [] }
+    let events: [CallbackEvent] = job["mail_on"]?.value == "result" ? [.succeeded, .unsuccessful] : [.unsuccessful]
+    return CallbackText.mails(addresses, by: job["sendmail"]?.value, events)
   }
 }

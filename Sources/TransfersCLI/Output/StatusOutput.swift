@@ -34,6 +34,8 @@ struct StatusOutput: OutputValue {
         .bytes("bytes_acked", "bytes") { $0.now.totals.bytesAcked }.saying { $0.isEmpty ? nil : $0.sizes },
         .bytes("bytes_in_flight") { $0.now.bytesInFlight },
         .time("next_due_at", "next retry") { $0.now.nextDueMs },
+        .integer("callbacks_waiting", "callbacks") { $0.now.callbacks.waiting }.saying { $0.now.callbacks.words },
+        .integer("callbacks_given_up") { $0.now.callbacks.givenUp },
       ]),
       .words { $0.isEmpty ? $0.absence.line : nil },
       .table("overdue", "past their deadline", overdue) { $0.now.overdue },
@@ -81,5 +83,14 @@ struct StatusOutput: OutputValue {
     let states: [FileState] = [.failed, .unknown, .cancelled, .done]
     let counts = states.filter { now.totals.count($0) > 0 }.map { "\(now.totals.count($0)) \($0.rawValue)" }
     return (counts + (now.totals.left > 0 ? ["\(now.totals.left) left"] : [])).joined(separator: ", ")
+  }
+}
+
+extension CallbacksLeft {
+  /// `2 waiting, 1 given up (transfers callbacks list)`; nil when all were delivered.
+  var words: String? {
+    let parts = [waiting > 0 ? "\(waiting) waiting" : nil, givenUp > 0 ? "\(givenUp) given up" : nil]
+    let told = parts.compactMap(\.self).joined(separator: ", ")
+    return told.isEmpty ? nil : "\(told) (transfers callbacks list)"
   }
 }

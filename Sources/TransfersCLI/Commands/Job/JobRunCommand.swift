@@ -143,7 +143,8 @@ struct JobBooks {
       job: job.name, startedMs: outcome.startedMs, endedMs: outcome.endedMs, result: outcome.result,
       message: outcome.failure?.text)
     try failing { () throws(TransferError) in
-      try ledger.recordJob(row, telling, summary: "transfers: " + JobReport.summary(job.name, outcome))
+      try ledger.recordJob(
+        row, telling, summary: "transfers: " + JobReport.summary(job.name, outcome), report: JobReport.lines(outcome))
     }
   }
 
