@@ -61,7 +61,7 @@ struct CheckCommand: Command {
         jobs: jobs, neverRan: wanted.subtracting(jobs.map(\.job)).sorted(), totals: try reader.stateTotals(filter),
         unfinished: try reader.unfinished(ofJob: job), removals: try reader.removalsLeft(ofJob: job),
         isKnown: try job.map { try reader.knowsJob($0) || context.config.jobs[$0] != nil } ?? true,
-        callbacksGivenUp: job == nil ? try reader.callbacksLeft().givenUp : 0)
+        callbacksGivenUp: try (job.map(reader.callbacksLeft) ?? reader.callbacksLeft()).givenUp)
     }
   }
 }
