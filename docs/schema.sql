@@ -715,7 +715,7 @@ BEGIN SELECT RAISE(FAIL, 'what a file is does not change; a new generation does'
 CREATE TRIGGER file_removal AFTER UPDATE OF state ON file
 WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NEW.is_download IS NULL
   AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND after IS NOT NULL)
-BEGIN INSERT INTO removal (file_id, recorded_at) VALUES (NEW.id, NEW.finished_at); END;
+BEGIN INSERT INTO removal (file_id, inode, recorded_at) VALUES (NEW.id, NEW.inode, NEW.finished_at); END;
 
 CREATE TRIGGER file_rest BEFORE UPDATE OF state ON file
 WHEN OLD.state IN ('active', 'finishing') AND NEW.state NOT IN ('active', 'finishing')
@@ -848,7 +848,9 @@ CREATE TABLE look (
   is_changing INTEGER CHECK (is_changing = 1)
 ) STRICT;
 
-CREATE INDEX look_due ON look (boot, due_ms, is_changing);
+CREATE INDEX look_due ON look (is_changing, boot, due_ms);
+
+CREATE INDEX look_since ON look (boot, since_ms);
 
 CREATE TRIGGER look_birth BEFORE INSERT ON look
 WHEN EXISTS (SELECT 1 FROM look WHERE file_id = NEW.file_id)
@@ -1135,8 +1137,13 @@ CREATE TRIGGER receipt_stays BEFORE DELETE ON receipt BEGIN SELECT RAISE(FAIL, '
 
 CREATE TABLE removal (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  -- That of its source: by it the removals of one source for several batches find each other.
+  inode INTEGER NOT NULL,
   state TEXT NOT NULL DEFAULT 'pending' CHECK (state = 'pending' OR state = 'done' OR state = 'skipped' OR state = 'failed'),
   attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+  failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  -- Since when it has been put off for its cause; NULL when it is not put off.
+  put_off_at INTEGER,
   -- Why the source is still there.
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
   message TEXT,
@@ -1144,20 +1151,25 @@ CREATE TABLE removal (
   ended_at INTEGER,
   CHECK ((state = 'pending') = (ended_at IS NULL)),
   CHECK (state <> 'done' OR (attempts >= 1 AND cause IS NULL)),
-  CHECK ((state <> 'skipped' AND state <> 'failed') OR cause IS NOT NULL)
+  CHECK ((state <> 'skipped' AND state <> 'failed') OR cause IS NOT NULL),
+  CHECK (failures <= attempts AND (state <> 'failed' OR failures >= 1)),
+  CHECK (put_off_at IS NULL OR state = 'pending')
 ) STRICT;
 
 CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
 
 CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 
+CREATE INDEX removal_source ON removal (inode) WHERE state <> 'done';
+
 CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
 WHEN OLD.state <> 'pending' AND (OLD.state = 'skipped' AND OLD.cause = 'policy.cancelled' AND NEW.state = 'done') IS NOT 1
-  OR NEW.file_id <> OLD.file_id OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
+  OR NEW.file_id <> OLD.file_id OR NEW.inode <> OLD.inode OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
+  OR NEW.failures <> OLD.failures AND NEW.failures <> OLD.failures + 1
 BEGIN SELECT RAISE(FAIL, 'what became of a source is history'); END;
 
 CREATE TRIGGER removal_birth BEFORE INSERT ON removal
-WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id)
+WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR NEW.put_off_at IS NOT NULL OR EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id)
   OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
     WHERE f.id = NEW.file_id AND f.state = 'done' AND f.is_download IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a source is removed once, after the receipt of its file'); END;
@@ -1609,6 +1621,8 @@ SELECT
   f.path,
   iif(m.state = 'skipped' OR m.state = 'failed', 'kept', iif(m.state = 'pending', 'waiting', 'done')) AS state,
   m.attempts,
+  m.failures,
+  m.put_off_at,
   m.cause,
   m.message,
   m.recorded_at,

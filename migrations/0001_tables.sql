@@ -331,14 +331,21 @@ CREATE TABLE look (
   -- The run that is at work has seen it change, and does not wait for it again.
   is_changing INTEGER CHECK (is_changing = 1)
 ) STRICT;
-CREATE INDEX look_due ON look (boot, due_ms, is_changing);
+CREATE INDEX look_due ON look (is_changing, boot, due_ms);
+CREATE INDEX look_since ON look (boot, since_ms);
 
 -- What is done with a source when its file is done: it begins with the receipt, in the same transaction. A try is
--- counted before it touches anything.
+-- counted before it touches anything. Only tries that failed bring it nearer to its end (`failures`); one that is put
+-- off, because nothing could be tried, does not.
 CREATE TABLE removal (
   file_id INTEGER PRIMARY KEY REFERENCES file (id) DEFERRABLE INITIALLY DEFERRED,
+  -- That of its source: by it the removals of one source for several batches find each other.
+  inode INTEGER NOT NULL,
   state TEXT NOT NULL DEFAULT 'pending' CHECK (state = 'pending' OR state = 'done' OR state = 'skipped' OR state = 'failed'),
   attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+  failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  -- Since when it has been put off for its cause; NULL when it is not put off.
+  put_off_at INTEGER,
   -- Why the source is still there.
   cause TEXT REFERENCES error_code (code) DEFERRABLE INITIALLY DEFERRED,
   message TEXT,
@@ -346,10 +353,13 @@ CREATE TABLE removal (
   ended_at INTEGER,
   CHECK ((state = 'pending') = (ended_at IS NULL)),
   CHECK (state <> 'done' OR (attempts >= 1 AND cause IS NULL)),
-  CHECK ((state <> 'skipped' AND state <> 'failed') OR cause IS NOT NULL)
+  CHECK ((state <> 'skipped' AND state <> 'failed') OR cause IS NOT NULL),
+  CHECK (failures <= attempts AND (state <> 'failed' OR failures >= 1)),
+  CHECK (put_off_at IS NULL OR state = 'pending')
 ) STRICT;
 CREATE INDEX removal_pending ON removal (file_id) WHERE state = 'pending';
 CREATE INDEX removal_kept ON removal (file_id) WHERE state = 'skipped' OR state = 'failed';
+CREATE INDEX removal_source ON removal (inode) WHERE state <> 'done';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Callbacks: who is told what became of files and of runs of jobs.

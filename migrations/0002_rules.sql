@@ -202,7 +202,7 @@ BEGIN DELETE FROM look WHERE file_id = NEW.id; END;
 CREATE TRIGGER file_removal AFTER UPDATE OF state ON file
 WHEN NEW.state = 'done' AND OLD.state <> 'done' AND NEW.is_download IS NULL
   AND EXISTS (SELECT 1 FROM batch WHERE id = NEW.batch_id AND after IS NOT NULL)
-BEGIN INSERT INTO removal (file_id, recorded_at) VALUES (NEW.id, NEW.finished_at); END;
+BEGIN INSERT INTO removal (file_id, inode, recorded_at) VALUES (NEW.id, NEW.inode, NEW.finished_at); END;
 
 -- Who is to be told begins with the state that is told of.
 CREATE TRIGGER file_callback AFTER UPDATE OF state ON file
@@ -275,14 +275,15 @@ CREATE TRIGGER look_fixed BEFORE UPDATE ON look WHEN NEW.file_id <> OLD.file_id
 BEGIN SELECT RAISE(FAIL, 'a look keeps its file'); END;
 
 CREATE TRIGGER removal_birth BEFORE INSERT ON removal
-WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id)
+WHEN NEW.state <> 'pending' OR NEW.attempts <> 0 OR NEW.put_off_at IS NOT NULL OR EXISTS (SELECT 1 FROM removal WHERE file_id = NEW.file_id)
   OR NOT EXISTS (SELECT 1 FROM file f CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
     WHERE f.id = NEW.file_id AND f.state = 'done' AND f.is_download IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a source is removed once, after the receipt of its file'); END;
 -- A source that went while its removal was revoked is gone: the ledger says so.
 CREATE TRIGGER removal_arrow BEFORE UPDATE ON removal
 WHEN OLD.state <> 'pending' AND (OLD.state = 'skipped' AND OLD.cause = 'policy.cancelled' AND NEW.state = 'done') IS NOT 1
-  OR NEW.file_id <> OLD.file_id OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
+  OR NEW.file_id <> OLD.file_id OR NEW.inode <> OLD.inode OR NEW.recorded_at <> OLD.recorded_at OR NEW.attempts < OLD.attempts OR NEW.state = 'done' AND NEW.attempts <> OLD.attempts
+  OR NEW.failures <> OLD.failures AND NEW.failures <> OLD.failures + 1
 BEGIN SELECT RAISE(FAIL, 'what became of a source is history'); END;
 CREATE TRIGGER removal_stays BEFORE DELETE ON removal BEGIN SELECT RAISE(FAIL, 'history stays'); END;
 

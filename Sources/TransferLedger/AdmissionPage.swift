@@ -115,6 +115,9 @@ public struct PageAdmission: Sendable, Hashable {
   /// Of the added: those that take the place of an older version.
   public var changed = 0
   public var unchanged = 0
+  /// Of the unchanged: sent before by a batch that removes no sources, or kept for a reason, so that they stay although
+  /// this `add` says that sources go.
+  public var staying = 0
   /// The same file is already waiting, active or paused, in an earlier batch.
   public var queued = 0
   /// Had failed with the same identity; they are tried again in their earlier batch.

@@ -124,7 +124,7 @@ import TransferModel
     let here = try due(isBegun: isBegun)
     unlink(source)
     for action in SourceRemoval.Action.allCases {
-      guard case .failed(.sourceMissing, _) = try remover(action).remove(elsewhere) else {
+      guard case .putOff(.sourceMissing, _) = try remover(action).remove(elsewhere) else {
         Issue.record("its end is final")
         return
       }
@@ -156,8 +156,48 @@ import TransferModel
       let remover = SourceRemover(
         removal: removal, marker: nil, places: SourcePlaces(removal), content: { _ in SentContent() },
         isDue: { _ in isStopped }, stop: ReadStop { isStopped })
-      #expect(try remover.remove(try due()) == .putOff)
+      guard case .putOff = try remover.remove(try due()) else {
+        Issue.record("it was not put off")
+        continue
+      }
       #expect(isThere(source))
+    }
+  }
+
+  /// A folder that is away, a disk that is full or read-only: that says nothing of the source, however often.
+  @Test func whatCannotBeTriedIsPutOff() throws {
+    let due = try due()
+    for code in [EBUSY, EROFS, ENOSPC, EMFILE, ESTALE, ENOTCONN] {
+      guard case .putOff = SourceRemover.ended(SourcePlaces.failure("delete it", code)) else {
+        Issue.record("\(code) counts as a failure")
+        continue
+      }
+    }
+    for code in [EACCES, EPERM, EIO, EISDIR] {
+      guard case .failed = SourceRemover.ended(SourcePlaces.failure("delete it", code)) else {
+        Issue.record("\(code) does not count as a failure")
+        continue
+      }
+    }
+    rename(root + "/in", root + "/away")
+    for action in SourceRemoval.Action.allCases {
+      for end in [try remover(action).refusal(due), try remover(action).remove(due)] {
+        guard case .putOff(.sourceMissing, _) = end else {
+          Issue.record("\(String(describing: end))")
+          continue
+        }
+      }
+    }
+    rename(root + "/away", root + "/in")
+    #expect(try remover(.delete).refusal(due) == nil)
+  }
+
+  @Test func whatAMoveKeptIsNotDeleted() throws {
+    var due = try due()
+    due.keptMove = .policyExists
+    guard case .kept(.policyExists, _) = try remover(.delete).refusal(due) else {
+      Issue.record("it was not kept")
+      return
     }
   }
 

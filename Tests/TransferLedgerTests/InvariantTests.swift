@@ -15,10 +15,11 @@ import TransferModel
     ("I06", "UPDATE chunk SET state = 'pending' WHERE id = 1"),
     ("I07", "DELETE FROM receipt"),
     ("I08", "UPDATE receipt SET remote_digest = 'crc32c:00000008'"),
-    ("I55", "INSERT INTO removal (file_id, recorded_at) VALUES (2, 0)"),
+    ("I55", "INSERT INTO removal (file_id, inode, recorded_at) VALUES (2, 1, 0)"),
     ("I56", "UPDATE batch SET after = 'delete'"),
     (
-      "I58", "INSERT INTO removal (file_id, recorded_at) VALUES (1, 0); UPDATE file SET hidden = 1 WHERE id = 1"
+      "I58",
+      "INSERT INTO removal (file_id, inode, recorded_at) VALUES (1, 1, 0); UPDATE file SET hidden = 1 WHERE id = 1"
     ),
     ("I57", "INSERT INTO look (file_id, boot, since_ms, due_ms) VALUES (3, 1, 0, 1)"),
     ("I60", "INSERT INTO callback (batch_id, event, kind, target, secret) VALUES (1, 'done', 'exec', 'true', '')"),

@@ -39,7 +39,9 @@ import Testing
 
   @Test func itBeginsWithTheReceipt() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
-    #expect(throws: (any Error).self) { try f.shell("INSERT INTO removal (file_id, recorded_at) VALUES (1, 0)") }
+    #expect(throws: (any Error).self) {
+      try f.shell("INSERT INTO removal (file_id, inode, recorded_at) VALUES (1, 1, 0)")
+    }
     #expect(try due().isEmpty)
     try finish()
     #expect(try due() == [a])
@@ -170,7 +172,9 @@ import Testing
   @Test func aTryIsBegunUntilItsEndIsKnown() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()
-    for (end, isBegun) in [(RemovalEnd?.none, true), (.putOff, false), (.failed(.sourceDenied, "no"), false)] {
+    for (end, isBegun) in [
+      (RemovalEnd?.none, true), (.putOff(.engineInterrupted, "stopped"), false), (.failed(.sourceDenied, "no"), false),
+    ] {
       _ = try f.ledger.write { try $0.beginRemovals([a]) }
       if let end { try self.end(a, end) }
       #expect(try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) }.map(\.isBegun) == [isBegun])
@@ -183,7 +187,7 @@ import Testing
   }
 
   /// A try that came to nothing says nothing of the one before it, which was cut off.
-  @Test(arguments: [RemovalEnd.putOff, .failed(.sourceDenied, "no")])
+  @Test(arguments: [RemovalEnd.putOff(.engineInterrupted, "the run was stopped"), .failed(.sourceDenied, "no")])
   func whatWasCutOffStaysBegunUntilItsEndIsKnown(_ end: RemovalEnd) throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()
@@ -193,14 +197,82 @@ import Testing
     #expect(try f.findings() == [])
   }
 
-  @Test func aStopIsNoFailure() throws {
+  /// However often: a file system that is away for a night gives up nothing.
+  @Test func whatIsPutOffHasNotFailed() throws {
     let a = try f.add("a", to: batch("put:one", removes: true))
     try finish()
     for _ in 0...LedgerTransaction.removalsAtMost {
       _ = try f.ledger.write { try $0.beginRemovals([a]) }
-      try end(a, .putOff)
+      try end(a, .putOff(.sourceMissing, "away"))
+      f.clock.advance(ms: 1_000)
     }
+    let since = f.clock.wallMs - 11_000
+    #expect(try f.texts("SELECT attempts, failures, put_off_at FROM removal") == ["11 0 \(since)"])
+    _ = try f.ledger.write { try $0.beginRemovals([a]) }
+    try end(a, .failed(.sourceDenied, "no"))
     #expect(try due() == [a])
+    #expect(try f.texts("SELECT state, failures, put_off_at FROM removal") == ["pending 1 -"])
+    try end(a, .putOff(.engineInterrupted, "stopped"))
+    #expect(try f.texts("SELECT cause, put_off_at FROM removal") == ["engine.interrupted \(f.clock.wallMs)"])
+    #expect(try f.findings() == [])
+  }
+
+  private func moving(_ place: String) throws -> BatchID {
+    var settings = BatchSettings(destination: place)
+    settings.after = SourceRemoval(.move, base: "/src", folder: "/sent")
+    return try f.ledger.write { [settings] in
+      try $0.createBatch(NewBatch(settings: settings, protocolName: "put", destination: place))
+    }
+  }
+
+  /// One batch deletes it, another moves it: a move keeps what a deletion would lose.
+  @Test func whatIsToBeMovedIsNotDeletedBefore() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    let b = try f.add("a", to: moving("put:two"))
+    try finish()
+    try finish()
+    #expect(try due() == [b])
+    #expect(try f.ledger.write { try $0.beginRemovals([a, b]) } == [b])
+    try f.ledger.write { try $0.endRemovals([(b, .done)], verb: "source-moved") }
+    #expect(
+      try f.texts("SELECT state, message FROM removal ORDER BY file_id") == [
+        "done it went with the source of f2", "done -",
+      ])
+    #expect(
+      try f.texts("SELECT verb FROM event WHERE verb LIKE 'source%' ORDER BY id") == ["source-moved", "source-gone"])
+    #expect(try f.ledger.read { try $0.removalsLeft() } == (0, 0))
+    #expect(try f.findings() == [])
+  }
+
+  /// A move that came to nothing kept it for a reason; who revokes the move says that it may go.
+  @Test(arguments: [true, false]) func whatAMoveKeptIsNotDeleted(_ isRevoked: Bool) throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    let b = try f.add("a", to: moving("put:two"))
+    try finish()
+    try finish()
+    if isRevoked {
+      _ = try f.ledger.control(.cancel, RowFilter.files([b]))
+    } else {
+      try end(b, .kept(.policyExists, "there is another one"))
+    }
+    let due = try f.ledger.read { try $0.dueRemovals(after: 0, limit: 9) }
+    #expect(due.map(\.file) == [a] && due.map(\.keptMove) == [isRevoked ? nil : .policyExists])
+    #expect(try f.ledger.read { try $0.isRemovalDue(a) } == isRevoked)
+    #expect(try f.ledger.write { try $0.beginRemovals([a]) } == (isRevoked ? [a] : []))
+  }
+
+  /// One source that goes to several places goes once, and nothing of it stays to be told.
+  @Test func oneSourceOfTwoBatchesGoesOnce() throws {
+    let a = try f.add("a", to: batch("put:one", removes: true))
+    let b = try f.add("a", to: batch("put:two", removes: true))
+    let c = try f.add("c", to: batch("put:two", removes: true))
+    for _ in 0..<3 { try finish() }
+    #expect(try due() == [a, b, c])
+    _ = try f.ledger.write { try $0.beginRemovals([a]) }
+    try end(a, .done)
+    #expect(try due() == [c], "another path")
+    #expect(try f.texts("SELECT state, attempts FROM removal ORDER BY file_id") == ["done 1", "done 1", "pending 0"])
+    #expect(try f.findings() == [])
   }
 
   @Test(arguments: ["lost", "differs"])
@@ -263,7 +335,7 @@ import Testing
       try end(a, .failed(.sourceDenied, "no"))
     }
     #expect(try due().isEmpty)
-    #expect(try f.texts("SELECT state, attempts, cause FROM removal") == ["failed 10 source.denied"])
+    #expect(try f.texts("SELECT state, attempts, failures, cause FROM removal") == ["failed 10 10 source.denied"])
     let kept = try f.texts("SELECT count(*) FROM event WHERE verb = 'source-kept'")
     #expect(kept == ["2"], "when the reason is new, and at the end")
     #expect(try f.ledger.read { try $0.removalsLeft() } == (0, 1))
@@ -273,10 +345,11 @@ import Testing
   private static let refused = [
     "INSERT INTO look VALUES (1, 1, 0, 1, NULL)", "INSERT INTO look VALUES (3, 1, 0, 1, NULL)",
     "UPDATE look SET file_id = 3", "INSERT OR REPLACE INTO look VALUES (2, 1, 0, 1, NULL)",
-    "INSERT INTO removal (file_id, recorded_at) VALUES (2, 0)",
-    "INSERT OR REPLACE INTO removal (file_id, recorded_at) VALUES (1, 0)",
-    "INSERT INTO removal (file_id, state, attempts, recorded_at, ended_at) VALUES (3, 'done', 1, 0, 0)",
-    "UPDATE removal SET recorded_at = 1", "UPDATE removal SET file_id = 3",
+    "INSERT INTO removal (file_id, inode, recorded_at) VALUES (2, 1, 0)",
+    "INSERT OR REPLACE INTO removal (file_id, inode, recorded_at) VALUES (1, 1, 0)",
+    "INSERT INTO removal (file_id, inode, state, attempts, recorded_at, ended_at) VALUES (3, 1, 'done', 1, 0, 0)",
+    "UPDATE removal SET recorded_at = 1", "UPDATE removal SET inode = inode + 1",
+    "UPDATE removal SET attempts = 5, failures = 5", "UPDATE removal SET file_id = 3",
     "UPDATE removal SET state = 'done', attempts = 1, ended_at = 0", "DELETE FROM removal",
     "INSERT OR REPLACE INTO scan SELECT id, 'other', place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",
     "INSERT OR REPLACE INTO scan SELECT NULL, job, place, sources, completed_at, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM scan",

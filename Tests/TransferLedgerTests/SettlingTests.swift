@@ -31,7 +31,7 @@ import Testing
   }
 
   private func due(boot: UInt64 = boot) throws -> [SettlingSource] {
-    try f.ledger.read { [now = f.clock.bootMs] in try $0.dueLooks(boot: boot, nowMs: now, after: 0, limit: 9) }
+    try f.ledger.read { [now = f.clock.bootMs] in try $0.dueLooks(boot: boot, nowMs: now, limit: 9) }
   }
 
   private func states() throws -> [String] { try f.texts("SELECT state, cause, size FROM file ORDER BY id") }
@@ -61,6 +61,38 @@ import Testing
     #expect(try due().isEmpty)
     #expect(try states() == ["settling source.settling 12"])
     #expect(try f.findings() == [])
+  }
+
+  /// Of this boot and of others, by a clock that is behind, and with what changes left out.
+  @Test func theNextLookIsTheFirstOfAll() throws {
+    func next(_ boot: UInt64, _ awaited: Bool) throws -> Int64? {
+      try f.ledger.read { try $0.nextLookMs(boot: boot, awaited: awaited) }
+    }
+    #expect(try next(Self.boot, false) == nil)
+    _ = try admit(1)
+    let dueMs = f.clock.bootMs + 60_000
+    #expect(try next(Self.boot, false) == dueMs)
+    #expect(try next(Self.boot, true) == dueMs)
+    let boots: [UInt64] = [Self.boot - 1, Self.boot + 1, .max]
+    for boot in boots {
+      #expect(try next(boot, false) == 0)
+      #expect(try next(boot, true) == 0)
+      #expect(try due(boot: boot).count == 1)
+    }
+    let again = try f.ledger.write { [identity = identity(2)] tx in
+      try tx.lookAgain(FileID(rawValue: 1), identity, byRun: true)
+    }
+    #expect(again == .applied)
+    #expect(try next(Self.boot, false) == dueMs)
+    #expect(try next(Self.boot, true) == nil)
+    for boot in boots {
+      #expect(try next(boot, false) == 0)
+      #expect(try next(boot, true) == nil)
+    }
+    f.clock.advance(ms: 60_000)
+    #expect(try due().count == 1)
+    f.clock.advance(ms: -90_000)
+    #expect(try due().count == 1, "the clock was ahead")
   }
 
   @Test func inAnotherBootItIsLookedAtAtOnce() throws {

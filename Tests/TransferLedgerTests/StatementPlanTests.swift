@@ -6,7 +6,7 @@ import TransferModel
 /// No statement that writes, or that an engine waits for, reads a table from one end to the other: what it costs does
 /// not know how much history there is. Plans are those of a ledger without `sqlite_stat1`, which is what there is.
 @Suite struct StatementPlanTests {
-  static let tables: Set<String> = ["file", "chunk", "attempt", "session", "event", "event_range"]
+  static let tables: Set<String> = ["file", "chunk", "attempt", "session", "event", "event_range", "look"]
 
   /// Indexes of rows that are in work or wait for it: as short as what there is to do. The claim stops at its limit,
   /// and what a run counts at its end is what is left.

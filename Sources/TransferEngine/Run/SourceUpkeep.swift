@@ -16,7 +16,7 @@ final class SourceUpkeep {
   private let readStop: ReadStop
   private let startedMs: Int64
   /// What could not be removed in this run.
-  private let failed = Lock<Set<FileID>>([])
+  private let left = Lock(SourceRemovals.Left())
   private var nextMs: Int64 = 0
   private var nextRemovalsMs: Int64 = 0
   private var doneAtRemovals = -1
@@ -97,12 +97,12 @@ final class SourceUpkeep {
   private func remove() {
     isWorking = true
     let removals = SourceRemovals(ledger: engine.ledger, notice: engine.observer.notice, stop: readStop)
-    let (failed, mailbox) = (failed, mailbox)
+    let (left, mailbox) = (left, mailbox)
     pool.wait(
       { () -> Result<Int, TransferError> in
-        var known = failed.withLock { $0 }
-        let result = Result { () throws(TransferError) in try removals.pass(skipping: &known) }
-        failed.withLock { [known] in $0 = known }
+        var known = left.withLock { $0 }
+        let result = Result { () throws(TransferError) in try removals.pass(&known) }
+        left.withLock { [known] in $0 = known }
         return result
       }, then: { mailbox.put(.removed($0)) })
   }
@@ -121,6 +121,7 @@ final class SourceUpkeep {
       stop.sequence.fatal == nil, stop.sequence.diskTrouble == nil
     else { return false }
     doneAtRest = tally.done
+    left.withLock { $0.putOff = [] }
     remove()
     return true
   }

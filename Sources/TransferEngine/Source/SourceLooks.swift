@@ -31,17 +31,21 @@ struct SourceLooks: Sendable {
   /// Looks at every source that is due. A source that is as it was may be sent; the time of another one begins anew;
   /// one that is gone is left to the scan that finds it again. Durable on return.
   func pass() throws(TransferError) -> Result {
-    var (result, last) = (Result(), Int64(0))
+    var result = Result()
+    // What was due when the pass began: a source whose time began anew meanwhile is left to the next one.
+    let beganMs = clock.bootMs
     while !stop.isAsked() {
       // The clock is read before the source is looked at, so that the time between two looks is never less.
       let nowMs = clock.bootMs
-      let page = try ledger.read { [last, boot] reader in
-        try reader.dueLooks(boot: boot, nowMs: nowMs, after: last, limit: Self.atOnce)
-      }
-      guard let final = page.last else { return result }
+      let page = try ledger.read { [boot] reader in
+        try reader.dueLooks(boot: boot, nowMs: nowMs, limit: Self.atOnce)
+      }.filter { $0.boot != boot || $0.dueMs <= beganMs || $0.sinceMs > nowMs }
+      if page.isEmpty { return result }
       let seen = page.map { ($0, verdict(on: $0, nowMs: nowMs)) }
-      result.add(try ledger.write { [startedMs] tx in try Self.record(seen, startedMs, tx) })
-      last = final.id.rawValue
+      let recorded = try ledger.write { [startedMs] tx in try Self.record(seen, startedMs, tx) }
+      result.add(recorded)
+      // Somebody else was faster with all of them: another pass sees what they left.
+      if recorded == Result() { return result }
     }
     return result
   }

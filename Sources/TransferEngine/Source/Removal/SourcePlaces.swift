@@ -32,6 +32,9 @@ final class SourcePlaces {
     return NameBytes(Array(path.bytes[start...]))
   }
 
+  /// Whether the folder of all sources is there.
+  var isThere: Bool { descriptor(base, NameBytes("")) >= 0 }
+
   /// Whether the folder of all sources is there, on the file system with this device number: where that is not mounted,
   /// nothing can be said of what lies on it.
   func isOn(device: UInt64) -> Bool {

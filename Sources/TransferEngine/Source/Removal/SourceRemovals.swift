@@ -11,24 +11,36 @@ struct SourceRemovals: Sendable {
   let notice: @Sendable (Notice) -> Void
   let stop: ReadStop
 
-  /// Does everything that is due, but for what failed in this run before.
+  /// What came to nothing in this run.
+  struct Left: Sendable {
+    /// Not to be tried again in it.
+    var failed: Set<FileID> = []
+    /// To be tried once more at its end.
+    var putOff: Set<FileID> = []
+  }
+
+  /// Does everything that is due, but for what is `left` of earlier passes.
   /// - Returns: how many sources were removed.
   @discardableResult
-  func pass(skipping failed: inout Set<FileID>) throws(TransferError) -> Int {
+  func pass(_ left: inout Left) throws(TransferError) -> Int {
     var (removed, last) = (0, Int64(0))
     var removers: [BatchID: SourceRemover] = [:]
     while !stop.isAsked() {
       let page = try ledger.read { [last] reader in try reader.dueRemovals(after: last, limit: Self.atOnce) }
       guard let final = page.last else { break }
       last = final.file.rawValue
-      let due = page.filter { !failed.contains($0.file) }
+      let due = page.filter { !left.failed.contains($0.file) && !left.putOff.contains($0.file) }
       for (batch, some) in Dictionary(grouping: due, by: \.batch).sorted(by: { $0.key < $1.key }) {
         if removers[batch] == nil { removers[batch] = try remover(of: batch) }
         guard let remover = removers[batch] else { continue }
         let ends = try perform(some, remover)
         for (file, end) in ends {
-          if end == .done { removed += 1 }
-          if case .failed = end { failed.insert(file) }
+          switch end {
+          case .done: removed += 1
+          case .failed: left.failed.insert(file)
+          case .putOff: left.putOff.insert(file)
+          case .gone, .kept: break
+          }
         }
       }
     }
@@ -49,8 +61,9 @@ struct SourceRemovals: Sendable {
   private func perform(
     _ due: [DueRemoval], _ remover: SourceRemover
   ) throws(TransferError) -> [(file: FileID, end: RemovalEnd)] {
-    let refused = due.compactMap { one in remover.refusal(one).map { (file: one.file, end: $0) } }
-    let wanted = due.filter { remover.refusal($0) == nil }
+    let judged = due.map { (due: $0, refusal: remover.refusal($0)) }
+    let refused = judged.compactMap { one in one.refusal.map { (file: one.due.file, end: $0) } }
+    let wanted = judged.filter { $0.refusal == nil }.map(\.due)
     let begun = try ledger.write { tx in try tx.beginRemovals(wanted.map(\.file)) }
     var ends = refused
     for one in wanted where begun.contains(one.file) { ends.append((one.file, try remover.remove(one))) }

@@ -19,7 +19,7 @@ struct SourceRemover {
   let isDue: (FileID) throws(TransferError) -> Bool
   let stop: ReadStop
 
-  /// Why a source is kept without being looked at; nil when it is not.
+  /// Why a source is kept, or left for later, without being looked at; nil when it is not.
   func refusal(_ due: DueRemoval) -> RemovalEnd? {
     if due.isLost {
       return .kept(.policyProof, "its object was not found later, is another one, or was replaced by another file")
@@ -31,16 +31,19 @@ struct SourceRemover {
       let proved = due.confirmation == .none ? "nothing more than success" : "the size"
       return .kept(.policyProof, "the server has confirmed \(proved), and --after-proof asks for more")
     }
+    if let keptMove = due.keptMove {
+      return .kept(keptMove, "another batch was to move it, and keeps it; that comes before deleting it")
+    }
     guard places.relative(due.path) != nil else {
       return .kept(.sourceKind, "a symbolic link led out of \(NameBytes(removal.base).embedded) to it")
     }
-    return nil
+    return places.isThere ? nil : Self.away
   }
 
   /// Deletes or moves the source, after a last comparison of what is there with what was sent, and a last question
   /// whether that is wanted still. May be repeated: what an earlier try has done is recognised.
   func remove(_ due: DueRemoval) throws(TransferError) -> RemovalEnd {
-    if stop.isAsked() { return .putOff }
+    if stop.isAsked() { return Self.stopped }
     guard let relative = places.relative(due.path) else { return .kept(.sourceKind, "it is not below its folder") }
     let (name, folder) = (relative.lastComponent, places.folder(of: relative))
     guard folder >= 0 else { return errno == ENOENT ? gone(due, relative) : failed("open its folder", errno) }
@@ -51,7 +54,9 @@ struct SourceRemover {
     guard csys_status_fd(opened, &status) == 0 else { return failed("examine it", errno) }
     if let kept = try difference(due, SourceIdentity(status), isFile: status.mode & S_IFMT == S_IFREG) { return kept }
     // To compare may have taken hours.
-    guard try isDue(due.file) else { return .putOff }
+    guard try isDue(due.file) else {
+      return .putOff(.policyLimit, "another batch needs it, or somebody wants to keep it")
+    }
     guard isStill(name, in: folder, status) else { return .kept(.sourceChanged, "it has changed since it was sent") }
     do throws(Failure) {
       places.changes(folder)
@@ -61,7 +66,7 @@ struct SourceRemover {
         return kept
       }
     } catch {
-      return .failed(error.code, error.message)
+      return Self.ended(error)
     }
     return withoutMarker(.done, name, folder, relative)
   }
@@ -101,7 +106,7 @@ struct SourceRemover {
       if try ContentCheck.identity(of: file, known: due.identity, content, stop) == now { return nil }
       return .kept(.sourceChanged, "it has changed since it was sent")
     } catch {
-      return error.code == .engineInterrupted ? .putOff : .failed(error.code, error.message)
+      return Self.ended(error)
     }
   }
 
@@ -140,7 +145,7 @@ struct SourceRemover {
   /// then, and of what was to be deleted nobody can tell. A try whose end is known has touched nothing.
   private func gone(_ due: DueRemoval, _ relative: NameBytes, _ folder: Int32? = nil) -> RemovalEnd {
     guard places.isOn(device: due.identity.device) else {
-      return .failed(.sourceMissing, "its folder is not there, or lies on another file system than when it was sent")
+      return Self.away
     }
     guard due.isBegun else { return .kept(.sourceMissing, "it was gone before it was removed") }
     var end = RemovalEnd.gone("it was gone after a try that was cut off: that one deleted it, or somebody else")
@@ -154,7 +159,7 @@ struct SourceRemover {
         end = .done
       }
     } catch {
-      return .failed(error.code, error.message)
+      return Self.ended(error)
     }
     guard let folder else { return end }
     places.changes(folder)
@@ -203,8 +208,29 @@ struct SourceRemover {
     return true
   }
 
+  // MARK: - Ends of a try
+
+  private static let stopped = RemovalEnd.putOff(.engineInterrupted, "the run was stopped")
+  private static let away = RemovalEnd.putOff(
+    .sourceMissing, "its folder is not there, or lies on another file system than when it was sent")
+
   private func failed(_ what: String, _ code: Int32) -> RemovalEnd {
-    let failure = SourcePlaces.failure(what, code)
-    return .failed(code == EACCES || code == EPERM ? .sourceDenied : failure.code, failure.message)
+    var failure = SourcePlaces.failure(what, code)
+    if code == EACCES || code == EPERM { failure.code = .sourceDenied }
+    return Self.ended(failure)
   }
+
+  /// A file system that is away, full or read-only, or a machine at its limits, says nothing of this source.
+  static func ended(_ failure: Failure) -> RemovalEnd {
+    if failure.code == .engineInterrupted { return stopped }
+    let isPassing = failure.systemError.map { passing.contains($0) } ?? false
+    return isPassing ? .putOff(failure.code, failure.message) : .failed(failure.code, failure.message)
+  }
+
+  /// EBUSY also where the name is a mount point; ESTALE, EHOSTDOWN, ENOTCONN and ETIMEDOUT are how network and FUSE file
+  /// systems say that their server is away (errno(3)).
+  private static let passing: Set<Int32> = [
+    EBUSY, ETXTBSY, EAGAIN, EINTR, EROFS, ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM, ESTALE, ENODEV, ENXIO, ENOTCONN,
+    EHOSTDOWN, EHOSTUNREACH, ETIMEDOUT,
+  ]
 }

@@ -14,7 +14,11 @@ extension LedgerTransaction {
     var result = PageAdmission()
     try page.forEach { index, entry, path, key in
       if let identity = entry.identity {
-        result.count(try admitter.admit(path, key, identity, entry.mode, entry.verdict), index, identity.size)
+        let admission = try admitter.admit(path, key, identity, entry.mode, entry.verdict)
+        result.count(admission, index, identity.size)
+        if target.batch.settings.after != nil, case .unchanged(let file) = admission, try !isToGo(file) {
+          result.staying += 1
+        }
       } else if let failure = failures.next() {
         try admitter.fail(path, key, failure)
         result.failed += 1
@@ -64,6 +68,11 @@ extension LedgerTransaction {
       return named.id
     }
     return try db.first("SELECT id FROM batch WHERE uid = ?", .uid(target.uid)) { $0.id(0) }
+  }
+
+  /// Whether the source of a done file is still to be deleted or moved.
+  private func isToGo(_ file: FileID) throws -> Bool {
+    try db.first("SELECT 1 FROM removal WHERE file_id = ? AND state = 'pending'", .id(file)) { _ in true } ?? false
   }
 
   /// Whether the newest row of a key, and no live one, records that its source could not be sent for the same reason.

@@ -15,6 +15,8 @@ public struct DueRemoval: Sendable, Hashable {
   public var isByHand: Bool
   /// The object was not found later, is another one, or was replaced by another file.
   public var isLost: Bool
+  /// Why the move of the same source for another batch came to nothing; only where this one would delete it.
+  public var keptMove: ErrorCode?
 }
 
 /// What became of the removal of one source.
@@ -22,24 +24,31 @@ public enum RemovalEnd: Sendable, Hashable {
   case done
   /// It was not there any more. A try that was cut off may have removed it, or somebody else.
   case gone(String)
-  /// Nothing was touched: somebody stopped the run, or needs the source since. To be done later.
-  case putOff
+  /// Nothing was touched, and nothing could be tried: somebody stopped the run, or needs the source since, or its file
+  /// system is away. To be done later, however often.
+  case putOff(ErrorCode, String)
   /// The source stays, for good.
   case kept(ErrorCode, String)
-  /// To be tried again by a later run.
+  /// To be tried again by a later run, ``LedgerTransaction/removalsAtMost`` times.
   case failed(ErrorCode, String)
+}
+
+extension DueRemoval {
+  /// Nothing that is known of its object, or of other batches, keeps it.
+  public var isWanted: Bool { !isLost && keptMove == nil }
 }
 
 extension LedgerReader {
   /// Removals that are due, of files after number `after`. While a file that is not done needs the same source, in any
   /// batch, nothing of it is due: to fail is not to be done, either, until somebody tidies it away. The same source is
-  /// one of the same path, or of the same inode by whatever path: another link, or another mount.
+  /// one of the same path, or of the same inode by whatever path: another link, or another mount. What one batch deletes
+  /// and another moves is moved: to delete it is not due before.
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
     try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
   }
 
   /// Whether the removal that was begun is still due: nobody revoked it, or needs the source, since.
-  public func isRemovalDue(_ file: FileID) throws -> Bool { try db.dueRemoval(file).map { !$0.isLost } ?? false }
+  public func isRemovalDue(_ file: FileID) throws -> Bool { try db.dueRemoval(file)?.isWanted ?? false }
 
   /// How many removals wait, and how many sources stay that were to go: of a job, or with nil of all. What a person
   /// revoked or tidied away does not count, nor what was replaced by newer content.
@@ -55,11 +64,46 @@ extension LedgerReader {
     ) { ($0.int(0), $0.int(1)) } ?? (0, 0)
   }
 
+  /// The same with the reasons, of the files that the filter selects; of those that are kept only what was given up from
+  /// `keptSinceMs` on. Reads the removals that are not done.
+  public func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
+    let rows = try db.rows(Self.removalsByReason, filter, .integer(keptSinceMs)) { row in
+      (
+        isKept: row.flag(0), isPutOff: row.flag(1), code: row.textOrNil(2), message: row.textOrNil(3),
+        sources: row.int(4)
+      )
+    }
+    var totals = RemovalTotals()
+    for row in rows {
+      if row.isKept { totals.kept += row.sources } else { totals.waiting += row.sources }
+      if row.isPutOff { totals.putOff += row.sources }
+      guard let code = row.code else { continue }
+      totals.reasons.append(
+        RemovalTotals.Reason(isKept: row.isKept, code: code, message: row.message ?? "", sources: row.sources))
+    }
+    totals.reasons.sort { ($1.sources, $0.code) < ($0.sources, $1.code) }
+    return totals
+  }
+
+  static let removalsByReason: StaticString = """
+    SELECT 0, m.put_off_at IS NOT NULL, m.cause, max(m.message), count(*)
+    FROM removal m CROSS JOIN file f ON f.id = m.file_id
+    WHERE m.state = 'pending' AND {files} GROUP BY 2, 3
+    UNION ALL SELECT 1, 0, m.cause, max(m.message), count(*)
+    FROM removal m CROSS JOIN file f ON f.id = m.file_id
+    WHERE (m.state = 'skipped' OR m.state = 'failed') AND m.cause <> 'policy.cancelled' AND m.ended_at >= ?1
+      AND f.hidden IS NULL AND f.live = 1 AND {files} GROUP BY m.cause
+    """
+
   static let dueRemovals: StaticString = """
     SELECT m.file_id, f.batch_id, f.path, f.size, f.mtime_ns, coalesce(s.ctime_ns, f.ctime_ns), f.inode,
       coalesce(s.device, f.device), coalesce(s.boot, f.boot), m.attempts > 0 AND m.cause IS NULL, r.confirmation,
-      r.note IS NOT NULL, f.live IS NULL OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id AND l.finding IN ('lost', 'differs'))
-    FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
+      r.note IS NOT NULL, f.live IS NULL OR EXISTS (SELECT 1 FROM receipt l WHERE l.file_id = f.id AND l.finding IN ('lost', 'differs')),
+      (SELECT w.cause FROM removal w CROSS JOIN file o ON o.id = w.file_id CROSS JOIN batch v ON v.id = o.batch_id
+        WHERE b.after = 'delete' AND w.inode = m.inode AND w.state <> 'done' AND (w.state = 'skipped' OR w.state = 'failed')
+          AND w.cause <> 'policy.cancelled' AND v.after = 'move' AND o.path = f.path AND o.size = f.size
+          AND o.mtime_ns = f.mtime_ns LIMIT 1)
+    FROM removal m CROSS JOIN file f ON f.id = m.file_id CROSS JOIN batch b ON b.id = f.batch_id CROSS JOIN receipt r ON r.file_id = f.id AND r.n = 1
       LEFT JOIN sighting s ON s.file_id = f.id
     WHERE m.state = 'pending' AND m.file_id > ?1 AND m.file_id <= ?2
       AND NOT EXISTS (SELECT 1 FROM file o WHERE o.path = f.path AND o.finished_at IS NULL AND o.is_download IS NULL)
@@ -69,7 +113,43 @@ extension LedgerReader {
         WHERE o.inode = f.inode AND o.is_download IS NULL AND (o.finished_at IS NULL OR o.state = 'failed')
           AND o.hidden IS NULL AND (o.size = f.size AND o.mtime_ns = f.mtime_ns
             OR o.finished_at IS NULL AND (o.device = f.device OR o.device = s.device)))
+      AND NOT (b.after IS 'delete' AND EXISTS (SELECT 1 FROM removal w CROSS JOIN file o ON o.id = w.file_id
+          CROSS JOIN batch v ON v.id = o.batch_id
+        WHERE w.inode = m.inode AND w.state <> 'done' AND w.state = 'pending' AND v.after = 'move' AND o.size = f.size
+          AND o.mtime_ns = f.mtime_ns))
     ORDER BY m.file_id LIMIT ?3
+    """
+}
+
+/// What another batch is to do with sources of a batch.
+public struct OtherFate: Sendable, Hashable {
+  public var batch: BatchID
+  public var removal: SourceRemoval
+  public var sources: Int
+}
+
+extension LedgerReader {
+  /// Other batches that are to delete or move sources of this batch, and what they do with them. Reads the files of the
+  /// batch where there is such a batch with another fate than this one.
+  public func otherFates(of batch: BatchID) throws -> [OtherFate] {
+    guard let own = try batchSettings(batch)?.after else { return [] }
+    return try db.rows(Self.otherRemovers, .id(batch)) { ($0.id(0, BatchID.self), $0.int(1)) }.compactMap {
+      other, sources in
+      guard let removal = try batchSettings(other)?.after,
+        removal.action != own.action || removal.folder != own.folder || removal.base != own.base && own.action == .move
+      else { return nil }
+      return OtherFate(batch: other, removal: removal, sources: sources)
+    }
+  }
+
+  static let otherRemovers: StaticString = """
+    SELECT other, count(*) FROM (
+      SELECT f.id, o.batch_id AS other FROM file f CROSS JOIN file o ON o.path = f.path
+      WHERE f.batch_id = ?1 AND o.finished_at IS NULL AND o.is_download IS NULL AND o.batch_id <> ?1
+      UNION SELECT f.id, o.batch_id FROM file f CROSS JOIN removal w ON w.inode = f.inode
+        AND w.state <> 'done' AND w.state = 'pending' CROSS JOIN file o ON o.id = w.file_id AND o.path = f.path
+      WHERE f.batch_id = ?1 AND o.batch_id <> ?1)
+    WHERE EXISTS (SELECT 1 FROM batch v WHERE v.id = other AND v.after IS NOT NULL) GROUP BY other ORDER BY other
     """
 }
 
@@ -78,7 +158,8 @@ extension Connection {
     try rows(LedgerReader.dueRemovals, after, last, .int(limit)) { row throws(SQLiteError) in
       DueRemoval(
         file: row.id(0), batch: row.id(1), path: row.name(2), identity: row.identity(from: 3), isBegun: row.flag(9),
-        confirmation: try row.named(10), isByHand: row.flag(11), isLost: row.flag(12))
+        confirmation: try row.named(10), isByHand: row.flag(11), isLost: row.flag(12),
+        keptMove: try row.namedOrNil(13))
     }
   }
 
@@ -88,7 +169,7 @@ extension Connection {
 }
 
 extension LedgerTransaction {
-  /// How often a removal is tried, by run after run.
+  /// How often a removal may fail, in run after run, before its source stays. What was put off has not failed.
   public static let removalsAtMost = 10
 
   /// pending stays, and a try is counted: before anything is touched, so that a later run knows that this one may have
@@ -96,7 +177,7 @@ extension LedgerTransaction {
   public func beginRemovals(_ files: [FileID]) throws -> Set<FileID> {
     var begun: Set<FileID> = []
     for file in files {
-      guard let due = try db.dueRemoval(file), !due.isLost else { continue }
+      guard let due = try db.dueRemoval(file), due.isWanted else { continue }
       let changes = try db.run(
         "UPDATE removal SET attempts = attempts + 1, cause = NULL WHERE file_id = ?1 AND state = 'pending'", .id(file))
       if changes == 1 { begun.insert(file) }
@@ -116,10 +197,14 @@ extension LedgerTransaction {
     for (file, end) in ends {
       switch end {
       case .done:
-        if try close(file, .done, nil, nil) { done.append(file) }
+        guard try close(file, .done, nil, nil) else { continue }
+        done.append(file)
+        let others = try closeOthers(of: file)
+        if !others.isEmpty { gone["it went with the source of \(file)", default: []] += others }
       case .gone(let message):
         if try close(file, .done, nil, message) { gone[message, default: []].append(file) }
-      case .putOff: if !uncertain.contains(file) { try putOff(file) }
+      case .putOff(let code, let message):
+        try putOff(file, code, message, isUncertain: uncertain.contains(file))
       case .kept(let code, let message):
         if try close(file, .skipped, code, message) { kept[message, default: []].append(file) }
       case .failed(let code, let message):
@@ -140,16 +225,36 @@ extension LedgerTransaction {
   private func close(_ file: FileID, _ state: RemovalState, _ code: ErrorCode?, _ message: String?) throws -> Bool {
     try db.run(
       """
-      UPDATE removal SET state = ?2, cause = ?3, message = ?4, ended_at = ?5 WHERE file_id = ?1
+      UPDATE removal SET state = ?2, cause = ?3, message = ?4, ended_at = ?5, put_off_at = NULL WHERE file_id = ?1
         AND (state = 'pending' OR ?2 = 'done' AND state = 'skipped' AND cause = 'policy.cancelled')
       """, .id(file), .raw(state), .raw(code), .string(message), .int(wallMs)) == 1
   }
 
-  /// pending stays, and the try that was begun has touched nothing.
-  private func putOff(_ file: FileID) throws {
+  /// pending → done: what other batches were to do with the source of `file`, which is where it was no more.
+  private func closeOthers(of file: FileID) throws -> [FileID] {
+    let others = try db.rows(Self.othersOfSource, .id(file)) { $0.id(0, FileID.self) }
+    return try others.filter { other in
+      try db.run(
+        "UPDATE removal SET attempts = attempts + 1, cause = NULL WHERE file_id = ? AND state = 'pending'", .id(other))
+      return try close(other, .done, nil, "it went with the source of \(file)")
+    }
+  }
+
+  static let othersOfSource: StaticString = """
+    SELECT w.file_id FROM file f CROSS JOIN removal w ON w.inode = f.inode AND w.state <> 'done' AND w.state = 'pending'
+      CROSS JOIN file o ON o.id = w.file_id
+    WHERE f.id = ?1 AND o.id <> f.id AND o.path = f.path AND o.size = f.size AND o.mtime_ns = f.mtime_ns
+    ORDER BY w.file_id
+    """
+
+  /// pending stays, and the try that was begun has touched nothing; when one was cut off before it, nobody knows that.
+  private func putOff(_ file: FileID, _ code: ErrorCode, _ message: String, isUncertain: Bool) throws {
     try db.run(
-      "UPDATE removal SET cause = 'engine.interrupted' WHERE file_id = ?1 AND state = 'pending' AND attempts > 0",
-      .id(file))
+      """
+      UPDATE removal SET cause = ?2, message = ?3,
+        put_off_at = iif(put_off_at IS NOT NULL AND message IS ?3, put_off_at, ?4)
+      WHERE file_id = ?1 AND state = 'pending'
+      """, .id(file), .raw(isUncertain ? nil : code), .text(message), .int(wallMs))
   }
 
   /// Whether it has failed for good, or for a reason that was not known.
@@ -157,10 +262,13 @@ extension LedgerTransaction {
     _ file: FileID, _ code: ErrorCode, _ message: String, isUncertain: Bool
   ) throws -> Bool {
     let known = try db.first(
-      "SELECT attempts, message IS ?2 FROM removal WHERE file_id = ?1 AND state = 'pending'", .id(file), .text(message)
-    ) { (attempts: $0.int(0), isTold: $0.flag(1)) }
+      """
+      UPDATE removal SET failures = failures + 1, put_off_at = NULL WHERE file_id = ?1 AND state = 'pending'
+      RETURNING failures, message IS ?2
+      """, .id(file), .text(message)
+    ) { (failures: $0.int(0), isTold: $0.flag(1)) }
     guard let known else { return false }
-    if known.attempts >= Self.removalsAtMost { return try close(file, .failed, code, message) }
+    if known.failures >= Self.removalsAtMost { return try close(file, .failed, code, message) }
     try db.run(
       "UPDATE removal SET cause = ?2, message = ?3 WHERE file_id = ?1 AND state = 'pending'", .id(file),
       .raw(isUncertain ? nil : code), .text(message))

@@ -11,10 +11,10 @@ public struct SettlingSource: Sendable, Hashable {
 }
 
 extension LedgerReader {
-  /// Files after number `after` whose settle time is over by the clock of this boot, or was begun in another one, or by
-  /// a clock that was ahead of this.
-  public func dueLooks(boot: UInt64, nowMs: Int64, after: Int64, limit: Int) throws -> [SettlingSource] {
-    try db.rows(Self.dueLooks, .bits(boot), .integer(nowMs), .integer(after), .int(limit)) { row in
+  /// At most `limit` files whose settle time is over by the clock of this boot, or was begun in another one, or by a
+  /// clock that was ahead of this. In no order: a look at each takes it out of them.
+  public func dueLooks(boot: UInt64, nowMs: Int64, limit: Int) throws -> [SettlingSource] {
+    try db.rows(Self.dueLooks, .bits(boot), .integer(nowMs), .int(limit)) { row in
       SettlingSource(
         id: row.id(0), path: row.name(1), identity: row.identity(from: 2), boot: row.bits(8), sinceMs: row.int64(9),
         dueMs: row.int64(10))
@@ -28,14 +28,30 @@ extension LedgerReader {
     return try db.first(sql, .bits(boot)) { $0.int64OrNil(0) }?.map { $0 }
   }
 
-  // The table holds what settles now, and nothing else.
+  // Each line is a range of an index: what settles may be half a million files, and this is asked every second.
   static let dueLooks: StaticString = """
     SELECT f.id, f.path, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.device, f.boot, l.boot, l.since_ms, l.due_ms
-    FROM look l CROSS JOIN file f ON f.id = l.file_id
-    WHERE l.file_id > ?3 AND (l.boot <> ?1 OR l.due_ms <= ?2 OR l.since_ms > ?2) ORDER BY l.file_id LIMIT ?4
+    FROM (
+      SELECT file_id FROM look WHERE boot < ?1
+      UNION ALL SELECT file_id FROM look WHERE boot > ?1
+      UNION ALL SELECT file_id FROM look WHERE boot = ?1 AND since_ms > ?2
+      UNION ALL SELECT file_id FROM look WHERE is_changing IS NULL AND boot = ?1 AND due_ms <= ?2
+      UNION ALL SELECT file_id FROM look WHERE is_changing = 1 AND boot = ?1 AND due_ms <= ?2
+      LIMIT ?3) d
+      CROSS JOIN look l ON l.file_id = d.file_id CROSS JOIN file f ON f.id = l.file_id
     """
-  static let nextLook: StaticString = "SELECT min(iif(boot = ?1, due_ms, 0)) FROM look"
-  static let nextAwaitedLook: StaticString = "SELECT min(iif(boot = ?1, due_ms, 0)) FROM look WHERE is_changing IS NULL"
+  static let nextLook: StaticString = """
+    SELECT min(due_ms) FROM (
+      SELECT min(due_ms) AS due_ms FROM look WHERE is_changing IS NULL AND boot = ?1
+      UNION ALL SELECT min(due_ms) FROM look WHERE is_changing = 1 AND boot = ?1
+      UNION ALL SELECT 0 WHERE EXISTS (SELECT 1 FROM look WHERE boot < ?1) OR EXISTS (SELECT 1 FROM look WHERE boot > ?1))
+    """
+  static let nextAwaitedLook: StaticString = """
+    SELECT min(due_ms) FROM (
+      SELECT min(due_ms) AS due_ms FROM look WHERE is_changing IS NULL AND boot = ?1
+      UNION ALL SELECT 0 WHERE EXISTS (SELECT 1 FROM look WHERE is_changing IS NULL AND boot < ?1)
+        OR EXISTS (SELECT 1 FROM look WHERE is_changing IS NULL AND boot > ?1))
+    """
 }
 
 extension LedgerTransaction {
