@@ -231,11 +231,17 @@ import TransferModel
     }
   }
 
-  /// Two million apart from each other take no more memory than half a million.
-  @Test func manyIntervalsAreKeptAsANumber() {
+  /// Two million apart from each other are packed, and what comes later from the same time still counts: shards that
+  /// were merged have one time one after the other.
+  @Test func manyIntervalsArePackedAndCountInAnyOrder() {
     var time = ActiveTime()
     for i in 0..<Int64(2_000_000) { time.add(startMs: i * 10, endMs: i * 10 + 3) }
     #expect(time.totalMs == 6_000_000)
     #expect(time.kept <= 600_000)
+    for i in (0..<Int64(600_000)).reversed() { time.add(startMs: i * 10 + 5, endMs: i * 10 + 7) }
+    for i in 0..<Int64(600_000) { time.add(startMs: i * 10, endMs: i * 10 + 3) }
+    #expect(time.totalMs == 7_200_000)
+    time.add(startMs: 0, endMs: 20_000_000)
+    #expect(time.totalMs == 20_000_000)
   }
 }

@@ -1,7 +1,7 @@
 import TransferModel
 
-/// Times in which anything was in flight: the union of intervals. Memory stays below some 20 MiB however many there
-/// are.
+/// Times in which anything was in flight: the union of intervals, exact in whatever order they come. Up to half a
+/// million of them that lie apart are as they are in memory, more of them packed, in some 4 bytes each.
 struct ActiveTime {
   struct Interval: Hashable {
     var startMs, endMs: Int64
@@ -11,12 +11,12 @@ struct ActiveTime {
   private var islands: [Interval] = []
   /// As they came; joined to the islands when there are many of them.
   private var recent: [Interval] = []
-  /// Of islands that nothing can join any more.
-  private var foldedMs: Int64 = 0
-  private var foldedUntilMs = Int64.min
+  /// Older islands. Those of one run are apart from each other; those of two may overlap.
+  private var runs: [PackedIslands] = []
 
   private static let recentAtMost = 32_768
   private static let islandsAtMost = 500_000
+  private static let runsAtMost = 8
 
   init() {}
 
@@ -29,68 +29,82 @@ struct ActiveTime {
     if recent.count >= Self.recentAtMost { settle() }
   }
 
-  /// Intervals in memory.
+  /// Intervals in memory that are not packed.
   var kept: Int { islands.count + recent.count }
 
   /// Milliseconds of the union.
   var totalMs: Int64 {
-    let all = settled
-    return all.islands.reduce(all.foldedMs) { $0 +| ($1.endMs -| $1.startMs) }
-  }
-
-  private var settled: ActiveTime {
-    var copy = self
-    copy.settle()
-    return copy
+    var total: Int64 = 0
+    forEachIsland { total +|= $0.endMs -| $0.startMs }
+    return total
   }
 
   private mutating func settle() {
-    guard !recent.isEmpty else { return }
+    guard let first = recent.map(\.startMs).min() else { return }
     // What is joined to what is there already begins mostly at its end: only from there on is anything sorted.
-    let first = max(foldedUntilMs, recent.map(\.startMs).min() ?? foldedUntilMs)
     let kept = islands.firstIndex { $0.endMs >= first } ?? islands.count
     let open = (islands[kept...] + recent).sorted { $0.startMs < $1.startMs }
     islands.removeSubrange(kept...)
     recent.removeAll(keepingCapacity: true)
     for interval in open {
-      let start = max(interval.startMs, foldedUntilMs)
-      guard interval.endMs >= start else { continue }
-      if let last = islands.last, start <= last.endMs {
+      if let last = islands.last, interval.startMs <= last.endMs {
         islands[islands.count - 1].endMs = max(last.endMs, interval.endMs)
       } else {
-        islands.append(Interval(startMs: start, endMs: interval.endMs))
+        islands.append(interval)
       }
     }
-    if islands.count > Self.islandsAtMost { fold() }
+    if islands.count > Self.islandsAtMost { pack() }
   }
 
-  /// The older half becomes a number. Attempts come nearly in the order of their times; one that began before that (the
-  /// clock was set back by as much) counts from there on.
-  private mutating func fold() {
-    let count = islands.count / 2
-    foldedMs +|= islands[..<count].reduce(0) { $0 +| ($1.endMs -| $1.startMs) }
-    foldedUntilMs = islands[count - 1].endMs
-    islands.removeFirst(count)
+  /// All islands become one run, and many runs one.
+  private mutating func pack() {
+    var run = PackedIslands()
+    islands.forEach { run.append($0) }
+    runs.append(run)
+    islands.removeAll(keepingCapacity: true)
+    guard runs.count > Self.runsAtMost else { return }
+    var joined = PackedIslands()
+    forEachIsland { joined.append($0) }
+    runs = [joined]
+  }
+
+  /// The union, in order.
+  private func forEachIsland(_ body: (Interval) -> Void) {
+    var settled = self
+    settled.settle()
+    var newest = PackedIslands()
+    settled.islands.forEach { newest.append($0) }
+    var sources = (settled.runs + [newest]).map { $0.makeIterator() }
+    var heads = sources.indices.map { sources[$0].next() }
+    var last: Interval?
+    while true {
+      var first: (source: Int, island: Interval)?
+      for (source, head) in heads.enumerated() {
+        if let head, head.startMs < first?.island.startMs ?? .max { first = (source, head) }
+      }
+      guard let (source, next) = first else { break }
+      heads[source] = sources[source].next()
+      if let known = last, next.startMs <= known.endMs {
+        last?.endMs = max(known.endMs, next.endMs)
+      } else {
+        if let last { body(last) }
+        last = next
+      }
+    }
+    if let last { body(last) }
   }
 }
 
 extension ActiveTime {
   /// What ``packed(from:)`` made.
   mutating func add(packed: [UInt8], from: Int64) {
-    var at = from
-    for (gap, length) in PackedNumbers.pairs(packed) {
-      add(startMs: at &+ gap, endMs: at &+ gap &+ length)
-      at = at &+ gap &+ length
-    }
+    for island in PackedIslands(packed, from: from) { add(startMs: island.startMs, endMs: island.endMs) }
   }
 
   /// Distances and lengths, beginning at `from`, before which nothing was.
   func packed(from: Int64) -> [UInt8] {
-    var at = from
-    return PackedNumbers.pack(
-      settled.islands.flatMap { island in
-        defer { at = island.endMs }
-        return [island.startMs -| at, island.endMs -| island.startMs]
-      })
+    var packed = PackedIslands(from: from)
+    forEachIsland { packed.append($0) }
+    return packed.bytes
   }
 }

@@ -2,33 +2,39 @@
 enum PackedNumbers {
   static func pack(_ numbers: some Sequence<Int64>) -> [UInt8] {
     var bytes: [UInt8] = []
-    for number in numbers {
-      var rest = UInt64(bitPattern: number)
-      while rest >= 0x80 {
-        bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-        rest >>= 7
-      }
-      bytes.append(UInt8(rest))
-    }
+    for number in numbers { append(number, to: &bytes) }
     return bytes
   }
 
-  /// What is cut off at the end of damaged bytes is left out.
-  static func unpack(_ bytes: some Sequence<UInt8>) -> [Int64] {
-    var numbers: [Int64] = []
-    var (number, shift) = (UInt64(0), UInt64(0))
-    for byte in bytes {
-      number |= UInt64(byte & 0x7F) << shift
-      shift += 7
-      guard byte < 0x80 else { continue }
-      numbers.append(Int64(bitPattern: number))
-      (number, shift) = (0, 0)
+  static func append(_ number: Int64, to bytes: inout [UInt8]) {
+    var rest = UInt64(bitPattern: number)
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
     }
+    bytes.append(UInt8(rest))
+  }
+
+  /// What is cut off at the end of damaged bytes is left out.
+  static func unpack(_ bytes: [UInt8]) -> [Int64] {
+    var (numbers, rest) = ([Int64](), bytes[...])
+    while let number = first(of: &rest) { numbers.append(number) }
     return numbers
   }
 
+  /// Takes the first number away; nil when there is none, or when it is cut off.
+  static func first(of rest: inout ArraySlice<UInt8>) -> Int64? {
+    var (number, shift) = (UInt64(0), UInt64(0))
+    while let byte = rest.popFirst() {
+      number |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return Int64(bitPattern: number) }
+      shift += 7
+    }
+    return nil
+  }
+
   /// Pairs, of numbers that follow each other: first, second, first, second, …
-  static func pairs(_ bytes: some Sequence<UInt8>) -> [(Int64, Int64)] {
+  static func pairs(_ bytes: [UInt8]) -> [(Int64, Int64)] {
     let numbers = unpack(bytes)
     return stride(from: 0, to: numbers.count - 1, by: 2).map { (numbers[$0], numbers[$0 + 1]) }
   }

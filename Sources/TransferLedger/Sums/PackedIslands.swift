@@ -1,0 +1,34 @@
+/// Intervals that lie apart, in order, each as its distance from the one before it and its length, in as few bytes as
+/// these need (``PackedNumbers``).
+struct PackedIslands: Sequence {
+  private(set) var bytes: [UInt8]
+  private let from: Int64
+  private var endMs: Int64
+
+  /// None yet; none may begin before `from`.
+  init(from: Int64 = 0) { (bytes, self.from, endMs) = ([], from, from) }
+
+  /// What such a value had as its bytes. Nothing can be added.
+  init(_ bytes: [UInt8], from: Int64) { (self.bytes, self.from, endMs) = (bytes, from, from) }
+
+  mutating func append(_ island: ActiveTime.Interval) {
+    PackedNumbers.append(island.startMs &- endMs, to: &bytes)
+    PackedNumbers.append(island.endMs &- island.startMs, to: &bytes)
+    endMs = island.endMs
+  }
+
+  func makeIterator() -> Iterator { Iterator(rest: bytes[...], endMs: from) }
+
+  /// What is cut off at the end of damaged bytes is left out.
+  struct Iterator: IteratorProtocol {
+    fileprivate var rest: ArraySlice<UInt8>
+    fileprivate var endMs: Int64
+
+    mutating func next() -> ActiveTime.Interval? {
+      guard let gap = PackedNumbers.first(of: &rest), let length = PackedNumbers.first(of: &rest) else { return nil }
+      let startMs = endMs &+ gap
+      endMs = startMs &+ length
+      return ActiveTime.Interval(startMs: startMs, endMs: endMs)
+    }
+  }
+}
