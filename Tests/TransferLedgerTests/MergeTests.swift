@@ -136,6 +136,46 @@ import TransferModel
     #expect(try texts("SELECT count(*) FROM file WHERE id >= 2000000000000") == ["4"])
   }
 
+  /// The shard with the highest numbers is not the newest one: clocks say which is.
+  @Test func theNewestIsFoundByTimes() throws {
+    shards[0].clock.advance(ms: 86_400_000)
+    for shard in shards { try LogTests.send(shard, 3) }
+    try mergeAll()
+    try opened { ledger in
+      try ledger.read { reader in
+        #expect(try reader.newestBatch()?.rawValue == 1_000_000_000_001)
+        #expect(try reader.newestRun()?.id.rawValue == 1_000_000_000_001)
+        #expect(try reader.newestBatches(limit: 9).map(\.id.rawValue) == [1_000_000_000_001, 2_000_000_000_001])
+        #expect(try reader.newestMs() == shards[0].clock.wallMs)
+        let parts = try reader.newestNumbersOfParts()
+        #expect(parts.map(\.part) == [0, 1, 2])
+        #expect(parts.map(\.attempt) == [0, 1_000_000_000_004, 2_000_000_000_004])
+        let first = try reader.endedAttempts(RowFilter(), after: parts[1].after, before: parts[1].before)
+        #expect(first.count == 4 && first.allSatisfy { $0.attempt.id.rawValue < parts[2].after })
+        let events = try reader.eventParts(RowFilter(), after: parts[1].after, before: parts[1].before, limit: 99)
+        #expect(events.last?.id == parts[1].event)
+      }
+    }
+  }
+
+  /// What `add` takes up again is an event of its ledger, so that the shard is merged further.
+  @Test func whatAnAddTriesAgainIsMerged() throws {
+    let batch = try shards[0].makeBatch()
+    let file = try shards[0].add("a", to: batch)
+    let run = try shards[0].startRun()
+    try shards[0].ledger.write { tx in
+      _ = try tx.claimAndPlan(run)
+      _ = try tx.failFile(file, run, code: .http403, message: "no", keepsSession: false)
+    }
+    try mergeAll()
+    #expect(try texts("SELECT state FROM file") == ["failed"])
+    _ = try shards[0].ledger.write { [page = shards[0].page(["a"]), target = shards[0].target()] tx in
+      try tx.admit(page, to: target)
+    }
+    #expect(try mergeAll().map(\.outcome) == [.merged, .unchanged])
+    #expect(try texts("SELECT state FROM file") == ["pending"])
+  }
+
   /// The times of attempts grow with their numbers within a shard, and not from one shard to the next.
   @Test func theAttemptsOfAShardAreFoundByTheirTimes() throws {
     shards[0].clock.advance(ms: 86_400_000)

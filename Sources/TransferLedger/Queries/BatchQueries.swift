@@ -64,8 +64,16 @@ extension LedgerReader {
     return merged.isEmpty ? try batch(named: text).map { [$0] } ?? [] : merged
   }
 
+  /// The batch that was made last, in a merged ledger by the clocks of its shards.
   public func newestBatch() throws -> BatchID? {
-    try db.first("SELECT max(id) FROM batch") { $0.idOrNil(0) } ?? nil
+    try db.first(
+      """
+      SELECT id FROM batch WHERE id IN (
+        SELECT (SELECT max(id) FROM batch WHERE id >= s.n * 1000000000000 AND id < (s.n + 1) * 1000000000000)
+        FROM (SELECT 0 AS n UNION ALL SELECT id FROM origin_store) s)
+      ORDER BY created_at DESC, id DESC LIMIT 1
+      """
+    ) { $0.id(0) }
   }
 
   /// The first id that the filter names and that is not there, as people type it. Of a range, one row is enough.

@@ -1,15 +1,17 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// What was done, by number, after number `after`, to the files and batches that the filter selects. What took
-  /// several transactions is one row, with the number and the time of the first one.
-  public func events(_ filter: RowFilter, after: Int64, limit: Int) throws -> [EventRow] {
-    try db.rows(Self.wholeEvents, filter, .integer(after), .int(limit), row: Self.event)
+  /// What was done, by number, after number `after` and before number `before`, to the files and batches that the filter
+  /// selects. What took several transactions is one row, with the number and the time of the first one.
+  public func events(_ filter: RowFilter, after: Int64, before: Int64 = .max, limit: Int) throws -> [EventRow] {
+    try db.rows(Self.wholeEvents, filter, .integer(after), .int(limit), .integer(before), row: Self.event)
   }
 
-  /// The same transaction by transaction, as it was recorded.
-  public func eventParts(_ filter: RowFilter, after: Int64, limit: Int) throws -> [EventRow] {
-    try db.rows(Self.eventParts, filter, .integer(after), .int(limit), row: Self.event)
+  /// The same transaction by transaction, as it was recorded, and before number `before`.
+  public func eventParts(
+    _ filter: RowFilter, after: Int64, before: Int64 = .max, limit: Int
+  ) throws -> [EventRow] {
+    try db.rows(Self.eventParts, filter, .integer(after), .int(limit), .integer(before), row: Self.event)
   }
 
   static let wholeEvents: StaticString = """
@@ -17,7 +19,7 @@ extension LedgerReader {
       SELECT e.id, e.at, e.verb, e.batch_id, e.detail, coalesce(sum(r.last_file - r.first_file + 1), 0) AS files,
         min(r.first_file) AS low, max(r.last_file)
       FROM event e LEFT JOIN event p ON p.id = e.id OR p.part_of = e.id LEFT JOIN event_range r ON r.event_id = p.id
-      WHERE e.id > ?1 AND e.part_of IS NULL AND {events} GROUP BY e.id ORDER BY e.id LIMIT ?2) g
+      WHERE e.id > ?1 AND e.id < ?3 AND e.part_of IS NULL AND {events} GROUP BY e.id ORDER BY e.id LIMIT ?2) g
     LEFT JOIN file f ON g.files = 1 AND f.id = g.low ORDER BY g.id
     """
 
@@ -26,7 +28,7 @@ extension LedgerReader {
       SELECT e.id, e.at, e.verb, e.batch_id, e.detail, coalesce(sum(r.last_file - r.first_file + 1), 0) AS files,
         min(r.first_file) AS low, max(r.last_file)
       FROM event e LEFT JOIN event_range r ON r.event_id = e.id
-      WHERE e.id > ?1 AND {event parts} GROUP BY e.id ORDER BY e.id LIMIT ?2) g
+      WHERE e.id > ?1 AND e.id < ?3 AND {event parts} GROUP BY e.id ORDER BY e.id LIMIT ?2) g
     LEFT JOIN file f ON g.files = 1 AND f.id = g.low ORDER BY g.id
     """
 
@@ -37,9 +39,10 @@ extension LedgerReader {
       path: row.bytesOrNil(8).map { NameBytes($0) })
   }
 
-  /// Attempts that have ended, by number, after number `after`; only those of `ids` when it is given.
+  /// Attempts that have ended, by number, after number `after` and before number `before`; only those of `ids` when it
+  /// is given.
   public func endedAttempts(
-    _ filter: RowFilter, after: Int64, among ids: [AttemptID]? = nil, limit: Int = .max
+    _ filter: RowFilter, after: Int64, before: Int64 = .max, among ids: [AttemptID]? = nil, limit: Int = .max
   ) throws -> [FollowedAttempt] {
     if let ids, ids.isEmpty { return [] }
     let list = try ids.map { SQLValue.text(try jsonText($0.map(\.rawValue))) } ?? .null
@@ -49,9 +52,10 @@ extension LedgerReader {
         a.error_code, a.message, a.http_status, a.curl_code, a.bytes_transferred, a.bytes_acked, a.connect_ms,
         a.first_byte_ms, a.total_ms, a.remote_ip, a.request_id, a.backoff_ms, a.mirror, f.batch_id, f.path, f.state
       FROM v_attempts a JOIN file f ON f.id = a.file_id
-      WHERE a.id > ?1 AND a.outcome <> 'open' AND (?3 IS NULL OR +a.id IN (SELECT value FROM json_each(?3)))
+      WHERE a.id > ?1 AND a.id < ?4 AND a.outcome <> 'open' AND (?3 IS NULL OR +a.id IN (SELECT value FROM json_each(?3)))
         AND {attempts} ORDER BY a.id LIMIT ?2
-      """, filter, .integer(max(after, (ids?.min()?.rawValue ?? 1) - 1)), .int(limit), list, row: Self.followed)
+      """, filter, .integer(max(after, (ids?.min()?.rawValue ?? 1) - 1)), .int(limit), list, .integer(before),
+      row: Self.followed)
   }
 
   /// Attempts that have ended, by number, after number `after`, with what identifies them anywhere.
@@ -83,6 +87,21 @@ extension LedgerReader {
       ($0.int64(0), $0.int64(1))
     }
     return numbers ?? (0, 0)
+  }
+
+  /// The same of each part of a merged ledger: numbers follow the time within a part, and not from one to the next. Any
+  /// other ledger is one part.
+  public func newestNumbersOfParts() throws -> [NewestNumbers] {
+    try shards().map { shard in
+      let newest = try db.first(
+        """
+        SELECT (SELECT max(id) FROM event WHERE id >= ?1 AND id < ?2), (SELECT max(id) FROM attempt WHERE id >= ?1 AND id < ?2)
+        """, .integer(shard.base), .integer(shard.end)
+      ) { ($0.int64OrNil(0), $0.int64OrNil(1)) }
+      return NewestNumbers(
+        part: shard.rawValue, after: shard.base, before: shard.end, event: newest?.0 ?? shard.base,
+        attempt: newest?.1 ?? shard.base)
+    }
   }
 
   /// Attempts that have no end yet: what one who follows still has to hear of. Their errors are to come, and the states

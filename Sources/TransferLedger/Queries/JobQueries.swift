@@ -10,9 +10,16 @@ extension LedgerReader {
     }
   }
 
-  /// The newest batches that a job made, newest first.
+  /// The newest batches that a job made, newest first; in a merged ledger by the clocks of its shards.
   public func newestBatches(ofJob job: String, limit: Int) throws -> [BatchID] {
-    try db.rows("SELECT id FROM batch WHERE job = ? ORDER BY id DESC LIMIT ?", .text(job), .int(limit)) { $0.id(0) }
+    try db.rows(
+      """
+      SELECT b.id FROM (SELECT 0 AS n UNION ALL SELECT id FROM origin_store) s CROSS JOIN batch b
+      WHERE b.id IN (SELECT id FROM batch WHERE job = ?1 AND id >= s.n * 1000000000000
+        AND id < (s.n + 1) * 1000000000000 ORDER BY id DESC LIMIT ?2)
+      ORDER BY iif(EXISTS (SELECT 1 FROM origin_store), b.created_at, 0) DESC, b.id DESC LIMIT ?2
+      """, .text(job), .int(limit)
+    ) { $0.id(0) }
   }
 
   /// Whether a job has made a batch, or has run.

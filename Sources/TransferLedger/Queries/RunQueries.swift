@@ -1,12 +1,15 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// The engine that runs or ran last; nil when none ever has.
+  /// The engine that runs or ran last, in a merged ledger by the clocks of its shards; nil when none ever has.
   public func newestRun() throws -> RunRow? {
     try db.first(
       """
       SELECT id, host, pid, version, started_at, heartbeat_at, ended_at, how, boot_id, heartbeat_boot_ms
-      FROM v_runs ORDER BY id DESC LIMIT 1
+      FROM v_runs WHERE id IN (
+        SELECT (SELECT max(id) FROM engine_run WHERE id >= s.n * 1000000000000 AND id < (s.n + 1) * 1000000000000)
+        FROM (SELECT 0 AS n UNION ALL SELECT id FROM origin_store) s)
+      ORDER BY started_at DESC, id DESC LIMIT 1
       """
     ) { Self.run($0) }
   }

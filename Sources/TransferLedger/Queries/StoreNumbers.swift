@@ -16,15 +16,21 @@ extension LedgerReader {
       newestMs: try newestMs())
   }
 
-  /// Of the newest row of each table that has times: ids follow time.
+  /// Of the newest row of each table that has times: ids follow time, in a merged ledger within each shard.
   public func newestMs() throws -> Int64? {
     try db.first(
       """
+      WITH part (low, high) AS (SELECT 0, 1000000000000
+        UNION ALL SELECT id * 1000000000000, (id + 1) * 1000000000000 FROM origin_store)
       SELECT max(at) FROM (
-        SELECT max(started_at, coalesce(ended_at, 0)) AS at FROM attempt WHERE id = (SELECT max(id) FROM attempt)
-        UNION ALL SELECT at FROM event WHERE id = (SELECT max(id) FROM event)
-        UNION ALL SELECT created_at FROM file WHERE id = (SELECT max(id) FROM file)
-        UNION ALL SELECT max(started_at, heartbeat_at) FROM engine_run WHERE id = (SELECT max(id) FROM engine_run))
+        SELECT max(a.started_at, coalesce(a.ended_at, 0)) AS at FROM part p CROSS JOIN attempt a
+          ON a.id = (SELECT max(id) FROM attempt WHERE id >= p.low AND id < p.high)
+        UNION ALL SELECT e.at FROM part p CROSS JOIN event e
+          ON e.id = (SELECT max(id) FROM event WHERE id >= p.low AND id < p.high)
+        UNION ALL SELECT f.created_at FROM part p CROSS JOIN file f
+          ON f.id = (SELECT max(id) FROM file WHERE id >= p.low AND id < p.high)
+        UNION ALL SELECT max(r.started_at, r.heartbeat_at) FROM part p CROSS JOIN engine_run r
+          ON r.id = (SELECT max(id) FROM engine_run WHERE id >= p.low AND id < p.high))
       """
     ) { $0.int64OrNil(0) } ?? nil
   }

@@ -60,8 +60,8 @@ extension StoreReader {
 
   /// What was done, by number, after number `after`, to the files and batches that the filter selects. What took
   /// several transactions is one row, with the number and the time of the first one.
-  package func events(_ filter: RowFilter, after: Int64, limit: Int) throws -> [EventRow] {
-    try reader.events(filter, after: after, limit: limit)
+  package func events(_ filter: RowFilter, after: Int64, before: Int64 = .max, limit: Int) throws -> [EventRow] {
+    try reader.events(filter, after: after, before: before, limit: limit)
   }
 
   /// The newest that was found of a file since it is done, at its destination or here; nil when nobody looked.

@@ -125,9 +125,11 @@ struct HistoryView: OutputValue {
   let events: [EventRow]
 
   init(_ reader: StoreReader, _ filter: RowFilter, limit: Int) throws {
-    let newest = try reader.newestNumbers().event
     // Transactions of one deed are one row, so that there may be fewer of them than numbers.
-    events = try reader.events(filter, after: max(0, newest - Int64(limit)), limit: limit).reversed()
+    let parts = try reader.newestNumbersOfParts().map { part in
+      try reader.events(filter, after: max(0, part.event - Int64(limit)), before: part.before, limit: limit)
+    }
+    events = NewestNumbers.joined(parts) { $0.atMs }.suffix(limit).reversed()
   }
 
   static let form = ReportForm<HistoryView>(

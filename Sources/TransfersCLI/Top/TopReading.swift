@@ -39,9 +39,7 @@ struct TopReading: Sendable {
     recent.untilMs = min(filter.untilMs ?? .max, clock.wallMs + 1)
     rates = try reader.throughput(recent, nowMs: clock.wallMs) { _ in 10_000 }.map { $0.bps ?? 0 }
     hosts = try reader.hosts(recent)
-    let first = try reader.newestNumbers().attempt - Self.newest
-    faults = try reader.endedAttempts(filter.withHidden, after: max(0, first), limit: Int(Self.newest))
-      .filter { $0.attempt.errorCode != nil }.reversed()
+    faults = try Self.faults(reader, filter)
     rows = []
     let inFlight = try reader.bytesInFlight(filter, clock)
     bytesInFlight = min(inFlight.values.reduce(0, +|), max(0, totals.bytes -| totals.bytesAcked))
@@ -50,6 +48,15 @@ struct TopReading: Sendable {
       let live = LiveFile(file, bytesInFlight: inFlight[file.id] ?? 0)
       rows.append(Row(live: live, chunks: isRunning ? try reader.chunkMap(of: file.id, limit: Self.chunks) : []))
     }
+  }
+
+  private static func faults(_ reader: StoreReader, _ filter: RowFilter) throws -> [FollowedAttempt] {
+    let parts = try reader.newestNumbersOfParts().map { part in
+      try reader.endedAttempts(
+        filter.withHidden, after: max(0, part.attempt - newest), before: part.before, limit: Int(newest))
+    }
+    let ended = NewestNumbers.joined(parts) { $0.attempt.startedMs }
+    return ended.suffix(Int(newest)).filter { $0.attempt.errorCode != nil }.reversed()
   }
 
   init(
