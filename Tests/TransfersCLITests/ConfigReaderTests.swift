@@ -25,6 +25,8 @@ import Testing
   @Test func pathsBelowTheHomeFolderAreWhole() {
     let job = read("jobs: {nightly: {from: [~/out, /data], to: 'https://h/'}}").config.jobs["nightly"]
     #expect(job?["from"]?.values == ["/home/u/out", "/data"])
+    let moving = read("jobs: {nightly: {from: /data, to: 'https://h/', after: 'move:~/sent'}}").config.jobs["nightly"]
+    #expect(moving?["after"]?.values == ["move:/home/u/sent"])
   }
 
   @Test(arguments: [
@@ -41,6 +43,7 @@ import Testing
     ("destinations: {box: {url: 'https://h/{dat}/'}}", "c.yaml:1:27: unknown field \"{dat}\""),
     ("destinations: {box: {url: 's3://bucket/', path_style: 1}}", "c.yaml:1:55: \"path_style\" takes true or false"),
     ("jobs: {nightly: {from: out, to: box}}", "c.yaml:1:24: \"out\" is relative"),
+    ("jobs: {nightly: {from: /a, to: box, after: 'move:sent'}}", "c.yaml:1:44: \"sent\" is relative"),
     (
       "jobs: {nightly: {from: ['s3://b/x'], to: box}}",
       "c.yaml:1:25: \"s3://b/x\" is a URL; add \"direction: download\""

@@ -86,6 +86,22 @@ import TransferModel
     #expect((stored("a"), stored("b"), stored("new")) == ("a", nil, nil))
   }
 
+  /// A planned file whose marker is gone waits for it; that one is not missing.
+  @Test func aPlannedFileThatIsNotReadyWaits() throws {
+    try configure(", ready_file: '{path}.done'")
+    for name in ["a", "b"] { try writeFile(source + "/\(name).done", []) }
+    let plan = program.folder.path + "/plan.jsonl"
+    #expect(try run("job", "plan", "nightly", "-q", "-o", plan).code == 0)
+    unlink(source + "/b.done")
+    let outcome = try run("job", "run", "nightly", "--plan", plan)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect((stored("a"), stored("b")) == ("a", nil))
+    #expect(try run("list", "files", "--ids", "--all").out == "f1\n")
+    unlink(source + "/b")
+    let gone = try run("job", "run", "nightly", "--plan", plan)
+    #expect(gone.code != 0 && gone.err.contains("source.missing"), "\(gone.err)")
+  }
+
   /// A plan that broke off while it was copied is not a shorter one, and nothing of a wrong one is sent.
   @Test func aPlanIsTakenWholeOrNotAtAll() throws {
     let plan = program.folder.path + "/plan.jsonl"

@@ -138,6 +138,8 @@ public struct SourceAdmitter {
       let path = NameBytes(Array(path))
       guard !marker.isMarker(path.lastComponent.bytes) else { return false }
       if marker.isThere(for: path) { return true }
+      // It is there, and waits for its marker like any other: it is not missing.
+      planned?[path] = nil
       seen.notReady += 1
       return false
     }

@@ -152,6 +152,10 @@ extension ConfigReader {
     case .path:
       guard let text = text(node) else { return wrong(entry, "a path") }
       return absolute([(text, node.mark)])
+    case .fate:
+      guard let text = text(node) else { return wrong(entry, "keep, delete or move:FOLDER") }
+      guard text.hasPrefix("move:") else { return [text] }
+      return absolute([(String(text.dropFirst(5)), node.mark)])?.map { "move:" + $0 }
     case .list: return list(node)?.map(\.text) ?? wrong(entry, "text, or a list of texts")
     case .paths:
       guard let list = list(node) else { return wrong(entry, "a path, or a list of paths") }

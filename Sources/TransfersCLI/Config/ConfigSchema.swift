@@ -14,6 +14,8 @@ struct ConfigKey: Sendable, Hashable {
     /// A map of texts, each becomes `key=value`.
     case map
     case choice([String])
+    /// `keep`, `delete`, or `move:` with a path like ``path``.
+    case fate
   }
 
   let kind: Kind
@@ -126,14 +128,16 @@ struct ConfigSchema: Sendable {
     for option in options {
       // `--no-x` beside `--x` is `x: false`.
       if option.long.hasPrefix("no-"), options.contains(where: { $0.long == option.long.dropFirst(3) }) { continue }
-      let kind: ConfigKey.Kind =
-        option.long == "label"
-        ? .map
-        : !option.takesValue
-          ? .flag
-          : ofPaths.contains(option.long) ? (option.isRepeatable ? .paths : .path) : option.isRepeatable ? .list : .text
-      keys[key(option.long)] = ConfigKey(kind: kind, option: option.long, about: option.help)
+      keys[key(option.long)] = ConfigKey(kind: kind(of: option), option: option.long, about: option.help)
     }
     return keys
+  }
+
+  private static func kind(of option: OptionList.Option) -> ConfigKey.Kind {
+    if option.long == "label" { return .map }
+    guard option.takesValue else { return .flag }
+    if option.long == "after" { return .fate }
+    if ofPaths.contains(option.long) { return option.isRepeatable ? .paths : .path }
+    return option.isRepeatable ? .list : .text
   }
 }
