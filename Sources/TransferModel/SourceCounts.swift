@@ -5,6 +5,8 @@ public struct SourceCounts: Sendable, Hashable {
   /// Of the added: those that take the place of an older version.
   public var changed = 0
   public var unchanged = 0
+  /// Of the unchanged: their sources stay although sources are to go, because another batch sent them.
+  public var staying = 0
   /// Already waiting or in work, from an earlier batch.
   public var queued = 0
   /// Had failed before, unchanged since: tried again, in their earlier batch.

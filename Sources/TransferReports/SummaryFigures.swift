@@ -10,13 +10,15 @@ public struct SummaryFigures: Sendable {
   public let slowest: [FileRow]
   /// The most time first.
   public let costs: [CostRow]
+  /// What `--after` was to delete or move, and is still there.
+  public let removals: RemovalTotals
 
   public init(
     batches: Int, totals: FileTotals, attempts: AttemptTotals, failures: [FailureRow], slowest: [FileRow],
-    costs: [CostRow] = []
+    costs: [CostRow] = [], removals: RemovalTotals = RemovalTotals()
   ) {
     (self.batches, self.totals, self.attempts) = (batches, totals, attempts)
-    (self.failures, self.slowest, self.costs) = (failures, slowest, costs)
+    (self.failures, self.slowest, self.costs, self.removals) = (failures, slowest, costs, removals)
   }
 
   public static let sections: [SectionForm<SummaryFigures>] = most + overview + details
@@ -38,35 +40,36 @@ public struct SummaryFigures: Sendable {
     .table("slowest", "slowest files", FileFigures.columns) { $0.slowest },
   ]
 
-  private static let figures: [Column<SummaryFigures>] = [
-    .integer("batches", "batches") { $0.batches }.saying { $0.isEmpty ? nil : "\($0.batches)" },
-    .counts("files", "files") { $0.files }.saying { $0.isEmpty ? nil : $0.fileCounts },
-    .integer("files_total") { $0.totals.files },
-    .integer("files_left") { $0.totals.left },
-    .bytes("bytes", "bytes") { $0.totals.bytes }.saying { $0.isEmpty ? nil : $0.sizes },
-    .bytes("bytes_acked") { $0.totals.bytesAcked },
-    .bytes("bytes_reused") { $0.totals.bytesReused },
-    .bytes("bytes_transferred") { $0.totals.bytesTransferred },
-    .bytes("bytes_unacked") { $0.totals.bytesUnacked },
-    .bytes("bytes_unacked_at_most") { $0.totals.bytesUnackedAtMost },
-    .integer("attempts", "attempts") { $0.attempts.attempts }.saying { $0.isEmpty ? nil : $0.attemptCounts },
-    .counts("attempts_by_outcome") { $0.attempts.byOutcome.mapValues { Int($0) } },
-    .integer("retries") { $0.totals.retries },
-    .time("started_at", "time") { $0.attempts.firstMs }.saying { $0.span },
-    .time("finished_at") { $0.attempts.lastMs },
-    .duration("wall_ms", "elapsed") { $0.wallMs }.saying { figures in
-      figures.wallMs.map { "\(Quantity.duration($0)), goodput \(Cell(bytesPerSecond: figures.wallRate).text)" }
-    },
-    .duration("active_ms", "active") { $0.activeMs }.saying { figures in
-      figures.activeMs.map { "\(Quantity.duration($0)), goodput \(Cell(bytesPerSecond: figures.activeRate).text)" }
-    },
-    .rate("goodput_wall_bps") { $0.wallRate },
-    .rate("goodput_active_bps") { $0.activeRate },
-    .integer("files_unverified", "unverified") { $0.totals.unverified }.saying { figures in
-      let files = figures.totals.unverified
-      return files > 0 ? "\(Quantity.count(files, "file")) done without a proof by the server" : nil
-    },
-  ]
+  private static let figures: [Column<SummaryFigures>] =
+    [
+      .integer("batches", "batches") { $0.batches }.saying { $0.isEmpty ? nil : "\($0.batches)" },
+      .counts("files", "files") { $0.files }.saying { $0.isEmpty ? nil : $0.fileCounts },
+      .integer("files_total") { $0.totals.files },
+      .integer("files_left") { $0.totals.left },
+      .bytes("bytes", "bytes") { $0.totals.bytes }.saying { $0.isEmpty ? nil : $0.sizes },
+      .bytes("bytes_acked") { $0.totals.bytesAcked },
+      .bytes("bytes_reused") { $0.totals.bytesReused },
+      .bytes("bytes_transferred") { $0.totals.bytesTransferred },
+      .bytes("bytes_unacked") { $0.totals.bytesUnacked },
+      .bytes("bytes_unacked_at_most") { $0.totals.bytesUnackedAtMost },
+      .integer("attempts", "attempts") { $0.attempts.attempts }.saying { $0.isEmpty ? nil : $0.attemptCounts },
+      .counts("attempts_by_outcome") { $0.attempts.byOutcome.mapValues { Int($0) } },
+      .integer("retries") { $0.totals.retries },
+      .time("started_at", "time") { $0.attempts.firstMs }.saying { $0.span },
+      .time("finished_at") { $0.attempts.lastMs },
+      .duration("wall_ms", "elapsed") { $0.wallMs }.saying { figures in
+        figures.wallMs.map { "\(Quantity.duration($0)), goodput \(Cell(bytesPerSecond: figures.wallRate).text)" }
+      },
+      .duration("active_ms", "active") { $0.activeMs }.saying { figures in
+        figures.activeMs.map { "\(Quantity.duration($0)), goodput \(Cell(bytesPerSecond: figures.activeRate).text)" }
+      },
+      .rate("goodput_wall_bps") { $0.wallRate },
+      .rate("goodput_active_bps") { $0.activeRate },
+      .integer("files_unverified", "unverified") { $0.totals.unverified }.saying { figures in
+        let files = figures.totals.unverified
+        return files > 0 ? "\(Quantity.count(files, "file")) done without a proof by the server" : nil
+      },
+    ] + RemovalFigures.columns { $0.removals }
 
   /// Below twenty a percentile says nothing that the maximum does not.
   private static let latency: [Column<LatencyFigures>] = [

@@ -1,4 +1,5 @@
 import TransferEngine
+import TransferLedger
 public import TransferModel
 
 #if canImport(Glibc)
@@ -28,6 +29,35 @@ extension UploadOptions {
     }
     settings.after = try removal(found)
     return settings
+  }
+
+  /// Says which sources will not go as this `add` wants it: those that were sent before, and those for which another
+  /// batch has other plans.
+  func tellFates(
+    _ recorded: SourceAdmitter.Recorded, _ ledger: Ledger, _ notice: (Notice) -> Void
+  ) throws(TransferError) {
+    guard fate != .keep else { return }
+    if recorded.counts.staying > 0 {
+      notice(
+        .remark(
+          "sources that stay, because they were sent before and the batch that sent them keeps them: "
+            + "\(recorded.counts.staying)"))
+    }
+    guard let batch = recorded.batch else { return }
+    for other in try ledger.read({ reader in try reader.otherFates(of: batch) }) {
+      notice(
+        .remark("sources that batch \(other.batch) is to \(other.removal.words), too: \(other.sources); \(rule(other))")
+      )
+    }
+  }
+
+  /// The move comes first; of two moves that which is due first.
+  private func rule(_ other: OtherFate) -> String {
+    switch (fate, other.removal.action) {
+    case (.delete, .move): "they are moved, and not deleted"
+    case (.move, .delete): "they are moved, and not deleted, unless they are gone before"
+    default: "whichever batch is done with a source first moves it"
+    }
   }
 
   var marker: ReadyMarker? {
@@ -60,4 +90,9 @@ extension UploadOptions {
       remedy: "give another --base or folder"
     )
   }
+}
+
+extension SourceRemoval {
+  /// `delete`, `move to "/sent"`.
+  fileprivate var words: String { folder.map { "move to \"\(printable($0))\"" } ?? "delete" }
 }

@@ -19,6 +19,12 @@ import Testing
       (["push", folder + "/in", receiver.url + place, "--store", folder + "/l.db"] + arguments).map { Array($0.utf8) })
   }
 
+  /// With the ledger of this suite.
+  private func transfers(_ words: [String]) throws -> BuiltProgram.Outcome {
+    let all: [String] = words + ["--store", folder + "/l.db"]
+    return try program.run(all.map { Array($0.utf8) })
+  }
+
   private func isThere(_ name: String) -> Bool { access(folder + name, F_OK) == 0 }
 
   @Test func aQuietFolderSettlesWithinThePush() throws {
@@ -42,6 +48,73 @@ import Testing
     let events = try program.run("report", "events", "--store", folder + "/l.db")
     #expect(events.out.contains("source-deleted"), "\(events.out)")
     #expect(try program.run("store", "check", "--store", folder + "/l.db").code == 0)
+  }
+
+  /// The files arrived, so the exit code is 0; whose sources stay is told, once, and is in the status and the report.
+  @Test(arguments: [[], ["--quiet"]]) func whatStaysIsTold(_ more: [String]) throws {
+    mkdir(folder + "/out", 0o700)
+    try writeFile(folder + "/out/a", Array("another".utf8))
+    let words: [String] = ["push", folder + "/in", receiver.url + "/up/", "--after", "move:\(folder)/out"]
+    let outcome = try transfers(words + more)
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(isThere("/in/a") && !isThere("/in/b") && isThere("/out/b"))
+    #expect(
+      outcome.err.contains("1 source stays that --after was to delete or move: there is something under its name"))
+    for words in [["status"], ["report", "summary"]] {
+      let text = try transfers(words).out
+      #expect(text.contains("1 that --after was to delete or move"), "\(text)")
+      let json = try transfers(words + ["--json"]).out
+      #expect(json.contains(#""sources_kept":1,"sources_put_off":0,"sources_to_remove":0"#), "\(json)")
+    }
+    let again = try program.run("run", "--store", folder + "/l.db")
+    #expect(again.code == 0 && !again.err.contains("stays"), "\(again.err)")
+  }
+
+  /// A file system that is away is no failure: its sources wait, however often, and go when it is back.
+  @Test func whatIsAwayWaits() throws {
+    #expect(try transfers(["add", folder + "/in", receiver.url + "/up/", "--after", "delete"]).code == 0)
+    #expect(try transfers(["add", folder + "/in", receiver.url + "/more/", "--name", "more"]).code == 0)
+    #expect(try transfers(["pause", "--batch", "more"]).code == 0)
+    #expect(try transfers(["run"]).code == 5)
+    #expect(isThere("/objects/up/a") && isThere("/in/a"), "another batch needs it")
+    rename(folder + "/in", folder + "/away")
+    #expect(try transfers(["cancel", "--batch", "more"]).code == 0)
+    for _ in 0..<11 { _ = try transfers(["run"]) }
+    let status = try transfers(["status", "--json"]).out
+    #expect(status.contains(#""sources_kept":0,"sources_put_off":2,"sources_to_remove":2"#), "\(status)")
+    rename(folder + "/away", folder + "/in")
+    _ = try transfers(["run"])
+    #expect(!isThere("/in/a") && !isThere("/in/b"))
+    #expect(try transfers(["store", "check"]).code == 0)
+  }
+
+  /// Of two batches that send one source, one deletes and one moves it: it is moved, and that is said when it is added.
+  @Test(arguments: [["delete", "move"], ["move", "delete"]]) func aMoveComesBeforeADeletion(_ fates: [String]) throws {
+    mkdir(folder + "/out", 0o700)
+    var told = ""
+    for fate in fates {
+      let word = fate == "move" ? "move:\(folder)/out" : fate
+      let outcome = try transfers(["add", folder + "/in", receiver.url + "/\(fate)/", "--after", word])
+      #expect(outcome.code == 0, "\(outcome.err)")
+      told += outcome.err
+    }
+    #expect(told.contains("too: 2; they are moved, and not deleted"), "\(told)")
+    #expect(try transfers(["run"]).code == 0)
+    for name in ["a", "b"] {
+      #expect(isThere("/objects/delete/\(name)") && isThere("/objects/move/\(name)"))
+      #expect(!isThere("/in/\(name)") && isThere("/out/\(name)"))
+    }
+    let status = try transfers(["status", "--json"]).out
+    #expect(status.contains(#""sources_kept":0,"sources_put_off":0,"sources_to_remove":0"#), "\(status)")
+    #expect(try transfers(["store", "check"]).code == 0)
+  }
+
+  @Test func whatWasSentBeforeStaysAndThatIsTold() throws {
+    #expect(try push().code == 0)
+    let outcome = try push("--after", "delete", "--json")
+    #expect(outcome.code == 0 && isThere("/in/a"), "\(outcome.err)")
+    #expect(outcome.err.contains("the batch that sent them keeps them: 2"), "\(outcome.err)")
+    #expect(outcome.out.contains(#""staying":2"#), "\(outcome.out)")
   }
 
   @Test func onlyWhatIsReadyIsSent() throws {

@@ -123,6 +123,7 @@ final class PageWriter: FileSink {
     recorded.counts.added += done.added
     recorded.counts.changed += done.changed
     recorded.counts.unchanged += done.unchanged
+    recorded.counts.staying += done.staying
     recorded.counts.queued += done.queued + done.busy.count
     recorded.counts.requeued += done.requeued
     recorded.files.append(done.files)

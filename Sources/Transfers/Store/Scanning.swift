@@ -29,6 +29,12 @@ extension StoreReader {
     try reader.removalsLeft(ofJob: job)
   }
 
+  /// Sources of the selected files that are to be deleted or moved and are still there; of those that are kept only what
+  /// was given up from `keptSinceMs` on.
+  package func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
+    try reader.removals(filter, keptSinceMs: keptSinceMs)
+  }
+
   /// Whether a source is to be deleted or moved, or somebody to be told, by now: what an engine does also where no file
   /// is left.
   package func isUpkeepDue(nowMs: Int64) throws -> Bool {

@@ -20,6 +20,8 @@ public struct StoreStatus: Sendable {
   public let overdue: [OverdueBatch]
   /// Of the whole ledger.
   public let callbacks: CallbacksLeft
+  /// What `--after` was to delete or move, and is still there.
+  public let removals: RemovalTotals
 }
 
 extension StoreReader {
@@ -34,7 +36,7 @@ extension StoreReader {
       hidden: totals.files > 0 || !filter.leavesOutHidden ? 0 : try stateTotals(filter.withHidden).files,
       nextDueMs: try nextDueMs(without: held), active: try runningFiles(filter, limit: 20),
       failures: try endings(filter), overdue: try overdueBatches(filter, nowMs: nowMs),
-      callbacks: try callbacksLeft())
+      callbacks: try callbacksLeft(), removals: try removals(filter))
   }
 
   /// Empty where no engine is alive that tells it. For display: the acknowledged bytes are the only progress.
@@ -48,7 +50,8 @@ extension StoreReader {
   package func summary(_ filter: RowFilter) throws -> SummaryFigures {
     try SummaryFigures(
       batches: countBatches(filter), totals: totals(filter), attempts: attemptTotals(filter),
-      failures: failures(filter), slowest: slowestFiles(filter, limit: 3), costs: costs(filter))
+      failures: failures(filter), slowest: slowestFiles(filter, limit: 3), costs: costs(filter),
+      removals: removals(filter))
   }
 
   /// Empty without attempts. `stepMs` is asked for the length of the stretches of a span; both in milliseconds.

@@ -54,6 +54,7 @@ package struct TransferStore: Sendable {
       try copies.settle(ledger, notice: notice)
       try copies.sweep(ledger)
     }
+    if let ledger = opened.withLock({ $0.ledger }) { try options.tellFates(recorded, ledger, notice) }
     let mark = opened.withLock { $0.mark }
     return AddResult(
       batch: recorded.batch, counts: recorded.counts,

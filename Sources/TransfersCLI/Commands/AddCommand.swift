@@ -74,6 +74,7 @@ struct AddOutput: OutputValue {
 
   private static let counts: [Column<SourceCounts>] = [
     .integer("added") { $0.added }, .integer("changed") { $0.changed }, .integer("unchanged") { $0.unchanged },
+    .integer("staying") { $0.staying },
     .integer("queued") { $0.queued }, .integer("requeued") { $0.requeued }, .integer("repeated") { $0.repeated },
     .integer("unknown") { $0.unknown }, .integer("failed") { $0.failed }, .integer("special") { $0.special },
     .integer("excluded") { $0.excluded },

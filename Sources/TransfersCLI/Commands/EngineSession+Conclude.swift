@@ -33,9 +33,14 @@ extension EngineSession {
     let status = ExitCode(numbers, added: add)
     let problems =
       status == .ok ? [] : try problems(storePath, add?.files.batches, numbers.badBefore > 0 ? nil : sinceMs)
+    let removals = try removals(storePath, add?.files.batches, sinceMs)
+    if let remark = RemovalFigures.remark(removals) {
+      // What stays for good needs a person, also after a quiet run.
+      if removals.kept > 0 { reporter.announce(remark) } else { reporter.say(remark) }
+    }
     let value = RunOutput(
       numbers, add: add, addOutput: add.map { AddOutput(result: $0, destination: destination) }, status: status,
-      problems: problems)
+      problems: problems, removals: removals)
     if numbers.left > 0, let signal = stoppingSignal {
       return (
         value,
@@ -68,6 +73,18 @@ extension EngineSession {
       let rows = try reader.failures(filter)
       return sinceMs == nil ? rows.filter { $0.files > 0 } : rows
     }
+  }
+
+  /// What `--after` was to delete or move, and is still there: of the batches of a push, and of all after a run. What is
+  /// kept since an earlier one was told by that.
+  private func removals(
+    _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64
+  ) throws(CommandFailure) -> RemovalTotals {
+    let ledger = try LedgerAccess.open(storePath, context)
+    defer { ledger.close() }
+    var filter = RowFilter()
+    filter.withinBatches = batches?.map(\.rawValue)
+    return try LedgerAccess.read(ledger) { try $0.removals(filter, keptSinceMs: sinceMs) }
   }
 
   private func text(_ status: ExitCode, _ numbers: RunNumbers, bad: String) -> String {

@@ -11,11 +11,15 @@ struct RunOutput: OutputValue {
   /// Of a `push`: what was recorded before.
   private let added: AddOutput?
   private let selector: String
+  /// What `--after` was to delete or move, and is still there.
+  private let removals: RemovalTotals
 
   /// `status` is the exit code that the numbers deserve; `problems` what went wrong, worst first.
   init(
-    _ run: RunNumbers, add: AddResult?, addOutput: AddOutput?, status: ExitCode, problems: [FailureRow]
+    _ run: RunNumbers, add: AddResult?, addOutput: AddOutput?, status: ExitCode, problems: [FailureRow],
+    removals: RemovalTotals = RemovalTotals()
   ) {
+    self.removals = removals
     (numbers, self.status, self.add, added, failures) = (run, status, add, addOutput, problems)
     selector = Self.selector(add)
   }
@@ -31,6 +35,8 @@ struct RunOutput: OutputValue {
         .bytes("bytes_transferred") { $0.numbers.bytesTransferred },
         .bytes("bytes_unacked_at_most") { $0.numbers.bytesUnackedAtMost },
         .list("unreachable_hosts") { $0.numbers.unreachable },
+        .integer("sources_to_remove") { $0.removals.waiting }, .integer("sources_put_off") { $0.removals.putOff },
+        .integer("sources_kept") { $0.removals.kept },
         .list("next", "") { $0.next }.saying { $0.next.isEmpty ? nil : "Next: " + $0.next.joined(separator: "     ") },
       ]),
       .object("added", nil, AddOutput.silentSections) { $0.added },

@@ -25,18 +25,19 @@ struct StatusOutput: OutputValue {
     [
       .record("engine", nil, EngineStatus.columns) { $0.engine },
       .record("log", nil, LogStatus.columns) { $0.log },
-      .facts([
-        .text("result") { $0.status.name },
-        .counts("files", "files") { $0.files }.saying { $0.isEmpty ? nil : $0.counts },
-        .integer("files_total") { $0.now.totals.files },
-        .integer("files_left") { $0.now.totals.left },
-        .bytes("bytes") { $0.now.totals.bytes },
-        .bytes("bytes_acked", "bytes") { $0.now.totals.bytesAcked }.saying { $0.isEmpty ? nil : $0.sizes },
-        .bytes("bytes_in_flight") { $0.now.bytesInFlight },
-        .time("next_due_at", "next retry") { $0.now.nextDueMs },
-        .integer("callbacks_waiting", "callbacks") { $0.now.callbacks.waiting }.saying { $0.now.callbacks.words },
-        .integer("callbacks_given_up") { $0.now.callbacks.givenUp },
-      ]),
+      .facts(
+        [
+          .text("result") { $0.status.name },
+          .counts("files", "files") { $0.files }.saying { $0.isEmpty ? nil : $0.counts },
+          .integer("files_total") { $0.now.totals.files },
+          .integer("files_left") { $0.now.totals.left },
+          .bytes("bytes") { $0.now.totals.bytes },
+          .bytes("bytes_acked", "bytes") { $0.now.totals.bytesAcked }.saying { $0.isEmpty ? nil : $0.sizes },
+          .bytes("bytes_in_flight") { $0.now.bytesInFlight },
+          .time("next_due_at", "next retry") { $0.now.nextDueMs },
+          .integer("callbacks_waiting", "callbacks") { $0.now.callbacks.waiting }.saying { $0.now.callbacks.words },
+          .integer("callbacks_given_up") { $0.now.callbacks.givenUp },
+        ] + RemovalFigures.columns { $0.now.removals }),
       .words { $0.isEmpty ? $0.absence.line : nil },
       .table("overdue", "past their deadline", overdue) { $0.now.overdue },
     ]

@@ -1,0 +1,50 @@
+public import TransferModel
+
+/// Sources that `--after` was to delete or move and that are still there, in figures and words.
+public enum RemovalFigures {
+  /// Columns of any value that has such totals.
+  public static func columns<Value>(_ totals: @escaping @Sendable (Value) -> RemovalTotals) -> [Column<Value>] {
+    [
+      .integer("sources_to_remove", "to delete or move") { totals($0).waiting }.saying { waiting(totals($0)) },
+      .integer("sources_put_off") { totals($0).putOff },
+      .integer("sources_kept", "sources kept") { totals($0).kept }.saying { kept(totals($0)) },
+    ]
+  }
+
+  /// `3 sources, 2 of them put off: its folder is not there`; nil without any.
+  static func waiting(_ totals: RemovalTotals) -> String? {
+    guard totals.waiting > 0 else { return nil }
+    let putOff =
+      totals.putOff == 0 ? "" : ", \(totals.putOff == totals.waiting ? "put off" : "\(totals.putOff) put off")"
+    return Quantity.count(totals.waiting, "source") + putOff + why(totals, isKept: false)
+  }
+
+  /// `2 that --after was to delete or move: it has changed since it was sent`; nil without any.
+  static func kept(_ totals: RemovalTotals) -> String? {
+    guard totals.kept > 0 else { return nil }
+    return "\(totals.kept) that --after was to delete or move" + why(totals, isKept: true)
+  }
+
+  /// `2 sources stay that --after was to delete or move: …; 1 waits: …`, for who asked for that; nil when none does.
+  public static func remark(_ totals: RemovalTotals) -> String? {
+    var parts: [String] = []
+    if totals.kept > 0 {
+      parts.append(
+        "\(Quantity.count(totals.kept, "source")) \(totals.kept == 1 ? "stays" : "stay") that --after was to delete or move"
+          + why(totals, isKept: true))
+    }
+    if totals.waiting > 0 {
+      parts.append(
+        "\(Quantity.count(totals.waiting, "source")) \(totals.waiting == 1 ? "waits" : "wait") to be deleted or moved by a "
+          + "later run" + why(totals, isKept: false))
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+
+  private static func why(_ totals: RemovalTotals, isKept: Bool) -> String {
+    let reasons = totals.reasons.filter { $0.isKept == isKept }
+    guard let first = reasons.first else { return "" }
+    let more = reasons.count > 1 ? " (\(first.sources)), and \(Quantity.count(reasons.count - 1, "other reason"))" : ""
+    return ": \(printable(first.message.isEmpty ? first.code : first.message))" + more
+  }
+}
