@@ -61,19 +61,6 @@ import TransferModel
     #expect(try run("check", "--job", "nightly", "--max-failed", "1").code == 0)
   }
 
-  /// Each file fails for a reason of its own.
-  @Test func manyFailuresAreToldInTwentyLines() throws {
-    let names = (430..<460).map { "f\($0)" }
-    for name in names { try writeFile(source + "/" + name, Array(name.utf8)) }
-    let script = names.map { "match PUT /in/sub/\($0) : status=\($0.dropFirst())\n" }.joined()
-    let broken = try RunningReceiver(in: try TemporaryFolder(), script: script)
-    try writeFile(config, Array("jobs: {nightly: {from: \(source), to: \"\(broken.url)/in/sub/\"}}".utf8))
-    let outcome = try run("job", "run", "nightly", "--no-syslog", "--max-duration", "2s")
-    #expect(outcome.code != 0)
-    #expect((10...20).contains(outcome.err.split(separator: "\n").count), "\(outcome.err)")
-    #expect(outcome.err.split(separator: "\n").last?.hasPrefix("transfers: error[") == true)
-  }
-
   @Test func aPlanIsSentExactly() throws {
     let plan = program.folder.path + "/plan.jsonl"
     #expect(try run("job", "plan", "nightly", "-q", "-o", plan).code == 0)

@@ -3,8 +3,8 @@ import Glibc
 import TransferModel
 
 /// The disk below the ledgers of a year: SQLite's own file system with a fault at a chosen write. A crash is the end of
-/// all writes: what the engine does afterwards in memory reaches no disk, as after SIGKILL. The files of other ledgers of
-/// this process go to SQLite's own file system as always.
+/// all writes: what the engine does afterwards in memory reaches no disk, as after SIGKILL. The files of other ledgers
+/// of this process go to SQLite's own file system as always.
 enum FaultyDisk {
   enum Fault: Sendable, Hashable {
     /// This write and all that follow do not happen.

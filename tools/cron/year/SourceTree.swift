@@ -19,8 +19,8 @@ final class Generation: @unchecked Sendable {
   }
 }
 
-/// The folder of one job, and everything that its writers ever put there. Used between the runs, and in a run under the lock of its
-/// year.
+/// The folder of one job, and everything that its writers ever put there. Used between the runs, and in a run under the
+/// lock of its year.
 final class SourceTree: @unchecked Sendable {
   let job: YearJob
   let folder: String

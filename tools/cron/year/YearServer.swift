@@ -3,8 +3,8 @@ import Glibc
 import HTTPTypes
 import TransferModel
 
-/// The stand-in for the network, for a server that takes PUT, and for the receivers of callbacks: what it was sent is the
-/// record by which a year is judged. Requests are answered one after the other, on a thread of its own.
+/// The stand-in for the network, for a server that takes PUT, and for the receivers of callbacks: what it was sent is
+/// the record by which a year is judged. Requests are answered one after the other, on a thread of its own.
 final class YearServer: Transport {
   enum Weather: Sendable, Hashable { case fine, unavailable, unreachable }
 
