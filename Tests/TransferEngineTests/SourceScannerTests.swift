@@ -54,6 +54,26 @@ import TransferModel
     #expect(try scan(folder.path.appending(NameBytes("one"))).files == [NameBytes("one")])
   }
 
+  @Test func whatGoesWhileItIsScannedIsNoFailure() throws {
+    let folder = try TemporaryFolder()
+    folder.write(NameBytes("a"), "x")
+    folder.write(NameBytes("b"), "x")
+    folder.makeDirectory("c")
+    var found: [NameBytes] = []
+    let scanner = SourceScanner(rules: PathRules(), followsSymlinks: false) { finding in
+      switch finding {
+      case .file(_, let relative, _, _):
+        found.append(NameBytes(Array(relative)))
+        _ = folder.withPath("b") { unlink($0) }
+        _ = folder.withPath("c") { rmdir($0) }
+      case .unreadable(_, let relative, _): found.append(relative)
+      default: break
+      }
+    }
+    try scanner.scan(SourcePlace(path: folder.path, relativeStart: folder.path.bytes.count + 1))
+    #expect(found == [NameBytes("a")])
+  }
+
   @Test func aMissingSourceAndAFIFOAreErrors() throws {
     let folder = try TemporaryFolder()
     #expect(throws: TransferError.self) { try scan(folder.path.appending(NameBytes("none"))) }

@@ -145,7 +145,11 @@ public struct SourceScanner {
       return try visit(.excluded(path: NameBytes(Array(path.bytes)), rule: rule))
     }
     let descriptor = csys_open_directory(directory, name, followsSymlinks ? 1 : 0)
-    guard descriptor >= 0 else { return try unreadable(path, relativeStart, sourceFailure(errno)) }
+    guard descriptor >= 0 else {
+      // As a file that went between the listing and the look.
+      if errno == ENOENT && !followsSymlinks { return }
+      return try unreadable(path, relativeStart, sourceFailure(errno))
+    }
     var status = csys_file_status()
     let id = csys_status_fd(descriptor, &status) == 0 ? DirectoryID(status) : nil
     guard let id, !ancestors.contains(id) else {
