@@ -130,7 +130,7 @@ import TransferModel
       }
     }
     rename(root + "/in", root + "/away")
-    guard case .failed(.sourceMissing, _) = try remover(.delete).remove(here) else {
+    guard case .putOff(.sourceMissing, _) = try remover(.delete).remove(here) else {
       Issue.record("its end is final")
       return
     }

@@ -1,8 +1,8 @@
 public import TransferModel
 
 extension LedgerReader {
-  /// What was done, by number, after number `after` and before number `before`, to the files and batches that the filter
-  /// selects. What took several transactions is one row, with the number and the time of the first one.
+  /// What was done, by number, after number `after` and before number `before`, to the files and batches that the
+  /// filter selects. What took several transactions is one row, with the number and the time of the first one.
   public func events(_ filter: RowFilter, after: Int64, before: Int64 = .max, limit: Int) throws -> [EventRow] {
     try db.rows(Self.wholeEvents, filter, .integer(after), .int(limit), .integer(before), row: Self.event)
   }

@@ -1,5 +1,5 @@
-/// Sources that are to be deleted or moved and are still there. What a person revoked or tidied away does not count, nor
-/// what newer content has replaced.
+/// Sources that are to be deleted or moved and are still there. What a person revoked or tidied away does not count,
+/// nor what newer content has replaced.
 public struct RemovalTotals: Sendable, Hashable {
   /// To be done, or to be tried again.
   public var waiting = 0

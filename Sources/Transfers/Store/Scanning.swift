@@ -29,8 +29,8 @@ extension StoreReader {
     try reader.removalsLeft(ofJob: job)
   }
 
-  /// Sources of the selected files that are to be deleted or moved and are still there; of those that are kept only what
-  /// was given up from `keptSinceMs` on.
+  /// Sources of the selected files that are to be deleted or moved and are still there; of those that are kept only
+  /// what was given up from `keptSinceMs` on.
   package func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
     try reader.removals(filter, keptSinceMs: keptSinceMs)
   }

@@ -75,8 +75,8 @@ extension EngineSession {
     }
   }
 
-  /// What `--after` was to delete or move, and is still there: of the batches of a push, and of all after a run. What is
-  /// kept since an earlier one was told by that.
+  /// What `--after` was to delete or move, and is still there: of the batches of a push, and of all after a run. What
+  /// is kept since an earlier one was told by that.
   private func removals(
     _ storePath: String, _ batches: [BatchID]?, _ sinceMs: Int64
   ) throws(CommandFailure) -> RemovalTotals {

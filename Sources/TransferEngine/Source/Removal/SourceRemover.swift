@@ -227,8 +227,8 @@ struct SourceRemover {
     return isPassing ? .putOff(failure.code, failure.message) : .failed(failure.code, failure.message)
   }
 
-  /// EBUSY also where the name is a mount point; ESTALE, EHOSTDOWN, ENOTCONN and ETIMEDOUT are how network and FUSE file
-  /// systems say that their server is away (errno(3)).
+  /// EBUSY also where the name is a mount point; ESTALE, EHOSTDOWN, ENOTCONN and ETIMEDOUT are how network and FUSE
+  /// file systems say that their server is away (errno(3)).
   private static let passing: Set<Int32> = [
     EBUSY, ETXTBSY, EAGAIN, EINTR, EROFS, ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM, ESTALE, ENODEV, ENXIO, ENOTCONN,
     EHOSTDOWN, EHOSTUNREACH, ETIMEDOUT,

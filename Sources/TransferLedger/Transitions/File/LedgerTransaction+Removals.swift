@@ -41,8 +41,8 @@ extension DueRemoval {
 extension LedgerReader {
   /// Removals that are due, of files after number `after`. While a file that is not done needs the same source, in any
   /// batch, nothing of it is due: to fail is not to be done, either, until somebody tidies it away. The same source is
-  /// one of the same path, or of the same inode by whatever path: another link, or another mount. What one batch deletes
-  /// and another moves is moved: to delete it is not due before.
+  /// one of the same path, or of the same inode by whatever path: another link, or another mount. What one batch
+  /// deletes and another moves is moved: to delete it is not due before.
   public func dueRemovals(after: Int64, limit: Int) throws -> [DueRemoval] {
     try db.dueRemovals(.integer(after), through: .integer(.max), limit: limit)
   }
@@ -64,8 +64,8 @@ extension LedgerReader {
     ) { ($0.int(0), $0.int(1)) } ?? (0, 0)
   }
 
-  /// The same with the reasons, of the files that the filter selects; of those that are kept only what was given up from
-  /// `keptSinceMs` on. Reads the removals that are not done.
+  /// The same with the reasons, of the files that the filter selects; of those that are kept only what was given up
+  /// from `keptSinceMs` on. Reads the removals that are not done.
   public func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
     let rows = try db.rows(Self.removalsByReason, filter, .integer(keptSinceMs)) { row in
       (
