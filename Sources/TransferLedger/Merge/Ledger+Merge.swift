@@ -58,7 +58,7 @@ private final class LedgerMerger {
     do {
       // The shards asked all of it when they wrote their rows; CHECKs and unique indexes are asked here too.
       try connection.configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-      try connection.execute("PRAGMA foreign_keys=OFF; PRAGMA cache_size=-32768")
+      try connection.execute("PRAGMA foreign_keys=OFF; PRAGMA cache_size=-16384")
     } catch {
       throw TransferError(any: error, "merge into", path: path)
     }

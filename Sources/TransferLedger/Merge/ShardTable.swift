@@ -57,6 +57,8 @@ struct ShardTable {
   ]
 
   /// Copies the rows of the attached database `shard`. All of the texts are ours, and the columns those of our schema.
+  /// A row that breaks a rule rolls back the whole transaction: to take back only the statement, SQLite would keep each
+  /// page that it changes in memory.
   func copy(_ shard: ShardNumber, in connection: Connection) throws(SQLiteError) {
     let columns = try connection.rowsOnce("SELECT name FROM pragma_table_info('\(name)', 'main')") { $0.text(0) }
     let values = columns.map { column in
@@ -67,7 +69,7 @@ struct ShardTable {
     }
     let names = columns.map { "\"\($0)\"" }.joined(separator: ", ")
     try connection.execute(
-      "INSERT INTO main.\(name) (\(names)) SELECT \(values.joined(separator: ", ")) FROM shard.\(name)")
+      "INSERT OR ROLLBACK INTO main.\(name) (\(names)) SELECT \(values.joined(separator: ", ")) FROM shard.\(name)")
   }
 
   /// Whether a number of the shard has no place among those that are set aside for one.
