@@ -26,8 +26,8 @@ class Programs:
         self.shim = built.stdout.strip()
 
     def run(self, words, kill=None, names=None, settings=None):
-        """`kill` is before:N, after:N, or power:N: a power cut, which also takes back names that hold `names` and were not
-        synced. `settings` are those of the shim."""
+        """`kill` is before:N, after:N, or power:N: a power cut, which also takes back names that hold `names` and were
+        not synced. `settings` are those of the shim."""
         settings = dict(settings or {})
         if kill:
             how, _, at = kill.partition(":")
